@@ -61,7 +61,10 @@ export function mustBeSame(seen: Iterable<string>, expected: Iterable<string>, o
   const missing = [...wants].filter((value) => !has.has(value));
   must(
     extra.length + missing.length === 0,
-    [missing.length > 0 ? `${of} missing: ${missing.slice(0, 5)}` : '', extra.length > 0 ? `${of} too many: ${extra.slice(0, 5)}` : '']
+    [
+      missing.length > 0 ? `${of} missing: ${missing.slice(0, 5)}` : '',
+      extra.length > 0 ? `${of} too many: ${extra.slice(0, 5)}` : '',
+    ]
       .filter((part) => part !== '')
       .join('; '),
   );

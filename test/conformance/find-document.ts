@@ -17,7 +17,7 @@ export type Terms = Readonly<
 /** Typed elements by name; null leaves one out. Names of the contract's table, those in `chranene_udaje` without it. */
 export type Lines = Readonly<Record<string, string | null>>;
 
-export type SchemaPlace = { readonly base: string; readonly version: string; readonly prefix: string };
+export type SchemaPlace = { readonly base: string; readonly version: string };
 
 /** A place in Bohemia in both systems, as the service computes one from the other. */
 export const PLACE = { wgs84: 'POINT (15.1700002 49.84)', sjtsk: 'POINT (-693174.81 -1077354.27)' };
@@ -67,7 +67,7 @@ function linesOf(terms: Terms, stav: number): Lines {
 }
 
 /** An import document: in state 1 only what that state needs, in states 2 and 3 all that state 3 needs. */
-export function findDocument({ base, version, prefix }: SchemaPlace, terms: Terms, stav: 1 | 2 | 3, changes: Lines): string {
+export function findDocument({ base, version }: SchemaPlace, terms: Terms, stav: 1 | 2 | 3, changes: Lines): string {
   const lines: Lines = { ...linesOf(terms, stav), ...changes };
   const textOf = (names: readonly string[]): string[] => names.map((name) => lines[name] ?? '').filter((line) => line !== '');
   const guarded = textOf(GUARDED);
@@ -78,11 +78,12 @@ export function findDocument({ base, version, prefix }: SchemaPlace, terms: Term
     `<svc:svc xmlns:svc="${base}/${version}/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" ` +
     `xsi:schemaLocation="${base}/${version}/ ${base}/${version}/svc.xsd">\n` +
     `<svc:samostatny_nalez>\n${before}\n${block}\n${after}</svc:samostatny_nalez>\n</svc:svc>\n`;
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${prefix === 'svc' ? text : renamed(text, prefix)}`;
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${text}`;
 }
 
 /** A deployment names prefix, root and schema file after itself. */
-function renamed(text: string, prefix: string): string {
+export function inPrefix(text: string, prefix: string): string {
+  if (prefix === 'svc') return text;
   return text
     .replace(/(<\/?)svc:svc\b/g, `$1svc:${prefix}`)
     .replace(/(<\/?|xmlns:)svc(?=[:=])/g, `$1${prefix}`)

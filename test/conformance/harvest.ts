@@ -22,7 +22,11 @@ export type Token = {
   readonly completeListSize: number;
   readonly expirationDate: string;
 };
-export type Page = { readonly records: readonly HarvestedRecord[]; readonly token: Token | undefined; readonly error: string | undefined };
+export type Page = {
+  readonly records: readonly HarvestedRecord[];
+  readonly token: Token | undefined;
+  readonly error: string | undefined;
+};
 
 export function oaiBase(scene: Scene): string {
   const { oaiBase } = scene.options;

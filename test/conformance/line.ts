@@ -66,7 +66,9 @@ export class Line {
         if (typeof answer !== 'string' && answer.status === 500 && (await this.#isWell())) return answer;
         throw new Outage(shortened(`${request.method ?? 'GET'} ${pathOf(request.url)}: ${trouble}`));
       }
-      await this.#world.sleep(typeof answer === 'string' ? this.#pauseMs(attempt) : (retryAfterMs(answer) ?? this.#pauseMs(attempt)));
+      await this.#world.sleep(
+        typeof answer === 'string' ? this.#pauseMs(attempt) : (retryAfterMs(answer) ?? this.#pauseMs(attempt)),
+      );
     }
   }
 

@@ -28,10 +28,16 @@ type Flags = {
 const EXIT = { pass: 0, usage: 2, signIn: 4, outage: 5, break: 15 } as const;
 
 /** The program `pas-conformance`. @returns its exit code */
-export async function main(argv: readonly string[], environment: NodeJS.ProcessEnv, print: (line: string) => void): Promise<number> {
+export async function main(
+  argv: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  print: (line: string) => void,
+): Promise<number> {
   let exit: number = EXIT.pass;
   const program = new Command('pas-conformance')
-    .description('Compares a deployment of the finds service with its contract, clause by clause. Reads only, unless --write names the host.')
+    .description(
+      'Compares a deployment of the finds service with its contract, clause by clause. Reads only, unless --write names the host.',
+    )
     .requiredOption('--base-url <url>', 'the write interface', address)
     .option('--oai-base <url>', 'the harvesting interface', address)
     .option('--schema-base <url>', 'where the schemas lie (default: as the harvesting interface says)', address)
@@ -118,7 +124,9 @@ async function run(flags: Flags, environment: NodeJS.ProcessEnv, print: (line: s
 function lineOf({ id, clause, expected, result, seen }: CheckResult): string {
   const head = `${result.padEnd(7)}  ${id}  [${clause}]`;
   if (result === 'pass') return head;
-  return result === 'break' ? `${head}\n           expected: ${expected}\n           seen:     ${seen}` : `${head}\n           ${seen}`;
+  return result === 'break'
+    ? `${head}\n           expected: ${expected}\n           seen:     ${seen}`
+    : `${head}\n           ${seen}`;
 }
 
 function accountIn(environment: NodeJS.ProcessEnv, name: string): Account | undefined {
@@ -127,7 +135,8 @@ function accountIn(environment: NodeJS.ProcessEnv, name: string): Account | unde
 }
 
 function address(text: string): string {
-  if (!/^https?:\/\/[^\s/]/.test(text) || !URL.canParse(text)) throw new InvalidArgumentError('It must be an address like https://finds.example.org.');
+  if (!/^https?:\/\/[^\s/]/.test(text) || !URL.canParse(text))
+    throw new InvalidArgumentError('It must be an address like https://finds.example.org.');
   return text.replace(/\/+$/, '');
 }
 

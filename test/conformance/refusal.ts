@@ -23,7 +23,8 @@ export function mustRefuse(answer: Answer, statuses: readonly number[], ...kinds
 function mustBeEntries(value: unknown, text: string): void {
   must(Array.isArray(value) && value.length > 0, `no list of errors: ${text}`);
   for (const entry of value as readonly Readonly<Record<string, unknown>>[]) {
-    for (const name of ['line', 'column']) must(entry[name] === null || Number.isInteger(entry[name]), `${name} is ${entry[name]}: ${text}`);
+    for (const name of ['line', 'column'])
+      must(entry[name] === null || Number.isInteger(entry[name]), `${name} is ${entry[name]}: ${text}`);
     must(typeof entry['message'] === 'string', `message is no text: ${text}`);
     must([1, 2, 3].includes(Number(entry['error_type'])), `error_type is ${entry['error_type']}: ${text}`);
   }

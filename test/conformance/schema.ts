@@ -17,7 +17,10 @@ export async function fetchSchema(line: Line, url: string): Promise<Schema> {
     skipUnless(imported.status === 200, `${address}, which the schema imports, answers ${imported.status}`);
     imports.set(address, Buffer.from(imported.text));
   }
-  const text = answer.text.replace(IMPORT, (_, head: string, location: string, end: string) => head + new URL(location, url).href + end);
+  const text = answer.text.replace(
+    IMPORT,
+    (_, head: string, location: string, end: string) => head + new URL(location, url).href + end,
+  );
   return { text, imports };
 }
 

@@ -38,7 +38,8 @@ export async function* runChecks(scene: Scene, writes: boolean, checks: readonly
     const side = check.kind === 'harvest' ? 'harvest' : 'write';
     const why = notRun(scene, check.kind, writes);
     if (why !== undefined) yield resultOf(check, 'skipped', why, 0);
-    else if (silent[side] >= OUT_OF_REACH) yield resultOf(check, 'outage', `not asked: ${OUT_OF_REACH} checks in a row had no answer`, 0);
+    else if (silent[side] >= OUT_OF_REACH)
+      yield resultOf(check, 'outage', `not asked: ${OUT_OF_REACH} checks in a row had no answer`, 0);
     else {
       const result = await tryCheck(scene, check);
       silent[side] = result.result === 'outage' ? silent[side] + 1 : 0;

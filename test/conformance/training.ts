@@ -1,5 +1,5 @@
-import type { SceneOptions } from './scene.ts';
 import type { Line } from './line.ts';
+import type { SceneOptions } from './scene.ts';
 
 const LOOPBACK = /^(?:127(?:\.\d+){3}|localhost|\[::1\])$/;
 
@@ -17,7 +17,8 @@ export async function isDouble(line: Line, baseUrl: string): Promise<boolean> {
  */
 export async function whyNotWrite(line: Line, options: SceneOptions, named: string): Promise<string | undefined> {
   const base = new URL(options.baseUrl);
-  if (named !== base.host) return `--write names ${named}, and --base-url is at ${base.host}: both must name the training instance`;
+  if (named !== base.host)
+    return `--write names ${named}, and --base-url is at ${base.host}: both must name the training instance`;
   if (options.account === undefined) return 'writing needs an account: PAS_USERNAME and PAS_PASSWORD';
   if (options.project === undefined) return 'writing needs --project, a survey project of the training instance';
   if (options.oaiBase === undefined)
@@ -27,7 +28,10 @@ export async function whyNotWrite(line: Line, options: SceneOptions, named: stri
   if (new URL(options.oaiBase).host === base.host) return `${base.host} harvests, too: a training instance does not`;
   for (const path of ['/oai', '/2.2/oai']) {
     const answer = await line.ask({ url: `${base.origin}${path}?verb=Identify` });
-    if (answer.text.includes('<OAI-PMH') || (answer.status >= 300 && answer.status < 400 && (answer.headers.get('location') ?? '').includes('/oai')))
+    if (
+      answer.text.includes('<OAI-PMH') ||
+      (answer.status >= 300 && answer.status < 400 && (answer.headers.get('location') ?? '').includes('/oai'))
+    )
       return `${base.origin}${path} answers as a harvesting interface: a training instance has none`;
   }
   return undefined;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { must, NotTraining, shortened, skipUnless } from './check.ts';
-import { findDocument, type Lines, type Terms } from './find-document.ts';
+import { findDocument, inPrefix, type Lines, type Terms } from './find-document.ts';
 import { entityOf, errorOf, firstPage, identOf, oai, oaiBase, schemaBase } from './harvest.ts';
 import type { Answer, Request } from './line.ts';
 import type { Account, Scene } from './scene.ts';
@@ -59,7 +59,10 @@ export async function userInfo(scene: Scene, account: Account = accountOf(scene)
 }
 
 /** What the service says of an account. */
-export function userOf(scene: Scene, account: Account = accountOf(scene)): Promise<{ readonly ident: string; readonly isResearcher: boolean }> {
+export function userOf(
+  scene: Scene,
+  account: Account = accountOf(scene),
+): Promise<{ readonly ident: string; readonly isResearcher: boolean }> {
   return scene.given(`user ${account.username}`, async () => {
     const user = at(await readXml((await userInfo(scene, account)).text), 'uzivatel');
     must(user !== undefined, 'no uzivatel');
@@ -75,7 +78,10 @@ export async function needArchaeologist(scene: Scene): Promise<void> {
 
 export function researcherOf(scene: Scene): Account {
   const { researcher } = scene.options;
-  skipUnless(researcher !== undefined, 'needs an account with the role Researcher: PAS_RESEARCHER_USERNAME and PAS_RESEARCHER_PASSWORD');
+  skipUnless(
+    researcher !== undefined,
+    'needs an account with the role Researcher: PAS_RESEARCHER_USERNAME and PAS_RESEARCHER_PASSWORD',
+  );
   return researcher;
 }
 
@@ -131,7 +137,9 @@ export function termsOf(scene: Scene): Promise<Terms> {
     skipUnless(project !== undefined, 'needs --project');
     const first = async (set: string, isWanted: (entity: Element) => boolean = () => true): Promise<string> => {
       const { records } = await firstPage(scene, set);
-      const found = records.find((record) => !record.isDeleted && entityOf(record) !== undefined && isWanted(entityOf(record) as Element));
+      const found = records.find(
+        (record) => !record.isDeleted && entityOf(record) !== undefined && isWanted(entityOf(record) as Element),
+      );
       skipUnless(found !== undefined, `the harvesting interface lists no entry of ${set}`);
       return identOf(found);
     };
@@ -149,20 +157,34 @@ export function termsOf(scene: Scene): Promise<Terms> {
   });
 }
 
-export type Draft = { readonly stav?: 1 | 2 | 3; readonly changes?: Lines; readonly xml?: (document: string) => string } & SendOptions;
+export type Draft = {
+  readonly stav?: 1 | 2 | 3;
+  readonly changes?: Lines;
+  readonly xml?: (document: string) => string;
+} & SendOptions;
 
 /** Sends a find that state `stav` (1) accepts, but for the changes. */
-export async function importFind(scene: Scene, { stav = 1, changes = {}, xml = (text) => text, ...options }: Draft = {}): Promise<Answer> {
-  const text = xml(await documentOf(scene, stav, changes));
+export async function importFind(
+  scene: Scene,
+  { stav = 1, changes = {}, xml, ...options }: Draft = {},
+): Promise<Answer> {
+  const text = await documentOf(scene, stav, changes, xml);
   const file = { name: 'file', fileName: 'find.xml', bytes: Buffer.from(text) };
   const answer = await sendFile(scene, '/api/pas/import-xml', file, options);
   if (answer.status === 201) await mustBeNoProduction(scene, answer.headers.get('x-record-id') ?? '');
   return answer;
 }
 
-export async function documentOf(scene: Scene, stav: 1 | 2 | 3, changes: Lines = {}): Promise<string> {
+/** @param edit of the whole document, under the prefix `svc` */
+export async function documentOf(
+  scene: Scene,
+  stav: 1 | 2 | 3,
+  changes: Lines = {},
+  edit: (document: string) => string = (text) => text,
+): Promise<string> {
   const { prefix, schemaVersion } = scene.options;
-  return findDocument({ base: await schemaBase(scene), version: schemaVersion, prefix }, await termsOf(scene), stav, changes);
+  const place = { base: await schemaBase(scene), version: schemaVersion };
+  return inPrefix(edit(findDocument(place, await termsOf(scene), stav, changes)), prefix);
 }
 
 /** A find made by this run, of which nothing else is known. */
@@ -186,7 +208,11 @@ export async function setNumber(scene: Scene, ident: string, query: string, as?:
   });
 }
 
-export function sendPhotograph(scene: Scene, ident: string, options: SendOptions & { readonly bytes?: Buffer } = {}): Promise<Answer> {
+export function sendPhotograph(
+  scene: Scene,
+  ident: string,
+  options: SendOptions & { readonly bytes?: Buffer } = {},
+): Promise<Answer> {
   const file = { name: 'file', fileName: 'photograph.png', bytes: options.bytes ?? PHOTOGRAPH };
   return sendFile(scene, `/api/pas/nalez/${ident}/upload-foto`, file, options);
 }
@@ -202,5 +228,7 @@ async function mustBeNoProduction(scene: Scene, ident: string): Promise<void> {
   if (!Number.isInteger(Math.log2(made.count))) return;
   const identifier = encodeURIComponent(`${oaiBase(scene)}/id/${made.first}`);
   if (errorOf(await oai(scene, `verb=GetRecord&metadataPrefix=oai_dc&identifier=${identifier}`)) === undefined)
-    throw new NotTraining(`${made.first}, which this run made, can be harvested: ${scene.options.baseUrl} is no training instance`);
+    throw new NotTraining(
+      `${made.first}, which this run made, can be harvested: ${scene.options.baseUrl} is no training instance`,
+    );
 }

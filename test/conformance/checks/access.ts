@@ -1,10 +1,10 @@
 import { type Check, must, mustBeSame } from '../check.ts';
 import type { ClauseName } from '../clauses.ts';
 import { type Answer, isRedirect } from '../line.ts';
-import type { Scene } from '../scene.ts';
-import { allOf, at, readXml, textAt } from '../xml.ts';
 import { mustRefuse } from '../refusal.ts';
+import type { Scene } from '../scene.ts';
 import { accountOf, bearer, jsonOf, multipart, NO_FIND, sendPhotograph, setNumber, sha512, signIn, userInfo } from '../writes.ts';
+import { allOf, at, readXml, textAt } from '../xml.ts';
 
 // The doors of the write interface: contract, Authentication, Interface A, and Endpoints, Interface A. Everything here is asked so
 // that a service that is wrong has nothing to store either: no file, no document, no find of that name.
@@ -16,7 +16,11 @@ const DOORS: readonly Door[] = [
   { id: 'photograph', method: 'POST', path: `/api/pas/nalez/${NO_FIND}/upload-foto`, errors: 'Errors, photograph' },
 ];
 
-function knock(scene: Scene, { method, path }: Pick<Door, 'method' | 'path'>, headers: Readonly<Record<string, string>>): Promise<Answer> {
+function knock(
+  scene: Scene,
+  { method, path }: Pick<Door, 'method' | 'path'>,
+  headers: Readonly<Record<string, string>>,
+): Promise<Answer> {
   const form = { 'content-type': 'multipart/form-data; boundary=pas-conformance-7MA4YWxkTrZu0gW' };
   const body = method === 'POST' ? { body: multipart([]), headers: { ...form, ...headers } } : { headers };
   return scene.line.ask({ method, url: scene.options.baseUrl + path, repeatable: true, ...body });
@@ -110,9 +114,16 @@ export const ACCESS_CHECKS: readonly Check[] = [
       must(answer.status === 200 && answer.type === 'application/xml', `${answer.status} ${answer.type}`);
       const root = await readXml(answer.text);
       must(root.name === scene.options.prefix, `root ${root.name}`);
-      mustBeSame(root.children.map(({ name }) => name), ['uzivatel'], 'entities');
+      mustBeSame(
+        root.children.map(({ name }) => name),
+        ['uzivatel'],
+        'entities',
+      );
       must(/\S/.test(textAt(root, 'uzivatel', 'ident_cely') ?? ''), 'a user without ident_cely');
-      must(allOf(root, 'organizace').length > 0 && at(root, 'uzivatel', 'skupina') !== undefined, 'a user without organisation or group');
+      must(
+        allOf(root, 'organizace').length > 0 && at(root, 'uzivatel', 'skupina') !== undefined,
+        'a user without organisation or group',
+      );
     },
   },
   {
@@ -132,7 +143,13 @@ export const ACCESS_CHECKS: readonly Check[] = [
     expected: 'a token under another scheme than Bearer is none: 401 or 403',
     run: async (scene) => {
       const { authorization = '' } = await bearer(scene);
-      mustBeAtDoor(await knock(scene, { method: 'POST', path: '/api/pas/import-xml' }, { authorization: authorization.replace('Bearer', 'Token') }));
+      mustBeAtDoor(
+        await knock(
+          scene,
+          { method: 'POST', path: '/api/pas/import-xml' },
+          { authorization: authorization.replace('Bearer', 'Token') },
+        ),
+      );
     },
   },
   {
@@ -141,7 +158,15 @@ export const ACCESS_CHECKS: readonly Check[] = [
     kind: 'ask',
     expected: '400 with a detail: there is no file',
     run: async (scene) =>
-      mustRefuse(await knock(scene, { method: 'POST', path: '/api/pas/import-xml' }, { ...(await bearer(scene)), 'content-digest': sha512('') }), [400], 'detail'),
+      mustRefuse(
+        await knock(
+          scene,
+          { method: 'POST', path: '/api/pas/import-xml' },
+          { ...(await bearer(scene)), 'content-digest': sha512('') },
+        ),
+        [400],
+        'detail',
+      ),
   },
   {
     id: 'number-of-no-find',

@@ -1,12 +1,12 @@
 import { type Check, must, skipUnless } from '../check.ts';
+import type { ClauseName } from '../clauses.ts';
 import { PLACE, wkt } from '../find-document.ts';
 import { oaiBase, schemaBase } from '../harvest.ts';
 import { mustRefuse } from '../refusal.ts';
 import { fetchSchema, mustBeValid } from '../schema.ts';
-import { allOf, at, type Element, idAt, readXml, textAt, writeXml } from '../xml.ts';
 import {
-  documentOf,
   type Draft,
+  documentOf,
   foundIn,
   importFind,
   madeFind,
@@ -17,7 +17,7 @@ import {
   termsOf,
   userOf,
 } from '../writes.ts';
-import type { ClauseName } from '../clauses.ts';
+import { allOf, at, type Element, idAt, readXml, textAt, writeXml } from '../xml.ts';
 
 // Finds that are taken, and documents that are refused as a whole: contract, Endpoints, POST import-xml, and Errors, import.
 
@@ -33,7 +33,7 @@ function refused(id: string, clause: ClauseName, expected: string, statuses: rea
 }
 
 function historyOf(find: Element): string[] {
-  return find.children.filter(({ name }) => name === 'historie').map((entry) => idAt(entry, 'typ_zmeny') ?? '');
+  return find.children.filter(({ name }) => name === 'historie').map((entry) => textAt(entry, 'typ_zmeny') ?? '');
 }
 
 export const IMPORT_CHECKS: readonly Check[] = [
@@ -69,10 +69,16 @@ export const IMPORT_CHECKS: readonly Check[] = [
       const answer = await importFind(scene);
       const { ident, find } = await foundIn(answer, 201);
       must(answer.type === 'application/xml', `content type ${answer.type}`);
-      must(ident !== '' && ident === textAt(find, 'ident_cely'), `X-Record-ID ${ident}, ident_cely ${textAt(find, 'ident_cely')}`);
+      must(
+        ident !== '' && ident === textAt(find, 'ident_cely'),
+        `X-Record-ID ${ident}, ident_cely ${textAt(find, 'ident_cely')}`,
+      );
       const location = answer.headers.get('location') ?? '';
       // A training instance may name a harvesting host of its own, which there is not.
-      must(scene.options.isDouble ? location === `${oaiBase(scene)}/id/${ident}` : location.endsWith(`/id/${ident}`), `Location ${location}`);
+      must(
+        scene.options.isDouble ? location === `${oaiBase(scene)}/id/${ident}` : location.endsWith(`/id/${ident}`),
+        `Location ${location}`,
+      );
     },
   },
   {
@@ -103,11 +109,29 @@ export const IMPORT_CHECKS: readonly Check[] = [
     run: async (scene) => {
       await needArchaeologist(scene);
       const [{ find }, terms] = [await madeFind(scene, 3), await termsOf(scene)];
-      const texts = { evidencni_cislo: 'A 12/2024', hloubka: '15', presna_datace: 'starší část', pocet: 'cca 3', datum_nalezu: '2024-05-06', predano: 'true' };
+      const texts = {
+        evidencni_cislo: 'A 12/2024',
+        hloubka: '15',
+        presna_datace: 'starší část',
+        pocet: 'cca 3',
+        datum_nalezu: '2024-05-06',
+        predano: 'true',
+      };
       for (const [name, text] of Object.entries(texts)) must(textAt(find, name) === text, `${name}: ${textAt(find, name)}`);
       must(textAt(find, 'poznamka') === terms.note, `poznamka: ${textAt(find, 'poznamka')}`);
-      must(textAt(find, 'chranene_udaje', 'lokalizace') === 'Pole u lesa', `lokalizace: ${textAt(find, 'chranene_udaje', 'lokalizace')}`);
-      for (const name of ['okolnosti', 'obdobi', 'druh_nalezu', 'specifikace', 'predano_organizace', 'nalezce', 'pristupnost'] as const)
+      must(
+        textAt(find, 'chranene_udaje', 'lokalizace') === 'Pole u lesa',
+        `lokalizace: ${textAt(find, 'chranene_udaje', 'lokalizace')}`,
+      );
+      for (const name of [
+        'okolnosti',
+        'obdobi',
+        'druh_nalezu',
+        'specifikace',
+        'predano_organizace',
+        'nalezce',
+        'pristupnost',
+      ] as const)
         must(idAt(find, name) === terms[name], `${name}: ${idAt(find, name)}, sent ${terms[name]}`);
       must(idAt(find, 'projekt') === terms.project, `projekt: ${idAt(find, 'projekt')}`);
     },
@@ -191,7 +215,10 @@ export const IMPORT_CHECKS: readonly Check[] = [
     expected: 'the history has the transition of each state that was passed, in the account’s name',
     run: async (scene) => {
       await needArchaeologist(scene);
-      for (const [stav, codes] of [[1, 'SN01'], [3, 'SN01 SN12 SN23']] as const) {
+      for (const [stav, codes] of [
+        [1, 'SN01'],
+        [3, 'SN01 SN12 SN23'],
+      ] as const) {
         const { find } = await madeFind(scene, stav);
         must(historyOf(find).join(' ') === codes, `state ${stav}: ${historyOf(find).join(' ')}`);
         const users = new Set(allOf(find, 'historie').map((entry) => idAt(entry, 'uzivatel')));
@@ -247,10 +274,13 @@ export const IMPORT_CHECKS: readonly Check[] = [
       clause: 'Endpoints, File integrity header',
       kind: 'write',
       expected: '400 with a detail',
-      run: async (scene) => mustRefuse(await importFind(scene, { digest: digest(Buffer.from(await documentOf(scene, 1))) }), [400], 'detail'),
+      run: async (scene) =>
+        mustRefuse(await importFind(scene, { digest: digest(Buffer.from(await documentOf(scene, 1))) }), [400], 'detail'),
     }),
   ),
-  refused('import-malformed', 'Errors, import: 400', '400: no well-formed XML', [400], { xml: (text) => text.replace('</svc:samostatny_nalez>', '') }),
+  refused('import-malformed', 'Errors, import: 400', '400: no well-formed XML', [400], {
+    xml: (text) => text.replace('</svc:samostatny_nalez>', ''),
+  }),
   refused('import-empty-root', 'Errors, import: 400', '400: an empty root', [400], {
     xml: (text) => text.replace(/<svc:samostatny_nalez>.*<\/svc:samostatny_nalez>\n/s, ''),
   }),
@@ -280,7 +310,12 @@ export const IMPORT_CHECKS: readonly Check[] = [
     kind: 'write',
     expected: '422 with schema_errors: line, column, message, error_type',
     run: async (scene) =>
-      mustRefuse(await importFind(scene, { changes: { hloubka: '<svc:hloubka>deep</svc:hloubka>' } }), [422], 'schema_errors', 'validation_errors'),
+      mustRefuse(
+        await importFind(scene, { changes: { hloubka: '<svc:hloubka>deep</svc:hloubka>' } }),
+        [422],
+        'schema_errors',
+        'validation_errors',
+      ),
   },
   {
     id: 'import-element-order',

@@ -3,8 +3,8 @@ import { errorOf, nativeFormat, oai, oaiBase } from '../harvest.ts';
 import type { Answer, Request } from '../line.ts';
 import { mustRefuse } from '../refusal.ts';
 import type { Scene } from '../scene.ts';
+import { accountOf, bearer, foundIn, madeFind, needArchaeologist, NO_FIND, setNumber } from '../writes.ts';
 import { at, textAt } from '../xml.ts';
-import { accountOf, bearer, foundIn, madeFind, NO_FIND, setNumber } from '../writes.ts';
 
 // The throttle, and what a write leaves in the harvest: contract, Limits; Events, 3; What the service does, 7.
 
@@ -15,7 +15,9 @@ const BURSTS = 3;
 async function burst(scene: Scene, requests: readonly Request[]): Promise<Answer[]> {
   skipUnless(scene.options.intervalMs > 0, 'the deployment has no minimum interval: --interval-ms 0');
   for (let time = 1; ; time += 1) {
-    const answers = await Promise.all(Array.from({ length: BURST }, (_, index) => scene.line.unpaced(requests[index % requests.length] as Request)));
+    const answers = await Promise.all(
+      Array.from({ length: BURST }, (_, index) => scene.line.unpaced(requests[index % requests.length] as Request)),
+    );
     const throttled = answers.filter(({ status }) => status === 429);
     if (throttled.length > 0 || time === BURSTS) return throttled;
   }
@@ -58,7 +60,9 @@ export const LIMIT_CHECKS: readonly Check[] = [
       // One request to each: alone none would be too many.
       skipUnless(one !== undefined && scene.options.intervalMs > 0, 'the deployment has no minimum interval: --interval-ms 0');
       for (let time = 1; ; time += 1) {
-        const statuses = (await Promise.all([one, ...others].map((request) => scene.line.unpaced(request)))).map(({ status }) => status);
+        const statuses = (await Promise.all([one, ...others].map((request) => scene.line.unpaced(request)))).map(
+          ({ status }) => status,
+        );
         if (statuses.includes(429)) return;
         must(time < BURSTS, `answers ${statuses}`);
         await scene.line.once(one);
@@ -75,7 +79,10 @@ export const LIMIT_CHECKS: readonly Check[] = [
       skipUnless(throttled.length > 0, 'nothing was throttled');
       const told = throttled.map(({ headers }) => headers.get('retry-after')).filter((value) => value !== null);
       skipUnless(told.length > 0, 'no Retry-After');
-      must(told.every((value) => /^\d+$/.test(value) || !Number.isNaN(Date.parse(value))), `Retry-After: ${told}`);
+      must(
+        told.every((value) => /^\d+$/.test(value) || !Number.isNaN(Date.parse(value))),
+        `Retry-After: ${told}`,
+      );
     },
   },
   {
@@ -104,7 +111,10 @@ export const LIMIT_CHECKS: readonly Check[] = [
       const { ident } = await madeFind(scene);
       const { error, record } = await recordOf(scene, ident);
       must(record !== undefined, `error ${error}`);
-      must(textAt(record, 'header', 'identifier') === `${oaiBase(scene)}/id/${ident}`, `${textAt(record, 'header', 'identifier')}`);
+      must(
+        textAt(record, 'header', 'identifier') === `${oaiBase(scene)}/id/${ident}`,
+        `${textAt(record, 'header', 'identifier')}`,
+      );
     },
   },
   {
@@ -113,6 +123,7 @@ export const LIMIT_CHECKS: readonly Check[] = [
     kind: 'write',
     expected: 'a change moves the datestamp of its record',
     run: async (scene) => {
+      await needArchaeologist(scene);
       const { ident } = await madeFind(scene);
       const before = Date.parse(textAt((await recordOf(scene, ident)).record, 'header', 'datestamp') ?? '');
       for (let time = 1; ; time += 1) {

@@ -1,23 +1,42 @@
 import { type Check, must } from '../check.ts';
 import type { ClauseName } from '../clauses.ts';
-import { oaiBase } from '../harvest.ts';
+import { oaiBase, schemaBase } from '../harvest.ts';
 import { mustRefuse } from '../refusal.ts';
-import { fetchSchema, mustBeValid } from '../schema.ts';
 import type { Scene } from '../scene.ts';
-import { type Element, idAt, readXml, textAt, writeXml } from '../xml.ts';
-import { schemaBase } from '../harvest.ts';
-import { foundIn, importFind, madeFind, multipart, PHOTOGRAPH, researcherOf, sendPhotograph, type SendOptions, sha512 } from '../writes.ts';
+import { fetchSchema, mustBeValid } from '../schema.ts';
+import {
+  foundIn,
+  importFind,
+  madeFind,
+  multipart,
+  needArchaeologist,
+  PHOTOGRAPH,
+  researcherOf,
+  type SendOptions,
+  sendPhotograph,
+  sha512,
+} from '../writes.ts';
+import { type Element, readXml, textAt, writeXml } from '../xml.ts';
 
 // Photographs: contract, Endpoints, POST upload-foto, and Errors, photograph. Only for finds of this run.
 
 /** The head of an archive's first file, with the mark that it needs a password. */
-const SHUT_ARCHIVE = Buffer.from('504b0304140001000000000000000000000000000c0000000000000001000000780000000000000000000000000000000000', 'hex');
+const SHUT_ARCHIVE = Buffer.from(
+  '504b0304140001000000000000000000000000000c0000000000000001000000780000000000000000000000000000000000',
+  'hex',
+);
 
 function filesOf(find: Element): Element[] {
   return find.children.filter(({ name }) => name === 'soubor');
 }
 
-function refused(id: string, clause: ClauseName, expected: string, status: number, options: SendOptions & { readonly bytes?: Buffer }): Check {
+function refused(
+  id: string,
+  clause: ClauseName,
+  expected: string,
+  status: number,
+  options: SendOptions & { readonly bytes?: Buffer },
+): Check {
   return {
     id: `photograph-${id}`,
     clause,
@@ -42,9 +61,15 @@ export const PHOTOGRAPH_CHECKS: readonly Check[] = [
       const answer = await sendPhotograph(scene, ident);
       const { find } = await foundIn(answer, 201);
       must(filesOf(find).length > 0, 'no soubor in the answer');
-      must(answer.type === 'application/xml' && answer.headers.get('x-record-id') === ident, `${answer.type}, X-Record-ID ${answer.headers.get('x-record-id')}`);
+      must(
+        answer.type === 'application/xml' && answer.headers.get('x-record-id') === ident,
+        `${answer.type}, X-Record-ID ${answer.headers.get('x-record-id')}`,
+      );
       const location = answer.headers.get('location') ?? '';
-      must(scene.options.isDouble ? location === `${oaiBase(scene)}/id/${ident}` : location.endsWith(`/id/${ident}`), `Location ${location}`);
+      must(
+        scene.options.isDouble ? location === `${oaiBase(scene)}/id/${ident}` : location.endsWith(`/id/${ident}`),
+        `Location ${location}`,
+      );
     },
   },
   {
@@ -80,7 +105,7 @@ export const PHOTOGRAPH_CHECKS: readonly Check[] = [
     expected: 'a find in state 1 stays in it, without an event of archiving',
     run: async (scene) => {
       const find = await attached(scene);
-      const events = find.children.filter(({ name }) => name === 'historie').map((entry) => idAt(entry, 'typ_zmeny'));
+      const events = find.children.filter(({ name }) => name === 'historie').map((entry) => textAt(entry, 'typ_zmeny'));
       must(textAt(find, 'stav') === '1' && !events.includes('SN34'), `stav ${textAt(find, 'stav')}, ${events}`);
     },
   },
@@ -100,7 +125,11 @@ export const PHOTOGRAPH_CHECKS: readonly Check[] = [
     clause: 'Endpoints, POST upload-foto, 3',
     kind: 'write',
     expected: '403: not for a find of another',
-    run: async (scene) => mustRefuse(await sendPhotograph(scene, (await madeFind(scene)).ident, { as: researcherOf(scene) }), [403], 'detail'),
+    run: async (scene) => {
+      await needArchaeologist(scene);
+      const { ident } = await madeFind(scene);
+      mustRefuse(await sendPhotograph(scene, ident, { as: researcherOf(scene) }), [403], 'detail');
+    },
   },
   refused('missing', 'Errors, photograph: 400', 'there is no file', 400, { parts: [] }),
   refused('two', 'Limits: files per request', 'more than one file', 400, {
@@ -108,10 +137,14 @@ export const PHOTOGRAPH_CHECKS: readonly Check[] = [
   }),
   refused('digest-missing', 'Errors, photograph: 400', 'no Content-Digest', 400, { digest: null }),
   refused('digest-malformed', 'Errors, photograph: 400', 'a malformed Content-Digest', 400, { digest: 'sha-512=abc' }),
-  refused('digest-of-other-bytes', 'Errors, photograph: 422', 'the digest does not match', 422, { digest: sha512('other bytes') }),
+  refused('digest-of-other-bytes', 'Errors, photograph: 422', 'the digest does not match', 422, {
+    digest: sha512('other bytes'),
+  }),
   refused('digest-of-the-whole-body', 'Endpoints, File integrity header', 'the digest is of the file alone', 422, {
     digest: sha512(multipart([{ name: 'file', fileName: 'photograph.png', bytes: PHOTOGRAPH }])),
   }),
-  refused('that-is-text', 'Endpoints, POST upload-foto, 2', 'an unsupported type', 422, { bytes: Buffer.from('This is no picture, whatever it is called.\n') }),
+  refused('that-is-text', 'Endpoints, POST upload-foto, 2', 'an unsupported type', 422, {
+    bytes: Buffer.from('This is no picture, whatever it is called.\n'),
+  }),
   refused('in-a-shut-archive', 'Errors, photograph: 422', 'an encrypted file', 422, { bytes: SHUT_ARCHIVE }),
 ];

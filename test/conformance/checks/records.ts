@@ -29,9 +29,10 @@ const ENTITY_SETS = (
   'projekt archeologicky_zaznam let adb dokument ext_zdroj pian samostatny_nalez ' +
   'heslo ruian_kraj ruian_okres ruian_katastr organizace osoba'
 ).split(' ');
-const DC_FIELDS = (
-  'title creator subject description publisher contributor date type format identifier source language relation coverage rights'
-).split(' ');
+const DC_FIELDS =
+  'title creator subject description publisher contributor date type format identifier source language relation coverage rights'.split(
+    ' ',
+  );
 const DC_NAMESPACE = 'http://purl.org/dc/elements/1.1/';
 /** Sets that are long enough for several pages in most deployments, the longest last. */
 const LONG_SETS = ['ruian_katastr', 'heslo', 'osoba'];
@@ -49,7 +50,8 @@ function longList(scene: Scene): Promise<readonly Page[]> {
       const query = `metadataPrefix=oai_dc&set=${set}`;
       const first = await pageOf(scene, `verb=ListIdentifiers&${query}`);
       const { length } = first.records;
-      if (first.token !== undefined && first.token.completeListSize <= length * 10) return wholeList(scene, 'ListIdentifiers', query);
+      if (first.token !== undefined && first.token.completeListSize <= length * 10)
+        return wholeList(scene, 'ListIdentifiers', query);
     }
     skipUnless(false, 'no list has more than one page and less than ten');
     return [];
@@ -112,8 +114,15 @@ export const RECORD_CHECKS: readonly Check[] = [
         for (const set of ENTITY_SETS) {
           for (const { identifier, metadata } of (await firstPage(scene, set, version)).records) {
             if (metadata === undefined || isRefused(metadata)) continue;
-            must(metadata.name === scene.options.prefix && metadata.namespace === namespace, `${identifier}: root {${metadata.namespace}}${metadata.name}`);
-            mustBeSame(metadata.children.map(({ name }) => name), [set], `${identifier}: entities`);
+            must(
+              metadata.name === scene.options.prefix && metadata.namespace === namespace,
+              `${identifier}: root {${metadata.namespace}}${metadata.name}`,
+            );
+            mustBeSame(
+              metadata.children.map(({ name }) => name),
+              [set],
+              `${identifier}: entities`,
+            );
             must(metadata.children.length === 1, `${identifier}: ${metadata.children.length} entities`);
           }
         }
@@ -162,9 +171,14 @@ export const RECORD_CHECKS: readonly Check[] = [
       for (const set of ['heslo', 'samostatny_nalez', 'osoba']) {
         for (const { identifier, metadata } of (await firstPage(scene, set, '2.2', 'oai_dc')).records) {
           if (metadata === undefined || metadata.text.includes('403 Forbidden')) continue;
-          const fields = DC_FIELDS.concat('dc').flatMap((name) => allOf(metadata, name)).filter(({ children }) => children.length === 0);
+          const fields = DC_FIELDS.concat('dc')
+            .flatMap((name) => allOf(metadata, name))
+            .filter(({ children }) => children.length === 0);
           must(metadata.name === 'dc', `${identifier}: root ${metadata.name}`);
-          must(fields.every(({ namespace }) => namespace === DC_NAMESPACE), `${identifier}: a field of another namespace`);
+          must(
+            fields.every(({ namespace }) => namespace === DC_NAMESPACE),
+            `${identifier}: a field of another namespace`,
+          );
           const names = new Set(fields.map(({ name }) => name));
           must(names.has('title') && names.has('identifier'), `${identifier}: only ${[...names]}`);
         }
@@ -178,7 +192,9 @@ export const RECORD_CHECKS: readonly Check[] = [
     expected: 'each vocabulary entry is HES- and digits',
     run: async (scene) => {
       const odd = (await readableOf(scene, 'heslo')).filter(
-        (record) => !/^HES-\d+$/.test(textAt(entityOf(record), 'ident_cely') ?? '') || textAt(entityOf(record), 'ident_cely') !== identOf(record),
+        (record) =>
+          !/^HES-\d+$/.test(textAt(entityOf(record), 'ident_cely') ?? '') ||
+          textAt(entityOf(record), 'ident_cely') !== identOf(record),
       );
       must(odd.length === 0, `${odd[0]?.identifier} holds ${textAt(odd[0] && entityOf(odd[0]), 'ident_cely')}`);
     },
@@ -192,7 +208,10 @@ export const RECORD_CHECKS: readonly Check[] = [
       const keyOf = ({ identifier, datestamp }: HarvestedRecord): string => `${identifier} ${datestamp}`;
       for (const set of ['samostatny_nalez', 'organizace']) {
         const page = await pageOf(scene, `verb=ListIdentifiers&metadataPrefix=${nativeFormat(scene)}&set=${set}`);
-        must(page.records.every(({ metadata }) => metadata === undefined), `${set}: metadata in a list of headers`);
+        must(
+          page.records.every(({ metadata }) => metadata === undefined),
+          `${set}: metadata in a list of headers`,
+        );
         mustBeSame(page.records.map(keyOf), (await firstPage(scene, set)).records.map(keyOf), set);
       }
     },
@@ -205,8 +224,14 @@ export const RECORD_CHECKS: readonly Check[] = [
     run: async (scene) => {
       const term = await someTerm(scene);
       for (const format of ['oai_dc', nativeFormat(scene)]) {
-        const { records } = await pageOf(scene, `verb=GetRecord&metadataPrefix=${format}&identifier=${encodeURIComponent(term.identifier)}`);
-        must(records.length === 1 && records[0]?.identifier === term.identifier, `${records.length} records, ${records[0]?.identifier}`);
+        const { records } = await pageOf(
+          scene,
+          `verb=GetRecord&metadataPrefix=${format}&identifier=${encodeURIComponent(term.identifier)}`,
+        );
+        must(
+          records.length === 1 && records[0]?.identifier === term.identifier,
+          `${records.length} records, ${records[0]?.identifier}`,
+        );
         must(records[0]?.datestamp === term.datestamp, `datestamp ${records[0]?.datestamp}, listed under ${term.datestamp}`);
         must((records[0]?.metadata?.name === 'dc') === (format === 'oai_dc'), `${format}: root ${records[0]?.metadata?.name}`);
       }
@@ -233,8 +258,15 @@ export const RECORD_CHECKS: readonly Check[] = [
     kind: 'harvest',
     expected: 'a record has both formats',
     run: async (scene) => {
-      const root = await oai(scene, `verb=ListMetadataFormats&identifier=${encodeURIComponent((await someTerm(scene)).identifier)}`);
-      mustBeSame(allOf(root, 'metadataPrefix').map(({ text }) => text), ['oai_dc', nativeFormat(scene)], 'formats');
+      const root = await oai(
+        scene,
+        `verb=ListMetadataFormats&identifier=${encodeURIComponent((await someTerm(scene)).identifier)}`,
+      );
+      mustBeSame(
+        allOf(root, 'metadataPrefix').map(({ text }) => text),
+        ['oai_dc', nativeFormat(scene)],
+        'formats',
+      );
     },
   },
   {
@@ -249,7 +281,10 @@ export const RECORD_CHECKS: readonly Check[] = [
       must(token.cursor === 0, `cursor ${token.cursor}`);
       must(DATESTAMP.test(token.expirationDate), `expirationDate ${token.expirationDate}`);
       const root = await oai(scene, 'verb=Identify');
-      must(Date.parse(token.expirationDate) > Date.parse(textAt(root, 'responseDate') ?? ''), `expired since ${token.expirationDate}`);
+      must(
+        Date.parse(token.expirationDate) > Date.parse(textAt(root, 'responseDate') ?? ''),
+        `expired since ${token.expirationDate}`,
+      );
     },
   },
   {
@@ -276,7 +311,10 @@ export const RECORD_CHECKS: readonly Check[] = [
       const size = pages[0]?.token?.completeListSize ?? 0;
       must(new Set(identifiers).size === identifiers.length, 'a record is on two pages');
       must(identifiers.length === size, `${identifiers.length} records, completeListSize ${size}`);
-      must(pages.every(({ error }) => error === undefined), `error ${pages.find(({ error }) => error !== undefined)?.error}`);
+      must(
+        pages.every(({ error }) => error === undefined),
+        `error ${pages.find(({ error }) => error !== undefined)?.error}`,
+      );
     },
   },
   {
@@ -301,11 +339,23 @@ export const RECORD_CHECKS: readonly Check[] = [
       const second = toSecond(middle.datestamp);
       const query = `verb=ListIdentifiers&metadataPrefix=oai_dc&set=samostatny_nalez`;
       const [since, before] = [await pageOf(scene, `${query}&from=${second}`), await pageOf(scene, `${query}&until=${second}`)];
-      must(since.records.every(({ datestamp }) => toSecond(datestamp) >= second), `from ${second}: ${since.records.at(-1)?.datestamp}`);
-      must(before.records.every(({ datestamp }) => toSecond(datestamp) <= second), `until ${second}: ${before.records[0]?.datestamp}`);
-      must(since.token !== undefined || since.records.some(({ identifier }) => identifier === middle.identifier), `from ${second} leaves out ${middle.identifier}`);
+      must(
+        since.records.every(({ datestamp }) => toSecond(datestamp) >= second),
+        `from ${second}: ${since.records.at(-1)?.datestamp}`,
+      );
+      must(
+        before.records.every(({ datestamp }) => toSecond(datestamp) <= second),
+        `until ${second}: ${before.records[0]?.datestamp}`,
+      );
+      must(
+        since.token !== undefined || since.records.some(({ identifier }) => identifier === middle.identifier),
+        `from ${second} leaves out ${middle.identifier}`,
+      );
       const later = await pageOf(scene, `${query}&until=${toSecond(new Date(Date.parse(second) + 1000).toISOString())}`);
-      must(later.token !== undefined || later.records.some(({ identifier }) => identifier === middle.identifier), `until a second later leaves out ${middle.identifier}`);
+      must(
+        later.token !== undefined || later.records.some(({ identifier }) => identifier === middle.identifier),
+        `until a second later leaves out ${middle.identifier}`,
+      );
     },
   },
   {
@@ -318,8 +368,14 @@ export const RECORD_CHECKS: readonly Check[] = [
       skipUnless(term !== undefined, 'no organisation is listed');
       const day = ofDay(term.datestamp);
       const page = await pageOf(scene, `verb=ListIdentifiers&metadataPrefix=oai_dc&set=organizace&from=${day}&until=${day}`);
-      must(page.records.every(({ datestamp }) => ofDay(datestamp) === day), `${day}: ${page.records.map(({ datestamp }) => datestamp)}`);
-      must(page.token !== undefined || page.records.some(({ identifier }) => identifier === term.identifier), `${day} leaves out ${term.identifier}`);
+      must(
+        page.records.every(({ datestamp }) => ofDay(datestamp) === day),
+        `${day}: ${page.records.map(({ datestamp }) => datestamp)}`,
+      );
+      must(
+        page.token !== undefined || page.records.some(({ identifier }) => identifier === term.identifier),
+        `${day} leaves out ${term.identifier}`,
+      );
     },
   },
   {
@@ -341,15 +397,27 @@ export const RECORD_CHECKS: readonly Check[] = [
     kind: 'harvest',
     expected: 'a deleted record stays listed with status deleted, a datestamp and no metadata',
     run: async (scene) => {
-      const pages = [...(await Promise.all(ENTITY_SETS.map((set) => firstPage(scene, set)))), await pageOf(scene, `verb=ListRecords&metadataPrefix=${nativeFormat(scene)}`)];
+      const pages = [
+        ...(await Promise.all(ENTITY_SETS.map((set) => firstPage(scene, set)))),
+        await pageOf(scene, `verb=ListRecords&metadataPrefix=${nativeFormat(scene)}`),
+      ];
       const deleted = pages.flatMap(({ records }) => records).filter(({ isDeleted }) => isDeleted);
       skipUnless(deleted.length > 0, 'no deleted record is listed on the first pages');
       const [first] = deleted;
-      must(deleted.every(({ metadata }) => metadata === undefined), `${deleted.find(({ metadata }) => metadata !== undefined)?.identifier} has metadata`);
-      const answer = await askOai(scene, `verb=GetRecord&metadataPrefix=oai_dc&identifier=${encodeURIComponent(first?.identifier ?? '')}`);
+      must(
+        deleted.every(({ metadata }) => metadata === undefined),
+        `${deleted.find(({ metadata }) => metadata !== undefined)?.identifier} has metadata`,
+      );
+      const answer = await askOai(
+        scene,
+        `verb=GetRecord&metadataPrefix=oai_dc&identifier=${encodeURIComponent(first?.identifier ?? '')}`,
+      );
       const header = at(await readOai(answer), 'GetRecord', 'record', 'header');
       must(header?.attributes.get('status') === 'deleted', `GetRecord: status ${header?.attributes.get('status')}`);
-      must(textAt(header, 'datestamp') === first?.datestamp, `GetRecord: ${textAt(header, 'datestamp')}, listed under ${first?.datestamp}`);
+      must(
+        textAt(header, 'datestamp') === first?.datestamp,
+        `GetRecord: ${textAt(header, 'datestamp')}, listed under ${first?.datestamp}`,
+      );
     },
   },
 ];

@@ -38,13 +38,27 @@ function identifySays(name: string, expected: string | RegExp): Check {
     expected: `Identify has ${name}${typeof expected === 'string' ? ` ${expected}` : ''}`,
     run: async (scene) => {
       const seen = textAt(await identify(scene), name);
-      must(seen !== undefined && (typeof expected === 'string' ? seen === expected : expected.test(seen)), `${name}: ${seen ?? 'none'}`);
+      must(
+        seen !== undefined && (typeof expected === 'string' ? seen === expected : expected.test(seen)),
+        `${name}: ${seen ?? 'none'}`,
+      );
     },
   };
 }
 
+/** All sets, however many pages they fill. */
 async function setsOf(scene: Scene, version: Version): Promise<Element[]> {
-  return scene.given(`ListSets ${version}`, async () => allOf(await oai(scene, 'verb=ListSets', version), 'set'));
+  return scene.given(`ListSets ${version}`, async () => {
+    const sets: Element[] = [];
+    for (let query = 'verb=ListSets', page = 1; ; page += 1) {
+      const list = at(await oai(scene, query, version), 'ListSets');
+      must(list !== undefined && page < 20, 'no end to the list of sets');
+      sets.push(...allOf(list, 'set'));
+      const token = textAt(list, 'resumptionToken') ?? '';
+      if (token === '') return sets;
+      query = `verb=ListSets&resumptionToken=${encodeURIComponent(token)}`;
+    }
+  });
 }
 
 async function specsOf(scene: Scene, version: Version): Promise<string[]> {
@@ -88,8 +102,12 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
     expected: 'a rights manifest that points to a non-commercial attribution licence',
     run: async (scene) => {
       const [manifest] = allOf(await identify(scene), 'rightsManifest');
-      const references = manifest === undefined ? [] : allOf(manifest, 'rightsReference').map((each) => each.attributes.get('ref') ?? '');
-      must(references.some((ref) => /by-nc/.test(ref)), `rights: ${references.join(' ') || 'none'}`);
+      const references =
+        manifest === undefined ? [] : allOf(manifest, 'rightsReference').map((each) => each.attributes.get('ref') ?? '');
+      must(
+        references.some((ref) => /by-nc/.test(ref)),
+        `rights: ${references.join(' ') || 'none'}`,
+      );
     },
   },
   {
@@ -101,7 +119,10 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
       const described = allOf(await identify(scene), 'description');
       for (const name of ['title', 'identifier']) {
         const languages = described.flatMap((each) => allOf(each, name)).map((each) => each.attributes.get('xml:lang') ?? '');
-        must(['cs', 'en'].every((language) => languages.includes(language)), `${name} in: ${languages.join(' ') || 'no language'}`);
+        must(
+          ['cs', 'en'].every((language) => languages.includes(language)),
+          `${name} in: ${languages.join(' ') || 'no language'}`,
+        );
       }
     },
   },
@@ -113,7 +134,9 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
       expected: `oai_dc and the native format, with the schema of ${version}`,
       run: async (scene) => {
         const formats = allOf(await oai(scene, 'verb=ListMetadataFormats', version), 'metadataFormat');
-        const seen = formats.map((each) => ['metadataPrefix', 'schema', 'metadataNamespace'].map((name) => textAt(each, name)).join(' '));
+        const seen = formats.map((each) =>
+          ['metadataPrefix', 'schema', 'metadataNamespace'].map((name) => textAt(each, name)).join(' '),
+        );
         const base = `${await schemaBase(scene)}/${version}`;
         const native = `${nativeFormat(scene)} ${base}/${scene.options.prefix}.xsd ${base}/`;
         mustBeSame(seen, [`oai_dc http://www.openarchives.org/OAI/2.0/oai_dc.xsd ${DC}`, native], 'formats');
@@ -144,7 +167,9 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
     run: async (scene) => {
       const specs = await specsOf(scene, '2.2');
       must(new Set(specs).size === specs.length, 'a setSpec stands twice');
-      const bare = (await setsOf(scene, '2.2')).map((set) => textAt(set, 'setName') ?? '').filter((name) => !/^\S.* \/ .*\S$/.test(name));
+      const bare = (await setsOf(scene, '2.2'))
+        .map((set) => textAt(set, 'setName') ?? '')
+        .filter((name) => !/^\S.* \/ .*\S$/.test(name));
       must(bare.length === 0, `names: ${bare.slice(0, 3).join('; ')}`);
     },
   },

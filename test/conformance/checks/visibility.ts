@@ -1,6 +1,6 @@
 import { type Check, must, mustBeSame, skipUnless } from '../check.ts';
 import type { ClauseName } from '../clauses.ts';
-import { entityOf, firstPage, identOf, isRefused, pageOf, nativeFormat, REFUSAL } from '../harvest.ts';
+import { entityOf, firstPage, identOf, isRefused, nativeFormat, pageOf, REFUSAL } from '../harvest.ts';
 import type { Scene } from '../scene.ts';
 import { allOf, at, type Element, idAt, textAt } from '../xml.ts';
 
@@ -60,7 +60,8 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
       run: async (scene) => {
         const entities = await entitiesOf(scene, set);
         skipUnless(entities.size > 0, `none of the first records of ${set} is open to anonymous readers`);
-        for (const [ident, entity] of entities) must(textAt(entity, element) === stav, `${ident} in ${element} ${textAt(entity, element)}`);
+        for (const [ident, entity] of entities)
+          must(textAt(entity, element) === stav, `${ident} in ${element} ${textAt(entity, element)}`);
       },
     }),
   ),
@@ -99,7 +100,8 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
     run: async (scene) => {
       const entities = await entitiesOf(scene, 'projekt');
       skipUnless(entities.size > 0, 'none of the first projects is open to anonymous readers');
-      for (const [ident, entity] of entities) must(at(entity, 'oznamovatel') === undefined, `${ident}: ${at(entity, 'oznamovatel')?.text}`);
+      for (const [ident, entity] of entities)
+        must(at(entity, 'oznamovatel') === undefined, `${ident}: ${at(entity, 'oznamovatel')?.text}`);
     },
   },
   {
@@ -144,12 +146,17 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
         const parts = [...entities].flatMap(([ident, entity]) =>
           paths.flatMap((path) => {
             const part = at(entity, ...path);
-            return part === undefined || part.text === '' ? [] : [{ ident, part, isOpen: open.has(idAt(entity, governing) ?? '') }];
+            return part === undefined || part.text === ''
+              ? []
+              : [{ ident, part, isOpen: open.has(idAt(entity, governing) ?? '') }];
           }),
         );
         skipUnless(parts.length > 0, `none of the first records of ${set} that are open has chranene_udaje`);
         for (const { ident, part, isOpen } of parts)
-          must(isRefused(part) !== isOpen, `${ident}: ${isOpen ? 'refused, though open to all' : `shown, though protected: ${part.text}`}`);
+          must(
+            isRefused(part) !== isOpen,
+            `${ident}: ${isOpen ? 'refused, though open to all' : `shown, though protected: ${part.text}`}`,
+          );
       },
     }),
   ),
@@ -160,14 +167,20 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
     expected: 'Dublin Core does not tell where a protected find was made',
     run: async (scene) => {
       const open = await openToAll(scene);
-      const shut = [...(await entitiesOf(scene, 'samostatny_nalez'))].filter(([, entity]) => !open.has(idAt(entity, 'pristupnost') ?? ''));
+      const shut = [...(await entitiesOf(scene, 'samostatny_nalez'))].filter(
+        ([, entity]) => !open.has(idAt(entity, 'pristupnost') ?? ''),
+      );
       skipUnless(shut.length > 0, 'each of the first finds is open to all');
       const { records } = await pageOf(scene, 'verb=ListRecords&metadataPrefix=oai_dc&set=samostatny_nalez');
       const shown = new Map(records.map((record) => [identOf(record), record.metadata]));
       for (const [ident] of shut) {
         const metadata = shown.get(ident);
         const places = metadata === undefined ? [] : allOf(metadata, 'coverage').map(({ text }) => text);
-        mustBeSame(places.filter((text) => /POINT|\d\.\d+[ ,]+\d+\.\d+|ruian-\d{5,}/.test(text)), [], `${ident}: places`);
+        mustBeSame(
+          places.filter((text) => /POINT|\d\.\d+[ ,]+\d+\.\d+|ruian-\d{5,}/.test(text)),
+          [],
+          `${ident}: places`,
+        );
       }
     },
   },
