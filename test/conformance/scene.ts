@@ -1,5 +1,5 @@
 import { Broken, Skipped } from './check.ts';
-import type { Line } from './line.ts';
+import type { Answer, Line } from './line.ts';
 
 export type Account = { readonly username: string; readonly password: string };
 
@@ -32,6 +32,8 @@ export class Scene {
   readonly line: Line;
   /** Stands in every record that the run makes. */
   readonly mark: string;
+  /** What the service refused as it should. */
+  readonly refusals: Answer[] = [];
   readonly #found = new Map<string, Promise<unknown>>();
   #counted = 0;
 

@@ -164,10 +164,7 @@ export type Draft = {
 } & SendOptions;
 
 /** Sends a find that state `stav` (1) accepts, but for the changes. */
-export async function importFind(
-  scene: Scene,
-  { stav = 1, changes = {}, xml, ...options }: Draft = {},
-): Promise<Answer> {
+export async function importFind(scene: Scene, { stav = 1, changes = {}, xml, ...options }: Draft = {}): Promise<Answer> {
   const text = await documentOf(scene, stav, changes, xml);
   const file = { name: 'file', fileName: 'find.xml', bytes: Buffer.from(text) };
   const answer = await sendFile(scene, '/api/pas/import-xml', file, options);

@@ -29,7 +29,13 @@ function isNear(text: string | undefined, expected: string, tolerance: number): 
 }
 
 function refused(id: string, clause: ClauseName, expected: string, statuses: readonly number[], draft: Draft): Check {
-  return { id, clause, kind: 'write', expected, run: async (scene) => mustRefuse(await importFind(scene, draft), statuses) };
+  return {
+    id,
+    clause,
+    kind: 'write',
+    expected,
+    run: async (scene) => mustRefuse(scene, await importFind(scene, draft), ...statuses),
+  };
 }
 
 function historyOf(find: Element): string[] {
@@ -247,7 +253,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
     run: async (scene) => {
       const bytes = Buffer.from(await documentOf(scene, 1));
       const parts = ['a.xml', 'b.xml'].map((fileName) => ({ name: 'file', fileName, bytes }));
-      mustRefuse(await importFind(scene, { parts }), [400, 422]);
+      mustRefuse(scene, await importFind(scene, { parts }), 400, 422);
     },
   },
   {
@@ -257,7 +263,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
     expected: '400: the field is called file',
     run: async (scene) => {
       const parts = [{ name: 'document', fileName: 'find.xml', bytes: Buffer.from(await documentOf(scene, 1)) }];
-      mustRefuse(await importFind(scene, { parts }), [400], 'detail');
+      mustRefuse(scene, await importFind(scene, { parts }), 400);
     },
   },
   ...(
@@ -275,7 +281,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
       kind: 'write',
       expected: '400 with a detail',
       run: async (scene) =>
-        mustRefuse(await importFind(scene, { digest: digest(Buffer.from(await documentOf(scene, 1))) }), [400], 'detail'),
+        mustRefuse(scene, await importFind(scene, { digest: digest(Buffer.from(await documentOf(scene, 1))) }), 400),
     }),
   ),
   refused('import-malformed', 'Errors, import: 400', '400: no well-formed XML', [400], {
@@ -305,26 +311,13 @@ export const IMPORT_CHECKS: readonly Check[] = [
     xml: (text) => text.replace(/\.xsd"/, '-draft.xsd"'),
   }),
   {
-    id: 'import-schema-errors',
-    clause: 'Errors, Interface A',
-    kind: 'write',
-    expected: '422 with schema_errors: line, column, message, error_type',
-    run: async (scene) =>
-      mustRefuse(
-        await importFind(scene, { changes: { hloubka: '<svc:hloubka>deep</svc:hloubka>' } }),
-        [422],
-        'schema_errors',
-        'validation_errors',
-      ),
-  },
-  {
     id: 'import-element-order',
     clause: 'Resources, Find import document: element order',
     kind: 'write',
     expected: '422: elements in another order',
     run: async (scene) => {
       const swap = (text: string): string => text.replace(/(<svc:stav>1<\/svc:stav>\n)(<svc:geom_system>.*\n)/, '$2$1');
-      mustRefuse(await importFind(scene, { xml: swap }), [422]);
+      mustRefuse(scene, await importFind(scene, { xml: swap }), 422);
     },
   },
   {
@@ -333,7 +326,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
     kind: 'write',
     expected: '404: there is no such project',
     run: async (scene) =>
-      mustRefuse(await importFind(scene, { changes: { projekt: '<svc:projekt id="C-000000000">x</svc:projekt>' } }), [404]),
+      mustRefuse(scene, await importFind(scene, { changes: { projekt: '<svc:projekt id="C-000000000">x</svc:projekt>' } }), 404),
   },
   {
     id: 'import-foreign-project',
@@ -343,7 +336,11 @@ export const IMPORT_CHECKS: readonly Check[] = [
     run: async (scene) => {
       const { foreignProject } = scene.options;
       skipUnless(foreignProject !== undefined, 'needs --foreign-project');
-      mustRefuse(await importFind(scene, { changes: { projekt: `<svc:projekt id="${foreignProject}">x</svc:projekt>` } }), [403]);
+      mustRefuse(
+        scene,
+        await importFind(scene, { changes: { projekt: `<svc:projekt id="${foreignProject}">x</svc:projekt>` } }),
+        403,
+      );
     },
   },
   {
@@ -361,7 +358,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
       clause: 'Authentication, Interface A, 4',
       kind: 'write',
       expected: `403: a Researcher may not import into state ${stav}`,
-      run: async (scene) => mustRefuse(await importFind(scene, { stav, as: researcherOf(scene) }), [403]),
+      run: async (scene) => mustRefuse(scene, await importFind(scene, { stav, as: researcherOf(scene) }), 403),
     }),
   ),
 ];

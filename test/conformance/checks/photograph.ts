@@ -42,7 +42,7 @@ function refused(
     clause,
     kind: 'write',
     expected: `${status}: ${expected}`,
-    run: async (scene) => mustRefuse(await sendPhotograph(scene, (await madeFind(scene)).ident, options), [status], 'detail'),
+    run: async (scene) => mustRefuse(scene, await sendPhotograph(scene, (await madeFind(scene)).ident, options), status),
   };
 }
 
@@ -128,7 +128,7 @@ export const PHOTOGRAPH_CHECKS: readonly Check[] = [
     run: async (scene) => {
       await needArchaeologist(scene);
       const { ident } = await madeFind(scene);
-      mustRefuse(await sendPhotograph(scene, ident, { as: researcherOf(scene) }), [403], 'detail');
+      mustRefuse(scene, await sendPhotograph(scene, ident, { as: researcherOf(scene) }), 403);
     },
   },
   refused('missing', 'Errors, photograph: 400', 'there is no file', 400, { parts: [] }),
