@@ -37,6 +37,16 @@ export class Skipped extends Error {
 /** The deployment gave no answer of its own: it is closed, out of reach, or something in between answered for it. */
 export class Outage extends Error {
   override readonly name = 'Outage';
+  /** The request was not repeated, since nobody knows what it did: the check may be, from its beginning. */
+  readonly isOpen: boolean;
+  /** It was a 500 of a deployment that is well otherwise. */
+  readonly isOwn: boolean;
+
+  constructor(message: string, { isOpen = false, isOwn = false } = {}) {
+    super(message);
+    this.isOpen = isOpen;
+    this.isOwn = isOwn;
+  }
 }
 
 /** The run must not go on: what is written to is no training instance. */

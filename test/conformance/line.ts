@@ -63,8 +63,10 @@ export class Line {
       // What was turned away at the door was not carried out.
       const wasTurnedAway = typeof answer !== 'string' && (answer.status === 429 || answer.status === 503);
       if (attempt === TRIES || !(isRepeatable || wasTurnedAway)) {
-        if (typeof answer !== 'string' && answer.status === 500 && (await this.#isWell())) return answer;
-        throw new Outage(shortened(`${request.method ?? 'GET'} ${pathOf(request.url)}: ${trouble}`));
+        const isOwn = typeof answer !== 'string' && answer.status === 500 && (await this.#isWell());
+        if (isOwn && isRepeatable) return answer;
+        const told = shortened(`${request.method ?? 'GET'} ${pathOf(request.url)}: ${trouble}`);
+        throw new Outage(told, { isOpen: attempt < TRIES, isOwn });
       }
       await this.#world.sleep(
         typeof answer === 'string' ? this.#pauseMs(attempt) : (retryAfterMs(answer) ?? this.#pauseMs(attempt)),

@@ -22,8 +22,10 @@ export const CHECKS: readonly Check[] = [
   ...LIMIT_CHECKS,
 ];
 
-/** A break is believed when it was seen twice: what only passes by on the way is none. */
-const TRIES = { break: 2, outage: 2 };
+/** A break is believed when it was seen each time: what only passes by on the way is none. */
+const TRIES = 3;
+/** For what nobody knows the end of, and for a 500 to one request alone. */
+const OPEN_TRIES = 4;
 /** So many checks in a row without an answer, and the others of the interface are not tried. */
 const OUT_OF_REACH = 3;
 
@@ -60,9 +62,11 @@ async function tryCheck(scene: Scene, check: Check): Promise<CheckResult> {
       return resultOf(check, 'pass', '', tries);
     } catch (thrown) {
       if (thrown instanceof Skipped) return resultOf(check, 'skipped', thrown.message, tries);
-      if (!(thrown instanceof Broken || thrown instanceof Outage)) throw thrown;
-      const result = thrown instanceof Broken ? 'break' : 'outage';
-      if (tries >= TRIES[result]) return resultOf(check, result, thrown.message, tries);
+      if (thrown instanceof Broken) {
+        if (tries >= TRIES) return resultOf(check, 'break', thrown.message, tries);
+      } else if (thrown instanceof Outage) {
+        if (!thrown.isOpen || tries >= OPEN_TRIES) return resultOf(check, thrown.isOwn ? 'break' : 'outage', thrown.message, tries);
+      } else throw thrown;
       await scene.forgetFailures();
     }
   }

@@ -29,9 +29,13 @@ export async function conform(flags: readonly string[], environment: NodeJS.Proc
   return { code, results, last: lines.at(-1) ?? {}, broken: [...broken].sort() };
 }
 
-/** Flags for all that can be asked of a mock without a minimum interval. */
-export function everythingOf({ base_url, oai_base }: Addresses): string[] {
-  const host = new URL(base_url).host;
+/** Flags for reading from a mock without a minimum interval. */
+export function readingOf({ base_url, oai_base }: Addresses): string[] {
+  return ['--base-url', base_url, '--oai-base', oai_base, '--interval-ms', '0', '--pause-ms', '20'];
+}
+
+/** Flags for all that can be asked of it. */
+export function everythingOf(mock: Addresses): string[] {
   const projects = ['--project', 'C-202400101', '--foreign-project', 'M-202300316'];
-  return ['--base-url', base_url, '--oai-base', oai_base, '--write', host, ...projects, '--interval-ms', '0', '--pause-ms', '20'];
+  return [...readingOf(mock), '--write', new URL(mock.base_url).host, ...projects];
 }

@@ -137,7 +137,7 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
     name: 'coarse coordinates',
     file: 'pas/geometry.ts',
     from: '? 2 : 7;',
-    to: '? 2 : 2;',
+    to: '? 2 : 1;',
     clauses: [field('geom_sjtsk_wkt')],
   },
   {
@@ -255,8 +255,8 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   {
     name: 'another status for what is no photograph',
     file: 'pas/photograph.ts',
-    from: `refusal(422, say('photo-unrecognised'))`,
-    to: `refusal(415, say('photo-unrecognised'))`,
+    from: `refusal(422, say('photo-type', found.type))`,
+    to: `refusal(415, say('photo-type', found.type))`,
     clauses: ['Endpoints, POST upload-foto, 2'],
   },
   {
@@ -303,8 +303,8 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   {
     name: 'no throttle',
     file: 'throttle.ts',
-    from: 'if (intervalMs === 0) return 0;',
-    to: 'if (intervalMs >= 0) return 0;',
+    from: 'intervalMs === 0',
+    to: 'intervalMs >= 0',
     clauses: ['Limits: minimum interval'],
     isOfPace: true,
   },
