@@ -134,9 +134,13 @@ export function identOf(record: HarvestedRecord): string {
   return record.identifier.slice(record.identifier.lastIndexOf('/id/') + '/id/'.length);
 }
 
-/** Where the schemas lie: as told, or as the harvesting interface names it. */
+/** Where the schemas of import documents lie: as told, or where those of the harvest do. */
 export async function schemaBase(scene: Scene): Promise<string> {
-  if (scene.options.schemaBase !== undefined) return scene.options.schemaBase;
+  return scene.options.schemaBase ?? harvestSchemaBase(scene);
+}
+
+/** Where the schemas lie that the harvesting interface names. */
+export function harvestSchemaBase(scene: Scene): Promise<string> {
   return scene.given('formats', async () => {
     const formats = allOf(await oai(scene, 'verb=ListMetadataFormats'), 'metadataFormat');
     const native = formats.find((format) => textAt(format, 'metadataPrefix') === nativeFormat(scene));

@@ -40,7 +40,7 @@ export async function main(
     )
     .requiredOption('--base-url <url>', 'the write interface', address)
     .option('--oai-base <url>', 'the harvesting interface', address)
-    .option('--schema-base <url>', 'where the schemas lie (default: as the harvesting interface says)', address)
+    .option('--schema-base <url>', 'where the schemas of imports lie (default: as the harvesting interface says)', address)
     .option('--prefix <name>', 'prefix of XML names and of the native format', 'svc')
     .option('--schema-version <x.y>', 'of the import document', '2.2')
     .option('--write <host>', 'also make finds in the training instance at this host; nothing can delete them')

@@ -8,7 +8,7 @@ export type SceneOptions = {
   /** Without a slash at the end, as all addresses here. */
   readonly baseUrl: string;
   readonly oaiBase?: string | undefined;
-  /** Default: what the harvesting interface names as the schema of its native format. */
+  /** Of import documents. Default: what the harvesting interface names as the schema of its native format. */
   readonly schemaBase?: string | undefined;
   readonly prefix: string;
   /** Of the import document. */

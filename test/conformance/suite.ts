@@ -65,7 +65,8 @@ async function tryCheck(scene: Scene, check: Check): Promise<CheckResult> {
       if (thrown instanceof Broken) {
         if (tries >= TRIES) return resultOf(check, 'break', thrown.message, tries);
       } else if (thrown instanceof Outage) {
-        if (!thrown.isOpen || tries >= OPEN_TRIES) return resultOf(check, thrown.isOwn ? 'break' : 'outage', thrown.message, tries);
+        if (!thrown.isOpen || tries >= OPEN_TRIES)
+          return resultOf(check, thrown.isOwn ? 'break' : 'outage', thrown.message, tries);
       } else throw thrown;
       await scene.forgetFailures();
     }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { must, NotTraining, shortened, skipUnless } from './check.ts';
 import { findDocument, inPrefix, type Lines, type Terms } from './find-document.ts';
-import { entityOf, errorOf, firstPage, identOf, oai, oaiBase, schemaBase } from './harvest.ts';
+import { entityOf, firstPage, identOf, oai, oaiBase, schemaBase } from './harvest.ts';
 import type { Answer, Request } from './line.ts';
 import type { Account, Scene } from './scene.ts';
 import { at, type Element, readXml, textAt } from './xml.ts';
@@ -168,7 +168,7 @@ export async function importFind(scene: Scene, { stav = 1, changes = {}, xml, ..
   const text = await documentOf(scene, stav, changes, xml);
   const file = { name: 'file', fileName: 'find.xml', bytes: Buffer.from(text) };
   const answer = await sendFile(scene, '/api/pas/import-xml', file, options);
-  if (answer.status === 201) await mustBeNoProduction(scene, answer.headers.get('x-record-id') ?? '');
+  if (answer.status === 201) await mustBeNoProduction(scene, answer);
   return answer;
 }
 
@@ -214,18 +214,27 @@ export function sendPhotograph(
   return sendFile(scene, `/api/pas/nalez/${ident}/upload-foto`, file, options);
 }
 
+/** Clocks of two hosts of one service. */
+const CLOCK_MARGIN_MS = 60_000;
+
 /**
- * What a training instance keeps cannot be harvested. Looks for the first record of the run after the 1st, 2nd, 4th, … that it made, since
- * an index may be late. @throws NotTraining, which ends the run
+ * What a training instance keeps cannot be harvested, though it may have the identifiers of older records that can. Looks for the first
+ * record of the run after the 1st, 2nd, 4th, … that it made, since an index may be late. @throws NotTraining, which ends the run
  */
-async function mustBeNoProduction(scene: Scene, ident: string): Promise<void> {
+async function mustBeNoProduction(scene: Scene, { headers }: Answer): Promise<void> {
   if (scene.options.isDouble) return;
-  const made = await scene.once('records made', async () => ({ first: ident, count: 0 }));
+  const ident = headers.get('x-record-id') ?? '';
+  const sinceMs = Date.parse(headers.get('date') ?? '') - CLOCK_MARGIN_MS;
+  const made = await scene.once('records made', async () => ({ ident, sinceMs, count: 0 }));
   made.count += 1;
   if (!Number.isInteger(Math.log2(made.count))) return;
-  const identifier = encodeURIComponent(`${oaiBase(scene)}/id/${made.first}`);
-  if (errorOf(await oai(scene, `verb=GetRecord&metadataPrefix=oai_dc&identifier=${identifier}`)) === undefined)
+  const identifier = encodeURIComponent(`${oaiBase(scene)}/id/${made.ident}`);
+  const root = await oai(scene, `verb=GetRecord&metadataPrefix=oai_dc&identifier=${identifier}`);
+  const header = at(root, 'GetRecord', 'record', 'header');
+  if (header === undefined) return;
+  // Of a time that cannot be read nobody knows: then it counts as new.
+  if (!(Date.parse(textAt(header, 'datestamp') ?? '') < made.sinceMs))
     throw new NotTraining(
-      `${made.first}, which this run made, can be harvested: ${scene.options.baseUrl} is no training instance`,
+      `${made.ident}, which this run made, can be harvested: ${scene.options.baseUrl} is no training instance`,
     );
 }

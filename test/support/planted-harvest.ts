@@ -47,7 +47,7 @@ export const PLANTED_IN_HARVEST: readonly Planted[] = [
   {
     name: 'names of sets in one language',
     file: 'oai/set-list.ts',
-    from: '`${cs} / ${en}`',
+    from: `\`\${cs} / \${en}\``,
     to: 'cs',
     clauses: ['Resources, Records visible through harvesting: Set entry'],
   },
@@ -75,15 +75,15 @@ export const PLANTED_IN_HARVEST: readonly Planted[] = [
   {
     name: 'a cursor that counts pages',
     file: 'oai/lists.ts',
-    from: 'cursor="${state.cursor}"',
-    to: 'cursor="${Math.ceil(state.cursor / 100)}"',
+    from: `cursor="\${state.cursor}"`,
+    to: `cursor="\${Math.ceil(state.cursor / 100)}"`,
     clauses: ['Endpoints, Interface B, 3: cursor'],
   },
   {
     name: 'the size of what is left of a list',
     file: 'oai/lists.ts',
-    from: 'completeListSize="${state.size}"',
-    to: 'completeListSize="${state.size - state.cursor}"',
+    from: `completeListSize="\${state.size}"`,
+    to: `completeListSize="\${state.size - state.cursor}"`,
     clauses: ['Endpoints, Interface B, 3: completeListSize'],
   },
   {
@@ -96,8 +96,8 @@ export const PLANTED_IN_HARVEST: readonly Planted[] = [
   {
     name: 'tokens that ran out yesterday',
     file: 'oai/lists.ts',
-    from: 'expirationDate="${toSeconds(expiresMs)}"',
-    to: 'expirationDate="${toSeconds(expiresMs - 86_400_000)}"',
+    from: `expirationDate="\${toSeconds(expiresMs)}"`,
+    to: `expirationDate="\${toSeconds(expiresMs - 86_400_000)}"`,
     clauses: ['Resources, Records visible through harvesting: Resumption token'],
   },
   {
@@ -117,14 +117,14 @@ export const PLANTED_IN_HARVEST: readonly Planted[] = [
   {
     name: 'addresses of records that lead to Dublin Core',
     file: 'oai/endpoint.ts',
-    from: 'oai_${mock.addresses.prefix}',
+    from: `oai_\${mock.addresses.prefix}`,
     to: 'oai_dc',
     clauses: ['Endpoints, Interface B, 6'],
   },
   {
     name: 'a generic endpoint that stayed behind',
     file: 'oai/endpoint.ts',
-    from: '/${NEWEST_VERSION}/oai',
+    from: `/\${NEWEST_VERSION}/oai`,
     to: '/2.1/oai',
     clauses: ['Versioning, 4'],
   },

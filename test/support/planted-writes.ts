@@ -99,7 +99,7 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   {
     name: 'entries of any vocabulary',
     file: 'pas/references.ts',
-    from: 'entry?.setSpec === `heslo:${vocabulary}`',
+    from: `entry?.setSpec === \`heslo:\${vocabulary}\``,
     to: 'entry !== undefined',
     clauses: [field('okolnosti'), field('obdobi'), field('druh_nalezu'), field('specifikace'), field('pristupnost')],
   },

@@ -5,6 +5,7 @@ import {
   errorOf,
   firstPage,
   type HarvestedRecord,
+  harvestSchemaBase,
   identOf,
   isRefused,
   nativeFormat,
@@ -13,7 +14,6 @@ import {
   type Page,
   pageOf,
   readOai,
-  schemaBase,
   VERSIONS,
   type Version,
   wholeList,
@@ -110,7 +110,7 @@ export const RECORD_CHECKS: readonly Check[] = [
       kind: 'harvest',
       expected: `one entity under the root, in the namespace of ${version}`,
       run: async (scene) => {
-        const namespace = `${await schemaBase(scene)}/${version}/`;
+        const namespace = `${await harvestSchemaBase(scene)}/${version}/`;
         for (const set of ENTITY_SETS) {
           for (const { identifier, metadata } of (await firstPage(scene, set, version)).records) {
             if (metadata === undefined || isRefused(metadata)) continue;
@@ -136,7 +136,7 @@ export const RECORD_CHECKS: readonly Check[] = [
       kind: 'harvest',
       expected: `records are valid by the schema of ${version}`,
       run: async (scene) => {
-        const schema = await fetchSchema(scene.line, `${await schemaBase(scene)}/${version}/${scene.options.prefix}.xsd`);
+        const schema = await fetchSchema(scene.line, `${await harvestSchemaBase(scene)}/${version}/${scene.options.prefix}.xsd`);
         const documents = new Map<string, string>();
         for (const set of ENTITY_SETS)
           for (const { identifier, metadata } of (await firstPage(scene, set, version)).records)
@@ -159,7 +159,7 @@ export const RECORD_CHECKS: readonly Check[] = [
       const url = new URL(answer.headers.get('location') ?? '', oaiBase(scene)).href;
       const root = await readOai(await scene.line.ask({ url }));
       const namespace = at(root, 'GetRecord', 'record', 'metadata')?.children[0]?.namespace;
-      must(namespace === `${await schemaBase(scene)}/2.2/`, `namespace ${namespace}`);
+      must(namespace === `${await harvestSchemaBase(scene)}/2.2/`, `namespace ${namespace}`);
     },
   },
   {

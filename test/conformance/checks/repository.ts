@@ -1,5 +1,5 @@
 import { type Check, must, mustBeSame, skipUnless } from '../check.ts';
-import { askOai, errorOf, nativeFormat, oai, oaiBase, readOai, schemaBase, VERSIONS, type Version } from '../harvest.ts';
+import { askOai, errorOf, harvestSchemaBase, nativeFormat, oai, oaiBase, readOai, VERSIONS, type Version } from '../harvest.ts';
 import { isRedirect } from '../line.ts';
 import type { Scene } from '../scene.ts';
 import { fetchSchema } from '../schema.ts';
@@ -137,7 +137,7 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
         const seen = formats.map((each) =>
           ['metadataPrefix', 'schema', 'metadataNamespace'].map((name) => textAt(each, name)).join(' '),
         );
-        const base = `${await schemaBase(scene)}/${version}`;
+        const base = `${await harvestSchemaBase(scene)}/${version}`;
         const native = `${nativeFormat(scene)} ${base}/${scene.options.prefix}.xsd ${base}/`;
         mustBeSame(seen, [`oai_dc http://www.openarchives.org/OAI/2.0/oai_dc.xsd ${DC}`, native], 'formats');
       },
@@ -196,7 +196,7 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
       run: async (scene) => {
         const base = textAt(await oai(scene, 'verb=Identify', version), 'Identify', 'baseURL') ?? '';
         must(base.endsWith(`/${version}/oai`) || base.endsWith('/oai'), `baseURL ${base}`);
-        const root = await schemaBase(scene);
+        const root = await harvestSchemaBase(scene);
         const { text } = await fetchSchema(scene.line, `${root}/${version}/${scene.options.prefix}.xsd`);
         const target = (await readXml(text)).attributes.get('targetNamespace');
         must(target === `${root}/${version}/`, `targetNamespace ${target}`);
