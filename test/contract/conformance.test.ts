@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CLAUSES } from '../conformance/clauses.ts';
@@ -27,6 +27,16 @@ describe('The clauses', () => {
     expect(called.length).toBeGreaterThan(10);
     expect(called.filter((clause) => !names.some((name) => name.split(/: |, rule /)[0]?.startsWith(clause)))).toEqual([]);
   });
+});
+
+test('The suite shares no code with the client or the mock server', () => {
+  const folder = join(PROJECT, 'test/conformance');
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const outward = files.filter((name) =>
+    /from '(?:\.\.\/)+(?:src|mock-server|support)\//.test(readFileSync(join(folder, name), 'utf8')),
+  );
+  expect(files.length).toBeGreaterThan(15);
+  expect(outward).toEqual([]);
 });
 
 describe('The conformance suite', () => {
