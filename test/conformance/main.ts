@@ -5,7 +5,7 @@ import { type CheckResult, NotTraining, Outage } from './check.ts';
 import { Line } from './line.ts';
 import { type Account, Scene, type SceneOptions } from './scene.ts';
 import { CHECKS, runChecks } from './suite.ts';
-import { isDouble, whyNotWrite } from './training.ts';
+import { isDouble, isPrivate, whyNotWrite } from './training.ts';
 import { signIn } from './writes.ts';
 
 type Flags = {
@@ -91,11 +91,13 @@ async function run(flags: Flags, environment: NodeJS.ProcessEnv, print: (line: s
   };
   const checks = CHECKS.filter(({ id, clause }) => flags.only === undefined || `${id} ${clause}`.includes(flags.only));
   if (checks.length === 0) return stop(EXIT.usage, `no check holds "${flags.only}"`);
+  if (options.account !== undefined && !isPrivate(flags.baseUrl))
+    return stop(EXIT.usage, `no password is sent to ${flags.baseUrl}: the line is not encrypted`);
   const scene = new Scene(options, line, randomBytes(4).toString('hex'));
   try {
     if (flags.write !== undefined) {
       const why = await whyNotWrite(line, options, flags.write);
-      if (why !== undefined) return stop(EXIT.usage, `nothing was asked and nothing written: ${why}`);
+      if (why !== undefined) return stop(EXIT.usage, `nothing was written: ${why}`);
     }
     for (const account of [options.account, options.researcher]) {
       if (account === undefined) continue;

@@ -3,6 +3,12 @@ import type { SceneOptions } from './scene.ts';
 
 const LOOPBACK = /^(?:127(?:\.\d+){3}|localhost|\[::1\])$/;
 
+/** Whether nobody on the way can read what is sent there. */
+export function isPrivate(baseUrl: string): boolean {
+  const { protocol, hostname } = new URL(baseUrl);
+  return protocol === 'https:' || LOOPBACK.test(hostname);
+}
+
 /** Whether a mock server on this machine answers: what it keeps, nobody else reads. A tunnel to somewhere else has no control interface. */
 export async function isDouble(line: Line, baseUrl: string): Promise<boolean> {
   if (!LOOPBACK.test(new URL(baseUrl).hostname)) return false;
@@ -24,7 +30,6 @@ export async function whyNotWrite(line: Line, options: SceneOptions, named: stri
   if (options.oaiBase === undefined)
     return 'writing needs --oai-base: vocabularies come from the harvesting interface, and it shows whether a record is real';
   if (options.isDouble) return undefined;
-  if (base.protocol !== 'https:' && !LOOPBACK.test(base.hostname)) return `${base.origin} is not encrypted`;
   if (new URL(options.oaiBase).host === base.host) return `${base.host} harvests, too: a training instance does not`;
   for (const path of ['/oai', '/2.2/oai']) {
     const answer = await line.ask({ url: `${base.origin}${path}?verb=Identify` });

@@ -110,6 +110,11 @@ describe('Wrong usage', () => {
     expect((await conform(flags, {})).code).toBe(2);
   });
 
+  test('a password for a line that is not encrypted: 2, and it is not sent', async () => {
+    const run = await conform(['--base-url', 'http://finds.example.org']);
+    expect([run.code, run.last['message']]).toEqual([2, expect.stringContaining('not encrypted')]);
+  });
+
   test('an account that is not let in: 4', async () => {
     await using mock = await serveMock('--min-interval', '0');
     const run = await conform(readingOf(mock), { PAS_USERNAME: 'archaeologist', PAS_PASSWORD: 'wrong' });
