@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const SUPPORT = 'support/eventually.ts';
-/** A moment that is drawn by chance, a link's delay, modules that load: nothing is expected of how long it takes. */
+/** A moment that is drawn by chance, a link's delay, a permitted pace, modules that load: nothing is expected of how long it takes. */
 const MOMENTS = [
   'chaos/stage.ts',
+  'conformance/main.ts',
   'endurance/harvest-random-stories.test.ts',
   'endurance/harvest-records-survives.test.ts',
   'endurance/harvest-survives.test.ts',

@@ -26,9 +26,12 @@ export function nextFindIdent(mock: Mock, project: string, say: Say): string {
   return `${project}-${findLetter(mock.seedNumber)}${String(number).padStart(5, '0')}`;
 }
 
-/** The contract does not show the identifier's form; only the default is the deployed service's. */
+/**
+ * The contract does not show the identifier's form; only the default is the deployed service's. None stands before the `N` of the
+ * seed's finds: the next number is that after the lexically highest.
+ */
 function findLetter(seedNumber: number): string {
-  return seedNumber === 0 ? 'N' : (['N', 'F', 'SN'][seedNumber % 3] ?? 'N');
+  return seedNumber === 0 ? 'N' : (['N', 'P', 'SN'][seedNumber % 3] ?? 'N');
 }
 
 export type PlannedFind = {

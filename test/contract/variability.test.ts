@@ -26,4 +26,13 @@ describe('Where the contract is silent, seed numbers differ', () => {
     expect(new Set([first.pageSize, other.pageSize, third.pageSize]).size).toBeGreaterThan(1);
     expect(new Set([first.ident, other.ident]).size).toBe(2);
   });
+
+  test.each([0, 1, 2, 3])('with number %i each find of a project gets an identifier of its own', async (seedNumber) => {
+    await using mock = await startMock({ seedNumber });
+    const token = await tokenOf(mock, 'archaeologist');
+    const send = () => importXml(mock, documentOf(mock, smallestFind()), { token });
+    const made = [await send(), await send(), await send()];
+    expect(made.map(({ status }) => status)).toEqual([201, 201, 201]);
+    expect(new Set(made.map(({ headers }) => headers.get('x-record-id'))).size).toBe(3);
+  });
 });

@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Command } from 'commander';
 import { addMockServerOptions, type MockServerFlags, parseMockServerOptions } from '../../mock-server/options.ts';
 import { startMockServer } from '../../mock-server/server.ts';
+import type { Planted } from './planted-writes.ts';
 import { PROJECT } from './run-pas.ts';
 import { tied } from './tied.ts';
 
@@ -39,10 +41,30 @@ export async function serveMock(...flags: string[]): Promise<RunningMock> {
   return runningMock(server, server.close);
 }
 
-export async function startMockProcess(...flags: string[]): Promise<MockProcess> {
+export function startMockProcess(...flags: string[]): Promise<MockProcess> {
+  return spawnMock([], {}, flags);
+}
+
+/** One whose build has a text replaced while it is loaded. */
+export function startAlteredMock({ file, from, to }: Planted, ...flags: string[]): Promise<MockProcess> {
+  const hook = pathToFileURL(join(PROJECT, 'test/support/plant-in-build.mjs')).href;
+  return spawnMock(
+    ['--import', hook],
+    { PLANTED: JSON.stringify({ file: `mock-server/${file.replace(/ts$/, 'js')}`, from, to }) },
+    flags,
+  );
+}
+
+async function spawnMock(
+  nodeFlags: readonly string[],
+  env: Readonly<Record<string, string>>,
+  flags: readonly string[],
+): Promise<MockProcess> {
+  const program = join(PROJECT, 'bin', 'pas-mock-server.js');
   const child = tied(
-    spawn(process.execPath, [join(PROJECT, 'bin', 'pas-mock-server.js'), '--port', '0', '--json', ...flags], {
+    spawn(process.execPath, [...nodeFlags, program, '--port', '0', '--json', ...flags], {
       stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, ...env },
     }),
   );
   const ready = await firstLine(child);

@@ -50,7 +50,8 @@ export function layOut(folder: string, port: string): void {
     writeFileSync(join(bin, name), `#!/bin/sh\nexec ${line} "$@"\n`);
     chmodSync(join(bin, name), 0o755);
   };
-  for (const name of ['pas', 'pas-mock-server']) program(name, `"${process.execPath}" "${join(PROJECT, 'bin', `${name}.js`)}"`);
+  for (const name of ['pas', 'pas-mock-server', 'pas-conformance'])
+    program(name, `"${process.execPath}" "${join(PROJECT, 'bin', `${name}.js`)}"`);
   program('npx', '');
   const examples = join(folder, 'examples');
   cpSync(join(PROJECT, 'examples'), examples, { recursive: true });

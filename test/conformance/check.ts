@@ -1,0 +1,88 @@
+import type { ClauseName } from './clauses.ts';
+import type { Scene } from './scene.ts';
+
+/** What a check does: reads by harvesting, asks the write interface for what can change nothing, or writes. */
+export type Kind = 'harvest' | 'ask' | 'write';
+
+/** One sentence of the contract as something that can be seen from outside. `run` throws Broken, Skipped or Outage, or it passed. */
+export type Check = {
+  readonly id: string;
+  readonly clause: ClauseName;
+  readonly kind: Kind;
+  readonly expected: string;
+  run(scene: Scene): Promise<void>;
+};
+
+export type CheckResult = {
+  readonly id: string;
+  readonly clause: ClauseName;
+  readonly expected: string;
+  readonly result: 'pass' | 'break' | 'skipped' | 'outage';
+  /** What was seen instead, or why nothing was; short. Empty where it passed. */
+  readonly seen: string;
+  /** How often it was tried before it was believed. */
+  readonly tries: number;
+};
+
+/** The deployment does not do what the contract says. */
+export class Broken extends Error {
+  override readonly name = 'Broken';
+}
+
+/** What the check needs is not there; the message says what. */
+export class Skipped extends Error {
+  override readonly name = 'Skipped';
+}
+
+/** The deployment gave no answer of its own: it is closed, out of reach, or something in between answered for it. */
+export class Outage extends Error {
+  override readonly name = 'Outage';
+  /** The request was not repeated, since nobody knows what it did: the check may be, from its beginning. */
+  readonly isOpen: boolean;
+  /** It was a 500 of a deployment that is well otherwise. */
+  readonly isOwn: boolean;
+
+  constructor(message: string, { isOpen = false, isOwn = false } = {}) {
+    super(message);
+    this.isOpen = isOpen;
+    this.isOwn = isOwn;
+  }
+}
+
+/** The run must not go on: what is written to is no training instance. */
+export class NotTraining extends Error {
+  override readonly name = 'NotTraining';
+}
+
+/** @throws Broken with what was seen, where it does not hold */
+export function must(holds: boolean, seen: string): asserts holds {
+  if (!holds) throw new Broken(shortened(seen));
+}
+
+/** @throws Skipped */
+export function skipUnless(holds: boolean, why: string): asserts holds {
+  if (!holds) throw new Skipped(why);
+}
+
+/** @throws Broken where a value is there that should not be, or none that should: both lists are named */
+export function mustBeSame(seen: Iterable<string>, expected: Iterable<string>, of: string): void {
+  const [has, wants] = [new Set(seen), new Set(expected)];
+  const extra = [...has].filter((value) => !wants.has(value));
+  const missing = [...wants].filter((value) => !has.has(value));
+  must(
+    extra.length + missing.length === 0,
+    [
+      missing.length > 0 ? `${of} missing: ${missing.slice(0, 5)}` : '',
+      extra.length > 0 ? `${of} too many: ${extra.slice(0, 5)}` : '',
+    ]
+      .filter((part) => part !== '')
+      .join('; '),
+  );
+}
+
+const LONGEST_SEEN = 240;
+
+export function shortened(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length <= LONGEST_SEEN ? line : `${line.slice(0, LONGEST_SEEN)}…`;
+}

@@ -1,0 +1,178 @@
+import { type Check, must, mustBeSame } from '../check.ts';
+import type { ClauseName } from '../clauses.ts';
+import { type Answer, isRedirect } from '../line.ts';
+import { mustRefuse } from '../refusal.ts';
+import type { Scene } from '../scene.ts';
+import { accountOf, bearer, jsonOf, multipart, NO_FIND, sendPhotograph, setNumber, sha512, signIn, userInfo } from '../writes.ts';
+import { allOf, at, readXml, textAt } from '../xml.ts';
+
+// The doors of the write interface: contract, Authentication, Interface A, and Endpoints, Interface A. Everything here is asked so
+// that a service that is wrong has nothing to store either: no file, no document, no find of that name.
+
+type Door = { readonly id: string; readonly method: 'POST' | 'PATCH'; readonly path: string; readonly errors: string };
+const DOORS: readonly Door[] = [
+  { id: 'import', method: 'POST', path: '/api/pas/import-xml', errors: 'Errors, import' },
+  { id: 'number', method: 'PATCH', path: `/api/pas/nalez/${NO_FIND}/evidencni-cislo`, errors: 'Errors, registration number' },
+  { id: 'photograph', method: 'POST', path: `/api/pas/nalez/${NO_FIND}/upload-foto`, errors: 'Errors, photograph' },
+];
+
+function knock(
+  scene: Scene,
+  { method, path }: Pick<Door, 'method' | 'path'>,
+  headers: Readonly<Record<string, string>>,
+): Promise<Answer> {
+  const form = { 'content-type': 'multipart/form-data; boundary=pas-conformance-7MA4YWxkTrZu0gW' };
+  const body = method === 'POST' ? { body: multipart([]), headers: { ...form, ...headers } } : { headers };
+  return scene.line.ask({ method, url: scene.options.baseUrl + path, repeatable: true, ...body });
+}
+
+export const ACCESS_CHECKS: readonly Check[] = [
+  ...DOORS.flatMap((door): Check[] => [
+    {
+      id: `${door.id}-without-token`,
+      clause: 'Authentication, Interface A, 1',
+      kind: 'ask',
+      expected: '401 or 403',
+      run: async (scene) => mustRefuse(scene, await knock(scene, door, {}), 401, 403),
+    },
+    {
+      id: `${door.id}-with-unknown-token`,
+      clause: `${door.errors}: 401, 403` as ClauseName,
+      kind: 'ask',
+      expected: '401 or 403',
+      run: async (scene) => mustRefuse(scene, await knock(scene, door, { authorization: `Bearer ${'0'.repeat(40)}` }), 401, 403),
+    },
+    {
+      id: `${door.id}-is-not-read`,
+      clause: 'What the service does, 5',
+      kind: 'ask',
+      expected: 'GET is no way to a record: 405, or 401 before it',
+      run: async (scene) => {
+        const answer = await scene.line.ask({ url: scene.options.baseUrl + door.path, headers: await bearer(scene) });
+        must(answer.status === 405 || answer.status === 404, `${answer.status}: ${answer.text}`);
+      },
+    },
+    {
+      id: `${door.id}-with-slash`,
+      clause: 'Endpoints, Interface A',
+      kind: 'ask',
+      expected: 'the path with a slash at its end is none',
+      run: async (scene) => {
+        const answer = await knock(scene, { ...door, path: `${door.path}/` }, await bearer(scene));
+        must(answer.status === 404 || isRedirect(answer.status), `${answer.status}: ${answer.text}`);
+      },
+    },
+  ]),
+  {
+    id: 'token',
+    clause: 'Endpoints, Interface A: token-auth',
+    kind: 'ask',
+    expected: 'JSON credentials get a token',
+    run: async (scene) => {
+      const answer = await signIn(scene, accountOf(scene));
+      must(answer.status === 200 && typeof jsonOf(answer)?.['token'] === 'string', `${answer.status} ${answer.type}`);
+    },
+  },
+  {
+    id: 'token-of-nobody',
+    clause: 'Endpoints, Interface A: token-auth',
+    kind: 'ask',
+    expected: 'an account that there is not gets no token',
+    run: async (scene) => {
+      const answer = await signIn(scene, { username: `nobody-${scene.mark}@example.org`, password: scene.mark });
+      must(answer.status >= 400 && jsonOf(answer)?.['token'] === undefined, `${answer.status} ${answer.type}`);
+    },
+  },
+  {
+    id: 'token-path-keeps-its-slash',
+    clause: 'Endpoints, Interface A',
+    kind: 'ask',
+    expected: 'without its slash the path of tokens gives none',
+    run: async (scene) => {
+      const answer = await scene.line.ask({
+        method: 'POST',
+        url: `${scene.options.baseUrl}/api/token-auth`,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(accountOf(scene)),
+        repeatable: true,
+      });
+      must(answer.status !== 200, `${answer.status} ${answer.type}`);
+    },
+  },
+  {
+    id: 'user-information',
+    clause: 'Endpoints, Interface A: uzivatel-info',
+    kind: 'ask',
+    expected: '200, XML, one user',
+    run: async (scene) => {
+      const answer = await userInfo(scene);
+      must(answer.status === 200 && answer.type === 'application/xml', `${answer.status} ${answer.type}`);
+      const root = await readXml(answer.text);
+      must(root.name === scene.options.prefix, `root ${root.name}`);
+      mustBeSame(
+        root.children.map(({ name }) => name),
+        ['uzivatel'],
+        'entities',
+      );
+      must(/\S/.test(textAt(root, 'uzivatel', 'ident_cely') ?? ''), 'a user without ident_cely');
+      must(
+        allOf(root, 'organizace').length > 0 && at(root, 'uzivatel', 'skupina') !== undefined,
+        'a user without organisation or group',
+      );
+    },
+  },
+  {
+    id: 'user-information-without-token',
+    clause: 'Endpoints, Interface A: uzivatel-info',
+    kind: 'ask',
+    expected: '401 or 403',
+    run: async (scene) => {
+      const { status, text } = await scene.line.ask({ url: `${scene.options.baseUrl}/api/uzivatel-info/` });
+      must(status === 401 || status === 403, `${status}: ${text}`);
+    },
+  },
+  {
+    id: 'token-sent-otherwise',
+    clause: 'Authentication, Interface A, 1',
+    kind: 'ask',
+    expected: 'a token under another scheme than Bearer is none: 401 or 403',
+    run: async (scene) => {
+      const { authorization = '' } = await bearer(scene);
+      const headers = { authorization: authorization.replace('Bearer', 'Token') };
+      const answer = await knock(scene, { method: 'POST', path: '/api/pas/import-xml' }, headers);
+      mustRefuse(scene, answer, 401, 403);
+    },
+  },
+  {
+    id: 'import-without-file',
+    clause: 'Errors, import: 400',
+    kind: 'ask',
+    expected: '400 with a detail: there is no file',
+    run: async (scene) =>
+      mustRefuse(
+        scene,
+        await knock(
+          scene,
+          { method: 'POST', path: '/api/pas/import-xml' },
+          { ...(await bearer(scene)), 'content-digest': sha512('') },
+        ),
+        400,
+      ),
+  },
+  {
+    id: 'number-of-no-find',
+    clause: 'Errors, registration number: 404',
+    kind: 'ask',
+    expected: '404: there is no such find',
+    run: async (scene) => mustRefuse(scene, await setNumber(scene, NO_FIND, '?evidencni_cislo=A%201'), 404),
+  },
+  {
+    id: 'photograph-of-no-find',
+    clause: 'Errors, photograph: 404',
+    kind: 'ask',
+    expected: '404: there is no such find',
+    run: async (scene) => {
+      mustRefuse(scene, await sendPhotograph(scene, NO_FIND), 404);
+    },
+  },
+];

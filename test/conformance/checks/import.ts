@@ -1,0 +1,364 @@
+import { type Check, must, skipUnless } from '../check.ts';
+import type { ClauseName } from '../clauses.ts';
+import { PLACE, wkt } from '../find-document.ts';
+import { oaiBase, schemaBase } from '../harvest.ts';
+import { mustRefuse } from '../refusal.ts';
+import { fetchSchema, mustBeValid } from '../schema.ts';
+import {
+  type Draft,
+  documentOf,
+  foundIn,
+  importFind,
+  madeFind,
+  multipart,
+  needArchaeologist,
+  researcherOf,
+  sha512,
+  termsOf,
+  userOf,
+} from '../writes.ts';
+import { allOf, at, type Element, idAt, readXml, textAt, writeXml } from '../xml.ts';
+
+// Finds that are taken, and documents that are refused as a whole: contract, Endpoints, POST import-xml, and Errors, import.
+
+/** Two points are one where they differ by no more than the ways to compute one from the other do: two metres. */
+function isNear(text: string | undefined, expected: string, tolerance: number): boolean {
+  const numbersOf = (point: string): number[] => (point.match(/-?\d+(?:\.\d+)?/g) ?? []).map(Number);
+  const [seen, wanted] = [numbersOf(text ?? ''), numbersOf(expected)];
+  return seen.length === 2 && seen.every((number, index) => Math.abs(number - (wanted[index] ?? 0)) <= tolerance);
+}
+
+function refused(id: string, clause: ClauseName, expected: string, statuses: readonly number[], draft: Draft): Check {
+  return {
+    id,
+    clause,
+    kind: 'write',
+    expected,
+    run: async (scene) => mustRefuse(scene, await importFind(scene, draft), ...statuses),
+  };
+}
+
+function historyOf(find: Element): string[] {
+  return find.children.filter(({ name }) => name === 'historie').map((entry) => textAt(entry, 'typ_zmeny') ?? '');
+}
+
+export const IMPORT_CHECKS: readonly Check[] = [
+  {
+    id: 'import-state-1',
+    clause: 'States and transitions: import into 1',
+    kind: 'write',
+    expected: '201 with the find in state 1',
+    run: async (scene) => {
+      const { find } = await foundIn(await importFind(scene), 201);
+      must(textAt(find, 'stav') === '1', `stav ${textAt(find, 'stav')}`);
+    },
+  },
+  ...([2, 3] as const).map(
+    (stav): Check => ({
+      id: `import-state-${stav}`,
+      clause: stav === 2 ? 'States and transitions: import into 2' : 'States and transitions: import into 3',
+      kind: 'write',
+      expected: `201 with the find in state ${stav}`,
+      run: async (scene) => {
+        await needArchaeologist(scene);
+        const { find } = await foundIn(await importFind(scene, { stav }), 201);
+        must(textAt(find, 'stav') === String(stav), `stav ${textAt(find, 'stav')}`);
+      },
+    }),
+  ),
+  {
+    id: 'import-headers',
+    clause: 'Endpoints, Interface A: success',
+    kind: 'write',
+    expected: 'application/xml, X-Record-ID with the identifier, Location under {oai_base}/id/',
+    run: async (scene) => {
+      const answer = await importFind(scene);
+      const { ident, find } = await foundIn(answer, 201);
+      must(answer.type === 'application/xml', `content type ${answer.type}`);
+      must(
+        ident !== '' && ident === textAt(find, 'ident_cely'),
+        `X-Record-ID ${ident}, ident_cely ${textAt(find, 'ident_cely')}`,
+      );
+      const location = answer.headers.get('location') ?? '';
+      // A training instance may name a harvesting host of its own, which there is not.
+      must(
+        scene.options.isDouble ? location === `${oaiBase(scene)}/id/${ident}` : location.endsWith(`/id/${ident}`),
+        `Location ${location}`,
+      );
+    },
+  },
+  {
+    id: 'import-identifier',
+    clause: 'Resources, Find import document: ident_cely',
+    kind: 'write',
+    expected: 'the service assigns an identifier in place of :tba',
+    run: async (scene) => {
+      const { find } = await madeFind(scene);
+      must(/^[\w-]+$/.test(textAt(find, 'ident_cely') ?? ''), `ident_cely ${textAt(find, 'ident_cely')}`);
+    },
+  },
+  {
+    id: 'import-no-deduplication',
+    clause: 'Endpoints, POST import-xml, 3',
+    kind: 'write',
+    expected: 'the same document sent twice makes two finds',
+    run: async (scene) => {
+      const [one, two] = [await foundIn(await importFind(scene), 201), await foundIn(await importFind(scene), 201)];
+      must(one.ident !== two.ident, `both are ${one.ident}`);
+    },
+  },
+  {
+    id: 'import-values',
+    clause: 'Resources, Find import document',
+    kind: 'write',
+    expected: 'the record holds what was sent',
+    run: async (scene) => {
+      await needArchaeologist(scene);
+      const [{ find }, terms] = [await madeFind(scene, 3), await termsOf(scene)];
+      const texts = {
+        evidencni_cislo: 'A 12/2024',
+        hloubka: '15',
+        presna_datace: 'starší část',
+        pocet: 'cca 3',
+        datum_nalezu: '2024-05-06',
+        predano: 'true',
+      };
+      for (const [name, text] of Object.entries(texts)) must(textAt(find, name) === text, `${name}: ${textAt(find, name)}`);
+      must(textAt(find, 'poznamka') === terms.note, `poznamka: ${textAt(find, 'poznamka')}`);
+      must(
+        textAt(find, 'chranene_udaje', 'lokalizace') === 'Pole u lesa',
+        `lokalizace: ${textAt(find, 'chranene_udaje', 'lokalizace')}`,
+      );
+      for (const name of [
+        'okolnosti',
+        'obdobi',
+        'druh_nalezu',
+        'specifikace',
+        'predano_organizace',
+        'nalezce',
+        'pristupnost',
+      ] as const)
+        must(idAt(find, name) === terms[name], `${name}: ${idAt(find, name)}, sent ${terms[name]}`);
+      must(idAt(find, 'projekt') === terms.project, `projekt: ${idAt(find, 'projekt')}`);
+    },
+  },
+  {
+    id: 'import-text-selects-nothing',
+    clause: 'Resources, Find import document: references',
+    kind: 'write',
+    expected: 'the entry is that of the id, whatever text and language say; the record has the service’s own label',
+    run: async (scene) => {
+      const { pristupnost } = await termsOf(scene);
+      const line = `<svc:pristupnost id="${pristupnost}" xml:lang="en">anonym</svc:pristupnost>`;
+      const { find } = await foundIn(await importFind(scene, { changes: { pristupnost: line } }), 201);
+      must(idAt(find, 'pristupnost') === pristupnost, `pristupnost ${idAt(find, 'pristupnost')}`);
+      must(textAt(find, 'pristupnost') !== 'anonym', `the text that was sent: ${textAt(find, 'pristupnost')}`);
+    },
+  },
+  {
+    id: 'import-derives',
+    clause: 'Resources, Find import document, rule 3',
+    kind: 'write',
+    expected: 'from WGS 84 come S-JTSK, cadastral area and district',
+    run: async (scene) => {
+      await needArchaeologist(scene);
+      const { find } = await madeFind(scene, 3);
+      const place = at(find, 'chranene_udaje');
+      must(isNear(textAt(place, 'geom_wkt'), PLACE.wgs84, 0), `geom_wkt ${textAt(place, 'geom_wkt')}`);
+      must(isNear(textAt(place, 'geom_sjtsk_wkt'), PLACE.sjtsk, 2), `geom_sjtsk_wkt ${textAt(place, 'geom_sjtsk_wkt')}`);
+      must(idAt(place, 'katastr') !== undefined && idAt(find, 'okres') !== undefined, 'no katastr or no okres');
+    },
+  },
+  {
+    id: 'import-from-sjtsk',
+    clause: 'Resources, Find import document: geom_sjtsk_wkt',
+    kind: 'write',
+    expected: 'from S-JTSK comes WGS 84, longitude first',
+    run: async (scene) => {
+      const changes = { geom_system: '<svc:geom_system>5514</svc:geom_system>', geom_sjtsk_wkt: wkt(PLACE.sjtsk, '5514') };
+      const { find } = await foundIn(await importFind(scene, { changes }), 201);
+      const seen = textAt(find, 'chranene_udaje', 'geom_wkt');
+      must(isNear(seen, PLACE.wgs84, 0.00003), `geom_wkt ${seen}`);
+    },
+  },
+  {
+    id: 'import-ignores',
+    clause: 'Resources, Find import document, rule 4',
+    kind: 'write',
+    expected: 'okres, katastr, igsn and the other geometry are ignored',
+    run: async (scene) => {
+      const changes = {
+        igsn: '<svc:igsn>10.1/x</svc:igsn>',
+        okres: '<svc:okres id="ruian-9999" xml:lang="cs">x</svc:okres>',
+        katastr: '<svc:katastr id="ruian-999999" xml:lang="cs">x</svc:katastr>',
+        geom_wkt: wkt(PLACE.wgs84),
+        geom_sjtsk_wkt: wkt('POINT (-586746.29 -1150904.89)', '5514'),
+      };
+      const { find } = await foundIn(await importFind(scene, { changes }), 201);
+      const place = at(find, 'chranene_udaje');
+      must(textAt(find, 'igsn') !== '10.1/x', 'igsn was taken');
+      must(idAt(find, 'okres') !== 'ruian-9999' && idAt(place, 'katastr') !== 'ruian-999999', 'okres or katastr was taken');
+      must(isNear(textAt(place, 'geom_sjtsk_wkt'), PLACE.sjtsk, 2), `geom_sjtsk_wkt ${textAt(place, 'geom_sjtsk_wkt')}`);
+    },
+  },
+  {
+    id: 'import-new-finder',
+    clause: 'Resources, Find import document: nalezce',
+    kind: 'write',
+    expected: 'a finder named by :tba is made once and found again by the next find',
+    run: async (scene) => {
+      const changes = { nalezce: `<svc:nalezce id=":tba">Zkouška${scene.mark}, Jan</svc:nalezce>` };
+      const finder = async () => idAt((await foundIn(await importFind(scene, { changes }), 201)).find, 'nalezce');
+      const [first, second] = [await finder(), await finder()];
+      must(first !== undefined && first !== ':tba', `nalezce ${first}`);
+      must(first === second, `nalezce ${first}, then ${second}`);
+    },
+  },
+  {
+    id: 'import-history',
+    clause: 'Events, 2',
+    kind: 'write',
+    expected: 'the history has the transition of each state that was passed, in the account’s name',
+    run: async (scene) => {
+      await needArchaeologist(scene);
+      for (const [stav, codes] of [
+        [1, 'SN01'],
+        [3, 'SN01 SN12 SN23'],
+      ] as const) {
+        const { find } = await madeFind(scene, stav);
+        must(historyOf(find).join(' ') === codes, `state ${stav}: ${historyOf(find).join(' ')}`);
+        const users = new Set(allOf(find, 'historie').map((entry) => idAt(entry, 'uzivatel')));
+        must(users.size === 1 && users.has((await userOf(scene)).ident), `by ${[...users]}`);
+      }
+    },
+  },
+  {
+    id: 'import-answer-is-valid',
+    clause: 'Endpoints, Interface A: success',
+    kind: 'write',
+    expected: 'the answer is valid by the schema',
+    run: async (scene) => {
+      const { prefix, schemaVersion } = scene.options;
+      const answer = await importFind(scene);
+      await foundIn(answer, 201);
+      const schema = await fetchSchema(scene.line, `${await schemaBase(scene)}/${schemaVersion}/${prefix}.xsd`);
+      await mustBeValid(schema, new Map([['the answer', writeXml(await readXml(answer.text))]]));
+    },
+  },
+  {
+    id: 'import-two-files',
+    clause: 'Limits: files per request',
+    kind: 'write',
+    expected: 'two files are refused',
+    run: async (scene) => {
+      const bytes = Buffer.from(await documentOf(scene, 1));
+      const parts = ['a.xml', 'b.xml'].map((fileName) => ({ name: 'file', fileName, bytes }));
+      mustRefuse(scene, await importFind(scene, { parts }), 400, 422);
+    },
+  },
+  {
+    id: 'import-file-of-another-name',
+    clause: 'Errors, import: 400',
+    kind: 'write',
+    expected: '400: the field is called file',
+    run: async (scene) => {
+      const parts = [{ name: 'document', fileName: 'find.xml', bytes: Buffer.from(await documentOf(scene, 1)) }];
+      mustRefuse(scene, await importFind(scene, { parts }), 400);
+    },
+  },
+  ...(
+    [
+      ['missing', () => null],
+      ['of-another-algorithm', (bytes: Buffer) => sha512(bytes).replace('sha-512', 'sha-256')],
+      ['in-hexadecimal', (bytes: Buffer) => `sha-512=:${Buffer.from(sha512(bytes).slice(9, -1), 'base64').toString('hex')}:`],
+      ['of-other-bytes', () => sha512('other bytes')],
+      ['of-the-whole-body', (bytes: Buffer) => sha512(multipart([{ name: 'file', fileName: 'find.xml', bytes }]))],
+    ] as const
+  ).map(
+    ([id, digest]): Check => ({
+      id: `import-digest-${id}`,
+      clause: 'Endpoints, File integrity header',
+      kind: 'write',
+      expected: '400 with a detail',
+      run: async (scene) =>
+        mustRefuse(scene, await importFind(scene, { digest: digest(Buffer.from(await documentOf(scene, 1))) }), 400),
+    }),
+  ),
+  refused('import-malformed', 'Errors, import: 400', '400: no well-formed XML', [400], {
+    xml: (text) => text.replace('</svc:samostatny_nalez>', ''),
+  }),
+  refused('import-empty-root', 'Errors, import: 400', '400: an empty root', [400], {
+    xml: (text) => text.replace(/<svc:samostatny_nalez>.*<\/svc:samostatny_nalez>\n/s, ''),
+  }),
+  refused('import-two-finds', 'Endpoints, POST import-xml, 2', '422: more than one find', [422], {
+    xml: (text) => text.replace(/<svc:samostatny_nalez>.*<\/svc:samostatny_nalez>/s, '$&$&'),
+  }),
+  refused('import-other-entity', 'Endpoints, POST import-xml, 2', '422: the root holds no find', [422], {
+    xml: (text) =>
+      text.replace(
+        /<svc:samostatny_nalez>.*<\/svc:samostatny_nalez>/s,
+        '<svc:osoba><svc:ident_cely>OS-000001</svc:ident_cely><svc:jmeno>A</svc:jmeno><svc:prijmeni>B</svc:prijmeni>' +
+          '<svc:vypis>B, A.</svc:vypis><svc:vypis_cely>B, A</svc:vypis_cely></svc:osoba>',
+      ),
+  }),
+  refused('import-other-namespace', 'Errors, import: 422', '422: the namespace of another version', [422], {
+    xml: (text) => text.replace(/(xmlns:\w+="[^"]*)\/\d+\.\d+\//, '$1/2.1/'),
+  }),
+  refused('import-no-schema-location', 'Errors, import: 422', '422: no schemaLocation', [422], {
+    xml: (text) => text.replace(/ xsi:schemaLocation="[^"]*"/, ''),
+  }),
+  refused('import-other-schema-location', 'Errors, import: 422', '422: a schemaLocation that does not match', [422], {
+    xml: (text) => text.replace(/\.xsd"/, '-draft.xsd"'),
+  }),
+  {
+    id: 'import-element-order',
+    clause: 'Resources, Find import document: element order',
+    kind: 'write',
+    expected: '422: elements in another order',
+    run: async (scene) => {
+      const swap = (text: string): string => text.replace(/(<svc:stav>1<\/svc:stav>\n)(<svc:geom_system>.*\n)/, '$2$1');
+      mustRefuse(scene, await importFind(scene, { xml: swap }), 422);
+    },
+  },
+  {
+    id: 'import-unknown-project',
+    clause: 'Errors, import: 404',
+    kind: 'write',
+    expected: '404: there is no such project',
+    run: async (scene) =>
+      mustRefuse(scene, await importFind(scene, { changes: { projekt: '<svc:projekt id="C-000000000">x</svc:projekt>' } }), 404),
+  },
+  {
+    id: 'import-foreign-project',
+    clause: 'Authentication, Interface A, 3',
+    kind: 'write',
+    expected: '403: a project that is not the account’s',
+    run: async (scene) => {
+      const { foreignProject } = scene.options;
+      skipUnless(foreignProject !== undefined, 'needs --foreign-project');
+      mustRefuse(
+        scene,
+        await importFind(scene, { changes: { projekt: `<svc:projekt id="${foreignProject}">x</svc:projekt>` } }),
+        403,
+      );
+    },
+  },
+  {
+    id: 'import-researcher-state-1',
+    clause: 'Authentication, Interface A, 4',
+    kind: 'write',
+    expected: '201: a Researcher may import into state 1',
+    run: async (scene) => {
+      await foundIn(await importFind(scene, { as: researcherOf(scene) }), 201);
+    },
+  },
+  ...([2, 3] as const).map(
+    (stav): Check => ({
+      id: `import-researcher-state-${stav}`,
+      clause: 'Authentication, Interface A, 4',
+      kind: 'write',
+      expected: `403: a Researcher may not import into state ${stav}`,
+      run: async (scene) => mustRefuse(scene, await importFind(scene, { stav, as: researcherOf(scene) }), 403),
+    }),
+  ),
+];

@@ -1,0 +1,158 @@
+import { type Check, must, skipUnless } from '../check.ts';
+import { errorOf, nativeFormat, oai, oaiBase } from '../harvest.ts';
+import type { Answer, Request } from '../line.ts';
+import { mustBeTold, mustRefuse } from '../refusal.ts';
+import type { Scene } from '../scene.ts';
+import { accountOf, bearer, foundIn, madeFind, NO_FIND, needArchaeologist, setNumber } from '../writes.ts';
+import { at, textAt } from '../xml.ts';
+
+// The throttle, and what a write leaves in the harvest: contract, Limits; Events, 3; What the service does, 7.
+
+const BURST = 5;
+const BURSTS = 3;
+/** A harvesting host learns of a write some time after it. */
+const LOOKS = 8;
+const LOOK_AGAIN_MS = 400;
+
+/** Requests that change nothing, all at once, to see one refused. */
+async function burst(scene: Scene, requests: readonly Request[]): Promise<Answer[]> {
+  skipUnless(scene.options.intervalMs > 0, 'the deployment has no minimum interval: --interval-ms 0');
+  for (let time = 1; ; time += 1) {
+    const answers = await Promise.all(
+      Array.from({ length: BURST }, (_, index) => scene.line.unpaced(requests[index % requests.length] as Request)),
+    );
+    const throttled = answers.filter(({ status }) => status === 429);
+    if (throttled.length > 0 || time === BURSTS) return throttled;
+  }
+}
+
+async function harmless(scene: Scene): Promise<Request[]> {
+  const headers = await bearer(scene, accountOf(scene));
+  const { baseUrl } = scene.options;
+  const paths = ['/api/pas/import-xml', `/api/pas/nalez/${NO_FIND}/evidencni-cislo`, `/api/pas/nalez/${NO_FIND}/upload-foto`];
+  return paths.map((path) => ({ url: baseUrl + path, headers }));
+}
+
+async function recordOf(scene: Scene, ident: string) {
+  skipUnless(scene.options.isDouble, 'what a training instance keeps cannot be harvested');
+  const identifier = encodeURIComponent(`${oaiBase(scene)}/id/${ident}`);
+  const root = await oai(scene, `verb=GetRecord&metadataPrefix=${nativeFormat(scene)}&identifier=${identifier}`);
+  return { error: errorOf(root), record: at(root, 'GetRecord', 'record') };
+}
+
+export const LIMIT_CHECKS: readonly Check[] = [
+  {
+    id: 'throttle',
+    clause: 'Limits: minimum interval',
+    kind: 'write',
+    expected: 'of requests sent at once some get 429 with a detail',
+    run: async (scene) => {
+      const [first] = await harmless(scene);
+      const throttled = await burst(scene, first === undefined ? [] : [first]);
+      must(throttled.length > 0, `none of ${BURST * BURSTS} requests was refused`);
+      for (const answer of throttled) mustRefuse(scene, answer, 429);
+    },
+  },
+  {
+    id: 'throttle-is-shared',
+    clause: 'Limits: minimum interval',
+    kind: 'write',
+    expected: 'the three endpoints share one interval',
+    run: async (scene) => {
+      const [one, ...others] = await harmless(scene);
+      // One request to each: alone none would be too many.
+      skipUnless(one !== undefined && scene.options.intervalMs > 0, 'the deployment has no minimum interval: --interval-ms 0');
+      for (let time = 1; ; time += 1) {
+        const statuses = (await Promise.all([one, ...others].map((request) => scene.line.unpaced(request)))).map(
+          ({ status }) => status,
+        );
+        if (statuses.includes(429)) return;
+        must(time < BURSTS, `answers ${statuses}`);
+        await scene.line.once(one);
+      }
+    },
+  },
+  {
+    id: 'throttle-retry-after',
+    clause: 'Errors, rule 3',
+    kind: 'write',
+    expected: 'Retry-After, where it is there, is whole seconds or a date',
+    run: async (scene) => {
+      const throttled = await burst(scene, await harmless(scene));
+      skipUnless(throttled.length > 0, 'nothing was throttled');
+      const told = throttled.map(({ headers }) => headers.get('retry-after')).filter((value) => value !== null);
+      skipUnless(told.length > 0, 'no Retry-After');
+      must(
+        told.every((value) => /^\d+$/.test(value) || !Number.isNaN(Date.parse(value))),
+        `Retry-After: ${told}`,
+      );
+    },
+  },
+  {
+    id: 'paced-is-not-throttled',
+    clause: 'Limits, 1',
+    kind: 'write',
+    expected: 'requests at the permitted rate are not refused',
+    run: async (scene) => {
+      const [request] = await harmless(scene);
+      skipUnless(request !== undefined, 'nothing to ask');
+      await scene.line.ask(request);
+      for (let count = 0; count < BURST; count += 1) {
+        // A link that is uneven brings two requests closer together than they left.
+        await scene.line.rest(2 * scene.options.intervalMs);
+        const { status, text } = await scene.line.once(request);
+        must(status !== 429, `${count + 1} of ${BURST}: ${text}`);
+      }
+    },
+  },
+  {
+    id: 'written-is-harvested',
+    clause: 'What the service does, 5',
+    kind: 'write',
+    expected: 'a find that was made can be harvested',
+    run: async (scene) => {
+      const { ident } = await madeFind(scene);
+      let { error, record } = await recordOf(scene, ident);
+      for (let looks = 1; record === undefined && looks < LOOKS; looks += 1) {
+        await scene.line.rest(LOOK_AGAIN_MS);
+        ({ error, record } = await recordOf(scene, ident));
+      }
+      must(record !== undefined, `error ${error}`);
+      must(
+        textAt(record, 'header', 'identifier') === `${oaiBase(scene)}/id/${ident}`,
+        `${textAt(record, 'header', 'identifier')}`,
+      );
+    },
+  },
+  {
+    id: 'change-moves-the-datestamp',
+    clause: 'Events, 3',
+    kind: 'write',
+    expected: 'a change moves the datestamp of its record',
+    run: async (scene) => {
+      await needArchaeologist(scene);
+      const { ident } = await madeFind(scene);
+      const moment = async (): Promise<number> =>
+        Date.parse(textAt((await recordOf(scene, ident)).record, 'header', 'datestamp') ?? '');
+      const before = await moment();
+      // Datestamps may be whole seconds, and the index may be late.
+      for (let looks = 1; ; looks += 1) {
+        await foundIn(await setNumber(scene, ident, `?evidencni_cislo=${scene.fresh()}`), 200);
+        const after = await moment();
+        if (after > before) return;
+        must(looks < LOOKS, `datestamp ${new Date(after).toISOString()} after each of ${looks} changes`);
+        await scene.line.rest(LOOK_AGAIN_MS);
+      }
+    },
+  },
+  {
+    id: 'refusals-are-told',
+    clause: 'Errors, Interface A',
+    kind: 'ask',
+    expected: 'each refusal of this run was JSON with a detail or a list of errors: line, column, message, error_type',
+    run: async ({ refusals }) => {
+      skipUnless(refusals.length > 0, 'nothing was refused');
+      for (const answer of refusals) mustBeTold(answer);
+    },
+  },
+];

@@ -1,0 +1,150 @@
+import { type Check, must } from '../check.ts';
+import type { ClauseName } from '../clauses.ts';
+import { oaiBase, schemaBase } from '../harvest.ts';
+import { mustRefuse } from '../refusal.ts';
+import type { Scene } from '../scene.ts';
+import { fetchSchema, mustBeValid } from '../schema.ts';
+import {
+  foundIn,
+  importFind,
+  madeFind,
+  multipart,
+  needArchaeologist,
+  PHOTOGRAPH,
+  researcherOf,
+  type SendOptions,
+  sendPhotograph,
+  sha512,
+} from '../writes.ts';
+import { type Element, readXml, textAt, writeXml } from '../xml.ts';
+
+// Photographs: contract, Endpoints, POST upload-foto, and Errors, photograph. Only for finds of this run.
+
+/** The head of an archive's first file, with the mark that it needs a password. */
+const SHUT_ARCHIVE = Buffer.from(
+  '504b0304140001000000000000000000000000000c0000000000000001000000780000000000000000000000000000000000',
+  'hex',
+);
+
+function filesOf(find: Element): Element[] {
+  return find.children.filter(({ name }) => name === 'soubor');
+}
+
+function refused(
+  id: string,
+  clause: ClauseName,
+  expected: string,
+  status: number,
+  options: SendOptions & { readonly bytes?: Buffer },
+): Check {
+  return {
+    id: `photograph-${id}`,
+    clause,
+    kind: 'write',
+    expected: `${status}: ${expected}`,
+    run: async (scene) => mustRefuse(scene, await sendPhotograph(scene, (await madeFind(scene)).ident, options), status),
+  };
+}
+
+function attached(scene: Scene): Promise<Element> {
+  return madeFind(scene).then(async ({ ident }) => (await foundIn(await sendPhotograph(scene, ident), 201)).find);
+}
+
+export const PHOTOGRAPH_CHECKS: readonly Check[] = [
+  {
+    id: 'photograph-is-attached',
+    clause: 'Errors, photograph: 201',
+    kind: 'write',
+    expected: '201, application/xml of the find with the file, X-Record-ID and Location',
+    run: async (scene) => {
+      const { ident } = await madeFind(scene);
+      const answer = await sendPhotograph(scene, ident);
+      const { find } = await foundIn(answer, 201);
+      must(filesOf(find).length > 0, 'no soubor in the answer');
+      must(
+        answer.type === 'application/xml' && answer.headers.get('x-record-id') === ident,
+        `${answer.type}, X-Record-ID ${answer.headers.get('x-record-id')}`,
+      );
+      const location = answer.headers.get('location') ?? '';
+      must(
+        scene.options.isDouble ? location === `${oaiBase(scene)}/id/${ident}` : location.endsWith(`/id/${ident}`),
+        `Location ${location}`,
+      );
+    },
+  },
+  {
+    id: 'photograph-answer-is-valid',
+    clause: 'Endpoints, Interface A: success',
+    kind: 'write',
+    expected: 'the answer is valid by the schema',
+    run: async (scene) => {
+      const { prefix, schemaVersion } = scene.options;
+      const answer = await sendPhotograph(scene, (await madeFind(scene)).ident);
+      await foundIn(answer, 201);
+      const schema = await fetchSchema(scene.line, `${await schemaBase(scene)}/${schemaVersion}/${prefix}.xsd`);
+      await mustBeValid(schema, new Map([['the answer', writeXml(await readXml(answer.text))]]));
+    },
+  },
+  {
+    id: 'photograph-twice',
+    clause: 'Errors, rule 2: photograph',
+    kind: 'write',
+    expected: 'the same photograph sent again is a further file, under another name',
+    run: async (scene) => {
+      const before = filesOf(await attached(scene)).length;
+      const files = filesOf(await attached(scene));
+      must(files.length > before, `${before} files, then ${files.length}`);
+      const names = files.map((file) => textAt(file, 'nazev'));
+      must(new Set(names).size === names.length, `names ${names}`);
+    },
+  },
+  {
+    id: 'photograph-keeps-the-state',
+    clause: 'Endpoints, POST upload-foto, 3',
+    kind: 'write',
+    expected: 'a find in state 1 stays in it, without an event of archiving',
+    run: async (scene) => {
+      const find = await attached(scene);
+      const events = find.children.filter(({ name }) => name === 'historie').map((entry) => textAt(entry, 'typ_zmeny'));
+      must(textAt(find, 'stav') === '1' && !events.includes('SN34'), `stav ${textAt(find, 'stav')}, ${events}`);
+    },
+  },
+  {
+    id: 'photograph-by-a-researcher',
+    clause: 'Endpoints, POST upload-foto, 3',
+    kind: 'write',
+    expected: '201: a Researcher may, for an own registered find',
+    run: async (scene) => {
+      const as = researcherOf(scene);
+      const own = await scene.given('a find of the Researcher', async () => foundIn(await importFind(scene, { as }), 201));
+      await foundIn(await sendPhotograph(scene, own.ident, { as }), 201);
+    },
+  },
+  {
+    id: 'photograph-by-a-researcher-to-another',
+    clause: 'Endpoints, POST upload-foto, 3',
+    kind: 'write',
+    expected: '403: not for a find of another',
+    run: async (scene) => {
+      await needArchaeologist(scene);
+      const { ident } = await madeFind(scene);
+      mustRefuse(scene, await sendPhotograph(scene, ident, { as: researcherOf(scene) }), 403);
+    },
+  },
+  refused('missing', 'Errors, photograph: 400', 'there is no file', 400, { parts: [] }),
+  refused('two', 'Limits: files per request', 'more than one file', 400, {
+    parts: ['a.png', 'b.png'].map((fileName) => ({ name: 'file', fileName, bytes: PHOTOGRAPH })),
+  }),
+  refused('digest-missing', 'Errors, photograph: 400', 'no Content-Digest', 400, { digest: null }),
+  refused('digest-malformed', 'Errors, photograph: 400', 'a malformed Content-Digest', 400, { digest: 'sha-512=abc' }),
+  refused('digest-of-other-bytes', 'Errors, photograph: 422', 'the digest does not match', 422, {
+    digest: sha512('other bytes'),
+  }),
+  refused('digest-of-the-whole-body', 'Endpoints, File integrity header', 'the digest is of the file alone', 422, {
+    digest: sha512(multipart([{ name: 'file', fileName: 'photograph.png', bytes: PHOTOGRAPH }])),
+  }),
+  refused('that-is-text', 'Endpoints, POST upload-foto, 2', 'an unsupported type', 422, {
+    bytes: Buffer.from('This is no picture, whatever it is called.\n'),
+  }),
+  refused('in-a-shut-archive', 'Errors, photograph: 422', 'an encrypted file', 422, { bytes: SHUT_ARCHIVE }),
+];

@@ -1,0 +1,424 @@
+import { type Check, must, mustBeSame, skipUnless } from '../check.ts';
+import {
+  askOai,
+  entityOf,
+  errorOf,
+  firstPage,
+  type HarvestedRecord,
+  harvestSchemaBase,
+  identOf,
+  isRefused,
+  nativeFormat,
+  oai,
+  oaiBase,
+  type Page,
+  pageOf,
+  readOai,
+  VERSIONS,
+  type Version,
+  wholeList,
+} from '../harvest.ts';
+import { isRedirect } from '../line.ts';
+import type { Scene } from '../scene.ts';
+import { fetchSchema, mustBeValid } from '../schema.ts';
+import { allOf, at, textAt, writeXml } from '../xml.ts';
+
+// Lists, pages and records as anybody reads them: contract, Endpoints, Interface B, with Resources, Records visible through harvesting.
+
+const ENTITY_SETS = (
+  'projekt archeologicky_zaznam let adb dokument ext_zdroj pian samostatny_nalez ' +
+  'heslo ruian_kraj ruian_okres ruian_katastr organizace osoba'
+).split(' ');
+const DC_FIELDS =
+  'title creator subject description publisher contributor date type format identifier source language relation coverage rights'.split(
+    ' ',
+  );
+const DC_NAMESPACE = 'http://purl.org/dc/elements/1.1/';
+/** Sets that are long enough for several pages in most deployments, the longest last. */
+const LONG_SETS = ['ruian_katastr', 'heslo', 'osoba'];
+const DATESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
+
+async function readableOf(scene: Scene, set: string, version: Version = '2.2'): Promise<HarvestedRecord[]> {
+  const { records } = await firstPage(scene, set, version);
+  return records.filter((record) => entityOf(record) !== undefined);
+}
+
+/** A set whose list has several pages, but not too many to be read as a whole. */
+function longList(scene: Scene): Promise<readonly Page[]> {
+  return scene.given('a list of several pages', async () => {
+    for (const set of LONG_SETS) {
+      const query = `metadataPrefix=oai_dc&set=${set}`;
+      const first = await pageOf(scene, `verb=ListIdentifiers&${query}`);
+      const { length } = first.records;
+      if (first.token !== undefined && first.token.completeListSize <= length * 10)
+        return wholeList(scene, 'ListIdentifiers', query);
+    }
+    skipUnless(false, 'no list has more than one page and less than ten');
+    return [];
+  });
+}
+
+function ofDay(datestamp: string): string {
+  return datestamp.slice(0, 'YYYY-MM-DD'.length);
+}
+
+function toSecond(datestamp: string): string {
+  return `${datestamp.slice(0, 'YYYY-MM-DDThh:mm:ss'.length)}Z`;
+}
+
+/** Some record of a vocabulary, which nobody changes while it is looked at. */
+async function someTerm(scene: Scene): Promise<HarvestedRecord> {
+  const [record] = await readableOf(scene, 'heslo');
+  skipUnless(record !== undefined, 'no vocabulary entry can be read');
+  return record;
+}
+
+export const RECORD_CHECKS: readonly Check[] = [
+  {
+    id: 'headers',
+    clause: 'Resources, Records visible through harvesting: Record header',
+    kind: 'harvest',
+    expected: 'each header has its identifier under /id/, a UTC datestamp and a set',
+    run: async (scene) => {
+      for (const set of ENTITY_SETS) {
+        for (const { identifier, datestamp, sets, isDeleted } of (await firstPage(scene, set)).records) {
+          must(identifier.startsWith(`${oaiBase(scene)}/id/`), `identifier ${identifier}`);
+          must(DATESTAMP.test(datestamp), `${identifier}: datestamp ${datestamp}`);
+          must(sets.length > 0 || isDeleted, `${identifier}: no setSpec`);
+        }
+      }
+    },
+  },
+  {
+    id: 'set-is-kept-to',
+    clause: 'Endpoints, Interface B, 2',
+    kind: 'harvest',
+    expected: 'a list of a set holds records of that set or its subsets alone',
+    run: async (scene) => {
+      for (const set of [...ENTITY_SETS, 'heslo:obdobi', 'archeologicky_zaznam:akce']) {
+        const astray = (await firstPage(scene, set)).records.filter(
+          ({ sets }) => sets.length > 0 && !sets.some((each) => each === set || each.startsWith(`${set}:`)),
+        );
+        must(astray.length === 0, `${set}: ${astray[0]?.identifier} is of ${astray[0]?.sets}`);
+      }
+    },
+  },
+  ...VERSIONS.map(
+    (version): Check => ({
+      id: `native-root-${version}`,
+      clause: 'Resources, Records visible through harvesting: Metadata',
+      kind: 'harvest',
+      expected: `one entity under the root, in the namespace of ${version}`,
+      run: async (scene) => {
+        const namespace = `${await harvestSchemaBase(scene)}/${version}/`;
+        for (const set of ENTITY_SETS) {
+          for (const { identifier, metadata } of (await firstPage(scene, set, version)).records) {
+            if (metadata === undefined || isRefused(metadata)) continue;
+            must(
+              metadata.name === scene.options.prefix && metadata.namespace === namespace,
+              `${identifier}: root {${metadata.namespace}}${metadata.name}`,
+            );
+            mustBeSame(
+              metadata.children.map(({ name }) => name),
+              [set],
+              `${identifier}: entities`,
+            );
+            must(metadata.children.length === 1, `${identifier}: ${metadata.children.length} entities`);
+          }
+        }
+      },
+    }),
+  ),
+  ...VERSIONS.map(
+    (version): Check => ({
+      id: `valid-${version}`,
+      clause: 'Versioning, 5',
+      kind: 'harvest',
+      expected: `records are valid by the schema of ${version}`,
+      run: async (scene) => {
+        const schema = await fetchSchema(scene.line, `${await harvestSchemaBase(scene)}/${version}/${scene.options.prefix}.xsd`);
+        const documents = new Map<string, string>();
+        for (const set of ENTITY_SETS)
+          for (const { identifier, metadata } of (await firstPage(scene, set, version)).records)
+            if (metadata !== undefined) documents.set(identifier, writeXml(metadata));
+        skipUnless(documents.size > 0, 'no record can be read');
+        await mustBeValid(schema, documents);
+      },
+    }),
+  ),
+  {
+    id: 'newest-schema-behind-the-generic-endpoint',
+    clause: 'Versioning, 4',
+    kind: 'harvest',
+    expected: 'what the generic endpoint leads to are records of the newest schema',
+    run: async (scene) => {
+      const term = await someTerm(scene);
+      const query = `verb=GetRecord&metadataPrefix=${nativeFormat(scene)}&identifier=${encodeURIComponent(term.identifier)}`;
+      const answer = await scene.line.ask({ url: `${oaiBase(scene)}/oai?${query}` });
+      must(isRedirect(answer.status), `${answer.status}`);
+      const url = new URL(answer.headers.get('location') ?? '', oaiBase(scene)).href;
+      const root = await readOai(await scene.line.ask({ url }));
+      const namespace = at(root, 'GetRecord', 'record', 'metadata')?.children[0]?.namespace;
+      must(namespace === `${await harvestSchemaBase(scene)}/2.2/`, `namespace ${namespace}`);
+    },
+  },
+  {
+    id: 'dublin-core',
+    clause: 'Resources, Records visible through harvesting: Metadata',
+    kind: 'harvest',
+    expected: 'unqualified Dublin Core with title and identifier',
+    run: async (scene) => {
+      for (const set of ['heslo', 'samostatny_nalez', 'osoba']) {
+        const readable = new Set((await readableOf(scene, set)).map(({ identifier }) => identifier));
+        for (const { identifier, metadata } of (await firstPage(scene, set, '2.2', 'oai_dc')).records) {
+          if (metadata === undefined || !readable.has(identifier)) continue;
+          const fields = DC_FIELDS.concat('dc')
+            .flatMap((name) => allOf(metadata, name))
+            .filter(({ children }) => children.length === 0);
+          must(metadata.name === 'dc', `${identifier}: root ${metadata.name}`);
+          must(
+            fields.every(({ namespace }) => namespace === DC_NAMESPACE),
+            `${identifier}: a field of another namespace`,
+          );
+          const names = new Set(fields.map(({ name }) => name));
+          must(names.has('title') && names.has('identifier'), `${identifier}: only ${[...names]}`);
+        }
+      }
+    },
+  },
+  {
+    id: 'vocabulary-identifiers',
+    clause: 'What the service does, 4',
+    kind: 'harvest',
+    expected: 'each vocabulary entry is HES- and digits',
+    run: async (scene) => {
+      const odd = (await readableOf(scene, 'heslo')).filter(
+        (record) =>
+          !/^HES-\d+$/.test(textAt(entityOf(record), 'ident_cely') ?? '') ||
+          textAt(entityOf(record), 'ident_cely') !== identOf(record),
+      );
+      must(odd.length === 0, `${odd[0]?.identifier} holds ${textAt(odd[0] && entityOf(odd[0]), 'ident_cely')}`);
+    },
+  },
+  {
+    id: 'identifiers-as-records',
+    clause: 'Endpoints, Interface B: ListIdentifiers',
+    kind: 'harvest',
+    expected: 'ListIdentifiers lists the headers of ListRecords',
+    run: async (scene) => {
+      const keyOf = ({ identifier, datestamp }: HarvestedRecord): string => `${identifier} ${datestamp}`;
+      for (const set of ['samostatny_nalez', 'organizace']) {
+        const page = await pageOf(scene, `verb=ListIdentifiers&metadataPrefix=${nativeFormat(scene)}&set=${set}`);
+        must(
+          page.records.every(({ metadata }) => metadata === undefined),
+          `${set}: metadata in a list of headers`,
+        );
+        mustBeSame(page.records.map(keyOf), (await firstPage(scene, set)).records.map(keyOf), set);
+      }
+    },
+  },
+  {
+    id: 'get-record',
+    clause: 'Endpoints, Interface B: GetRecord',
+    kind: 'harvest',
+    expected: 'the record that was asked for, in either format, as it is listed',
+    run: async (scene) => {
+      const term = await someTerm(scene);
+      for (const format of ['oai_dc', nativeFormat(scene)]) {
+        const { records } = await pageOf(
+          scene,
+          `verb=GetRecord&metadataPrefix=${format}&identifier=${encodeURIComponent(term.identifier)}`,
+        );
+        must(
+          records.length === 1 && records[0]?.identifier === term.identifier,
+          `${records.length} records, ${records[0]?.identifier}`,
+        );
+        must(records[0]?.datestamp === term.datestamp, `datestamp ${records[0]?.datestamp}, listed under ${term.datestamp}`);
+        must((records[0]?.metadata?.name === 'dc') === (format === 'oai_dc'), `${format}: root ${records[0]?.metadata?.name}`);
+      }
+    },
+  },
+  {
+    id: 'record-address',
+    clause: 'Endpoints, Interface B, 6',
+    kind: 'harvest',
+    expected: 'the address of a record leads to it in the native format',
+    run: async (scene) => {
+      const term = await someTerm(scene);
+      let answer = await scene.line.ask({ url: term.identifier });
+      for (let steps = 0; isRedirect(answer.status) && steps < 3; steps += 1)
+        answer = await scene.line.ask({ url: new URL(answer.headers.get('location') ?? '', oaiBase(scene)).href });
+      const root = await readOai(answer);
+      must(textAt(root, 'GetRecord', 'record', 'header', 'identifier') === term.identifier, `error ${errorOf(root) ?? 'none'}`);
+      must(at(root, 'GetRecord', 'record', 'metadata')?.children[0]?.name === scene.options.prefix, 'not in the native format');
+    },
+  },
+  {
+    id: 'formats-of-a-record',
+    clause: 'Endpoints, Interface B: ListMetadataFormats',
+    kind: 'harvest',
+    expected: 'a record has both formats',
+    run: async (scene) => {
+      const root = await oai(
+        scene,
+        `verb=ListMetadataFormats&identifier=${encodeURIComponent((await someTerm(scene)).identifier)}`,
+      );
+      mustBeSame(
+        allOf(root, 'metadataPrefix').map(({ text }) => text),
+        ['oai_dc', nativeFormat(scene)],
+        'formats',
+      );
+    },
+  },
+  {
+    id: 'token-attributes',
+    clause: 'Resources, Records visible through harvesting: Resumption token',
+    kind: 'harvest',
+    expected: 'a token has completeListSize, an expirationDate to come, and cursor 0 on the first page',
+    run: async (scene) => {
+      const token = (await longList(scene))[0]?.token;
+      skipUnless(token !== undefined, 'no token');
+      must(Number.isInteger(token.completeListSize) && token.completeListSize > 0, `completeListSize ${token.completeListSize}`);
+      must(token.cursor === 0, `cursor ${token.cursor}`);
+      must(DATESTAMP.test(token.expirationDate), `expirationDate ${token.expirationDate}`);
+      const root = await oai(scene, 'verb=Identify');
+      must(
+        Date.parse(token.expirationDate) > Date.parse(textAt(root, 'responseDate') ?? ''),
+        `expired since ${token.expirationDate}`,
+      );
+    },
+  },
+  {
+    id: 'cursor',
+    clause: 'Endpoints, Interface B, 3: cursor',
+    kind: 'harvest',
+    expected: 'cursor is the position of the page in the whole list',
+    run: async (scene) => {
+      let position = 0;
+      for (const { records, token } of await longList(scene)) {
+        must(token === undefined || token.cursor === position, `cursor ${token?.cursor} after ${position} records`);
+        position += records.length;
+      }
+    },
+  },
+  {
+    id: 'pages-make-the-list',
+    clause: 'Endpoints, Interface B, 3',
+    kind: 'harvest',
+    expected: 'the pages together hold completeListSize records, each once',
+    run: async (scene) => {
+      const pages = await longList(scene);
+      const identifiers = pages.flatMap(({ records }) => records.map(({ identifier }) => identifier));
+      const size = pages[0]?.token?.completeListSize ?? 0;
+      must(new Set(identifiers).size === identifiers.length, 'a record is on two pages');
+      must(identifiers.length === size, `${identifiers.length} records, completeListSize ${size}`);
+      must(
+        pages.every(({ error }) => error === undefined),
+        `error ${pages.find(({ error }) => error !== undefined)?.error}`,
+      );
+    },
+  },
+  {
+    id: 'list-size-stays',
+    clause: 'Endpoints, Interface B, 3: completeListSize',
+    kind: 'harvest',
+    expected: 'completeListSize is the total on each page',
+    run: async (scene) => {
+      const sizes = (await longList(scene)).flatMap(({ token }) => (token === undefined ? [] : [String(token.completeListSize)]));
+      must(new Set(sizes).size === 1, `sizes ${[...new Set(sizes)]}`);
+    },
+  },
+  {
+    id: 'from-and-until',
+    clause: 'Endpoints, Interface B, 2: from and until',
+    kind: 'harvest',
+    expected: 'from and until let through what was changed between them, the bounds included',
+    run: async (scene) => {
+      const all = (await firstPage(scene, 'samostatny_nalez')).records.toSorted((a, b) => a.datestamp.localeCompare(b.datestamp));
+      const middle = all[Math.floor(all.length / 2)];
+      skipUnless(middle !== undefined && all.length > 2, 'fewer than three finds are listed');
+      const second = toSecond(middle.datestamp);
+      const query = `verb=ListIdentifiers&metadataPrefix=oai_dc&set=samostatny_nalez`;
+      const [since, before] = [await pageOf(scene, `${query}&from=${second}`), await pageOf(scene, `${query}&until=${second}`)];
+      must(
+        since.records.every(({ datestamp }) => toSecond(datestamp) >= second),
+        `from ${second}: ${since.records.at(-1)?.datestamp}`,
+      );
+      must(
+        before.records.every(({ datestamp }) => toSecond(datestamp) <= second),
+        `until ${second}: ${before.records[0]?.datestamp}`,
+      );
+      must(
+        since.token !== undefined || since.records.some(({ identifier }) => identifier === middle.identifier),
+        `from ${second} leaves out ${middle.identifier}`,
+      );
+      const later = await pageOf(scene, `${query}&until=${toSecond(new Date(Date.parse(second) + 1000).toISOString())}`);
+      must(
+        later.token !== undefined || later.records.some(({ identifier }) => identifier === middle.identifier),
+        `until a second later leaves out ${middle.identifier}`,
+      );
+    },
+  },
+  {
+    id: 'plain-dates',
+    clause: 'Endpoints, Interface B, 2: from and until',
+    kind: 'harvest',
+    expected: 'a plain date is a whole day',
+    run: async (scene) => {
+      const [term] = (await firstPage(scene, 'organizace')).records;
+      skipUnless(term !== undefined, 'no organisation is listed');
+      const day = ofDay(term.datestamp);
+      const page = await pageOf(scene, `verb=ListIdentifiers&metadataPrefix=oai_dc&set=organizace&from=${day}&until=${day}`);
+      must(
+        page.records.every(({ datestamp }) => ofDay(datestamp) === day),
+        `${day}: ${page.records.map(({ datestamp }) => datestamp)}`,
+      );
+      must(
+        page.token !== undefined || page.records.some(({ identifier }) => identifier === term.identifier),
+        `${day} leaves out ${term.identifier}`,
+      );
+    },
+  },
+  {
+    id: 'nothing-before-the-earliest',
+    clause: 'Resources, Records visible through harvesting: Identify response',
+    kind: 'harvest',
+    expected: 'no record is older than earliestDatestamp',
+    run: async (scene) => {
+      const earliest = textAt(await oai(scene, 'verb=Identify'), 'Identify', 'earliestDatestamp') ?? '';
+      const until = toSecond(new Date(Date.parse(earliest) - 1000).toISOString());
+      const page = await pageOf(scene, `verb=ListIdentifiers&metadataPrefix=oai_dc&until=${until}`);
+      must(page.records.length === 0, `${page.records[0]?.identifier} of ${page.records[0]?.datestamp}`);
+      must(page.error === 'noRecordsMatch', `error ${page.error}`);
+    },
+  },
+  {
+    id: 'deleted-records',
+    clause: 'Endpoints, Interface B, 7',
+    kind: 'harvest',
+    expected: 'a deleted record stays listed with status deleted, a datestamp and no metadata',
+    run: async (scene) => {
+      const pages = [
+        ...(await Promise.all(ENTITY_SETS.map((set) => firstPage(scene, set)))),
+        await pageOf(scene, `verb=ListRecords&metadataPrefix=${nativeFormat(scene)}`),
+      ];
+      const deleted = pages.flatMap(({ records }) => records).filter(({ isDeleted }) => isDeleted);
+      skipUnless(deleted.length > 0, 'no deleted record is listed on the first pages');
+      const [first] = deleted;
+      must(
+        deleted.every(({ metadata }) => metadata === undefined),
+        `${deleted.find(({ metadata }) => metadata !== undefined)?.identifier} has metadata`,
+      );
+      const answer = await askOai(
+        scene,
+        `verb=GetRecord&metadataPrefix=oai_dc&identifier=${encodeURIComponent(first?.identifier ?? '')}`,
+      );
+      const header = at(await readOai(answer), 'GetRecord', 'record', 'header');
+      must(header?.attributes.get('status') === 'deleted', `GetRecord: status ${header?.attributes.get('status')}`);
+      must(
+        textAt(header, 'datestamp') === first?.datestamp,
+        `GetRecord: ${textAt(header, 'datestamp')}, listed under ${first?.datestamp}`,
+      );
+    },
+  },
+];

@@ -1,0 +1,254 @@
+import { type Check, must, mustBeSame, skipUnless } from '../check.ts';
+import { askOai, errorOf, harvestSchemaBase, nativeFormat, oai, oaiBase, readOai, VERSIONS, type Version } from '../harvest.ts';
+import { isRedirect } from '../line.ts';
+import type { Scene } from '../scene.ts';
+import { fetchSchema } from '../schema.ts';
+import { allOf, at, type Element, readXml, textAt } from '../xml.ts';
+
+// What the harvesting interface says of itself: contract, Endpoints, Interface B; Resources, Records visible through harvesting.
+
+const PLAIN_SETS =
+  'projekt archeologicky_zaznam archeologicky_zaznam:akce archeologicky_zaznam:lokalita let adb dokument dokument:3d ext_zdroj pian ' +
+  'samostatny_nalez uzivatel heslo ruian_kraj ruian_okres ruian_katastr organizace osoba';
+const VOCABULARIES =
+  'adb_podnet adb_typ akce_typ akce_typ_kat aktivita areal areal_kat datum_specifikace dohlednost dok_jednotka_typ dokument_format ' +
+  'dokument_licence dokument_material dokument_nahrada dokument_rada dokument_typ dokument_ulozeni dokument_zachovalost ext_zdroj_typ ' +
+  'jazyk jistota_urceni letfoto_tvar letiste lokalita_druh lokalita_druh_kat lokalita_typ nalez_typ nalezove_okolnosti obdobi obdobi_kat ' +
+  'objekt_druh objekt_druh_kat objekt_specifikace objekt_specifikace_kat organizace_typ pamatkova_ochrana pian_presnost pian_typ pocasi ' +
+  'posudek_typ posudek_typ_kat predmet_druh predmet_druh_kat predmet_specifikace pristupnost projekt_typ stav_dochovani udalost_typ ' +
+  'vyskovy_bod_typ zeme';
+const ALL_SETS = [...PLAIN_SETS.split(' '), ...VOCABULARIES.split(' ').map((name) => `heslo:${name}`)];
+const SETS_OF_2_0 = PLAIN_SETS.split(' ').filter((name) => name !== 'dokument:3d');
+const DC = 'http://www.openarchives.org/OAI/2.0/oai_dc/';
+
+/** The answer to Identify, whose parts several checks look at. */
+function identify(scene: Scene): Promise<Element> {
+  return scene.given('Identify', async () => {
+    const element = at(await oai(scene, 'verb=Identify'), 'Identify');
+    must(element !== undefined, 'no Identify element');
+    return element;
+  });
+}
+
+function identifySays(name: string, expected: string | RegExp): Check {
+  return {
+    id: `identify-${name}`,
+    clause: 'Resources, Records visible through harvesting: Identify response',
+    kind: 'harvest',
+    expected: `Identify has ${name}${typeof expected === 'string' ? ` ${expected}` : ''}`,
+    run: async (scene) => {
+      const seen = textAt(await identify(scene), name);
+      must(
+        seen !== undefined && (typeof expected === 'string' ? seen === expected : expected.test(seen)),
+        `${name}: ${seen ?? 'none'}`,
+      );
+    },
+  };
+}
+
+/** All sets, however many pages they fill. */
+async function setsOf(scene: Scene, version: Version): Promise<Element[]> {
+  return scene.given(`ListSets ${version}`, async () => {
+    const sets: Element[] = [];
+    for (let query = 'verb=ListSets', page = 1; ; page += 1) {
+      const list = at(await oai(scene, query, version), 'ListSets');
+      must(list !== undefined && page < 20, 'no end to the list of sets');
+      sets.push(...allOf(list, 'set'));
+      const token = textAt(list, 'resumptionToken') ?? '';
+      if (token === '') return sets;
+      query = `verb=ListSets&resumptionToken=${encodeURIComponent(token)}`;
+    }
+  });
+}
+
+async function specsOf(scene: Scene, version: Version): Promise<string[]> {
+  return (await setsOf(scene, version)).map((set) => textAt(set, 'setSpec') ?? '');
+}
+
+export const REPOSITORY_CHECKS: readonly Check[] = [
+  {
+    id: 'identify-answers',
+    clause: 'Endpoints, Interface B: Identify',
+    kind: 'harvest',
+    expected: 'Identify answers with an Identify element',
+    run: async (scene) => {
+      const root = await oai(scene, 'verb=Identify');
+      must(at(root, 'Identify') !== undefined, `error ${errorOf(root) ?? 'none'}`);
+    },
+  },
+  {
+    id: 'answers-are-xml',
+    clause: 'What the service does, 6',
+    kind: 'harvest',
+    expected: 'every verb answers with an XML media type',
+    run: async (scene) => {
+      for (const query of ['verb=Identify', 'verb=ListSets', 'verb=ListMetadataFormats', 'verb=Nonsense']) {
+        const { type } = await askOai(scene, query);
+        must(type === 'text/xml' || type === 'application/xml', `${query}: ${type}`);
+      }
+    },
+  },
+  identifySays('repositoryName', /\S/),
+  identifySays('baseURL', /^https?:\/\/\S+\/oai$/),
+  identifySays('protocolVersion', '2.0'),
+  identifySays('adminEmail', /\S@\S/),
+  identifySays('earliestDatestamp', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/),
+  identifySays('deletedRecord', 'persistent'),
+  identifySays('granularity', 'YYYY-MM-DDThh:mm:ssZ'),
+  {
+    id: 'identify-rights',
+    clause: 'Resources, Records visible through harvesting: Identify response',
+    kind: 'harvest',
+    expected: 'a rights manifest that points to a non-commercial attribution licence',
+    run: async (scene) => {
+      const [manifest] = allOf(await identify(scene), 'rightsManifest');
+      const references =
+        manifest === undefined ? [] : allOf(manifest, 'rightsReference').map((each) => each.attributes.get('ref') ?? '');
+      must(
+        references.some((ref) => /by-nc/.test(ref)),
+        `rights: ${references.join(' ') || 'none'}`,
+      );
+    },
+  },
+  {
+    id: 'identify-languages',
+    clause: 'Resources, Records visible through harvesting: Identify response',
+    kind: 'harvest',
+    expected: 'Dublin Core title and identifier in cs and en',
+    run: async (scene) => {
+      const described = allOf(await identify(scene), 'description');
+      for (const name of ['title', 'identifier']) {
+        const languages = described.flatMap((each) => allOf(each, name)).map((each) => each.attributes.get('xml:lang') ?? '');
+        must(
+          ['cs', 'en'].every((language) => languages.includes(language)),
+          `${name} in: ${languages.join(' ') || 'no language'}`,
+        );
+      }
+    },
+  },
+  ...VERSIONS.map(
+    (version): Check => ({
+      id: `formats-${version}`,
+      clause: 'Endpoints, Interface B: ListMetadataFormats',
+      kind: 'harvest',
+      expected: `oai_dc and the native format, with the schema of ${version}`,
+      run: async (scene) => {
+        const formats = allOf(await oai(scene, 'verb=ListMetadataFormats', version), 'metadataFormat');
+        const seen = formats.map((each) =>
+          ['metadataPrefix', 'schema', 'metadataNamespace'].map((name) => textAt(each, name)).join(' '),
+        );
+        const base = `${await harvestSchemaBase(scene)}/${version}`;
+        const native = `${nativeFormat(scene)} ${base}/${scene.options.prefix}.xsd ${base}/`;
+        mustBeSame(seen, [`oai_dc http://www.openarchives.org/OAI/2.0/oai_dc.xsd ${DC}`, native], 'formats');
+      },
+    }),
+  ),
+  ...(['2.2', '2.1'] as const).map(
+    (version): Check => ({
+      id: `sets-${version}`,
+      clause: 'Resources, Records visible through harvesting: Sets',
+      kind: 'harvest',
+      expected: 'every set of the contract, and no other',
+      run: async (scene) => mustBeSame(await specsOf(scene, version), ALL_SETS, 'sets'),
+    }),
+  ),
+  {
+    id: 'sets-2.0',
+    clause: 'Resources, Records visible through harvesting: Sets of 2.0',
+    kind: 'harvest',
+    expected: 'one set for all vocabularies, and no dokument:3d',
+    run: async (scene) => mustBeSame(await specsOf(scene, '2.0'), SETS_OF_2_0, 'sets'),
+  },
+  {
+    id: 'set-names',
+    clause: 'Resources, Records visible through harvesting: Set entry',
+    kind: 'harvest',
+    expected: 'each set has one setSpec and a name "cs / en"',
+    run: async (scene) => {
+      const specs = await specsOf(scene, '2.2');
+      must(new Set(specs).size === specs.length, 'a setSpec stands twice');
+      const bare = (await setsOf(scene, '2.2'))
+        .map((set) => textAt(set, 'setName') ?? '')
+        .filter((name) => !/^\S.* \/ .*\S$/.test(name));
+      must(bare.length === 0, `names: ${bare.slice(0, 3).join('; ')}`);
+    },
+  },
+  {
+    id: 'set-descriptions',
+    clause: 'Resources, Records visible through harvesting: Set entry',
+    kind: 'harvest',
+    expected: 'a description of a set stands in cs and en',
+    run: async (scene) => {
+      const described = (await setsOf(scene, '2.2')).filter((set) => at(set, 'setDescription') !== undefined);
+      skipUnless(described.length > 0, 'no set has a description');
+      for (const set of described) {
+        const languages = allOf(set, 'description').map((each) => each.attributes.get('xml:lang') ?? '');
+        mustBeSame(languages, ['cs', 'en'], `languages of ${textAt(set, 'setSpec')}`);
+      }
+    },
+  },
+  ...VERSIONS.map(
+    (version): Check => ({
+      id: `endpoint-${version}`,
+      clause: 'Versioning, 3',
+      kind: 'harvest',
+      expected: `the endpoint and the schema file of ${version} are there`,
+      run: async (scene) => {
+        const base = textAt(await oai(scene, 'verb=Identify', version), 'Identify', 'baseURL') ?? '';
+        must(base.endsWith(`/${version}/oai`) || base.endsWith('/oai'), `baseURL ${base}`);
+        const root = await harvestSchemaBase(scene);
+        const { text } = await fetchSchema(scene.line, `${root}/${version}/${scene.options.prefix}.xsd`);
+        const target = (await readXml(text)).attributes.get('targetNamespace');
+        must(target === `${root}/${version}/`, `targetNamespace ${target}`);
+      },
+    }),
+  ),
+  {
+    id: 'generic-endpoint',
+    clause: 'Versioning, 4',
+    kind: 'harvest',
+    expected: 'the generic endpoint redirects to the newest version, with its query',
+    run: async (scene) => {
+      const url = `${oaiBase(scene)}/oai?verb=ListMetadataFormats`;
+      const answer = await scene.line.ask({ url });
+      must(isRedirect(answer.status), `${answer.status}: ${answer.text}`);
+      const target = new URL(answer.headers.get('location') ?? '', url).href;
+      must(target === `${oaiBase(scene)}/2.2/oai?verb=ListMetadataFormats`, `leads to ${target}`);
+    },
+  },
+  ...(
+    [
+      ['verb-absent', '', 'badVerb'],
+      ['verb-unknown', 'verb=identify', 'badVerb'],
+      ['prefix-absent', 'verb=ListRecords&set=osoba', 'badArgument'],
+      ['prefix-unknown', 'verb=ListRecords&metadataPrefix=marc21', 'cannotDisseminateFormat'],
+      ['identifier-absent', 'verb=GetRecord&metadataPrefix=oai_dc', 'badArgument'],
+      ['identifier-unknown', 'verb=GetRecord&metadataPrefix=oai_dc&identifier={oai_base}/id/HES-999999999', 'idDoesNotExist'],
+      ['token-unknown', 'verb=ListRecords&resumptionToken=0123456789ABCDEF0123456789ABCDEF', 'badResumptionToken'],
+      ['argument-unknown', 'verb=ListRecords&metadataPrefix=oai_dc&colour=red', 'badArgument'],
+      ['month-alone', 'verb=ListIdentifiers&metadataPrefix=oai_dc&from=2024-05', 'badArgument'],
+    ] as const
+  ).map(
+    ([id, query, code]): Check => ({
+      id: `protocol-${id}`,
+      clause: 'OAI-PMH 2.0, 3.6',
+      kind: 'harvest',
+      expected: `200 with the protocol's error ${code}`,
+      run: async (scene) => {
+        const answer = await askOai(scene, query.replace('{oai_base}', encodeURIComponent(oaiBase(scene))));
+        const seen = errorOf(await readOai(answer));
+        must(seen === code, `error ${seen ?? 'none'}`);
+      },
+    }),
+  ),
+  {
+    id: 'response-date',
+    clause: 'OAI-PMH 2.0, 3.2',
+    kind: 'harvest',
+    expected: 'responseDate is UTC to the second',
+    run: async (scene) => {
+      const seen = textAt(await oai(scene, 'verb=Identify'), 'responseDate') ?? '';
+      must(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(seen), seen);
+    },
+  },
+];

@@ -1,0 +1,187 @@
+import { type Check, must, mustBeSame, skipUnless } from '../check.ts';
+import type { ClauseName } from '../clauses.ts';
+import { entityOf, firstPage, identOf, isRefused, nativeFormat, pageOf, REFUSAL } from '../harvest.ts';
+import type { Scene } from '../scene.ts';
+import { allOf, at, type Element, idAt, textAt } from '../xml.ts';
+
+// What an anonymous reader may see: contract, Authentication, Interface B. How anybody else signs in there the contract does not say.
+
+/** Rows of the table for role A: the element that holds the state, and the one state that is shown. */
+const SHOWN_IN_STATE: readonly (readonly [set: string, element: string, stav: string])[] = [
+  ['projekt', 'stav', '6'],
+  ['archeologicky_zaznam', 'stav', '3'],
+  ['adb', 'stav_pom', '3'],
+  ['dokument', 'stav', '3'],
+  ['ext_zdroj', 'stav', '3'],
+  ['pian', 'stav', '2'],
+  ['samostatny_nalez', 'stav', '4'],
+];
+const ALWAYS_SHOWN = ['let', 'heslo', 'ruian_kraj', 'ruian_okres', 'ruian_katastr', 'organizace', 'osoba'];
+/** The element that governs, and the paths of what it protects. */
+const PROTECTED: readonly (readonly [set: string, governing: string, paths: readonly (readonly string[])[]])[] = [
+  ['projekt', 'pristupnost_pom', [['chranene_udaje']]],
+  ['archeologicky_zaznam', 'pristupnost', [['chranene_udaje'], ['akce', 'chranene_udaje'], ['lokalita', 'chranene_udaje']]],
+  ['adb', 'pristupnost_pom', [['chranene_udaje']]],
+  ['pian', 'pristupnost_pom', [['chranene_udaje']]],
+  ['samostatny_nalez', 'pristupnost', [['chranene_udaje']]],
+];
+
+async function entitiesOf(scene: Scene, set: string): Promise<ReadonlyMap<string, Element>> {
+  const { records } = await firstPage(scene, set);
+  return new Map(
+    records.flatMap((record) => {
+      const entity = entityOf(record);
+      return entity === undefined ? [] : [[identOf(record), entity]];
+    }),
+  );
+}
+
+/** Identifiers of the accessibility that everybody has: letter A in its abbreviation. */
+function openToAll(scene: Scene): Promise<ReadonlySet<string>> {
+  return scene.given('accessibility', async () => {
+    const entries = await entitiesOf(scene, 'heslo:pristupnost');
+    const open = [...entries].filter(([, entry]) => textAt(entry, 'zkratka') === 'A').map(([ident]) => ident);
+    skipUnless(open.length > 0, 'no entry of heslo:pristupnost has the letter A');
+    return new Set(open);
+  });
+}
+
+function rowOf(set: string): ClauseName {
+  return `Authentication, Interface B, records: ${set}` as ClauseName;
+}
+
+export const VISIBILITY_CHECKS: readonly Check[] = [
+  ...SHOWN_IN_STATE.map(
+    ([set, element, stav]): Check => ({
+      id: `anonymous-${set}`,
+      clause: rowOf(set),
+      kind: 'harvest',
+      expected: `an anonymous reader sees ${set} in state ${stav} alone`,
+      run: async (scene) => {
+        const entities = await entitiesOf(scene, set);
+        skipUnless(entities.size > 0, `none of the first records of ${set} is open to anonymous readers`);
+        for (const [ident, entity] of entities)
+          must(textAt(entity, element) === stav, `${ident} in ${element} ${textAt(entity, element)}`);
+      },
+    }),
+  ),
+  ...ALWAYS_SHOWN.map(
+    (set): Check => ({
+      id: `anonymous-${set}`,
+      clause: rowOf(set),
+      kind: 'harvest',
+      expected: `anybody sees ${set}`,
+      run: async (scene) => {
+        const { records } = await firstPage(scene, set);
+        skipUnless(records.length > 0, `no record of ${set} is listed`);
+        const shut = records.find((record) => !record.isDeleted && entityOf(record) === undefined);
+        must(shut === undefined, `${shut?.identifier}: ${shut?.metadata?.text ?? 'no metadata'}`);
+      },
+    }),
+  ),
+  {
+    id: 'anonymous-uzivatel',
+    clause: rowOf('uzivatel'),
+    kind: 'harvest',
+    expected: 'users are left out for anonymous readers',
+    run: async (scene) => {
+      for (const format of [nativeFormat(scene), 'oai_dc']) {
+        const { records, error } = await firstPage(scene, 'uzivatel', '2.2', format);
+        must(records.length === 0, `${format}: ${records.length} users are listed`);
+        must(error === 'noRecordsMatch', `${format}: error ${error}`);
+      }
+    },
+  },
+  {
+    id: 'anonymous-oznamovatel',
+    clause: 'Authentication, Interface B, records: projekt/oznamovatel',
+    kind: 'harvest',
+    expected: 'who announced a project is left out for anonymous readers',
+    run: async (scene) => {
+      const entities = await entitiesOf(scene, 'projekt');
+      skipUnless(entities.size > 0, 'none of the first projects is open to anonymous readers');
+      for (const [ident, entity] of entities)
+        must(at(entity, 'oznamovatel') === undefined, `${ident}: ${at(entity, 'oznamovatel')?.text}`);
+    },
+  },
+  {
+    id: 'refusal-in-place',
+    clause: 'Errors, Interface B',
+    kind: 'harvest',
+    expected: `what may not be seen is listed, with "${REFUSAL}" in place of its content`,
+    run: async (scene) => {
+      let refused = 0;
+      for (const [set] of SHOWN_IN_STATE) {
+        for (const record of (await firstPage(scene, set)).records) {
+          if (record.isDeleted || entityOf(record) !== undefined) continue;
+          must(isRefused(record.metadata), `${record.identifier}: ${record.metadata?.text ?? 'no metadata'}`);
+          refused += 1;
+        }
+      }
+      skipUnless(refused > 0, 'all of the first records are open to anonymous readers');
+    },
+  },
+  {
+    id: 'refusal-in-dublin-core',
+    clause: 'Errors, Interface B',
+    kind: 'harvest',
+    expected: 'a record that is refused in the native format is refused as Dublin Core',
+    run: async (scene) => {
+      const refused = (await firstPage(scene, 'samostatny_nalez')).records.filter((record) => isRefused(record.metadata));
+      skipUnless(refused.length > 0, 'all of the first finds are open to anonymous readers');
+      const { records } = await firstPage(scene, 'samostatny_nalez', '2.2', 'oai_dc');
+      const textOf = new Map(records.map(({ identifier, metadata }) => [identifier, metadata?.text]));
+      for (const { identifier } of refused) must(textOf.get(identifier) === REFUSAL, `${identifier}: ${textOf.get(identifier)}`);
+    },
+  },
+  ...PROTECTED.map(
+    ([set, governing, paths]): Check => ({
+      id: `protected-${set}`,
+      clause: `Authentication, Interface B, protected: ${set}` as ClauseName,
+      kind: 'harvest',
+      expected: `${governing} says whether chranene_udaje are shown, all or none`,
+      run: async (scene) => {
+        const open = await openToAll(scene);
+        const entities = await entitiesOf(scene, set);
+        const parts = [...entities].flatMap(([ident, entity]) =>
+          paths.flatMap((path) => {
+            const part = at(entity, ...path);
+            return part === undefined || part.text === ''
+              ? []
+              : [{ ident, part, isOpen: open.has(idAt(entity, governing) ?? '') }];
+          }),
+        );
+        skipUnless(parts.length > 0, `none of the first records of ${set} that are open has chranene_udaje`);
+        for (const { ident, part, isOpen } of parts)
+          must(
+            isRefused(part) !== isOpen,
+            `${ident}: ${isOpen ? 'refused, though open to all' : `shown, though protected: ${part.text}`}`,
+          );
+      },
+    }),
+  ),
+  {
+    id: 'protected-in-dublin-core',
+    clause: 'Authentication, Interface B, protected: samostatny_nalez',
+    kind: 'harvest',
+    expected: 'Dublin Core does not tell where a protected find was made',
+    run: async (scene) => {
+      const open = await openToAll(scene);
+      const shut = [...(await entitiesOf(scene, 'samostatny_nalez'))].filter(
+        ([, entity]) => !open.has(idAt(entity, 'pristupnost') ?? ''),
+      );
+      skipUnless(shut.length > 0, 'each of the first finds is open to all');
+      const { records } = await pageOf(scene, 'verb=ListRecords&metadataPrefix=oai_dc&set=samostatny_nalez');
+      const shown = new Map(records.map((record) => [identOf(record), record.metadata]));
+      for (const [ident] of shut) {
+        const metadata = shown.get(ident);
+        const places = metadata === undefined ? [] : allOf(metadata, 'coverage').map(({ text }) => text);
+        mustBeSame(
+          places.filter((text) => /POINT|\d\.\d+[ ,]+\d+\.\d+|ruian-\d{5,}/.test(text)),
+          [],
+          `${ident}: places`,
+        );
+      }
+    },
+  },
+];

@@ -1,0 +1,123 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { CLAUSES } from '../conformance/clauses.ts';
+import { CHECKS } from '../conformance/suite.ts';
+import { conform, everythingOf, readingOf } from '../support/conform.ts';
+import { freePort } from '../support/free-port.ts';
+import { serveMock } from '../support/mock-process.ts';
+import { outerFaceOf } from '../support/outer-face.ts';
+import { PROJECT } from '../support/run-pas.ts';
+
+/** What fits two mock servers: one that is written to, one whose vocabularies are read. */
+const IN_PROJECT = ['--project', 'C-202400101', '--interval-ms', '0', '--pause-ms', '20'];
+
+describe('The clauses', () => {
+  test('have a check each, or a reason why there is none', () => {
+    const checked = new Set<string>(CHECKS.map(({ clause }) => clause));
+    const bare = Object.entries(CLAUSES).filter(([clause, why]) => checked.has(clause) === (why !== null));
+    expect(bare).toEqual([]);
+    expect(new Set(CHECKS.map(({ id }) => id)).size).toBe(CHECKS.length);
+  });
+
+  test('are called as the mock server calls them in its journal', () => {
+    const source = readFileSync(join(PROJECT, 'mock-server/clauses.ts'), 'utf8');
+    const called = [...source.matchAll(/^ {2}'([^']+)': \[/gm)].map(([, clause = '']) => clause);
+    const names = Object.keys(CLAUSES);
+    expect(called.length).toBeGreaterThan(10);
+    expect(called.filter((clause) => !names.some((name) => name.split(/: |, rule /)[0]?.startsWith(clause)))).toEqual([]);
+  });
+});
+
+test('The suite shares no code with the client or the mock server', () => {
+  const folder = join(PROJECT, 'test/conformance');
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const outward = files.filter((name) =>
+    /from '(?:\.\.\/)+(?:src|mock-server|support)\//.test(readFileSync(join(folder, name), 'utf8')),
+  );
+  expect(files.length).toBeGreaterThan(15);
+  expect(outward).toEqual([]);
+});
+
+describe('The conformance suite', () => {
+  test('finds nothing broken in the mock server, and has no answer that it needs left out', async () => {
+    await using mock = await serveMock('--min-interval', '0');
+    const run = await conform(everythingOf(mock));
+    expect(run.results.filter(({ result }) => result === 'break' || result === 'outage')).toEqual([]);
+    expect(run.results.filter(({ result }) => result === 'skipped').map(({ id }) => id)).toEqual([
+      'throttle',
+      'throttle-is-shared',
+      'throttle-retry-after',
+    ]);
+    expect({ code: run.code, ...run.last }).toMatchObject({ code: 0, pass: CHECKS.length - 3 });
+  });
+});
+
+describe('An outage', () => {
+  test('is told where nobody listens, and soon', async () => {
+    const nowhere = `http://127.0.0.1:${await freePort()}`;
+    const run = await conform(['--base-url', nowhere, '--oai-base', nowhere, '--interval-ms', '0', '--pause-ms', '1'], {});
+    expect({ broken: run.broken, code: run.code }).toEqual({ broken: [], code: 5 });
+    expect(run.results.filter(({ seen }) => seen.startsWith('not asked')).length).toBeGreaterThan(50);
+  });
+});
+
+describe('Writing', () => {
+  test('is refused where the host is not named', async () => {
+    await using mock = await serveMock();
+    const run = await conform([...readingOf(mock), ...IN_PROJECT, '--write', 'training.example.org']);
+    expect({ code: run.code, results: run.results, requests: (await mock.journal()).length }).toEqual({
+      code: 2,
+      results: [],
+      requests: 0,
+    });
+  });
+
+  test('is refused where the host harvests, too', async () => {
+    await using mock = await serveMock();
+    await using other = await outerFaceOf(mock);
+    const host = new URL(other.base_url).host;
+    const run = await conform([
+      '--base-url',
+      other.base_url,
+      '--oai-base',
+      `${other.base_url}/x`,
+      ...IN_PROJECT,
+      '--write',
+      host,
+    ]);
+    expect([run.code, run.last['message']]).toEqual([2, expect.stringContaining('harvests, too')]);
+  });
+
+  test('stops after the first record where that can be harvested: it was no training instance', async () => {
+    await using mock = await serveMock('--min-interval', '0');
+    await using production = await outerFaceOf(mock);
+    const { finds } = await mock.state();
+    const flags = ['--base-url', production.base_url, '--oai-base', mock.oai_base, ...IN_PROJECT];
+    const run = await conform([...flags, '--write', new URL(production.base_url).host]);
+    expect([run.code, run.last['message']]).toEqual([2, expect.stringContaining('is no training instance')]);
+    expect((await mock.state()).finds).toBe(finds + 1);
+  });
+});
+
+describe('Wrong usage', () => {
+  test.each([
+    ['no address', []],
+    ['an address that is none', ['--base-url', 'finds.example.org']],
+    ['a pace that is none', ['--base-url', 'http://127.0.0.1:9', '--interval-ms', 'fast']],
+    ['a check that there is not', ['--base-url', 'http://127.0.0.1:9', '--only', 'no-such-check']],
+  ])('%s: 2', async (_, flags) => {
+    expect((await conform(flags, {})).code).toBe(2);
+  });
+
+  test('a password for a line that is not encrypted: 2, and it is not sent', async () => {
+    const run = await conform(['--base-url', 'http://finds.example.org']);
+    expect([run.code, run.last['message']]).toEqual([2, expect.stringContaining('not encrypted')]);
+  });
+
+  test('an account that is not let in: 4', async () => {
+    await using mock = await serveMock('--min-interval', '0');
+    const run = await conform(readingOf(mock), { PAS_USERNAME: 'archaeologist', PAS_PASSWORD: 'wrong' });
+    expect({ code: run.code, results: run.results }).toEqual({ code: 4, results: [] });
+  });
+});

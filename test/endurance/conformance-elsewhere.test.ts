@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest';
+import { conform, everythingOf, readingOf } from '../support/conform.ts';
+import { serveMock } from '../support/mock-process.ts';
+import { outerFaceOf } from '../support/outer-face.ts';
+
+describe('The conformance suite', () => {
+  test('names what the deployed service does otherwise, and nothing else', async () => {
+    await using mock = await serveMock('--min-interval', '0', '--deployed');
+    const run = await conform(everythingOf(mock));
+    expect(run.broken).toEqual([
+      'Authentication, Interface B, records: projekt/oznamovatel',
+      'Authentication, Interface B, records: uzivatel',
+      'Limits: files per request',
+      'Resources, Find import document: geom_sjtsk_wkt',
+      'Resources, Find import document: geom_wkt',
+      'Resources, Records visible through harvesting: Sets of 2.0',
+    ]);
+    expect(run.code).toBe(15);
+  });
+
+  test('sees the throttle at its permitted pace', async () => {
+    await using mock = await serveMock();
+    const run = await conform([...everythingOf(mock), '--interval-ms', '110', '--only', 'throttle']);
+    expect(run.results.map(({ id, result }) => `${id}: ${result}`)).toEqual([
+      'throttle: pass',
+      'throttle-is-shared: pass',
+      'throttle-retry-after: pass',
+      'paced-is-not-throttled: pass',
+    ]);
+  });
+
+  test('changes nothing unless it is told to write', async () => {
+    await using mock = await serveMock('--min-interval', '0');
+    const before = await mock.control('GET', '/state');
+    const run = await conform(readingOf(mock));
+    const journal = await mock.journal();
+    const { journal: _, ...counts } = (
+      (await mock.control('GET', '/state')) as typeof before & { counts: Record<string, number> }
+    ).counts;
+    expect((before as { counts: object }).counts).toMatchObject(counts);
+    expect(journal.filter(({ path, status }) => path.startsWith('/api/pas/') && (status ?? 0) < 400)).toEqual([]);
+    expect(run.results.filter(({ result, seen }) => result === 'skipped' && !seen.startsWith('writes:'))).toEqual([]);
+    expect(run.code).toBe(0);
+  });
+  test('goes through on a training instance, where nothing tells that it is a mock server, with identifiers that another has, too', async () => {
+    await using training = await serveMock('--min-interval', '0', '--training');
+    await using production = await serveMock('--min-interval', '0');
+    await using face = await outerFaceOf(training);
+    const { finds } = await production.state();
+    const flags = [
+      '--base-url',
+      face.base_url,
+      '--oai-base',
+      production.oai_base,
+      '--schema-base',
+      training.schema_base,
+      '--project',
+      'C-202400101',
+      '--interval-ms',
+      '0',
+      '--pause-ms',
+      '20',
+    ];
+    const run = await conform([...flags, '--write', new URL(face.base_url).host]);
+    expect(run.last).toMatchObject({ type: 'summary' });
+    expect(run.results.filter(({ result }) => result === 'break' || result === 'outage')).toEqual([]);
+    expect(run.results.find(({ id }) => id === 'written-is-harvested')?.result).toBe('skipped');
+    expect((await production.state()).finds).toBe(finds);
+    expect((await training.state()).finds).toBeGreaterThan(finds);
+  });
+});
+
+describe('An outage', () => {
+  test.each([
+    ['the interface is closed', { access_mode: 'closed' }],
+    ['pages of an outage', { outage: true }],
+  ])('is none of the contract’s breaks: %s', async (_, settings) => {
+    await using mock = await serveMock('--min-interval', '0');
+    await mock.control('PUT', '/settings', settings);
+    const run = await conform([...readingOf(mock), '--pause-ms', '1']);
+    expect({ broken: run.broken, code: run.code }).toEqual({ broken: [], code: 5 });
+    expect(run.results.some(({ result }) => result === 'outage')).toBe(true);
+  });
+
+  test.each(['reset-before-save', 'truncate', '502', '504', 'throttle'])('in every answer of a write: %s', async (fault) => {
+    await using mock = await serveMock('--min-interval', '0');
+    await mock.faults(...['import', 'number', 'photo'].map((endpoint) => ({ endpoint, fault })));
+    const run = await conform([...everythingOf(mock), '--pause-ms', '1', '--only', 'States and transitions: import into']);
+    expect(run.broken).toEqual([]);
+    expect(run.code).toBe(5);
+  });
+
+  test('is no excuse for a 500 to one request alone', async () => {
+    await using mock = await serveMock('--min-interval', '0');
+    await mock.faults({ endpoint: 'import', fault: '500-before-save' });
+    const run = await conform([...everythingOf(mock), '--pause-ms', '1', '--only', 'import-state-1']);
+    expect(run.broken).toEqual(['States and transitions: import into 1']);
+  });
+});

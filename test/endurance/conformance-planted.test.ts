@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { conform, everythingOf, readingOf } from '../support/conform.ts';
+import { startAlteredMock } from '../support/mock-process.ts';
+import { PLANTED_IN_HARVEST } from '../support/planted-harvest.ts';
+import { PLANTED_IN_WRITES, type Planted } from '../support/planted-writes.ts';
+import { PROJECT } from '../support/run-pas.ts';
+
+const PLANTED = [...PLANTED_IN_HARVEST, ...PLANTED_IN_WRITES];
+/** One in so many is looked for; all of them with CONFORMANCE_ALL=1. */
+const STEP = process.env['CONFORMANCE_ALL'] === undefined ? 6 : 1;
+const looked = (planted: readonly Planted[]) => planted.filter((_, index) => index % STEP === 0);
+
+const OF_PACE = ['--interval-ms', '120', '--only', 'throttle'];
+
+test('there are enough of them, each with a name of its own', () => {
+  expect(PLANTED.length).toBeGreaterThan(40);
+  expect(new Set(PLANTED.map(({ name }) => name)).size).toBe(PLANTED.length);
+});
+
+test.each(PLANTED)('$name: stands once in the source', ({ file, from }) => {
+  expect(readFileSync(join(PROJECT, 'mock-server', file), 'utf8').split(from)).toHaveLength(2);
+});
+
+describe.concurrent('A mock server that differs from the contract', () => {
+  test.each(looked(PLANTED_IN_HARVEST))('$name: is told by its clauses, by reading alone', async (planted) => {
+    await using mock = await startAlteredMock(planted, '--min-interval', '0');
+    const run = await conform(readingOf(mock));
+    expect({ broken: run.broken, code: run.code }).toEqual({ broken: [...planted.clauses].sort(), code: 15 });
+  });
+
+  test.each(looked(PLANTED_IN_WRITES))('$name: is told by its clauses, and nothing else is', async (planted) => {
+    await using mock = await startAlteredMock(planted, ...(planted.isOfPace ? [] : ['--min-interval', '0']));
+    const run = await conform([...everythingOf(mock), ...(planted.isOfPace ? OF_PACE : [])]);
+    expect({ broken: run.broken, code: run.code }).toEqual({ broken: [...planted.clauses].sort(), code: 15 });
+  });
+});

@@ -1,0 +1,37 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+
+/**
+ * A mock server as a stranger's deployment looks from outside: its write interface and its schemas, without the control interface that
+ * would tell what it is, and without harvesting, which such a deployment has at another address.
+ */
+export async function outerFaceOf(mock: { readonly base_url: string }): Promise<AsyncDisposable & { readonly base_url: string }> {
+  const server = createServer(async (request, response) => {
+    const path = request.url ?? '/';
+    if (!/^\/(?:api|schema)\//.test(path)) {
+      response.writeHead(404, { 'content-type': 'text/html' }).end('<html>Not Found</html>');
+      return;
+    }
+    const body = await buffer(request);
+    const { host: _, ...headers } = request.headers as Record<string, string>;
+    const answer = await fetch(mock.base_url + path, {
+      method: request.method ?? 'GET',
+      headers: Object.fromEntries(
+        Object.entries(headers).filter(([name]) => !/^(?:connection|content-length|keep-alive)$/.test(name)),
+      ),
+      redirect: 'manual',
+      ...(body.length === 0 ? {} : { body }),
+    });
+    response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(Buffer.from(await answer.arrayBuffer()));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = () => new Promise<void>((resolve) => server.close(() => resolve()));
+  return {
+    base_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: () => {
+      server.closeAllConnections();
+      return close();
+    },
+  };
+}
