@@ -188,12 +188,11 @@ describe.skipIf(!hasPyxform())('a form for ODK, converted by pyxform and opened 
   });
 
   test.each([
-    ['names', {}],
-    ['names with groups', { groups: true }],
-    ['Czech labels', { labels: 'cs' }],
-    ['English labels with groups', { labels: 'en', groups: true }],
-  ] as const)('come back from KoboToolbox with %s, photographs beside', async (_, options) => {
-    const count = 10;
+    [FINDS, 'names', {}],
+    [10, 'names with groups', { groups: true }],
+    [10, 'Czech labels', { labels: 'cs' }],
+    [10, 'English labels with groups', { labels: 'en', groups: true }],
+  ] as const)('%i come back from KoboToolbox with %s, photographs beside', async (count, _, options) => {
     const home = prepared.copy();
     const sent = filled.slice(0, count);
     const workbook = home.file('kobo/finds.xlsx', koboWorkbook(koboSheets(made.xml, sent, options)));
