@@ -10,8 +10,10 @@ import { allFinds, findByLocalId, type StoredFind } from '../../outbox/stored-fi
 import { openContentStore } from '../../store/content-store.ts';
 import { databaseImage } from '../../store/database.ts';
 import { writeOutputFile, writeToReader } from '../../store/output-file.ts';
+import type { LidoSource } from '../../tables/export-lido.ts';
 import type { ExportedFind, LabelsOf } from '../../tables/exported-find.ts';
 import { type FindChoice, isChosen } from './chosen-finds.ts';
+import { museumRows } from './museum-rows.ts';
 import { peopleRows } from './people-rows.ts';
 
 export const EXPORT_FORMATS = ['csv', 'xlsx', 'geojson', 'gpkg', 'xml'] as const;
@@ -25,8 +27,10 @@ type ExportRequest = Pick<FindChoice, 'state' | 'project'> & {
   readonly finds: readonly StoredFind[] | undefined;
   /** Of codes of vocabularies, beside them. */
   readonly labelsOf?: LabelsOf | undefined;
-  /** A line a find in the words of the reader, which no program reads. */
-  readonly forPeople?: boolean;
+  /** Of CSV and XLSX: a line a find in the words of the reader, which no program reads, or for a museum's own system. */
+  readonly rows?: 'people' | 'museum' | undefined;
+  /** XML as LIDO. */
+  readonly forLido?: Omit<LidoSource, 'nowIso'> | undefined;
   /** With a style, states and the places of photographs: where those are kept. */
   readonly forQgis?: { readonly photosFolder: string } | undefined;
   readonly nowMs: number;
@@ -57,22 +61,23 @@ export async function exportFinds(outbox: ServiceOutbox, request: ExportRequest,
 
 async function render(
   finds: Iterable<ExportedFind>,
-  { format, separator, documents, nowMs, labelsOf, forPeople, forQgis }: ExportRequest,
+  { format, separator, documents, nowMs, labelsOf, rows, forLido, forQgis }: ExportRequest,
 ): Promise<Iterable<string | Buffer>> {
   const labels = labelsOf !== undefined;
+  const nowIso = new Date(nowMs).toISOString();
+  const said = rows === 'people' ? peopleRows(finds) : rows === 'museum' ? await museumRows(finds) : undefined;
   switch (format) {
     case 'csv': {
       const { csvLines, exportCsv } = await import('../../tables/export-text.ts');
-      return forPeople === true ? csvLines(peopleRows(finds), separator) : exportCsv(finds, separator, labels);
+      return said === undefined ? exportCsv(finds, separator, labels) : csvLines(said, separator);
     }
     case 'xlsx': {
       const { exportXlsx, exportRows } = await import('../../tables/write-workbook.ts');
-      return [await (forPeople === true ? exportRows(peopleRows(finds)) : exportXlsx(finds, labels))];
+      return [await (said === undefined ? exportXlsx(finds, labels) : exportRows(said))];
     }
     case 'geojson':
       return (await import('../../tables/export-text.ts')).exportGeoJson(finds);
     case 'gpkg': {
-      const nowIso = new Date(nowMs).toISOString();
       if (forQgis !== undefined) {
         const { exportStyledGeoPackage } = await import('./styled-geopackage.ts');
         return [databaseImage((database) => exportStyledGeoPackage(database, finds, nowIso))];
@@ -81,6 +86,10 @@ async function render(
       return [databaseImage((database) => exportGeoPackage(database, finds, nowIso, { labels }))];
     }
     case 'xml':
+      if (forLido !== undefined) {
+        const { exportLido } = await import('../../tables/export-lido.ts');
+        return exportLido(finds, { ...forLido, nowIso });
+      }
       return (await import('../../tables/export-text.ts')).exportXml(finds, documents);
   }
 }
