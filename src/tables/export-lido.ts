@@ -13,6 +13,8 @@ const HEAD =
   `<?xml version="1.0" encoding="UTF-8"?>\n<lido:lidoWrap xmlns:lido="${LIDO}" xmlns:gml="http://www.opengis.net/gml" ` +
   `xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="${LIDO} ${LIDO}/schema/v1.1/lido-v1.1.xsd">\n`;
 
+const EN = { 'xml:lang': 'en' };
+
 /** Terms of LIDO itself. */
 const TERMINOLOGY = 'http://terminology.lido-schema.org';
 const URI = `${TERMINOLOGY}/lido00099`;
@@ -109,6 +111,7 @@ function events(find: Told): XmlNode | undefined {
 }
 
 function eventSet(type: XmlNode['content'], said: readonly Part[]): XmlNode | undefined {
+  if (said.every((part) => part === undefined)) return undefined;
   return wrap('eventSet', [wrap('event', [lido('eventType', type), ...said])]);
 }
 
@@ -168,8 +171,6 @@ function lido(name: string, content: XmlNode['content'], attributes?: XmlNode['a
   return { name: `lido:${name}`, ...(content && { content }), ...(attributes && { attributes }) };
 }
 
-const EN = { 'xml:lang': 'en' };
-
 function known(uri: string, word: string): XmlNode['content'] {
   return [lido('conceptID', uri, { 'lido:type': URI }), lido('term', word, EN)];
 }
@@ -180,7 +181,8 @@ function identifier(name: string, id: string): XmlNode | undefined {
 
 /** Where the service shows it. */
 function addressOf({ recordBase }: LidoSource, id: string | undefined): string | undefined {
-  return recordBase === undefined || id === undefined ? undefined : `${recordBase}/id/${encodeURIComponent(id)}`;
+  const written = xmlText(id ?? '');
+  return recordBase === undefined || written === '' ? undefined : `${recordBase}/id/${encodeURIComponent(written)}`;
 }
 
 function record(find: Told, name: string, id = find.identCely): XmlNode | undefined {
@@ -191,7 +193,7 @@ function record(find: Told, name: string, id = find.identCely): XmlNode | undefi
 
 function labelsIn({ labelsOf }: Told, { id, text: said }: Reference = { id: '', text: '' }): NonNullable<ReturnType<LabelsOf>> {
   const labels = labelsOf?.(id);
-  return { cs: labels?.cs || said, en: labels?.en ?? '' };
+  return { cs: xmlText(labels?.cs || said), en: labels?.en ?? '' };
 }
 
 function term(find: Told, name: string, element: TermElement): XmlNode | undefined {
@@ -210,6 +212,7 @@ function legalBody(find: Told, name: string, reference: Reference): XmlNode | un
 
 /** A name is needed: that of a person who was not harvested is the identifier. */
 function actor(find: Told, reference: Reference): XmlNode | undefined {
-  const name = labelsIn(find, reference).cs || reference.id;
-  return wrap('actor', [record(find, 'actorID', reference.id), wrap('nameActorSet', [text('appellationValue', name)])]);
+  const { id } = reference;
+  const name = labelsIn(find, reference).cs || (id === NEW_PERSON ? '' : id);
+  return wrap('actor', [record(find, 'actorID', id), wrap('nameActorSet', [text('appellationValue', name)])]);
 }

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { documentProfileOf } from '../../context/own-schema.ts';
 import { openLabels, openLidoSource } from '../../context/validation.ts';
@@ -74,7 +75,7 @@ async function exportCommand(context: Context, names: readonly string[], options
   const format = formatFor(options, toStdout);
   if (options.withoutPlaces === true && options.for !== 'lido')
     throw new UsageError(t`--without-places goes with --for lido.`, {
-      hint: t`A page without places: ${'pas report --without-places'}`,
+      hint: t`For a page without places: \`${cmd`pas report --without-places`}\``,
     });
   const outbox = await context.outboxToRead();
   const finds = names.length === 0 ? undefined : findsNamed(outbox, names);
