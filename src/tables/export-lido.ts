@@ -45,7 +45,9 @@ export function* exportLido(finds: Iterable<ExportedFind>, source: LidoSource): 
   for (const find of finds) {
     if (count === 0) yield HEAD;
     count += 1;
-    const record = recordOf({ ...(source.isOpen(find.elements.pristupnost) ? find : withheld(find)), ...source });
+    const { elements, atService } = find;
+    const isOpen = source.isOpen(elements.pristupnost) && (atService === undefined || source.isOpen(atService.accessibility));
+    const record = recordOf({ ...(isOpen ? find : withheld(find)), ...source });
     if (record !== undefined) yield elementText(record, 1);
   }
   if (count === 0) throw new UsageError(t`There is no find to write.`, { hint: t`LIDO needs at least one.` });

@@ -1,4 +1,5 @@
 import { labelColumnsOf } from '../find/column-names.ts';
+import type { Reference } from '../find/field.ts';
 import { FIELDS, type FindElements } from '../find/fields.ts';
 import { cellOfReference } from '../find/resolve-reference.ts';
 import {
@@ -24,6 +25,8 @@ export type ExportedFind = {
   readonly photos: readonly string[];
   /** Of its import. */
   readonly state?: string | undefined;
+  /** Of a find that was pulled: how accessible the service last showed it to be, undefined where it shows it no more. */
+  readonly atService?: { readonly accessibility: Reference | undefined } | undefined;
   readonly labelsOf?: LabelsOf;
   /** Where the photographs lie. */
   readonly photoFiles?: readonly { readonly name: string; readonly path: string }[];

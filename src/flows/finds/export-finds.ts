@@ -1,11 +1,13 @@
 import type { KnownFind } from '../../columns/map-row.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { DocumentProfile } from '../../find/find.ts';
+import type { HarvestedFind } from '../../find/harvested-find.ts';
 import { countFinds } from '../../outbox/counts.ts';
 import { entriesOfFind } from '../../outbox/entries.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import { latestNumber } from '../../outbox/latest-number.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import { pulledRecord } from '../../outbox/pulled.ts';
 import { allFinds, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
 import { openContentStore } from '../../store/content-store.ts';
 import { databaseImage } from '../../store/database.ts';
@@ -94,7 +96,10 @@ async function render(
   }
 }
 
-function* exportedFinds(outbox: ServiceOutbox, { finds, labelsOf, forQgis, ...choice }: ExportRequest): Generator<ExportedFind> {
+function* exportedFinds(
+  outbox: ServiceOutbox,
+  { finds, labelsOf, forLido, forQgis, ...choice }: ExportRequest,
+): Generator<ExportedFind> {
   for (const find of finds ?? allFinds(outbox)) {
     const entries = entriesOfFind(outbox, find.id);
     const sent = importOf(entries);
@@ -107,9 +112,19 @@ function* exportedFinds(outbox: ServiceOutbox, { finds, labelsOf, forQgis, ...ch
       ...(sent?.identCely == null ? {} : { identCely: sent.identCely }),
       elements: withNumber(elements, latestNumber(entries)),
       photos: photosOf(entries),
+      ...(forLido === undefined ? {} : { atService: atService(outbox, sent?.identCely ?? undefined) }),
       ...(forQgis === undefined ? {} : { photoFiles: photoFilesOf(entries, forQgis.photosFolder) }),
     };
   }
+}
+
+/** The service may keep a place that was open when the find was sent. */
+function atService(outbox: ServiceOutbox, identCely: string | undefined): ExportedFind['atService'] {
+  const pulled = identCely === undefined ? undefined : pulledRecord(outbox, identCely);
+  if (pulled === undefined) return undefined;
+  const shown = pulled.standing === 'shown' ? (pulled.record as HarvestedFind | null) : null;
+  const accessibility = shown?.elements.pristupnost;
+  return { accessibility: typeof accessibility === 'object' ? accessibility : undefined };
 }
 
 function withNumber(elements: FindElements, number: string | undefined): FindElements {

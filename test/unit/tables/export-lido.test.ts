@@ -91,6 +91,15 @@ describe('a record for portals', () => {
     );
   });
 
+  test('keeps a place that the service keeps by now, or does not show', () => {
+    const open = { geom_system: '4326', geom_wkt: 'POINT (14.4123 50.0876)', lokalizace: 'pole' } as const;
+    const made = madeOf({ elements: {}, place: open, photos: [], identCely: 'C-202400101-N00001' }, OPEN);
+    const shownAs = (id?: string): string =>
+      lidoOf([{ ...made, atService: { accessibility: id === undefined ? undefined : { id, text: '' } } }]);
+    expect(shownAs(OPEN)).toBe(lidoOf([made]));
+    for (const kept of [shownAs('HES-000867'), shownAs()]) expect(kept).not.toMatch(/14\.4123|pole/);
+  });
+
   test('has the place of a find that anybody may see, latitude first, and the metres it was measured in', () => {
     const measured = { geom_system: '5514', geom_sjtsk_wkt: 'POINT (-744429.730 -1043627.83)', lokalizace: 'pole' } as const;
     const document = lidoOf([madeOf({ elements: {}, place: measured, photos: ['a.jpg'], identCely: undefined }, OPEN)]);
