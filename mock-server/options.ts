@@ -72,12 +72,12 @@ export function addMockServerOptions(command: Command): Command {
     )
     .addOption(
       new Option(
-        '--schema-base <url>',
+        '--schema-base <address>',
         "root of the namespaces and schemas that documents name (default: below the server's own address)",
       ).argParser(address),
     )
     .addOption(
-      new Option('--public-url <url>', 'where clients reach the server, when that is not where it listens').argParser(address),
+      new Option('--public-url <address>', 'where clients reach the server, when that is not where it listens').argParser(address),
     )
     .option('--service-names', 'documents bear the names of the deployed service: prefix, namespace, persistent addresses')
     .option('--control-token <token>', 'asked of whoever uses the control interface, which then answers other machines, too')

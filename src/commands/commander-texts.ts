@@ -14,8 +14,10 @@ const HEADINGS: Readonly<Record<string, Message>> = {
 /** What stands for a value in usages and flags, such as `<file>`. A word that is not here stays as it is. */
 const PLACEHOLDERS: Readonly<Record<string, Message>> = {
   address: msg`address`,
+  application: msg`application`,
   command: msg`command`,
   date: msg`date`,
+  destination: msg`destination`,
   'element=value': msg`element=value`,
   entry: msg`entry`,
   file: msg`file`,

@@ -16,7 +16,7 @@ export function register(program: Command, run: Runner): void {
     summary: t`Write a form for a program on the phone, with the lists that it needs. What comes back goes into \`pas import\`.`,
     examples: ['pas field make finds.xlsx --for odk', 'pas field make season --for qfield --set project=C-202400101'],
   })
-    .addOption(new Option('--for <program>', t`program that the form is for`).choices(FIELD_TOOLS).makeOptionMandatory())
+    .addOption(new Option('--for <application>', t`program that the form is for`).choices(FIELD_TOOLS).makeOptionMandatory())
     .option('--set <element=value>', t`what every find begins with; may be repeated`, collect)
     .option('--force', t`replace what is there already, but no folder in which something was collected`)
     .action((destination: string, options: MakeOptions) => run(options, (context) => make(context, destination, options)));

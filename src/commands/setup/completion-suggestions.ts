@@ -26,6 +26,7 @@ const VALUES: Readonly<Record<string, Value>> = {
   photo: { names: [], paths: 'files' },
   terms: { names: [], paths: 'files' },
   mapping: { names: [], paths: 'files' },
+  destination: { names: [], paths: 'files' },
   folder: { names: [], paths: 'folders' },
 };
 const NOTHING: Value = { names: [], paths: undefined };

@@ -4,10 +4,14 @@ import { multiPolygonWkb } from '../../../src/place/wkb-polygon.ts';
 /** Polygons of rings of points, as they stand in the bytes. */
 function readBack(wkb: Buffer): number[][][][] {
   let at = 0;
-  const integer = (): number => wkb.readUInt32LE((at += 4) - 4);
-  const double = (): number => wkb.readDoubleLE((at += 8) - 8);
+  const next = (sizeBytes: number): number => {
+    at += sizeBytes;
+    return at - sizeBytes;
+  };
+  const integer = (): number => wkb.readUInt32LE(next(4));
+  const double = (): number => wkb.readDoubleLE(next(8));
   const many = <T>(read: () => T): T[] => Array.from({ length: integer() }, read);
-  const head = (): [order: number, type: number] => [wkb.readUInt8(at++), integer()];
+  const head = (): [order: number, type: number] => [wkb.readUInt8(next(1)), integer()];
   expect(head()).toEqual([1, 6]);
   const polygons = many(() => {
     expect(head()).toEqual([1, 3]);
