@@ -69,6 +69,18 @@ describe('pas export --for lido', () => {
     expect(stdout).not.toMatch(/gml:pos|displayPlace/);
   });
 
+  test('keeps a place that the service keeps by now', async () => {
+    const exported = async (): Promise<string> => (await expectDone(home.pas('export', 'A-1', '--for', 'lido'))).stdout;
+    await expectDone(home.pas('pull'));
+    const before = await exported();
+    expect(before).toContain('<gml:pos>50.0876 14.4123</gml:pos>');
+    const [ident] = /C-202400101-N\d+/.exec(before) ?? [];
+    const changes = { pristupnost: { '@lang': 'cs', '@id': 'HES-000867', '#': 'archeolog' } };
+    await service.control('POST', '/records', { ident, changes });
+    await expectDone(home.pas('pull'));
+    expect(await exported()).not.toMatch(/gml:pos|displayPlace/);
+  });
+
   test('writes no empty list, replaces nothing unasked, and is XML', async () => {
     const none = await home.pas('export', '--for', 'lido', '--project', 'C-1', '--out', path('none.xml'));
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('There is no find to write.')]);
