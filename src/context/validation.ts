@@ -9,9 +9,11 @@ import { type ValidatedFind, validateFind } from '../find/validate-find.ts';
 import type { AddingSources } from '../flows/interview/adding.ts';
 import { keepingPhotographs, type PhotographKeeping } from '../flows/queue/kept-photographs.ts';
 import { knownAccount } from '../outbox/accounts.ts';
+import type { LidoSource } from '../tables/export-lido.ts';
 import type { LabelsOf } from '../tables/exported-find.ts';
 import { termByIdent } from '../vocabulary/terms.ts';
 import type { Context } from './context.ts';
+import { ownHarvestBase } from './harvesting.ts';
 import { readMappingFile } from './own-files.ts';
 import { documentProfileOf, ownSchemaReader } from './own-schema.ts';
 
@@ -41,6 +43,22 @@ export async function openLabels(context: Context): Promise<LabelsOf> {
       known.set(id, term === undefined ? undefined : { cs: term.label, en: term.labelEn ?? '' });
     }
     return known.get(id);
+  };
+}
+
+/** The letter of an accessibility that anybody has (service facts 10.1). */
+const ANYBODY = 'A';
+
+/** What records for portals say beside the finds. An accessibility that was not harvested is taken for one that keeps the place. */
+export async function openLidoSource(context: Context, withoutPlaces: boolean): Promise<Omit<LidoSource, 'nowIso'>> {
+  const { oaiBase = '', baseUrl } = context.profile();
+  const vocabulary = (await context.vocabulary()).source(oaiBase);
+  const account = knownAccount(await context.outboxToRead());
+  return {
+    isOpen: (accessibility) =>
+      !withoutPlaces && accessibility !== undefined && termByIdent(vocabulary, accessibility.id)?.abbreviation === ANYBODY,
+    recordBase: ownHarvestBase(context),
+    organisation: account?.organisation || new URL(baseUrl).host,
   };
 }
 

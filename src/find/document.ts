@@ -64,8 +64,8 @@ function write(field: Field, elements: FindElements, name: string): XmlNode | un
   return field.epsg === elements.geom_system ? { name, attributes: { EPSG: field.epsg ?? '' }, content: text } : undefined;
 }
 
-/** What a parser will read from the document again. The service trims every text, so that is done here already. */
-function xmlText(text: string): string {
+/** What a parser will read from a document again. The service trims every text, so that is done here already. */
+export function xmlText(text: string): string {
   const lines = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
   return replaceIllegalCharacters(lines).trim();
 }

@@ -261,3 +261,8 @@ export function pointElement(system: GeomSystem): 'geom_wkt' | 'geom_sjtsk_wkt' 
 export function tellsPlace(name: string): boolean {
   return FIELDS.some((field) => field.name === name && (field.parent !== undefined || field.tellsPlace === true));
 }
+
+/** What may be told of a find to those who may not know where it was made. */
+export function withoutPlace(elements: FindElements): FindElements {
+  return Object.fromEntries(Object.entries(elements).filter(([name]) => !tellsPlace(name)));
+}

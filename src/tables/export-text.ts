@@ -31,20 +31,33 @@ export function* exportCsv(finds: Iterable<ExportedFind>, separator: Separator, 
     const coordinates = coordinatesOf(find.elements);
     const cells = columns.map((name) => {
       const coordinate = coordinates.get(name);
-      if (coordinate !== undefined) return separator === 'semicolon' ? coordinate.replace('.', ',') : coordinate;
+      if (coordinate !== undefined) return decimalCell(coordinate, separator);
       return csvCell(wordOf(values.get(name)), delimiter);
     });
     yield `${cells.join(delimiter)}\r\n`;
   }
 }
 
-/** Rows as they are said, for people. */
-export function* csvLines(rows: Iterable<readonly string[]>, separator: Separator): Generator<string> {
+/** A text, or what a spreadsheet is to take for more: a plain decimal with all its digits, a day as `YYYY-MM-DD`. */
+export type RowCell = string | { readonly decimal: string } | { readonly day: string };
+
+/** Rows for people or other programs, the first of headings. Decimals as {@link exportCsv} has them. */
+export function* csvLines(rows: Iterable<readonly RowCell[]>, separator: Separator): Generator<string> {
   let mark = BYTE_ORDER_MARK;
   for (const row of rows) {
-    yield `${mark}${row.map((cell) => csvCell(cell, SEPARATORS[separator])).join(SEPARATORS[separator])}\r\n`;
+    yield `${mark}${row.map((cell) => rowCell(cell, separator)).join(SEPARATORS[separator])}\r\n`;
     mark = '';
   }
+}
+
+function rowCell(cell: RowCell, separator: Separator): string {
+  if (typeof cell === 'object' && 'decimal' in cell) return decimalCell(cell.decimal, separator);
+  return csvCell(typeof cell === 'string' ? cell : cell.day, SEPARATORS[separator]);
+}
+
+/** Not as a text, which would be marked where it is negative. */
+function decimalCell(text: string, separator: Separator): string {
+  return separator === 'semicolon' ? text.replace('.', ',') : text;
 }
 
 /** A spreadsheet writes its own words for true and false. */

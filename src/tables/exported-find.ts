@@ -1,8 +1,16 @@
 import { labelColumnsOf } from '../find/column-names.ts';
+import type { Reference } from '../find/field.ts';
 import { FIELDS, type FindElements } from '../find/fields.ts';
 import { cellOfReference } from '../find/resolve-reference.ts';
-import { formatPoint, type PointInSystem, parsePoint } from '../place/geometry.ts';
-import { toWgs84 } from '../place/project.ts';
+import {
+  findRangeProblem,
+  formatPoint,
+  type GeomSystem,
+  type PointInSystem,
+  type PointText,
+  parsePoint,
+} from '../place/geometry.ts';
+import { toSJtsk, toWgs84 } from '../place/project.ts';
 import { plainNumber } from '../text/plain-number.ts';
 import { isReadable } from '../text/reading.ts';
 
@@ -17,6 +25,8 @@ export type ExportedFind = {
   readonly photos: readonly string[];
   /** Of its import. */
   readonly state?: string | undefined;
+  /** Of a find that was pulled: how accessible the service last showed it to be, undefined where it shows it no more. */
+  readonly atService?: { readonly accessibility: Reference | undefined } | undefined;
   readonly labelsOf?: LabelsOf;
   /** Where the photographs lie. */
   readonly photoFiles?: readonly { readonly name: string; readonly path: string }[];
@@ -75,6 +85,7 @@ export function exportColumns(labels: boolean): readonly string[] {
 
 /** A centimetre. */
 const DEGREE_DIGITS = 7;
+const METRE_DIGITS = 2;
 
 type Wgs84Point = {
   /** Degrees. */
@@ -95,4 +106,17 @@ export function wgs84Of(point: PointInSystem): Wgs84Point {
   }
   const [longitude = 0, latitude = 0] = toWgs84([x, y]).map((degrees) => Number(degrees.toFixed(DEGREE_DIGITS)));
   return { longitude, latitude, exact: { column: 'geom_sjtsk_wkt', wkt: formatPoint(point) } };
+}
+
+/**
+ * A point in both systems: as it was measured, digit by digit, and computed to a centimetre. What no system can express is not
+ * computed.
+ */
+export function inBothSystems({ system, x, y }: PointInSystem): Readonly<Partial<Record<GeomSystem, PointText>>> {
+  const [from, own] = [[Number(x), Number(y)] as const, { x, y }];
+  if (findRangeProblem(system, ...from) !== undefined) return { [system]: own };
+  const [computed, digits] = system === '4326' ? [toSJtsk(from), METRE_DIGITS] : [toWgs84(from), DEGREE_DIGITS];
+  const [otherX = '', otherY = ''] = computed.map((number) => number.toFixed(digits));
+  const other = { x: otherX, y: otherY };
+  return system === '4326' ? { '4326': own, '5514': other } : { '4326': other, '5514': own };
 }

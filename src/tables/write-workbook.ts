@@ -2,7 +2,7 @@ import type { Cell } from 'write-excel-file/node';
 import write from 'write-excel-file/node';
 import { isRealDate } from '../find/read-date.ts';
 import { spreadsheetNumber } from '../text/plain-number.ts';
-import { wordOf } from './export-text.ts';
+import { type RowCell, wordOf } from './export-text.ts';
 import { coordinatesOf, type ExportedFind, type ExportValue, exportColumns, valuesOf } from './exported-find.ts';
 
 export type { Cell };
@@ -93,13 +93,18 @@ export async function exportXlsx(finds: Iterable<ExportedFind>, labels = false):
   return workbookBytes(rows, 'finds');
 }
 
-/** Rows as they are said, for people; the first is of headings. */
-export function exportRows(rows: Iterable<readonly string[]>): Promise<Buffer> {
+/** Rows for people or other programs; the first is of headings. */
+export function exportRows(rows: Iterable<readonly RowCell[]>): Promise<Buffer> {
   const [header = [], ...others] = rows;
   return workbookBytes(
-    [header.map(headingCell), ...others.map((row) => row.map((cell) => numberCell(cell) ?? textCell(cell)))],
+    [header.map((heading) => headingCell(String(heading))), ...others.map((row) => row.map(rowCell))],
     'finds',
   );
+}
+
+function rowCell(cell: RowCell): Cell {
+  if (typeof cell === 'object' && 'day' in cell) return dateCell(cell.day) ?? textCell(cell.day);
+  return coordinateCell(typeof cell === 'string' ? cell : cell.decimal);
 }
 
 function cellOf(name: string, value: ExportValue | undefined): Cell {

@@ -1,9 +1,10 @@
 import { type Command, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { documentProfileOf } from '../../context/own-schema.ts';
-import { openLabels } from '../../context/validation.ts';
+import { openLabels, openLidoSource } from '../../context/validation.ts';
 import type { FindChoice } from '../../flows/finds/chosen-finds.ts';
 import { ENTRY_STATES } from '../../flows/finds/entry-words.ts';
 import { EXPORT_FORMATS, exportFinds } from '../../flows/finds/export-finds.ts';
@@ -13,12 +14,21 @@ import { findCount } from '../counted.ts';
 
 type Format = (typeof EXPORT_FORMATS)[number];
 
+/** In what the finds are written for whom; the first is that of standard output. */
+const FORMATS_FOR = {
+  people: ['csv', 'xlsx'],
+  museum: ['csv', 'xlsx'],
+  qgis: ['gpkg'],
+  lido: ['xml'],
+} as const satisfies Readonly<Record<string, readonly Format[]>>;
+
 type ExportOptions = GlobalOptions &
   Pick<FindChoice, 'state' | 'project'> & {
     readonly format?: Format;
     readonly out?: string;
     readonly labels?: boolean;
-    readonly for?: 'people' | 'qgis';
+    readonly for?: keyof typeof FORMATS_FOR;
+    readonly withoutPlaces?: boolean;
     readonly separator: 'semicolon' | 'comma' | 'tab';
     readonly force?: boolean;
   };
@@ -48,9 +58,10 @@ export function register(program: Command, run: Runner): void {
     .addOption(
       new Option(
         '--for <form>',
-        t`people: CSV or XLSX to be read, with labels for codes; qgis: a GeoPackage with its style`,
-      ).choices(['people', 'qgis']),
+        t`people: CSV or XLSX to be read, with labels for codes; museum: CSV or XLSX for a collection system; qgis: a GeoPackage with its style; lido: LIDO for portals`,
+      ).choices(Object.keys(FORMATS_FOR)),
     )
+    .option('--without-places', t`of LIDO: leave out every findspot, also of finds that anybody may see`)
     .option('--force', t`replace a file that is there already`)
     .action((finds: string[], options: ExportOptions) => run(options, (context) => exportCommand(context, finds, options)));
 }
@@ -61,22 +72,22 @@ async function exportCommand(context: Context, names: readonly string[], options
   if (terminal.json && toStdout) {
     throw new UsageError(t`With --json the finds cannot go to standard output.`, { hint: t`Name a file with --out.` });
   }
-  const [forPeople, forQgis] = [options.for === 'people', options.for === 'qgis'];
-  const format = options.format ?? (forQgis && toStdout ? 'gpkg' : formatNamed(options.out));
-  if (forQgis && format !== 'gpkg')
-    throw new UsageError(t`What is for QGIS is a GeoPackage.`, { hint: t`Call the file .gpkg, or leave --format out.` });
-  if (forPeople && format !== 'csv' && format !== 'xlsx')
-    throw new UsageError(t`What is for people is CSV or XLSX.`, { hint: t`Leave --for out, or give --format csv.` });
+  const format = formatFor(options, toStdout);
+  if (options.withoutPlaces === true && options.for !== 'lido')
+    throw new UsageError(t`--without-places goes with --for lido.`, {
+      hint: t`For a page without places: \`${cmd`pas report --without-places`}\``,
+    });
   const outbox = await context.outboxToRead();
   const finds = names.length === 0 ? undefined : findsNamed(outbox, names);
   const progress = terminal.progress(t`Exporting`);
   const documents = documentProfileOf(context.profile());
-  const labelsOf = forPeople || forQgis || options.labels === true ? await openLabels(context) : undefined;
+  const labelsOf = options.for !== undefined || options.labels === true ? await openLabels(context) : undefined;
   const request = {
     ...options,
     labelsOf,
-    forPeople,
-    forQgis: forQgis ? { photosFolder: context.places.photosFolder } : undefined,
+    rows: options.for === 'people' || options.for === 'museum' ? options.for : undefined,
+    forLido: options.for === 'lido' ? await openLidoSource(context, options.withoutPlaces === true) : undefined,
+    forQgis: options.for === 'qgis' ? { photosFolder: context.places.photosFolder } : undefined,
     format,
     documents,
     finds,
@@ -90,6 +101,18 @@ async function exportCommand(context: Context, names: readonly string[], options
   terminal.note(toStdout ? t`${said} exported.` : t`${said} exported to ${options.out}.`);
   terminal.value({ format, file: toStdout ? null : options.out, finds: count });
   return 'done';
+}
+
+function formatFor({ format, out, for: reader }: ExportOptions, toStdout: boolean): Format {
+  if (reader === undefined) return format ?? formatNamed(out);
+  const formats: readonly Format[] = FORMATS_FOR[reader];
+  const [first = 'csv'] = formats;
+  const chosen = format ?? (toStdout ? first : formatNamed(out));
+  if (formats.includes(chosen)) return chosen;
+  const names = formats.map((each) => `.${each}`).join(', ');
+  throw new UsageError(t`--for ${reader} is not written as ${chosen}.`, {
+    hint: t`Let the name of the file end with one of these: ${names}`,
+  });
 }
 
 function formatNamed(out: string | undefined): Format {

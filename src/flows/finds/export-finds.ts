@@ -1,17 +1,21 @@
 import type { KnownFind } from '../../columns/map-row.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { DocumentProfile } from '../../find/find.ts';
+import type { HarvestedFind } from '../../find/harvested-find.ts';
 import { countFinds } from '../../outbox/counts.ts';
 import { entriesOfFind } from '../../outbox/entries.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import { latestNumber } from '../../outbox/latest-number.ts';
 import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import { pulledRecord } from '../../outbox/pulled.ts';
 import { allFinds, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
 import { openContentStore } from '../../store/content-store.ts';
 import { databaseImage } from '../../store/database.ts';
 import { writeOutputFile, writeToReader } from '../../store/output-file.ts';
+import type { LidoSource } from '../../tables/export-lido.ts';
 import type { ExportedFind, LabelsOf } from '../../tables/exported-find.ts';
 import { type FindChoice, isChosen } from './chosen-finds.ts';
+import { museumRows } from './museum-rows.ts';
 import { peopleRows } from './people-rows.ts';
 
 export const EXPORT_FORMATS = ['csv', 'xlsx', 'geojson', 'gpkg', 'xml'] as const;
@@ -25,8 +29,10 @@ type ExportRequest = Pick<FindChoice, 'state' | 'project'> & {
   readonly finds: readonly StoredFind[] | undefined;
   /** Of codes of vocabularies, beside them. */
   readonly labelsOf?: LabelsOf | undefined;
-  /** A line a find in the words of the reader, which no program reads. */
-  readonly forPeople?: boolean;
+  /** Of CSV and XLSX: a line a find in the words of the reader, which no program reads, or for a museum's own system. */
+  readonly rows?: 'people' | 'museum' | undefined;
+  /** XML as LIDO. */
+  readonly forLido?: Omit<LidoSource, 'nowIso'> | undefined;
   /** With a style, states and the places of photographs: where those are kept. */
   readonly forQgis?: { readonly photosFolder: string } | undefined;
   readonly nowMs: number;
@@ -57,22 +63,23 @@ export async function exportFinds(outbox: ServiceOutbox, request: ExportRequest,
 
 async function render(
   finds: Iterable<ExportedFind>,
-  { format, separator, documents, nowMs, labelsOf, forPeople, forQgis }: ExportRequest,
+  { format, separator, documents, nowMs, labelsOf, rows, forLido, forQgis }: ExportRequest,
 ): Promise<Iterable<string | Buffer>> {
   const labels = labelsOf !== undefined;
+  const nowIso = new Date(nowMs).toISOString();
+  const said = rows === 'people' ? peopleRows(finds) : rows === 'museum' ? await museumRows(finds) : undefined;
   switch (format) {
     case 'csv': {
       const { csvLines, exportCsv } = await import('../../tables/export-text.ts');
-      return forPeople === true ? csvLines(peopleRows(finds), separator) : exportCsv(finds, separator, labels);
+      return said === undefined ? exportCsv(finds, separator, labels) : csvLines(said, separator);
     }
     case 'xlsx': {
       const { exportXlsx, exportRows } = await import('../../tables/write-workbook.ts');
-      return [await (forPeople === true ? exportRows(peopleRows(finds)) : exportXlsx(finds, labels))];
+      return [await (said === undefined ? exportXlsx(finds, labels) : exportRows(said))];
     }
     case 'geojson':
       return (await import('../../tables/export-text.ts')).exportGeoJson(finds);
     case 'gpkg': {
-      const nowIso = new Date(nowMs).toISOString();
       if (forQgis !== undefined) {
         const { exportStyledGeoPackage } = await import('./styled-geopackage.ts');
         return [databaseImage((database) => exportStyledGeoPackage(database, finds, nowIso))];
@@ -81,11 +88,18 @@ async function render(
       return [databaseImage((database) => exportGeoPackage(database, finds, nowIso, { labels }))];
     }
     case 'xml':
+      if (forLido !== undefined) {
+        const { exportLido } = await import('../../tables/export-lido.ts');
+        return exportLido(finds, { ...forLido, nowIso });
+      }
       return (await import('../../tables/export-text.ts')).exportXml(finds, documents);
   }
 }
 
-function* exportedFinds(outbox: ServiceOutbox, { finds, labelsOf, forQgis, ...choice }: ExportRequest): Generator<ExportedFind> {
+function* exportedFinds(
+  outbox: ServiceOutbox,
+  { finds, labelsOf, forLido, forQgis, ...choice }: ExportRequest,
+): Generator<ExportedFind> {
   for (const find of finds ?? allFinds(outbox)) {
     const entries = entriesOfFind(outbox, find.id);
     const sent = importOf(entries);
@@ -98,9 +112,19 @@ function* exportedFinds(outbox: ServiceOutbox, { finds, labelsOf, forQgis, ...ch
       ...(sent?.identCely == null ? {} : { identCely: sent.identCely }),
       elements: withNumber(elements, latestNumber(entries)),
       photos: photosOf(entries),
+      ...(forLido === undefined ? {} : { atService: atService(outbox, sent?.identCely ?? undefined) }),
       ...(forQgis === undefined ? {} : { photoFiles: photoFilesOf(entries, forQgis.photosFolder) }),
     };
   }
+}
+
+/** The service may keep a place that was open when the find was sent. */
+function atService(outbox: ServiceOutbox, identCely: string | undefined): ExportedFind['atService'] {
+  const pulled = identCely === undefined ? undefined : pulledRecord(outbox, identCely);
+  if (pulled === undefined) return undefined;
+  const shown = pulled.standing === 'shown' ? (pulled.record as HarvestedFind | null) : null;
+  const accessibility = shown?.elements.pristupnost;
+  return { accessibility: typeof accessibility === 'object' ? accessibility : undefined };
 }
 
 function withNumber(elements: FindElements, number: string | undefined): FindElements {

@@ -1,0 +1,67 @@
+import { inEachLanguage, t } from '../../base/language.ts';
+import { FIELDS, type Field } from '../../find/fields.ts';
+import { NEW_PERSON } from '../../find/resolve-reference.ts';
+import { type RowCell, wordOf } from '../../tables/export-text.ts';
+import { type ExportedFind, inBothSystems, pointOf } from '../../tables/exported-find.ts';
+import { elementLabel } from './find-texts.ts';
+
+const COLUMNS: readonly Field[] = FIELDS.filter(({ kind }) => kind !== 'geom-system' && kind !== 'point');
+
+/** Those whose code stands in a column of its own; a project is called by its code. */
+const isCoded = ({ name, kind }: Field): boolean => kind === 'term' || (kind === 'reference' && name !== 'projekt');
+
+/**
+ * A table that systems of museums, such as Demus and MUSEION, take in by its headings, which are Czech whatever language pas speaks:
+ * a row a find, with the Czech label and the code of each term, and with the point in both systems.
+ */
+export async function museumRows(finds: Iterable<ExportedFind>): Promise<Iterable<readonly RowCell[]>> {
+  const { cs } = await inEachLanguage(headings);
+  return (function* () {
+    yield cs;
+    for (const find of finds) yield rowOf(find);
+  })();
+}
+
+function headings(): readonly string[] {
+  return [
+    t`Find`,
+    t`Identifier`,
+    ...COLUMNS.flatMap((field) => {
+      const { unit } = field;
+      const label = elementLabel(field);
+      if (unit !== undefined) return [`${label} (${unit})`];
+      return isCoded(field) ? [label, t`${label} (code)`] : [label];
+    }),
+    t`Longitude (WGS 84)`,
+    t`Latitude (WGS 84)`,
+    'S-JTSK X (EPSG:5514)',
+    'S-JTSK Y (EPSG:5514)',
+    t`Measured in (EPSG)`,
+    t`Photographs`,
+  ];
+}
+
+function rowOf(find: ExportedFind): readonly RowCell[] {
+  const point = pointOf(find.elements);
+  const both = point === undefined ? {} : inBothSystems(point);
+  const coordinates = [both['4326']?.x, both['4326']?.y, both['5514']?.x, both['5514']?.y];
+  return [
+    find.localId,
+    find.identCely ?? '',
+    ...COLUMNS.flatMap((field) => cellsOf(find, field)),
+    ...coordinates.map((text) => (text === undefined ? '' : { decimal: text })),
+    point?.system ?? '',
+    find.photos.join('; '),
+  ];
+}
+
+function cellsOf({ elements, labelsOf }: ExportedFind, field: Field): readonly RowCell[] {
+  const value = elements[field.name];
+  if (value === undefined) return isCoded(field) ? ['', ''] : [''];
+  if (typeof value === 'object') {
+    if (!isCoded(field)) return [value.id];
+    return [labelsOf?.(value.id)?.cs || value.text, value.id === NEW_PERSON ? '' : value.id];
+  }
+  if (field.kind === 'date') return [{ day: String(value) }];
+  return [String(wordOf(value))];
+}

@@ -1,0 +1,131 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readTable } from '../../src/tables/read-table.ts';
+import { tinyPng } from '../support/a-season.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { lidoValidator } from '../support/lido-schema.ts';
+import { type RunningMock, serveMock } from '../support/mock-process.ts';
+import { addressFlags, expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
+import { faults } from '../support/schema-validators.ts';
+
+hostRuns();
+
+let service: RunningMock;
+let home: Home;
+
+const TABLE = [
+  'local_id;projekt;hloubka;okolnosti;obdobi;druh_nalezu;specifikace;nalezce;datum_nalezu;stav;geom_system;pristupnost;lokalizace;geom_x;geom_y;poznamka;photos',
+  'A-1;C-202400101;12;HES-000560;HES-000253;HES-000691;HES-000988;Čermáková, Žofie;2024-06-01;2;4326;HES-000865;volné pole;14,4123;50,0876;otevřená;pole.png',
+  'B-1;C-202400101;12;HES-000560;HES-000253;HES-000691;HES-000988;OS-001507;2024-06-01;2;5514;HES-000867;tajná mez;-743987,65;-1043876,54;u tajné meze;mez.png',
+  'D-1;C-202400101;;;;;;;;1;4326;HES-000868;tajný les;14,5333;50,1777;;',
+];
+const SECRET = ['tajn', 'mez.png', '743987', '1043876', '14.53', '50.17', 'OS-001507'];
+
+beforeAll(async () => {
+  service = await serveMock('--min-interval', '0');
+  home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
+  await expectDone(home.pas('harvest-vocab'));
+  home.file('pole.png', tinyPng(1));
+  home.file('mez.png', tinyPng(2));
+  await expectDone(home.pas('import', home.file('finds.csv', TABLE.join('\n'))));
+  await expectDone(home.pas('push', '--only', 'import', '--limit', '1', '--quiet'));
+});
+afterAll(() => service.stop());
+
+const path = (name: string): string => join(home.folder, name);
+const read = (name: string): string => readFileSync(path(name), 'utf8');
+
+describe('pas export --for lido', () => {
+  test('is LIDO with a record a find, and says where only what anybody may see was found', async () => {
+    expect(await home.json('export', '--for', 'lido', '--out', path('finds.xml'))).toMatchObject({ format: 'xml', finds: 3 });
+    const document = read('finds.xml');
+    using validator = lidoValidator();
+    expect(faults(validator, document)).toEqual([]);
+    expect(document.split('<lido:lido>')).toHaveLength(4);
+    for (const told of ['<gml:pos>50.0876 14.4123</gml:pos>', 'volné pole', 'otevřená', 'Čermáková, Žofie', 'pole.png'])
+      expect(document).toContain(told);
+    expect(SECRET.filter((secret) => document.includes(secret))).toEqual([]);
+    expect(document).toMatch(/<lido:recordInfoLink>http.*\/id\/C-202400101-N\d+<\/lido:recordInfoLink>/);
+    expect(document).toContain('<lido:term xml:lang="cs">paleolit</lido:term>');
+  });
+
+  test('says of no find where it was found with --without-places', async () => {
+    const { stdout } = await expectDone(home.pas('export', '--for', 'lido', '--without-places'));
+    expect(stdout).not.toMatch(/gml:pos|displayPlace|volné|otevřená|Čermáková|pole\.png/);
+    using validator = lidoValidator();
+    expect(faults(validator, stdout)).toEqual([]);
+    const other = await home.pas('export', '--for', 'museum', '--without-places');
+    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('--for lido')]);
+  });
+
+  test('keeps every place where accessibilities were not harvested', async () => {
+    const field = makeHome();
+    await expectDone(field.pas('init', '--name', 'field', '--kind', 'training', ...addressFlags(service)));
+    field.file('pole.png', tinyPng(1));
+    await expectDone(field.pas('import', field.file('finds.csv', TABLE.slice(0, 2).join('\n'))));
+    const { stdout } = await expectDone(field.pas('export', '--for', 'lido'));
+    expect(stdout).toContain('A-1');
+    expect(stdout).not.toMatch(/gml:pos|displayPlace/);
+  });
+
+  test('keeps a place that the service keeps by now', async () => {
+    const exported = async (): Promise<string> => (await expectDone(home.pas('export', 'A-1', '--for', 'lido'))).stdout;
+    await expectDone(home.pas('pull'));
+    const before = await exported();
+    expect(before).toContain('<gml:pos>50.0876 14.4123</gml:pos>');
+    const [ident] = /C-202400101-N\d+/.exec(before) ?? [];
+    const changes = { pristupnost: { '@lang': 'cs', '@id': 'HES-000867', '#': 'archeolog' } };
+    await service.control('POST', '/records', { ident, changes });
+    await expectDone(home.pas('pull'));
+    expect(await exported()).not.toMatch(/gml:pos|displayPlace/);
+  });
+
+  test('writes no empty list, replaces nothing unasked, and is XML', async () => {
+    const none = await home.pas('export', '--for', 'lido', '--project', 'C-1', '--out', path('none.xml'));
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('There is no find to write.')]);
+    expect(existsSync(path('none.xml'))).toBe(false);
+    expect((await home.pas('export', '--for', 'lido', '--project', 'C-1')).stdout).toBe('');
+    expect((await home.pas('export', '--for', 'lido', '--out', path('finds.xml'))).code).toBe(2);
+    await expectDone(home.pas('export', 'A-1', '--for', 'lido', '--out', path('finds.xml'), '--force'));
+    expect(read('finds.xml').split('<lido:lido>')).toHaveLength(2);
+    const table = await home.pas('export', '--for', 'lido', '--out', path('finds.csv'));
+    expect([table.code, table.stderr]).toEqual([2, expect.stringContaining('--for lido is not written as csv.')]);
+  });
+});
+
+describe('pas export --for museum', () => {
+  test('has Czech headings in either language, labels beside codes, and the point in both systems', async () => {
+    await expectDone(home.pas('export', '--for', 'museum', '--out', path('museum.csv')));
+    const [header = '', open = '', kept = '', draft = ''] = read('museum.csv').replace('\ufeff', '').split('\r\n');
+    for (const heading of [
+      'Evidenční číslo',
+      'Materiál',
+      'Materiál – kód',
+      'Zeměpisná délka (WGS 84)',
+      'S-JTSK X (EPSG:5514)',
+      'Fotografie',
+    ])
+      expect(header.split(';')).toContain(heading);
+    expect(open).toContain(';kov;HES-000988;');
+    expect(open).toMatch(/Čermáková, Žofie;;2024-06-01;.*;14,4123;50,0876;-74\d{4},\d\d;-104\d{4},\d\d;4326;pole\.png$/);
+    expect(kept).toMatch(/;OS-001507;.*;14,4\d{6};50,0\d{6};-743987,65;-1043876,54;5514;mez\.png$/);
+    expect([open, kept, draft].map((row) => row.split(';').length)).toEqual(Array(3).fill(header.split(';').length));
+    const { stdout } = await expectDone(home.with({ PAS_LANG: 'cs' }).pas('export', '--for', 'museum'));
+    expect(stdout).toBe(read('museum.csv'));
+  });
+
+  test('is the same as a workbook, with days and numbers', async () => {
+    await expectDone(home.pas('export', '--for', 'museum', '--separator', 'tab', '--out', path('museum.tsv'), '--format', 'csv'));
+    await expectDone(home.pas('export', '--for', 'museum', '--out', path('museum.xlsx')));
+    const [text, workbook] = await Promise.all(['museum.tsv', 'museum.xlsx'].map((name) => readTable(path(name))));
+    const rows = [...(workbook?.rows ?? [])].map(({ cells }) => cells);
+    expect(rows).toHaveLength(3);
+    expect(rows).toEqual([...(text?.rows ?? [])].map(({ cells }) => cells));
+  });
+
+  test('is no map', async () => {
+    const map = await home.pas('export', '--for', 'museum', '--out', path('museum.gpkg'));
+    expect([map.code, map.stderr]).toEqual([2, expect.stringContaining('.csv, .xlsx')]);
+  });
+});
