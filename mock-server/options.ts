@@ -77,7 +77,9 @@ export function addMockServerOptions(command: Command): Command {
       ).argParser(address),
     )
     .addOption(
-      new Option('--public-url <address>', 'where clients reach the server, when that is not where it listens').argParser(address),
+      new Option('--public-url <address>', 'where clients reach the server, when that is not where it listens').argParser(
+        address,
+      ),
     )
     .option('--service-names', 'documents bear the names of the deployed service: prefix, namespace, persistent addresses')
     .option('--control-token <token>', 'asked of whoever uses the control interface, which then answers other machines, too')
