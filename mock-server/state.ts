@@ -39,6 +39,7 @@ export async function createMock(
     readonly tenants?: Mock['tenants'];
     readonly schemas?: Schemas;
     readonly seed?: SeedContent;
+    readonly recording?: Mock['recording'];
   } = {},
 ): Promise<Mock & { dispose(): void }> {
   const seed = about.seed ?? (await loadSeed(options.seed ?? 'demo'));
@@ -70,6 +71,7 @@ export async function createMock(
     latency: new Latency(options.seedNumber ?? 0),
     snapshots,
     tenants: about.tenants,
+    recording: about.recording,
     controlToken: options.controlToken,
     schemas: about.schemas ?? new Schemas(addresses),
     training: options.training === true,

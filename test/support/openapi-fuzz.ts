@@ -278,7 +278,7 @@ function asText(value: unknown): string {
 
 /** Percent signs where an address needs them; half of a pair is no text that an address can hold. */
 function escaped(text: string): string {
-  return encodeURIComponent(text.toWellFormed());
+  return encodeURIComponent(text.replaceAll('\ud800', '?'));
 }
 
 /** Sometimes a bare percent sign, as no client should send it. */
