@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type Recorded, readRecording } from './recording.ts';
 
 /** What a replay came to. */
-export type Replayed = {
+type Replayed = {
   /** Answered as recorded. */
   readonly same: number;
   /** What cannot be asked again, or had an answer by a fault. */

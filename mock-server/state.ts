@@ -101,7 +101,13 @@ export async function createMock(
     },
   };
   parts.faults.set(options.faults ?? []);
-  if (parts.accounts.all().length === 0) fill(mock, seed, options.records ?? 0);
+  try {
+    if (parts.accounts.all().length === 0) fill(mock, seed, options.records ?? 0);
+  } catch (thrown) {
+    parts.photographs.close();
+    database.close();
+    throw thrown;
+  }
   // A clock that was set ahead before a restart must not run behind its own datestamps: harvesters would miss changes.
   const latest = archive.latestDatestampMs() ?? 0;
   if (latest > clock.now()) clock.set(latest + 1);
