@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { packageRoot } from '../../src/base/package-root.ts';
 import { tinyPng } from '../support/a-season.ts';
 import { documentOf, findLines, smallestFind } from '../support/contract-find.ts';
-import { contentDigest, importXml, multipart, type Part, postFile, setNumber, tokenOf } from '../support/contract-requests.ts';
+import { contentDigest, importXml, multipart, type Part, tokenOf } from '../support/contract-requests.ts';
 import { Described } from '../support/openapi.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
