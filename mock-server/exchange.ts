@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { constants, gunzipSync } from 'node:zlib';
 
-const KEPT_BYTES = 16 * 1024;
+/** Of each body, in the journal. */
+export const KEPT_BYTES = 16 * 1024;
 const MOST_UNPACKED_BYTES = 4 * 1024 * 1024;
 const STRUCK_OUT = '•••';
 const SECRET_HEADERS = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
@@ -9,14 +10,20 @@ const SECRET_HEADERS = new Set(['authorization', 'proxy-authorization', 'cookie'
 /** The beginning of a body as it flows past, and how long it was. */
 export class BodySample {
   readonly #parts: Buffer[] = [];
+  readonly #mostBytes: number;
   #keptBytes = 0;
   sizeBytes = 0;
 
+  /** @param mostBytes that are kept */
+  constructor(mostBytes = KEPT_BYTES) {
+    this.#mostBytes = mostBytes;
+  }
+
   take(chunk: Buffer): void {
     this.sizeBytes += chunk.length;
-    if (this.#keptBytes === KEPT_BYTES) return;
+    if (this.#keptBytes === this.#mostBytes) return;
     // A copy: a part of a large body would keep all of it in memory.
-    const part = Buffer.from(chunk.subarray(0, KEPT_BYTES - this.#keptBytes));
+    const part = Buffer.from(chunk.subarray(0, this.#mostBytes - this.#keptBytes));
     this.#keptBytes += part.length;
     this.#parts.push(part);
   }
@@ -62,6 +69,14 @@ export function exchangeOf(
   const sent = new BodySample();
   sent.take(Buffer.isBuffer(answer.body) ? answer.body : Buffer.from(answer.body));
   return { request: message(request.headers, sample), answer: message(answer.headers, sent) };
+}
+
+/** The same with no more of the request's body than a journal keeps. */
+export function shortened({ request, answer }: Exchange): Exchange {
+  const { body } = request;
+  if (body === undefined || body.length <= KEPT_BYTES) return { request, answer };
+  // A copy: a part of a large body would keep all of it in memory.
+  return { request: { ...request, body: Buffer.from(body.subarray(0, KEPT_BYTES)) }, answer };
 }
 
 function withoutSecrets(headers: OutgoingHttpHeaders): Record<string, string> {

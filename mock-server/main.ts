@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { addMockServerOptions, type MockServerFlags, parseMockServerOptions } from './options.ts';
+import { replay } from './replay.ts';
 import { type MockServer, startMockServer } from './server.ts';
 
 /**
@@ -39,5 +40,21 @@ export async function main(argv: readonly string[]): Promise<void> {
       process.exitCode = 2;
     }
   });
+  program
+    .command('replay <file>')
+    .description('Asks a server what a recording holds, in the name of the same users, and says which answers differ.')
+    .requiredOption('--base-url <url>', 'of the server that is asked')
+    .action(async (file: string, { baseUrl }: { baseUrl: string }) => {
+      try {
+        const { same, skipped, others } = await replay(file, baseUrl.replace(/\/+$/, ''));
+        for (const { line, request, recorded, got } of others)
+          process.stdout.write(`line ${line}: ${request} was answered with ${recorded}, now with ${got}\n`);
+        process.stdout.write(`${same} answered as recorded, ${others.length} otherwise, ${skipped} not asked\n`);
+        if (others.length > 0) process.exitCode = 1;
+      } catch (thrown) {
+        process.stderr.write(`pas-mock-server: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`);
+        process.exitCode = 2;
+      }
+    });
   await program.parseAsync([...argv]);
 }

@@ -10,6 +10,7 @@ import type { Journal } from './journal.ts';
 import type { Latency } from './latency.ts';
 import type { Locks } from './lock.ts';
 import type { Photographs } from './photographs.ts';
+import type { Recording } from './recording.ts';
 import type { Archive } from './records/archive.ts';
 import type { HarvestIndex } from './records/harvest-index.ts';
 import type { Schemas } from './schema.ts';
@@ -39,6 +40,8 @@ export type Mock = {
   readonly snapshots: Snapshots;
   /** Other services on the same server; a tenant has none. */
   readonly tenants: Tenants<Mock & { dispose(): void }> | undefined;
+  /** Of a server, and of all its tenants. */
+  readonly recording: Recording | undefined;
   /** Asked of whoever uses the control interface; undefined: whoever is on this machine may. */
   readonly controlToken: string | undefined;
   /** Behaves as the deployed service where that differs from the contract; the differences are in quirks.ts. */

@@ -37,6 +37,8 @@ export type MockServerOptions = {
   readonly serviceNames?: boolean;
   /** Asked of whoever uses the control interface, which then answers other machines, too. */
   readonly controlToken?: string;
+  /** File that requests and answers are written to as they happen, as JSON lines. */
+  readonly record?: string;
   /** Varies what the contract leaves open: page size, wording, form of identifiers and tokens. 0 (default): as the service. */
   readonly seedNumber?: number;
 };
@@ -83,6 +85,7 @@ export function addMockServerOptions(command: Command): Command {
     )
     .option('--service-names', 'documents bear the names of the deployed service: prefix, namespace, persistent addresses')
     .option('--control-token <token>', 'asked of whoever uses the control interface, which then answers other machines, too')
+    .option('--record <file>', 'write requests and answers to a new file as they happen, without secrets')
     .addOption(
       new Option('--seed-number <n>', 'vary what the contract leaves open: page size, wording, identifiers').argParser(
         wholeNumber(1_000_000),
@@ -109,6 +112,7 @@ export type MockServerFlags = {
   readonly publicUrl?: string;
   readonly serviceNames?: boolean;
   readonly controlToken?: string;
+  readonly record?: string;
   readonly seedNumber?: number;
 };
 
@@ -135,6 +139,7 @@ export function parseMockServerOptions(flags: MockServerFlags): MockServerOption
     publicUrl,
     serviceNames,
     controlToken = process.env[CONTROL_TOKEN_VARIABLE],
+    record,
     seedNumber,
   } = flags;
   return withoutUndefined({
@@ -151,6 +156,7 @@ export function parseMockServerOptions(flags: MockServerFlags): MockServerOption
     publicUrl,
     serviceNames,
     controlToken: controlToken === '' ? undefined : controlToken,
+    record,
     seedNumber,
     latencyMs: latency,
     minIntervalMs: minInterval,

@@ -2,11 +2,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { clientAddress } from './access.ts';
 import { addressesOf, CONTROL_PATH } from './addresses.ts';
-import { BodySample, exchangeOf } from './exchange.ts';
+import { BodySample, exchangeOf, shortened } from './exchange.ts';
 import { type Answer, AnswerNow, ClientGone, type Incoming } from './http-message.ts';
 import type { Mock } from './mock.ts';
 import type { MockServerOptions } from './options.ts';
 import { htmlPage, json } from './problem.ts';
+import { RECORDED_BODY_BYTES, Recording } from './recording.ts';
 import { route } from './router.ts';
 import { loadSeed } from './seed.ts';
 import { createMock } from './state.ts';
@@ -49,8 +50,9 @@ export async function startMockServer(options: MockServerOptions = {}): Promise<
     const content = await (own.seed === undefined ? seed : loadSeed(own.seed));
     return createMock({ ...shared, ...own }, addressesOf(origin, options, mount), { schemas: mock.schemas, seed: content });
   });
+  const recording = recordingOf(options.record, server);
   const seed = loadSeed(options.seed ?? 'demo');
-  const ready = seed.then((content) => createMock(options, addresses, { tenants, seed: content }));
+  const ready = seed.then((content) => createMock(options, addresses, { tenants, seed: content, recording }));
   // Who connects before the seed is in waits for it.
   server.on('request', (message, response) => {
     ready.then((started) => serve(started, message, response)).catch(() => message.socket.destroy());
@@ -72,6 +74,7 @@ export async function startMockServer(options: MockServerOptions = {}): Promise<
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     server.closeAllConnections();
     await closed;
+    recording?.close();
     mock.dispose();
   };
   return {
@@ -84,6 +87,16 @@ export async function startMockServer(options: MockServerOptions = {}): Promise<
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** @throws Error where it cannot be made: then nothing is served either */
+function recordingOf(path: string | undefined, server: Server): Recording | undefined {
+  try {
+    return path === undefined ? undefined : new Recording(path);
+  } catch (thrown) {
+    server.close();
+    throw thrown;
+  }
 }
 
 /** An address that one can connect to, also where the server listens on all of them. */
@@ -116,7 +129,7 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
   }
   const arrivedAtMs = mock.clock.now();
   const startedMs = performance.now();
-  const incoming = incomingOf(mock, message, arrivedAtMs);
+  const incoming = incomingOf(mock, message, arrivedAtMs, server.recording);
   const { method, path, address } = incoming;
   const request = { method, path: path + incoming.search, address, atMs: arrivedAtMs };
   const entry = mock.journal.open(request, !path.startsWith(CONTROL_PATH));
@@ -141,7 +154,11 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
     }
   }
   const outcome = { rules: incoming.told, change: incoming.change ?? null, ms: performance.now() - startedMs };
-  mock.journal.close(entry, outcome, () => exchangeOf(incoming, answer, isSecret(path)));
+  mock.journal.close(entry, outcome, () => {
+    const exchange = exchangeOf(incoming, answer, isSecret(path));
+    server.recording?.write(mock.addresses.mount, entry, exchange);
+    return shortened(exchange);
+  });
 }
 
 /** Passwords go in, and tokens come out. */
@@ -155,7 +172,7 @@ function answerOf(thrown: unknown): Answer {
   throw thrown;
 }
 
-function incomingOf(mock: Mock, message: IncomingMessage, arrivedAtMs: number): Incoming {
+function incomingOf(mock: Mock, message: IncomingMessage, arrivedAtMs: number, recording: Mock['recording']): Incoming {
   const target = message.url ?? '/';
   const mark = target.indexOf('?');
   const path = mark < 0 ? target : target.slice(0, mark);
@@ -174,7 +191,7 @@ function incomingOf(mock: Mock, message: IncomingMessage, arrivedAtMs: number): 
     ),
     arrivedAtMs,
     message,
-    sample: new BodySample(),
+    sample: new BodySample(recording === undefined ? undefined : RECORDED_BODY_BYTES),
     told: [],
   };
 }

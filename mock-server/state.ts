@@ -39,6 +39,7 @@ export async function createMock(
     readonly tenants?: Mock['tenants'];
     readonly schemas?: Schemas;
     readonly seed?: SeedContent;
+    readonly recording?: Mock['recording'];
   } = {},
 ): Promise<Mock & { dispose(): void }> {
   const seed = about.seed ?? (await loadSeed(options.seed ?? 'demo'));
@@ -70,6 +71,7 @@ export async function createMock(
     latency: new Latency(options.seedNumber ?? 0),
     snapshots,
     tenants: about.tenants,
+    recording: about.recording,
     controlToken: options.controlToken,
     schemas: about.schemas ?? new Schemas(addresses),
     training: options.training === true,
@@ -99,7 +101,13 @@ export async function createMock(
     },
   };
   parts.faults.set(options.faults ?? []);
-  if (parts.accounts.all().length === 0) fill(mock, seed, options.records ?? 0);
+  try {
+    if (parts.accounts.all().length === 0) fill(mock, seed, options.records ?? 0);
+  } catch (thrown) {
+    parts.photographs.close();
+    database.close();
+    throw thrown;
+  }
   // A clock that was set ahead before a restart must not run behind its own datestamps: harvesters would miss changes.
   const latest = archive.latestDatestampMs() ?? 0;
   if (latest > clock.now()) clock.set(latest + 1);

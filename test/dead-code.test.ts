@@ -6,7 +6,7 @@ const ROOT = resolve(import.meta.dirname, '..');
 
 /** What the package offers, and what is started by its path. */
 const ENTRIES =
-  /^(bin\/|scripts\/|bench\/\w+\.mjs|src\/exports\/|mock-server\/(server|main)\.ts|mock-server\/page\/page\.js|mock-server\/seed\/make-)/;
+  /^(bin\/|scripts\/|bench\/\w+\.mjs|src\/exports\/|mock-server\/(server|main)\.ts|mock-server\/page\/(page|docs)\.js|mock-server\/seed\/make-)/;
 
 /** Exports that only tests import, and why they are not written there. */
 const FOR_TESTS: Readonly<Record<string, string>> = {
@@ -24,7 +24,6 @@ const FOR_TESTS: Readonly<Record<string, string>> = {
   'src/report/map-frame.ts#MAP_WIDTH': 'what the marks of the map must stay within',
   'src/xml/xsd.ts#MAX_DOCUMENT_BYTES': 'the limit that the test goes beyond',
   'mock-server/digest.ts#readContentDigest': 'headers are endless, and a request for each is not',
-  'mock-server/quirks.ts#QUIRKS': 'each difference must have its test',
 };
 
 const VALUES = /^export\s+(?:abstract\s+)?(?:async\s+)?(?:const|let|function\*?|class)\s+(\w+)/gm;

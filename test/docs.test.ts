@@ -11,7 +11,7 @@ import { makeHome } from './support/run-pas.ts';
 const NAMED_TEST = /(?:^|\| | )`(test\/[\w./-]+\.test\.ts)`: (.+?)(?: \|)?$/;
 /** What these say is no promise of what the program does. */
 const WITHOUT_PROMISE = ['Reporting', 'What is worth protecting', 'How it is tested'];
-const PAGES_OF_PROMISES = ['SECURITY.md', 'docs/reliability.md'];
+const PAGES_OF_PROMISES = ['SECURITY.md', 'docs/reliability.md', 'mock-server/FAITHFULNESS.md'];
 
 describe.each(PAGES_OF_PROMISES)('%s', (page) => {
   const root = join(import.meta.dirname, '..');

@@ -2,7 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-test('the reference and the man page say what the commands are; npm run reference writes them anew', () => {
-  const check = () => execFileSync(process.execPath, [join(import.meta.dirname, '..', 'scripts', 'reference.mjs'), '--check']);
+test.each([
+  ['the reference and the man page say what the commands are', 'reference.mjs'],
+  ['the table of differences says what the mock does', 'faithfulness.mjs'],
+])('%s; npm run reference writes them anew', (_, script) => {
+  const check = () => execFileSync(process.execPath, [join(import.meta.dirname, '..', 'scripts', script), '--check']);
   expect(check).not.toThrow();
 });

@@ -34,8 +34,9 @@ const GUARDS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-ref
  */
 export async function answerPageFile(mock: Mock, path: string): Promise<Answer | undefined> {
   // Without the slash the page's relative addresses would lead astray.
-  if (path === '') return htmlPage(308, 'Permanent Redirect', { location: `${CONTROL_PATH}/` });
+  if (path === '') return htmlPage(308, 'Permanent Redirect', { location: `${mock.addresses.mount}${CONTROL_PATH}/` });
   if (path === '/') return pageFile('page.html', 'html');
+  if (path === '/docs') return pageFile('docs.html', 'html');
   const [, name, extension] = PAGE_FILE.exec(path) ?? [];
   if (name !== undefined && extension !== undefined) return pageFile(name, extension);
   const photograph = mock.photographs.get(/^\/photos\/([^/]+)$/.exec(path)?.[1] ?? '');

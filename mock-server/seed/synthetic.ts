@@ -2,6 +2,7 @@ import { geometryElements, readGeometry } from '../pas/geometry.ts';
 import { seededRandom } from '../random.ts';
 import { type Body, type Entity, idOf, textOf } from '../records/record.ts';
 import type { SeedContent } from '../seed-content.ts';
+import { SeedError } from './seed-files.ts';
 
 /** One row of the archive's table, ready to be inserted: the names are those of its columns. */
 export type SyntheticRow = {
@@ -79,7 +80,7 @@ function stockOf(content: SeedContent): Stock {
   const missing = [...Object.entries(stock.terms), ...Object.entries(stock)].find(
     ([, list]) => Array.isArray(list) && list.length === 0,
   );
-  if (missing !== undefined) throw new Error(`synthetic finds need a seed with ${missing[0]}: use the seed demo`);
+  if (missing !== undefined) throw new SeedError('the seed', '', `synthetic finds need ${missing[0]}: use the seed demo`);
   return stock;
 }
 

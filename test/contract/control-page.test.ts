@@ -58,11 +58,12 @@ describe('the page of the control interface', () => {
     expect(page.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  test('comes with every file that it names, and names none from elsewhere', async () => {
-    const html = await (await get('/')).text();
-    const named = [...html.matchAll(/(?:src|href)="([^"#][^"]*)"/g)].map(([, address = '']) => address);
+  test.each(['page', 'docs'])('comes with every file that it names, and names none from elsewhere: %s', async (name) => {
+    const html = await (await get(name === 'page' ? '/' : `/${name}`)).text();
+    const named = [...html.matchAll(/(?:src|href)="([^"#][^"]*\.\w+)"/g)].map(([, address = '']) => address);
+    expect(html).not.toMatch(/(?:src|href)="(?:\w+:|\/)/);
     expect(named.length).toBeGreaterThan(4);
-    const scripts = ['page.js'];
+    const scripts = [`${name}.js`];
     for (const script of scripts) {
       const text = await (await get(`/${script}`)).text();
       for (const [, target = ''] of text.matchAll(/from '\.\/([^']+)'/g)) if (!scripts.includes(target)) scripts.push(target);

@@ -1,0 +1,142 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { readRecording } from '../../mock-server/recording.ts';
+import { replay } from '../../mock-server/replay.ts';
+import { tinyPng } from '../support/a-season.ts';
+import { documentOf, smallestFind } from '../support/contract-find.ts';
+import { importXml, postFile, setNumber, tokenOf } from '../support/contract-requests.ts';
+import { PROJECT } from '../support/run-pas.ts';
+import { startMock, type TestMock } from '../support/start-mock.ts';
+import { tied } from '../support/tied.ts';
+
+const COMMAND = join(PROJECT, 'bin', 'pas-mock-server.js');
+const SCHEMA_BASE = 'http://schemas.example/svc';
+const folder = mkdtempSync(join(tmpdir(), 'pas-recording-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const options = { schemaBase: SCHEMA_BASE };
+const document = documentOf({ server: { schema_base: SCHEMA_BASE } }, smallestFind());
+
+/** A find with its number and photograph, and two requests that are refused. */
+async function work(mock: TestMock): Promise<string> {
+  const token = await tokenOf(mock, 'archaeologist');
+  const made = await importXml(mock, document, { token });
+  const ident = made.headers.get('x-record-id') ?? '';
+  const photo = { name: 'file', fileName: 'a.png', type: 'image/png', bytes: tinyPng(3) };
+  expect([
+    made.status,
+    (await setNumber(mock, ident, '?evidencni_cislo=A%201', token)).status,
+    (await postFile(mock, `/api/pas/nalez/${ident}/upload-foto`, photo, { token })).status,
+    (await importXml(mock, document, { token: 'no-token' })).status,
+    (await importXml(mock, document, { token, digest: null })).status,
+  ]).toEqual([201, 200, 201, 401, 400]);
+  return token;
+}
+
+describe('a recording', () => {
+  test('is answered by another server as it was, by users who sign in anew', async () => {
+    const record = join(folder, 'whole.jsonl');
+    const first = await startMock({ ...options, record });
+    const token = await work(first);
+    await first.control('POST', '/tenants', { name: 'other' });
+    await fetch(`${first.url}/t/other/api/uzivatel-info/`, { headers: { authorization: `Bearer ${token}` } });
+    await first.close();
+    const text = readFileSync(record, 'utf8');
+    // Neither password nor token, of a request or of an answer; what drives the server is no part of its work.
+    expect(text).not.toContain(token);
+    expect(text).not.toContain('password');
+    expect(text).not.toContain('__mock__');
+    expect(statSync(record).mode & 0o077).toBe(0);
+    expect(readRecording(text).map(({ user, status }) => [user, status])).toEqual([
+      ['archaeologist', 200],
+      ['archaeologist', 201],
+      ['archaeologist', 200],
+      ['archaeologist', 201],
+      [null, 401],
+      ['archaeologist', 400],
+      [null, 401],
+    ]);
+
+    await using second = await startMock(options);
+    await second.control('POST', '/tenants', { name: 'other' });
+    expect(await replay(record, second.url)).toEqual({ same: 6, skipped: 1, others: [] });
+    await second.control('PUT', '/settings', { access_mode: 'closed' });
+    const { others } = await replay(record, second.url);
+    expect(others.map(({ line, recorded, got }) => [line, recorded, got])).toEqual([
+      [2, 201, 503],
+      [3, 200, 503],
+      [4, 201, 503],
+      [5, 401, 503],
+      [6, 400, 503],
+    ]);
+  });
+
+  test('what is too long to be asked again, or was answered by a fault, is left out', async () => {
+    const record = join(folder, 'long.jsonl');
+    const first = await startMock({ ...options, record });
+    const token = await tokenOf(first, 'archaeologist');
+    await importXml(first, `${document}<!--${'x'.repeat(1024 * 1024)}-->`, { token });
+    await first.control('PUT', '/faults', [{ endpoint: 'import', fault: '500-after-save', times: 1 }]);
+    await importXml(first, document, { token });
+    await first.close();
+    expect(statSync(record).size).toBeLessThan(1.2 * 1024 * 1024);
+    await using second = await startMock(options);
+    expect(await replay(record, second.url)).toEqual({ same: 0, skipped: 3, others: [] });
+  });
+
+  test('survives a kill -9 at any time; half a last line is ignored, and the program replays it', async () => {
+    const record = join(folder, 'killed.jsonl');
+    const flags = ['--json', '--min-interval', '0', '--schema-base', SCHEMA_BASE, '--record', record];
+    const child = tied(spawn(process.execPath, [COMMAND, ...flags], { stdio: ['ignore', 'pipe', 'inherit'] }));
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    const { base_url } = JSON.parse(line.toString()) as { base_url: string };
+    const served = { url: base_url };
+    const token = await tokenOf(served, 'archaeologist');
+    let answered = 0;
+    const sending = (async () => {
+      for (;;) {
+        await importXml(served, document, { token });
+        answered += 1;
+        if (answered === 5) child.kill('SIGKILL');
+      }
+    })();
+    await expect(sending).rejects.toThrow();
+    const text = readFileSync(record, 'utf8');
+    const kept = readRecording(text).length;
+    // The token and the answered imports; what was answered is recorded right after.
+    expect(kept).toBeGreaterThanOrEqual(1 + 4);
+    writeFileSync(record, text + text.slice(0, 300));
+    expect(readRecording(readFileSync(record, 'utf8'))).toHaveLength(kept);
+
+    await using mock = await startMock(options);
+    const replayed = tied(spawn(process.execPath, [COMMAND, 'replay', record, '--base-url', mock.url]));
+    const said: string[] = [];
+    replayed.stdout.on('data', (chunk) => void said.push(String(chunk)));
+    const [code] = (await once(replayed, 'close')) as [number];
+    expect([code, said.join('')]).toEqual([0, `${kept - 1} answered as recorded, 0 otherwise, 1 not asked\n`]);
+  });
+
+  test('that is there already is not written over, and a line that is none is named', async () => {
+    const record = join(folder, 'there.jsonl');
+    writeFileSync(record, '{}\n');
+    const run = (...flags: string[]) => spawnSync(process.execPath, [COMMAND, ...flags], { encoding: 'utf8' });
+    const refused = run('--record', record);
+    expect([refused.status, refused.stderr]).toEqual([
+      2,
+      `pas-mock-server: the recording ${record} is there already; name another file\n`,
+    ]);
+    const unread = run('replay', record, '--base-url', 'http://127.0.0.1:9');
+    expect(unread.status).toBe(2);
+    expect(unread.stderr).toMatch(/line 1 is no line of a recording: method: must be a text/);
+    expect(readFileSync(record, 'utf8')).toBe('{}\n');
+  });
+
+  test.skipIf(!existsSync('/dev/full'))('on a full disk the server goes on without it', async () => {
+    await using mock = await startMock({ ...options, record: '/dev/full' });
+    await work(mock);
+  });
+});
