@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError, messageOf, SayingError, sayingOf } from '../base/errors.ts';
@@ -39,7 +40,7 @@ export async function openFindSchema(
   readOwn: ReadOwnSchema = async () => undefined,
 ): Promise<FindSchema> {
   const own = await readOwn(profile);
-  const validator = await compileLocally(own ?? (await bundledSchema(profile))).catch((thrown: unknown) => {
+  const validator = await borrowCompiled(own ?? (await bundledSchema(profile))).catch((thrown: unknown) => {
     throw new ConfigError(messageOf(thrown), {
       cause: thrown,
       hint: msg`Fetch it again with \`${cmd`pas schema update`}\`, or go back to the one that comes with pas: ${cmd`pas schema update --bundled`}`,
@@ -166,6 +167,45 @@ const LOCAL_COPIES: Readonly<Record<string, string>> = {
  * Compiles a schema without asking a network: its imports are answered from the copies that come with pas.
  * @throws Error that says why, where it is no schema, includes or imports what is not here, or is faulty
  */
+type Compiled = { readonly validator: Validator; borrowers: number };
+/** Those compiled last, the latest at the end: to compile one takes as long as to check ten finds. */
+const compiled = new Map<string, Compiled>();
+const KEPT_SCHEMAS = 2;
+
+/** The compiled schema, which others of this process may have, too. To dispose of it gives it back. */
+async function borrowCompiled(schema: SchemaSource): Promise<Validator> {
+  const key = `${schema.url}\n${createHash('sha256').update(schema.bytes).digest('hex')}`;
+  let own = compiled.get(key);
+  if (own === undefined) {
+    const validator = await compileLocally(schema);
+    own = compiled.get(key);
+    // Somebody else has compiled it meanwhile.
+    if (own !== undefined) validator[Symbol.dispose]();
+    else own = { validator, borrowers: 0 };
+  }
+  const { validator } = own;
+  own.borrowers += 1;
+  compiled.delete(key);
+  compiled.set(key, own);
+  let isBorrowed = true;
+  return {
+    validate(document) {
+      if (!isBorrowed) throw new Error('this schema was given back');
+      return validator.validate(document);
+    },
+    [Symbol.dispose]() {
+      if (!isBorrowed) return;
+      isBorrowed = false;
+      own.borrowers -= 1;
+      for (const [oldest, { validator: old, borrowers }] of [...compiled].slice(0, -KEPT_SCHEMAS)) {
+        if (borrowers > 0) continue;
+        compiled.delete(oldest);
+        old[Symbol.dispose]();
+      }
+    },
+  };
+}
+
 async function compileLocally(schema: SchemaSource): Promise<Validator> {
   const imports = await Promise.all(
     importsOf(schema).map(async ({ url, copy }) => ({ url, bytes: await readFile(join(packageRoot, copy)) })),

@@ -45,7 +45,7 @@ function strikingBytes(secrets: readonly string[]): ((text: string) => string) |
 }
 
 /** A command has a password and a token, and asks with them again and again. */
-const KEPT_PATTERNS = 4;
+const KEPT_PATTERNS = 16;
 const patterns = new Map<string, RegExp>();
 
 /** To make one takes longer than most answers do, so the latest are kept. */

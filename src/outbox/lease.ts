@@ -30,7 +30,7 @@ type HolderLife = 'alive' | 'dead' | 'unknown';
  * @throws DatabaseError when the file is damaged: what it says of entries could then be wrong, and finds be sent twice
  */
 export function takeLease(outbox: Outbox, { processes = outbox.processes, takeOver = false }: LeaseOptions = {}): Lease {
-  refuseDamaged(outbox.path);
+  refuseDamaged(outbox.path, outbox.sql('pragma integrity_check(1)'));
   const { boot, start, nameSpace } = processes.self();
   const own: LeaseHolder = {
     pid: processes.pid,

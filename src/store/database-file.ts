@@ -19,7 +19,7 @@ import { DatabaseError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
-import { asDatabaseError, type Database, openDatabase, openSqlite } from './database.ts';
+import { asDatabaseError, type Database, openDatabase, openSqlite, type Statement } from './database.ts';
 import { flushFolder } from './folder.ts';
 import { renameOver } from './rename-over.ts';
 
@@ -31,12 +31,16 @@ export function findDamage(path: string, limit = 3): string[] {
   return asDatabaseError(path, () => {
     const database = openDatabase(path, { synchronous: 'normal', readonly: true });
     try {
-      const found = database.pragma(`integrity_check(${limit})`) as { integrity_check: string }[];
-      return found.flatMap((row) => row.integrity_check.split('\n')).filter((text) => text !== 'ok' && !text.startsWith('***'));
+      return damageIn(database.prepare(`pragma integrity_check(${limit})`));
     } finally {
       database.close();
     }
   });
+}
+
+function damageIn(check: Statement): string[] {
+  const found = check.all() as { integrity_check: string }[];
+  return found.flatMap((row) => row.integrity_check.split('\n')).filter((text) => text !== 'ok' && !text.startsWith('***'));
 }
 
 /**
@@ -64,9 +68,12 @@ export function copyDatabase(path: string, target: string, finish?: (copy: Datab
   });
 }
 
-/** @throws DatabaseError when SQLite finds anything wrong in the file */
-export function refuseDamaged(path: string): void {
-  const damage = findDamage(path, 1).join('; ');
+/**
+ * @param check where the file is open already: `pragma integrity_check(1)` of that connection
+ * @throws DatabaseError when SQLite finds anything wrong in the file
+ */
+export function refuseDamaged(path: string, check?: Statement): void {
+  const damage = (check === undefined ? findDamage(path, 1) : asDatabaseError(path, () => damageIn(check))).join('; ');
   if (damage === '') return;
   throw new DatabaseError(t`${path}: the database is damaged (${damage}).`, {
     hint: t`Put the last backup back: ${cmd`pas restore`} FILE --replace keeps the damaged file aside.`,

@@ -1,7 +1,7 @@
 // npm run simulate:planted -- [--seeds N] [--jobs J] [--only TEXT] [--known|--missing] [--write]: looks for each planted fault in so many stories,
 // of these in those whose themes concern it, and prints a table of where each was found. `--known`: only in the story in which it was found
 // before. `--missing`: only those that have no such story. `--write`: keeps these stories in planted.ts.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { build, buildWith, plantedFaults, playStories } from './players.mjs';
@@ -25,7 +25,12 @@ const rows = PLANTED.filter(
   ({ name, seed }) =>
     name.includes(values.only) && (!values.known || seed !== undefined) && !(values.missing && seed !== undefined),
 );
-const left = [...rows];
+const sources = rows.map((row) => ({
+  file: row.file,
+  text: plant(row, readFileSync(new URL(`../../${row.file}`, import.meta.url), 'utf8')),
+}));
+const builds = buildWith(sources);
+const left = rows.map((row, nth) => ({ row, built: builds[nth] ?? (() => '') }));
 /** @type {Map<string, import('./players.mjs').Found>} */
 const finds = new Map();
 await Promise.all(Array.from({ length: Number(values.jobs) }, work));
@@ -38,10 +43,12 @@ process.stdout.write(`${finds.size} of ${rows.length} planted faults were found\
 process.exitCode = finds.size === rows.length ? 0 : 1;
 
 async function work() {
-  for (let row = left.shift(); row !== undefined; row = left.shift()) {
-    const { name, file } = row;
-    const folder = buildWith(file, plant(row, readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')));
+  for (let next = left.shift(); next !== undefined; next = left.shift()) {
+    const { row, built } = next;
+    const { name } = row;
+    const folder = built();
     const found = await lookFor(row, folder);
+    rmSync(folder, { recursive: true, force: true });
     if (found !== undefined) finds.set(name, found);
     if (found !== undefined && values.write) keep(name, found.seed);
     process.stdout.write(

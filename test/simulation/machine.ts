@@ -101,7 +101,7 @@ export class Machine {
       },
     };
     const isAlive = (): boolean => state.alive;
-    const sender = { address: this.#address, name: `${this.name}:${env['PAS_USERNAME'] ?? ''}`, isAlive };
+    const sender = { address: this.#address, name: `${this.name}:${env['PAS_USERNAME'] ?? ''}`, pid, isAlive };
     const world: World = {
       environment: {
         HOME: this.folder,

@@ -29,11 +29,14 @@ export const FATES = [
 ] as const;
 export type Fate = (typeof FATES)[number];
 
+const STEADY_WAY_MS = 10;
+
 type Departure = {
   readonly atMs: number;
   readonly url: string;
   /** Machine and account. */
   readonly from: string;
+  readonly pid: number;
 };
 
 /** Draws what becomes of each write and each harvested page. */
@@ -42,6 +45,7 @@ type Weather = { fateOf(request: HttpRequest): Fate };
 type Sender = {
   readonly address: string;
   readonly name: string;
+  readonly pid: number;
   /** False once its process is gone: nothing it does is seen any more. */
   isAlive(): boolean;
 };
@@ -55,6 +59,8 @@ export class Network {
   /** By each token, the service that gave it. */
   readonly #tokens = new Map<string, Service>();
   weather: Weather = { fateOf: () => 'arrives' };
+  /** All requests take as long as one another, so that the service sees the gaps that the client leaves. */
+  isSteady = false;
   /** What went to a service that must not see it. */
   readonly betrayed: string[] = [];
   onEvent: (text: string) => void = () => {};
@@ -82,7 +88,7 @@ export class Network {
       body: Buffer.alloc(0),
       address: from.address,
     };
-    this.departures.push({ atMs: this.#time.nowMs, url: request.url, from: from.name });
+    this.departures.push({ atMs: this.#time.nowMs, url: request.url, from: from.name, pid: from.pid });
     const fate = this.weather.fateOf(request);
     this.onEvent(`${from.name} ${request.method} ${new URL(request.url).pathname} ${fate}`);
     const giver = this.#tokens.get(request.headers?.['authorization']?.replace(/^Bearer /, '') ?? '');
@@ -107,7 +113,8 @@ export class Network {
         this.#tokens.set(JSON.parse(said.body.toString()).token, service);
       return said;
     };
-    const wayMs = this.#random.between(1, 20);
+    const drawnMs = this.#random.between(1, 20);
+    const wayMs = this.isSteady ? STEADY_WAY_MS : drawnMs;
     switch (fate) {
       case 'cut':
         await this.#time.sleep(wayMs);

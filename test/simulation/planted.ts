@@ -22,6 +22,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a photograph that was being sent when pas was killed is sent again',
+    themes: ['many finds and photographs, and a push that is killed among them'],
     file: 'src/outbox/claims.ts',
     from: `if (entry.kind === 'number') move(outbox, entry, 'queued', { reason, notBeforeAt: againAt(outbox, entry.id) });`,
     to: `if (entry.kind !== 'import') move(outbox, entry, 'queued', { reason, notBeforeAt: againAt(outbox, entry.id) });`,
@@ -140,6 +141,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'the guard of the pace is turned round',
+    seed: 10,
     themes: ['many finds at once'],
     file: 'src/http/pace-state.ts',
     from: `intervalMs + GUARD_MS + state.jitterMs`,
@@ -161,6 +163,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a process that runs does not keep its place',
+    seed: 394,
     themes: ['two windows of one outbox'],
     file: 'src/outbox/lease.ts',
     from: `(life === 'alive' || (life === 'unknown' && !mayTakeOver))`,
@@ -407,6 +410,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a user name that is another person’s is believed',
+    seed: 38,
     themes: ['a user name is another person’s now'],
     file: 'src/flows/push/identify-account.ts',
     from: `if (known === undefined || known.identCely === identCely) return;`,

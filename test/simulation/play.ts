@@ -101,7 +101,7 @@ export async function openStage(folder: string): Promise<Stage> {
     templates.set(name, machine);
   }
   const stage = { time, service, other: undefined, folder, templates };
-  time.patienceMs = 20;
+  time.patienceMs = 2;
   await play(stage, EVERYTHING);
   time.patienceMs = 0;
   return stage;
@@ -284,7 +284,6 @@ class Scene {
 
   async take(step: Story['steps'][number]): Promise<void> {
     const { time, service } = this.#stage;
-    this.#looked.clear();
     switch (step.kind) {
       case 'import': {
         const rows = step.finds.map(({ id, note, longitude }) => `${id};${PROJECT};1;4326;HES-000867;${longitude};50.08;${note}`);
@@ -343,11 +342,13 @@ class Scene {
         this.#copyOutbox(this.#home(step.machine), join(this.#folder, `kept-${step.machine}`), true);
         return;
       case 'put-copy-back': {
+        this.#looked.delete(step.machine);
         const kept = join(this.#folder, `kept-${step.machine}`);
         if (existsSync(kept)) this.#copyOutbox(kept, this.#home(step.machine), step.withLog);
         return;
       }
       case 'copy-home':
+        this.#looked.delete(step.to);
         rmSync(this.#home(step.to), { recursive: true, force: true });
         cpSync(this.#home(step.from), this.#home(step.to), { recursive: true, filter: (path) => !path.endsWith('-shm') });
         this.#pointed.set(step.to, this.#serviceOf(step.from));
@@ -367,6 +368,9 @@ class Scene {
       case 'saving':
         service.mock.faults.set([{ endpoint: 'import', fault: 'slow', at: 'save', ms: step.takesMs }]);
         return;
+      case 'steady-way':
+        this.#network.isSteady = true;
+        return;
       case 'keep-service':
         service.keep();
         return;
@@ -378,11 +382,7 @@ class Scene {
         return;
       case 'other-account':
         // Whom it was before, only a home can know that has been there.
-        if (
-          this.#homes().every((name) =>
-            this.#entries(name).some(({ state, username }) => state === 'accepted' && username === 'archaeologist'),
-          )
-        )
+        if (this.#homes().every((name) => this.#knowsArchaeologist(name)))
           service.nameAccount('archaeologist', ACCOUNT_IDS.researcher);
         return;
       case 'clock':
@@ -394,12 +394,27 @@ class Scene {
     }
   }
 
+  /** Or has nothing that it could send. */
+  #knowsArchaeologist(name: MachineName): boolean {
+    const entries = this.#entries(name);
+    return entries.length === 0 || entries.some(({ state, username }) => state === 'accepted' && username === 'archaeologist');
+  }
+
   async #sideBySide({ fates, apartMs }: { fates: Fates; apartMs: number }, first: Pusher, second: Pusher): Promise<void> {
     const { time } = this.#stage;
     this.#weather(fates);
     const push = ([machine, account]: Pusher) => this.#pas(machine, account, ['push', ...this.#answers('push', machine)]);
+    const before = this.#network.departures.length;
     const later = time.sleep(apartMs).then(() => push(second));
     await time.until(Promise.all([push(first), later]));
+    if (first[0] === second[0]) this.#expectOneAfterTheOther(this.#network.departures.slice(before));
+  }
+
+  /** One outbox is pushed by one process at a time. */
+  #expectOneAfterTheOther(departures: Network['departures']): void {
+    const pids = departures.filter(({ url }) => new URL(url).pathname.startsWith('/api/pas/')).map(({ pid }) => pid);
+    const turns = pids.filter((pid, nth) => pid !== pids[nth - 1]);
+    if (turns.length > new Set(turns).size) this.#violations.push('two processes push one outbox at once');
   }
 
   /** The table that a find stands in. */
@@ -571,6 +586,7 @@ function isFair(step: Step): boolean {
     case 'photo':
     case 'number':
     case 'wait':
+    case 'steady-way':
       return true;
     case 'push':
     case 'reconcile':

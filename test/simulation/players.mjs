@@ -28,30 +28,28 @@ export function plantedFaults() {
 }
 
 /**
- * What was built, with one file that is other.
- * @param {string} file
- * @param {string} text
- * @returns the folder
+ * What was built, as often as there are files that are other, each with one of them.
+ * @param {readonly { file: string, text: string }[]} others
+ * @returns for each of them where its copy is made once that is asked for
  */
-export function buildWith(file, text) {
-  const folder = join(BUILT, `other-${others++}`);
-  cpSync(WHOLE, folder, { recursive: true });
-  const source = join(folder, 'source', file);
-  mkdirSync(dirname(source), { recursive: true });
-  writeFileSync(source, text);
+export function buildWith(others) {
+  const sources = join(BUILT, 'sources');
+  const written = others.map(({ file, text }, nth) => {
+    const source = join(sources, String(nth), file);
+    mkdirSync(dirname(source), { recursive: true });
+    writeFileSync(source, text);
+    return source;
+  });
   const flags = '--ignoreConfig --noCheck --noResolve --target es2023 --module nodenext --verbatimModuleSyntax';
-  compile([
-    ...flags.split(' '),
-    '--rewriteRelativeImportExtensions',
-    '--rootDir',
-    join(folder, 'source'),
-    '--outDir',
-    folder,
-    source,
-  ]);
-  return folder;
+  const compiled = join(BUILT, 'compiled');
+  compile([...flags.split(' '), '--rewriteRelativeImportExtensions', '--rootDir', sources, '--outDir', compiled, ...written]);
+  return others.map((_, nth) => () => {
+    const folder = join(BUILT, `other-${nth}`);
+    cpSync(WHOLE, folder, { recursive: true });
+    cpSync(join(compiled, String(nth)), folder, { recursive: true });
+    return folder;
+  });
 }
-let others = 0;
 
 /** @param {string[]} args */
 function compile(args) {

@@ -80,6 +80,8 @@ export type Step =
   | { readonly kind: 'tokens'; readonly lastMs: number }
   /** How long the service takes to save a find, while others come. */
   | { readonly kind: 'saving'; readonly takesMs: number }
+  /** From now on the way to the service takes equally long for all requests. */
+  | { readonly kind: 'steady-way' }
   | { readonly kind: 'keep-service' }
   /** The service is as it was when it was kept: it gives identifiers a second time. */
   | { readonly kind: 'put-service-back' }

@@ -222,7 +222,11 @@ export const THEMES: Readonly<Record<string, Theme>> = {
     },
   },
   'many finds at once': {
-    tell: (random, finds) => [entering(random, finds, 'laptop', 14, 18), pushing()],
+    tell: (random, finds) => [
+      ...(random.chance(0.5) ? [{ kind: 'steady-way' } as const] : []),
+      entering(random, finds, 'laptop', 14, 18),
+      pushing(),
+    ],
   },
   'the service saves slowly': {
     tell: (random, finds) => [

@@ -74,3 +74,17 @@ test.each(['9.9', '../2.2', ''])(
     await expect(openFindSchema({ ...PROFILE, schemaVersion })).rejects.toThrow(ConfigError);
   },
 );
+
+test('a schema that is given back stays with whoever else has it, however many others come', async () => {
+  const document = buildDocument(aFind(), PROFILE);
+  const [first, second] = [await openFindSchema(PROFILE), await openFindSchema(PROFILE)];
+  first[Symbol.dispose]();
+  first[Symbol.dispose]();
+  for (const prefix of ['aa', 'bb', 'cc']) {
+    using other = await openFindSchema({ ...PROFILE, prefix });
+    expect(other.check(document)).not.toEqual([]);
+  }
+  expect(second.check(document)).toEqual([]);
+  expect(() => first.check(document)).toThrow('this schema was given back');
+  second[Symbol.dispose]();
+});

@@ -1,9 +1,14 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { OutboxLeasedError } from '../../../src/base/errors.ts';
 import { leaseHolder, takeLease } from '../../../src/outbox/lease.ts';
+import { openOutbox } from '../../../src/outbox/open-outbox.ts';
 import { type ProcessTable, processTable } from '../../../src/outbox/process-table.ts';
+import { openService } from '../../../src/outbox/services.ts';
+import { manualClock } from '../../support/manual-clock.ts';
 import { type Machine, playMachine } from '../../support/played-machine.ts';
-import { tempOutbox } from '../../support/temp-outbox.ts';
+import { ADDRESS, queueImport, tempFolder, tempOutbox, USERNAME } from '../../support/temp-outbox.ts';
 
 /** A process that is started on the machine now. */
 const startOn = (machine: Machine, pid: number): ProcessTable => processTable(machine.seenBy(machine.start({ pid })));
@@ -23,6 +28,29 @@ test('whoever cannot know the holder is told where to look for it and what to ad
   takeLease(outbox, { processes: startOn(playMachine('win32', { host: 'office', id: '2' }), 10) });
   const asking = { processes: startOn(playMachine('win32'), 20) };
   expect(hintOf(() => takeLease(outbox, asking))).toMatch(/Look on office whether process 10 is a pas.*--take-over/);
+});
+
+test('a damaged outbox is taken by nobody', () => {
+  const path = join(tempFolder(), 'outbox.sqlite');
+  const opened = () => openService(openOutbox(path, manualClock()), { address: ADDRESS, username: USERNAME });
+  const whole = opened();
+  queueImport(whole, 'F-1');
+  const [page, sizeBytes] = [
+    `select rootpage from sqlite_schema where type = 'index' and tbl_name = 'entries' and sql not like '%where%' order by name limit 1`,
+    'pragma page_size',
+  ].map((text) => Number(whole.sql(text).pluck().get()));
+  whole.close();
+  const bytes = readFileSync(path);
+  // The index says that it has no entries.
+  bytes.writeUInt16BE(0, ((page ?? 0) - 1) * (sizeBytes ?? 0) + 3);
+  writeFileSync(path, bytes);
+  const damaged = opened();
+  try {
+    expect(() => takeLease(damaged)).toThrow(/the database is damaged \(/);
+    expect(leaseHolder(damaged)).toBeUndefined();
+  } finally {
+    damaged.close();
+  }
 });
 
 test('a process holds the outbox once, also against itself', () => {
