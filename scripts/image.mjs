@@ -1,5 +1,5 @@
 /**
- * npm run image: of each Linux archive in release/ (npm run release) an OCI image of the mock server, also into release/.
+ * npm run image [-- TARGET…]: of each Linux archive in release/ (npm run release) an OCI image of the mock server, also into release/.
  * Needs no daemon and no root, but a Debian: Node wants a C and a C++ library, and those are Debian's. The image has no shell.
  * The same archive and the same packages of Debian give the same bytes.
  */
@@ -9,6 +9,7 @@ import {
   chmodSync,
   cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -42,11 +43,14 @@ const created = new Date(commitTime * 1000).toISOString();
 const work = mkdtempSync(join(tmpdir(), 'pas-image-'));
 
 try {
+  const known = Object.keys(TARGETS);
   const made = existsSync(out) ? readdirSync(out) : [];
-  const found = Object.keys(TARGETS).filter((target) => made.includes(archiveOf(target)));
-  if (found.length === 0)
-    throw new Error(`release/ has no ${Object.keys(TARGETS).map(archiveOf).join(' or ')}: npm run release makes them`);
-  for (const target of found) makeImage(target);
+  const wanted = process.argv.length > 2 ? process.argv.slice(2) : known.filter((target) => made.includes(archiveOf(target)));
+  const unknown = wanted.find((target) => !known.includes(target));
+  if (unknown !== undefined) throw new Error(`${unknown} is none of ${known.join(', ')}`);
+  const missing = wanted.length === 0 ? known : wanted.filter((target) => !made.includes(archiveOf(target)));
+  if (missing.length > 0) throw new Error(`release/ has no ${missing.map(archiveOf).join(', ')}: npm run release makes them`);
+  for (const target of wanted) makeImage(target);
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
@@ -121,9 +125,10 @@ function layBase(base, target) {
     const [, name = ''] = /^Package: (.+)$/m.exec(about) ?? [];
     mkdirSync(join(base, 'var/lib/dpkg/status.d'), { recursive: true });
     writeFileSync(join(base, 'var/lib/dpkg/status.d', name), about);
-    cpSync(join(unpacked, 'usr/share/doc', name, 'copyright'), join(base, 'usr/share/doc', name, 'copyright'), {
-      dereference: true,
-    });
+    // The licence, or a link to the folder of the package that has it.
+    const notice = join('usr/share/doc', name);
+    const path = lstatSync(join(unpacked, notice)).isSymbolicLink() ? notice : join(notice, 'copyright');
+    cpSync(join(unpacked, path), join(base, path), { verbatimSymlinks: true });
   }
   const taken = [
     ...readdirSync(join(unpacked, 'lib', triplet)).map((name) => join('lib', triplet, name)),
@@ -157,10 +162,17 @@ function fetchPackages(architecture, folder) {
   const flags = Object.entries({ ...own, ...more }).flatMap(([name, value]) => ['-o', `${name}=${value}`]);
   run('apt-get', ['-qq', ...flags, 'update'], folder);
   run('apt-get', ['-qq', ...flags, 'download', ...LIBRARIES], folder);
-  const files = readdirSync(folder).filter((name) => name.endsWith('.deb'));
-  if (files.length !== LIBRARIES.length)
-    throw new Error(`apt has ${files.join(', ')} for ${architecture}, not all of ${LIBRARIES.join(', ')}`);
-  return files.sort().map((name) => join(folder, name));
+  const fetched = () => readdirSync(folder).filter((name) => name.endsWith('.deb'));
+  // Its name has the compiler's version; the licences of the compiler's libraries are in it.
+  const [licences = ''] = fetched().flatMap(
+    (name) => /gcc-\d+-base/.exec(run('dpkg-deb', ['--field', name, 'Depends'], folder)) ?? [],
+  );
+  run('apt-get', ['-qq', ...flags, 'download', licences], folder);
+  if (fetched().length !== LIBRARIES.length + 1)
+    throw new Error(`of ${LIBRARIES.join(', ')} apt has only ${fetched().join(', ')} for ${architecture}`);
+  return fetched()
+    .sort()
+    .map((name) => join(folder, name));
 }
 
 function configOf(architecture, layers) {
@@ -200,7 +212,7 @@ function layer(layout, folder, names, title) {
   const file = join(work, 'layer.tar');
   pack(folder, names, file);
   const diffId = `sha256:${sha256(readFileSync(file))}`;
-  const bytes = execFileSync('gzip', ['-n', '-9', '-c', file], { maxBuffer: 1 << 29 });
+  const bytes = execFileSync('gzip', ['-n', '-6', '-c', file], { maxBuffer: 1 << 29 });
   return { title, diffId, descriptor: blob(layout, bytes, 'application/vnd.oci.image.layer.v1.tar+gzip') };
 }
 
