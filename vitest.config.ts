@@ -38,11 +38,14 @@ export default defineConfig({
             'test/disk/**',
             'test/jitter/**',
             'test/scale/**',
+            'test/image/**',
           ],
         },
       },
       // With a browser, a terminal, shells, a Redis and other people's harvesters.
       { test: { ...shared, ...SIDE_BY_SIDE, name: 'programs', include: ['test/programs/**/*.test.ts'] } },
+      // The mock server's image in Podman; .ci/image makes both ready.
+      { test: { ...shared, ...ALONE, name: 'image', include: ['test/image/**/*.test.ts'] } },
       { test: { ...shared, ...ALONE, name: 'pace', include: ['test/pace/**/*.test.ts'] } },
       // Kills, cut lines, full disks and nonsense met by whole processes.
       { test: { ...shared, ...SIDE_BY_SIDE, name: 'endurance', include: ['test/endurance/**/*.test.ts'] } },

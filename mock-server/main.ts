@@ -8,10 +8,13 @@ import { type MockServer, startMockServer } from './server.ts';
  * @throws Error with a readable reason when it cannot start
  */
 export async function runMockServer(flags: MockServerFlags & { readonly json?: boolean }): Promise<MockServer> {
-  const server = await startMockServer(parseMockServerOptions(flags));
+  let started: MockServer | undefined;
+  // Before it starts: the first process of a container is not ended by a signal that it does not wait for.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => void server.close().then(() => process.exit(0)));
+    process.once(signal, () => void Promise.resolve(started?.close()).then(() => process.exit(0)));
   }
+  const server = await startMockServer(parseMockServerOptions(flags));
+  started = server;
   const { base_url, oai_base, schema_base, control_url, port, pid } = server;
   const line =
     flags.json === true ? JSON.stringify({ base_url, oai_base, schema_base, control_url, port, pid }) : readyLine(server);

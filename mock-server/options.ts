@@ -44,7 +44,7 @@ export type MockServerOptions = {
 };
 
 /** So that the token need not stand in a command line, where everybody on the machine can read it. */
-const CONTROL_TOKEN_VARIABLE = 'PAS_MOCK_CONTROL_TOKEN';
+export const CONTROL_TOKEN_VARIABLE = 'PAS_MOCK_CONTROL_TOKEN';
 
 /** Adds the mock server's flags to a command. {@link parseMockServerOptions} reads what commander made of them. */
 export function addMockServerOptions(command: Command): Command {

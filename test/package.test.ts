@@ -6,7 +6,7 @@ import { checkNode } from '../src/flows/checks/check-machine.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 type Manifest = { readonly engines: { readonly node: string }; readonly man: unknown } & Readonly<
-  Record<'dependencies' | 'optionalDependencies' | 'exports' | 'bin', Readonly<Record<string, unknown>>>
+  Record<'dependencies' | 'optionalDependencies' | 'peerDependencies' | 'exports' | 'bin', Readonly<Record<string, unknown>>>
 >;
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest;
 
@@ -33,7 +33,8 @@ const loaded = new Set(
 );
 
 test('every dependency is one that the shipped code loads, and none is missing', () => {
-  const declared = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.optionalDependencies)];
+  const { dependencies, optionalDependencies, peerDependencies } = manifest;
+  const declared = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
   expect([...loaded].sort()).toEqual(declared.sort());
 });
 

@@ -56,10 +56,11 @@ def listed(base_url, name, setspec):
         query = {"verb": "ListIdentifiers", "resumptionToken": token.text} if token is not None and token.text else None
 
 
-base_url, path = sys.argv[1:3]
-with open(path, "rb") as file:
-    # The example names its schema by port 8099; another mock has another address.
-    document = file.read().replace(b"http://127.0.0.1:8099", base_url.encode())
-ident = import_find(base_url, sign_in(base_url, "archaeologist"), document)
-found = list(listed(base_url, "archaeologist", "samostatny_nalez"))
-print(f"{ident} was created and is {'one of' if ident in found else 'not among'} {len(found)} finds.")
+if __name__ == "__main__":
+    base_url, path = sys.argv[1:3]
+    with open(path, "rb") as file:
+        # The example names its schema by port 8099; another mock has another address.
+        document = file.read().replace(b"http://127.0.0.1:8099", base_url.encode())
+    ident = import_find(base_url, sign_in(base_url, "archaeologist"), document)
+    found = list(listed(base_url, "archaeologist", "samostatny_nalez"))
+    print(f"{ident} was created and is {'one of' if ident in found else 'not among'} {len(found)} finds.")

@@ -1,4 +1,4 @@
-/** What YAML can hold, as far as our workflow needs it: no tags, anchors, flow mappings or quotes. */
+/** What YAML can hold, as far as our workflow needs it: no tags, anchors, flow mappings, and no quotes but in a list. */
 export type Yaml = string | readonly Yaml[] | { readonly [key: string]: Yaml };
 
 type Line = { readonly number: number; readonly indent: number; readonly text: string };
@@ -23,8 +23,8 @@ export function readYaml(source: string): Yaml {
   };
 
   const scalar = (text: string, line: Line): Yaml => {
-    const list = /^\[([\w, -]*)\]$/.exec(text);
-    if (list !== null) return (list[1] ?? '').split(',').map((each) => each.trim());
+    const list = /^\[((?:[\w, -]|"[\w:-]+")*)\]$/.exec(text);
+    if (list !== null) return (list[1] ?? '').split(',').map((each) => each.replaceAll('"', '').trim());
     if (text === '' || /^["'[\]{}&*!>%@`|]/.test(text) || /: |:$| #/.test(text)) fail(line, `not a plain value: ${text}`);
     return text;
   };

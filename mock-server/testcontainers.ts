@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import { AbstractStartedContainer, GenericContainer, type StartedTestContainer, Wait } from 'testcontainers';
+import { CONTROL_PATH } from './addresses.ts';
+import { CONTROL_TOKEN_VARIABLE } from './options.ts';
+
+/** Where the server listens in its image. */
+const PORT = 8080;
+
+/**
+ * The image of the mock server as a container of Testcontainers, ready when {@link start} resolves. It has a control token of its own,
+ * for its control interface is asked from outside the container.
+ *
+ *     await using service = await new MockServiceContainer('localhost/pas-mock:0.1.0').withFlags('--min-interval', '0').start();
+ */
+export class MockServiceContainer extends GenericContainer {
+  readonly #token: string;
+  readonly #flags: string[] = [];
+
+  /** @param image as it is called where the tests run @param controlToken default: a new one */
+  constructor(image: string, controlToken: string = randomBytes(16).toString('hex')) {
+    super(image);
+    this.#token = controlToken;
+    this.withExposedPorts(PORT)
+      .withEnvironment({ [CONTROL_TOKEN_VARIABLE]: controlToken })
+      .withWaitStrategy(Wait.forHttp(`${CONTROL_PATH}/health`, PORT).forStatusCode(200));
+  }
+
+  /** More flags of `pas-mock-server`, such as `'--service-names'`. The host and the port are the image's. */
+  withFlags(...flags: readonly string[]): this {
+    this.#flags.push(...flags);
+    return this.withCommand([...this.#flags]);
+  }
+
+  override async start(): Promise<StartedMockServiceContainer> {
+    return new StartedMockServiceContainer(await super.start(), this.#token);
+  }
+}
+
+/** What its control interface refused, or did not answer as it should. */
+export class MockControlError extends Error {
+  readonly code = 'MOCK_CONTROL';
+  /** HTTP status of the answer. */
+  readonly status: number;
+  constructor(what: string, status: number, reason: string) {
+    super(`the mock server refused ${what} with ${status}: ${reason}`);
+    this.name = 'MockControlError';
+    this.status = status;
+  }
+}
+
+/** A mock server that accepts connections. None of its addresses ends with a slash. */
+export class StartedMockServiceContainer extends AbstractStartedContainer {
+  /** Asked for by the control interface, as Bearer. */
+  readonly controlToken: string;
+
+  constructor(container: StartedTestContainer, controlToken: string) {
+    super(container);
+    this.controlToken = controlToken;
+  }
+
+  /** Of both interfaces, as the tests reach it. */
+  get baseUrl(): string {
+    const host = this.getHost();
+    return `http://${host.includes(':') ? `[${host}]` : host}:${this.getMappedPort(PORT)}`;
+  }
+
+  get controlUrl(): string {
+    return this.baseUrl + CONTROL_PATH;
+  }
+
+  /**
+   * What documents have to name: the same in each container that is started with the same flags, whatever port it is reached by.
+   * @throws MockControlError
+   */
+  async schemaBase(): Promise<string> {
+    const state = await this.control<{ addresses: { schema_base: string } }>('GET', '/state');
+    return state.addresses.schema_base;
+  }
+
+  /**
+   * Asks the control interface.
+   * @param path below its address, such as `/faults` @param body sent as JSON
+   * @returns its JSON, in the shape that `/__mock__/openapi.json` gives
+   * @throws MockControlError where it refuses
+   */
+  async control<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const answer = await fetch(this.controlUrl + path, {
+      method,
+      headers: { authorization: `Bearer ${this.controlToken}` },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new MockControlError(`${method} ${path}`, answer.status, text);
+    return JSON.parse(text) as T;
+  }
+}

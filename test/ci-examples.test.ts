@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { freePort } from './support/free-port.ts';
+import { startMockProcess } from './support/mock-process.ts';
+import { readYaml } from './support/read-yaml.ts';
+import { inBash, layOut } from './support/run-page.ts';
+import { makeHome } from './support/run-pas.ts';
+
+type Step = { readonly uses?: string; readonly run?: string; readonly env?: Readonly<Record<string, string>> };
+
+const example = (name: string): unknown =>
+  readYaml(readFileSync(join(import.meta.dirname, '..', 'examples', 'ci', name), 'utf8'));
+
+describe('the action', () => {
+  const { inputs, runs } = example('action/action.yml') as {
+    readonly inputs: Readonly<Record<string, { readonly default: string }>>;
+    readonly runs: { readonly using: string; readonly steps: readonly Step[] };
+  };
+
+  /** Runs its steps as a runner does, with these inputs, and then one that has what they set. */
+  function run(given: Readonly<Record<string, string>>, then: string): Promise<string> {
+    const home = makeHome();
+    layOut(home.folder, '8099');
+    const value = (text: string): string =>
+      text.replace(/\$\{\{ inputs\.(\w+) \}\}/g, (_all, name: string) => given[name] ?? inputs[name]?.default ?? '');
+    const env = Object.fromEntries(
+      runs.steps.flatMap(({ env: own = {} }) => Object.entries(own).map(([name, text]) => [name, value(text)] as const)),
+    );
+    const lines = runs.steps.map(({ run: line = '' }) => line).join('\n');
+    const script = `set -eo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null' EXIT\n${lines}\nexport $(cat "$GITHUB_ENV")\n${then}`;
+    return inBash(home.folder, script, { ...home.env, ...env, GITHUB_ENV: join(home.folder, 'set') });
+  }
+
+  test('starts the mock with the flags that it is given, and tells the next steps where it is', async () => {
+    expect(runs.using).toBe('composite');
+    const port = String(await freePort());
+    const said = await run(
+      { port, flags: '--min-interval 0 --seed empty' },
+      'curl -sf "$MOCK_CONTROL/state"; echo "$MOCK_SCHEMA_BASE"',
+    );
+    expect(said).toContain(`"schema_base":"http://127.0.0.1:${port}/schema/svc"`);
+    expect(said).toContain('"finds":0');
+    expect(said.trim().split('\n').at(-1)).toMatch(`http://127.0.0.1:${port}/schema/svc`);
+  });
+
+  test('fails at once where the mock does not start, and says why', async () => {
+    const port = String(await freePort());
+    const began = performance.now();
+    await expect(run({ port, flags: '--no-such-flag' }, 'true')).rejects.toThrow("unknown option '--no-such-flag'");
+    expect(performance.now() - began).toBeLessThan(20_000);
+  });
+});
+
+test('the job with a service container is YAML, and its lines work on a mock that asks for a token', async () => {
+  const { jobs } = example('service-container.yml') as {
+    readonly jobs: {
+      readonly client: {
+        readonly services: {
+          readonly mock: { readonly env: Readonly<Record<string, string>>; readonly ports: readonly string[] };
+        };
+        readonly env: Readonly<Record<string, string>>;
+        readonly steps: readonly Step[];
+      };
+    };
+  };
+  const { services, env, steps } = jobs.client;
+  const token = services.mock.env['PAS_MOCK_CONTROL_TOKEN'] ?? '';
+  expect(env['MOCK_TOKEN']).toBe(token);
+  expect(services.mock.ports).toEqual(['8099:8080']);
+  const mock = await startMockProcess('--control-token', token);
+  const home = makeHome();
+  try {
+    const lines = steps.flatMap(({ run }) => run?.replace('make test', 'true') ?? []);
+    const script = `set -e\n${lines.join('\n')}\ncat journal.json`;
+    const said = await inBash(home.folder, script, { ...home.env, MOCK_URL: mock.base_url, MOCK_TOKEN: token });
+    expect(said).toContain('"ip_ms":0');
+    expect(said.trim().endsWith('[]')).toBe(true);
+  } finally {
+    await mock.stop();
+  }
+});
+
+test('the shell job tests a client in shell', async () => {
+  const home = makeHome();
+  const port = String(await freePort());
+  layOut(home.folder, port);
+  const said = await inBash(home.folder, 'sh examples/ci/job.sh sh examples/ci/client-test.sh', { ...home.env, MOCK_PORT: port });
+  expect(said).toContain('ok: a throttled import is sent again, and arrives once');
+});
