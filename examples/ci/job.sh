@@ -7,7 +7,9 @@
 set -eu
 
 port=${MOCK_PORT:-8099}
-npx pas-mock-server --port "$port" &
+# Not by npx, whose end would leave the server running.
+PATH=$PWD/node_modules/.bin:$PATH
+pas-mock-server --port "$port" &
 mock=$!
 trap 'kill "$mock" 2>/dev/null || true' EXIT
 
