@@ -6,6 +6,7 @@ type Event = { readonly atMs: number; readonly order: number; run(): void };
 const QUIET_TURNS = 3;
 /** The kernel's answers, which no clock of ours decides: a file that is read, a number that is drawn. */
 const OUTSIDE = /^(?:FS|FILE|Zip|Zlib|Random|Close|Worker|Hash|PBKDF|Scrypt|Immediate)/i;
+const LEAST_WAIT_MS = 0.001;
 /** Modules that are loaded, at most. */
 const LONGEST_OUTSIDE_MS = 20_000;
 
@@ -39,7 +40,9 @@ export class VirtualTime {
 
   /** @returns takes it back */
   plan(inMs: number, run: () => void): () => void {
-    const event = { atMs: this.#nowMs + Math.max(0, inMs), order: this.#order++, run };
+    // A wait too short for the numbers that times are would end where it began, and whoever waits would wait for ever.
+    const waitMs = inMs > 0 ? Math.max(inMs, LEAST_WAIT_MS) : 0;
+    const event = { atMs: this.#nowMs + waitMs, order: this.#order++, run };
     let at = this.#events.length;
     while (at > 0 && later(this.#events[at - 1] as Event, event)) at -= 1;
     this.#events.splice(at, 0, event);
