@@ -36,17 +36,20 @@ export async function recogniseOutbox(outbox: Outbox, { memory, machine, wasMove
   const from = await originOf(outbox, memory, machine, wasMoved);
   if (from !== undefined) {
     const recalled = memory.recall(historyOf(outbox).id);
+    const isBehind = (recalled?.attempts ?? 0) > historyOf(outbox).attempts;
     // First of all, and for good: whoever else has this outbox must not go on with what this one is to send.
     if (from !== 'elsewhere') memory.divide(outbox);
     const doubtful = outbox.change(() => {
       const nowMs = outbox.clock.now();
       const fromMs = Math.min(lastRequestMs(outbox) ?? nowMs, lastAnswerMs(outbox) ?? nowMs, nowMs);
-      const doubt = { fromMs, untilMs: from === 'earlier' ? nowMs : OPEN_END_MS };
-      const entries = doubtUnsent(outbox, doubt, from === 'divided' ? recalled?.sharedUntil : undefined);
-      if (from !== 'divided')
+      // One that was divided and is behind as well, as the same old copy that is put back again, knows neither what was sent before nor what is still to come.
+      const isLost = from !== 'divided' || isBehind;
+      const unsent = isLost ? doubtUnsent(outbox, { fromMs, untilMs: from === 'elsewhere' ? OPEN_END_MS : nowMs }) : [];
+      const shared = from === 'divided' ? doubtUnsent(outbox, { fromMs, untilMs: OPEN_END_MS }, recalled?.sharedUntil) : [];
+      if (isLost)
         for (const { id } of allServices(outbox)) addGap({ ...outbox, serviceId: id }, { project: null, fromMs, untilMs: nowMs });
       beginHistory(outbox, machine);
-      return entries.length;
+      return Math.max(unsent.length, shared.length);
     });
     // So that a file without its log does not forget it.
     outbox.sql('pragma wal_checkpoint(full)').all();

@@ -66,6 +66,21 @@ describe('two copies of one outbox on one machine', () => {
     copy.close();
   });
 
+  test('send nothing twice where the same old copy is put back twice, and what was sent since is added again', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const service = findService(clock);
+    const [first, second] = [copyOf(outbox, clock), copyOf(outbox, clock)];
+    queueFind(outbox, 'K-1');
+    await service.push(outbox);
+    await service.push(first, { limit: 0 });
+    queueFind(second, 'K-1');
+    await service.push(second);
+    expect([service.writes, states(second)]).toEqual([['K-1'], ['uncertain']]);
+    first.close();
+    second.close();
+  });
+
   test('are not pushed at once: the one that begins later goes on, and the other is told', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
