@@ -91,8 +91,8 @@ export const PLANTED: readonly Planted[] = [
     seed: 68,
     themes: ['an outbox is put back'],
     file: 'src/flows/push/recognise-outbox.ts',
-    from: `const entries = doubtUnsent(outbox, doubt, from === 'divided' ? recalled?.sharedUntil : undefined);`,
-    to: `const entries = from === 'earlier' ? [] : doubtUnsent(outbox, doubt, from === 'divided' ? recalled?.sharedUntil : undefined);`,
+    from: `const unsent = isLost ? doubtUnsent`,
+    to: `const unsent = isLost && from !== 'earlier' ? doubtUnsent`,
   },
   {
     name: 'an outbox from another machine is taken for one of this',
@@ -107,8 +107,15 @@ export const PLANTED: readonly Planted[] = [
     seed: 73,
     themes: ['what the outbox does not know any more is entered again'],
     file: 'src/flows/push/recognise-outbox.ts',
-    from: `if (from !== 'divided')\n        for`,
+    from: `if (isLost)\n        for`,
     to: `if (from === 'elsewhere')\n        for`,
+  },
+  {
+    name: 'an old copy that is put back a second time is taken for one that goes on beside',
+    seed: 1609,
+    file: 'src/flows/push/recognise-outbox.ts',
+    from: `from !== 'divided' || isBehind;`,
+    to: `from !== 'divided';`,
   },
   {
     name: 'a number is not held behind an earlier one',
