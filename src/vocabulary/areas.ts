@@ -103,7 +103,7 @@ export function namedAreas(vocabulary: Vocabulary, setSpec: string, box: Boundin
 }
 
 /** An area of a set with its boundary, as WKT in WGS 84. */
-type BoundedArea = { readonly ident: string; readonly label: string; readonly boundary: string };
+export type BoundedArea = { readonly ident: string; readonly label: string; readonly boundary: string };
 
 /** The harvested areas of a set directly below one of the given ones, by name; those that have a boundary. */
 export function areasBelow(vocabulary: Vocabulary, setSpec: string, superiors: readonly string[]): readonly BoundedArea[] {

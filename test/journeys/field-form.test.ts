@@ -65,6 +65,13 @@ function last(name: string): string {
   return `\${last-saved#${name}}`;
 }
 
+test.each(['odk', 'qfield'])('a form for %s is not made from a value that cannot be read', async (tool) => {
+  const path = join(home.folder, tool === 'odk' ? 'unread.xlsx' : 'unread');
+  const { code, stderr } = await home.pas('field', 'make', path, '--for', tool, '--set', 'depth_cm=deep');
+  expect([code, existsSync(path)]).toEqual([2, false]);
+  expect(stderr).toContain('deep');
+});
+
 test('what the profile says of every find, a form begins with', async () => {
   const other = home.copy();
   const config = join(other.folder, 'pas', 'config.toml');

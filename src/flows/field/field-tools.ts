@@ -1,3 +1,7 @@
+import { UsageError } from '../../base/errors.ts';
+import type { FindDefaults } from '../../columns/defaults.ts';
+import { readSettings } from '../../columns/settings.ts';
+import { rememberReferences } from '../../find/resolve-reference.ts';
 import type { FieldMade, FieldRequest, MakeField } from './make-field.ts';
 
 /** The programs that finds are recorded in on a phone. What makes a form is loaded only for its program. */
@@ -10,7 +14,19 @@ export type FieldTool = keyof typeof MAKERS;
 
 export const FIELD_TOOLS = Object.keys(MAKERS) as readonly FieldTool[];
 
-/** @throws UsageError where a vocabulary was not harvested, or a file is there that may not be replaced; what the disk refuses */
-export function makeField(tool: FieldTool, request: FieldRequest): Promise<FieldMade> {
-  return MAKERS[tool](request);
+type Wanted = Omit<FieldRequest, 'starting'> & {
+  /** What config.toml and flags say that every find has. */
+  readonly defaults: FindDefaults;
+};
+
+/**
+ * @throws UsageError where a value that finds begin with cannot be read, a vocabulary was not harvested, or a file is there that may
+ *   not be replaced; what the disk refuses
+ */
+export async function makeField(tool: FieldTool, { defaults, ...wanted }: Wanted): Promise<FieldMade> {
+  const resolveReference = rememberReferences(wanted.rules.lookupTerm);
+  const { elements, issues } = readSettings(defaults, '', { resolveReference, resolvePhoto: () => ({ value: '' }) });
+  const issue = issues.find(({ severity }) => severity === 'error');
+  if (issue !== undefined) throw new UsageError(issue.message);
+  return MAKERS[tool]({ ...wanted, starting: elements });
 }

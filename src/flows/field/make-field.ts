@@ -1,4 +1,4 @@
-import type { FindDefaults } from '../../columns/defaults.ts';
+import type { FindElements } from '../../find/fields.ts';
 import type { RuleContext } from '../../find/rule.ts';
 import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
 
@@ -9,8 +9,8 @@ export type FieldRequest = {
   readonly overwrite: boolean;
   /** What was harvested; whoever needs a set asks for it. */
   readonly vocabulary: Vocabulary;
-  /** What config.toml says that every find of the profile has. */
-  readonly defaults: FindDefaults;
+  /** What every find begins with. */
+  readonly starting: FindElements;
   /** What is known of the account and of what was harvested. */
   readonly rules: RuleContext;
   /** The account's own name, who is the finder where nothing else says it. */

@@ -3,9 +3,7 @@ import { UsageError } from '../../base/errors.ts';
 import { inEachLanguage, t } from '../../base/language.ts';
 import { LANGUAGES } from '../../base/languages.ts';
 import { type Message, msg } from '../../base/message.ts';
-import { readSettings } from '../../columns/settings.ts';
 import { FORM_LABEL_GAP, FORM_NOT_LISTED, formGroupOf, isWrittenToo } from '../../find/form-names.ts';
-import { rememberReferences } from '../../find/resolve-reference.ts';
 import { rankOf } from '../../find/rule.ts';
 import { refuseExisting, writeOutputFile } from '../../store/output-file.ts';
 import { workbookOfSheets } from '../../tables/write-workbook.ts';
@@ -27,14 +25,12 @@ const FORM_ID = 'pas_finds';
  * @throws UsageError where the name is none of a workbook, a vocabulary was not harvested, or a file is there that may not be replaced
  */
 export async function makeOdkForm(request: FieldRequest): Promise<FieldMade> {
-  const { destination, overwrite, vocabulary, rules, defaults } = request;
+  const { destination, overwrite, vocabulary, rules, starting } = request;
   if (extname(destination).toLowerCase() !== '.xlsx')
     throw new UsageError(t`The form is a workbook, and ${destination} is no name of one.`, {
       hint: t`Give it the ending .xlsx.`,
     });
   const lists = formLists(vocabulary, rules);
-  const resolveReference = rememberReferences(rules.lookupTerm);
-  const { elements: starting } = readSettings(defaults, '', { resolveReference, resolvePhoto: () => ({ value: '' }) });
   const files = new Map<string, string>();
   for (const [name, { choices, groups }] of lists) {
     files.set(listFileOf(name), listCsv(isWrittenToo(name) ? [await notListed(), ...choices] : choices));

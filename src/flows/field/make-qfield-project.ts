@@ -2,11 +2,10 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { readSettings } from '../../columns/settings.ts';
 import type { TargetState } from '../../find/field.ts';
 import { FIELDS, type FindElements } from '../../find/fields.ts';
 import { formGroupOf, formLabelOf } from '../../find/form-names.ts';
-import { cellOfReference, NEW_PERSON, rememberReferences } from '../../find/resolve-reference.ts';
+import { cellOfReference, NEW_PERSON } from '../../find/resolve-reference.ts';
 import { rankOf } from '../../find/rule.ts';
 import { parsePolygon } from '../../place/polygon.ts';
 import { toSJtsk } from '../../place/project.ts';
@@ -16,13 +15,13 @@ import { labels, outlines, pointsByValue, STATE_COLOURS } from '../../qgis/symbo
 import { writeOutputFolder } from '../../store/output-folder.ts';
 import { FINDS_LAYER, FORM_FILE, type FormColumn, PHOTO_FOLDER, PHOTOS_LAYER } from '../../tables/field-form.ts';
 import { collectedIn } from '../../tables/field-return.ts';
-import { areasBelow } from '../../vocabulary/areas.ts';
+import { areasBelow, type BoundedArea } from '../../vocabulary/areas.ts';
 import { termsByName } from '../../vocabulary/terms.ts';
 import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
 import { stateName } from '../finds/find-texts.ts';
 import { type FormChoice, type FormList, formLists } from './form-lists.ts';
 import type { FieldMade, FieldRequest } from './make-field.ts';
-import { AREAS_LAYER, type AreaOfForm, findsFile, LISTS_FILE, listsFile, PHOTO_COLUMNS, PROJECT_FILE } from './qfield-files.ts';
+import { AREAS_LAYER, findsFile, LISTS_FILE, listsFile, PHOTO_COLUMNS, PROJECT_FILE } from './qfield-files.ts';
 import {
   COMPUTED_PLACE,
   type FormContent,
@@ -39,8 +38,8 @@ import {
  * Writes a folder with a project for QGIS and QField: a form of finds with their photographs, the lists that it is chosen from, and the
  * cadastral areas of its projects. It needs no network.
  *
- * @throws UsageError where a vocabulary was not harvested, a value that finds begin with cannot be read, or the folder is there and may
- *   not be replaced: one in which something was collected never is
+ * @throws UsageError where a vocabulary was not harvested, or the folder is there and may not be replaced: one in which something was
+ *   collected never is
  */
 export async function makeQfieldProject(request: FieldRequest): Promise<FieldMade> {
   const { destination, overwrite, vocabulary, rules, nowMs } = request;
@@ -75,24 +74,19 @@ export async function makeQfieldProject(request: FieldRequest): Promise<FieldMad
   return { files: [...files.keys()].map((name) => join(destination, name)), notes };
 }
 
-/** @throws UsageError for a value of config.toml or of a flag that cannot be read */
-function contentOf({ defaults, rules, finder }: FieldRequest, lists: ReadonlyMap<string, FormList>): FormContent {
-  const resolveReference = rememberReferences(rules.lookupTerm);
-  const { elements, issues } = readSettings(defaults, '', { resolveReference, resolvePhoto: () => ({ value: '' }) });
-  const [issue] = issues.filter(({ severity }) => severity === 'error');
-  if (issue !== undefined) throw new UsageError(issue.message);
+function contentOf({ starting, rules, finder }: FieldRequest, lists: ReadonlyMap<string, FormList>): FormContent {
   const states: readonly TargetState[] = rankOf(rules) === 'researcher' ? [1] : [1, 2, 3];
   const initial = new Map<string, string>();
   for (const { name } of FIELDS) {
-    const value = elements[name];
-    if (value !== undefined && !(name === 'nalezce' && isNewPerson(elements))) initial.set(name, textOf(value));
+    const value = starting[name];
+    if (value !== undefined && !(name === 'nalezce' && isNewPerson(starting))) initial.set(name, textOf(value));
   }
   const own = finder === undefined ? undefined : rules.lookupTerm?.('osoba', finder);
-  if (elements.nalezce === undefined && own?.kind === 'found') initial.set('nalezce', own.term.id);
-  if (elements.stav === undefined) initial.set('stav', String(rankOf(rules) === undefined ? 1 : (states[1] ?? 1)));
+  if (starting.nalezce === undefined && own?.kind === 'found') initial.set('nalezce', own.term.id);
+  if (starting.stav === undefined) initial.set('stav', String(rankOf(rules) === undefined ? 1 : (states[1] ?? 1)));
   const [only, another] = lists.get('projekt')?.choices ?? [];
-  if (elements.projekt === undefined && only !== undefined && another === undefined) initial.set('projekt', only.name);
-  const written = new Map(isNewPerson(elements) ? [['nalezce', literal(elements.nalezce?.text ?? '')]] : []);
+  if (starting.projekt === undefined && only !== undefined && another === undefined) initial.set('projekt', only.name);
+  const written = new Map(isNewPerson(starting) ? [['nalezce', literal(starting.nalezce?.text ?? '')]] : []);
   const project = initial.get('projekt');
   const listed = lists.get('projekt')?.choices;
   if (project !== undefined && listed !== undefined && !listed.some(({ name }) => name === project)) {
@@ -128,7 +122,7 @@ function layersOf(
   columns: ReturnType<typeof findColumns>,
   content: FormContent,
   lists: ReadonlyMap<string, FormList>,
-  areas: readonly AreaOfForm[],
+  areas: readonly BoundedArea[],
 ): QgisLayer[] {
   const called = `coalesce(represent_value("druh_nalezu"), '?') || ' ' || coalesce(format_date("datum_nalezu", 'd. M.'), '')`;
   const states = content.states.map((state) => ({ value: String(state), label: stateName(state), colour: STATE_COLOURS[state] }));
@@ -221,9 +215,9 @@ function projectsOf({ initial }: FormContent, lists: ReadonlyMap<string, FormLis
 const MOST_BOUNDARY_CHARACTERS = 20_000_000;
 
 /** The harvested cadastral areas of the districts of projects. A project's record says no smaller place that everybody may see. */
-function areasOf(vocabulary: Vocabulary, projects: readonly string[]): readonly AreaOfForm[] {
+function areasOf(vocabulary: Vocabulary, projects: readonly string[]): readonly BoundedArea[] {
   const districts = new Set(projects.flatMap((ident) => districtOf(vocabulary, ident)));
-  const areas: AreaOfForm[] = [];
+  const areas: BoundedArea[] = [];
   let characters = 0;
   for (const area of areasBelow(vocabulary, 'ruian_katastr', [...districts])) {
     characters += area.boundary.length;
@@ -241,7 +235,7 @@ function districtOf(vocabulary: Vocabulary, project: string): string[] {
   );
 }
 
-function extentOf(areas: readonly AreaOfForm[]): [number, number, number, number] {
+function extentOf(areas: readonly BoundedArea[]): [number, number, number, number] {
   const corners = areas.flatMap(({ boundary }) => {
     const { minX, minY, maxX, maxY } = parsePolygon(boundary).box;
     return [toSJtsk([minX, minY]), toSJtsk([minX, maxY]), toSJtsk([maxX, minY]), toSJtsk([maxX, maxY])];

@@ -4,6 +4,7 @@ import type { LayerColumn } from '../../qgis/layer.ts';
 import { databaseImage } from '../../store/database.ts';
 import { FINDS_LAYER, FORM_TABLE, type FormColumn, PHOTOS_LAYER } from '../../tables/field-form.ts';
 import { addLayer, beginGeoPackage, type GpkgColumn } from '../../tables/gpkg-layers.ts';
+import type { BoundedArea } from '../../vocabulary/areas.ts';
 import type { FormChoice } from './form-lists.ts';
 
 export const LISTS_FILE = 'lists.gpkg';
@@ -30,12 +31,10 @@ export function findsFile(columns: readonly LayerColumn[], meanings: readonly Fo
   });
 }
 
-export type AreaOfForm = { readonly ident: string; readonly label: string; readonly boundary: string };
-
 /** The GeoPackage of all that is only chosen from and looked at: lists by layer, and cadastral areas where there are any. */
 export function listsFile(
   lists: ReadonlyMap<string, readonly FormChoice[]>,
-  areas: readonly AreaOfForm[],
+  areas: readonly BoundedArea[],
   nowIso: string,
 ): Buffer {
   return databaseImage((database) => {
