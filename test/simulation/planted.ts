@@ -83,8 +83,8 @@ export const PLANTED: readonly Planted[] = [
     seed: 68,
     themes: ['an outbox is put back'],
     file: 'src/flows/push/recognise-outbox.ts',
-    from: `if ((recalled?.attempts ?? 0) > known.attempts) return 'earlier';`,
-    to: ``,
+    from: `isBehind ? 'earlier' : isElsewhere`,
+    to: `isElsewhere`,
   },
   {
     name: 'what an older copy has queued is not in doubt',
@@ -99,8 +99,8 @@ export const PLANTED: readonly Planted[] = [
     seed: 18,
     themes: ['a home goes to another machine'],
     file: 'src/flows/push/recognise-outbox.ts',
-    from: `return isElsewhere && !(await wasMoved()) ? 'elsewhere' : undefined;`,
-    to: `return isElsewhere && machine === '' ? 'elsewhere' : undefined;`,
+    from: `isElsewhere && !(await wasMoved()) ?`,
+    to: `isElsewhere && machine === '' ?`,
   },
   {
     name: 'what was added after a gap is sent without a look',
@@ -443,8 +443,8 @@ export const PLANTED: readonly Planted[] = [
     seed: 8,
     themes: ['a home is copied on its machine'],
     file: 'src/flows/push/recognise-outbox.ts',
-    from: `if (recalled !== undefined && recalled.sharedUntil !== null) return 'divided';`,
-    to: ``,
+    from: `isDivided ? 'divided' : isBehind`,
+    to: `isBehind`,
   },
   {
     name: 'an attempt of unknown end is forgotten',

@@ -33,16 +33,19 @@ type Origin = 'earlier' | 'divided' | 'elsewhere';
  * @throws OutboxLeasedError where a copy is pushed at this moment
  */
 export async function recogniseOutbox(outbox: Outbox, { memory, machine, wasMoved, onCopy }: Recognition): Promise<void> {
-  const from = await originOf(outbox, memory, machine, wasMoved);
+  const known = historyOf(outbox);
+  const recalled = memory.recall(known.id);
+  const isBehind = (recalled?.attempts ?? 0) > known.attempts;
+  const isDivided = recalled !== undefined && recalled.sharedUntil !== null;
+  const isElsewhere = known.machine !== '' && machine !== '' && known.machine !== machine;
+  const from = isDivided ? 'divided' : isBehind ? 'earlier' : isElsewhere && !(await wasMoved()) ? 'elsewhere' : undefined;
   if (from !== undefined) {
-    const recalled = memory.recall(historyOf(outbox).id);
-    const isBehind = (recalled?.attempts ?? 0) > historyOf(outbox).attempts;
     // First of all, and for good: whoever else has this outbox must not go on with what this one is to send.
     if (from !== 'elsewhere') memory.divide(outbox);
     const doubtful = outbox.change(() => {
       const nowMs = outbox.clock.now();
       const fromMs = Math.min(lastRequestMs(outbox) ?? nowMs, lastAnswerMs(outbox) ?? nowMs, nowMs);
-      // One that was divided and is behind as well, as the same old copy that is put back again, knows neither what was sent before nor what is still to come.
+      // Of two copies each knows all that was sent until they were divided, unless it is behind as well: an old copy that is put back a second time.
       const isLost = from !== 'divided' || isBehind;
       const unsent = isLost ? doubtUnsent(outbox, { fromMs, untilMs: from === 'elsewhere' ? OPEN_END_MS : nowMs }) : [];
       const shared = from === 'divided' ? doubtUnsent(outbox, { fromMs, untilMs: OPEN_END_MS }, recalled?.sharedUntil) : [];
@@ -65,18 +68,4 @@ export function refuseCopy(outbox: Outbox, memory: Memory): void {
   throw new OutboxLeasedError(msg`A copy of this outbox is pushed as well. Nothing more is sent from this one now.`, {
     hint: msg`${cmd`pas push`} looks for what was sent from there, and goes on with the rest.`,
   });
-}
-
-async function originOf(
-  outbox: Outbox,
-  memory: Memory,
-  machine: string,
-  wasMoved: () => Promise<boolean>,
-): Promise<Origin | undefined> {
-  const known = historyOf(outbox);
-  const recalled = memory.recall(known.id);
-  if (recalled !== undefined && recalled.sharedUntil !== null) return 'divided';
-  if ((recalled?.attempts ?? 0) > known.attempts) return 'earlier';
-  const isElsewhere = known.machine !== '' && machine !== '' && known.machine !== machine;
-  return isElsewhere && !(await wasMoved()) ? 'elsewhere' : undefined;
 }
