@@ -33,5 +33,5 @@ export const systemClock: Clock = {
 export function localDate(nowMs: number): string {
   const now = new Date(nowMs);
   const two = (value: number): string => String(value).padStart(2, '0');
-  return `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
+  return `${String(now.getFullYear()).padStart(4, '0')}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
 }

@@ -1,3 +1,4 @@
+import { localDate } from './clock.ts';
 import { LANGUAGES, type Language } from './languages.ts';
 import type { Forms } from './po-files.ts';
 import { withPrepositions } from './prepositions.ts';
@@ -76,13 +77,11 @@ export function dayText(isoDate: string): string {
  * @param nowMs given, today is not said: `14:32`
  */
 export function momentText(ms: number, nowMs?: number): string {
-  const partsOf = (at: Date) =>
-    [at.getFullYear(), at.getMonth() + 1, at.getDate()].map((part) => String(part).padStart(2, '0')).join('-');
   const at = new Date(ms);
   const hour = spokenLanguage() === 'cs' ? String(at.getHours()) : String(at.getHours()).padStart(2, '0');
   const time = `${hour}:${String(at.getMinutes()).padStart(2, '0')}`;
-  const day = partsOf(at);
-  return nowMs !== undefined && day === partsOf(new Date(nowMs)) ? time : `${dayText(day)} ${time}`;
+  const day = localDate(ms);
+  return nowMs !== undefined && day === localDate(nowMs) ? time : `${dayText(day)} ${time}`;
 }
 
 /** `3.4 MB`, `120 kB` */

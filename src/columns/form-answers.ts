@@ -3,6 +3,7 @@ import { meaningOfColumn } from '../find/column-names.ts';
 import { FORM_PHOTO, FORM_POINT, FORM_WRITTEN, formGroupOf, formLabelOf } from '../find/form-names.ts';
 import { QUESTIONS } from '../find/questions.ts';
 import type { TableRow } from '../tables/table.ts';
+import { isPictureName } from '../text/names.ts';
 
 /** What one filled form says, or one filling of a repeated group in it. */
 export type FormAnswers = {
@@ -35,9 +36,6 @@ const BY_SERVER = {
 
 /** What ODK Central puts between groups and questions, and what KoboToolbox does. */
 export type GroupSeparator = keyof typeof BY_SERVER;
-
-/** The kinds of picture that phones make. */
-const PICTURE = /^[^/\\]+\.(?:jpe?g|png|heic|heif|webp|tiff?)$/i;
 
 const PART_OF_POINT = /^(.+?)[-_](latitude|longitude|altitude|accuracy|precision)$/i;
 
@@ -123,7 +121,7 @@ function holdsPictures(rows: readonly TableRow[], index: number): boolean {
   let some = false;
   for (const { cells } of rows) {
     const text = (cells[index] ?? '').trim();
-    if (text !== '' && !PICTURE.test(text)) return false;
+    if (text !== '' && !(isPictureName(text) && !/[/\\]/.test(text))) return false;
     some ||= text !== '';
   }
   return some;

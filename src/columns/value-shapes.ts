@@ -1,6 +1,7 @@
 import { readDate } from '../find/read-date.ts';
 import { readDecimal } from '../place/geometry.ts';
 import { readPosition } from '../place/read-position.ts';
+import { isPictureName } from '../text/names.ts';
 import { isReadable } from '../text/reading.ts';
 import { type ColumnProfile, shareOf } from './column-profile.ts';
 import { DAY_NUMBER, readDateForm } from './date-form.ts';
@@ -101,5 +102,5 @@ export function positionShare(profile: ColumnProfile): number {
 }
 
 export function photographShare(profile: ColumnProfile): number {
-  return shareOf(profile, (text) => /\.(?:jpe?g|png|tiff?|heic|heif)$/i.test(text));
+  return shareOf(profile, isPictureName);
 }

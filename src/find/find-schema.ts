@@ -163,10 +163,6 @@ const LOCAL_COPIES: Readonly<Record<string, string>> = {
   'http://www.opengis.net/gml/3.2': 'schemas/gml/gml.xsd',
 };
 
-/**
- * Compiles a schema without asking a network: its imports are answered from the copies that come with pas.
- * @throws Error that says why, where it is no schema, includes or imports what is not here, or is faulty
- */
 type Compiled = { readonly validator: Validator; borrowers: number };
 /** Those compiled last, the latest at the end: to compile one takes as long as to check ten finds. */
 const compiled = new Map<string, Compiled>();
@@ -206,6 +202,10 @@ async function borrowCompiled(schema: SchemaSource): Promise<Validator> {
   };
 }
 
+/**
+ * Compiles a schema without asking a network: its imports are answered from the copies that come with pas.
+ * @throws Error that says why, where it is no schema, includes or imports what is not here, or is faulty
+ */
 async function compileLocally(schema: SchemaSource): Promise<Validator> {
   const imports = await Promise.all(
     importsOf(schema).map(async ({ url, copy }) => ({ url, bytes: await readFile(join(packageRoot, copy)) })),

@@ -1,6 +1,8 @@
+import { localDate } from '../base/clock.ts';
 import { type Issue, warningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { type ColumnName, meaningOfColumn } from '../find/column-names.ts';
+import { isPictureName } from '../text/names.ts';
 
 /** What a device or an app for maps writes about a place. */
 type DeviceRecord = {
@@ -65,14 +67,12 @@ function append(values: Map<string, string>, field: string, texts: readonly stri
   if (more.length > 0) values.set(field, [given, ...more].filter((text) => text !== '').join(between));
 }
 
-const PICTURE = /\.(?:jpe?g|png|tiff?|heic|heif|webp)$/i;
-
 /** Names of files of photographs, and everything else. */
 function partedLinks(links: readonly string[]): readonly [photographs: string[], others: string[]] {
   const [photographs, others]: [string[], string[]] = [[], []];
   for (const link of links) {
     const name = fileOf(link);
-    if (name !== undefined && PICTURE.test(name)) photographs.push(name);
+    if (name !== undefined && isPictureName(name)) photographs.push(name);
     else if (!link.startsWith('data:')) others.push(link);
   }
   return [photographs, others];
@@ -99,8 +99,6 @@ function decoded(path: string): string {
 
 /** A moment is the day where this computer is. A time that cannot be read stays as it is: the cell is reported then. */
 function dayOf(time: string): string {
-  const moment = new Date(time);
-  if (!/^\d{4}-\d{2}-\d{2}T/.test(time) || Number.isNaN(moment.getTime())) return time;
-  const [year, month, day] = [moment.getFullYear(), moment.getMonth() + 1, moment.getDate()];
-  return `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`;
+  const ms = Date.parse(time);
+  return /^\d{4}-\d{2}-\d{2}T/.test(time) && !Number.isNaN(ms) ? localDate(ms) : time;
 }

@@ -10,6 +10,11 @@ export function foldName(text: string): string {
     .replace(/^_+|_+$/g, '');
 }
 
+/** Whether a name is that of a picture, by its ending: all that phones and cameras make, also what the service refuses. */
+export function isPictureName(name: string): boolean {
+  return /\.(?:jpe?g|png|tiff?|heic|heif|webp)$/i.test(name);
+}
+
 /** The known names that differ from `name` by little enough to be meant, best first, at most three. */
 export function nearestNames(name: string, known: readonly string[]): string[] {
   const allowed = Math.max(1, Math.floor(name.length / 3));

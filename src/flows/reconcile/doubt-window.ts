@@ -14,8 +14,8 @@ type Doubted = {
 
 /** The time in which an entry's attempts may have taken effect, on the server's clock, and by whom. */
 export function windowOf({ outbox, settleMs, user }: Doubted, entry: Entry, now: ServerNow): Window {
-  const firstMs = firstLookMs(outbox, entry, now);
   const moments = momentsOf(outbox, entry, now);
+  const firstMs = firstLookMs(outbox, entry, now);
   // The service's clock may have been wrong at that time as well as this machine's: the later of the two counts.
   const settled = moments.map(({ untilMs, sure, localMs }) =>
     sure ? Math.max(untilMs, Math.min(localMs ?? untilMs, firstMs)) : Math.min(untilMs, firstMs),
