@@ -6,7 +6,7 @@ import { json } from '../problem.ts';
 import { SeedError } from '../seed.ts';
 import { readSettings } from '../settings.ts';
 import { check, flag, instant, integer, number, object, optional, type Reader, ShapeError } from '../shape.ts';
-import { TenantRefusal } from '../tenants.ts';
+import { messageOf } from '../thrown.ts';
 import { changeAccount } from './accounts.ts';
 import { addFault, clearFaults, faultCatalogue, removeFault, setFaults, switchFault } from './faults.ts';
 import { findsView } from './finds-view.ts';
@@ -103,7 +103,7 @@ export async function answerControl(mock: Mock, incoming: Incoming): Promise<Ans
     return json(200, (await route.run(mock, { body, segment, incoming })) ?? null);
   } catch (thrown) {
     if (thrown instanceof ShapeError) return failure(400, thrown.message);
-    if (thrown instanceof ControlRefusal || thrown instanceof TenantRefusal) return failure(thrown.status, thrown.message);
+    if (thrown instanceof ControlRefusal) return failure(thrown.status, thrown.message);
     if (thrown instanceof SeedError) return failure(422, thrown.message);
     throw thrown;
   }
@@ -116,7 +116,7 @@ async function readJson(incoming: Incoming): Promise<unknown> {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch (thrown) {
-    throw new ShapeError('the body', `is no JSON (${thrown instanceof Error ? thrown.message : String(thrown)})`);
+    throw new ShapeError('the body', `is no JSON (${messageOf(thrown)})`);
   }
 }
 

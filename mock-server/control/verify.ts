@@ -3,6 +3,7 @@ import { bodyText, type Exchange } from '../exchange.ts';
 import type { JournalEntry } from '../journal.ts';
 import type { Mock } from '../mock.ts';
 import { array, check, integer, nullable, object, optional, type Reader, ShapeError, text } from '../shape.ts';
+import { messageOf } from '../thrown.ts';
 import { isAbout } from './journal-view.ts';
 import { ControlRefusal } from './refusal.ts';
 
@@ -37,7 +38,7 @@ const expression: Reader<string> = check(text({ min: 1 }), (source) => {
     new RegExp(source, 'u');
     return undefined;
   } catch (thrown) {
-    return `is no regular expression (${thrown instanceof Error ? thrown.message : String(thrown)})`;
+    return `is no regular expression (${messageOf(thrown)})`;
   }
 });
 
@@ -180,7 +181,7 @@ async function firstOfJson(body: string, path: string): Promise<string | undefin
     const [first] = jsonpath.query(path, value).values();
     return first === undefined || typeof first === 'string' ? first : JSON.stringify(first);
   } catch (thrown) {
-    throw new ShapeError('json', `is no JSONPath (${thrown instanceof Error ? thrown.message : String(thrown)})`);
+    throw new ShapeError('json', `is no JSONPath (${messageOf(thrown)})`);
   }
 }
 
@@ -194,7 +195,7 @@ async function firstOfXml(mock: Mock, body: string, path: string): Promise<strin
       const found = document.root.eval(path, document.root.namespaces);
       return Array.isArray(found) ? found[0]?.content : String(found);
     } catch (thrown) {
-      throw new ShapeError('xpath', `cannot be looked for (${thrown instanceof Error ? thrown.message : String(thrown)})`);
+      throw new ShapeError('xpath', `cannot be looked for (${messageOf(thrown)})`);
     }
   });
 }
