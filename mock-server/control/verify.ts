@@ -1,8 +1,10 @@
 import type { JSONValue } from 'json-p3';
+import { readRule } from '../clauses.ts';
 import { bodyText, type Exchange } from '../exchange.ts';
+import { FAULTS, type FaultName } from '../fault-rules.ts';
 import type { JournalEntry } from '../journal.ts';
 import type { Mock } from '../mock.ts';
-import { array, check, integer, nullable, object, optional, type Reader, ShapeError, text } from '../shape.ts';
+import { array, check, integer, nullable, object, oneOf, optional, type Reader, ShapeError, text } from '../shape.ts';
 import { messageOf } from '../thrown.ts';
 import { isAbout } from './journal-view.ts';
 import { ControlRefusal } from './refusal.ts';
@@ -59,20 +61,23 @@ const pattern: Reader<Pattern> = object({
   user: optional(nullable(text())),
   status: optional(integer({ min: 0, max: 599 })),
   find: optional(text({ min: 1 })),
-  rule: optional(text({ min: 1 })),
-  fault: optional(nullable(text())),
+  rule: optional(readRule),
+  fault: optional(nullable(oneOf(Object.keys(FAULTS) as FaultName[]))),
   request_body: optional(array(bodyCheck)),
   answer_body: optional(array(bodyCheck)),
 });
 
 const many = integer({ min: 0 });
-const count: Reader<Count> = (value, place) =>
-  typeof value === 'number' ? many(value, place) : object({ at_least: optional(many), at_most: optional(many) })(value, place);
+const range = check(object({ at_least: optional(many), at_most: optional(many) }), ({ at_least, at_most }) =>
+  at_least === undefined && at_most === undefined ? 'needs at_least or at_most' : undefined,
+);
+const count: Reader<Count> = (value, place) => (typeof value === 'number' ? many(value, place) : range(value, place));
 
 const question = check(
   object({ request: optional(pattern), count: optional(count), order: optional(array(pattern)) }),
   ({ request, order, count: wanted }) => {
     if ((request === undefined) === (order === undefined)) return 'needs either request or order';
+    if (order?.length === 0) return 'needs a request in order';
     return order !== undefined && wanted !== undefined ? 'takes count beside request only' : undefined;
   },
 );
