@@ -1,4 +1,4 @@
-import type { JSONValue } from 'json-p3';
+import type { JSONPathQuery, JSONValue } from 'json-p3';
 import { readRule } from '../clauses.ts';
 import { bodyText, type Exchange } from '../exchange.ts';
 import { FAULTS, type FaultName } from '../fault-rules.ts';
@@ -91,6 +91,9 @@ type Verified = { readonly ok: boolean; readonly entries: readonly number[]; rea
  */
 export async function verify(mock: Mock, body: unknown): Promise<Verified> {
   const { request, count: wanted, order } = question(body);
+  // Also where no request is such: `count: 0` would hold whatever the path is.
+  for (const { request_body = [], answer_body = [] } of order ?? [request ?? {}])
+    for (const { json } of [...request_body, ...answer_body]) if (json !== undefined) await readJsonPath(json);
   const entries = mock.journal.entries();
   if (request !== undefined) return counted(await matching(mock, entries, request), wanted ?? { at_least: 1 });
   const met: number[] = [];
@@ -175,16 +178,21 @@ async function holds(mock: Mock, body: string, { xpath, json, equals, matches }:
 }
 
 async function firstOfJson(body: string, path: string): Promise<string | undefined> {
-  const { jsonpath } = await import('json-p3');
+  const compiled = await readJsonPath(path);
   let value: JSONValue;
   try {
     value = JSON.parse(body) as JSONValue;
   } catch {
     return undefined;
   }
+  const [first] = compiled.query(value).values();
+  return first === undefined || typeof first === 'string' ? first : JSON.stringify(first);
+}
+
+async function readJsonPath(path: string): Promise<JSONPathQuery> {
+  const { jsonpath } = await import('json-p3');
   try {
-    const [first] = jsonpath.query(path, value).values();
-    return first === undefined || typeof first === 'string' ? first : JSON.stringify(first);
+    return jsonpath.compile(path);
   } catch (thrown) {
     throw new ShapeError('json', `is no JSONPath (${messageOf(thrown)})`);
   }
