@@ -113,7 +113,7 @@ function memoryOf(pid) {
 }
 
 /** Processor time of all threads so far, the kernel's share included; undefined where the process is over. Linux only. */
-function cpuSecondsOf(pid) {
+export function cpuSecondsOf(pid) {
   try {
     // Behind the name, which may hold anything: fields 14 and 15 of proc(5), in hundredths of a second.
     const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1).split(' ').slice(11, 13).map(Number);

@@ -1,19 +1,79 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import { CLEAN_ENVIRONMENT, median } from './measure.mjs';
+import { CLEAN_ENVIRONMENT, cpuSecondsOf, median } from './measure.mjs';
 
 export const title = 'the mock server';
 
 const ROUNDS = 5;
 const SECONDS = 3;
 const CONNECTIONS = 8;
+const MANY_RECORDS = 100_000;
+const MOST_SEED_SECONDS = 5;
+const MOST_SNAPSHOT_MS = 20;
+/** So many that hundredths of a second, in which processor time is counted, tell. */
+const SNAPSHOTS = 200;
+const TENANTS = 20;
 
 export async function run(bench) {
   await startTime(bench);
   const mock = await bench.startMock('--min-interval', '0', '--records', '2000', '--page-size', '100');
   await answersPerSecond(bench, mock);
   mock.stop();
+  await manyRecords(bench);
+}
+
+/** What the records cost whoever starts with them, goes back to a state, or makes a tenant. In processor time, which other work does not change. */
+async function manyRecords(bench) {
+  const plain = await bench.startMock('--min-interval', '0');
+  const mock = await bench.startMock('--min-interval', '0', '--records', String(MANY_RECORDS));
+  const seeded = cpuSecondsOf(mock.pid);
+  bench.verdict(`mock: ${MANY_RECORDS} records seeded, processor time of the whole start`, {
+    figure: `${seeded.toFixed(2)} s`,
+    against: `the permitted ${MOST_SEED_SECONDS} s`,
+    ratio: seeded / MOST_SEED_SECONDS,
+    target: 1,
+    better: 'less',
+  });
+  const started = cpuSecondsOf(plain.pid);
+  plain.stop();
+
+  await ask(mock, 'PUT', '/snapshots/start');
+  const cycle = await cpuMsOf(mock, SNAPSHOTS, async () => {
+    await ask(mock, 'PUT', '/snapshots/start');
+    await ask(mock, 'POST', '/records', { ident: 'HES-000253', changes: { zkratka: null } });
+    await ask(mock, 'POST', '/snapshots/start/restore');
+  });
+  bench.verdict(`mock: snapshot, change and restore among ${MANY_RECORDS} records, processor time`, {
+    figure: `${cycle.toFixed(1)} ms`,
+    against: `the permitted ${MOST_SNAPSHOT_MS} ms`,
+    ratio: cycle / MOST_SNAPSHOT_MS,
+    target: 1,
+    better: 'less',
+  });
+  const tenant = await cpuMsOf(mock, TENANTS, () => ask(mock, 'POST', '/tenants', {}));
+  mock.stop();
+  bench.verdict('mock: a tenant more, processor time', {
+    figure: `${Math.round(tenant)} ms`,
+    against: `a server more ${Math.round(started * 1000)} ms`,
+    ratio: tenant / (started * 1000),
+    target: 0.25,
+    better: 'less',
+  });
+}
+
+async function ask({ control_url }, method, path, body) {
+  const answer = await fetch(control_url + path, { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
+}
+
+/** What the server takes for one of them. */
+async function cpuMsOf({ pid }, times, run) {
+  await run();
+  const before = cpuSecondsOf(pid);
+  for (let time = 0; time < times; time++) await run();
+  return ((cpuSecondsOf(pid) - before) * 1000) / times;
 }
 
 /** From nothing to the first answer, against a bare server of Node. */

@@ -1,4 +1,6 @@
-import type { MessageKey } from './messages.ts';
+import { isRefusal, type MessageKey } from './messages.ts';
+import { ERROR_CODES } from './oai/protocol.ts';
+import { check, type Reader, text } from './shape.ts';
 
 /** The parts of the contract, and the rules that each of them holds. What is of no part is the service's own. */
 const CLAUSES: Readonly<Record<string, readonly (MessageKey | 'schema')[]>> = {
@@ -53,11 +55,17 @@ const CLAUSES: Readonly<Record<string, readonly (MessageKey | 'schema')[]>> = {
   'Errors, Interface A': ['storage-failed', 'read-back-failed', 'antivirus-down'],
 };
 
-const CLAUSE_OF: ReadonlyMap<string, string> = new Map(
-  Object.entries(CLAUSES).flatMap(([clause, rules]) => rules.map((rule) => [rule, clause] as const)),
-);
+const CLAUSE_OF: ReadonlyMap<string, string> = new Map([
+  ...Object.entries(CLAUSES).flatMap(([clause, rules]) => rules.map((rule) => [rule, clause] as const)),
+  ...ERROR_CODES.map((code) => [code, 'OAI-PMH 2.0, 3.6'] as const),
+]);
 
 /** The part of the contract that holds a rule; null for what only the deployed service does. */
 export function clauseOf(rule: string): string | null {
-  return CLAUSE_OF.get(rule) ?? (/^(?:bad|no|idDoes|cannot)[A-Z]/.test(rule) ? 'OAI-PMH 2.0, 3.6' : null);
+  return CLAUSE_OF.get(rule) ?? null;
 }
+
+/** The name of a rule that refuses: what nothing is called would never be met, and an assertion about it would always hold. */
+export const readRule: Reader<string> = check(text({ min: 1 }), (rule) =>
+  CLAUSE_OF.has(rule) || isRefusal(rule) ? undefined : `no rule is called ${rule}`,
+);

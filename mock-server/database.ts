@@ -7,6 +7,7 @@ import { ACCOUNT_TABLES } from './accounts.ts';
 import { COUNTER_TABLES } from './counters.ts';
 import { PHOTOGRAPH_TABLES } from './photographs.ts';
 import { ARCHIVE_TABLES } from './records/archive-table.ts';
+import { messageOf } from './thrown.ts';
 
 /** Grows when the tables change; a file of another version is refused rather than misread. */
 const SCHEMA_NUMBER = 1;
@@ -45,7 +46,7 @@ function openFile(file: string | undefined): Database {
     database.pragma('user_version');
     return database;
   } catch (thrown) {
-    throw new Error(`${file} cannot be used as a data file: ${thrown instanceof Error ? thrown.message : String(thrown)}`, {
+    throw new Error(`${file} cannot be used as a data file: ${messageOf(thrown)}`, {
       cause: thrown,
     });
   }

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { addMockServerOptions, type MockServerFlags, parseMockServerOptions } from './options.ts';
 import { replay } from './replay.ts';
 import { type MockServer, startMockServer } from './server.ts';
+import { messageOf } from './thrown.ts';
 
 /**
  * Starts the server that the flags ask for, prints one line when it accepts connections, and ends with SIGTERM or SIGINT.
@@ -39,7 +40,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     try {
       await runMockServer(flags);
     } catch (thrown) {
-      process.stderr.write(`pas-mock-server: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`);
+      process.stderr.write(`pas-mock-server: ${messageOf(thrown)}\n`);
       process.exitCode = 2;
     }
   });
@@ -55,7 +56,7 @@ export async function main(argv: readonly string[]): Promise<void> {
         process.stdout.write(`${same} answered as recorded, ${others.length} otherwise, ${skipped} not asked\n`);
         if (others.length > 0) process.exitCode = 1;
       } catch (thrown) {
-        process.stderr.write(`pas-mock-server: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`);
+        process.stderr.write(`pas-mock-server: ${messageOf(thrown)}\n`);
         process.exitCode = 2;
       }
     });

@@ -112,6 +112,11 @@ export type MessageKey = keyof typeof MESSAGES;
 type Told = { readonly headers: { readonly 'accept-language'?: string | undefined }; readonly told: string[] };
 export type Say = (key: MessageKey, ...values: string[]) => string;
 
+/** Whether a refusal that is put into words is called so. */
+export function isRefusal(key: string): boolean {
+  return Object.hasOwn(MESSAGES, key) && !NOTES.has(key);
+}
+
 /**
  * Czech unless the client prefers English. The wording differs between seed numbers, as the contract promises none.
  * @param request `told` gets the rule of each refusal that is put into words

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type FaultRule, readFaultRules } from './fault-rules.ts';
+import { messageOf } from './thrown.ts';
 
 /** How to start a mock server; every part has a default. */
 export type MockServerOptions = {
@@ -174,7 +175,7 @@ export function withoutUndefined<T extends object>(value: T): { [K in keyof T]?:
 /** @throws Error that names the file and says what is wrong with it */
 function readFaultFile(path: string): FaultRule[] {
   const unusable = (thrown: unknown, what: string): Error =>
-    new Error(`the fault file ${path} ${what}: ${thrown instanceof Error ? thrown.message : String(thrown)}`, { cause: thrown });
+    new Error(`the fault file ${path} ${what}: ${messageOf(thrown)}`, { cause: thrown });
   let text: string;
   try {
     text = readFileSync(path, 'utf8');

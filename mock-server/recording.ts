@@ -2,6 +2,7 @@ import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
 import { type Exchange, KEPT_BYTES } from './exchange.ts';
 import type { JournalEntry } from './journal.ts';
 import { flag, integer, nullable, object, type Reader, ShapeError, text } from './shape.ts';
+import { messageOf } from './thrown.ts';
 
 /** Of a request all that a replay needs is kept; what is longer cannot be replayed. */
 export const RECORDED_BODY_BYTES = 1024 * 1024;
@@ -127,8 +128,4 @@ export function readRecording(content: string): Recorded[] {
         throw new Error(`line ${at + 1} is no line of a recording: ${messageOf(thrown)}`, { cause: thrown });
       }
     });
-}
-
-function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }

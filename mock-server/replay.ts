@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Recorded, readRecording } from './recording.ts';
+import { messageOf } from './thrown.ts';
 
 /** What a replay came to. */
 type Replayed = {
@@ -45,12 +46,14 @@ export async function replay(path: string, baseUrl: string, passwordOf = (user: 
       skipped += 1;
       continue;
     }
-    const { status } = await fetch(baseUrl + line.path, {
+    const { status, body } = await ask(baseUrl + line.path, {
       method,
       redirect: 'manual',
       headers: { ...repeated(request.headers), ...(await authorization(line)) },
       ...(request.body.size_bytes === 0 ? {} : { body: Buffer.from(request.body.text, request.body.base64 ? 'base64' : 'utf8') }),
     });
+    // What is not read keeps its connection.
+    await body?.cancel();
     if (status === line.status) same += 1;
     else others.push({ line: at + 1, request: `${method} ${line.path}`, recorded: line.status, got: status });
   }
@@ -68,12 +71,22 @@ export async function replay(path: string, baseUrl: string, passwordOf = (user: 
   }
 }
 
+/** @throws Error that says who does not answer, and why */
+async function ask(url: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (thrown) {
+    const { cause = thrown } = thrown as { cause?: unknown };
+    throw new Error(`${url} does not answer: ${messageOf(cause)}`, { cause: thrown });
+  }
+}
+
 function repeated(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !NOT_REPEATED.has(name)));
 }
 
 async function signIn(baseUrl: string, username: string, password: string): Promise<string> {
-  const answer = await fetch(`${baseUrl}/api/token-auth/`, {
+  const answer = await ask(`${baseUrl}/api/token-auth/`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ username, password }),

@@ -21,15 +21,24 @@ export async function route(mock: Mock, incoming: Incoming, entry: JournalEntry)
     return htmlPage(301, 'Moved Permanently', { location: `${mock.addresses.baseUrl}${path}/${incoming.search}` });
   }
   if (path.startsWith('/api/pas/')) return answerWrite(mock, incoming, entry);
-  if (path.startsWith('/schema/')) return answerSchema(mock, path);
+  if (path.startsWith('/schema/')) return isRead(incoming) ? answerSchema(mock, path) : notTaken();
   if (path === CONTROL_PATH || path.startsWith(`${CONTROL_PATH}/`)) return answerControl(mock, incoming);
   // Of the mock alone: the service describes itself nowhere.
-  if (path === '/openapi.json') return answerDescription(mock, 'service');
+  if (path === '/openapi.json') return isRead(incoming) ? answerDescription(mock, 'service') : notTaken();
   if (mock.training) return notFound();
   const download = /^\/id\/([^/]+)\/file\/([^/]+)(\/thumb(?:\/page\/1)?)?$/.exec(path);
+  if (download !== null && !isRead(incoming)) return notTaken();
   if (download !== null) return answerPhotographDownload(mock, incoming, download[1] ?? '', download[2] ?? '');
   if (/^(\/[^/]+)?\/oai$/.test(path) || path.startsWith('/id/')) return answerHarvest(mock, incoming, entry);
   return notFound();
+}
+
+function isRead({ method }: Incoming): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+function notTaken(): Answer {
+  return htmlPage(405, 'Method Not Allowed', { allow: 'GET, HEAD' });
 }
 
 function notFound(): Answer {

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { clientAddress } from './access.ts';
 import { addressesOf, CONTROL_PATH } from './addresses.ts';
+import { ControlRefusal } from './control/refusal.ts';
 import { BodySample, exchangeOf, shortened } from './exchange.ts';
 import { type Answer, AnswerNow, ClientGone, type Incoming } from './http-message.ts';
 import type { Mock } from './mock.ts';
@@ -11,7 +12,7 @@ import { RECORDED_BODY_BYTES, Recording } from './recording.ts';
 import { route } from './router.ts';
 import { loadSeed } from './seed.ts';
 import { createMock } from './state.ts';
-import { TenantRefusal, Tenants } from './tenants.ts';
+import { Tenants } from './tenants.ts';
 import { NoAnswer, type SentAnswer } from './trouble.ts';
 
 export type { FaultRule } from './fault-rules.ts';
@@ -124,7 +125,7 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
     mock = tenant?.mock ?? server;
     message.url = tenant?.target ?? message.url;
   } catch (thrown) {
-    if (!(thrown instanceof TenantRefusal)) throw thrown;
+    if (!(thrown instanceof ControlRefusal)) throw thrown;
     return send(server, message, response, json(thrown.status, { error: thrown.message }));
   }
   const arrivedAtMs = mock.clock.now();

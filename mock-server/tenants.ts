@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { ControlRefusal } from './control/refusal.ts';
 import type { MockServerOptions } from './options.ts';
 
 /** Below it stand all paths of a tenant: `/t/<name>/api/pas/…`. */
@@ -12,16 +13,6 @@ type TenantOptions = Pick<
   'seed' | 'training' | 'deployed' | 'latencyMs' | 'minIntervalMs' | 'pageSize' | 'records' | 'faults' | 'seedNumber'
 >;
 
-/** Why a tenant cannot be made, or is not there. */
-export class TenantRefusal extends Error {
-  readonly status: 404 | 409 | 422;
-  constructor(status: 404 | 409 | 422, reason: string) {
-    super(reason);
-    this.name = 'TenantRefusal';
-    this.status = status;
-  }
-}
-
 /** Services beside one another on one server: each has its own records, accounts, clock, throttle, faults and journal. */
 export class Tenants<Service extends { dispose(): void }> {
   readonly #byName = new Map<string, Service>();
@@ -33,13 +24,13 @@ export class Tenants<Service extends { dispose(): void }> {
     this.#make = make;
   }
 
-  /** @throws TenantRefusal; SeedError, ShapeError where the options cannot be used */
+  /** @throws ControlRefusal; SeedError, ShapeError where the options cannot be used */
   async add(options: TenantOptions, given?: string): Promise<Service> {
     const name = given ?? randomBytes(6).toString('hex');
-    if (!NAME.test(name)) throw new TenantRefusal(422, 'a tenant is called by small letters, digits and hyphens, 40 at most');
-    if (this.#byName.has(name) || this.#being.has(name)) throw new TenantRefusal(409, `there is a tenant ${name} already`);
+    if (!NAME.test(name)) throw new ControlRefusal(422, 'a tenant is called by small letters, digits and hyphens, 40 at most');
+    if (this.#byName.has(name) || this.#being.has(name)) throw new ControlRefusal(409, `there is a tenant ${name} already`);
     if (this.#byName.size + this.#being.size >= MOST_TENANTS)
-      throw new TenantRefusal(409, `there are ${MOST_TENANTS} tenants, the most that a server has; remove one first`);
+      throw new ControlRefusal(409, `there are ${MOST_TENANTS} tenants, the most that a server has; remove one first`);
     this.#being.add(name);
     try {
       const tenant = await this.#make(MOUNT + name, options);
@@ -50,10 +41,10 @@ export class Tenants<Service extends { dispose(): void }> {
     }
   }
 
-  /** @throws TenantRefusal */
+  /** @throws ControlRefusal */
   remove(name: string): void {
     const tenant = this.#byName.get(name);
-    if (tenant === undefined) throw new TenantRefusal(404, `there is no tenant ${name}`);
+    if (tenant === undefined) throw new ControlRefusal(404, `there is no tenant ${name}`);
     this.#byName.delete(name);
     tenant.dispose();
   }
@@ -64,13 +55,13 @@ export class Tenants<Service extends { dispose(): void }> {
 
   /**
    * Whose a request's target is, and what is left of it below that one's mount; undefined: of no tenant.
-   * @throws TenantRefusal
+   * @throws ControlRefusal
    */
   of(target: string): { readonly mock: Service; readonly target: string } | undefined {
     if (!target.startsWith(MOUNT)) return undefined;
     const [, name = '', rest = ''] = /^\/t\/([^/?]*)(.*)$/s.exec(target) ?? [];
     const tenant = this.#byName.get(name);
-    if (tenant === undefined) throw new TenantRefusal(404, `there is no tenant ${name}; POST /__mock__/tenants makes one`);
+    if (tenant === undefined) throw new ControlRefusal(404, `there is no tenant ${name}; POST /__mock__/tenants makes one`);
     return { mock: tenant, target: rest.startsWith('/') ? rest : `/${rest}` };
   }
 

@@ -42,7 +42,11 @@ const TESTS = [
   ['GPS blocks', 'photograph-gps', 'the directory that held the pointer is still well formed'],
   ['Thumbnails', 'photograph', 'the stored bytes can be fetched at the url of the soubor'],
   ['With `index_delay_ms`', 'harvest-datestamps', 'appears late, under the time of its change'],
-  ['The other coordinates', 'import-success', 'from WGS 84, the area, the district and S-JTSK follow'],
+  [
+    'The other coordinates',
+    'import-success',
+    'the pair of the deployed service at $lon $lat is met within $offM m in both directions',
+  ],
   ['Cadastral areas', 'harvest-seed', 'has every entity, and every record is valid in every version'],
 ];
 /** No difference in what is answered. */

@@ -35,6 +35,8 @@ const NODE = '/opt/pas/runtime/node';
 const HEALTH = `fetch('http://127.0.0.1:${PORT}/__mock__/health').then(({ok})=>process.exit(ok?0:1),()=>process.exit(1))`;
 const SECOND_NS = 1e9;
 
+// Who runs it does not decide who may read what is packed.
+process.umask(0o022);
 const root = resolve(import.meta.dirname, '..');
 const out = join(root, 'release');
 const { version, license, description } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

@@ -44,6 +44,8 @@ case $self in */*) ;; *) self=./$self ;; esac
 exec "\${self%/*}/runtime/node" "\${self%/*}/app/bin/NAME.js" "$@"
 `;
 
+// Who runs it does not decide who may read what is packed.
+process.umask(0o022);
 const root = resolve(import.meta.dirname, '..');
 const out = join(root, 'release');
 const npm = process.env['npm_execpath'] ?? '';

@@ -6,7 +6,7 @@ import { json } from '../problem.ts';
 import { SeedError } from '../seed.ts';
 import { readSettings } from '../settings.ts';
 import { check, flag, instant, integer, number, object, optional, type Reader, ShapeError } from '../shape.ts';
-import { TenantRefusal } from '../tenants.ts';
+import { messageOf } from '../thrown.ts';
 import { changeAccount } from './accounts.ts';
 import { addFault, clearFaults, faultCatalogue, removeFault, setFaults, switchFault } from './faults.ts';
 import { findsView } from './finds-view.ts';
@@ -83,27 +83,28 @@ const ROUTES: readonly Route[] = [
 /** The control interface, outside the contract. */
 export async function answerControl(mock: Mock, incoming: Incoming): Promise<Answer> {
   const path = incoming.path.slice(CONTROL_PATH.length);
+  const method = incoming.method === 'HEAD' ? 'GET' : incoming.method;
   // Whether it lives is asked by what starts containers, which knows no token.
   const isOpen = mock.controlToken !== undefined && path === '/health';
   const refusal = isOpen ? undefined : refusalOf(mock, incoming);
   if (refusal !== undefined) return refusal;
-  if (path === '/openapi.json' && incoming.method === 'GET') return answerDescription(mock, 'control');
-  const file = incoming.method === 'GET' ? await answerPageFile(mock, path) : undefined;
+  if (path === '/openapi.json' && method === 'GET') return answerDescription(mock, 'control');
+  const file = method === 'GET' ? await answerPageFile(mock, path) : undefined;
   if (file !== undefined) return file;
   const matching = ROUTES.filter((route) => route.path.test(path));
-  const route = matching.find((candidate) => candidate.method === incoming.method);
+  const route = matching.find((candidate) => candidate.method === method);
   if (route === undefined) {
     return matching.length === 0
       ? failure(404, `there is no ${path === '' ? '/' : path} here; see the mock server's README`)
       : failure(405, `${path} takes ${matching.map((candidate) => candidate.method).join(', ')}`);
   }
   try {
-    const body = incoming.method === 'GET' ? undefined : await readJson(incoming);
+    const body = method === 'GET' ? undefined : await readJson(incoming);
     const segment = decodeSegment(route.path.exec(path)?.[1] ?? '');
     return json(200, (await route.run(mock, { body, segment, incoming })) ?? null);
   } catch (thrown) {
     if (thrown instanceof ShapeError) return failure(400, thrown.message);
-    if (thrown instanceof ControlRefusal || thrown instanceof TenantRefusal) return failure(thrown.status, thrown.message);
+    if (thrown instanceof ControlRefusal) return failure(thrown.status, thrown.message);
     if (thrown instanceof SeedError) return failure(422, thrown.message);
     throw thrown;
   }
@@ -116,7 +117,7 @@ async function readJson(incoming: Incoming): Promise<unknown> {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch (thrown) {
-    throw new ShapeError('the body', `is no JSON (${thrown instanceof Error ? thrown.message : String(thrown)})`);
+    throw new ShapeError('the body', `is no JSON (${messageOf(thrown)})`);
   }
 }
 

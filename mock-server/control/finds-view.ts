@@ -2,7 +2,7 @@ import type { Mock } from '../mock.ts';
 import type { Condition } from '../records/archive-table.ts';
 import { type ArchiveRecord, childOf, listOf, textOf } from '../records/record.ts';
 import { ShapeError } from '../shape.ts';
-import { wholeNumber } from './query.ts';
+import { takeOnly, wholeNumber } from './query.ts';
 
 const DEFAULT_LIMIT = 1000;
 const MOST_FINDS = 5000;
@@ -29,6 +29,7 @@ type PhotographView = { readonly id: string; readonly name: string; readonly typ
  * @throws ShapeError
  */
 export function findsView(mock: Mock, query: URLSearchParams): unknown {
+  takeOnly(query, 'limit', 'state', 'text');
   const visible = conditionOf(query);
   const limit = wholeNumber(query, 'limit', { default: DEFAULT_LIMIT, max: MOST_FINDS });
   const set = 'samostatny_nalez';

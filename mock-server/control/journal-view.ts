@@ -1,7 +1,8 @@
+import { readRule } from '../clauses.ts';
 import { decodeSegment } from '../http-message.ts';
 import type { JournalEntry } from '../journal.ts';
 import type { Mock } from '../mock.ts';
-import { wholeNumber } from './query.ts';
+import { takeOnly, wholeNumber } from './query.ts';
 import { ControlRefusal } from './refusal.ts';
 
 const ANY = { default: 0, max: Number.MAX_SAFE_INTEGER };
@@ -12,7 +13,9 @@ const ANY = { default: 0, max: Number.MAX_SAFE_INTEGER };
  * @throws ShapeError
  */
 export function journalView(mock: Mock, query: URLSearchParams): readonly JournalEntry[] {
-  const [find, rule] = [query.get('find'), query.get('rule')];
+  takeOnly(query, 'after', 'find', 'limit', 'rule', 'status');
+  const find = query.get('find');
+  const rule = query.has('rule') ? readRule(query.get('rule'), 'rule') : null;
   const status = query.has('status') ? wholeNumber(query, 'status', ANY) : undefined;
   const entries = mock.journal
     .entries(wholeNumber(query, 'after', ANY))

@@ -1,4 +1,4 @@
-/** What cannot be done to a record, with the reason. */
+/** Why the control interface refuses what it is asked for. */
 export class ControlRefusal extends Error {
   readonly status: 403 | 404 | 409 | 422;
   constructor(status: 403 | 404 | 409 | 422, reason: string) {

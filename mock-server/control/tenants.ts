@@ -33,7 +33,7 @@ export function listTenants(mock: Mock): unknown {
     .map(([name, tenant]) => ({ name, ...addressesView(tenant) }));
 }
 
-/** @throws ShapeError, SeedError, TenantRefusal */
+/** @throws ShapeError, SeedError, ControlRefusal */
 export async function addTenant(mock: Mock, { body }: { readonly body: unknown }): Promise<unknown> {
   const { name, page_size: pageSize, seed_number: seedNumber, settings, faults, ...rest } = readTenant(body ?? {});
   const made = await tenantsOf(mock).add(withoutUndefined({ ...rest, pageSize, seedNumber, faults }), name);
@@ -41,7 +41,7 @@ export async function addTenant(mock: Mock, { body }: { readonly body: unknown }
   return { name: made.addresses.mount.split('/').at(-1), ...addressesView(made) };
 }
 
-/** @throws TenantRefusal */
+/** @throws ControlRefusal */
 export function removeTenant(mock: Mock, { segment }: { readonly segment: string }): unknown {
   tenantsOf(mock).remove(segment);
   return { status: 'ok' };

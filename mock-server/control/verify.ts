@@ -1,8 +1,11 @@
-import type { JSONValue } from 'json-p3';
+import type { JSONPathQuery, JSONValue } from 'json-p3';
+import { readRule } from '../clauses.ts';
 import { bodyText, type Exchange } from '../exchange.ts';
+import { FAULTS, type FaultName } from '../fault-rules.ts';
 import type { JournalEntry } from '../journal.ts';
 import type { Mock } from '../mock.ts';
-import { array, check, integer, nullable, object, optional, type Reader, ShapeError, text } from '../shape.ts';
+import { array, check, integer, nullable, object, oneOf, optional, type Reader, ShapeError, text } from '../shape.ts';
+import { messageOf } from '../thrown.ts';
 import { isAbout } from './journal-view.ts';
 import { ControlRefusal } from './refusal.ts';
 
@@ -37,7 +40,7 @@ const expression: Reader<string> = check(text({ min: 1 }), (source) => {
     new RegExp(source, 'u');
     return undefined;
   } catch (thrown) {
-    return `is no regular expression (${thrown instanceof Error ? thrown.message : String(thrown)})`;
+    return `is no regular expression (${messageOf(thrown)})`;
   }
 });
 
@@ -58,20 +61,23 @@ const pattern: Reader<Pattern> = object({
   user: optional(nullable(text())),
   status: optional(integer({ min: 0, max: 599 })),
   find: optional(text({ min: 1 })),
-  rule: optional(text({ min: 1 })),
-  fault: optional(nullable(text())),
+  rule: optional(readRule),
+  fault: optional(nullable(oneOf(Object.keys(FAULTS) as FaultName[]))),
   request_body: optional(array(bodyCheck)),
   answer_body: optional(array(bodyCheck)),
 });
 
 const many = integer({ min: 0 });
-const count: Reader<Count> = (value, place) =>
-  typeof value === 'number' ? many(value, place) : object({ at_least: optional(many), at_most: optional(many) })(value, place);
+const range = check(object({ at_least: optional(many), at_most: optional(many) }), ({ at_least, at_most }) =>
+  at_least === undefined && at_most === undefined ? 'needs at_least or at_most' : undefined,
+);
+const count: Reader<Count> = (value, place) => (typeof value === 'number' ? many(value, place) : range(value, place));
 
 const question = check(
   object({ request: optional(pattern), count: optional(count), order: optional(array(pattern)) }),
   ({ request, order, count: wanted }) => {
     if ((request === undefined) === (order === undefined)) return 'needs either request or order';
+    if (order?.length === 0) return 'needs a request in order';
     return order !== undefined && wanted !== undefined ? 'takes count beside request only' : undefined;
   },
 );
@@ -85,6 +91,9 @@ type Verified = { readonly ok: boolean; readonly entries: readonly number[]; rea
  */
 export async function verify(mock: Mock, body: unknown): Promise<Verified> {
   const { request, count: wanted, order } = question(body);
+  // Also where no request is such: `count: 0` would hold whatever the path is.
+  for (const { request_body = [], answer_body = [] } of order ?? [request ?? {}])
+    for (const { json } of [...request_body, ...answer_body]) if (json !== undefined) await readJsonPath(json);
   const entries = mock.journal.entries();
   if (request !== undefined) return counted(await matching(mock, entries, request), wanted ?? { at_least: 1 });
   const met: number[] = [];
@@ -169,18 +178,23 @@ async function holds(mock: Mock, body: string, { xpath, json, equals, matches }:
 }
 
 async function firstOfJson(body: string, path: string): Promise<string | undefined> {
-  const { jsonpath } = await import('json-p3');
+  const compiled = await readJsonPath(path);
   let value: JSONValue;
   try {
     value = JSON.parse(body) as JSONValue;
   } catch {
     return undefined;
   }
+  const [first] = compiled.query(value).values();
+  return first === undefined || typeof first === 'string' ? first : JSON.stringify(first);
+}
+
+async function readJsonPath(path: string): Promise<JSONPathQuery> {
+  const { jsonpath } = await import('json-p3');
   try {
-    const [first] = jsonpath.query(path, value).values();
-    return first === undefined || typeof first === 'string' ? first : JSON.stringify(first);
+    return jsonpath.compile(path);
   } catch (thrown) {
-    throw new ShapeError('json', `is no JSONPath (${thrown instanceof Error ? thrown.message : String(thrown)})`);
+    throw new ShapeError('json', `is no JSONPath (${messageOf(thrown)})`);
   }
 }
 
@@ -194,7 +208,7 @@ async function firstOfXml(mock: Mock, body: string, path: string): Promise<strin
       const found = document.root.eval(path, document.root.namespaces);
       return Array.isArray(found) ? found[0]?.content : String(found);
     } catch (thrown) {
-      throw new ShapeError('xpath', `cannot be looked for (${thrown instanceof Error ? thrown.message : String(thrown)})`);
+      throw new ShapeError('xpath', `cannot be looked for (${messageOf(thrown)})`);
     }
   });
 }

@@ -1,15 +1,17 @@
 import type { Addresses } from '../addresses.ts';
 
 /** OAI-PMH 2.0, section 3.6. */
-type ErrorCode =
-  | 'badArgument'
-  | 'badResumptionToken'
-  | 'badVerb'
-  | 'cannotDisseminateFormat'
-  | 'idDoesNotExist'
-  | 'noMetadataFormats'
-  | 'noRecordsMatch'
-  | 'noSetHierarchy';
+export const ERROR_CODES = [
+  'badArgument',
+  'badResumptionToken',
+  'badVerb',
+  'cannotDisseminateFormat',
+  'idDoesNotExist',
+  'noMetadataFormats',
+  'noRecordsMatch',
+  'noSetHierarchy',
+] as const;
+type ErrorCode = (typeof ERROR_CODES)[number];
 
 /** A request that the protocol answers with an error; HTTP stays 200. */
 export class ProtocolError extends Error {

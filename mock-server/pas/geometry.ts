@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import type proj4Type from 'proj4';
 import type { Body } from '../records/record.ts';
+import { fromModifiedKrovak, type Pair, toModifiedKrovak } from './modified-krovak.ts';
 
 export type GeomSystem = '4326' | '5514';
 
@@ -21,7 +22,7 @@ const NUMBER = '[+-]?\\d+(?:\\.\\d+)?(?:[eE][+-]?\\d+)?';
 const WKT_POINT = new RegExp(`^POINT *(?:(ZM|Z|M) *)?\\( *(${NUMBER}(?: +${NUMBER}){1,3}) *\\)$`, 'i');
 const PLAIN_NUMBER = /^-?\d+(\.\d+)?$/;
 
-/** Krovak's projection East North, by the best one-metre operation (EPSG:5239) in PROJ's sign convention. */
+/** Krovak's projection East North, by the parameters of EPSG:5226 (S-JTSK/05 to ETRS89) in PROJ's sign convention. */
 const SJTSK =
   '+proj=krovak +lat_0=49.5 +lon_0=24.8333333333333 +alpha=30.2881397527778 +k=0.9999 +x_0=0 +y_0=0 +ellps=bessel ' +
   '+towgs84=572.213,85.334,461.94,4.9732,1.529,5.2484,3.5378 +units=m +no_defs';
@@ -58,9 +59,12 @@ export function readGeometry(wkt: string, system: GeomSystem, deployed: boolean)
 
 /** S-JTSK to the centimetre, WGS 84 to seven places. */
 function convert(from: GeomSystem, x: number, y: number): readonly [string, string] {
-  const [a, b] = from === '4326' ? WGS84_TO_SJTSK.forward([x, y]) : WGS84_TO_SJTSK.inverse([x, y]);
-  const places = from === '4326' ? 2 : 7;
-  return [(a ?? 0).toFixed(places), (b ?? 0).toFixed(places)];
+  if (from === '4326') return inPlaces(2, toModifiedKrovak(WGS84_TO_SJTSK.forward<[number, number]>([x, y])));
+  return inPlaces(7, WGS84_TO_SJTSK.inverse<[number, number]>([...fromModifiedKrovak([x, y])]));
+}
+
+function inPlaces(places: number, [a, b]: Pair): readonly [string, string] {
+  return [a.toFixed(places), b.toFixed(places)];
 }
 
 /** The four geometry children of a find's protected part, in schema order. */

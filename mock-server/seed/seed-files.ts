@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ShapeError } from '../shape.ts';
+import { messageOf } from '../thrown.ts';
 
 /** A seed folder cannot be loaded; the message names the file, the place in it and the reason. */
 export class SeedError extends Error {
@@ -36,7 +37,7 @@ export function readJson(folder: string, file: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (thrown) {
-    throw new SeedError(file, '', `cannot be read as JSON (${thrown instanceof Error ? thrown.message : String(thrown)})`);
+    throw new SeedError(file, '', `cannot be read as JSON (${messageOf(thrown)})`);
   }
 }
 

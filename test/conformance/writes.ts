@@ -197,6 +197,19 @@ export async function foundIn(answer: Answer, status: 200 | 201): Promise<{ read
   return { ident: answer.headers.get('x-record-id') ?? '', find };
 }
 
+/** What every success says of the find beside its XML (contract, Interface A: common success headers). @throws Broken */
+export function mustName(scene: Scene, answer: Answer, ident: string): void {
+  const told = answer.headers.get('x-record-id');
+  must(answer.type === 'application/xml', `content type ${answer.type}`);
+  must(ident !== '' && told === ident, `X-Record-ID ${told}, ident_cely ${ident}`);
+  const location = answer.headers.get('location') ?? '';
+  // A training instance may name a harvesting host of its own, which there is not.
+  must(
+    scene.options.isDouble ? location === `${oaiBase(scene)}/id/${ident}` : location.endsWith(`/id/${ident}`),
+    `Location ${location}`,
+  );
+}
+
 export async function setNumber(scene: Scene, ident: string, query: string, as?: Account): Promise<Answer> {
   return scene.line.ask({
     method: 'PATCH',

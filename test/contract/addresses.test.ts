@@ -11,6 +11,16 @@ const sent = async (mock: TestMock, xml: string) => importXml(mock, xml, { token
 const listed = async (url: string) => (await fetch(`${url}/2.2/oai?verb=ListIdentifiers&metadataPrefix=oai_dc&set=heslo`)).text();
 
 describe('Addresses that stay', () => {
+  test.each(['/schema/svc/2.2/svc.xsd', '/openapi.json'])('%s can be read and nothing else', async (path) => {
+    await using mock = await startMock();
+    const asked = (method: string) => fetch(mock.url + path, { method });
+    expect([(await asked('GET')).status, (await asked('HEAD')).status]).toEqual([200, 200]);
+    for (const method of ['POST', 'PUT', 'DELETE']) {
+      const { status, headers } = await asked(method);
+      expect([method, status, headers.get('allow')]).toEqual([method, 405, 'GET, HEAD']);
+    }
+  });
+
   test('a document with a namespace that the operator gave is taken on any port, and its schema is to be had here', async () => {
     await using mock = await startMock({ schemaBase: 'https://finds.example.org/schema/svc' });
     expect(mock.server.schema_base).toBe('https://finds.example.org/schema/svc');

@@ -25,6 +25,14 @@ describe('Health, state and reset', () => {
     expect((await control('GET', '/health')).value).toEqual({ status: 'ok' });
   });
 
+  test('what can be read can be asked for without its body, as programs do that wait for a server', async () => {
+    for (const path of ['/health', '/state', '/', '/openapi.json']) {
+      const head = await fetch(`${mock().server.control_url}${path}`, { method: 'HEAD' });
+      expect([path, head.status, await head.text()]).toEqual([path, 200, '']);
+    }
+    expect((await fetch(`${mock().server.control_url}/reset`, { method: 'HEAD' })).status).toBe(405);
+  });
+
   test('state counts finds, numbers, photographs and says who may import where', async () => {
     await send(findLines(3));
     const { value } = await control('GET', '/state');

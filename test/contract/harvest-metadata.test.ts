@@ -110,7 +110,7 @@ describe('Dublin Core', () => {
         `coverage ${at('ruian-672424')}`,
         'coverage u bývalého mlýna',
         'coverage 15.16988,49.84211',
-        'coverage -693152.88,-1077119.92',
+        'coverage -693152.86,-1077119.89',
         'coverage 2024-04-01',
         `subject ${at('HES-000561')}`,
         `subject ${at('HES-000287')}`,

@@ -97,8 +97,17 @@ describe('The journal, filtered', () => {
     expect(await statuses('?status=400')).toEqual([400]);
     expect(await statuses('?rule=number-missing')).toEqual([400]);
     expect(await statuses('?rule=number-long')).toEqual([]);
-    expect((await control('GET', '/journal?status=many')).status).toBe(400);
+    expect(await statuses('?rule=badVerb')).toEqual([]);
   });
+
+  test.each(['status=many', 'state=201', 'status=200&status=201', 'rule=number-absent'])(
+    'does not guess what %s is',
+    async (query) => {
+      const { status, value } = await control('GET', `/journal?${query}`);
+      const [name] = query.split('=');
+      expect([status, value]).toEqual([400, { error: expect.stringMatching(`^${name}: `) }]);
+    },
+  );
 
   test('bodies take a bounded part of the memory: the oldest are let go of', () => {
     const journal = new Journal(32 * 1024 * 1024);

@@ -252,5 +252,6 @@ describe('Upload: success (contract, Endpoints, upload-foto; facts 6)', () => {
     const basic = (name: string) => ({ authorization: `Basic ${Buffer.from(`${name}:${name}`).toString('base64')}` });
     expect((await fetch(hidden, { headers: basic('archaeologist') })).status).toBe(200);
     expect((await fetch(hidden, { headers: basic('outsider') })).status).toBe(403);
+    expect((await fetch(url, { method: 'POST' })).status).toBe(405);
   });
 });

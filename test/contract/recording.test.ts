@@ -9,6 +9,7 @@ import { replay } from '../../mock-server/replay.ts';
 import { tinyPng } from '../support/a-season.ts';
 import { documentOf, smallestFind } from '../support/contract-find.ts';
 import { importXml, postFile, setNumber, tokenOf } from '../support/contract-requests.ts';
+import { freePort } from '../support/free-port.ts';
 import { PROJECT } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 import { tied } from '../support/tied.ts';
@@ -118,6 +119,15 @@ describe('a recording', () => {
     replayed.stdout.on('data', (chunk) => void said.push(String(chunk)));
     const [code] = (await once(replayed, 'close')) as [number];
     expect([code, said.join('')]).toEqual([0, `${kept - 1} answered as recorded, 0 otherwise, 1 not asked\n`]);
+  });
+
+  test('a server that does not answer is named, with the reason', async () => {
+    const record = join(folder, 'nobody.jsonl');
+    const mock = await startMock({ ...options, record });
+    await importXml(mock, document, { token: 'no-token' });
+    await mock.close();
+    const nobody = `http://127.0.0.1:${await freePort()}`;
+    await expect(replay(record, nobody)).rejects.toThrow(`${nobody}/api/pas/import-xml does not answer: connect ECONNREFUSED`);
   });
 
   test('that is there already is not written over, and a line that is none is named', async () => {

@@ -57,6 +57,12 @@ describe('An assertion about what was asked', () => {
     [{}, 400],
     [{ request: {}, order: [] }, 400],
     [{ order: [{}], count: 1 }, 400],
+    // What would hold whatever was asked.
+    [{ order: [] }, 400],
+    [{ request: IMPORT, count: {} }, 400],
+    [{ request: { rule: 'no-such-rule' }, count: 0 }, 400],
+    [{ request: { fault: 'no-such-fault' }, count: 0 }, 400],
+    [{ request: { path: '/nowhere', answer_body: [{ json: 'not a path' }] }, count: 0 }, 400],
     [{ request: { path_matches: '(' } }, 400],
     [{ request: { verb: 'GET' } }, 400],
     [{ request: { request_body: [{ equals: 'x' }] } }, 400],

@@ -136,8 +136,8 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   {
     name: 'coarse coordinates',
     file: 'pas/geometry.ts',
-    from: '? 2 : 7;',
-    to: '? 2 : 1;',
+    from: 'inPlaces(7,',
+    to: 'inPlaces(1,',
     clauses: [field('geom_sjtsk_wkt')],
   },
   {

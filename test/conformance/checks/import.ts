@@ -1,7 +1,7 @@
 import { type Check, must, skipUnless } from '../check.ts';
 import type { ClauseName } from '../clauses.ts';
 import { PLACE, wkt } from '../find-document.ts';
-import { oaiBase, schemaBase } from '../harvest.ts';
+import { schemaBase } from '../harvest.ts';
 import { mustRefuse } from '../refusal.ts';
 import { fetchSchema, mustBeValid } from '../schema.ts';
 import {
@@ -11,6 +11,7 @@ import {
   importFind,
   madeFind,
   multipart,
+  mustName,
   needArchaeologist,
   researcherOf,
   sha512,
@@ -73,18 +74,8 @@ export const IMPORT_CHECKS: readonly Check[] = [
     expected: 'application/xml, X-Record-ID with the identifier, Location under {oai_base}/id/',
     run: async (scene) => {
       const answer = await importFind(scene);
-      const { ident, find } = await foundIn(answer, 201);
-      must(answer.type === 'application/xml', `content type ${answer.type}`);
-      must(
-        ident !== '' && ident === textAt(find, 'ident_cely'),
-        `X-Record-ID ${ident}, ident_cely ${textAt(find, 'ident_cely')}`,
-      );
-      const location = answer.headers.get('location') ?? '';
-      // A training instance may name a harvesting host of its own, which there is not.
-      must(
-        scene.options.isDouble ? location === `${oaiBase(scene)}/id/${ident}` : location.endsWith(`/id/${ident}`),
-        `Location ${location}`,
-      );
+      const { find } = await foundIn(answer, 201);
+      mustName(scene, answer, textAt(find, 'ident_cely') ?? '');
     },
   },
   {

@@ -1,8 +1,7 @@
 import { type Check, must } from '../check.ts';
-import { oaiBase } from '../harvest.ts';
 import { mustRefuse } from '../refusal.ts';
 import type { Scene } from '../scene.ts';
-import { foundIn, importFind, madeFind, needArchaeologist, researcherOf, setNumber } from '../writes.ts';
+import { foundIn, importFind, madeFind, mustName, needArchaeologist, researcherOf, setNumber } from '../writes.ts';
 import { type Element, textAt, writeXml } from '../xml.ts';
 
 // Registration numbers: contract, Endpoints, PATCH evidencni-cislo, and Errors, registration number. Only of finds of this run.
@@ -33,15 +32,7 @@ export const NUMBER_CHECKS: readonly Check[] = [
       const answer = await setNumber(scene, ident, query(value));
       const { find } = await foundIn(answer, 200);
       must(textAt(find, 'evidencni_cislo') === value, `evidencni_cislo ${textAt(find, 'evidencni_cislo')}`);
-      must(
-        answer.type === 'application/xml' && answer.headers.get('x-record-id') === ident,
-        `${answer.type}, X-Record-ID ${answer.headers.get('x-record-id')}`,
-      );
-      const location = answer.headers.get('location') ?? '';
-      must(
-        scene.options.isDouble ? location === `${oaiBase(scene)}/id/${ident}` : location.endsWith(`/id/${ident}`),
-        `Location ${location}`,
-      );
+      mustName(scene, answer, ident);
     },
   },
   {

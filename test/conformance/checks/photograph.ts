@@ -1,6 +1,6 @@
 import { type Check, must } from '../check.ts';
 import type { ClauseName } from '../clauses.ts';
-import { oaiBase, schemaBase } from '../harvest.ts';
+import { schemaBase } from '../harvest.ts';
 import { mustRefuse } from '../refusal.ts';
 import type { Scene } from '../scene.ts';
 import { fetchSchema, mustBeValid } from '../schema.ts';
@@ -9,6 +9,7 @@ import {
   importFind,
   madeFind,
   multipart,
+  mustName,
   needArchaeologist,
   PHOTOGRAPH,
   researcherOf,
@@ -61,15 +62,7 @@ export const PHOTOGRAPH_CHECKS: readonly Check[] = [
       const answer = await sendPhotograph(scene, ident);
       const { find } = await foundIn(answer, 201);
       must(filesOf(find).length > 0, 'no soubor in the answer');
-      must(
-        answer.type === 'application/xml' && answer.headers.get('x-record-id') === ident,
-        `${answer.type}, X-Record-ID ${answer.headers.get('x-record-id')}`,
-      );
-      const location = answer.headers.get('location') ?? '';
-      must(
-        scene.options.isDouble ? location === `${oaiBase(scene)}/id/${ident}` : location.endsWith(`/id/${ident}`),
-        `Location ${location}`,
-      );
+      mustName(scene, answer, ident);
     },
   },
   {

@@ -1,0 +1,89 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll } from 'vitest';
+import { PROJECT } from './run-pas.ts';
+
+const STRICT = ['--ignoreConfig', '--strict', '--target', 'es2022', '--lib', 'es2022,dom', '--module', 'nodenext'];
+const OPTIONS = [...STRICT, '--types', '', '--skipLibCheck'];
+
+/** A folder in which somebody else makes a client of served descriptions: types by openapi-typescript, requests by openapi-fetch. */
+export type ClientFolder = {
+  /** Makes the types of a description, to be imported from `./<name>.js`. */
+  describe(name: string, address: string): Promise<void>;
+  /** Compiles a source as strictly as can be, and loads it. @throws Error with what the compiler says */
+  load<T>(name: string, source: string): Promise<T>;
+};
+
+/** Removed after the file's tests. */
+export function makeClientFolder(): ClientFolder {
+  // Below the packages, so that what is generated finds openapi-fetch as anybody's client does.
+  const folder = mkdtempSync(join(PROJECT, 'node_modules', '.generated-client-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
+  const run = (program: string, ...args: string[]): void => {
+    const path = join(PROJECT, 'node_modules', program);
+    const { status, stdout, stderr } = spawnSync(process.execPath, [path, ...args], { cwd: folder, encoding: 'utf8' });
+    if (status !== 0) throw new Error(`${program}: ${stdout}${stderr}`);
+  };
+  return {
+    async describe(name, address) {
+      writeFileSync(join(folder, `${name}.json`), await (await fetch(address)).text());
+      run('openapi-typescript/bin/cli.js', `${name}.json`, '--output', `${name}.d.ts`);
+    },
+    async load<T>(name: string, source: string) {
+      writeFileSync(join(folder, `${name}.ts`), source);
+      run('typescript/bin/tsc', ...OPTIONS, `${name}.ts`);
+      return (await import(pathToFileURL(join(folder, `${name}.js`)).href)) as T;
+    },
+  };
+}
+
+/** Sends a find, gives it a number and attaches a photograph; of `service.js`. */
+export const SERVICE_CLIENT = `
+import createClient from 'openapi-fetch';
+import type { paths } from './service.js';
+
+export type Story = { statuses: number[]; ident: string };
+
+export async function story(baseUrl: string, xml: string, xmlDigest: string, photo: Blob, photoDigest: string): Promise<Story> {
+  const client = createClient<paths>({ baseUrl });
+  const body = { username: 'archaeologist', password: 'archaeologist' };
+  const signedIn = await client.POST('/api/token-auth/', { body });
+  const token: string = signedIn.data?.token ?? '';
+  const headers = { Authorization: \`Bearer \${token}\`, Accept: '*/*' };
+  const formOf = (file: Blob, name: string): FormData => {
+    const form = new FormData();
+    form.append('file', file, name);
+    return form;
+  };
+  const imported = await client.POST('/api/pas/import-xml', {
+    params: { header: { 'Content-Digest': xmlDigest } },
+    body: { file: 'find.xml' },
+    bodySerializer: () => formOf(new Blob([xml], { type: 'application/xml' }), 'find.xml'),
+    headers,
+    parseAs: 'text',
+  });
+  const ident = imported.response.headers.get('X-Record-ID') ?? '';
+  const numbered = await client.PATCH('/api/pas/nalez/{ident_cely}/evidencni-cislo', {
+    params: { path: { ident_cely: ident }, query: { evidencni_cislo: 'G 1' } },
+    headers,
+    parseAs: 'text',
+  });
+  const attached = await client.POST('/api/pas/nalez/{ident_cely}/upload-foto', {
+    params: { path: { ident_cely: ident }, header: { 'Content-Digest': photoDigest } },
+    body: { file: 'a.png' },
+    bodySerializer: () => formOf(photo, 'a.png'),
+    headers,
+    parseAs: 'text',
+  });
+  return { statuses: [signedIn, imported, numbered, attached].map(({ response }) => response.status), ident };
+}
+`;
+
+export type ServiceClient = {
+  story(
+    ...given: [baseUrl: string, xml: string, xmlDigest: string, photo: Blob, photoDigest: string]
+  ): Promise<{ statuses: number[]; ident: string }>;
+};
