@@ -158,6 +158,8 @@ class Scene {
   /** Finds whose records people at the service have changed. */
   readonly #curated = new Set<string>();
   readonly #isFair: boolean;
+  /** A second service is named. */
+  readonly #isPointed: boolean;
   readonly #wasCopied: boolean;
   readonly #wereClocksSet: boolean;
   #wasPutBack = false;
@@ -169,6 +171,7 @@ class Scene {
   constructor(stage: Stage, { seed, steps }: Story) {
     const { time, service, other, folder, templates } = stage;
     this.#isFair = steps.every(isFair);
+    this.#isPointed = steps.some(({ kind }) => kind === 'point');
     this.#wereClocksSet = steps.some(({ kind }) => kind === 'clock');
     this.#wasCopied = steps.some(({ kind }) => kind === 'put-copy-back' || kind === 'copy-home');
     this.#stage = stage;
@@ -254,7 +257,7 @@ class Scene {
 
   async #pas(name: MachineName, account: Account, args: readonly string[], trouble: Trouble = {}): Promise<Ended> {
     // For training all is taken that a home has; production is given what was queued for it.
-    if (args[0] === 'push' && this.#origin(name) === ORIGIN)
+    if (this.#isPointed && args[0] === 'push' && this.#origin(name) === ORIGIN)
       for (const { find } of this.#entries(name)) this.#asked.get(find)?.services.add(ORIGIN);
     const { killedAfter, disk } = trouble;
     const env = { PAS_PASSWORD: account, PAS_PROFILE: account, PAS_HOME: this.#home(name) };
@@ -289,7 +292,14 @@ class Scene {
         const rows = step.finds.map(({ id, note, longitude }) => `${id};${PROJECT};1;4326;HES-000867;${longitude};50.08;${note}`);
         const content = [HEADER, ...rows].join('\n');
         for (const { id, note } of step.finds) {
-          this.#asked.set(id, { id, note, account: step.account, photos: [], numbers: [], services: new Set() });
+          this.#asked.set(id, {
+            id,
+            note,
+            account: step.account,
+            photos: [],
+            numbers: [],
+            services: new Set(this.#isPointed ? [] : [ORIGIN]),
+          });
           this.#tables.set(id, { account: step.account, content, finds: step.finds, machines: new Set([step.machine]) });
         }
         await this.#import(step.machine, step.finds[0]?.id);
@@ -492,7 +502,7 @@ class Scene {
     );
   }
 
-  /** The trouble is over, and everybody pushes and looks until nothing changes any more. */
+  /** The trouble is over, and everybody who has something open pushes and looks until nothing changes any more. */
   async settle(): Promise<void> {
     const { time, service } = this.#stage;
     service.mock.applySettings({ index_delay_ms: 0, token_ms: TOKEN_MS });
@@ -508,8 +518,12 @@ class Scene {
           for (const account of accounts) await this.#pushAndLook(name, account);
         }
       }
-      if (turn > 0 && this.#states() === before) return;
+      if (this.#states() === before && (turn > 0 || !this.#isOpen('queued', 'sending'))) return;
     }
+  }
+
+  #isOpen(...states: readonly string[]): boolean {
+    return this.#homes().some((name) => this.#entries(name).some(({ state }) => states.includes(state)));
   }
 
   #accountsWithOpen(name: MachineName, service: string): readonly Account[] {
@@ -519,6 +533,7 @@ class Scene {
 
   async #pushAndLook(name: MachineName, account: Account): Promise<void> {
     for (const command of ['push', 'reconcile']) {
+      if (!this.#accountsWithOpen(name, this.#origin(name)).includes(account)) return;
       const args = [command, ...this.#answers(command, name)];
       const { code, stderr } = await this.#run(name, account, args);
       if (code !== OUTBOX_LEASED) continue;
