@@ -47,15 +47,16 @@ export function placesFrom(environment: Environment, system: System = thisSystem
   const given = givenVariables(environment);
   const absolute = (name: string): string | undefined => (isAbsolute(given[name] ?? '') ? given[name] : undefined);
   const userHome = given['HOME'] ?? system.homeFolder;
-  const accountHome = system.accountFolder ?? userHome;
+  // The register may lie on another machine, so it is asked only where this is needed.
+  const accountHome = (): string => system.accountFolder ?? userHome;
   const place = (kind: 'data' | 'state', variable: string): string => {
     const named = absolute(variable);
     if (named !== undefined) return join(named, 'pas');
-    const older = kind === 'data' ? join(userHome, '.local', 'share', 'pas') : join(accountHome, '.local', 'state', 'pas');
+    const older = kind === 'data' ? join(userHome, '.local', 'share', 'pas') : join(accountHome(), '.local', 'state', 'pas');
     const applications =
       system.platform === 'win32'
-        ? (absolute('LOCALAPPDATA') ?? join(accountHome, 'AppData', 'Local'))
-        : join(kind === 'data' ? userHome : accountHome, 'Library', 'Application Support');
+        ? (absolute('LOCALAPPDATA') ?? join(accountHome(), 'AppData', 'Local'))
+        : join(kind === 'data' ? userHome : accountHome(), 'Library', 'Application Support');
     const own = system.platform === 'win32' || system.platform === 'darwin' ? join(applications, 'pas', kind) : older;
     return !system.exists(own) && system.exists(older) ? older : own;
   };
@@ -77,7 +78,14 @@ export function placesFrom(environment: Environment, system: System = thisSystem
 }
 
 function thisSystem(): System {
-  return { platform: process.platform, homeFolder: homedir(), accountFolder: accountFolder(), exists: existsSync };
+  return {
+    platform: process.platform,
+    homeFolder: homedir(),
+    get accountFolder() {
+      return accountFolder();
+    },
+    exists: existsSync,
+  };
 }
 
 function accountFolder(): string | undefined {

@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { seededRandom } from '../chaos/random.ts';
 import { tinyPng } from '../support/a-season.ts';
@@ -158,6 +168,8 @@ class Scene {
   /** Finds whose records people at the service have changed. */
   readonly #curated = new Set<string>();
   readonly #isFair: boolean;
+  /** A second service is named. */
+  readonly #isPointed: boolean;
   readonly #wasCopied: boolean;
   readonly #wereClocksSet: boolean;
   #wasPutBack = false;
@@ -169,6 +181,7 @@ class Scene {
   constructor(stage: Stage, { seed, steps }: Story) {
     const { time, service, other, folder, templates } = stage;
     this.#isFair = steps.every(isFair);
+    this.#isPointed = steps.some(({ kind }) => kind === 'point');
     this.#wereClocksSet = steps.some(({ kind }) => kind === 'clock');
     this.#wasCopied = steps.some(({ kind }) => kind === 'put-copy-back' || kind === 'copy-home');
     this.#stage = stage;
@@ -183,8 +196,11 @@ class Scene {
       MACHINES.map((name, index) => {
         const own = join(this.#folder, name);
         mkdirSync(own);
-        cpSync(templates.get(name)?.home ?? '', join(own, 'home'), { recursive: true });
-        return [name, new Machine(name, `10.0.0.${index + 1}`, own, { time, network: this.#network, random })];
+        const machine = new Machine(name, `10.0.0.${index + 1}`, own, { time, network: this.#network, random });
+        const template = templates.get(name)?.home ?? '';
+        for (const file of readdirSync(template)) copyFileSync(join(template, file), join(machine.home, file));
+        this.#looked.set(name, []);
+        return [name, machine];
       }),
     );
   }
@@ -254,7 +270,7 @@ class Scene {
 
   async #pas(name: MachineName, account: Account, args: readonly string[], trouble: Trouble = {}): Promise<Ended> {
     // For training all is taken that a home has; production is given what was queued for it.
-    if (args[0] === 'push' && this.#origin(name) === ORIGIN)
+    if (this.#isPointed && args[0] === 'push' && this.#origin(name) === ORIGIN)
       for (const { find } of this.#entries(name)) this.#asked.get(find)?.services.add(ORIGIN);
     const { killedAfter, disk } = trouble;
     const env = { PAS_PASSWORD: account, PAS_PROFILE: account, PAS_HOME: this.#home(name) };
@@ -289,7 +305,14 @@ class Scene {
         const rows = step.finds.map(({ id, note, longitude }) => `${id};${PROJECT};1;4326;HES-000867;${longitude};50.08;${note}`);
         const content = [HEADER, ...rows].join('\n');
         for (const { id, note } of step.finds) {
-          this.#asked.set(id, { id, note, account: step.account, photos: [], numbers: [], services: new Set() });
+          this.#asked.set(id, {
+            id,
+            note,
+            account: step.account,
+            photos: [],
+            numbers: [],
+            services: new Set(this.#isPointed ? [] : [ORIGIN]),
+          });
           this.#tables.set(id, { account: step.account, content, finds: step.finds, machines: new Set([step.machine]) });
         }
         await this.#import(step.machine, step.finds[0]?.id);
@@ -492,7 +515,7 @@ class Scene {
     );
   }
 
-  /** The trouble is over, and everybody pushes and looks until nothing changes any more. */
+  /** The trouble is over, and everybody who has something open pushes and looks until nothing changes any more. */
   async settle(): Promise<void> {
     const { time, service } = this.#stage;
     service.mock.applySettings({ index_delay_ms: 0, token_ms: TOKEN_MS });
@@ -508,8 +531,12 @@ class Scene {
           for (const account of accounts) await this.#pushAndLook(name, account);
         }
       }
-      if (turn > 0 && this.#states() === before) return;
+      if (this.#states() === before && (turn > 0 || !this.#isOpen('queued', 'sending'))) return;
     }
+  }
+
+  #isOpen(...states: readonly string[]): boolean {
+    return this.#homes().some((name) => this.#entries(name).some(({ state }) => states.includes(state)));
   }
 
   #accountsWithOpen(name: MachineName, service: string): readonly Account[] {
@@ -519,6 +546,7 @@ class Scene {
 
   async #pushAndLook(name: MachineName, account: Account): Promise<void> {
     for (const command of ['push', 'reconcile']) {
+      if (!this.#accountsWithOpen(name, this.#origin(name)).includes(account)) return;
       const args = [command, ...this.#answers(command, name)];
       const { code, stderr } = await this.#run(name, account, args);
       if (code !== OUTBOX_LEASED) continue;

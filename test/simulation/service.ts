@@ -128,18 +128,20 @@ export function recordsOf({ mock }: Pick<Service, 'mock'>, project: string): Ser
   const rows = mock.database
     .prepare(`select ident, creator, body, deleted from records where project = ? and entity = 'samostatny_nalez' order by ident`)
     .all(project) as { ident: string; creator: string; body: string; deleted: number }[];
-  return rows.map(({ ident, creator, body, deleted }) => ({
-    ident,
-    isDeleted: deleted === 1,
-    madeMs: Date.parse(/"datum_zmeny":"([^"]+)"/.exec(body)?.[1] ?? ''),
-    maker: creator,
-    note: textIn(body, 'poznamka'),
-    number: textIn(body, 'evidencni_cislo'),
-    digests: [...body.matchAll(/"sha_?512":\s*"([\da-f]{128})"/g)].map(([, digest = '']) => digest),
-  }));
+  return rows.map(({ ident, creator, body, deleted }) => {
+    const { poznamka: note, evidencni_cislo: number } = JSON.parse(body) as { [name: string]: unknown };
+    return {
+      ident,
+      isDeleted: deleted === 1,
+      madeMs: Date.parse(/"datum_zmeny":"([^"]+)"/.exec(body)?.[1] ?? ''),
+      maker: creator,
+      note: textOf(note),
+      number: textOf(number),
+      digests: [...body.matchAll(/"sha_?512":\s*"([\da-f]{128})"/g)].map(([, digest = '']) => digest),
+    };
+  });
 }
 
-function textIn(body: string, element: string): string {
-  const value = (JSON.parse(body) as { [name: string]: unknown })[element];
+function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
