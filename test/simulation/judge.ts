@@ -13,6 +13,8 @@ export type Asked = {
   readonly numbers: string[];
   /** Addresses of the services that it was queued for. */
   readonly services: Set<string>;
+  /** Who has sent it to a training service, for which nobody had queued it. */
+  readonly copiers: Set<Account>;
 };
 
 export type Entry = {
@@ -87,7 +89,7 @@ export function judge(evidence: Evidence): string[] {
 }
 
 function judgeFind(asked: Asked, evidence: Evidence): string[] {
-  const { id, note, account, services } = asked;
+  const { id, note, services } = asked;
   const { records, service, homes, wasPutBack } = evidence;
   const twins = twinsOf(asked, evidence);
   const alike = records.filter((record) => record.note === note);
@@ -97,13 +99,14 @@ function judgeFind(asked: Asked, evidence: Evidence): string[] {
   const inState = (...states: readonly string[]) => imports.filter(({ state }) => states.includes(state));
   const accepted = inState('accepted');
   const wrong = accepted.filter(({ ident }) => !made.some((record) => record.ident === ident));
-  const makers = [BY_HAND, ...[...twins.map((twin) => twin.account), ...evidence.sentForAll].map((name) => ACCOUNT_IDS[name])];
+  const makers = [BY_HAND, ...twins.flatMap((twin) => makersOf(twin, evidence))];
   const others = alike.filter(({ maker }) => !makers.includes(maker));
-  const most = twins.filter((twin) => twin.account === account || evidence.sentForAll.size > 0).length;
-  const own = made.filter((record) => accepted.some(({ ident }) => ident === record.ident));
+  const own = makersOf(asked, evidence);
+  const most = twins.filter((twin) => makersOf(twin, evidence).some((maker) => own.includes(maker))).length;
+  const known = made.filter((record) => accepted.some(({ ident }) => ident === record.ident));
   const sharers = all.filter((entry) => entry.kind === 'import' && entry.state === 'accepted' && entry.find !== id);
   const shared = sharers.filter((entry) =>
-    own.some((record) => record.ident === entry.ident && !isForNobodyToTell(record, asked, evidence)),
+    known.some((record) => record.ident === entry.ident && !isForNobodyToTell(record, asked, evidence)),
   );
   const isForThis = twins.some((twin) => twin.services.has(service));
   return said([
@@ -170,12 +173,17 @@ function judgeChanges(asked: Asked, evidence: Evidence): string[] {
   const number = recordOf(ofFind.flat().find(isAccepted) ?? NOTHING)?.number ?? '';
   const isOnce = twins.length === 1 && !evidence.wasCopied;
   const isUntouched = !curated.has(id) && !wasPutBack;
+  const unseen = inState('uncertain').filter(({ kind, digest, ident, ...entry }) => {
+    const record = recordOf({ ...entry, kind, digest, ident });
+    return kind === 'photo' && record?.isDeleted === false && record.digests.includes(digest ?? '');
+  });
   const [left] = inState('queued', 'sending');
   const [refused] = inState('refused');
   return said([
     [strange.length > 0, `${id} has a photograph that nobody gave it`],
     [made.some(({ digests }) => new Set(digests).size < digests.length), `${id} has a photograph twice`],
     [gone.length > 0 && !wasPutBack, `${id} has not the photograph that is called accepted`],
+    [unseen.length > 0 && !wasPutBack, `${id} has the photograph that is in doubt for ever`],
     [astray.length > 0, `a ${astray[0]?.kind} of ${id} is called accepted for ${astray[0]?.ident}`],
     [left !== undefined && !wasPutBack, `a ${left?.kind} of ${id} is still ${left?.state}, though nothing is in its way`],
     [refused !== undefined && isUntouched && evidence.sentForAll.size === 0, `a ${refused?.kind} of ${id} is called refused`],
@@ -202,9 +210,14 @@ function twinsOf({ note }: Asked, { asked }: Evidence): Asked[] {
   return asked.filter((other) => other.note === note);
 }
 
-function madeOf({ note, account }: Asked, { records, sentForAll }: Evidence): ServiceRecord[] {
-  const makers = [account, ...sentForAll].map((name) => ACCOUNT_IDS[name]);
-  return records.filter((record) => record.note === note && makers.includes(record.maker));
+function madeOf(asked: Asked, evidence: Evidence): ServiceRecord[] {
+  const makers = makersOf(asked, evidence);
+  return evidence.records.filter(({ note, maker }) => note === asked.note && makers.includes(maker));
+}
+
+/** What the service calls those who may have sent it. */
+function makersOf({ account, copiers }: Asked, { sentForAll }: Evidence): string[] {
+  return [account, ...copiers, ...sentForAll].map((name) => ACCOUNT_IDS[name]);
 }
 
 /** Who types finds in by hand: of the archaeologist's organisation, which sees them. */

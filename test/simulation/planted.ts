@@ -50,9 +50,10 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'what is still under way is called absent',
+    themes: ['what was lost is sent again, and lies somewhere'],
     file: 'src/flows/reconcile/judge-absence.ts',
-    from: `if (nowMs <= settledMs) {`,
-    to: `if (nowMs <= settledMs - 1e9) {`,
+    from: `const { fromMs, settledMs } = window;`,
+    to: `const { fromMs, fromMs: settledMs } = window;`,
   },
   {
     name: 'the index is believed at once',
@@ -293,19 +294,21 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a photograph is called absent at once',
+    themes: ['photographs of which nobody knows whether they arrived'],
     file: 'src/flows/reconcile/judge-photograph.ts',
     from: `tooEarly(doubt.window, view, record.changedMs) ?? {`,
     to: `{`,
   },
   {
     name: 'a photograph that is there is not recognised',
-    themes: ['the service sets its clock beside a photograph'],
+    themes: ['photographs of which nobody knows whether they arrived'],
     file: 'src/flows/reconcile/judge-photograph.ts',
     from: `if (byDigest !== undefined) {`,
     to: `if (byDigest === undefined && find.files.length > 99) {`,
   },
   {
     name: 'an attempt is over with its answer',
+    themes: ['photographs of which nobody knows whether they arrived'],
     file: 'src/flows/reconcile/doubt-window.ts',
     from: `settledMs: Math.max(...settled) + settleMs,`,
     to: `settledMs: Math.max(...settled),`,
@@ -343,7 +346,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a copy is not told before its next request',
-    themes: ['a home is copied on its machine'],
+    themes: ['a push is put aside while a copy goes on'],
     file: 'src/flows/push/recognise-outbox.ts',
     from: `if (memory.advance(outbox)) return;`,
     to: `if (memory.advance(outbox) || outbox.path !== '') return;`,
@@ -366,14 +369,14 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a slot is given to two',
-    themes: ['a home is copied on its machine'],
+    themes: ['connections take their time'],
     file: 'src/http/pacer.ts',
     from: `const othersMs = leavingUntilMs > nowMs ? lookAgainMs(leavingUntilMs, nowMs) : 0;`,
     to: `const othersMs = 0;`,
   },
   {
     name: 'the pace of an address is not kept for all accounts',
-    themes: ['a home is copied on its machine'],
+    themes: ['two homes of one machine'],
     file: 'src/context/pacing.ts',
     from: `scopes: [\`address:\${origin}\`, \`account:`,
     to: `scopes: [\`account:`,
