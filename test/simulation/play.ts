@@ -22,7 +22,8 @@ import {
 } from './story.ts';
 import { VirtualTime } from './virtual-time.ts';
 
-const START_MS = Date.UTC(2024, 5, 1, 8);
+/** After all that the mock's own records tell of: what was changed later than a find was sent could be it. */
+const START_MS = Date.UTC(2026, 5, 1, 8);
 const ORIGIN = 'https://service.test';
 const OTHER_ORIGIN = 'https://other.test';
 const PROJECT = 'C-202400101';
@@ -160,6 +161,8 @@ class Scene {
   /** Finds whose records people at the service have changed. */
   readonly #curated = new Set<string>();
   readonly #isFair: boolean;
+  /** A second service is named. */
+  readonly #isPointed: boolean;
   readonly #wasCopied: boolean;
   readonly #wereClocksSet: boolean;
   #wasPutBack = false;
@@ -173,6 +176,7 @@ class Scene {
   constructor(stage: Stage, { seed, steps }: Story) {
     const { time, service, other, folder, templates } = stage;
     this.#isFair = steps.every(isFair);
+    this.#isPointed = steps.some(({ kind }) => kind === 'point');
     this.#wereClocksSet = steps.some(({ kind }) => kind === 'clock');
     this.#wasCopied = steps.some(({ kind }) => kind === 'put-copy-back' || kind === 'copy-home');
     this.#stage = stage;
@@ -257,7 +261,7 @@ class Scene {
   }
 
   async #pas(name: MachineName, account: Account, args: readonly string[], trouble: Trouble = {}): Promise<Ended> {
-    if (args[0] === 'push' && this.#origin(name) === ORIGIN) this.#takeForTraining(name, account);
+    if (this.#isPointed && args[0] === 'push' && this.#origin(name) === ORIGIN) this.#takeForTraining(name, account);
     const { killedAfter, disk, putAside } = trouble;
     const env = { PAS_PASSWORD: account, PAS_PROFILE: account, PAS_HOME: this.#home(name) };
     const ended = await this.#machine(name).pas(args, env, {
@@ -306,7 +310,15 @@ class Scene {
         const rows = step.finds.map(({ id, note, longitude }) => `${id};${PROJECT};1;4326;HES-000867;${longitude};50.08;${note}`);
         const content = [HEADER, ...rows].join('\n');
         for (const { id, note } of step.finds) {
-          this.#asked.set(id, { id, note, account: step.account, photos: [], numbers: [], services: new Set(), copiers: new Set() });
+          this.#asked.set(id, {
+            id,
+            note,
+            account: step.account,
+            photos: [],
+            numbers: [],
+            services: new Set(this.#isPointed ? [] : [ORIGIN]),
+            copiers: new Set(),
+          });
           this.#tables.set(id, { account: step.account, content, finds: step.finds, machines: new Set([step.machine]) });
         }
         await this.#import(step.machine, step.finds[0]?.id);
@@ -529,7 +541,7 @@ class Scene {
     );
   }
 
-  /** The trouble is over, and everybody pushes and looks until nothing changes any more. */
+  /** The trouble is over, and everybody who has something open pushes and looks until nothing changes any more. */
   async settle(): Promise<void> {
     const { time, service } = this.#stage;
     await time.until(Promise.all(this.#aside));
@@ -546,8 +558,12 @@ class Scene {
           for (const account of accounts) await this.#pushAndLook(name, account);
         }
       }
-      if (turn > 0 && this.#states() === before) return;
+      if (this.#states() === before && (turn > 0 || !this.#isOpen('queued', 'sending'))) return;
     }
+  }
+
+  #isOpen(...states: readonly string[]): boolean {
+    return this.#homes().some((name) => this.#entries(name).some(({ state }) => states.includes(state)));
   }
 
   #accountsWithOpen(name: MachineName, service: string): readonly Account[] {
@@ -557,6 +573,7 @@ class Scene {
 
   async #pushAndLook(name: MachineName, account: Account): Promise<void> {
     for (const command of ['push', 'reconcile']) {
+      if (!this.#accountsWithOpen(name, this.#origin(name)).includes(account)) return;
       const args = [command, ...this.#answers(command, name)];
       const { code, stderr } = await this.#run(name, account, args);
       if (code !== OUTBOX_LEASED) continue;

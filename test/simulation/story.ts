@@ -125,6 +125,7 @@ type Mood = {
 };
 
 const MINUTE_MS = 60_000;
+const LONGEST = 20;
 
 export function tellStory(seed: number): Story {
   const random = seededRandom(seed);
@@ -139,22 +140,29 @@ export function tellStory(seed: number): Story {
   };
   const finds: PlannedFind[] = [];
   const steps: Step[] = importing(random, finds, 'laptop');
-  const length = random.between(2, 12);
+  const length = drawLength(random);
   // What is rare by itself is told on purpose, with whatever else happens between.
   const theme = random.chance(0.75) ? random.pick(Object.keys(THEMES)) : undefined;
   if (theme === undefined) while (steps.length < length) steps.push(...nextSteps(random, mood, finds));
   else {
     const { tell, alone } = THEMES[theme] as Theme;
-    const between = alone === true || random.chance(0.4) ? 0 : 0.25;
+    const between = alone === true || random.chance(0.6) ? 0 : 0.25;
     for (const step of tell(random, finds)) steps.push(...(random.chance(between) ? nextSteps(random, mood, finds) : []), step);
     if (alone === true) return { seed, theme, steps };
   }
-  if (random.chance(0.5)) steps.push(...laterOn(random));
+  if (random.chance(0.3)) steps.push(...laterOn(random));
   return { seed, ...(theme === undefined ? {} : { theme }), steps };
 }
 
+/** Nearly all faults show in a few steps, so most stories are short, and some are long. */
+function drawLength(random: Random): number {
+  let length = 2;
+  while (length < LONGEST && random.chance(0.75)) length += 1;
+  return length;
+}
+
 export function importing(random: Random, finds: PlannedFind[], machine: MachineName): Step[] {
-  const made = Array.from({ length: random.between(1, 3) }, () => {
+  const made = Array.from({ length: random.chance(0.6) ? 1 : random.between(2, 3) }, () => {
     const id = `F-${finds.length + 1}`;
     // Some finds are the same as another one in all that is said of them.
     const twin = finds.length > 0 && random.chance(0.08) ? finds.at(-1) : undefined;
@@ -164,7 +172,7 @@ export function importing(random: Random, finds: PlannedFind[], machine: Machine
   });
   const account = random.chance(0.85) ? 'archaeologist' : 'researcher';
   const changes = made.flatMap(({ id: find }): Step[] => [
-    ...(random.chance(0.4) ? [{ kind: 'photo', machine, find, shade: random.between(0, 40_000) } as const] : []),
+    ...(random.chance(0.3) ? [{ kind: 'photo', machine, find, shade: random.between(0, 40_000) } as const] : []),
     ...(random.chance(0.2) && account === 'archaeologist'
       ? [{ kind: 'number', machine, find, value: numberOf(random) } as const]
       : []),

@@ -102,15 +102,15 @@ export const THEMES: Readonly<Record<string, Theme>> = {
     tell: (random, finds) => [
       pushing(),
       ...importing(random, finds, 'laptop'),
-      ...Array.from({ length: random.between(0, 4) }, () => entering(random, finds)),
+      ...Array.from({ length: random.between(0, 2) }, () => entering(random, finds)),
       { kind: 'import', machine: 'laptop', account: 'researcher', finds: someFinds(random, finds) },
       { kind: 'copy-home', from: 'laptop', to: 'second' },
       // Once the copy is known for one, both may push.
       ...(random.chance(0.5)
         ? [
             pushing('second'),
-            entering(random, finds, 'second', 2, 4),
-            entering(random, finds, 'laptop', 2, 4),
+            entering(random, finds, 'second', 2, 3),
+            entering(random, finds, 'laptop', 2, 3),
             pushing('laptop', 'researcher'),
           ]
         : []),
@@ -217,7 +217,9 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   },
   'many finds and photographs, and a push that is killed among them': {
     tell: (random, finds) => {
-      const many = Array.from({ length: random.between(2, 12) }, () => importing(random, finds, 'laptop')).flat();
+      const many = Array.from({ length: random.between(1, random.chance(0.2) ? 10 : 3) }, () =>
+        importing(random, finds, 'laptop'),
+      ).flat();
       return [...many, pushing('laptop', 'archaeologist', { killedAfter: random.between(0, 60 * many.length) }), pushing()];
     },
   },
