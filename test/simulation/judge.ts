@@ -28,9 +28,12 @@ export type Entry = {
   /** SHA-512 of a photograph. */
   readonly digest: string | null;
   readonly service: string;
-  /** When it was tried first and last, by the clock of its machine. */
+  /** When it may have reached the service first, and was tried last, by the clock of its machine. */
   readonly triedFromMs: number | null;
   readonly triedUntilMs: number | null;
+  readonly queuedMs: number;
+  /** It was proven not to be at the service, and has waited to be sent since. */
+  readonly wasAbsent: 0 | 1;
 };
 
 /** What a service and all homes hold in the end, and what has happened to make up for what is odd in it. */
@@ -50,14 +53,17 @@ export type Evidence = {
   readonly wasPutBack: boolean;
 };
 
+const NEVER_ARRIVED = `('cut', 'never-arrived', 'never-left', 'throttled', 'closed', 'unauthorised')`;
+
 export function entriesOf(home: string): Entry[] {
   return (
     readOutbox<Entry>(
       home,
       `select entries.id, coalesce(local_id, entries.ident_cely) as find, kind, state, entries.ident_cely as ident,
          entries.username as username, entries.value as value, lower(hex(photo_sha512)) as digest, services.address as service,
-         (select min(started_at) from attempts where entry_id = entries.id) as triedFromMs,
-         (select max(started_at) from attempts where entry_id = entries.id) as triedUntilMs
+         (select min(started_at) from attempts where entry_id = entries.id and coalesce(outcome, '') not in ${NEVER_ARRIVED}) as triedFromMs,
+         (select max(started_at) from attempts where entry_id = entries.id) as triedUntilMs,
+         entries.created_at as queuedMs, exists (select 1 from evidence where entry_id = entries.id and verdict = 'absent') as wasAbsent
        from entries left join finds on finds.id = find_id join services on services.id = entries.service_id order by entries.id`,
     ) ?? []
   );
@@ -136,11 +142,16 @@ function isForNobodyToTell({ ident, madeMs }: ServiceRecord, asked: Asked, evide
   return (
     ids.length > 1 &&
     (evidence.wereClocksSet ||
-      evidence.homes.flat().filter(({ find, kind, ident: other, triedFromMs, triedUntilMs }) => {
-        const isNear = madeMs >= (triedFromMs ?? 0) - NEAR_MS && madeMs <= (triedUntilMs ?? 0) + NEAR_MS;
-        return ids.includes(find) && kind === 'import' && other === ident && isNear;
+      evidence.homes.flat().filter((entry) => {
+        const isNear = madeMs >= maySinceMs(entry) - NEAR_MS && madeMs <= (entry.triedUntilMs ?? madeMs) + NEAR_MS;
+        return ids.includes(entry.find) && entry.kind === 'import' && entry.ident === ident && isNear;
       }).length > 1)
   );
+}
+
+/** What has waited to be sent since before a look may have been sent by a copy of its outbox meanwhile. */
+function maySinceMs({ triedFromMs, queuedMs, wasAbsent }: Entry): number {
+  return triedFromMs === null || wasAbsent === 1 ? queuedMs : triedFromMs;
 }
 
 /** As long as the service may take for a request, and some. */

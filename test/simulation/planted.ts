@@ -15,7 +15,6 @@ export type Planted = {
 export const PLANTED: readonly Planted[] = [
   {
     name: 'a find that was being sent when pas was killed is sent again',
-    seed: 71,
     file: 'src/outbox/claims.ts',
     from: `if (entry.kind === 'number') move(outbox, entry, 'queued', { reason, notBeforeAt: againAt(outbox, entry.id) });`,
     to: `if (entry.kind !== 'photo') move(outbox, entry, 'queued', { reason, notBeforeAt: againAt(outbox, entry.id) });`,
@@ -29,21 +28,18 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a request that was cut is taken for one that never arrived',
-    seed: 5,
     file: 'src/pas-api/outcome.ts',
     from: `if (!error.mayHaveArrived) {`,
     to: `if (error.reason !== 'timeout') {`,
   },
   {
     name: 'a timeout is taken for a request that never arrived',
-    seed: 11,
     file: 'src/pas-api/outcome.ts',
     from: `if (!error.mayHaveArrived) {`,
     to: `if (!error.mayHaveArrived || error.reason === 'timeout') {`,
   },
   {
     name: 'an answer outside the contract is a refusal',
-    seed: 33,
     file: 'src/pas-api/outcome.ts',
     from: `?? 'outside-contract';`,
     to: `?? 'refused';`,
@@ -57,7 +53,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'the index is believed at once',
-    seed: 737,
     themes: ['the index is late, and somebody looks early'],
     file: 'src/flows/reconcile/judge-absence.ts',
     from: `const waitMs = settledMs + index.allowanceMs - nowMs;`,
@@ -65,7 +60,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'another account’s harvest proves absence',
-    seed: 453,
     themes: ['somebody else looks for what is in doubt'],
     file: 'src/flows/reconcile/judge-absence.ts',
     from: `if (!wouldBeShown(window, view.shown.get(kind), view.harvester)) {`,
@@ -73,7 +67,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'anybody’s equal record is the find',
-    seed: 32,
     themes: ['a colleague enters what is in doubt'],
     file: 'src/flows/reconcile/verdict.ts',
     from: `accounts.has(`,
@@ -81,7 +74,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'an outbox that was put back is taken for the newest',
-    seed: 68,
     themes: ['an outbox is put back'],
     file: 'src/flows/push/recognise-outbox.ts',
     from: `if ((recalled?.attempts ?? 0) > known.attempts) return 'earlier';`,
@@ -89,7 +81,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'what an older copy has queued is not in doubt',
-    seed: 68,
     themes: ['an outbox is put back'],
     file: 'src/flows/push/recognise-outbox.ts',
     from: `const unsent = isLost ? doubtUnsent`,
@@ -97,7 +88,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'an outbox from another machine is taken for one of this',
-    seed: 18,
     themes: ['a home goes to another machine'],
     file: 'src/flows/push/recognise-outbox.ts',
     from: `return isElsewhere && !(await wasMoved()) ? 'elsewhere' : undefined;`,
@@ -105,7 +95,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'what was added after a gap is sent without a look',
-    seed: 73,
     themes: ['what the outbox does not know any more is entered again'],
     file: 'src/flows/push/recognise-outbox.ts',
     from: `if (isLost)\n        for`,
@@ -113,14 +102,13 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'an old copy that is put back a second time is taken for one that goes on beside',
-    seed: 1609,
+    themes: ['an outbox is put back', 'what the outbox does not know any more is entered again'],
     file: 'src/flows/push/recognise-outbox.ts',
     from: `from !== 'divided' || isBehind;`,
     to: `from !== 'divided';`,
   },
   {
     name: 'a number is not held behind an earlier one',
-    seed: 329,
     themes: ['a museum changes its mind while a number is under way'],
     file: 'src/flows/push/hold-number.ts',
     from: `return (await isBehindAnother(run, entry)) || (await isSettledByLook(run, entry));`,
@@ -135,21 +123,18 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'photographs and numbers go to whatever record came first',
-    seed: 1,
     file: 'src/outbox/claims.ts',
     from: `.sql(\`update entries set ident_cely = ? where find_id = ? and service_id = ? and kind <> 'import' and ident_cely is null\`)`,
     to: `.sql(\`update entries set ident_cely = ? where (find_id = ? or 1) and service_id = ? and kind <> 'import' and ident_cely is null\`)`,
   },
   {
     name: 'anybody’s entries are sent in anybody’s name',
-    seed: 1,
     file: 'src/outbox/claims.ts',
     from: `(:anyAccount or entries.username in ('', :username))`,
     to: `(:anyAccount or entries.username in ('', :username) or 1)`,
   },
   {
     name: 'the guard of the pace is turned round',
-    seed: 10,
     themes: ['many finds at once'],
     file: 'src/http/pace-state.ts',
     from: `intervalMs + GUARD_MS + state.jitterMs`,
@@ -157,21 +142,18 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'the slot counts from when it was taken',
-    seed: 13,
     file: 'src/http/pacer.ts',
     from: `Math.max(state.lastDepartureMs, nowMs - agoMs)`,
     to: `state.lastDepartureMs`,
   },
   {
     name: 'what is being sent is not written down before it leaves',
-    seed: 1,
     file: 'src/outbox/claims.ts',
     from: `move(outbox, entry, 'sending', { reason: null, issues: null });`,
     to: ``,
   },
   {
     name: 'a process that runs does not keep its place',
-    seed: 394,
     themes: ['two windows of one outbox'],
     file: 'src/outbox/lease.ts',
     from: `(life === 'alive' || (life === 'unknown' && !mayTakeOver))`,
@@ -179,7 +161,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a refusal beside another import is final',
-    seed: 49,
     themes: ['the service saves slowly'],
     file: 'src/flows/push/settle-outcome.ts',
     from: `if (entry.kind !== 'import' || entry.project === null || !flight.overlapped || entry.collided)`,
@@ -187,7 +168,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a token that ran out makes a refusal',
-    seed: 85,
     themes: ['a token runs out'],
     file: 'src/flows/push/push-due.ts',
     from: `return { state: 'queued', reason: msg\`the token had run out\`, notBeforeAt: run.context.clock.now() };`,
@@ -195,14 +175,12 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a closed service makes a refusal',
-    seed: 17,
     file: 'src/flows/push/settle-outcome.ts',
     from: `return { state: 'queued', reason: msg\`the service is closed\`, notBeforeAt: 0 };`,
     to: `return { state: 'refused', reason: msg\`the service is closed\`, issues: [] };`,
   },
   {
     name: 'a find that is found does not free what waits for it',
-    seed: 16,
     themes: ['what waits for a find that is in doubt'],
     file: 'src/outbox/claims.ts',
     from: `if (entry.kind === 'import') freeFollowers(outbox, entry, settlement.identCely);`,
@@ -210,7 +188,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a number without a record is sent',
-    seed: 6,
     file: 'src/outbox/claims.ts',
     from: `and (kind = 'import' or ident_cely is not null)
   and kind in`,
@@ -218,14 +195,12 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'too many requests are a refusal',
-    seed: 1,
     file: 'src/pas-api/outcome.ts',
     from: `429: forAll('too-many'),`,
     to: `429: forAll('refused'),`,
   },
   {
     name: 'a sign-in that ran out is a refusal',
-    seed: 85,
     themes: ['a token runs out'],
     file: 'src/pas-api/outcome.ts',
     from: `401: forAll('unauthorised'),`,
@@ -233,7 +208,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'of two numbers the earlier one stays',
-    seed: 34,
     themes: ['a museum changes its mind while a number is under way'],
     file: 'src/outbox/latest-number.ts',
     from: `and later.id > entries.id and`,
@@ -241,7 +215,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'attempts are not closed in the journal',
-    seed: 34,
     themes: ['a museum changes its mind while a number is under way'],
     file: 'src/outbox/claims.ts',
     from: `    closeAttempt(outbox, attemptId, { ...answer, reason: settlement.reason ?? null });
@@ -251,14 +224,12 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'what a killed push was sending is not taken up',
-    seed: 1,
     file: 'src/flows/push/push-due.ts',
     from: `for (const entry of recoverInterrupted(outbox)) {`,
     to: `for (const entry of entriesInState(outbox, 'accepted')) {`,
   },
   {
     name: 'what is absent is given up',
-    seed: 19,
     file: 'src/flows/reconcile/reconcile-entries.ts',
     from: `applySettlement(outbox, entry, { state: 'queued', reason: verdict.reason, notBeforeAt: againAt(outbox, entry.id) });`,
     to: `applySettlement(outbox, entry, { state: 'refused', reason: verdict.reason, issues: [] });`,
@@ -278,7 +249,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'any record of the account is the find',
-    seed: 592,
     themes: ['two places have finds of one account'],
     file: 'src/flows/reconcile/judge-doubt.ts',
     from: `differingElements(doubt.elements, find).every((name) => mayDiffer(doubt, name)) &&`,
@@ -286,7 +256,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'the time of a record does not matter',
-    seed: 304,
     themes: ['two places have finds of one account'],
     file: 'src/flows/reconcile/verdict.ts',
     from: `return atMs >= fromMs - CLOCK_MARGIN_MS && atMs <= untilMs + CLOCK_MARGIN_MS;`,
@@ -322,7 +291,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a push ends with what it found out',
-    seed: 63,
     themes: ['what waits for a find that is in doubt'],
     file: 'src/flows/push/push-to-end.ts',
     from: `if (again.length === 0) return namingRest(given, sender, result);`,
@@ -330,7 +298,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a number is not held by an attempt that ended just now',
-    seed: 329,
     themes: ['a museum changes its mind while a number is under way'],
     file: 'src/flows/push/hold-number.ts',
     from: `+ settleMs + MARGIN_MS - last.serverDateAt;`,
@@ -338,7 +305,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a clock that ran ahead holds finds for ever',
-    seed: 17,
     themes: ['a clock is put right'],
     file: 'src/outbox/claims.ts',
     from: `and (not_before_at > :now + :longestMs or updated_at > :now)`,
@@ -353,7 +319,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a gap holds nothing that is added',
-    seed: 73,
     themes: ['what the outbox does not know any more is entered again'],
     file: 'src/outbox/gaps.ts',
     from: `sql('insert into gaps (service_id, project, from_at, until_at, username) values (?, ?, ?, ?, ?)').run(`,
@@ -361,7 +326,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'the place in the outbox names no process',
-    seed: 1,
     themes: ['many finds and photographs, and a push that is killed among them'],
     file: 'src/outbox/lease.ts',
     from: `processMark: \`\${boot}:\${start}:\${nameSpace}\`,`,
@@ -396,7 +360,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'two spellings of an address are two services',
-    seed: 191,
     themes: ['a service is spelt in another way'],
     file: 'src/base/address.ts',
     from: `const host = hostname.replace(/\\.+$/, '');`,
@@ -404,7 +367,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a token is kept for a user name, wherever that is',
-    seed: 23,
     themes: ['a profile is pointed at another service'],
     file: 'src/context/open-service.ts',
     from: `  return ownerOf({ baseUrl, username });`,
@@ -412,7 +374,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'what is queued for one service is sent to another',
-    seed: 305,
     themes: ['a profile is pointed at another service'],
     file: 'src/outbox/claims.ts',
     from: `const MAY_BE_SENT = \`service_id = :serviceId and state`,
@@ -420,7 +381,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a user name that is another person’s is believed',
-    seed: 38,
     themes: ['a user name is another person’s now'],
     file: 'src/flows/push/identify-account.ts',
     from: `if (known === undefined || known.identCely === identCely) return;`,
@@ -428,7 +388,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'an identifier that is given a second time belongs to two finds',
-    seed: 24,
     themes: ['a service is put back from its backup'],
     file: 'src/flows/reconcile/change-owner.ts',
     from: `if (owner === undefined || owner.id === id) return undefined;`,
@@ -443,7 +402,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a copy that another one has overtaken is taken for the newest',
-    seed: 8,
     themes: ['a home is copied on its machine'],
     file: 'src/flows/push/recognise-outbox.ts',
     from: `if (recalled !== undefined && recalled.sharedUntil !== null) return 'divided';`,
@@ -451,7 +409,6 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'an attempt of unknown end is forgotten',
-    seed: 329,
     themes: ['a museum changes its mind while a number is under way'],
     file: 'src/outbox/latest-number.ts',
     from: `return endedAt === null || outcome === 'uncertain' || outcome === 'lost';`,

@@ -67,6 +67,9 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       ...(random.chance(0.6) ? [{ kind: 'import-again', machine: 'laptop', find: random.pick(finds).id } as const] : []),
       pushing('laptop', 'archaeologist', random.chance(0.5) ? { fates: [[0, 'lost']] } : {}),
       pushing(),
+      ...(random.chance(0.3)
+        ? [{ kind: 'put-copy-back', machine: 'laptop', withLog: random.chance(0.5) } as const, entering(random, finds), pushing()]
+        : []),
     ],
   },
   'what the outbox does not know any more is entered again': {
