@@ -15,12 +15,14 @@ export type Planted = {
 export const PLANTED: readonly Planted[] = [
   {
     name: 'a find that was being sent when pas was killed is sent again',
+    seed: 4,
     file: 'src/outbox/claims.ts',
     from: `if (entry.kind === 'number') move(outbox, entry, 'queued', { reason, notBeforeAt: againAt(outbox, entry.id) });`,
     to: `if (entry.kind !== 'photo') move(outbox, entry, 'queued', { reason, notBeforeAt: againAt(outbox, entry.id) });`,
   },
   {
     name: 'a photograph that was being sent when pas was killed is sent again',
+    seed: 1047,
     themes: ['many finds and photographs, and a push that is killed among them'],
     file: 'src/outbox/claims.ts',
     from: `if (entry.kind === 'number') move(outbox, entry, 'queued', { reason, notBeforeAt: againAt(outbox, entry.id) });`,

@@ -38,6 +38,7 @@ const TOKEN_MS = 86_400_000;
 const OPEN_STATES = ['queued', 'sending', 'uncertain'];
 const QUIET_TURNS = 5;
 const BEFORE_PUT_ASIDE_MS = 10_000;
+const PUTTING_BACK_MS = 60_000;
 
 /** For each machine a home with three profiles and an empty outbox, made once and copied for each story. */
 export type Stage = {
@@ -425,6 +426,8 @@ class Scene {
         return;
       case 'put-service-back':
         this.#wasPutBack = service.putBack() || this.#wasPutBack;
+        // What it has lost and what is made then are told apart by their times.
+        await time.until(time.sleep(PUTTING_BACK_MS));
         return;
       case 'point':
         this.#point(step.machine, step.to);
