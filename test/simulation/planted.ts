@@ -30,6 +30,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a request that was cut is taken for one that never arrived',
+    seed: 1,
     file: 'src/pas-api/outcome.ts',
     from: `if (!error.mayHaveArrived) {`,
     to: `if (error.reason !== 'timeout') {`,
