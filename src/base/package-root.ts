@@ -12,7 +12,14 @@ function findPackageRoot(start: string): string {
   }
 }
 
+let version: string | undefined;
+
 export function packageVersion(): string {
+  version ??= readVersion();
+  return version;
+}
+
+function readVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
   if (typeof manifest === 'object' && manifest !== null && 'version' in manifest && typeof manifest.version === 'string') {
     return manifest.version;

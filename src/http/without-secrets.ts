@@ -40,22 +40,35 @@ function strikingBytes(secrets: readonly string[]): ((text: string) => string) |
     .filter(({ length }) => length >= LEAST_CHARACTERS)
     .flatMap((secret) => [secret.normalize('NFC'), secret.normalize('NFD')]);
   if (told.length === 0) return undefined;
-  const spelt = patternOfAll([...new Set(told)]);
-  return (text) => text.replace(spelt, MASK);
+  const spelt = spellings([...new Set(told)]);
+  return (text) => (spelt.beginnings.test(text) ? text.replace(spelt.whole(), MASK) : text);
 }
 
-/** A command has a password and a token, and asks with them again and again. */
-const KEPT_PATTERNS = 16;
-const patterns = new Map<string, RegExp>();
+/** Few answers hold as much as the beginning of a secret, and the pattern of a whole one takes longer to make than most answers do. */
+type Spellings = { readonly beginnings: RegExp; whole(): RegExp };
 
-/** To make one takes longer than most answers do, so the latest are kept. */
-function patternOfAll(secrets: readonly string[]): RegExp {
+/** A command has a password and a token, and asks with them again and again. */
+const KEPT_SPELLINGS = 16;
+const keptSpellings = new Map<string, Spellings>();
+
+function spellings(secrets: readonly string[]): Spellings {
   const key = secrets.join('\0');
-  const pattern = patterns.get(key) ?? new RegExp(secrets.map(patternOf).join('|'), 'g');
-  patterns.delete(key);
-  patterns.set(key, pattern);
-  for (const oldest of [...patterns.keys()].slice(0, -KEPT_PATTERNS)) patterns.delete(oldest);
-  return pattern;
+  const spelt = keptSpellings.get(key) ?? makeSpellings(secrets);
+  keptSpellings.delete(key);
+  keptSpellings.set(key, spelt);
+  for (const oldest of [...keptSpellings.keys()].slice(0, -KEPT_SPELLINGS)) keptSpellings.delete(oldest);
+  return spelt;
+}
+
+function makeSpellings(secrets: readonly string[]): Spellings {
+  let whole: RegExp | undefined;
+  return {
+    beginnings: new RegExp(secrets.map(patternOfBeginning).join('|')),
+    whole: () => {
+      whole ??= new RegExp(secrets.map(patternOf).join('|'), 'g');
+      return whole;
+    },
+  };
 }
 
 /** The same for a text. */
@@ -67,6 +80,11 @@ export function strikingText(secrets: readonly string[]): (text: string) => stri
 
 /** What may stand between two characters of a word that is split: blanks, the other halves of UTF-16, markup, signs that nobody sees. */
 const BETWEEN = String.raw`(?:[\s\0]|\\+[nrt]|<[^<>]{0,200}>|&(?:shy|nbsp|#173|#8203|#xad|#x200b);|\xc2\xad|\xe2\x80\x8b|=\r?\n){0,8}?`;
+
+/** Wherever the pattern of the whole secret fits, this one does. */
+function patternOfBeginning(secret: string): string {
+  return [...secret].slice(0, LEAST_CHARACTERS).map(spellingsOf).join(BETWEEN);
+}
 
 function patternOf(secret: string): string {
   const characters = [...secret];

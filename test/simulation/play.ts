@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { seededRandom } from '../chaos/random.ts';
 import { tinyPng } from '../support/a-season.ts';
@@ -192,8 +202,11 @@ class Scene {
       MACHINES.map((name, index) => {
         const own = join(this.#folder, name);
         mkdirSync(own);
-        cpSync(templates.get(name)?.home ?? '', join(own, 'home'), { recursive: true });
-        return [name, new Machine(name, `10.0.0.${index + 1}`, own, { time, network: this.#network, random })];
+        const machine = new Machine(name, `10.0.0.${index + 1}`, own, { time, network: this.#network, random });
+        const template = templates.get(name)?.home ?? '';
+        for (const file of readdirSync(template)) copyFileSync(join(template, file), join(machine.home, file));
+        this.#looked.set(name, []);
+        return [name, machine];
       }),
     );
   }

@@ -8,6 +8,8 @@ const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 /** Inside of the project, where its packages and schemas are found. */
 const BUILT = join(PROJECT, '.simulation', String(process.pid));
 const WHOLE = join(BUILT, 'whole');
+/** All processors play, so what V8 does beside costs as much, and what is compiled simply is compiled soon. */
+const V8_FLAGS = ['--single-threaded', '--always-sparkplug', '--max-semi-space-size=64'];
 /** So many stories are played between two reports. */
 const PART = 20;
 
@@ -73,7 +75,7 @@ export async function playStories(from, count, { jobs, folder = WHOLE, themes },
   /** @type {Found | undefined} */
   let found;
   const playSome = async () => {
-    const player = fork(join(folder, 'test/simulation/player.js'));
+    const player = fork(join(folder, 'test/simulation/player.js'), { execArgv: V8_FLAGS });
     const exit = once(player, 'exit').then(() => {
       throw new Error(`a process that plays stories has ended, somewhere from seed ${next - PART * jobs} to ${next}`);
     });
