@@ -37,18 +37,21 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a timeout is taken for a request that never arrived',
+    seed: 19,
     file: 'src/pas-api/outcome.ts',
     from: `if (!error.mayHaveArrived) {`,
     to: `if (!error.mayHaveArrived || error.reason === 'timeout') {`,
   },
   {
     name: 'an answer outside the contract is a refusal',
+    seed: 10,
     file: 'src/pas-api/outcome.ts',
     from: `?? 'outside-contract';`,
     to: `?? 'refused';`,
   },
   {
     name: 'what is still under way is called absent',
+    seed: 14,
     themes: ['what was lost is sent again, and lies somewhere'],
     file: 'src/flows/reconcile/judge-absence.ts',
     from: `const { fromMs, settledMs } = window;`,
@@ -56,6 +59,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'the index is believed at once',
+    seed: 360,
     themes: ['the index is late, and somebody looks early'],
     file: 'src/flows/reconcile/judge-absence.ts',
     from: `const waitMs = settledMs + index.allowanceMs - nowMs;`,
