@@ -66,14 +66,15 @@ export const PLANTED: readonly Planted[] = [
     to: `const waitMs = settledMs - nowMs;`,
   },
   {
-    name: 'another account’s harvest proves absence',
-    themes: ['somebody else looks for what is in doubt'],
+    name: 'a harvest that shows nothing of the account proves absence',
+    themes: ['somebody who is shown nothing like it looks for what is in doubt'],
     file: 'src/flows/reconcile/judge-absence.ts',
     from: `if (!wouldBeShown(window, view.shown.get(kind), view.harvester)) {`,
     to: `if (view.harvester === '') {`,
   },
   {
     name: 'anybody’s equal record is the find',
+    seed: 82,
     themes: ['a colleague enters what is in doubt'],
     file: 'src/flows/reconcile/verdict.ts',
     from: `accounts.has(`,
@@ -81,6 +82,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'an outbox that was put back is taken for the newest',
+    seed: 36,
     themes: ['an outbox is put back'],
     file: 'src/flows/push/recognise-outbox.ts',
     from: `if ((recalled?.attempts ?? 0) > known.attempts) return 'earlier';`,
@@ -88,6 +90,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'what an older copy has queued is not in doubt',
+    seed: 36,
     themes: ['an outbox is put back'],
     file: 'src/flows/push/recognise-outbox.ts',
     from: `const unsent = isLost ? doubtUnsent`,
@@ -95,6 +98,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'an outbox from another machine is taken for one of this',
+    seed: 183,
     themes: ['a home goes to another machine'],
     file: 'src/flows/push/recognise-outbox.ts',
     from: `return isElsewhere && !(await wasMoved()) ? 'elsewhere' : undefined;`,
@@ -102,6 +106,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'what was added after a gap is sent without a look',
+    seed: 43,
     themes: ['what the outbox does not know any more is entered again'],
     file: 'src/flows/push/recognise-outbox.ts',
     from: `if (isLost)\n        for`,
@@ -116,6 +121,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a number is not held behind an earlier one',
+    seed: 1,
     themes: ['a museum changes its mind while a number is under way'],
     file: 'src/flows/push/hold-number.ts',
     from: `return (await isBehindAnother(run, entry)) || (await isSettledByLook(run, entry));`,

@@ -203,20 +203,32 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       pushing(),
     ],
   },
-  'somebody else looks for what is in doubt': {
-    tell: (random, finds) => [
-      ...(random.chance(0.5) ? [pushing(), entering(random, finds, 'laptop', 2, 3)] : []),
-      // A push that is stopped does not look any more.
-      pushing(
-        'laptop',
-        'archaeologist',
-        random.chance(0.3) ? doubtful(random) : meeting(random.pick(UNKNOWN), random.pick(['closed', 'lost'])),
-      ),
-      ...(random.chance(0.3) ? [pushing('laptop', 'researcher')] : []),
-      waiting(random, 26, 130),
-      looking('laptop', 'researcher'),
-      pushing(),
-    ],
+  'somebody who is shown nothing like it looks for what is in doubt': {
+    alone: true,
+    tell: (random, finds) => {
+      // Nothing of the account is known to be at the service yet, and nobody knows how late its index is.
+      if (random.chance(0.5))
+        return [
+          { kind: 'index', delayMs: 60 * MINUTE_MS },
+          pushing('laptop', 'archaeologist', meeting('answer-lost', 'answer-lost', 'answer-lost', 'answer-lost')),
+          waiting(random, 26, 40),
+          looking(),
+          pushing(),
+        ];
+      return [
+        ...(random.chance(0.5) ? [pushing(), entering(random, finds, 'laptop', 2, 3)] : []),
+        // A push that is stopped does not look any more.
+        pushing(
+          'laptop',
+          'archaeologist',
+          random.chance(0.3) ? doubtful(random) : meeting(random.pick(UNKNOWN), random.pick(['closed', 'lost'])),
+        ),
+        ...(random.chance(0.3) ? [pushing('laptop', 'researcher')] : []),
+        waiting(random, 26, 130),
+        looking('laptop', 'researcher'),
+        pushing(),
+      ];
+    },
   },
   'many finds and photographs, and a push that is killed among them': {
     tell: (random, finds) => {
