@@ -75,18 +75,21 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   'what the outbox does not know any more is entered again': {
     tell: (random, finds) => {
       const known = finds.length;
+      const putBack = (): Step => ({ kind: 'put-copy-back', machine: 'laptop', withLog: random.chance(0.5) });
+      const again = (): Step => ({ kind: 'import-again', machine: 'laptop', find: finds[known]?.id ?? '' });
       return [
         pushing(),
         { kind: 'keep-copy', machine: 'laptop' },
         entering(random, finds),
         pushing('laptop', 'archaeologist', random.chance(0.3) ? meeting(random.pick(UNKNOWN)) : {}),
-        { kind: 'put-copy-back', machine: 'laptop', withLog: random.chance(0.5) },
+        putBack(),
         { kind: 'index', delayMs: random.pick([0, 3, 12]) * MINUTE_MS },
         pushing(),
-        { kind: 'import-again', machine: 'laptop', find: finds[known]?.id ?? '' },
+        again(),
         pushing(),
         waiting(random, 1, 13, 130),
         pushing(),
+        ...(random.chance(0.4) ? [putBack(), again(), pushing()] : []),
       ];
     },
   },
