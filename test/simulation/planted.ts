@@ -67,6 +67,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a harvest that shows nothing of the account proves absence',
+    seed: 120,
     themes: ['somebody who is shown nothing like it looks for what is in doubt'],
     file: 'src/flows/reconcile/judge-absence.ts',
     from: `if (!wouldBeShown(window, view.shown.get(kind), view.harvester)) {`,
@@ -114,6 +115,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'an old copy that is put back a second time is taken for one that goes on beside',
+    seed: 93,
     themes: ['what the outbox does not know any more is entered again'],
     file: 'src/flows/push/recognise-outbox.ts',
     from: `from !== 'divided' || isBehind;`,
@@ -278,6 +280,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a photograph is called absent at once',
+    seed: 79,
     themes: ['photographs of which nobody knows whether they arrived'],
     file: 'src/flows/reconcile/judge-photograph.ts',
     from: `tooEarly(doubt.window, view, record.changedMs) ?? {`,
@@ -285,6 +288,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a photograph that is there is not recognised',
+    seed: 81,
     themes: ['photographs of which nobody knows whether they arrived'],
     file: 'src/flows/reconcile/judge-photograph.ts',
     from: `if (byDigest !== undefined) {`,
@@ -292,6 +296,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'an attempt is over with its answer',
+    seed: 81,
     themes: ['photographs of which nobody knows whether they arrived'],
     file: 'src/flows/reconcile/doubt-window.ts',
     from: `settledMs: Math.max(...settled) + settleMs,`,
@@ -327,6 +332,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a copy is not told before its next request',
+    seed: 614,
     themes: ['a push is put aside while a copy goes on'],
     file: 'src/flows/push/recognise-outbox.ts',
     from: `if (memory.advance(outbox)) return;`,
@@ -348,6 +354,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a slot is given to two',
+    seed: 13,
     themes: ['connections take their time'],
     file: 'src/http/pacer.ts',
     from: `const othersMs = leavingUntilMs > nowMs ? lookAgainMs(leavingUntilMs, nowMs) : 0;`,
@@ -355,6 +362,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'the pace of an address is not kept for all accounts',
+    seed: 9,
     themes: ['two homes of one machine'],
     file: 'src/context/pacing.ts',
     from: `scopes: [\`address:\${origin}\`, \`account:`,

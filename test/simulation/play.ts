@@ -319,6 +319,9 @@ class Scene {
 
   async take(step: Story['steps'][number]): Promise<void> {
     const { time, service } = this.#stage;
+    const home = 'machine' in step ? step.machine : 'second' in step ? step.second : undefined;
+    // Cut out of a story, with what made it.
+    if (home !== undefined && home !== 'service' && !existsSync(this.#home(home))) return;
     switch (step.kind) {
       case 'import': {
         const rows = step.finds.map(({ id, note, longitude }) => `${id};${PROJECT};1;4326;HES-000867;${longitude};50.08;${note}`);
