@@ -13,6 +13,8 @@ export type Asked = {
   readonly numbers: string[];
   /** Addresses of the services that it was queued for. */
   readonly services: Set<string>;
+  /** Who has sent it to a training service, for which nobody had queued it. */
+  readonly copiers: Set<Account>;
 };
 
 export type Entry = {
@@ -26,9 +28,12 @@ export type Entry = {
   /** SHA-512 of a photograph. */
   readonly digest: string | null;
   readonly service: string;
-  /** When it was tried first and last, by the clock of its machine. */
+  /** When it may have reached the service first, and was tried last, by the clock of its machine. */
   readonly triedFromMs: number | null;
   readonly triedUntilMs: number | null;
+  readonly queuedMs: number;
+  /** It was proven not to be at the service, and has waited to be sent since. */
+  readonly wasAbsent: 0 | 1;
 };
 
 /** What a service and all homes hold in the end, and what has happened to make up for what is odd in it. */
@@ -48,14 +53,17 @@ export type Evidence = {
   readonly wasPutBack: boolean;
 };
 
+const NEVER_ARRIVED = `('cut', 'never-arrived', 'never-left', 'throttled', 'closed', 'unauthorised')`;
+
 export function entriesOf(home: string): Entry[] {
   return (
     readOutbox<Entry>(
       home,
       `select entries.id, coalesce(local_id, entries.ident_cely) as find, kind, state, entries.ident_cely as ident,
          entries.username as username, entries.value as value, lower(hex(photo_sha512)) as digest, services.address as service,
-         (select min(started_at) from attempts where entry_id = entries.id) as triedFromMs,
-         (select max(started_at) from attempts where entry_id = entries.id) as triedUntilMs
+         (select min(started_at) from attempts where entry_id = entries.id and coalesce(outcome, '') not in ${NEVER_ARRIVED}) as triedFromMs,
+         (select max(started_at) from attempts where entry_id = entries.id) as triedUntilMs,
+         entries.created_at as queuedMs, exists (select 1 from evidence where entry_id = entries.id and verdict = 'absent') as wasAbsent
        from entries left join finds on finds.id = find_id join services on services.id = entries.service_id order by entries.id`,
     ) ?? []
   );
@@ -87,7 +95,7 @@ export function judge(evidence: Evidence): string[] {
 }
 
 function judgeFind(asked: Asked, evidence: Evidence): string[] {
-  const { id, note, account, services } = asked;
+  const { id, note, services } = asked;
   const { records, service, homes, wasPutBack } = evidence;
   const twins = twinsOf(asked, evidence);
   const alike = records.filter((record) => record.note === note);
@@ -97,13 +105,14 @@ function judgeFind(asked: Asked, evidence: Evidence): string[] {
   const inState = (...states: readonly string[]) => imports.filter(({ state }) => states.includes(state));
   const accepted = inState('accepted');
   const wrong = accepted.filter(({ ident }) => !made.some((record) => record.ident === ident));
-  const makers = [BY_HAND, ...[...twins.map((twin) => twin.account), ...evidence.sentForAll].map((name) => ACCOUNT_IDS[name])];
+  const makers = [BY_HAND, ...twins.flatMap((twin) => makersOf(twin, evidence))];
   const others = alike.filter(({ maker }) => !makers.includes(maker));
-  const most = twins.filter((twin) => twin.account === account || evidence.sentForAll.size > 0).length;
-  const own = made.filter((record) => accepted.some(({ ident }) => ident === record.ident));
+  const own = makersOf(asked, evidence);
+  const most = twins.filter((twin) => makersOf(twin, evidence).some((maker) => own.includes(maker))).length;
+  const known = made.filter((record) => accepted.some(({ ident }) => ident === record.ident));
   const sharers = all.filter((entry) => entry.kind === 'import' && entry.state === 'accepted' && entry.find !== id);
   const shared = sharers.filter((entry) =>
-    own.some((record) => record.ident === entry.ident && !isForNobodyToTell(record, asked, evidence)),
+    known.some((record) => record.ident === entry.ident && !isForNobodyToTell(record, asked, evidence)),
   );
   const isForThis = twins.some((twin) => twin.services.has(service));
   return said([
@@ -133,11 +142,16 @@ function isForNobodyToTell({ ident, madeMs }: ServiceRecord, asked: Asked, evide
   return (
     ids.length > 1 &&
     (evidence.wereClocksSet ||
-      evidence.homes.flat().filter(({ find, kind, ident: other, triedFromMs, triedUntilMs }) => {
-        const isNear = madeMs >= (triedFromMs ?? 0) - NEAR_MS && madeMs <= (triedUntilMs ?? 0) + NEAR_MS;
-        return ids.includes(find) && kind === 'import' && other === ident && isNear;
+      evidence.homes.flat().filter((entry) => {
+        const isNear = madeMs >= maySinceMs(entry) - NEAR_MS && madeMs <= (entry.triedUntilMs ?? madeMs) + NEAR_MS;
+        return ids.includes(entry.find) && entry.kind === 'import' && entry.ident === ident && isNear;
       }).length > 1)
   );
+}
+
+/** What has waited to be sent since before a look may have been sent by a copy of its outbox meanwhile. */
+function maySinceMs({ triedFromMs, queuedMs, wasAbsent }: Entry): number {
+  return triedFromMs === null || wasAbsent === 1 ? queuedMs : triedFromMs;
 }
 
 /** As long as the service may take for a request, and some. */
@@ -170,12 +184,17 @@ function judgeChanges(asked: Asked, evidence: Evidence): string[] {
   const number = recordOf(ofFind.flat().find(isAccepted) ?? NOTHING)?.number ?? '';
   const isOnce = twins.length === 1 && !evidence.wasCopied;
   const isUntouched = !curated.has(id) && !wasPutBack;
+  const unseen = inState('uncertain').filter(({ kind, digest, ident, ...entry }) => {
+    const record = recordOf({ ...entry, kind, digest, ident });
+    return kind === 'photo' && record?.isDeleted === false && record.digests.includes(digest ?? '');
+  });
   const [left] = inState('queued', 'sending');
   const [refused] = inState('refused');
   return said([
     [strange.length > 0, `${id} has a photograph that nobody gave it`],
     [made.some(({ digests }) => new Set(digests).size < digests.length), `${id} has a photograph twice`],
     [gone.length > 0 && !wasPutBack, `${id} has not the photograph that is called accepted`],
+    [unseen.length > 0 && !wasPutBack, `${id} has the photograph that is in doubt for ever`],
     [astray.length > 0, `a ${astray[0]?.kind} of ${id} is called accepted for ${astray[0]?.ident}`],
     [left !== undefined && !wasPutBack, `a ${left?.kind} of ${id} is still ${left?.state}, though nothing is in its way`],
     [refused !== undefined && isUntouched && evidence.sentForAll.size === 0, `a ${refused?.kind} of ${id} is called refused`],
@@ -202,9 +221,14 @@ function twinsOf({ note }: Asked, { asked }: Evidence): Asked[] {
   return asked.filter((other) => other.note === note);
 }
 
-function madeOf({ note, account }: Asked, { records, sentForAll }: Evidence): ServiceRecord[] {
-  const makers = [account, ...sentForAll].map((name) => ACCOUNT_IDS[name]);
-  return records.filter((record) => record.note === note && makers.includes(record.maker));
+function madeOf(asked: Asked, evidence: Evidence): ServiceRecord[] {
+  const makers = makersOf(asked, evidence);
+  return evidence.records.filter(({ note, maker }) => note === asked.note && makers.includes(maker));
+}
+
+/** What the service calls those who may have sent it. */
+function makersOf({ account, copiers }: Asked, { sentForAll }: Evidence): string[] {
+  return [account, ...copiers, ...sentForAll].map((name) => ACCOUNT_IDS[name]);
 }
 
 /** Who types finds in by hand: of the archaeologist's organisation, which sees them. */

@@ -18,6 +18,9 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 type Killed = { readonly afterLooks: number };
 
+/** Stopped at its next wait, and made to go on later. */
+type PutAside = { readonly afterLooks: number; readonly forMs: number };
+
 /** A computer with its own clock, its own name and a home, on which several `pas` may run at once. */
 export class Machine {
   readonly name: string;
@@ -59,19 +62,23 @@ export class Machine {
    * Runs `pas`. Where it is killed, that is at any moment at which it looks at a clock: what is on disk then is what the next one
    * finds, and nothing that it does afterwards is seen by anybody.
    */
-  async pas(args: readonly string[], env: Readonly<Record<string, string>>, killed?: Killed, disk?: DiskFault): Promise<Ended> {
+  async pas(
+    args: readonly string[],
+    env: Readonly<Record<string, string>>,
+    { killed, putAside, disk }: { readonly killed?: Killed; readonly putAside?: PutAside; readonly disk?: DiskFault } = {},
+  ): Promise<Ended> {
     this.#lastPid += 1;
     const pid = this.#lastPid;
-    const state = { alive: true, looks: 0 };
+    const state = { alive: true, looks: 0, wasPutAside: false };
     const said = { stdout: collected(), stderr: collected() };
     let tellKilled: (ended: Ended) => void = () => {};
     const death = new Promise<Ended>((resolve) => {
       tellKilled = resolve;
     });
     const look = (): void => {
-      if (!state.alive || killed === undefined) return;
+      if (!state.alive) return;
       state.looks += 1;
-      if (state.looks <= killed.afterLooks) return;
+      if (killed === undefined || state.looks <= killed.afterLooks) return;
       state.alive = false;
       this.#running.delete(pid);
       this.#leaveBehind();
@@ -92,6 +99,10 @@ export class Machine {
         look();
         if (!state.alive) return gone();
         await this.#time.sleep(ms, signal);
+        if (putAside !== undefined && !state.wasPutAside && state.looks > putAside.afterLooks) {
+          state.wasPutAside = true;
+          await this.#time.sleep(putAside.forMs);
+        }
         look();
         return state.alive ? undefined : gone();
       },

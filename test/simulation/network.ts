@@ -13,6 +13,8 @@ export const FATES = [
   'answer-lost',
   /** It lies somewhere for up to eight minutes, and arrives all the same. */
   'late',
+  /** The line is lost at once, and it lies somewhere all the same until it arrives. */
+  'astray',
   /** It is done, and nobody ever says so. */
   'unanswered',
   'slow-answer',
@@ -20,6 +22,8 @@ export const FATES = [
   'bad-gateway-after',
   'bad-gateway-before',
   'closed',
+  /** Somebody else's request for the record is under way at the service. */
+  'locked',
   /** A change of a record whose answer is lost, and that a proxy sends again later. */
   'repeated',
   /** Its head arrives, and then the line is lost. */
@@ -30,6 +34,9 @@ export const FATES = [
 export type Fate = (typeof FATES)[number];
 
 const STEADY_WAY_MS = 10;
+const QUICK_CONNECT_MS = 3;
+/** Less than the service may work on a request. */
+const MOST_LATE_MS = 480_000;
 
 type Departure = {
   readonly atMs: number;
@@ -61,6 +68,8 @@ export class Network {
   weather: Weather = { fateOf: () => 'arrives' };
   /** All requests take as long as one another, so that the service sees the gaps that the client leaves. */
   isSteady = false;
+  /** How long it takes at most until a request can leave. */
+  mostConnectMs = QUICK_CONNECT_MS;
   /** What went to a service that must not see it. */
   readonly betrayed: string[] = [];
   onEvent: (text: string) => void = () => {};
@@ -75,7 +84,7 @@ export class Network {
   async send(request: HttpRequest, from: Sender): Promise<HttpResponse> {
     const service = this.#services.get(new URL(request.url).hostname.replace(/\.$/, ''));
     if (service === undefined) throw new NoAnswerError('connect', false, 'there is no such host');
-    await this.#time.sleep(this.#random.between(0, 3));
+    await this.#time.sleep(this.#random.between(0, this.mostConnectMs));
     if (!from.isAlive()) return never();
     if (request.signal?.aborted === true) throw new NoAnswerError('aborted', false, 'stopped before it was sent');
     const opened = request.body?.open() ?? Buffer.alloc(0);
@@ -126,7 +135,11 @@ export class Network {
         await take(wayMs);
         throw new NoAnswerError('reset', true, 'the connection was cut');
       case 'late':
-        return take(this.#random.between(500, 480_000));
+        return take(this.#random.between(500, MOST_LATE_MS));
+      case 'astray':
+        void take(this.#random.between(500, MOST_LATE_MS));
+        await this.#time.sleep(wayMs);
+        throw new NoAnswerError('reset', true, 'the connection was cut');
       case 'unanswered':
         await take(wayMs);
         return never();
@@ -153,9 +166,12 @@ export class Network {
       case 'closed':
         await this.#time.sleep(wayMs);
         return { status: 503, headers: {}, body: Buffer.from('{"detail":"closed"}') };
+      case 'locked':
+        await this.#time.sleep(wayMs);
+        return { status: 429, headers: {}, body: Buffer.from('{"detail":"locked"}') };
       case 'repeated': {
         await take(wayMs);
-        this.#time.plan(this.#random.between(50, 480_000), () => void service.take(arrival));
+        this.#time.plan(this.#random.between(50, MOST_LATE_MS), () => void service.take(arrival));
         throw new NoAnswerError('reset', true, 'the connection was cut');
       }
       default: {

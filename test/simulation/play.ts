@@ -10,7 +10,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { seededRandom } from '../chaos/random.ts';
 import { tinyPng } from '../support/a-season.ts';
 import { contentDigest, multipart } from '../support/contract-requests.ts';
@@ -32,7 +32,8 @@ import {
 } from './story.ts';
 import { VirtualTime } from './virtual-time.ts';
 
-const START_MS = Date.UTC(2024, 5, 1, 8);
+/** After all that the mock's own records tell of: what was changed later than a find was sent could be it. */
+const START_MS = Date.UTC(2026, 5, 1, 8);
 const ORIGIN = 'https://service.test';
 const OTHER_ORIGIN = 'https://other.test';
 const PROJECT = 'C-202400101';
@@ -46,6 +47,8 @@ const DATABASE_FAILED = 12;
 const TOKEN_MS = 86_400_000;
 const OPEN_STATES = ['queued', 'sending', 'uncertain'];
 const QUIET_TURNS = 5;
+const BEFORE_PUT_ASIDE_MS = 10_000;
+const PUTTING_BACK_MS = 60_000;
 
 /** For each machine a home with three profiles and an empty outbox, made once and copied for each story. */
 export type Stage = {
@@ -62,6 +65,7 @@ type Trouble = {
   readonly writes?: Fates | undefined;
   readonly killedAfter?: number | undefined;
   readonly disk?: DiskFault | undefined;
+  readonly putAside?: { readonly afterLooks: number; readonly forMs: number };
 };
 
 type Pusher = readonly [machine: MachineName, account: Account];
@@ -176,6 +180,8 @@ class Scene {
   /** What each outbox held when it was last looked at, as long as nothing has touched it. */
   readonly #looked = new Map<MachineName, readonly Entry[]>();
   readonly #violations: string[] = [];
+  /** Pushes that were put aside. */
+  readonly #aside: Promise<unknown>[] = [];
   readonly trace: string[] = [];
 
   constructor(stage: Stage, { seed, steps }: Story) {
@@ -269,18 +275,30 @@ class Scene {
   }
 
   async #pas(name: MachineName, account: Account, args: readonly string[], trouble: Trouble = {}): Promise<Ended> {
-    // For training all is taken that a home has; production is given what was queued for it.
-    if (this.#isPointed && args[0] === 'push' && this.#origin(name) === ORIGIN)
-      for (const { find } of this.#entries(name)) this.#asked.get(find)?.services.add(ORIGIN);
-    const { killedAfter, disk } = trouble;
+    if (this.#isPointed && args[0] === 'push' && this.#origin(name) === ORIGIN) this.#takeForTraining(name, account);
+    const { killedAfter, disk, putAside } = trouble;
     const env = { PAS_PASSWORD: account, PAS_PROFILE: account, PAS_HOME: this.#home(name) };
-    const killed = killedAfter === undefined ? undefined : { afterLooks: killedAfter };
-    const ended = await this.#machine(name).pas(args, env, killed, disk);
+    const ended = await this.#machine(name).pas(args, env, {
+      ...(killedAfter === undefined ? {} : { killed: { afterLooks: killedAfter } }),
+      ...(putAside === undefined ? {} : { putAside }),
+      ...(disk === undefined ? {} : { disk }),
+    });
     this.#looked.delete(name);
     this.#note(`${name} ${account} pas ${args.filter((arg) => !arg.startsWith('/')).join(' ')} -> ${ended.code ?? 'killed'}`);
     const isExpected = EXPECTED_CODES.includes(ended.code ?? 0) || (disk !== undefined && ended.code === DATABASE_FAILED);
     if (!isExpected) this.#violations.push(`pas ${args.join(' ')} ended with ${ended.code}: ${ended.stderr}`);
     return ended;
+  }
+
+  /** All that a home has is sent to a training service, by whoever pushes first there; production is given what was queued for it. */
+  #takeForTraining(name: MachineName, account: Account): void {
+    const entries = this.#entries(name);
+    const known = new Set(entries.flatMap(({ find, kind, service }) => (kind === 'import' && service === ORIGIN ? [find] : [])));
+    for (const { find } of entries) {
+      const asked = this.#asked.get(find);
+      asked?.services.add(ORIGIN);
+      if (!known.has(find)) asked?.copiers.add(account);
+    }
   }
 
   #weather(fates: Fates, writes: Fates = []): void {
@@ -292,14 +310,18 @@ class Scene {
         const ofWrite = isWrite ? byNumber.writes.get(seen.writes++) : undefined;
         const fate = ofWrite ?? byNumber.all.get(seen.all) ?? 'arrives';
         seen.all += 1;
-        // Only a change that is the same when it comes a second time may be repeated on the way.
-        return fate === 'repeated' && (method !== 'PATCH' || !url.includes('/api/pas/')) ? 'arrives' : fate;
+        const isChange = url.includes('/api/pas/nalez/');
+        // Only a change that is the same when it comes a second time may be repeated on the way, and only a record may be locked.
+        return (fate === 'repeated' && !(isChange && method === 'PATCH')) || (fate === 'locked' && !isChange) ? 'arrives' : fate;
       },
     };
   }
 
   async take(step: Story['steps'][number]): Promise<void> {
     const { time, service } = this.#stage;
+    const home = 'machine' in step ? step.machine : 'second' in step ? step.second : undefined;
+    // Cut out of a story, with what made it.
+    if (home !== undefined && home !== 'service' && !existsSync(this.#home(home))) return;
     switch (step.kind) {
       case 'import': {
         const rows = step.finds.map(({ id, note, longitude }) => `${id};${PROJECT};1;4326;HES-000867;${longitude};50.08;${note}`);
@@ -312,6 +334,7 @@ class Scene {
             photos: [],
             numbers: [],
             services: new Set(this.#isPointed ? [] : [ORIGIN]),
+            copiers: new Set(),
           });
           this.#tables.set(id, { account: step.account, content, finds: step.finds, machines: new Set([step.machine]) });
         }
@@ -324,7 +347,7 @@ class Scene {
         return;
       case 'photo': {
         const asked = this.#asked.get(step.find);
-        const file = this.#machine(step.machine).file(`photo-${step.shade}.png`, tinyPng(step.shade));
+        const file = this.#machine(step.machine).file(step.name ?? `photo-${step.shade}.png`, tinyPng(step.shade));
         const { code } = await this.#run(step.machine, asked?.account ?? 'archaeologist', ['photo', 'add', step.find, file]);
         if (code === 0) asked?.photos.push(createHash('sha512').update(tinyPng(step.shade)).digest('hex'));
         return;
@@ -358,6 +381,14 @@ class Scene {
       case 'both-push':
         await this.#sideBySide(step, ['laptop', 'archaeologist'], [step.second ?? 'office', step.account ?? 'archaeologist']);
         return;
+      case 'push-put-aside': {
+        const args = ['push', ...this.#answers('push', step.machine)];
+        this.#weather([]);
+        this.#aside.push(this.#pas(step.machine, step.account, args, { putAside: step }));
+        // Until it is put aside or has come to an end.
+        await time.until(time.sleep(BEFORE_PUT_ASIDE_MS));
+        return;
+      }
       case 'wait':
         await time.until(time.sleep(step.ms));
         return;
@@ -378,6 +409,15 @@ class Scene {
         if (step.to !== 'second') this.#copied.add(step.to);
         for (const { machines } of this.#tables.values()) if (machines.has(step.from)) machines.add(step.to);
         return;
+      case 'new-home':
+        this.#looked.delete('second');
+        rmSync(this.#home('second'), { recursive: true, force: true });
+        cpSync(this.#stage.templates.get('laptop')?.home ?? '', this.#home('second'), {
+          recursive: true,
+          filter: (path) => !basename(path).startsWith('outbox.sqlite'),
+        });
+        this.#pointed.delete('second');
+        return;
       case 'by-hand':
         this.#note(`somebody enters ${step.find} by hand`);
         await this.#enterByHand(step.find);
@@ -391,6 +431,9 @@ class Scene {
       case 'saving':
         service.mock.faults.set([{ endpoint: 'import', fault: 'slow', at: 'save', ms: step.takesMs }]);
         return;
+      case 'connecting':
+        this.#network.mostConnectMs = step.mostMs;
+        return;
       case 'steady-way':
         this.#network.isSteady = true;
         return;
@@ -399,6 +442,8 @@ class Scene {
         return;
       case 'put-service-back':
         this.#wasPutBack = service.putBack() || this.#wasPutBack;
+        // What it has lost and what is made then are told apart by their times.
+        await time.until(time.sleep(PUTTING_BACK_MS));
         return;
       case 'point':
         this.#point(step.machine, step.to);
@@ -518,6 +563,7 @@ class Scene {
   /** The trouble is over, and everybody who has something open pushes and looks until nothing changes any more. */
   async settle(): Promise<void> {
     const { time, service } = this.#stage;
+    await time.until(Promise.all(this.#aside));
     service.mock.applySettings({ index_delay_ms: 0, token_ms: TOKEN_MS });
     service.mock.faults.set([]);
     service.nameAccount('archaeologist', ACCOUNT_IDS.archaeologist);

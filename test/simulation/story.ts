@@ -6,7 +6,7 @@ import { THEMES, type Theme } from './themes.ts';
 export const ACCOUNTS = ['archaeologist', 'researcher', 'archivist'] as const;
 export type Account = (typeof ACCOUNTS)[number];
 export const MACHINES = ['laptop', 'office'] as const;
-/** Where finds are kept: the home of each machine, and a second one on the laptop, which is there once it was copied. */
+/** Where finds are kept: the home of each machine, and a second one on the laptop, which is there once it was copied or set up. */
 export const HOMES = [...MACHINES, 'second'] as const;
 export type MachineName = (typeof HOMES)[number];
 
@@ -36,7 +36,14 @@ export type Step =
   | { readonly kind: 'import'; readonly machine: MachineName; readonly account: Account; readonly finds: readonly PlannedFind[] }
   /** Somebody imports the table that the find stood in once more. */
   | { readonly kind: 'import-again'; readonly machine: MachineName; readonly find: string }
-  | { readonly kind: 'photo'; readonly machine: MachineName; readonly find: string; readonly shade: number }
+  | {
+      readonly kind: 'photo';
+      readonly machine: MachineName;
+      readonly find: string;
+      readonly shade: number;
+      /** Of its file, where others are called the same. */
+      readonly name?: string;
+    }
   /** The photograph's file is another one now: what was queued is what it was. */
   | { readonly kind: 'photo-changed'; readonly machine: MachineName; readonly shade: number }
   | {
@@ -63,11 +70,21 @@ export type Step =
       readonly second?: MachineName;
       readonly account?: Account;
     }
+  /** A push is stopped when it has looked at the clock so often, and goes on later, beside what comes next. */
+  | {
+      readonly kind: 'push-put-aside';
+      readonly machine: MachineName;
+      readonly account: Account;
+      readonly afterLooks: number;
+      readonly forMs: number;
+    }
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'keep-copy'; readonly machine: MachineName }
   /** The outbox file is put back by hand as it was when a copy was kept. */
   | { readonly kind: 'put-copy-back'; readonly machine: MachineName; readonly withLog: boolean }
   | { readonly kind: 'copy-home'; readonly from: MachineName; readonly to: MachineName }
+  /** A second home is set up on the laptop, with an outbox of its own. */
+  | { readonly kind: 'new-home' }
   | { readonly kind: 'by-hand'; readonly find: string }
   /** Somebody at the service sets a record's number, corrects it, or deletes it. */
   | {
@@ -80,6 +97,8 @@ export type Step =
   | { readonly kind: 'tokens'; readonly lastMs: number }
   /** How long the service takes to save a find, while others come. */
   | { readonly kind: 'saving'; readonly takesMs: number }
+  /** How long it takes at most until a request can leave. */
+  | { readonly kind: 'connecting'; readonly mostMs: number }
   /** From now on the way to the service takes equally long for all requests. */
   | { readonly kind: 'steady-way' }
   | { readonly kind: 'keep-service' }

@@ -29,7 +29,7 @@ const looking = (machine: MachineName = 'laptop', account: Account = 'archaeolog
 const waiting = (random: Random, ...minutes: readonly number[]): Step => ({ kind: 'wait', ms: random.pick(minutes) * MINUTE_MS });
 
 /** Where nobody knows whether it arrived. */
-const UNKNOWN: readonly Fate[] = ['answer-lost', 'late', 'unanswered', 'bad-gateway-after', 'lost', 'answer-cut'];
+const UNKNOWN: readonly Fate[] = ['answer-lost', 'late', 'astray', 'unanswered', 'bad-gateway-after', 'lost', 'answer-cut'];
 
 /** After an answer was lost, or where nobody knows whether one was. The first requests look for the account. */
 function doubtful(random: Random): More {
@@ -67,23 +67,29 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       ...(random.chance(0.6) ? [{ kind: 'import-again', machine: 'laptop', find: random.pick(finds).id } as const] : []),
       pushing('laptop', 'archaeologist', random.chance(0.5) ? { fates: [[0, 'lost']] } : {}),
       pushing(),
+      ...(random.chance(0.3)
+        ? [{ kind: 'put-copy-back', machine: 'laptop', withLog: random.chance(0.5) } as const, entering(random, finds), pushing()]
+        : []),
     ],
   },
   'what the outbox does not know any more is entered again': {
     tell: (random, finds) => {
       const known = finds.length;
+      const putBack = (): Step => ({ kind: 'put-copy-back', machine: 'laptop', withLog: random.chance(0.5) });
+      const again = (): Step => ({ kind: 'import-again', machine: 'laptop', find: finds[known]?.id ?? '' });
       return [
         pushing(),
         { kind: 'keep-copy', machine: 'laptop' },
         entering(random, finds),
         pushing('laptop', 'archaeologist', random.chance(0.3) ? meeting(random.pick(UNKNOWN)) : {}),
-        { kind: 'put-copy-back', machine: 'laptop', withLog: random.chance(0.5) },
+        putBack(),
         { kind: 'index', delayMs: random.pick([0, 3, 12]) * MINUTE_MS },
         pushing(),
-        { kind: 'import-again', machine: 'laptop', find: finds[known]?.id ?? '' },
+        again(),
         pushing(),
         waiting(random, 1, 13, 130),
         pushing(),
+        ...(random.chance(0.4) ? [putBack(), again(), pushing()] : []),
       ];
     },
   },
@@ -160,7 +166,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       const find = random.pick(finds).id;
       const by = (account: Account): Step => ({ kind: 'number', machine: 'laptop', find, account, value: numberOf(random) });
       const numbers = [by('archivist'), by('archaeologist')];
-      const cut = [random.pick(['cut', 'lost', 'late', 'arrives'] as const), random.pick(['arrives', 'cut'] as const)];
+      const cut = [random.pick(['cut', 'lost', 'late', 'locked'] as const), random.pick(['arrives', 'cut'] as const)];
       return [
         pushing(),
         ...(random.chance(0.5) ? numbers : numbers.toReversed()),
@@ -200,20 +206,32 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       pushing(),
     ],
   },
-  'somebody else looks for what is in doubt': {
-    tell: (random, finds) => [
-      ...(random.chance(0.5) ? [pushing(), entering(random, finds, 'laptop', 2, 3)] : []),
-      // A push that is stopped does not look any more.
-      pushing(
-        'laptop',
-        'archaeologist',
-        random.chance(0.3) ? doubtful(random) : meeting(random.pick(UNKNOWN), random.pick(['closed', 'lost'])),
-      ),
-      ...(random.chance(0.3) ? [pushing('laptop', 'researcher')] : []),
-      waiting(random, 26, 130),
-      looking('laptop', 'researcher'),
-      pushing(),
-    ],
+  'somebody who is shown nothing like it looks for what is in doubt': {
+    alone: true,
+    tell: (random, finds) => {
+      // Nothing of the account is known to be at the service yet, and nobody knows how late its index is.
+      if (random.chance(0.5))
+        return [
+          { kind: 'index', delayMs: 60 * MINUTE_MS },
+          pushing('laptop', 'archaeologist', meeting('answer-lost', 'answer-lost', 'answer-lost', 'answer-lost')),
+          waiting(random, 26, 40),
+          looking(),
+          pushing(),
+        ];
+      return [
+        ...(random.chance(0.5) ? [pushing(), entering(random, finds, 'laptop', 2, 3)] : []),
+        // A push that is stopped does not look any more.
+        pushing(
+          'laptop',
+          'archaeologist',
+          random.chance(0.3) ? doubtful(random) : meeting(random.pick(UNKNOWN), random.pick(['closed', 'lost'])),
+        ),
+        ...(random.chance(0.3) ? [pushing('laptop', 'researcher')] : []),
+        waiting(random, 26, 130),
+        looking('laptop', 'researcher'),
+        pushing(),
+      ];
+    },
   },
   'many finds and photographs, and a push that is killed among them': {
     tell: (random, finds) => {
@@ -311,6 +329,74 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         random.chance(0.5) ? pushing() : looking(),
       ];
     },
+  },
+  'photographs of which nobody knows whether they arrived': {
+    tell: (random, finds) => {
+      const find = random.pick(finds).id;
+      const isNamed = random.chance(0.5);
+      const photo = (): Step => ({
+        ...{ kind: 'photo', machine: 'laptop', find, shade: random.between(0, 40_000) },
+        ...(isNamed ? { name: 'photo.png' } : {}),
+      });
+      const fate = (): Fate => random.pick(['late', 'astray', 'answer-lost', 'lost', 'arrives']);
+      return [
+        pushing(),
+        photo(),
+        ...(random.chance(0.6) ? [photo()] : []),
+        pushing('laptop', 'archaeologist', meeting(fate(), fate())),
+        ...(random.chance(0.5) ? [photo()] : []),
+        ...(random.chance(0.5) ? [{ kind: 'number', machine: 'laptop', find, value: numberOf(random) } as const] : []),
+        ...(random.chance(0.5) ? [waiting(random, 0.1, 1, 3, 26)] : []),
+        pushing(),
+        looking(),
+        pushing(),
+      ];
+    },
+  },
+  'what was lost is sent again, and lies somewhere': {
+    tell: (random, finds) => [
+      pushing(),
+      entering(random, finds, 'laptop', 1, 1),
+      pushing('laptop', 'archaeologist', meeting('lost', random.pick(['closed', 'arrives']))),
+      waiting(random, 26, 40),
+      pushing('laptop', 'archaeologist', meeting(random.pick(['late', 'astray']), 'arrives')),
+      ...(random.chance(0.5) ? [waiting(random, 0.1, 1)] : []),
+      looking(),
+      pushing(),
+    ],
+  },
+  'two homes of one machine': {
+    tell: (random, finds) => [
+      { kind: 'new-home' },
+      entering(random, finds, 'laptop', 2, 5),
+      { kind: 'import', machine: 'second', account: 'researcher', finds: someFinds(random, finds, 2, 4) },
+      { kind: 'both-push', second: 'second', account: 'researcher', fates: [], apartMs: random.between(0, 400) },
+      pushing('second', 'researcher'),
+    ],
+  },
+  'connections take their time': {
+    tell: (random, finds) => [
+      { kind: 'connecting', mostMs: random.pick([60, 150, 700]) },
+      entering(random, finds, 'laptop', 4, 8),
+      pushing(),
+    ],
+  },
+  'a push is put aside while a copy goes on': {
+    alone: true,
+    tell: (random, finds) => [
+      ...(random.chance(0.5) ? [pushing()] : []),
+      entering(random, finds, 'laptop', 3, 5),
+      { kind: 'copy-home', from: 'laptop', to: 'second' },
+      {
+        ...{ kind: 'push-put-aside', machine: 'laptop', account: 'archaeologist' },
+        ...{ afterLooks: random.between(20, 150), forMs: random.pick([1, 40, 90]) * MINUTE_MS },
+      },
+      pushing('second'),
+      waiting(random, 1, 26, 40),
+      pushing('second'),
+      waiting(random, 1, 130),
+      pushing(random.pick(['laptop', 'second'] as const)),
+    ],
   },
   'the service sets its clock beside a photograph': {
     tell: (random, finds) => [

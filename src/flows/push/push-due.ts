@@ -74,6 +74,9 @@ export async function push(context: PushContext): Promise<PushResult> {
     // Also after an error: what is under way is settled before anybody else may take the outbox.
     await Promise.allSettled([...run.flights.values()].map(({ done }) => done));
   }
+  const { outbox } = context;
+  // Another account's, which waited while a later one was sent, is to be sent no more.
+  outbox.change(() => dropOutdated(outbox, outbox.serviceId));
   const elapsedMs = context.clock.monotonicMs() - startedMs;
   const { stopCause } = run;
   const leftOut = leftOutNow(context.walls, context.clock);

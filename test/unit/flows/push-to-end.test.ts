@@ -158,6 +158,21 @@ describe('what another account queued', () => {
     expect([result.accepted, rounds]).toEqual([1, [1]]);
     expect(madeBy(outbox)).toEqual([EVA_SAID.identCely]);
   });
+
+  test('and another one has overtaken is given up, and does not stay in the queue', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const target = { findId: null, identCely: 'C-202400101-N00001' };
+    addNumber(asSeenBy(outbox, JAN), target, 'N-1');
+    addNumber(outbox, target, 'N-2');
+    const answers = [429, 200];
+    const onWrite = (): HttpResponse => ({
+      ...{ status: answers.shift() ?? 500, headers: { 'x-record-id': target.identCely }, body: Buffer.alloc(0) },
+    });
+    const { result } = await pushed(outbox, serviceSaying(EVA_SAID, { onWrite }), clock, { anyAccount: true });
+    expect([result.accepted, result.locked, result.stopCause]).toEqual([1, 1, undefined]);
+    expect(allEntries(outbox).map(({ state }) => state)).toEqual(['dropped', 'accepted']);
+  });
 });
 
 describe('an outbox of which it is not known where a profile that is gone sent its finds', () => {
