@@ -11,7 +11,10 @@ import { goOn, STORIES, type Story } from './stories.ts';
 import { canWatchCalls, pasWatched } from './watched-disk.ts';
 
 /** The others have tests of their own. */
-const CUT = STORIES.filter(({ command }) => /^(add|reconcile|backup|harvest)/.test(command));
+const CUT = STORIES.filter(({ command }) => /^(add|reconcile|backup|harvest )/.test(command));
+
+/** Of so many different images one goes on to the end. */
+const GOES_ON_EVERY = 8;
 
 hostRuns();
 
@@ -34,22 +37,25 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined).each(CUT)(
     const random = seededRandom(SEED);
     const startedMs = performance.now();
     const seen = new Set<string>();
+    let wentOn = 0;
     const problems: string[] = [];
     for (const [index, step] of steps.entries()) {
       if (step.kind === 'disk') step.apply(disk);
       if (!isOfShares(index)) continue;
-      for (const image of imagesAt(disk, Math.ceil(IMAGES / 8 / steps.length), random)) {
+      for (const image of imagesAt(disk, Math.ceil(IMAGES / steps.length), random)) {
         const hasSaidAll = index >= lastSaid;
         const digest = digestOf(image, hasSaidAll);
         if (seen.has(digest)) continue;
         seen.add(digest);
+        if (seen.size % GOES_ON_EVERY !== 0) continue;
+        wentOn += 1;
         const found = await play(story, stage, image, hasSaidAll);
         problems.push(...found.map((problem) => `after step ${index}: ${problem}`));
       }
     }
     await stage.close();
     const seconds = Math.round((performance.now() - startedMs) / 1000);
-    const tally = { steps: steps.length, images: seen.size, problems: problems.length, seconds };
+    const tally = { steps: steps.length, images: seen.size, went_on: wentOn, problems: problems.length, seconds };
     process.stdout.write(`disk: ${JSON.stringify({ [`power cut in ${story.command}`]: tally })}\n`);
     expect(problems.slice(0, 20)).toEqual([]);
   },
