@@ -10,4 +10,19 @@ export const EXPLAINED = [
     becomes: '"Stryker was here!"',
     why: 'a number that is due has an identifier',
   },
+  {
+    line: "export function rankOf({ role = '' }: RuleContext): keyof typeof ROLES | undefined {",
+    becomes: '"Stryker was here!"',
+    why: 'no role has that name either',
+  },
+  {
+    line: "if (projekt === undefined || state === undefined || (rank === 'archivist' && project?.stav !== -1)) return [];",
+    becomes: 'project.stav',
+    why: 'without a project there is no state, which ends it before',
+  },
+  {
+    line: 'const column = element === undefined ? undefined : columns?.[element];',
+    becomes: 'false',
+    why: 'no column has the name of nothing',
+  },
 ];

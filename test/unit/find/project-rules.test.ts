@@ -25,6 +25,20 @@ test('a project of another type, or one that was deleted, is refused before anyt
   expect(judge({ kind: 'deleted' })).toEqual([expect.stringMatching(/^error: .*deleted/)]);
 });
 
+test('the rules keep their names, and what they find is about the project', () => {
+  expect(PROJECT_RULES.map(({ name }) => name)).toEqual(['survey-project', 'project-state', 'project-organisation']);
+  const elements = { projekt: { id: 'C-202400101', text: '' } };
+  const context: RuleContext = { today: '2024-06-01', lookupProject: () => ({ kind: 'unknown' }) };
+  expect(inWords(PROJECT_RULES.flatMap((rule) => rule.judge(elements, context)))).toEqual([
+    {
+      element: 'projekt',
+      message:
+        'C-202400101 is not among the harvested projects. Check it for a slip of the pen; a new one comes with pas harvest-vocab projekt.',
+      warning: true,
+    },
+  ]);
+});
+
 test('a project that the harvest does not show is only pointed out, since not everybody sees all', () => {
   expect(judge({ kind: 'unknown' })).toEqual([expect.stringMatching(/^warning: /)]);
 });

@@ -283,7 +283,10 @@ test('what is said of a state names what to do', () => {
   expect(messageOf({ stav: 2, geom_wkt: undefined })).toBe(
     'A find for state 2 needs a point in geom_wkt. Fill in its coordinates, or choose state 1.',
   );
-  expect(messageOf({ stav: 2 }, { role: 'B' })).toContain('Your role is Researcher');
+  expect(messageOf({ evidencni_cislo: undefined })).toMatch(/Fill it in, or choose state 2\.$/);
+  const elsewhere = { geom_wkt: undefined, geom_sjtsk_wkt: 'POINT (-743011.72 -1043823.18)' };
+  expect(messageOf({ stav: 2, ...elsewhere })).toContain('geom_system says 4326, but the point is in geom_sjtsk_wkt');
+  expect(messageOf({ stav: 2 }, { role: 'B' })).toMatch(/^Your role is Researcher, .* ask an archaeologist to import it\.$/);
 });
 
 test('a find without a state is held to the first', () => {
