@@ -36,6 +36,9 @@ export async function openOutput(context: Context, out: string, subject: Subject
   return { ledger, output };
 }
 
+/** In a folder, which no record's file is called. */
+const LEDGER_NAME = '.harvest';
+
 type Place = {
   readonly ledger: string;
   /** Undefined: stdout. */
@@ -63,8 +66,10 @@ function lastingPlace(content: string, { form }: Subject): Place {
     case 'sqlite':
       return { ledger: content, content };
     case 'files': {
-      const ledger = join(content, '.harvest');
-      if (sizeOf(ledger) === 0 && readdirSync(content).length > 0) throw foreign(content);
+      const ledger = join(content, LEDGER_NAME);
+      // A run that was killed may have come no further than an empty ledger, with its journal.
+      const others = readdirSync(content).filter((name) => !name.startsWith(LEDGER_NAME));
+      if (sizeOf(ledger) === 0 && others.length > 0) throw foreign(content);
       return { ledger, content };
     }
     case 'jsonl':

@@ -53,14 +53,7 @@ export function writePrivateFile(path: string, content: string | Buffer): void {
   const draft = draftIn(dirname(path));
   try {
     makeFolder(dirname(path));
-    const file = openSync(draft, 'wx', 0o600);
-    try {
-      // Unlike a single write, of which a disk that fills up takes a part without an error.
-      writeFileSync(file, bytes);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
+    writeFlushed(draft, bytes, 0o600);
     if (!readFileSync(draft).equals(bytes)) throw notAsWritten(path);
     sweepBeside(draft);
     renameOver(draft, path);
@@ -68,6 +61,18 @@ export function writePrivateFile(path: string, content: string | Buffer): void {
   } catch (thrown) {
     removeDraft(draft);
     throw toDatabaseError(path, thrown);
+  }
+}
+
+/** Makes a file that is on disk when this returns. @throws what the disk refuses, as it comes */
+export function writeFlushed(path: string, bytes: Buffer, mode: number): void {
+  const file = openSync(path, 'wx', mode);
+  try {
+    // Unlike a single write, of which a disk that fills up takes a part without an error.
+    writeFileSync(file, bytes);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -1,8 +1,8 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { FileError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { draftIn, removeDraft, sweepBeside } from './files.ts';
+import { draftIn, removeDraft, sweepBeside, writeFlushed } from './files.ts';
 import { flushFolder } from './folder.ts';
 import { asOutputError } from './output-file.ts';
 
@@ -24,7 +24,7 @@ export function writeOutputFolder(path: string, { files, folders }: FolderConten
   try {
     mkdirSync(draft);
     for (const name of folders) mkdirSync(join(draft, name));
-    for (const [name, content] of files) writeFlushed(join(draft, name), content);
+    for (const [name, content] of files) writeFlushed(join(draft, name), content, 0o666);
     flushFolder(draft);
     sweepBeside(draft);
     if (exists) replaceFolder(draft, target, refuse);
@@ -58,14 +58,4 @@ function replaceFolder(draft: string, target: string, refuse: (folder: string) =
     throw thrown;
   }
   removeDraft(aside);
-}
-
-function writeFlushed(path: string, content: Buffer): void {
-  const file = openSync(path, 'wx', 0o666);
-  try {
-    writeFileSync(file, content);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
 }

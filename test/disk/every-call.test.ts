@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { type Home, PROJECT, type Run, settledAfter, signedIn } from '../support/run-pas.ts';
-import { compare, finish } from './finish.ts';
 import { isOfShares } from './shares.ts';
 import { openStage, type Stage } from './stage.ts';
-import { STORIES, type Story } from './stories.ts';
+import { goOn, STORIES, type Story } from './stories.ts';
 import { type Call, canHave, canWatchCalls, FAULTS, type Fault, pasWatched } from './watched-disk.ts';
 
 const IN_EACH_WAY = process.env['DISK_FAULTS'] !== 'one';
@@ -58,15 +57,8 @@ async function play(story: Story, prepared: Home, stage: Stage, fault: readonly 
   const home = prepared.copy();
   const run = await pasWatched(home, story.args, { fault });
   if (run.struck === undefined) return [];
-  const problems = [...unclear(run), ...(story.look?.(home, run) ?? [])];
-  const again = await home.pas(...story.args);
-  if (![0, 6].includes(again.code ?? 1)) problems.push(`again, it ends with ${again.code}: ${again.stderr}`);
-  try {
-    problems.push(...(await finish(home, stage)), ...(await compare(home, stage, story.planned(home))));
-    problems.push(...(story.result?.(home, stage) ?? []));
-  } catch (thrown) {
-    problems.push(String(thrown));
-  }
+  const looked = (await story.look?.(home, run.code === 0)) ?? [];
+  const problems = [...unclear(run), ...looked, ...(await goOn(story, home, stage))];
   const { number, name, path } = run.struck;
   const where = `${story.command}: ${fault[1]} at call ${number}, ${name} of ${path.slice(home.folder.length + 1)}`;
   return problems.map((problem) => `${where}: ${problem} (it ended with ${run.code ?? run.signal}: ${run.stderr.trim()})`);

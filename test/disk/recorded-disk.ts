@@ -86,9 +86,14 @@ function apply(disk: Disk, { what, ino, at, path, other, second }: Written): voi
       return;
     case 'f': {
       const file = disk.files.get(ino);
-      if (file !== undefined) Object.assign(file, { flushed: contentOf(file, file.changes), changes: [] });
+      if (file !== undefined) flush(file);
       return;
     }
+    case 'S':
+      for (const file of disk.files.values()) flush(file);
+      for (const each of disk.namings) rename(disk.named, each);
+      disk.namings = [];
+      return;
     case 'F': {
       const [flushed, open] = partition(disk.namings, (each) => folderOf(each.path) === path);
       for (const each of flushed) rename(disk.named, each);
@@ -110,6 +115,10 @@ function apply(disk: Disk, { what, ino, at, path, other, second }: Written): voi
     default:
       throw new Error(`no record is called ${what}`);
   }
+}
+
+function flush(file: StoredFile): void {
+  Object.assign(file, { flushed: contentOf(file, file.changes), changes: [] });
 }
 
 function folderOf(path: string): string {

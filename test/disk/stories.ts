@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSqlite } from '../../src/store/database.ts';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { damage } from '../support/hostile-disk.ts';
 import { expectDone, type Home, type Run } from '../support/run-pas.ts';
-import type { Planned } from './finish.ts';
+import { compare, finish, type Planned } from './finish.ts';
 import type { Stage } from './stage.ts';
 
 /** A command, what there is before it, and what must hold when it was struck: each is told once the disk is well again. */
@@ -13,13 +13,27 @@ export type Story = {
   readonly command: string;
   readonly args: readonly string[];
   prepare(home: Home, stage: Stage): Promise<void>;
-  /** What is wrong right after the struck run, in words. */
-  look?(home: Home, run: Run): string[];
-  /** What the service must hold in the end, after the command was run once more and all was pushed. */
-  planned(home: Home): readonly Planned[];
+  /** What is wrong right after the struck run, in words. @param isDone whether it had said all that it says when it ends well */
+  look?(home: Home, isDone: boolean): string[] | Promise<string[]>;
+  /** What the service must hold in the end, after the command was run once more and all was pushed; for those that have an outbox. */
+  planned?(): readonly Planned[];
   /** What is wrong with the command's own result, after it was run once more. */
   result?(home: Home, stage: Stage): string[];
 };
+
+/** Has the same command go on after what struck it, and everything come to rest. @returns what is wrong then, in words */
+export async function goOn(story: Story, home: Home, stage: Stage): Promise<string[]> {
+  const again = await home.pas(...story.args);
+  const problems = [0, 6].includes(again.code ?? 1) ? [] : [`again, it ends with ${again.code}: ${again.stderr}`];
+  try {
+    if (story.planned !== undefined)
+      problems.push(...(await finish(home, stage)), ...(await compare(home, stage, story.planned())));
+    problems.push(...(story.result?.(home, stage) ?? []));
+  } catch (thrown) {
+    problems.push(String(thrown));
+  }
+  return problems;
+}
 
 /** The first finds of the season. */
 export function finds(count: number, { photos = true, numbered = 0 } = {}): Planned[] {
@@ -44,6 +58,7 @@ const ADDED = {
 };
 
 const namesIn = (path: string): string[] => {
+  if (!existsSync(path)) return ['nothing'];
   const database = openSqlite(path, { readonly: true });
   try {
     const damaged = database.pragma('integrity_check', { simple: true });
@@ -58,16 +73,29 @@ const namesIn = (path: string): string[] => {
 const outboxOf = ({ folder }: Home): string => join(folder, 'pas', 'outbox.sqlite');
 const copyOf = ({ folder }: Home): string => join(folder, 'copy.sqlite');
 
-/** A backup that was struck is the old one or a whole new one, and no piece of one lies beside it. */
-function lookAtCopy(home: Home, run: Run): string[] {
+/** A backup that was struck is what was there before, or a whole new one, and can be put back. */
+async function lookAtCopy(home: Home, isDone: boolean, old: string): Promise<string[]> {
+  const problems = lookAtNames(home, isDone, old);
   const names = String(namesIn(copyOf(home)));
-  const isNew = names === 'K-1,K-2';
-  return [
-    ...(isNew || (names === 'K-1' && run.code !== 0) ? [] : [`the backup has ${names}`]),
-    ...(run.code === 0 && readdirSync(`${copyOf(home)}.photos`, { recursive: true }).length < 2
-      ? ['photographs are missing']
-      : []),
-  ];
+  if (names === 'nothing') return problems;
+  const other = home.copy();
+  const { code, stderr } = await other.pas('restore', 'copy.sqlite', '--replace');
+  const isTaken = code === 0 && String(namesIn(outboxOf(other))) === names;
+  rmSync(other.folder, { recursive: true, force: true });
+  return isTaken ? problems : [...problems, `the backup cannot be put back: ${code} ${stderr}`];
+}
+
+function lookAtNames(home: Home, isDone: boolean, old: string): string[] {
+  const names = String(namesIn(copyOf(home)));
+  return names === 'K-1,K-2' || (names === old && !isDone) ? [] : [`the backup has ${names}`];
+}
+
+function lookAtPhotographs(home: Home): string[] {
+  return finds(2).flatMap(({ localId, photos: [sha512 = ''] }) => {
+    const path = join(`${copyOf(home)}.photos`, sha512.slice(0, 2), sha512);
+    const isThere = existsSync(path) && createHash('sha512').update(readFileSync(path)).digest('hex') === sha512;
+    return isThere ? [] : [`the backup lacks the photograph of ${localId}`];
+  });
 }
 
 /** What the outbox had is in it, or beside it. */
@@ -79,6 +107,19 @@ function lookForOld(home: Home): string[] {
     ? []
     : [`the outbox has ${namesIn(outboxOf(home))}, and beside it is ${kept.join(' and ')}`];
 }
+
+const BACKUP: Story = {
+  command: 'backup',
+  args: ['backup', 'copy.sqlite', '--photos', '--force'],
+  prepare: async (home) => {
+    await importSeason(home, 1);
+    await expectDone(home.pas('backup', copyOf(home)));
+    await importSeason(home, 2);
+  },
+  look: async (home, isDone) => [...(await lookAtCopy(home, isDone, 'K-1')), ...(isDone ? lookAtPhotographs(home) : [])],
+  planned: () => finds(2),
+  result: (home) => [...lookAtNames(home, true, ''), ...lookAtPhotographs(home)],
+};
 
 const RESTORE: Story = {
   command: 'restore',
@@ -137,17 +178,17 @@ export const STORIES: readonly Story[] = [
     },
     planned: () => finds(3, { photos: false }),
   },
+  BACKUP,
   {
-    command: 'backup',
-    args: ['backup', 'copy.sqlite', '--photos', '--force'],
+    ...BACKUP,
+    command: 'backup where there is none',
+    args: ['backup', 'copy.sqlite', '--force'],
     prepare: async (home) => {
-      await importSeason(home, 1);
-      await expectDone(home.pas('backup', copyOf(home)));
-      await importSeason(home, 2);
+      await importSeason(home, 2, false);
     },
-    look: lookAtCopy,
-    planned: () => finds(2),
-    result: (home) => lookAtCopy(home, { code: 0, signal: null, stdout: '', stderr: '' }),
+    look: (home, isDone) => lookAtCopy(home, isDone, 'nothing'),
+    planned: () => finds(2, { photos: false }),
+    result: (home) => lookAtNames(home, true, ''),
   },
   RESTORE,
   {
@@ -168,17 +209,18 @@ export const STORIES: readonly Story[] = [
         : [`the damaged one is not among ${there}`];
     },
   },
-  ...(['jsonl', 'xml', 'sqlite'] as const).map(
-    (form): Story => ({
-      command: `harvest ${form}`,
-      args: ['harvest', 'projekt', '--out', `sites.${form}`],
-      prepare: async (home) => {
-        await expectDone(home.pas('harvest', 'projekt', '--out', `whole.${form}`));
+  ...['.jsonl', '.xml', '.sqlite', '/'].map(
+    (ending): Story => ({
+      command: `harvest ${ending}`,
+      args: ['harvest', 'projekt', '--out', `sites${ending}`],
+      prepare: async (home, { mock }) => {
+        // The list takes several.
+        mock.applySettings({ page_size: 3 });
+        await expectDone(home.pas('harvest', 'projekt', '--out', `whole${ending}`));
       },
-      planned: () => [],
       result: (home) => {
-        const [whole, made] = [`whole.${form}`, `sites.${form}`].map((name) => recordsIn(join(home.folder, name)));
-        return whole === made
+        const [whole, made] = ['whole', 'sites'].map((name) => recordsIn(join(home.folder, `${name}${ending}`)));
+        return whole === made && whole !== ''
           ? []
           : [`the harvest is not as one that nothing struck: ${made?.length} bytes in place of ${whole?.length}`];
       },
@@ -197,6 +239,13 @@ export const STORIES: readonly Story[] = [
 /** What a harvest holds, whatever it says of itself. */
 function recordsIn(path: string): string {
   if (!existsSync(path)) return '';
+  if (path.endsWith('/')) {
+    const names = readdirSync(path).filter((name) => name.endsWith('.xml'));
+    return names
+      .toSorted()
+      .map((name) => `${name}\n${recordsIn(join(path, name))}`)
+      .join('\n');
+  }
   if (!path.endsWith('.sqlite')) return readFileSync(path, 'utf8').replaceAll(/[\d-]{10}T[\d:.]+Z/g, '');
   const database = openSqlite(path, { readonly: true });
   try {

@@ -62,8 +62,8 @@ __attribute__((constructor)) static void begin(void) {
   calls_fd = open_log("IO_CALLS");
   trace_fd = open_log("IO_TRACE");
   if (planned != NULL) sscanf(planned, "%ld:%15s", &fault_at, fault);
-  /* What it starts is another program. */
-  unsetenv("LD_PRELOAD");
+  /* What it starts is another program, whose calls are not to fail; what it does to the disk belongs to the record. */
+  if (trace_fd < 0) unsetenv("LD_PRELOAD");
 }
 
 static void *next(const char *name) { return dlsym(RTLD_NEXT, name); }
@@ -261,6 +261,8 @@ static void put_flushed(int fd) {
 }
 int fsync(int fd) { return ON_FILE(int, "fsync", CHANGES | NEEDS_ROOM, NEXT(fsync)(fd), put_flushed(fd)); }
 int fdatasync(int fd) { return ON_FILE(int, "fsync", CHANGES | NEEDS_ROOM, NEXT(fdatasync)(fd), put_flushed(fd)); }
+/* The whole disk, by the program sync(1). */
+int syncfs(int fd) { return ON_FILE(int, "fsync", CHANGES | NEEDS_ROOM, NEXT(syncfs)(fd), put('S', 0, 0, NULL, 0, NULL, 0)); }
 
 /* Names. */
 #define ON_NAME(name, kind, real, record) \

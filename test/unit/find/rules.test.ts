@@ -3,6 +3,7 @@ import type { FindElements } from '../../../src/find/fields.ts';
 import type { AreaLookup } from '../../../src/find/lookup.ts';
 import type { RuleContext } from '../../../src/find/rule.ts';
 import { checkRules, RULES } from '../../../src/find/rules.ts';
+import { CONVERTED_WITHIN_M } from '../../../src/place/same-place.ts';
 import { aFind, DELETED, lookupTerm, nothingHarvested } from './a-find.ts';
 
 const CONTEXT: RuleContext = { today: '2024-11-20', lookupTerm };
@@ -220,4 +221,76 @@ describe('the point', () => {
       ['geometry-area', 'geom_wkt', 'warning'],
     ]);
   });
+
+  test.each([
+    [12, 50],
+    [18.95, 49.5],
+    [15, 48.5],
+    [15, 51.1],
+  ])('without areas %f %f is still in the country', (lon, lat) => {
+    expect(judge({ geom_wkt: `POINT (${lon} ${lat})` })).toEqual([]);
+  });
+
+  test.each([
+    [11.99, 50],
+    [18.96, 49.5],
+    [15, 48.49],
+    [15, 51.11],
+  ])('without areas %f %f is outside the country, whichever side of it', (lon, lat) => {
+    expect(messageOf({ geom_wkt: `POINT (${lon} ${lat})` })).toBe(
+      `The point ${lon.toFixed(5)} ${lat.toFixed(5)} lies outside Czechia. Check the coordinates and their order.`,
+    );
+  });
+
+  test('near an area it is only doubted where the service converts it, by other means', () => {
+    const outside = (distanceM?: number) => ({
+      lookupArea: (): AreaLookup => ({ kind: 'outside', ...(distanceM === undefined ? {} : { distanceM }) }),
+    });
+    const sjtsk = { geom_system: '5514', geom_wkt: undefined, geom_sjtsk_wkt: 'POINT (-743011.72 -1043823.18)' } as const;
+    const severity = (overrides: Overrides, distanceM?: number) => judge(overrides, outside(distanceM))[0]?.[2];
+    expect(severity(sjtsk, CONVERTED_WITHIN_M)).toBe('warning');
+    expect(severity(sjtsk, CONVERTED_WITHIN_M + 0.1)).toBe('error');
+    expect(severity(sjtsk)).toBe('error');
+    expect(severity({}, CONVERTED_WITHIN_M)).toBe('error');
+  });
+
+  test('the distance to the nearest area is in metres, and from ten kilometres on in kilometres', () => {
+    const nearest = { id: 'ruian-672424', label: 'Všesoky', setSpec: 'ruian_katastr' };
+    const said = (distanceM: number) => messageOf({}, { lookupArea: () => ({ kind: 'outside', nearest, distanceM }) });
+    expect(said(9999)).toContain(' The nearest is Všesoky (ruian-672424), 9999 m away.');
+    expect(said(10_000)).toContain(' The nearest is Všesoky (ruian-672424), 10 km away.');
+    expect(messageOf({}, { lookupArea: () => ({ kind: 'outside' }) })).toBe(
+      'The point 15.17120 49.84050 lies in no known cadastral area. Check the coordinates.',
+    );
+  });
+
+  test('blanks around it do not count, and nothing but blanks is none', () => {
+    const asked: number[] = [];
+    const lookupArea = (lon: number) => {
+      asked.push(lon);
+      return inside;
+    };
+    expect(judge({ geom_wkt: ' POINT (14.42 50.08) ' }, { lookupArea })).toEqual([]);
+    expect(asked).toEqual([14.42]);
+    expect(judge({ geom_wkt: '  ' }, { lookupArea })).toEqual([['geometry-required', 'geom_wkt', 'error']]);
+    expect(judge({ geom_system: undefined, geom_wkt: 'nonsense' })).toEqual([['required', 'geom_system', 'error']]);
+  });
+});
+
+test('what is said of a state names what to do', () => {
+  expect(messageOf({ projekt: undefined })).toBe('Every find needs projekt (survey project). Fill it in.');
+  expect(messageOf({ predano: false })).toBe('A find for state 3 must be handed over. Set predano to true, or choose state 2.');
+  expect(messageOf({ stav: 2, geom_wkt: undefined })).toBe(
+    'A find for state 2 needs a point in geom_wkt. Fill in its coordinates, or choose state 1.',
+  );
+  expect(messageOf({ evidencni_cislo: undefined })).toMatch(/Fill it in, or choose state 2\.$/);
+  const elsewhere = { geom_wkt: undefined, geom_sjtsk_wkt: 'POINT (-743011.72 -1043823.18)' };
+  expect(messageOf({ stav: 2, ...elsewhere })).toContain('geom_system says 4326, but the point is in geom_sjtsk_wkt');
+  expect(messageOf({ stav: 2 }, { role: 'B' })).toMatch(/^Your role is Researcher, .* ask an archaeologist to import it\.$/);
+});
+
+test('a find without a state is held to the first', () => {
+  expect(judge({ stav: undefined, hloubka: undefined, geom_wkt: undefined }, { role: 'B' })).toEqual([
+    ['required', 'stav', 'error'],
+  ]);
 });

@@ -102,6 +102,20 @@ describe('what is due', () => {
     expect(due(outbox, { recordKeys: [`find:${second.findId}`] }).id).toBe(second.entryId);
   });
 
+  test('is first what had to wait least', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const [, second] = ['K-1', 'K-2', 'K-3'].map((name, at) => {
+      const { entryId } = queueImport(outbox, name);
+      const aheadMs = at === 1 ? 1000 : 5000;
+      outbox.sql('update entries set not_before_at = ? where id = ?').run(outbox.clock.now() + aheadMs, entryId);
+      return entryId;
+    });
+    expect(nextInTime(outbox, ALL)?.id).toBe(second);
+    await clock.advance(6000);
+    expect(due(outbox).id).toBe(second);
+  });
+
   test('comes when its time does', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
@@ -127,6 +141,17 @@ describe('of two numbers for one record', () => {
     expect(state(outbox, earlier)).toBe('queued');
     claimed(outbox);
     expect([state(outbox, earlier), state(outbox, later)]).toEqual(['dropped', 'sending']);
+  });
+
+  test('none is given up when a photograph of the record is sent', () => {
+    using outbox = tempOutbox();
+    const earlier = addNumber(outbox, target, 'A 1');
+    const office = asSeenBy(outbox, { username: 'office@example.org' });
+    addNumber(office, target, 'A 2');
+    settle(outbox, claimed(office), { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
+    addPhoto(outbox, target, { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 });
+    claimed(outbox, { kinds: ['photo'] });
+    expect(state(outbox, earlier)).toBe('queued');
   });
 
   test('the earlier is sent where a person gave the later up', () => {
@@ -185,6 +210,19 @@ describe('a claim', () => {
     const { id } = due(outbox);
     claimed(outbox);
     expect(claim(outbox, id, () => POST)).toBeUndefined();
+  });
+
+  test('is not made of an entry that is no more', () => {
+    using outbox = tempOutbox();
+    expect(claim(outbox, 7, () => POST)).toBeUndefined();
+  });
+
+  test('takes away what was said of the entry before', () => {
+    using outbox = tempOutbox();
+    const { entryId } = queueImport(outbox, 'K-1');
+    outbox.sql(`update entries set issues = '[{}]', reason = '"before"' where id = ?`).run(entryId);
+    claimed(outbox);
+    expect(entryById(outbox, entryId)).toMatchObject({ reason: null, issues: [] });
   });
 
   test('holds what the entry is to send now, not what it was when it was looked at', () => {

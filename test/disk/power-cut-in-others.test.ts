@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { seededRandom } from '../chaos/random.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { makeHome, settledAfter, signedIn } from '../support/run-pas.ts';
+import { diskOf, type Image, imagesAt, lay, readTrace } from './recorded-disk.ts';
+import { IMAGES, isOfShares, SEED } from './shares.ts';
+import { openStage, type Stage } from './stage.ts';
+import { goOn, STORIES, type Story } from './stories.ts';
+import { canWatchCalls, pasWatched } from './watched-disk.ts';
+
+/** The others have tests of their own. */
+const CUT = STORIES.filter(({ command }) => /^(add|reconcile|backup|harvest )/.test(command));
+
+/** Of so many different images one goes on to the end. */
+const GOES_ON_EVERY = 8;
+
+hostRuns();
+
+/** Continuous integration must have a compiler. */
+test.skipIf(!canWatchCalls && process.env['CI'] === undefined).each(CUT)(
+  'whatever a power cut leaves of pas $command, the same command goes on to the end',
+  async (story) => {
+    const stage = await openStage();
+    const home = await signedIn(stage, 'archaeologist', settledAfter(0, 0));
+    await story.prepare(home, stage);
+    stage.mark();
+    stage.rewind();
+    const disk = diskOf(home.folder);
+    const trace = `${home.folder}.trace`;
+    const run = await pasWatched(home, story.args, { trace });
+    expect(run).toMatchObject({ code: 0 });
+    const steps = readTrace(trace, home.folder);
+    const lastSaid = steps.findLastIndex(({ kind }) => kind === 'said');
+
+    const random = seededRandom(SEED);
+    const startedMs = performance.now();
+    const seen = new Set<string>();
+    let wentOn = 0;
+    const problems: string[] = [];
+    for (const [index, step] of steps.entries()) {
+      if (step.kind === 'disk') step.apply(disk);
+      if (!isOfShares(index)) continue;
+      for (const image of imagesAt(disk, Math.ceil(IMAGES / steps.length), random)) {
+        const hasSaidAll = index >= lastSaid;
+        const digest = digestOf(image, hasSaidAll);
+        if (seen.has(digest)) continue;
+        seen.add(digest);
+        if (seen.size % GOES_ON_EVERY !== 0) continue;
+        wentOn += 1;
+        const found = await play(story, stage, image, hasSaidAll);
+        problems.push(...found.map((problem) => `after step ${index}: ${problem}`));
+      }
+    }
+    await stage.close();
+    const seconds = Math.round((performance.now() - startedMs) / 1000);
+    const tally = { steps: steps.length, images: seen.size, went_on: wentOn, problems: problems.length, seconds };
+    process.stdout.write(`disk: ${JSON.stringify({ [`power cut in ${story.command}`]: tally })}\n`);
+    expect(problems.slice(0, 20)).toEqual([]);
+  },
+);
+
+/** What is held to more, once the program has said all, is another state. */
+function digestOf(image: Image, hasSaidAll: boolean): string {
+  const hash = createHash('sha256').update(String(hasSaidAll));
+  for (const [path, bytes] of [...image].toSorted(([one], [other]) => (one < other ? -1 : 1)))
+    hash.update(`\0${path}\0${bytes.length}\0`).update(bytes);
+  return hash.digest('hex');
+}
+
+/** With the real program, to the end. @returns what is wrong, in words */
+async function play(story: Story, stage: Stage, image: Image, hasSaidAll: boolean): Promise<string[]> {
+  stage.rewind();
+  const home = makeHome({ PAS_PASSWORD: 'archaeologist' });
+  lay(home.folder, image, () => true, seededRandom(SEED));
+  const problems = [...((await story.look?.(home, hasSaidAll)) ?? []), ...(await goOn(story, home, stage))];
+  rmSync(home.folder, { recursive: true, force: true });
+  return problems;
+}
