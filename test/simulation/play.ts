@@ -171,6 +171,7 @@ class Scene {
   readonly #sentForAll = new Set<Account>();
   /** Finds whose records people at the service have changed. */
   readonly #curated = new Set<string>();
+  readonly #freed = new Set<string>();
   readonly #isFair: boolean;
   /** A second service is named. */
   readonly #isPointed: boolean;
@@ -358,7 +359,8 @@ class Scene {
       case 'number': {
         const account = step.account ?? 'archaeologist';
         const { code } = await this.#run(step.machine, account, ['number', 'set', step.find, step.value]);
-        if (code === 0) this.#asked.get(step.find)?.numbers.push(step.value);
+        const service = this.#origin(step.machine);
+        if (code === 0) this.#asked.get(step.find)?.numbers.push({ value: step.value, service });
         return;
       }
       case 'push':
@@ -503,7 +505,8 @@ class Scene {
     this.#note(`a curator makes a ${does} of ${find}`);
     this.#curated.add(find);
     for (const twin of this.#asked.values()) if (twin.note === asked.note) this.#curated.add(twin.id);
-    if (does === 'number') asked.numbers.push(value);
+    if (does === 'number') asked.numbers.push({ value, service: service.origin });
+    if (does === 'deletion') this.#freed.add(record.ident);
     changeRecord(service, record.ident, does, value);
   }
 
@@ -619,6 +622,7 @@ class Scene {
         asked: [...this.#asked.values()],
         sentForAll: this.#sentForAll,
         curated: this.#curated,
+        freed: this.#freed,
         wasCopied: this.#wasCopied,
         wereClocksSet: this.#wereClocksSet,
         wasPutBack: this.#wasPutBack,
