@@ -168,7 +168,7 @@ function judgeChanges(asked: Asked, evidence: Evidence): string[] {
   const { service, homes, curated, wasPutBack } = evidence;
   const twins = twinsOf(asked, evidence);
   const [numbers, photos] = [twins.flatMap((twin) => twin.numbers), twins.flatMap((twin) => twin.photos)];
-  const newest = asked.numbers.findLast((number) => number.service === service)?.value;
+  const newest = asked.numbers.at(-1)?.value;
   const made = madeOf(asked, evidence);
   const ofFind = homes.map((entries) => entries.filter((entry) => entry.find === id && entry.service === service));
   const changes = ofFind.flatMap((entries) => {
@@ -190,7 +190,7 @@ function judgeChanges(asked: Asked, evidence: Evidence): string[] {
   const isAtRest =
     sent.every(({ state }) => state === 'accepted' || state === 'dropped') && ofFind.flat().filter(isAccepted).length === 1;
   const number = recordOf(ofFind.flat().find(isAccepted) ?? NOTHING)?.number ?? '';
-  const isOnce = twins.length === 1 && !evidence.wasCopied;
+  const isOnce = twins.length === 1 && !evidence.wasCopied && asked.numbers.every((number) => number.service === service);
   const isUntouched = !curated.has(id) && !wasPutBack;
   const unseen = inState('uncertain').filter(({ kind, digest, ident, ...entry }) => {
     const record = recordOf({ ...entry, kind, digest, ident });
