@@ -228,6 +228,7 @@ export class RealOutbox {
       nowMs: this.#clock.now() + laterMs,
       offsetMs: 0,
       isOwned: (identCely) => ownerOf(this.#outbox, identCely) !== undefined,
+      readsAsSent: () => true,
       shown: new Map([[shownKindOf(canary.elements, canary.stav), new Set([MAKER])]]),
       harvester: MAKER,
       index: {

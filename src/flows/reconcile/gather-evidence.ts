@@ -62,6 +62,7 @@ export async function gatherEvidence(context: LookContext, doubts: readonly Entr
     deleted: changesOf(harvest, 'deleted'),
     ...now,
     isOwned: (identCely, shown) => isOwned(context, now, identCely, shown),
+    readsAsSent: (identCely, shown) => readsAs(ownerOf(outbox, identCely), shown),
     shown: shownKindsOf(canaries, finds),
     harvester: context.harvester,
     index: {
@@ -93,10 +94,13 @@ function shownKindsOf(canaries: readonly Entry[], finds: View['finds']): Map<str
 function isOwned(context: LookContext, now: ServerNow, identCely: string, shown: HarvestedFind | undefined): boolean {
   const owner = ownerOf(context.outbox, identCely);
   if (owner === undefined || shown === undefined) return owner !== undefined;
-  const sent = elementsSent(owner);
-  const isAlike = sent !== undefined && differingElements(sent, shown).every((name) => name === 'evidencni_cislo');
   // Somebody may have corrected it since.
-  return isAlike || wasMadeAs(context, now, owner, shown);
+  return readsAs(owner, shown) || wasMadeAs(context, now, owner, shown);
+}
+
+function readsAs(owner: ImportEntry | undefined, shown: HarvestedFind): boolean {
+  const sent = owner === undefined ? undefined : elementsSent(owner);
+  return sent !== undefined && differingElements(sent, shown).every((name) => name === 'evidencni_cislo');
 }
 
 function wasMadeAs(context: LookContext, now: ServerNow, owner: ImportEntry, shown: HarvestedFind): boolean {

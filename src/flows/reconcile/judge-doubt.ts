@@ -90,10 +90,11 @@ function judgeImport(
 
 /** Records of the same project, the same in every readable element, that no other entry is known to have made. */
 function recordsLike(doubt: ImportDoubt, view: View): HarvestedFind[] {
-  return [...view.finds.values()].filter(
-    (find) =>
-      differingElements(doubt.elements, find).every((name) => mayDiffer(doubt, name)) && !view.isOwned(find.identCely, find),
-  );
+  return [...view.finds.values()].filter((find) => isLike(doubt, find) && !view.isOwned(find.identCely, find));
+}
+
+function isLike(doubt: ImportDoubt, find: HarvestedFind): boolean {
+  return differingElements(doubt.elements, find).every((name) => mayDiffer(doubt, name));
 }
 
 function mayDiffer({ numberMayDiffer }: ImportDoubt, element: string): boolean {
@@ -105,7 +106,10 @@ function mayDiffer({ numberMayDiffer }: ImportDoubt, element: string): boolean {
  * in another way or have had a wrong clock, and people may have corrected the find, moved it on or to another project.
  */
 function recordsNear(doubt: ImportDoubt, view: View): string[] {
-  const shown = [...view.finds.values()].filter((find) => isNear(doubt, find) && !view.isOwned(find.identCely, find));
+  // One that reads as this find and not as its owner may have the identifier of a record that a restored service has lost.
+  const isAnothers = (find: HarvestedFind): boolean =>
+    view.isOwned(find.identCely, find) && !(isLike(doubt, find) && !view.readsAsSent(find.identCely, find));
+  const shown = [...view.finds.values()].filter((find) => isNear(doubt, find) && !isAnothers(find));
   return [...shown.map(({ identCely }) => identCely), ...changedSince(doubt, view.withheld, view)];
 }
 

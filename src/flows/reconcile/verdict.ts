@@ -57,6 +57,8 @@ export type View = {
    * that entry's, since a service that was put back from a backup gives an identifier a second time.
    */
   readonly isOwned: (identCely: string, shown?: HarvestedFind) => boolean;
+  /** Whether the record reads as the entry that made it was sent, but for its number. */
+  readonly readsAsSent: (identCely: string, shown: HarvestedFind) => boolean;
   /**
    * By kind, the accounts that made the records which the harvest shows and that are known to have been made from here: it would
    * show others of theirs, too.

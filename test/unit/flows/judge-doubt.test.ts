@@ -66,6 +66,7 @@ function view(records: readonly HarvestedFind[], { owned, index, ...more }: Seen
     finds: new Map(records.map((find) => [find.identCely, find])),
     nowMs: START + 60 * MINUTE,
     isOwned: (identCely) => identCely === owned,
+    readsAsSent: () => true,
     shown: sightsOf(SENT, 2),
     harvester: USER,
     withheld: new Map(),
@@ -103,6 +104,13 @@ describe('an import of unknown end', () => {
 
   test('is not another entry’s record', () => {
     expect(kinds([doubt(1)], view([record('C-1-N00001')], { owned: 'C-1-N00001' }))).toEqual({ 1: 'absent' });
+  });
+
+  test('is left to a person where another entry’s record reads as this find and not as that one', () => {
+    const seen = view([record('C-1-N00001')], { owned: 'C-1-N00001', readsAsSent: () => false });
+    expect(judgeImports([doubt(1)], seen).get(1)).toMatchObject({ kind: 'undecided', candidates: ['C-1-N00001'] });
+    const other = view([record('C-1-N00001', { poznamka: 'přezka 2' })], { owned: 'C-1-N00001', readsAsSent: () => false });
+    expect(kinds([doubt(1)], other)).toEqual({ 1: 'absent' });
   });
 
   test('is left to a person where several records are the same', () => {

@@ -26,6 +26,7 @@ function look(outbox: ServiceOutbox, shown: readonly HarvestedFind[]): void {
   narrowGaps({ outbox, settleMs: 600_000, user: EVA }, gapsOf(outbox), {
     finds: new Map(shown.map((find) => [find.identCely, find])),
     isOwned: () => false,
+    readsAsSent: () => false,
     shown: new Map([['a kind of her records', new Set([EVA])]]),
     harvester: EVA,
     ...{ withheld: new Map(), deleted: new Map(), nowMs: NOON + 24 * HOUR, offsetMs: 0 },
