@@ -146,12 +146,14 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'anybody’s entries are sent in anybody’s name',
+    seed: 4,
     file: 'src/outbox/claims.ts',
     from: `(:anyAccount or entries.username in ('', :username))`,
     to: `(:anyAccount or entries.username in ('', :username) or 1)`,
   },
   {
     name: 'the guard of the pace is turned round',
+    seed: 121,
     themes: ['many finds at once'],
     file: 'src/http/pace-state.ts',
     from: `intervalMs + GUARD_MS + state.jitterMs`,
@@ -159,18 +161,21 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'the slot counts from when it was taken',
+    seed: 13,
     file: 'src/http/pacer.ts',
     from: `Math.max(state.lastDepartureMs, nowMs - agoMs)`,
     to: `state.lastDepartureMs`,
   },
   {
     name: 'what is being sent is not written down before it leaves',
+    seed: 1,
     file: 'src/outbox/claims.ts',
     from: `move(outbox, entry, 'sending', { reason: null, issues: null });`,
     to: ``,
   },
   {
     name: 'a process that runs does not keep its place',
+    seed: 474,
     themes: ['two windows of one outbox'],
     file: 'src/outbox/lease.ts',
     from: `(life === 'alive' || (life === 'unknown' && !mayTakeOver))`,
@@ -178,6 +183,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a refusal beside another import is final',
+    seed: 16,
     themes: ['the service saves slowly'],
     file: 'src/flows/push/settle-outcome.ts',
     from: `if (entry.kind !== 'import' || entry.project === null || !flight.overlapped || entry.collided)`,
@@ -185,6 +191,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a token that ran out makes a refusal',
+    seed: 152,
     themes: ['a token runs out'],
     file: 'src/flows/push/push-due.ts',
     from: `return { state: 'queued', reason: msg\`the token had run out\`, notBeforeAt: run.context.clock.now() };`,
@@ -192,12 +199,14 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a closed service makes a refusal',
+    seed: 11,
     file: 'src/flows/push/settle-outcome.ts',
     from: `return { state: 'queued', reason: msg\`the service is closed\`, notBeforeAt: 0 };`,
     to: `return { state: 'refused', reason: msg\`the service is closed\`, issues: [] };`,
   },
   {
     name: 'a find that is found does not free what waits for it',
+    seed: 6,
     themes: ['what waits for a find that is in doubt'],
     file: 'src/outbox/claims.ts',
     from: `if (entry.kind === 'import') freeFollowers(outbox, entry, settlement.identCely);`,
@@ -205,6 +214,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a number without a record is sent',
+    seed: 4,
     file: 'src/outbox/claims.ts',
     from: `and (kind = 'import' or ident_cely is not null)
   and kind in`,
@@ -212,12 +222,14 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'too many requests are a refusal',
+    seed: 2,
     file: 'src/pas-api/outcome.ts',
     from: `429: forAll('too-many'),`,
     to: `429: forAll('refused'),`,
   },
   {
     name: 'a sign-in that ran out is a refusal',
+    seed: 152,
     themes: ['a token runs out'],
     file: 'src/pas-api/outcome.ts',
     from: `401: forAll('unauthorised'),`,
@@ -225,6 +237,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'of two numbers the earlier one stays',
+    seed: 1,
     themes: ['a museum changes its mind while a number is under way'],
     file: 'src/outbox/latest-number.ts',
     from: `and later.id > entries.id and`,
@@ -232,6 +245,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'attempts are not closed in the journal',
+    seed: 222,
     themes: ['a museum changes its mind while a number is under way'],
     file: 'src/outbox/claims.ts',
     from: `    closeAttempt(outbox, attemptId, { ...answer, reason: settlement.reason ?? null });
@@ -241,12 +255,14 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'what a killed push was sending is not taken up',
+    seed: 4,
     file: 'src/flows/push/push-due.ts',
     from: `for (const entry of recoverInterrupted(outbox)) {`,
     to: `for (const entry of entriesInState(outbox, 'accepted')) {`,
   },
   {
     name: 'what is absent is given up',
+    seed: 5,
     file: 'src/flows/reconcile/reconcile-entries.ts',
     from: `applySettlement(outbox, entry, { state: 'queued', reason: verdict.reason, notBeforeAt: againAt(outbox, entry.id) });`,
     to: `applySettlement(outbox, entry, { state: 'refused', reason: verdict.reason, issues: [] });`,
@@ -266,6 +282,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'any record of the account is the find',
+    seed: 325,
     themes: ['two places have finds of one account'],
     file: 'src/flows/reconcile/judge-doubt.ts',
     from: `return differingElements(doubt.elements, find).every((name) => mayDiffer(doubt, name));`,
@@ -273,6 +290,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'the time of a record does not matter',
+    seed: 21,
     themes: ['two places have finds of one account'],
     file: 'src/flows/reconcile/verdict.ts',
     from: `return atMs >= fromMs - CLOCK_MARGIN_MS && atMs <= untilMs + CLOCK_MARGIN_MS;`,
@@ -311,6 +329,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a push ends with what it found out',
+    seed: 58,
     themes: ['what waits for a find that is in doubt'],
     file: 'src/flows/push/push-to-end.ts',
     from: `if (again.length === 0) return namingRest(given, sender, result);`,
@@ -318,6 +337,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a number is not held by an attempt that ended just now',
+    seed: 1,
     themes: ['a museum changes its mind while a number is under way'],
     file: 'src/flows/push/hold-number.ts',
     from: `+ settleMs + MARGIN_MS - last.serverDateAt;`,
@@ -325,6 +345,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a clock that ran ahead holds finds for ever',
+    seed: 966,
     themes: ['a clock is put right'],
     file: 'src/outbox/claims.ts',
     from: `and (not_before_at > :now + :longestMs or updated_at > :now)`,
@@ -340,6 +361,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a gap holds nothing that is added',
+    seed: 43,
     themes: ['what the outbox does not know any more is entered again'],
     file: 'src/outbox/gaps.ts',
     from: `sql('insert into gaps (service_id, project, from_at, until_at, username) values (?, ?, ?, ?, ?)').run(`,
@@ -347,6 +369,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'the place in the outbox names no process',
+    seed: 4,
     themes: ['many finds and photographs, and a push that is killed among them'],
     file: 'src/outbox/lease.ts',
     from: `processMark: \`\${boot}:\${start}:\${nameSpace}\`,`,
@@ -370,6 +393,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a number that the service has is accepted for another record',
+    seed: 276,
     themes: ['a curator is at the same record'],
     file: 'src/flows/push/settle-outcome.ts',
     from: `if (entry.kind !== 'number' || findNumberProblem(entry.value) !== undefined) return refusal(entry, detail, []);`,
@@ -377,12 +401,14 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'what is in doubt is sent like what is queued',
+    seed: 4,
     file: 'src/flows/push/push-due.ts',
     from: `if (entry.kind === 'number' && entry.doubt === null)`,
     to: `if (entry.doubt === null)`,
   },
   {
     name: 'two spellings of an address are two services',
+    seed: 251,
     themes: ['a service is spelt in another way'],
     file: 'src/base/address.ts',
     from: `const host = hostname.replace(/\\.+$/, '');`,
@@ -390,6 +416,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a token is kept for a user name, wherever that is',
+    seed: 18,
     themes: ['a profile is pointed at another service'],
     file: 'src/context/open-service.ts',
     from: `  return ownerOf({ baseUrl, username });`,
@@ -397,6 +424,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'what is queued for one service is sent to another',
+    seed: 379,
     themes: ['a profile is pointed at another service'],
     file: 'src/outbox/claims.ts',
     from: `const MAY_BE_SENT = \`service_id = :serviceId and state`,
@@ -404,6 +432,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a user name that is another person’s is believed',
+    seed: 24,
     themes: ['a user name is another person’s now'],
     file: 'src/flows/push/identify-account.ts',
     from: `if (known === undefined || known.identCely === identCely) return;`,
@@ -411,6 +440,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'an identifier that is given a second time belongs to two finds',
+    seed: 125,
     themes: ['a service is put back from its backup'],
     file: 'src/flows/reconcile/change-owner.ts',
     from: `if (owner === undefined || owner.id === id) return undefined;`,
@@ -418,6 +448,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'what waits for a lost record is sent to its successor',
+    seed: 970,
     themes: ['a service is put back from its backup'],
     file: 'src/outbox/owners.ts',
     from: `else if (entry.kind !== 'import') outbox.sql`,
@@ -425,6 +456,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a copy that another one has overtaken is taken for the newest',
+    seed: 94,
     themes: ['a home is copied on its machine'],
     file: 'src/flows/push/recognise-outbox.ts',
     from: `isDivided ? 'divided' : isBehind`,
@@ -432,6 +464,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'an attempt of unknown end is forgotten',
+    seed: 1,
     themes: ['a museum changes its mind while a number is under way'],
     file: 'src/outbox/latest-number.ts',
     from: `return endedAt === null || outcome === 'uncertain' || outcome === 'lost';`,
@@ -439,6 +472,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a record that was made long after the first look may be the find',
+    seed: 87,
     themes: ['two places have finds of one account'],
     file: 'src/flows/reconcile/doubt-window.ts',
     from: `(unanswered ? Math.min(untilMs, firstMs) : untilMs)`,
