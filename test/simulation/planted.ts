@@ -322,6 +322,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a wrong clock of this machine decides when an attempt was made',
+    seed: 6519,
     themes: ['what is in doubt is deleted or corrected at the service'],
     file: 'src/flows/reconcile/doubt-window.ts',
     from: `fromMs: Math.min(...moments.map(({ fromMs }) => fromMs)),`,
