@@ -191,12 +191,7 @@ async function launch(run: PushRun, entry: Entry): Promise<void> {
   run.counts.requests += 1;
 
   const project = claimed.entry.kind === 'import' ? claimed.entry.project : null;
-  const flight: Flight = { entry: claimed.entry, project, overlapped: false };
-  for (const { flight: other } of run.flights.values()) {
-    if (flight.project === null || other.project !== flight.project) continue;
-    other.overlapped = true;
-    flight.overlapped = true;
-  }
+  const flight: Flight = { entry: claimed.entry, project };
   const done = sendOnce(run.context, claimed.entry, request, token, slot)
     .then((sent) => settleSent(run, flight, claimed, sent, pacedMs))
     .catch((thrown: unknown) => {

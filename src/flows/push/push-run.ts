@@ -94,8 +94,6 @@ export type StopCause =
 export type Flight = {
   readonly entry: Entry;
   readonly project: string | null;
-  /** Another import of the same project was under way at the same time. */
-  overlapped: boolean;
 };
 
 /**

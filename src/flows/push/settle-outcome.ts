@@ -42,7 +42,7 @@ export function settlementOf(
     case 'refused':
       return refusal(entry, outcome.detail, outcome.findings);
     case 'refused-with-detail':
-      return refusalInAWord(run, flight, outcome.detail, now);
+      return refusalInAWord(run, entry, outcome.detail, now);
     case 'file-changed':
       return refusal(
         entry,
@@ -88,15 +88,13 @@ export function refusal(entry: Entry, detail: Message, findings: readonly Server
   return { state: 'refused', reason: detail, issues: findings.map((finding) => toIssue(entry, finding)) };
 }
 
-/** The service assigns numbers within a project without reserving them: one of two imports at once may lose. */
-function refusalInAWord(run: PushRun, flight: Flight, detail: Message, now: number): Settlement {
-  const { entry } = flight;
-  if (entry.kind !== 'import' || entry.project === null || !flight.overlapped || entry.collided)
-    return refusal(entry, detail, []);
+/** The service assigns numbers within a project without reserving them: one of two imports at once may lose, wherever the other comes from. */
+function refusalInAWord(run: PushRun, entry: Entry, detail: Message, now: number): Settlement {
+  if (entry.kind !== 'import' || entry.project === null || entry.collided) return refusal(entry, detail, []);
   run.serialProjects.add(entry.project);
   return {
     state: 'queued',
-    reason: msg`refused beside another import of its project (${detail}); tried once more alone`,
+    reason: msg`refused, perhaps beside another import of its project (${detail}); tried once more alone`,
     notBeforeAt: now,
     collided: true,
   };

@@ -142,7 +142,7 @@ describe('a lock', () => {
   });
 });
 
-describe('a refusal in a word beside another import of the same project', () => {
+describe('a refusal in a word, as of an import beside another one of its project', () => {
   const collision = answer(422, {}, { detail: 'identifier taken' });
 
   test('is tried once more alone', async () => {
@@ -154,12 +154,20 @@ describe('a refusal in a word beside another import of the same project', () => 
     expect(asked).toHaveLength(7);
   });
 
-  test('is final the second time, and final at once where nothing else was under way', async () => {
+  test('is tried once more also where the other import comes from another machine', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queueImport(outbox, 'K-1');
+    const { run } = scene(clock, (_request, index) => (index === 0 ? collision : created()));
+    expect(await run(outbox)).toMatchObject({ accepted: 1, refused: 0, requests: 2 });
+  });
+
+  test('is final the second time', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queueImport(outbox, 'K-1');
     const alone = scene(clock, () => collision);
-    expect(await alone.run(outbox)).toMatchObject({ refused: 1, requests: 1 });
+    expect(await alone.run(outbox)).toMatchObject({ refused: 1, requests: 2 });
     for (const name of ['K-2', 'K-3', 'K-4']) queueImport(outbox, name);
     const both = scene(clock, (_request, index) => (index === 0 ? created() : collision));
     expect(await both.run(outbox)).toMatchObject({ accepted: 1, refused: 2, requests: 5 });
