@@ -95,7 +95,7 @@ export function claim(outbox: Outbox, id: number, requestLine: (entry: Entry) =>
 export type Settlement =
   | { readonly state: 'accepted'; readonly identCely: string; readonly reason?: Message }
   | { readonly state: 'refused'; readonly reason: Message; readonly issues: readonly Issue[] }
-  | { readonly state: 'queued'; readonly reason: Message; readonly notBeforeAt: number; readonly collided?: true }
+  | { readonly state: 'queued'; readonly reason: Message; readonly notBeforeAt: number; readonly collisions?: number }
   | { readonly state: 'uncertain'; readonly reason: Message };
 
 type AnswerFacts = { readonly outcome: string; readonly status?: number; readonly serverDateAt?: number };
@@ -121,7 +121,7 @@ export function applySettlement(outbox: Outbox, entry: Entry, settlement: Settle
       move(outbox, entry, 'queued', {
         reason: settlement.reason,
         notBeforeAt: Math.ceil(settlement.notBeforeAt),
-        ...(settlement.collided === true ? { collided: 1 } : {}),
+        ...(settlement.collisions === undefined ? {} : { collided: settlement.collisions }),
       });
       return;
     case 'uncertain':

@@ -22,7 +22,7 @@ export type ImportContent = {
 
 const COLUMNS = `entries.id, find_id as findId, (select local_id from finds where finds.id = find_id) as localId, service_id as serviceId, username, kind, state,
   ident_cely as identCely, not_before_at as notBeforeAt, record_key as recordKey, seal, document, document_sha512 as documentSha512,
-  project, collided, value, photo_name as photoName, photo_type as photoType, photo_sha512 as photoSha512,
+  project, collided as collisions, value, photo_name as photoName, photo_type as photoType, photo_sha512 as photoSha512,
   photo_bytes as photoBytes, photo_link as photoLink, reason, issues, created_at as createdAt, updated_at as updatedAt,
   doubt_from_at as doubtFromAt, doubt_until_at as doubtUntilAt`;
 
@@ -252,13 +252,12 @@ export function selectEntries(outbox: Outbox, condition: string, values: Record<
   ).map(toEntry);
 }
 
-type EntryRow = Omit<ImportEntry, 'kind' | 'reason' | 'issues' | 'collided' | 'doubt'> & {
+type EntryRow = Omit<ImportEntry, 'kind' | 'reason' | 'issues' | 'doubt'> & {
   readonly kind: EntryKind;
   readonly doubtFromAt: number | null;
   readonly doubtUntilAt: number | null;
   readonly reason: string | null;
   readonly issues: string | null;
-  readonly collided: number;
   readonly value: string;
   readonly photoName: string;
   readonly photoType: string;
@@ -272,7 +271,7 @@ function toEntry(row: EntryRow): Entry {
     document,
     documentSha512,
     project,
-    collided,
+    collisions,
     value,
     photoName,
     photoType,
@@ -288,7 +287,7 @@ function toEntry(row: EntryRow): Entry {
   const base = { ...rest, reason, issues, doubt };
   switch (row.kind) {
     case 'import':
-      return { ...base, kind: 'import', document, documentSha512, project, collided: collided === 1 };
+      return { ...base, kind: 'import', document, documentSha512, project, collisions };
     case 'number':
       return { ...base, kind: 'number', value };
     case 'photo': {

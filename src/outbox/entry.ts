@@ -66,7 +66,8 @@ export type ImportEntry = EntryBase & {
   readonly document: Buffer | null;
   readonly documentSha512: Buffer | null;
   readonly project: string | null;
-  readonly collided: boolean;
+  /** How often it was refused as if another import had been given its identifier. */
+  readonly collisions: number;
 };
 export type NumberEntry = EntryBase & { readonly kind: 'number'; readonly value: string };
 export type PhotoEntry = EntryBase & { readonly kind: 'photo'; readonly photograph: Photograph };

@@ -186,7 +186,7 @@ export const PLANTED: readonly Planted[] = [
     seed: 16,
     themes: ['the service saves slowly'],
     file: 'src/flows/push/settle-outcome.ts',
-    from: `if (entry.kind !== 'import' || entry.project === null || entry.collided)`,
+    from: `if (entry.kind !== 'import' || entry.project === null || entry.collisions >= MOST_COLLISIONS)`,
     to: `if (entry.kind === 'import')`,
   },
   {

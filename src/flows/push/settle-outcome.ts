@@ -88,15 +88,19 @@ export function refusal(entry: Entry, detail: Message, findings: readonly Server
   return { state: 'refused', reason: detail, issues: findings.map((finding) => toIssue(entry, finding)) };
 }
 
+/** More are no chance. */
+const MOST_COLLISIONS = 4;
+
 /** The service assigns numbers within a project without reserving them: one of two imports at once may lose, wherever the other comes from. */
 function refusalInAWord(run: PushRun, entry: Entry, detail: Message, now: number): Settlement {
-  if (entry.kind !== 'import' || entry.project === null || entry.collided) return refusal(entry, detail, []);
+  if (entry.kind !== 'import' || entry.project === null || entry.collisions >= MOST_COLLISIONS) return refusal(entry, detail, []);
+  const collisions = entry.collisions + 1;
   run.serialProjects.add(entry.project);
   return {
     state: 'queued',
-    reason: msg`refused, perhaps beside another import of its project (${detail}); tried once more alone`,
-    notBeforeAt: now,
-    collided: true,
+    reason: msg`refused, perhaps beside another import of its project (${detail}); tried again alone`,
+    notBeforeAt: now + waitAfter(collisions),
+    collisions,
   };
 }
 

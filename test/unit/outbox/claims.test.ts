@@ -304,14 +304,14 @@ describe('what became of an attempt stands with its entry:', () => {
     using outbox = tempOutbox();
     const { entry } = attempted(outbox);
     applySettlement(outbox, entry, { state: 'queued', reason: 'lock', notBeforeAt: 7.5 });
-    expect(entryById(outbox, entry.id)).toMatchObject({ state: 'queued', reason: 'lock', notBeforeAt: 8, collided: false });
+    expect(entryById(outbox, entry.id)).toMatchObject({ state: 'queued', reason: 'lock', notBeforeAt: 8, collisions: 0 });
     const again = claimed(outbox).entry;
-    applySettlement(outbox, again, { state: 'queued', reason: 'number taken', notBeforeAt: 9, collided: true });
+    applySettlement(outbox, again, { state: 'queued', reason: 'number taken', notBeforeAt: 9, collisions: 1 });
     expect(entryById(outbox, entry.id)).toMatchObject({
       state: 'queued',
       reason: 'number taken',
       notBeforeAt: 9,
-      collided: true,
+      collisions: 1,
     });
   });
 
