@@ -1,9 +1,9 @@
-// Writes mock-server/FAITHFULNESS.md: how the contract, the deployed service and the mock differ. With --check it only says whether it is stale.
+// Writes docs/mock-faithfulness.md: how the contract, the deployed service and the mock differ. With --check it only says whether it is stale.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { HARVEST_QUIRKS } from '../dist/mock-server/oai/quirks.js';
 import { QUIRKS } from '../dist/mock-server/quirks.js';
 
-const PAGE = new URL('../mock-server/FAITHFULNESS.md', import.meta.url);
+const PAGE = new URL('../docs/mock-faithfulness.md', import.meta.url);
 const README = readFileSync(new URL('../mock-server/README.md', import.meta.url), 'utf8');
 
 /** The test of each row of the README, by what the row begins with: a file of test/contract, and a title in it. */
@@ -83,7 +83,7 @@ const otherwise = section('What it does not pretend to be')
 const page = [
   '# How faithful the mock server is',
   '',
-  '<!-- Written by `npm run reference` from quirks.ts, oai/quirks.ts and README.md. Do not edit. -->',
+  '<!-- Written by `npm run reference` from quirks.ts, oai/quirks.ts and README.md of the mock server. Do not edit. -->',
   '',
   '## Deployed service against contract',
   '',
@@ -110,6 +110,6 @@ const page = [
 const isStale = !existsSync(PAGE) || readFileSync(PAGE, 'utf8') !== page;
 if (!process.argv.includes('--check')) writeFileSync(PAGE, page);
 else if (isStale) {
-  process.stderr.write('Stale: mock-server/FAITHFULNESS.md. Run npm run reference.\n');
+  process.stderr.write('Stale: docs/mock-faithfulness.md. Run npm run reference.\n');
   process.exitCode = 1;
 }
