@@ -1,6 +1,6 @@
-// npm run simulate:planted -- [--seeds N] [--jobs J] [--only TEXT] [--known|--missing] [--write]: looks for each planted fault in so many stories,
+// npm run simulate:planted -- [--seeds N] [--jobs J] [--only TEXT] [--known|--missing] [--every N] [--write]: looks for each planted fault in so many stories,
 // of these in those whose themes concern it, and prints a table of where each was found. `--known`: only in the story in which it was found
-// before. `--missing`: only those that have no such story. `--write`: keeps these stories in planted.ts.
+// before. `--missing`: only those that have no such story. `--every N`: only one row of N. `--write`: keeps these stories in planted.ts.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -12,6 +12,7 @@ const { values } = parseArgs({
     jobs: { type: 'string', default: String(availableParallelism()) },
     only: { type: 'string', default: '' },
     known: { type: 'boolean', default: false },
+    every: { type: 'string', default: '1' },
     missing: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
   },
@@ -22,8 +23,11 @@ const OF_ALL = 300;
 build();
 const { PLANTED, plant } = await plantedFaults();
 const rows = PLANTED.filter(
-  ({ name, seed }) =>
-    name.includes(values.only) && (!values.known || seed !== undefined) && !(values.missing && seed !== undefined),
+  ({ name, seed }, nth) =>
+    name.includes(values.only) &&
+    (!values.known || seed !== undefined) &&
+    !(values.missing && seed !== undefined) &&
+    nth % Number(values.every) === 0,
 );
 const sources = rows.map((row) => ({
   file: row.file,
