@@ -23,7 +23,6 @@ import { isHeld } from './hold-number.ts';
 import { type LeftOut, leftOutNow } from './left-out.ts';
 import {
   dueQuery,
-  type Flight,
   hasRoom,
   isAbort,
   limitReached,
@@ -190,16 +189,14 @@ async function launch(run: PushRun, entry: Entry): Promise<void> {
   const pacedMs = pauseMs + slot.waitedMs;
   run.counts.requests += 1;
 
-  const project = claimed.entry.kind === 'import' ? claimed.entry.project : null;
-  const flight: Flight = { entry: claimed.entry, project };
   const done = sendOnce(run.context, claimed.entry, request, token, slot)
-    .then((sent) => settleSent(run, flight, claimed, sent, pacedMs))
+    .then((sent) => settleSent(run, claimed, sent, pacedMs))
     .catch((thrown: unknown) => {
       // Nobody may be waiting for this answer now, so what broke is kept for whoever looks next.
       run.failure ??= { thrown };
     })
     .finally(() => run.flights.delete(entry.id));
-  run.flights.set(entry.id, { flight, done });
+  run.flights.set(entry.id, { entry: claimed.entry, done });
   // The request leaves in this turn of the event loop. What the next one asks of the outbox is not to make it late.
   await turn();
 }
@@ -222,7 +219,7 @@ async function departOrGiveBack(run: PushRun, claimed: Claim): Promise<Slot | un
   return leaves ? slot : undefined;
 }
 
-async function settleSent(run: PushRun, flight: Flight, claimed: Claim, sent: Sent, pacedMs: number): Promise<void> {
+async function settleSent(run: PushRun, claimed: Claim, sent: Sent, pacedMs: number): Promise<void> {
   const { entry } = claimed;
   run.context.report({
     type: 'attempt',
@@ -234,7 +231,7 @@ async function settleSent(run: PushRun, flight: Flight, claimed: Claim, sent: Se
     paced_ms: Math.round(pacedMs),
   });
   noteWhoAnswers(run, entry, sent);
-  const settlement = unlessOwned(run, entry, heedWalls(run, entry, sent, await decide(run, flight, sent)));
+  const settlement = unlessOwned(run, entry, heedWalls(run, entry, sent, await decide(run, entry, sent)));
   settle(run.context.outbox, claimed, settlement, {
     outcome: sent.outcome.kind === 'never-arrived' && sent.outcome.cut ? 'cut' : sent.outcome.kind,
     ...(sent.status === undefined ? {} : { status: sent.status }),
@@ -245,14 +242,14 @@ async function settleSent(run: PushRun, flight: Flight, claimed: Claim, sent: Se
   if (sent.outcome.kind === 'unauthorised') await renew(run, entry, sent.token);
 }
 
-async function decide(run: PushRun, flight: Flight, sent: Sent): Promise<Settlement> {
+async function decide(run: PushRun, entry: Entry, sent: Sent): Promise<Settlement> {
   switch (sent.outcome.kind) {
     case 'unauthorised':
       return { state: 'queued', reason: msg`the token had run out`, notBeforeAt: run.context.clock.now() };
     case 'forbidden':
-      return forbidden(run, flight.entry, sent.outcome, sent.token);
+      return forbidden(run, entry, sent.outcome, sent.token);
     default:
-      return settlementOf(run, flight, sent.outcome, sent.departedAtMs);
+      return settlementOf(run, entry, sent.outcome, sent.departedAtMs);
   }
 }
 

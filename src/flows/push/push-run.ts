@@ -91,11 +91,6 @@ export type StopCause =
   | { readonly kind: 'waiting' | 'not-yet'; readonly reason: Message; readonly untilMs: number }
   | { readonly kind: 'in-doubt'; readonly reason: Message };
 
-export type Flight = {
-  readonly entry: Entry;
-  readonly project: string | null;
-};
-
 /**
  * Whether it is the service that answers. Until it has decided something in this push, and after an answer that may not
  * have been its own, one request is under way at a time: `shaken` asks it before anything more is sent, `asked` tries again.
@@ -105,7 +100,7 @@ type Trust = 'untried' | 'proven' | 'shaken' | 'asked';
 /** What is known while a push goes on. */
 export type PushRun = {
   readonly context: PushContext;
-  readonly flights: Map<number, { readonly flight: Flight; readonly done: Promise<void> }>;
+  readonly flights: Map<number, { readonly entry: Entry; readonly done: Promise<void> }>;
   /** Projects in which two imports collided: from then on one at a time. */
   readonly serialProjects: Set<string>;
   readonly counts: { accepted: number; refused: number; requests: number; throttled: number; locked: number };
@@ -162,8 +157,8 @@ export function startRun(context: PushContext): PushRun {
 
 /** What may be sent beside that which is under way. */
 export function dueQuery(run: PushRun): DueQuery {
-  const flights = [...run.flights.values()].map(({ flight }) => flight);
-  const active = new Set(flights.map((flight) => flight.project).filter((project) => project !== null));
+  const flights = [...run.flights.values()];
+  const active = new Set(flights.flatMap(({ entry }) => (entry.kind === 'import' ? [entry.project] : [])));
   return {
     anyAccount: run.context.anyAccount,
     kinds: run.context.kinds,

@@ -6,7 +6,7 @@ import type { Entry } from '../../outbox/entry.ts';
 import { MOST_TRIES, triesInVain, waitAfter } from '../../outbox/tries.ts';
 import type { ServerFinding } from '../../pas-api/error-body.ts';
 import type { Outcome } from '../../pas-api/outcome.ts';
-import type { Flight, PushRun } from './push-run.ts';
+import type { PushRun } from './push-run.ts';
 
 /** Two answers of unknown cause for different records within this time are a throttle, not two locks. */
 const BUSY_WINDOW_MS = 2000;
@@ -26,11 +26,10 @@ const MOST_THROTTLED_IN_A_ROW = 20;
  */
 export function settlementOf(
   run: PushRun,
-  flight: Flight,
+  entry: Entry,
   outcome: Exclude<Outcome, { kind: 'forbidden' | 'unauthorised' }>,
   departedAtMs: number,
 ): Settlement {
-  const { entry } = flight;
   const { clock } = run.context;
   const now = clock.now();
   noteProgress(run, outcome);
