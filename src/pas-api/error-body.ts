@@ -17,6 +17,8 @@ export type ErrorBody =
   | { readonly kind: 'other'; readonly excerpt: string };
 
 const EXCERPT_CHARACTERS = 200;
+/** More of one text nobody reads; it is printed, and kept with each entry that was refused. */
+const MOST_CHARACTERS = 2000;
 const MOST_FINDINGS = 1000;
 
 export function readErrorBody(response: Pick<HttpResponse, 'body'>): ErrorBody {
@@ -25,18 +27,18 @@ export function readErrorBody(response: Pick<HttpResponse, 'body'>): ErrorBody {
   if (isObject(json)) {
     const list = json['schema_errors'] ?? json['validation_errors'];
     if (Array.isArray(list)) return { kind: 'findings', findings: list.slice(0, MOST_FINDINGS).map(toFinding) };
-    if (typeof json['detail'] === 'string') return { kind: 'detail', detail: json['detail'] };
+    if (typeof json['detail'] === 'string') return { kind: 'detail', detail: cut(json['detail'], MOST_CHARACTERS) };
   }
   return { kind: 'other', excerpt: excerptOf(text) };
 }
 
 function toFinding(value: unknown): ServerFinding {
-  if (!isObject(value)) return { line: undefined, column: undefined, message: String(value), errorType: undefined };
+  const { line, column, message, error_type }: Record<string, unknown> = isObject(value) ? value : { message: String(value) };
   return {
-    line: wholeNumber(value['line']),
-    column: wholeNumber(value['column']),
-    message: typeof value['message'] === 'string' ? value['message'] : JSON.stringify(value),
-    errorType: wholeNumber(value['error_type']),
+    line: wholeNumber(line),
+    column: wholeNumber(column),
+    message: cut(typeof message === 'string' ? message : JSON.stringify(value), MOST_CHARACTERS),
+    errorType: wholeNumber(error_type),
   };
 }
 
@@ -48,7 +50,11 @@ function excerptOf(text: string): string {
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ')
     .trim();
-  return visible.length > EXCERPT_CHARACTERS ? `${visible.slice(0, EXCERPT_CHARACTERS)}…` : visible;
+  return cut(visible, EXCERPT_CHARACTERS);
+}
+
+function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
 /** What the service says in JSON is flat. */

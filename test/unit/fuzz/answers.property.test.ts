@@ -148,6 +148,15 @@ describe('what the write interface answers', () => {
     expect(read.kind === 'findings' && read.findings.length).toBe(1000);
   });
 
+  test.each([
+    { detail: 'x'.repeat(1_000_000) },
+    { schema_errors: [{ message: 'x'.repeat(1_000_000) }] },
+    { schema_errors: ['x'.repeat(1_000_000)] },
+    { validation_errors: [{ code: 'x'.repeat(1_000_000) }] },
+  ])('about an error of a million letters is cut (%#)', (said) => {
+    expect(JSON.stringify(readErrorBody({ body: toBytes(said) })).length).toBeLessThan(3000);
+  });
+
   test('never repeats a secret', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 6, maxLength: 40 }), fc.string(), fc.string(), (secret, before, after) => {
