@@ -43,23 +43,30 @@ type Snapshot = {
  */
 export class Snapshots {
   readonly #byName = new Map<string, Snapshot>();
+  #seed: Snapshot | undefined;
 
   /** Told of every write to a record before it is done. */
   noteWrite(ident: string, before: () => ArchiveRow | undefined): void {
+    if (this.#seed !== undefined && !this.#seed.before.has(ident)) this.#seed.before.set(ident, before());
     for (const { before: known } of this.#byName.values()) if (!known.has(ident)) known.set(ident, before());
+  }
+
+  /** What is stored now is what a reset goes back to. */
+  keepAsSeed(mock: Parts): void {
+    this.#seed = stateOf(mock);
+  }
+
+  /** @returns false where nothing was kept as the seed: a file of an earlier run was opened */
+  backToSeed(mock: Parts): boolean {
+    if (this.#seed === undefined) return false;
+    goBack(this.#seed, mock);
+    return true;
   }
 
   /** Takes a snapshot, in place of one of that name. @returns false where there are too many */
   take(name: string, mock: Parts): boolean {
     if (!this.#byName.has(name) && this.#byName.size >= MOST_SNAPSHOTS) return false;
-    this.#byName.set(name, {
-      before: new Map(),
-      tables: new Map(smallTables(mock).map((table) => [table, mock.database.prepare(`select * from ${table}`).all() as Rows])),
-      settings: mock.settings,
-      faults: mock.faults.rules(),
-      clock: mock.clock.state(),
-      pending: mock.harvestIndex.pending(),
-    });
+    this.#byName.set(name, stateOf(mock));
     return true;
   }
 
@@ -67,17 +74,7 @@ export class Snapshots {
   restore(name: string, mock: Parts): boolean {
     const snapshot = this.#byName.get(name);
     if (snapshot === undefined) return false;
-    mock.database.transaction(() => {
-      for (const [ident, row] of snapshot.before) mock.archive.putBack(ident, row);
-      for (const table of smallTables(mock)) refill(mock, table, snapshot.tables.get(table) ?? []);
-    })();
-    snapshot.before.clear();
-    mock.applySettings(snapshot.settings);
-    mock.faults.set(snapshot.faults);
-    mock.clock.take(snapshot.clock);
-    mock.harvestIndex.take(snapshot.pending);
-    mock.throttle.clear();
-    mock.locks.clear();
+    goBack(snapshot, mock);
     return true;
   }
 
@@ -89,9 +86,35 @@ export class Snapshots {
     return [...this.#byName.keys()];
   }
 
+  /** Forgets all that have a name. */
   clear(): void {
     this.#byName.clear();
   }
+}
+
+function stateOf(mock: Parts): Snapshot {
+  return {
+    before: new Map(),
+    tables: new Map(smallTables(mock).map((table) => [table, mock.database.prepare(`select * from ${table}`).all() as Rows])),
+    settings: mock.settings,
+    faults: mock.faults.rules(),
+    clock: mock.clock.state(),
+    pending: mock.harvestIndex.pending(),
+  };
+}
+
+function goBack(snapshot: Snapshot, mock: Parts): void {
+  mock.database.transaction(() => {
+    for (const [ident, row] of snapshot.before) mock.archive.putBack(ident, row);
+    for (const table of smallTables(mock)) refill(mock, table, snapshot.tables.get(table) ?? []);
+  })();
+  snapshot.before.clear();
+  mock.applySettings(snapshot.settings);
+  mock.faults.set(snapshot.faults);
+  mock.clock.take(snapshot.clock);
+  mock.harvestIndex.take(snapshot.pending);
+  mock.throttle.clear();
+  mock.locks.clear();
 }
 
 function smallTables({ database }: Parts): string[] {

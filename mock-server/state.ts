@@ -88,10 +88,11 @@ export async function createMock(
     },
     reset(): void {
       clock.reset();
-      for (const part of [parts.journal, parts.throttle, parts.locks, snapshots]) part.clear();
+      for (const part of [parts.journal, parts.throttle, parts.locks, parts.harvestIndex, snapshots]) part.clear();
       parts.faults.set(options.faults ?? []);
       mock.applySettings(startSettings);
-      fill(mock, seed, options.records ?? 0);
+      if (!snapshots.backToSeed(mock)) fill(mock, seed, options.records ?? 0);
+      fillPhotographs(mock, seed);
     },
     dispose(): void {
       about.tenants?.dispose();
@@ -102,7 +103,7 @@ export async function createMock(
   };
   parts.faults.set(options.faults ?? []);
   try {
-    if (parts.accounts.all().length === 0) fill(mock, seed, options.records ?? 0);
+    if (parts.accounts.all().length === 0) mock.reset();
   } catch (thrown) {
     parts.photographs.close();
     database.close();
@@ -130,19 +131,22 @@ function startSettingsOf(options: MockServerOptions, seed: SeedContent): Setting
   };
 }
 
-/** Replaces everything stored by the seed, in one transaction. Of the records those stand to whose entity nothing was written. */
+/** Replaces everything stored but photographs by the seed, in one transaction. */
 function fill(mock: Mock, seed: SeedContent, syntheticCount: number): void {
-  mock.photographs.clear();
   mock.database.transaction(() => {
     mock.accounts.clear();
     mock.counters.clear();
-    const written = mock.archive.clearWritten();
-    for (const record of seed.records) if (written.has(record.entity)) mock.archive.seed(record);
-    if (syntheticCount > 0 && written.size > 0)
-      mock.archive.insertRows(syntheticFinds(syntheticCount, mock.seedNumber, seed), written);
+    mock.archive.clear();
+    for (const record of seed.records) mock.archive.seed(record);
+    if (syntheticCount > 0) mock.archive.insertRows(syntheticFinds(syntheticCount, mock.seedNumber, seed));
     for (const account of seed.accounts) mock.accounts.add(account);
-    for (const photograph of seed.photographs) mock.photographs.add(photograph, photograph.bytes);
   })();
-  mock.archive.keepAsSeed();
+  // The seed is indexed.
   mock.harvestIndex.clear();
+  mock.snapshots.keepAsSeed(mock);
+}
+
+function fillPhotographs({ photographs }: Mock, seed: SeedContent): void {
+  photographs.clear();
+  for (const photograph of seed.photographs) photographs.add(photograph, photograph.bytes);
 }

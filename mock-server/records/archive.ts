@@ -27,7 +27,6 @@ import {
 /** All records of the mock, live and deleted, in one table. */
 export class Archive {
   readonly #revisions = new Map<Entity | 'all', number>();
-  #seeded: ReadonlyMap<Entity | 'all', number> = new Map();
   readonly #prepare: (sql: string) => Statement;
   readonly #now: () => number;
 
@@ -95,14 +94,14 @@ export class Archive {
     if (input.deleted === true) this.#write({ ...record, deleted: true });
   }
 
-  /** Writes rows of these entities whose columns are already known, for large synthetic stocks. */
-  insertRows(rows: Iterable<ArchiveRow>, entities: ReadonlySet<Entity>): void {
+  /** Writes rows whose columns are already known, for large synthetic stocks. */
+  insertRows(rows: Iterable<ArchiveRow>): void {
     const statement = this.#prepare(
       `insert into records (${COLUMNS}) values (@ident, @entity, @set_spec, @datestamp_ms, @deleted, @stav, @pristupnost,
         @creator, @organisation, @project, @body)`,
     );
-    for (const row of rows) if (entities.has(row.entity)) statement.run(row);
-    for (const entity of entities) this.#touch(entity);
+    for (const row of rows) statement.run(row);
+    this.touchAll();
   }
 
   /** Deletes a record: its header stays, with the time of deletion as its datestamp. */
@@ -229,19 +228,15 @@ export class Archive {
     ).all() as { entity: string; stav: number | null; count: number }[];
   }
 
-  /** Removes all records of each entity that was written to since {@link keepAsSeed}. @returns those entities */
-  clearWritten(): ReadonlySet<Entity> {
-    const written = ENTITIES.filter((entity) => this.#seeded.get(entity) !== this.revision(entity));
-    for (const entity of written) {
-      this.#prepare('delete from records where entity = ?').run(entity);
-      this.#touch(entity);
-    }
-    return new Set(written);
+  /** Removes all records. */
+  clear(): void {
+    this.#prepare('delete from records').run();
+    this.touchAll();
   }
 
-  /** What is stored now is the seed. */
-  keepAsSeed(): void {
-    this.#seeded = new Map(this.#revisions);
+  /** Whatever was computed from the archive is no longer valid. */
+  touchAll(): void {
+    for (const entity of ENTITIES) this.#touch(entity);
   }
 
   /** Every change moves the record's datestamp, even two within one millisecond. */
