@@ -41,16 +41,21 @@ export function stopWithin(
   if (deadline === undefined) return stop;
   const givenMs = durationMs(deadline, 'smh');
   if (givenMs === undefined) throw new UsageError(t`"${deadline}" is no time.`, { hint: t`Write 90s, 30m or 2h.` });
-  const [over, ended] = [new AbortController(), new AbortController()];
-  onClose(() => ended.abort());
   const reason = new UnavailableError(t`The time of --deadline ${deadline} is over.`, {
     hint: t`What was stored is kept. Run the command again to go on.`,
   });
-  clock.sleep(givenMs, ended.signal).then(
+  const signal = AbortSignal.any([stop, overAfter({ clock, onClose }, givenMs, reason)]);
+  setMaxListeners(0, signal);
+  return signal;
+}
+
+/** @returns a signal that says after so long, by the clock, that the time is over */
+export function overAfter({ clock, onClose }: Pick<Context, 'clock' | 'onClose'>, ms: number, reason?: Error): AbortSignal {
+  const [over, ended] = [new AbortController(), new AbortController()];
+  onClose(() => ended.abort());
+  clock.sleep(ms, ended.signal).then(
     () => over.abort(reason),
     () => {},
   );
-  const signal = AbortSignal.any([stop, over.signal]);
-  setMaxListeners(0, signal);
-  return signal;
+  return over.signal;
 }

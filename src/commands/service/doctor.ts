@@ -6,6 +6,7 @@ import { cmd, type Message, msg } from '../../base/message.ts';
 import { isProtected, type Profile } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openHarvestClient } from '../../context/harvesting.ts';
+import { overAfter } from '../../context/interrupts.ts';
 import { openService, placeOfSecrets, SECRETS_ARE } from '../../context/open-service.ts';
 import { checkPacing, openPace, sharedPause } from '../../context/pacing.ts';
 import {
@@ -187,7 +188,7 @@ const MOST_CHECKING_MS = 60_000;
 async function serviceChecks(context: Context, profile: Profile, hasOutbox: boolean): Promise<Check[]> {
   const { checkHarvesting, checkSchema, checkService } = await import('../../flows/checks/check-service.ts');
   const connections = await context.connections();
-  const stop = AbortSignal.timeout(MOST_CHECKING_MS);
+  const stop = overAfter(context, MOST_CHECKING_MS);
   const send: Exchange = (request) => connections.send({ ...request, signal: stop });
   const checks: Check[] = [];
   try {
@@ -203,7 +204,7 @@ async function serviceChecks(context: Context, profile: Profile, hasOutbox: bool
     checks.push(stop.aborted ? problem('service', late, todo, 'unavailable') : failed('service', thrown));
   }
   if (profile.oaiBase !== undefined)
-    return [...checks, await checkHarvesting(() => openHarvestClient(context), AbortSignal.timeout(MOST_CHECKING_MS))];
+    return [...checks, await checkHarvesting(() => openHarvestClient(context), overAfter(context, MOST_CHECKING_MS))];
   const todo = t`Add oai_base to the profile if there is one; without it a person settles what is uncertain.`;
   return [...checks, warning('harvesting', t`This profile has no harvesting interface.`, todo)];
 }
