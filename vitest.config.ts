@@ -52,8 +52,6 @@ export default defineConfig({
       { test: { ...shared, name: 'chaos', include: ['test/chaos/**/*.test.ts'], testTimeout: 4 * 3600 * 1000 } },
       // Random histories of one list, in one process and without waiting.
       { test: { ...shared, name: 'stories', include: ['test/stories/**/*.test.ts'], testTimeout: 4 * 3600 * 1000 } },
-      // Random ways of the protocol's model, gone by the outbox itself; `npm test` goes some of them.
-      { test: { ...shared, name: 'model', include: ['test/model/replay.test.ts'], testTimeout: 4 * 3600 * 1000 } },
       // Bytes that are made of others, guided by the code that they reach.
       {
         plugins: [countBlocks()],

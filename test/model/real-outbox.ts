@@ -1,105 +1,88 @@
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { OutboxLeasedError } from '../../src/base/errors.ts';
 import { msg } from '../../src/base/message.ts';
-import { readHarvestedFind } from '../../src/find/harvested-find.ts';
+import { type HarvestedFind, readHarvestedFind } from '../../src/find/harvested-find.ts';
 import { recogniseOutbox, refuseCopy } from '../../src/flows/push/recognise-outbox.ts';
 import type { Evidence, LookContext } from '../../src/flows/reconcile/gather-evidence.ts';
 import { shownKindOf } from '../../src/flows/reconcile/judge-absence.ts';
 import { applyVerdict, judgeImportEntries } from '../../src/flows/reconcile/reconcile-entries.ts';
 import type { Verdict } from '../../src/flows/reconcile/verdict.ts';
-import { rememberAccount } from '../../src/outbox/accounts.ts';
 import { type Claim, claim, recoverInterrupted, settle } from '../../src/outbox/claims.ts';
-import { allEntries, entriesInState, entryById } from '../../src/outbox/entries.ts';
+import { allEntries, entriesInState } from '../../src/outbox/entries.ts';
 import type { ImportEntry } from '../../src/outbox/entry.ts';
-import { evidenceOf } from '../../src/outbox/evidence.ts';
-import { openMemory } from '../../src/outbox/history.ts';
 import { takeLease } from '../../src/outbox/lease.ts';
-import { openOutbox, type ServiceOutbox } from '../../src/outbox/open-outbox.ts';
+import type { ServiceOutbox } from '../../src/outbox/open-outbox.ts';
 import { acceptedSince, ownerOf } from '../../src/outbox/owners.ts';
 import { processTable } from '../../src/outbox/process-table.ts';
-import { openService } from '../../src/outbox/services.ts';
-import { copyDatabase } from '../../src/store/database-file.ts';
 import { childOf } from '../../src/xml/element.ts';
 import { parseXml } from '../../src/xml/parse.ts';
-import { innerOf, PROJECT, queueFind } from '../support/find-service.ts';
+import { innerOf, PROJECT } from '../support/find-service.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
 import { type Process, playMachine } from '../support/played-machine.ts';
-import { ACCOUNT_ID, ADDRESS, USERNAME } from '../support/temp-outbox.ts';
+import { answered, CANARY, type CopiedAs, FINDS, MAKER, type Prepared, requestLine } from './prepared-outbox.ts';
 import { type Action, type Find, SENDERS, type Sender, type State } from './protocol.ts';
 
-const MAKER = 'U-000001';
+/** Another account, which may not be shown what the maker has made. */
+const OTHER = 'U-000002';
 const SETTLE_MS = 600_000;
 /** Short enough that a whole trace is over before anything has settled by itself. */
 const STEP_MS = 1000;
-export const FINDS = ['F-1', 'F-2', 'F-3'];
-const CANARY = `${PROJECT}-N09999`;
+
+/** Steps that change neither the outbox nor what the service lists, so no look is made anew; a look itself says when it has. */
+const UNSEEN: ReadonlySet<string> = new Set([
+  'lets it leave',
+  'it is lost',
+  'it arrives, and its answer is lost',
+  'ends',
+  'is killed',
+  'the outbox is copied',
+  'looks, and finds it',
+  'looks, and it is not there',
+]);
 
 type Made = { readonly identCely: string; readonly atMs: number };
 
-/** An outbox with three queued finds and one that was sent before. @returns the path of its file */
-export function makeTemplate(folder: string): string {
-  const path = join(mkdtempSync(join(folder, 'template-')), 'outbox.sqlite');
-  const file = openOutbox(path, manualClock());
-  const outbox = openService(file, { address: ADDRESS, username: USERNAME });
-  rememberAccount(outbox, { identCely: MAKER, name: 'Eva', email: USERNAME, organisation: 'Museum', role: 'archaeologist' });
-  const canary = queueFind(outbox, 'CANARY');
-  const claimed = claim(outbox, canary.entryId, requestLine);
-  if (claimed !== undefined) settle(outbox, claimed, { state: 'accepted', identCely: CANARY }, answered(file.clock.now()));
-  for (const name of FINDS) queueFind(outbox, name);
-  copyDatabase(path, `${path}.copy`);
-  file.close();
-  return `${path}.copy`;
-}
-
-const requestLine = () => ({ method: 'POST', path: '/import-xml', accountId: ACCOUNT_ID });
-const answered = (nowMs: number) => ({ outcome: 'accepted', status: 201, serverDateAt: nowMs });
+/** What the model leaves open. */
+export type Ways = {
+  /** A service may list a record at once, or late. */
+  readonly indexAllowanceMs: number;
+  readonly copiedAs: CopiedAs;
+};
 
 /** The outbox of the program itself, with a service that shows what the model says. */
 export class RealOutbox {
-  readonly #folder: string;
-  readonly #indexAllowanceMs: number;
+  readonly #prepared: Prepared;
+  readonly #ways: Ways;
   readonly #clock: ManualClock = manualClock(manualClock().now() + 3_600_000);
   readonly #machine = playMachine('linux');
-  readonly #memory: ReturnType<typeof openMemory>;
   readonly #processes = new Map<Sender, { readonly process: Process; readonly release: () => void }>();
   readonly #claims = new Map<number, Claim>();
   readonly #made = new Map<number, Made>();
   readonly #claimedAtMs = new Map<number, number>();
+  /** Beside whom the other has tried to begin, which takes long, since anybody was killed. */
+  readonly #triedBeside = new Set<Sender>();
+  readonly #shown = new Map<string, HarvestedFind>();
+  /** What looks say, by how much later they come, since what they are made from has changed. */
+  readonly #looks = new Map<number, Judged>();
+  /** The finds in doubt that were looked for once. */
+  #lookedFor: readonly number[] = [];
+  /** Those that somebody else has looked for. */
+  #askedByOther: readonly number[] = [];
   readonly #entryIds: readonly number[];
   #outbox: ServiceOutbox;
 
-  constructor(template: string, folder: string, indexAllowanceMs: number) {
-    this.#folder = folder;
-    this.#indexAllowanceMs = indexAllowanceMs;
-    copyFileSync(template, this.#path);
-    this.#memory = openMemory(join(folder, 'machine.sqlite'));
-    this.#outbox = this.#open();
-    this.#entryIds = FINDS.map((name) => allEntries(this.#outbox).find(({ localId }) => localId === name)?.id ?? 0);
+  constructor(prepared: Prepared, ways: Ways) {
+    this.#prepared = prepared;
+    this.#ways = ways;
+    this.#outbox = prepared.begin(this.#clock);
+    const entries = allEntries(this.#outbox);
+    this.#entryIds = FINDS.map((name) => entries.find(({ localId }) => localId === name)?.id ?? 0);
   }
-
-  get #path(): string {
-    return join(this.#folder, 'outbox.sqlite');
-  }
-
-  #open(): ServiceOutbox {
-    return openService(openOutbox(this.#path, this.#clock), { address: ADDRESS, username: USERNAME });
-  }
-
-  close(): void {
-    this.#outbox.close();
-    this.#memory.close();
-    rmSync(this.#folder, { recursive: true });
-  }
-
-  /** Somebody has begun just now: a look whether another may as well takes long. */
-  #isJustTaken = false;
 
   /** @returns whether it went as in the model; false where the outbox waits for more than the model does */
   async take(state: State, { name, find: at, sender }: Action): Promise<boolean> {
     this.#clock.hold(STEP_MS);
+    if (!UNSEEN.has(name)) this.#looks.clear();
     const find = at === null ? undefined : at;
-    this.#isJustTaken = name === 'begins';
     switch (name) {
       case 'begins':
         await this.#begin(sender as Sender);
@@ -125,10 +108,11 @@ export class RealOutbox {
       case 'looks, and it is not there':
         return this.#look(state, find as number);
       case 'the outbox is copied':
-        copyDatabase(this.#path, `${this.#path}.kept`);
+        this.#prepared.copy(this.#ways.copiedAs);
         return true;
       case 'the copy is put back':
-        this.#putBack();
+        this.#outbox = this.#prepared.putBack(this.#clock);
+        this.#lookedFor = [];
         return true;
       default:
         throw new Error(`nothing is known of "${name}"`);
@@ -139,7 +123,7 @@ export class RealOutbox {
     const process = this.#machine.start({ pid: 2000 + sender });
     const lease = takeLease(this.#outbox, { processes: processTable(this.#machine.seenBy(process)) });
     this.#processes.set(sender, { process, release: lease.release });
-    await recogniseOutbox(this.#outbox, { memory: this.#memory, machine: '', wasMoved: async () => false });
+    await recogniseOutbox(this.#outbox, { memory: this.#prepared.memory, machine: '', wasMoved: async () => false });
     recoverInterrupted(this.#outbox);
   }
 
@@ -147,6 +131,7 @@ export class RealOutbox {
     const running = this.#processes.get(sender);
     if (running === undefined) return;
     if (isOrderly) running.release();
+    else this.#triedBeside.clear();
     this.#machine.end(running.process);
     this.#processes.delete(sender);
   }
@@ -154,7 +139,7 @@ export class RealOutbox {
   #claim(at: number): Claim {
     const claimed = claim(this.#outbox, this.#entryIds[at] as number, requestLine);
     if (claimed === undefined) throw new Error('what is queued cannot be claimed');
-    refuseCopy(this.#outbox, this.#memory);
+    refuseCopy(this.#outbox, this.#prepared.memory);
     this.#claimedAtMs.set(at, this.#clock.now());
     return claimed;
   }
@@ -173,53 +158,67 @@ export class RealOutbox {
     return true;
   }
 
-  #putBack(): void {
-    this.#outbox.close();
-    for (const ending of ['', '-wal', '-shm']) rmSync(this.#path + ending, { force: true });
-    copyFileSync(`${this.#path}.kept`, this.#path);
-    this.#outbox = this.#open();
-  }
-
   /** The end of a push looks for what is in doubt, and notes when: only from a first look on is it known how long to wait. */
   lookAtOnce(state: State): void {
-    for (const [at, { entry }] of state.finds.entries()) {
-      if (entry !== 'uncertain' || evidenceOf(this.#outbox, this.#entryIds[at] as number).at(-1)?.verdict === 'undecided')
-        continue;
-      const { entry: doubtful, verdict, view } = this.#judge(state, at, 0);
-      if (verdict.kind === 'undecided') applyVerdict(this.#context, doubtful, verdict, view.nowMs);
+    const doubtful = doubtfulIn(state);
+    const unseen = doubtful.filter((at) => !this.#lookedFor.includes(at));
+    this.#lookedFor = doubtful;
+    if (unseen.length === 0) return;
+    this.#looks.clear();
+    const { verdicts, nowMs } = this.#judge(state, 0);
+    for (const at of unseen) {
+      const { entry, verdict } = judged(verdicts, at);
+      if (verdict.kind === 'undecided') applyVerdict(this.#context, entry, verdict, nowMs);
     }
   }
 
   /** As a look at the service goes for one find: judged with all others that are in doubt, and settled alone. */
   #look(state: State, at: number): boolean {
-    const { entry, verdict, view } = this.#judge(state, at);
+    const { verdicts, nowMs } = this.#lookFor(state, at);
+    const { entry, verdict } = judged(verdicts, at);
     if (verdict.kind === 'undecided') return false;
-    applyVerdict(this.#context, entry, verdict, view.nowMs);
+    this.#looks.clear();
+    applyVerdict(this.#context, entry, verdict, nowMs);
     return true;
+  }
+
+  /** Finds that wait for the same are looked for together, and once as long as nothing changes that looks are made from. */
+  #lookFor(state: State, at: number): Judged {
+    const laterMs = this.#waitOf(state.finds[at] as Find);
+    const look = this.#looks.get(laterMs) ?? this.#judge(state, laterMs);
+    this.#looks.set(laterMs, look);
+    return look;
   }
 
   get #context(): LookContext {
     return { outbox: this.#outbox, user: MAKER, harvester: MAKER, settleMs: SETTLE_MS } as LookContext;
   }
 
-  #judge(
-    state: State,
-    at: number,
-    laterMs = this.#waitOf(state.finds[at] as Find),
-  ): { entry: ImportEntry; verdict: Verdict; view: Evidence } {
+  /** All that is in doubt, by the place of its find, as a look says so much later. */
+  #judge(state: State, laterMs: number, harvester = MAKER): Judged {
     const doubtful = entriesInState(this.#outbox, 'uncertain').flatMap((each) => (each.kind === 'import' ? [each] : []));
-    const entry = doubtful.find(({ id }) => id === this.#entryIds[at]);
-    const view = this.#view(state, laterMs);
-    const verdict = entry === undefined ? undefined : judgeImportEntries(this.#context, doubtful, view).get(entry.id);
-    if (entry === undefined || verdict === undefined) throw new Error('what is in doubt is not judged');
-    return { entry, verdict, view };
+    const view = this.#view(state, laterMs, harvester);
+    const said = judgeImportEntries(this.#context, doubtful, view);
+    const verdicts = new Map<number, JudgedEntry>();
+    for (const entry of doubtful) {
+      const verdict = said.get(entry.id);
+      if (verdict !== undefined) verdicts.set(this.#entryIds.indexOf(entry.id), { entry, verdict });
+    }
+    return { verdicts, nowMs: view.nowMs };
+  }
+
+  /** Read once: nobody changes it. */
+  #harvested(name: string, made: Made): HarvestedFind {
+    const read = this.#shown.get(name) ?? harvested(name, made);
+    this.#shown.set(name, read);
+    return read;
   }
 
   /** What the service shows. */
-  #view(state: State, laterMs: number): Evidence {
-    const listedFinds = [...this.#made].filter(([other]) => (state.finds[other]?.listed ?? 0) > 0);
-    const finds = new Map(listedFinds.map(([other, made]) => [made.identCely, harvested(FINDS[other] ?? '', made)] as const));
-    const canary = harvested('CANARY', { identCely: CANARY, atMs: manualClock().now() });
+  #view(state: State, laterMs: number, harvester: string): Evidence {
+    const listed = [...this.#made].filter(([other]) => (state.finds[other]?.listed ?? 0) > 0);
+    const canary = this.#harvested('CANARY', { identCely: CANARY, atMs: manualClock().now() });
+    const finds = new Map(listed.map(([other, made]) => [made.identCely, this.#harvested(FINDS[other] ?? '', made)]));
     const accepted = acceptedSince(this.#outbox, 0, 0);
     return {
       finds: finds.set(CANARY, canary),
@@ -230,10 +229,10 @@ export class RealOutbox {
       isOwned: (identCely) => ownerOf(this.#outbox, identCely) !== undefined,
       readsAsSent: () => true,
       shown: new Map([[shownKindOf(canary.elements, canary.stav), new Set([MAKER])]]),
-      harvester: MAKER,
+      harvester,
       index: {
         unlisted: new Map([...accepted].filter(([identCely]) => !finds.has(identCely))),
-        allowanceMs: this.#indexAllowanceMs,
+        allowanceMs: this.#ways.indexAllowanceMs,
       },
     };
   }
@@ -243,25 +242,25 @@ export class RealOutbox {
    * is listed it is late enough.
    */
   #waitOf({ onItsWay, listed, records }: Find): number {
-    if (onItsWay > 0 || (listed < records && this.#indexAllowanceMs === 0)) return 0;
-    return listed < records ? SETTLE_MS + 10_000 : SETTLE_MS + this.#indexAllowanceMs + 10_000;
+    if (onItsWay > 0 || (listed < records && this.#ways.indexAllowanceMs === 0)) return 0;
+    return listed < records ? SETTLE_MS + 10_000 : SETTLE_MS + this.#ways.indexAllowanceMs + 10_000;
   }
 
   /** In what the outbox is not where the model is: its states, who may begin, what may be claimed, what a look would say. */
   differsFrom(state: State): string | undefined {
-    const real = this.#entryIds.map((id) => entryById(this.#outbox, id)?.state);
-    const told = state.finds.map(({ entry }) => entry);
-    if (real.join() !== told.join()) return `the outbox says ${real.join()}, the model ${told.join()}`;
-    for (const [at, find] of state.finds.entries()) {
-      const wrong = find.entry === 'uncertain' ? this.#wrongLook(state, at) : undefined;
+    const states = this.#outbox.sql('select state from entries where id = ?').pluck();
+    const real = this.#entryIds.map((id) => states.get(id)).join();
+    const told = state.finds.map(({ entry }) => entry).join();
+    if (real !== told) return `the outbox says ${real}, the model ${told}`;
+    for (const at of doubtfulIn(state)) {
+      const wrong = this.#wrongLook(state, at, judged(this.#lookFor(state, at).verdicts, at).verdict);
       if (wrong !== undefined) return wrong;
     }
-    return this.#isJustTaken ? this.#wrongBeginning(state) : undefined;
+    return this.#wrongAbsence(state) ?? this.#wrongBeginning(state);
   }
 
-  #wrongLook(state: State, at: number): string | undefined {
+  #wrongLook(state: State, at: number, verdict: Verdict): string | undefined {
     const find = state.finds[at] as Find;
-    const { verdict } = this.#judge(state, at);
     const isGone = find.onItsWay === 0 && find.records === 0 && !this.#isIndexBehind(state, at);
     const expected = find.listed > 0 ? 'found' : isGone ? 'absent' : 'undecided';
     if (verdict.kind === expected) return undefined;
@@ -278,9 +277,21 @@ export class RealOutbox {
     );
   }
 
+  /** Whoever is not shown what another has made must not find out that it is not there, however late: asked once for each doubt. */
+  #wrongAbsence(state: State): string | undefined {
+    const doubtful = doubtfulIn(state);
+    const unasked = doubtful.filter((at) => !this.#askedByOther.includes(at));
+    this.#askedByOther = doubtful;
+    if (unasked.length === 0) return undefined;
+    const { verdicts } = this.#judge(state, 2 * (SETTLE_MS + this.#ways.indexAllowanceMs), OTHER);
+    const absent = unasked.find((at) => judged(verdicts, at).verdict.kind === 'absent');
+    return absent === undefined ? undefined : `that find ${absent} is not there is believed of a look that is not shown it`;
+  }
+
   /** Of the sender that would begin beside the one that runs. */
   #wrongBeginning({ holder, running }: State): string | undefined {
-    if (holder === null || !running[holder]) return undefined;
+    if (holder === null || !running[holder] || this.#triedBeside.has(holder)) return undefined;
+    this.#triedBeside.add(holder);
     const other = SENDERS.find((sender) => !running[sender]);
     if (other === undefined) return 'both run';
     const process = this.#machine.start({ pid: 3000 });
@@ -296,12 +307,25 @@ export class RealOutbox {
   }
 }
 
+type JudgedEntry = { readonly entry: ImportEntry; readonly verdict: Verdict };
+type Judged = { readonly verdicts: ReadonlyMap<number, JudgedEntry>; readonly nowMs: number };
+
+function judged(verdicts: Judged['verdicts'], at: number): JudgedEntry {
+  const found = verdicts.get(at);
+  if (found === undefined) throw new Error('what is in doubt is not judged');
+  return found;
+}
+
+function doubtfulIn({ finds }: State): number[] {
+  return finds.flatMap(({ entry }, at) => (entry === 'uncertain' ? [at] : []));
+}
+
 /** A record of which the outbox does not know whose it is, or that the index lacks: while there is one, no absence is believed. */
 function isUnclear({ entry, records, listed }: Find): boolean {
   return entry === 'accepted' ? listed < records : entry !== 'uncertain' && listed > 0;
 }
 
-function harvested(name: string, { identCely, atMs }: Made) {
+function harvested(name: string, { identCely, atMs }: Made): HarvestedFind {
   const history = `<historie><datum_zmeny>${new Date(atMs).toISOString()}</datum_zmeny><typ_zmeny>SN01</typ_zmeny><uzivatel id="${MAKER}">x</uzivatel></historie>`;
   const inner = innerOf(name).replace(':tba', identCely);
   const { root } = parseXml(

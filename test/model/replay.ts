@@ -1,19 +1,20 @@
-import { mkdtempSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Random } from '../chaos/random.ts';
+import { type CopiedAs, FINDS, type Prepared } from './prepared-outbox.ts';
 import { type Action, actions, firstState, isAtRest, type State } from './protocol.ts';
-import { FINDS, RealOutbox } from './real-outbox.ts';
+import { RealOutbox } from './real-outbox.ts';
 
-/** A service may list a record at once, or late. */
 const INDEX_ALLOWANCES_MS = [0, 600_000] as const;
+/** An eighth each of the slow ones. */
+const COPIED_AS = ['backup', 'files', ...Array<CopiedAs>(6).fill('content')] as const;
 const MOST_STEPS = 60;
 
 /** What a trace did, or how the outbox went another way than the model. */
 export type Replayed = { readonly steps: readonly string[]; readonly looks: number; readonly differs: string | undefined };
 
-/** Takes a random way through the model, and the real outbox with it. @param folder that may be filled */
-export async function replay(template: string, folder: string, random: Random): Promise<Replayed> {
-  const outbox = new RealOutbox(template, mkdtempSync(join(folder, 'trace-')), random.pick(INDEX_ALLOWANCES_MS));
+/** Takes a random way through the model, and the real outbox with it. */
+export async function replay(prepared: Prepared, random: Random): Promise<Replayed> {
+  const ways = { indexAllowanceMs: random.pick(INDEX_ALLOWANCES_MS), copiedAs: random.pick(COPIED_AS) };
+  const outbox = new RealOutbox(prepared, ways);
   const steps: string[] = [];
   let state = firstState(FINDS.length, 2, 1);
   let looks = 0;
@@ -29,8 +30,8 @@ export async function replay(template: string, folder: string, random: Random): 
       if (await outbox.take(state, action)) state = action.next;
       outbox.lookAtOnce(state);
     }
-  } finally {
-    outbox.close();
+  } catch (thrown) {
+    return { steps, looks, differs: `it fails: ${thrown instanceof Error ? thrown.stack : String(thrown)}` };
   }
 }
 
