@@ -62,7 +62,7 @@ export async function openService(origin: string, time: VirtualTime, options: Mo
       database.exec('rollback to kept');
       harvestIndex.clear();
       // What was reckoned from it is so no more.
-      archive.insertRows([], new Set(['samostatny_nalez']));
+      archive.touchAll();
       return true;
     },
     nameAccount: (username, user) => {

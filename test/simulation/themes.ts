@@ -107,21 +107,20 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   'a home is copied on its machine': {
     tell: (random, finds) => [
       pushing(),
-      ...importing(random, finds, 'laptop'),
-      ...Array.from({ length: random.between(0, 2) }, () => entering(random, finds)),
-      { kind: 'import', machine: 'laptop', account: 'researcher', finds: someFinds(random, finds) },
+      entering(random, finds),
+      { kind: 'import', machine: 'laptop', account: 'researcher', finds: someFinds(random, finds, 1, 1) },
       { kind: 'copy-home', from: 'laptop', to: 'second' },
       // Once the copy is known for one, both may push.
       ...(random.chance(0.5)
         ? [
             pushing('second'),
-            entering(random, finds, 'second', 2, 3),
-            entering(random, finds, 'laptop', 2, 3),
+            entering(random, finds, 'second', 1, 2),
+            entering(random, finds, 'laptop', 1, 2),
             pushing('laptop', 'researcher'),
           ]
         : []),
       ...(random.chance(0.5)
-        ? [{ kind: 'import', machine: 'second', account: 'researcher', finds: someFinds(random, finds) } as const]
+        ? [{ kind: 'import', machine: 'second', account: 'researcher', finds: someFinds(random, finds, 1, 1) } as const]
         : []),
       random.chance(0.8)
         ? {
@@ -307,6 +306,24 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         ...(random.chance(0.5) ? [waiting(random, 1, 26, 130)] : []),
         pushing('laptop', 'archaeologist', meeting(...Array.from({ length: 3 }, () => random.pick(['lost', 'cut'] as const)))),
         ...(random.chance(0.5) ? [waiting(random, 1, 26)] : []),
+        looking(),
+      ];
+    },
+  },
+  'two finds that are equal are in doubt': {
+    tell: (random, finds) => {
+      const [one] = finds as [PlannedFind];
+      const equal = Array.from({ length: random.between(2, 3) }, () => {
+        const find = { ...one, id: `F-${finds.length + 1}` };
+        finds.push(find);
+        return find;
+      });
+      // Once one has been decided several are sent at once, so that one may be made while another is under way.
+      const fates = equal.map(() => random.pick(['late', 'unanswered', 'answer-lost', 'arrives', 'cut'] as const));
+      return [
+        { kind: 'import', machine: 'laptop', account: 'archaeologist', finds: equal },
+        pushing('laptop', 'archaeologist', meeting('arrives', ...fates)),
+        waiting(random, 1, 13, 130),
         looking(),
       ];
     },
