@@ -10,8 +10,7 @@ export function datestampMs(text: string): number | undefined {
   const parts = DAY.exec(text) ?? TIME.exec(text);
   if (parts === null) return undefined;
   const ms = Date.parse(text);
-  if (Number.isNaN(ms)) return undefined;
-  // Date.parse turns 30 February into 1 March.
+  // Date.parse turns 30 February into 1 March, and a 13th month into what has no day.
   return new Date(ms).getUTCDate() === Number(parts[3]) ? ms : undefined;
 }
 

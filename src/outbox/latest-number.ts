@@ -38,7 +38,7 @@ function isOfUnknownEnd({ outcome, endedAt }: Attempt): boolean {
 export type Straggler = { readonly attempt: Attempt } | { readonly doubt: Doubt };
 
 export function stragglers(outbox: Outbox, entry: NumberEntry): Straggler[] {
-  const others = numbersOf(outbox, entry).filter(({ id, value }) => id !== entry.id && value !== entry.value);
+  const others = numbersOf(outbox, entry).filter(({ value }) => value !== entry.value);
   return others.flatMap(({ id, doubt }) => [
     ...attemptsOf(outbox, id)
       .filter(isOfUnknownEnd)

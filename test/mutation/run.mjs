@@ -1,4 +1,4 @@
-// npm run mutation -- --mutate FILE[,FILE] [--tests FILE[,FILE]] [--folder FOLDER]
+// npm run mutation -- --mutate FILE[:LINE-LINE][,FILE] [--tests FILE[,FILE]] [--folder FOLDER]
 // Stryker wants a newer Node than pas does, and changes what it tests: both are kept in a folder of its own, which a later run goes on with.
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
@@ -46,15 +46,19 @@ run('npx', ['stryker', 'run', 'test/mutation/stryker.config.json', '--mutate', m
 
 const { files } = JSON.parse(readFileSync(join(work, 'reports', 'mutation', 'mutation.json'), 'utf8'));
 let unexplained = 0;
+/** Without the lines that a file may end with, as in `src/oai/walk.ts:10-80`. */
+const named = mutate.split(',').map((each) => each.replace(/(:\d+){1,2}-\d+(:\d+)?$/, ''));
 // The report also has what earlier runs said of other files.
-const changed = Object.entries(files).filter(([file]) => mutate.split(',').includes(file));
+const changed = Object.entries(files).filter(([file]) => named.includes(file));
 for (const [file, { source, mutants }] of changed) {
   const missed = mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage');
-  for (const { location, replacement } of missed) {
+  for (const { location, replacement, static: isStatic } of missed) {
     const line = source.split('\n')[location.start.line - 1].trim();
     if (EXPLAINED.some((each) => each.line === line && each.becomes === replacement)) continue;
     unexplained += 1;
-    process.stdout.write(`${file}:${location.start.line}: ${line}\n    ${replacement}\n`);
+    // Modules are loaded once for all mutants.
+    const doubt = isStatic === true ? ' (set while modules load: try it by hand)' : '';
+    process.stdout.write(`${file}:${location.start.line}: ${line}\n    ${replacement}${doubt}\n`);
   }
   process.stdout.write(`${file}: ${mutants.length - missed.length} of ${mutants.length} noticed\n`);
 }

@@ -4,6 +4,7 @@ import { sha512Of } from '../../src/http/digest.ts';
 import { type Exchange, type HttpRequest, type HttpResponse, NoAnswerError } from '../../src/http/exchange.ts';
 import { makePace } from '../../src/http/pacer.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
+import { REFUSAL } from '../../src/oai/record.ts';
 import type { KnownAccount } from '../../src/outbox/accounts.ts';
 import { addImport } from '../../src/outbox/entries.ts';
 import { ENTRY_KINDS } from '../../src/outbox/entry.ts';
@@ -15,7 +16,18 @@ import { memoryPaceStore } from './memory-pace-store.ts';
 import { answer, OAI_BASE, oaiError, oaiXml } from './scripted-oai.ts';
 import { newMachine } from './temp-outbox.ts';
 
-type Stored = { inner: string; madeMs: number; changedMs: number; user: string; number: string; files: string[] };
+/** Without a digest the service has changed its bytes. */
+type StoredFile = { readonly name: string; readonly atMs: number; readonly sha512Hex?: string };
+type Stored = {
+  inner: string;
+  madeMs: number;
+  changedMs: number;
+  user: string;
+  number: string;
+  files: StoredFile[];
+  /** What is listed and not shown. */
+  hidden?: 'withheld' | 'deleted';
+};
 
 /** What becomes of a write: done, done and answered with a failure, or not done. */
 type Fate = 'done' | 'done-but-500' | '500';
@@ -56,10 +68,12 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
       return { write: `${ident} = ${value}`, done: () => (isThere() ? undefined : setNumber(ident, value)) };
     }
     const name = /filename="([^"]*)"/.exec(body)?.[1] ?? '';
-    if (ident !== '') return { write: `${ident} + ${name}`, done: () => change(ident, ({ files }) => void files.push(name)) };
+    if (ident !== '') return { write: `${ident} + ${name}`, done: () => addFile(ident, name) };
     const inner = /<samostatny_nalez>([\s\S]*)<\/samostatny_nalez>/.exec(body)?.[1] ?? '';
     return { write: /<poznamka>([^<]*)</.exec(inner)?.[1] ?? '', done: () => make(inner) };
   };
+  const addFile = (ident: string, name: string, sha512Hex?: string): string =>
+    change(ident, ({ files }) => void files.push({ name, atMs: clock.now(), ...(sha512Hex === undefined ? {} : { sha512Hex }) }));
   const setNumber = (ident: string, number: string): string =>
     change(ident, (record) => {
       record.number = number;
@@ -107,7 +121,7 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
     await clock.advance(forMs);
     return running;
   };
-  return { records, writes, asked, habits, client, machine, make, setNumber, push };
+  return { records, writes, asked, habits, client, machine, make, change, addFile, setNumber, push };
 }
 
 async function textOf({ body }: HttpRequest): Promise<string> {
@@ -137,13 +151,21 @@ function harvested(query: URLSearchParams, records: ReadonlyMap<string, Stored>,
   }
 }
 
-function recordXml(ident: string, { inner, madeMs, changedMs, user, number, files }: Stored): string {
-  const entry = (type: string, note = '') =>
-    `<historie><datum_zmeny>${new Date(madeMs).toISOString()}</datum_zmeny><typ_zmeny>${type}</typ_zmeny>
+function recordXml(ident: string, { inner, madeMs, changedMs, user, number, files, hidden }: Stored): string {
+  const entry = (type: string, note = '', atMs = madeMs) =>
+    `<historie><datum_zmeny>${new Date(atMs).toISOString()}</datum_zmeny><typ_zmeny>${type}</typ_zmeny>
       <uzivatel id="${user}">x</uzivatel><poznamka>${note}</poznamka></historie>`;
-  const stored = files.map((name) => `<soubor><nazev>${name}</nazev>${entry('SBR0', name)}</soubor>`).join('');
+  const stored = files
+    .map(({ name, atMs, sha512Hex = '' }) => {
+      return `<soubor><nazev>${name}</nazev><sha_512>${sha512Hex}</sha_512>${entry('SBR0', name, atMs)}</soubor>`;
+    })
+    .join('');
   const numbered = number === '' ? '' : `<evidencni_cislo>${number}</evidencni_cislo>`;
-  return `<record><header><identifier>${OAI_BASE}/id/${ident}</identifier><datestamp>${seconds(changedMs)}</datestamp></header>
+  const header = `<identifier>${OAI_BASE}/id/${ident}</identifier><datestamp>${seconds(changedMs)}</datestamp>`;
+  if (hidden === 'deleted') return `<record><header status="deleted">${header}</header></record>`;
+  if (hidden === 'withheld')
+    return `<record><header>${header}</header><metadata><svc xmlns="urn:svc/2.2/">${REFUSAL}</svc></metadata></record>`;
+  return `<record><header>${header}</header>
     <metadata><svc xmlns="urn:svc/2.2/"><samostatny_nalez><ident_cely>${ident}</ident_cely>${numbered}${inner}${stored}${entry('SN01')}
     </samostatny_nalez></svc></metadata></record>`;
 }

@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest';
-import { earliestMs, windowOf } from '../../../src/flows/reconcile/doubt-window.ts';
+import { describe, expect, test } from 'vitest';
+import { earliestMs, inServerTime, windowOf } from '../../../src/flows/reconcile/doubt-window.ts';
 import { rememberAccount } from '../../../src/outbox/accounts.ts';
 import { entryById } from '../../../src/outbox/entries.ts';
-import type { Entry } from '../../../src/outbox/entry.ts';
-import { recordEvidence } from '../../../src/outbox/evidence.ts';
+import { type Entry, OPEN_END_MS } from '../../../src/outbox/entry.ts';
+import { type EvidenceVerdict, recordEvidence } from '../../../src/outbox/evidence.ts';
 import { closeAttempt, openAttempt } from '../../../src/outbox/journal.ts';
 import type { ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -40,8 +40,13 @@ function story() {
       const id = openAttempt(outbox, entryId, { method: 'POST', path: '/x', accountId });
       if (identCely === undefined) outbox.sql('update attempts set account_id = null where id = ?').run(id);
     },
-    look: (serverAt: number) =>
-      recordEvidence(outbox, entryId, { serverAt, verdict: 'undecided', basis: 'maybe-under-way', reason: 'x', candidates: [] }),
+    look: (serverAt: number | null, verdict: EvidenceVerdict = 'undecided', basis = 'maybe-under-way') =>
+      recordEvidence(outbox, entryId, { serverAt, verdict, basis, reason: 'x', candidates: [] }),
+    /** How the last attempt ended. */
+    close: (outcome: string, status: number, serverDateAt: number) => {
+      const [id] = outbox.sql('select max(id) from attempts').pluck().all() as number[];
+      closeAttempt(outbox, id ?? 0, { outcome, status, serverDateAt, reason: null });
+    },
     window: (nowMs: number, offsetMs = 0, user?: string) =>
       windowOf({ outbox, settleMs: SETTLE, user }, entry(), { nowMs, offsetMs }),
   };
@@ -110,17 +115,119 @@ test('an entry that nobody is known to have tried may have been sent by anybody'
 });
 
 test('a service whose clock was slow during the attempt alone is not done with it the sooner', () => {
-  const { outbox, attempt, window } = story();
+  const { attempt, close, window } = story();
   attempt('U-000001');
-  const [id] = outbox.sql('select max(id) from attempts').pluck().all() as number[];
-  closeAttempt(outbox, id ?? 0, { outcome: 'uncertain', status: 502, serverDateAt: NOON - DAY, reason: null });
+  close('uncertain', 502, NOON - DAY);
   expect(window(NOON + 60_000).settledMs).toBe(NOON + SETTLE);
 });
 
 test('what the service itself has called failed is not being made any more', () => {
-  const { outbox, attempt, window } = story();
+  const { attempt, close, window } = story();
   attempt('U-000001');
-  const [id] = outbox.sql('select max(id) from attempts').pluck().all() as number[];
-  closeAttempt(outbox, id ?? 0, { outcome: 'uncertain', status: 500, serverDateAt: NOON, reason: null });
+  close('uncertain', 500, NOON);
   expect(window(NOON + 60_000)).toMatchObject({ answeredMs: NOON, untilMs: NOON + SETTLE });
+});
+
+test('what anything else than the service itself has called failed may still be made', () => {
+  const { attempt, close, window } = story();
+  attempt('U-000001');
+  close('uncertain', 502, NOON);
+  expect(window(NOON + 60_000)).toMatchObject({ answeredMs: NOON + SETTLE, untilMs: NOON + SETTLE });
+});
+
+test('an answer that is clear counts by the service’s clock alone', () => {
+  const { attempt, close, window } = story();
+  attempt('U-000001');
+  close('accepted', 201, NOON - DAY);
+  expect(window(NOON + 60_000)).toMatchObject({ answeredMs: NOON - DAY + SETTLE, settledMs: NOON - DAY + SETTLE });
+});
+
+test('a failure counts from when it was told, by this machine’s clock as far as that is wrong now', () => {
+  const { at, attempt, close, window } = story();
+  attempt('U-000001');
+  at(NOON + 2000);
+  close('uncertain', 502, NOON - DAY);
+  expect(window(NOON + 60_000, 10_000).settledMs).toBe(NOON + 12_000 + SETTLE);
+});
+
+test('several attempts may have taken effect from the first one on until the last one is over', () => {
+  const { outbox, entry, at, attempt, close, window } = story();
+  attempt('U-000001');
+  close('uncertain', 502, NOON);
+  at(NOON + 3_600_000);
+  attempt('U-000001');
+  close('uncertain', 502, NOON + 3_600_000);
+  const end = NOON + 3_600_000 + SETTLE;
+  expect(window(NOON + DAY)).toMatchObject({ fromMs: NOON, untilMs: end, answeredMs: end, settledMs: end });
+  expect(earliestMs(outbox, entry(), { nowMs: NOON + DAY, offsetMs: 0 })).toBe(NOON);
+});
+
+test('one attempt that no answer bounds is enough for nothing to bound the entry', () => {
+  const { outbox, entry, at, attempt, close } = story();
+  at(NOON - DAY);
+  attempt('U-000001');
+  at(NOON);
+  attempt('U-000001');
+  close('uncertain', 502, NOON);
+  expect(earliestMs(outbox, entry(), { nowMs: NOON + DAY, offsetMs: 0 })).toBeUndefined();
+});
+
+test('a doubt counts by the service’s clock, its begin as the earlier of the two and an open end as none', () => {
+  const doubt = { fromMs: NOON, untilMs: NOON + DAY };
+  const sure = { sure: true, bounded: true };
+  expect(inServerTime(doubt, { nowMs: NOON, offsetMs: -3000 })).toEqual({
+    ...{ fromMs: NOON - 3000, untilMs: NOON + DAY - 3000 },
+    ...sure,
+  });
+  expect(inServerTime(doubt, { nowMs: NOON, offsetMs: 3000 })).toEqual({ fromMs: NOON, untilMs: NOON + DAY + 3000, ...sure });
+  expect(inServerTime({ ...doubt, untilMs: OPEN_END_MS }, { nowMs: NOON, offsetMs: 3000 })).toEqual({
+    ...{ fromMs: NOON, untilMs: Number.POSITIVE_INFINITY },
+    ...sure,
+  });
+});
+
+test('what was queued for whoever pushes was sent by the account that pushes now, as far as anybody knows', () => {
+  const { outbox, entry, window } = story();
+  outbox.sql("update entries set doubt_from_at = ?, doubt_until_at = ?, username = ''").run(NOON - DAY, NOON);
+  expect(entry().username).toBe('');
+  expect([...(window(NOON, 0, 'U-000001').accounts ?? [])]).toEqual(['U-000001']);
+});
+
+describe('the first look', () => {
+  type Look = readonly [serverAt: number | null, verdict: EvidenceVerdict, basis: string];
+  const HOUR = 3_600_000;
+  const lookedAt = (looks: readonly Look[]) => {
+    const { attempt, look, window } = story();
+    attempt();
+    for (const each of looks) look(...each);
+    return (window(NOON + DAY).untilMs - SETTLE - NOON) / HOUR;
+  };
+
+  test('counts, whatever later ones found out', () => {
+    expect(
+      lookedAt([
+        [NOON + HOUR, 'undecided', 'a'],
+        [NOON + 2 * HOUR, 'undecided', 'b'],
+        [NOON + 3 * HOUR, 'undecided', 'c'],
+      ]),
+    ).toBe(1);
+  });
+
+  test.each(['absent', 'person'] as const)('is the one after what settled it before: %s', (verdict) => {
+    const settled: Look[] = [
+      [NOON + HOUR, 'undecided', 'a'],
+      [NOON + 2 * HOUR, verdict, 'b'],
+    ];
+    expect(lookedAt([...settled, [NOON + 3 * HOUR, 'undecided', 'c']])).toBe(3);
+    expect(lookedAt(settled)).toBe(24);
+  });
+
+  test('is one that the service answered', () => {
+    expect(
+      lookedAt([
+        [null, 'undecided', 'not-looked-up'],
+        [NOON + 2 * HOUR, 'undecided', 'b'],
+      ]),
+    ).toBe(2);
+  });
 });

@@ -1,88 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { HarvestedElements, HarvestedFile, HarvestedFind } from '../../../src/find/harvested-find.ts';
 import { shownKindOf } from '../../../src/flows/reconcile/judge-absence.ts';
-import { type ImportDoubt, judgeImports } from '../../../src/flows/reconcile/judge-doubt.ts';
-import { judgePhoto, type PhotoDoubt } from '../../../src/flows/reconcile/judge-photograph.ts';
-import type { View, Window } from '../../../src/flows/reconcile/verdict.ts';
-
-const START = Date.UTC(2024, 5, 1, 20, 0, 0);
-const MINUTE = 60_000;
-const USER = 'U-000408';
-const OTHER_USER = 'U-000001';
-const SENT: HarvestedElements = {
-  projekt: { id: 'C-1', text: 'C-1' },
-  poznamka: 'přezka',
-  stav: '2',
-  geom_system: '4326',
-  pristupnost: { id: 'HES-000867', text: '' },
-  lokalizace: 'pole',
-  geom_wkt: 'POINT (14.4 50.1)',
-};
-
-function window(fromMs: number, ...given: readonly Window['accounts'][]): Window {
-  const accounts = given.length === 0 ? new Set([USER]) : given[0];
-  const untilMs = fromMs + 10 * MINUTE;
-  return { fromMs, untilMs, answeredMs: untilMs, settledMs: untilMs, accounts };
-}
-
-function doubt(entryId: number, more: Partial<ImportDoubt> = {}): ImportDoubt {
-  return {
-    entryId,
-    elements: SENT,
-    window: window(START),
-    ...more,
-  };
-}
-
-function record(
-  identCely: string,
-  more: { atMs?: number; user?: string; poznamka?: string; stav?: number; masked?: boolean; files?: HarvestedFile[] } = {},
-): HarvestedFind {
-  const { atMs = START + 1000, user = USER, poznamka = 'přezka', stav = 2, masked = false, files = [] } = more;
-  return {
-    identCely,
-    stav,
-    protectedWithheld: masked,
-    area: undefined,
-    district: undefined,
-    files,
-    history: [{ type: 'SN01', at: new Date(atMs).toISOString(), user, note: '' }],
-    elements: {
-      projekt: { id: 'C-1', text: 'C-1' },
-      poznamka,
-      geom_system: '4326',
-      pristupnost: { id: 'HES-000867', text: 'archeolog' },
-      ...(masked ? {} : { lokalizace: 'pole', geom_wkt: 'POINT (14.4 50.1)' }),
-    },
-  };
-}
-
-type Seen = Partial<Omit<View, 'index'>> & { readonly owned?: string; readonly index?: Partial<View['index']> };
-
-/** Long after, with a newer record of this account shown. */
-function view(records: readonly HarvestedFind[], { owned, index, ...more }: Seen = {}): View {
-  return {
-    finds: new Map(records.map((find) => [find.identCely, find])),
-    nowMs: START + 60 * MINUTE,
-    isOwned: (identCely) => identCely === owned,
-    readsAsSent: () => true,
-    shown: sightsOf(SENT, 2),
-    harvester: USER,
-    withheld: new Map(),
-    deleted: new Map(),
-    index: { unlisted: new Map(), allowanceMs: 15 * MINUTE, ...index },
-    ...more,
-  };
-}
-
-function sightsOf(elements: HarvestedElements, stav: number, user = USER): View['shown'] {
-  return new Map([[shownKindOf(elements, stav), new Set([user])]]);
-}
-
-function kinds(doubts: readonly ImportDoubt[], seen: View): Record<number, string> {
-  return Object.fromEntries([...judgeImports(doubts, seen)].map(([id, verdict]) => [id, verdict.kind]));
-}
+import { judgeImports } from '../../../src/flows/reconcile/judge-doubt.ts';
+import type { View } from '../../../src/flows/reconcile/verdict.ts';
+import {
+  doubt,
+  kinds,
+  MINUTE,
+  OTHER_USER,
+  record,
+  SENT,
+  START,
+  sightsOf,
+  USER,
+  view,
+  window,
+} from '../../support/doubt-scene.ts';
 
 describe('an import of unknown end', () => {
   test('is found where one record appeared since that is the same', () => {
@@ -245,68 +178,6 @@ describe('twins, both of unknown end', () => {
 
   test('are both absent where nothing is there', () => {
     expect(kinds([doubt(1), doubt(2)], view([]))).toEqual({ 1: 'absent', 2: 'absent' });
-  });
-});
-
-describe('a photograph of unknown end', () => {
-  const photo: PhotoDoubt = {
-    entryId: 7,
-    identCely: 'C-1-N00001',
-    fileName: 'IMG_1.jpg',
-    sha512Hex: 'aa',
-    window: window(START),
-  };
-  const file = (name: string, sha512Hex: string, note: string, atMs = START + 1000): HarvestedFile => ({
-    name,
-    mediaType: 'image/jpeg',
-    sha512Hex,
-    history: [{ type: 'SBR0', at: new Date(atMs).toISOString(), user: USER, note }],
-  });
-  const judge = (files: HarvestedFile[], settled: PhotoDoubt[] = [], doubts = [photo]) =>
-    judgePhoto(photo, doubts, settled, { find: record('C-1-N00001', { files }), changedMs: START }, view([])).kind;
-
-  test('is found by its digest', () => {
-    expect(judge([file('F01.jpg', 'aa', 'other name')])).toBe('found');
-  });
-
-  test('is found by its name and time where the service changed its bytes', () => {
-    expect(judge([file('F01.jpg', 'bb', 'IMG_1.jpg')])).toBe('found');
-  });
-
-  test('is not a file of the same name that was there before, or that another photograph is known to be', () => {
-    expect(judge([file('F01.jpg', 'bb', 'IMG_1.jpg', START - 60 * MINUTE)])).toBe('absent');
-    expect(judge([file('F01.jpg', 'bb', 'IMG_1.jpg')], [{ ...photo, entryId: 8, sha512Hex: 'bb' }])).toBe('absent');
-  });
-
-  test('is left to a person where a file of another name was stored at that time, with other bytes', () => {
-    expect(judge([file('F01.jpg', 'bb', 'renamed.jpg')])).toBe('undecided');
-  });
-
-  test('is left to a person where two photographs of one name are uncertain', () => {
-    expect(judge([file('F01.jpg', 'bb', 'IMG_1.jpg')], [], [photo, { ...photo, entryId: 9, sha512Hex: 'cc' }])).toBe('undecided');
-  });
-
-  test('is left to a person where its record is not shown', () => {
-    expect(judgePhoto(photo, [photo], [], undefined, view([])).kind).toBe('undecided');
-  });
-
-  describe('that its record does not show', () => {
-    const basis = (changedMs: number, nowMs: number, settled: PhotoDoubt[] = []): string => {
-      const seen = view([], { nowMs });
-      return judgePhoto(photo, [photo], settled, { find: record('C-1-N00001'), changedMs }, seen).basis;
-    };
-
-    test('is not absent before its record is shown as it was after the attempt, or time enough is over', () => {
-      expect(basis(START, START + 24 * MINUTE)).toBe('index-may-lag');
-      expect(basis(START, START + 26 * MINUTE)).toBe('not-among-those-shown');
-      expect(basis(START + 11 * MINUTE, START + 12 * MINUTE)).toBe('not-among-those-shown');
-    });
-
-    test('is not absent as long as another one is missing that was accepted since', () => {
-      expect(basis(START, START + 60 * MINUTE, [{ ...photo, entryId: 8, sha512Hex: 'bb', fileName: 'IMG_2.jpg' }])).toBe(
-        'index-behind',
-      );
-    });
   });
 });
 

@@ -75,6 +75,18 @@ describe('the six verbs', () => {
     ]);
   });
 
+  test('a header is read with blanks around its values, and what is said about a record beside it', async () => {
+    const header = `<header status=" Deleted "><identifier>${OAI_BASE}/id/B</identifier><datestamp>2025-02-01</datestamp>
+      <setSpec> a:b </setSpec></header>`;
+    const about = '<about><p xmlns="urn:p"/></about><about><q xmlns="urn:q"/></about>';
+    const { items } = await clientOf(scripted(listXml('ListRecords', [`<record>${header}${about}</record>`]))).listRecords(
+      RECORDS,
+    );
+    expect(items[0]).toMatchObject({ header: { deleted: true, setSpecs: ['a:b'] }, metadata: undefined, refused: false });
+    expect(items[0]?.about.map(({ name }) => name)).toEqual(['p', 'q']);
+    expect(items[0] && entityOf(items[0])).toBeUndefined();
+  });
+
   test('GetRecord by the bare identifier and by the full one', async () => {
     const exchange = scripted(oaiXml(`<GetRecord>${recordXml('A')}</GetRecord>`));
     const client = clientOf(exchange);
@@ -103,6 +115,12 @@ describe('what the service may not show', () => {
     ['the text alone in a native root', '<svc:svc xmlns:svc="urn:s">\n HTTP/1.1 403 Forbidden\n</svc:svc>', true],
     ['the text in Dublin Core', dc('HTTP/1.1 403 Forbidden'), true],
     ['the text in a field of Dublin Core', dc('<dc:type>HTTP/1.1 403 Forbidden</dc:type>'), true],
+    ['the text in a root of Dublin Core inside another', dc(dc('HTTP/1.1 403 Forbidden')), true],
+    ['another text alone', '<svc:svc xmlns:svc="urn:s">HTTP/1.1 404 Not Found</svc:svc>', false],
+    ['nothing at all', '<svc:svc xmlns:svc="urn:s"/>', false],
+    ['the text in one of two fields', dc('<dc:type>HTTP/1.1 403 Forbidden</dc:type><dc:title>A</dc:title>'), false],
+    ['the text in an entity', '<s xmlns="urn:s"><find>HTTP/1.1 403 Forbidden</find></s>', false],
+    ['the text beside an entity', '<s xmlns="urn:s">HTTP/1.1 403 Forbidden<find/></s>', false],
     [
       'a record of which a part is masked',
       '<s xmlns="urn:s"><find><chranene_udaje>HTTP/1.1 403 Forbidden</chranene_udaje></find></s>',
@@ -161,6 +179,17 @@ describe('what the service says instead of an answer', () => {
     [
       'a record with an impossible date',
       answer(listXml('ListRecords', [recordXml('A', '', '2025-02-30')])),
+      MalformedAnswerError,
+    ],
+    ['a record without a header', answer(listXml('ListRecords', ['<record/>'])), MalformedAnswerError],
+    [
+      'a record in a state that is not known',
+      answer(listXml('ListRecords', [recordXml('A').replace('<header>', '<header status="gone">')])),
+      MalformedAnswerError,
+    ],
+    [
+      'a record without a date',
+      answer(listXml('ListRecords', ['<record><header><identifier>x/id/A</identifier></header></record>'])),
       MalformedAnswerError,
     ],
     ['an entity bomb', answer('<!DOCTYPE a [<!ENTITY b "bb">]><a>&b;</a>'), MalformedAnswerError],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { datestampMs, formatDatestamp, granularityOf } from '../../../src/oai/datestamp.ts';
+import { datestampMs, formatDatestamp, formatUpwards, granularityOf } from '../../../src/oai/datestamp.ts';
 
 test.each([
   ['2025-06-18', Date.UTC(2025, 5, 18)],
@@ -22,6 +22,16 @@ test.each([
   '2025-06-18T08:30:00',
   '2025-06-18T08:30:00+02:00',
   'yesterday',
+  ' 2025-06-18',
+  '2025-06-18 ',
+  '2025-06-18 08:30:00Z',
+  ' 2025-06-18T08:30:00Z',
+  '2025-06-18T08:30:00Z ',
+  '2025-06-18T24:00:00Z',
+  '2025-06-18T08:30:00.Z',
+  '2025-06-18T08:30:00.1234567890Z',
+  '02025-06-18',
+  '2025-6-18',
 ])('"%s" is no datestamp', (text) => {
   expect(datestampMs(text)).toBeUndefined();
   expect(granularityOf(text)).toBeUndefined();
@@ -44,4 +54,16 @@ test('what is asked for never begins later than what was meant', () => {
       },
     ),
   );
+});
+
+test('what is asked for never ends earlier than what was meant', () => {
+  const noon = Date.UTC(2025, 5, 18, 12);
+  expect([noon, noon + 1, noon + 999, noon + 1000].map((ms) => formatUpwards(ms, 'second'))).toEqual([
+    '2025-06-18T12:00:00Z',
+    '2025-06-18T12:00:01Z',
+    '2025-06-18T12:00:01Z',
+    '2025-06-18T12:00:01Z',
+  ]);
+  const lastMs = Date.UTC(2025, 5, 19) - 1;
+  expect([formatUpwards(lastMs, 'day'), formatUpwards(lastMs + 1, 'day')]).toEqual(['2025-06-18', '2025-06-19']);
 });

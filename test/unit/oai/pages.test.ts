@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { InterruptedError, OaiError } from '../../../src/base/errors.ts';
+import { InterruptedError, OaiError, UnavailableError } from '../../../src/base/errors.ts';
 import { type HttpRequest, NoAnswerError } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { listPages, type PagesOptions } from '../../../src/oai/pages.ts';
@@ -130,24 +130,58 @@ test('a token goes alone', async () => {
 
 describe('a list that never ends', () => {
   test.each([
-    ['the same token again', [page(['A'], 'T1'), page(['B'], 'T1')]],
-    ['tokens in a circle', [page(['A'], 'T1'), page(['B'], 'T2'), page(['C'], 'T1')]],
-    ['the token that was resumed from', [page(['A'], 'START')]],
-  ])('%s is a failure', async (_, pages) => {
-    const { failure } = await walk(scripted(...pages), { start: { resumptionToken: 'START' } });
-    expect(failure).toMatchObject({ oaiCode: 'loop', exitCode: 14 });
+    ['the same token again', [page(['A'], 'T1'), page(['B'], 'T1')], ['A'], 'the token T1 twice'],
+    ['tokens in a circle', [page(['A'], 'T1'), page(['B'], 'T2'), page(['C'], 'T1')], ['A', 'B'], 'the token T1 twice'],
+    ['the token that was resumed from', [page(['A'], 'START')], [], 'the token START twice'],
+  ])('%s is a failure', async (_, pages, expected, said) => {
+    const { failure, idents } = await walk(scripted(...pages), { start: { resumptionToken: 'START' } });
+    expect(failure).toMatchObject({
+      oaiCode: 'loop',
+      exitCode: 14,
+      message: `The service gave ${said}: its list goes round in a circle and would never end.`,
+      hint: expect.stringContaining('tell the operator of the service'),
+    });
+    expect(idents).toEqual(expected);
   });
 
   test('the same page under ever new tokens is a failure', async () => {
     let token = 0;
     const { failure, idents } = await walk(scripted(() => page(['A', 'B'], `T${++token}`)));
-    expect(failure).toMatchObject({ oaiCode: 'loop' });
+    expect(failure).toMatchObject({ oaiCode: 'loop', message: expect.stringContaining('gave the same page twice') });
     expect(idents).toEqual(['A', 'B']);
   });
 
-  test('empty pages under ever new tokens are a failure', async () => {
-    let token = 0;
-    expect((await walk(scripted(() => page([], `T${++token}`)))).failure).toMatchObject({ oaiCode: 'loop' });
+  test('a hundred empty pages in a row are none, one more is a failure', async () => {
+    const after = async (emptyPages: number): Promise<Walk> => {
+      let asked = 0;
+      return walk(
+        scripted(() => {
+          asked += 1;
+          return asked > emptyPages ? page(['A']) : page([], `T${asked}`);
+        }),
+      );
+    };
+    expect(await after(100)).toEqual({ idents: ['A'], failure: undefined });
+    expect((await after(101)).failure).toMatchObject({
+      oaiCode: 'loop',
+      message: expect.stringContaining('gave 101 empty pages in a row'),
+    });
+  });
+
+  test('is not one of more than a hundred pages, nor one with many empty pages between', async () => {
+    let asked = 0;
+    const long = scripted(() => {
+      asked += 1;
+      return page(asked % 2 === 0 ? [] : [`N${asked}`], asked < 250 ? `T${asked}` : undefined);
+    });
+    const { idents, failure } = await walk(long);
+    expect([idents.length, failure]).toEqual([125, undefined]);
+    asked = 0;
+    const full = scripted(() => {
+      asked += 1;
+      return page([`N${asked}`], asked < 120 ? `T${asked}` : undefined);
+    });
+    expect((await walk(full)).idents).toHaveLength(120);
   });
 });
 
@@ -163,6 +197,13 @@ describe('a page that cannot be read', () => {
     const { idents, failure } = await walk(exchange);
     expect([idents, exchange.requests.length]).toEqual([['A'], 4]);
     expect(failure).toMatchObject({ oaiCode: 'malformed' });
+  });
+
+  test('does not hide what the service says when it is asked again', async () => {
+    const exchange = scripted(page(['A'], 'T1'), answer('<html>'), answer('', { status: 503 }));
+    expect((await walk(exchange)).failure).toBeInstanceOf(UnavailableError);
+    const forgetful = scripted(page(['A'], 'T1'), answer('<html>'), oaiError('badResumptionToken'));
+    expect((await walk(forgetful)).failure).toMatchObject({ oaiCode: 'malformed' });
   });
 
   test('is made the best of where that was asked for', async () => {

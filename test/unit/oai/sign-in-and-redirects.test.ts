@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { AuthError, InterruptedError } from '../../../src/base/errors.ts';
+import { AuthError, InterruptedError, OaiError } from '../../../src/base/errors.ts';
 import { NoAnswerError } from '../../../src/http/exchange.ts';
 import type { OaiCredentials } from '../../../src/oai/ask.ts';
+import { openOaiClient } from '../../../src/oai/client.ts';
+import { tokenIn } from '../../../src/oai/redirect.ts';
 import { openSession } from '../../../src/pas-api/session.ts';
 import { clientOf, RECORDS } from '../../support/scripted-client.ts';
 import { answer, listXml, OAI_BASE, oaiError, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
@@ -129,12 +131,103 @@ describe('redirects', () => {
     expect(exchange.requests.at(-1)?.url).toContain('elsewhere');
   });
 
+  const CHECK = 'Check oai_base in the profile.';
+  const HERE = `${OAI_BASE}/2.2/oai`;
   test.each([
-    ['a circle', to('/2.2/oai?verb=Identify')],
-    ['no address', answer('', { status: 302 })],
-    ['an address that is none', to('ftp://example.org/')],
-    ['an address without TLS', to('http://harvest.example.org/2.2/oai?verb=Identify')],
-  ])('to %s is refused', async (_, step) => {
-    await expect(clientOf(scripted(step)).identify()).rejects.toMatchObject({ oaiCode: 'malformed' });
+    ['a circle', to('/2.2/oai?verb=Identify'), `${HERE} redirects in a circle.`, CHECK],
+    ['no address', answer('', { status: 302 }), `${HERE}?verb=Identify redirects without saying where to.`, CHECK],
+    ['what is no address', to('https://'), `${HERE}?verb=Identify redirects without saying where to.`, CHECK],
+    ['an address that is none', to('ftp://example.org/'), `${HERE}?verb=Identify redirects without saying where to.`, CHECK],
+    [
+      'an address without TLS',
+      to('http://harvest.example.org/2.2/oai?verb=Identify'),
+      `${HERE}?verb=Identify redirects to http://harvest.example.org, which is not protected by TLS.`,
+      'Ask the operator of the service.',
+    ],
+  ])('to %s is refused', async (_, step, message, hint) => {
+    await expect(clientOf(scripted(step)).identify()).rejects.toMatchObject({ oaiCode: 'malformed', message, hint });
   });
+
+  test('to another host is refused with what to do', async () => {
+    const exchange = scripted(to('https://elsewhere.example.org/oai?verb=Identify'));
+    await expect(clientOf(exchange, BASIC).identify()).rejects.toMatchObject({
+      oaiCode: 'malformed',
+      hint: expect.stringContaining('give that address as oai_base'),
+    });
+  });
+
+  test.each([301, 302, 303, 307, 308])('are followed five times, not six (%s)', async (status) => {
+    const after = (hops: number) =>
+      clientOf(
+        scripted((request) => {
+          const hop = Number(/hop-(\d+)/.exec(request.url)?.[1] ?? 0);
+          return hop < hops ? to(`/hop-${hop + 1}?verb=Identify`, status) : oaiXml('<Identify/>');
+        }),
+      ).identify();
+    await expect(after(5)).resolves.toBeDefined();
+    await expect(after(6)).rejects.toThrow('redirects in a circle');
+  });
+
+  test('another status is no redirect, wherever it points', async () => {
+    const exchange = scripted(answer(oaiXml('<Identify/>'), { headers: { location: '/elsewhere' } }));
+    await clientOf(exchange).identify();
+    expect(exchange.requests).toHaveLength(1);
+    await expect(clientOf(scripted(to('/2.2/oai?verb=Identify', 304))).identify()).rejects.toBeInstanceOf(OaiError);
+  });
+
+  test('without TLS may lead to TLS and among their like', async () => {
+    const base = 'http://harvest.example.org';
+    for (const location of [`${OAI_BASE}/x?verb=Identify`, `${base}/x?verb=Identify`]) {
+      const exchange = scripted((request) => (request.url.includes('/x') ? oaiXml('<Identify/>') : to(location)));
+      await openOaiClient({ oaiBase: base, exchange, credentials: { kind: 'none' } }).identify();
+      expect(exchange.requests.at(-1)?.url).toBe(location);
+    }
+  });
+
+  test('to other arguments are followed and not remembered, and what stands behind # is not sent', async () => {
+    const exchange = scripted((request) => (request.url.includes('/2.2/') ? to('/moved?key=1#top') : oaiXml('<Identify/>')));
+    const client = clientOf(exchange);
+    for (let time = 0; time < 2; time += 1) await client.identify();
+    expect(exchange.requests.map(({ url }) => url.slice(OAI_BASE.length))).toEqual([
+      '/2.2/oai?verb=Identify',
+      '/moved?key=1',
+      '/2.2/oai?verb=Identify',
+      '/moved?key=1',
+    ]);
+  });
+
+  test('with arguments that are written in another way are remembered', async () => {
+    const exchange = scripted((request) =>
+      request.url.includes('/2.2/')
+        ? to('/moved?verb=ListRecords&metadataPrefix=oai_svc&set=a%3ab')
+        : listXml('ListRecords', [recordXml('A')]),
+    );
+    const client = clientOf(exchange);
+    for (let time = 0; time < 2; time += 1) await client.listRecords({ metadataPrefix: 'oai_svc', set: 'a:b' });
+    expect(exchange.requests.map(({ url }) => new URL(url).pathname)).toEqual(['/2.2/oai', '/moved', '/moved']);
+    expect(exchange.requests.at(-1)?.url).toBe(`${OAI_BASE}/moved?verb=ListRecords&metadataPrefix=oai_svc&set=a%3Ab`);
+  });
+});
+
+test('a request for a list asks for whatever there is, packed, and says who asks', async () => {
+  const exchange = scripted(oaiXml('<Identify/>'));
+  await clientOf(exchange, { kind: 'bearer', token: async () => 't1' }).identify();
+  expect(exchange.requests[0]).toMatchObject({
+    method: 'GET',
+    headers: { accept: '*/*', 'accept-encoding': 'gzip', authorization: 'Bearer t1' },
+  });
+  const nobody = scripted(oaiXml('<Identify/>'));
+  await clientOf(nobody).identify();
+  expect(nobody.requests[0]?.headers).not.toHaveProperty('authorization');
+});
+
+test('what an answer repeats of a sign-in is told to nobody', async () => {
+  const exchange = scripted(({ headers }) => oaiError('badArgument', `you sent ${headers?.['authorization']}`));
+  const failure = clientOf(exchange, { kind: 'bearer', token: async () => 'a-token-that-is-secret' }).identify();
+  await expect(failure).rejects.toThrow(/you sent Bearer/);
+  await expect(failure).rejects.not.toThrow(/a-token/);
+});
+
+test('what is secret in a header is what stands behind its scheme', () => {
+  expect([tokenIn('Bearer Basic abc'), tokenIn('abc'), tokenIn(' abc')]).toEqual(['Basic abc', 'abc', ' abc']);
 });

@@ -1,0 +1,82 @@
+import type { HarvestedElements, HarvestedFile, HarvestedFind } from '../../src/find/harvested-find.ts';
+import { shownKindOf } from '../../src/flows/reconcile/judge-absence.ts';
+import { type ImportDoubt, judgeImports } from '../../src/flows/reconcile/judge-doubt.ts';
+import type { View, Window } from '../../src/flows/reconcile/verdict.ts';
+
+export const START = Date.UTC(2024, 5, 1, 20, 0, 0);
+export const MINUTE = 60_000;
+export const USER = 'U-000408';
+export const OTHER_USER = 'U-000001';
+export const SENT: HarvestedElements = {
+  projekt: { id: 'C-1', text: 'C-1' },
+  poznamka: 'přezka',
+  stav: '2',
+  geom_system: '4326',
+  pristupnost: { id: 'HES-000867', text: '' },
+  lokalizace: 'pole',
+  geom_wkt: 'POINT (14.4 50.1)',
+};
+
+export function window(fromMs: number, ...given: readonly Window['accounts'][]): Window {
+  const accounts = given.length === 0 ? new Set([USER]) : given[0];
+  const untilMs = fromMs + 10 * MINUTE;
+  return { fromMs, untilMs, answeredMs: untilMs, settledMs: untilMs, accounts };
+}
+
+export function doubt(entryId: number, more: Partial<ImportDoubt> = {}): ImportDoubt {
+  return {
+    entryId,
+    elements: SENT,
+    window: window(START),
+    ...more,
+  };
+}
+
+export function record(
+  identCely: string,
+  more: { atMs?: number; user?: string; poznamka?: string; stav?: number; masked?: boolean; files?: HarvestedFile[] } = {},
+): HarvestedFind {
+  const { atMs = START + 1000, user = USER, poznamka = 'přezka', stav = 2, masked = false, files = [] } = more;
+  return {
+    identCely,
+    stav,
+    protectedWithheld: masked,
+    area: undefined,
+    district: undefined,
+    files,
+    history: [{ type: 'SN01', at: new Date(atMs).toISOString(), user, note: '' }],
+    elements: {
+      projekt: { id: 'C-1', text: 'C-1' },
+      poznamka,
+      geom_system: '4326',
+      pristupnost: { id: 'HES-000867', text: 'archeolog' },
+      ...(masked ? {} : { lokalizace: 'pole', geom_wkt: 'POINT (14.4 50.1)' }),
+    },
+  };
+}
+
+export type Seen = Partial<Omit<View, 'index'>> & { readonly owned?: string; readonly index?: Partial<View['index']> };
+
+/** Long after, with a newer record of this account shown. */
+export function view(records: readonly HarvestedFind[], { owned, index, ...more }: Seen = {}): View {
+  return {
+    finds: new Map(records.map((find) => [find.identCely, find])),
+    nowMs: START + 60 * MINUTE,
+    isOwned: (identCely) => identCely === owned,
+    readsAsSent: () => true,
+    shown: sightsOf(SENT, 2),
+    harvester: USER,
+    withheld: new Map(),
+    deleted: new Map(),
+    index: { unlisted: new Map(), allowanceMs: 15 * MINUTE, ...index },
+    ...more,
+  };
+}
+
+export function sightsOf(elements: HarvestedElements, stav: number, user = USER): View['shown'] {
+  return new Map([[shownKindOf(elements, stav), new Set([user])]]);
+}
+
+export function kinds(doubts: readonly ImportDoubt[], seen: View): Record<number, string> {
+  return Object.fromEntries([...judgeImports(doubts, seen)].map(([id, verdict]) => [id, verdict.kind]));
+}

@@ -1,0 +1,193 @@
+import { describe, expect, test } from 'vitest';
+import { UnavailableError } from '../../../src/base/errors.ts';
+import {
+  currentRecord,
+  judgeNumber,
+  listedRecord,
+  numbersFromHere,
+  settlesNumber,
+} from '../../../src/flows/reconcile/judge-number.ts';
+import { CLOCK_MARGIN_MS, type Verdict } from '../../../src/flows/reconcile/verdict.ts';
+import { sha512Of } from '../../../src/http/digest.ts';
+import { addImport } from '../../../src/outbox/entries.ts';
+import { insertFind } from '../../../src/outbox/stored-finds.ts';
+import { MINUTE, record, START, view, window } from '../../support/doubt-scene.ts';
+import { findService, innerOf } from '../../support/find-service.ts';
+import { inWords } from '../../support/in-words.ts';
+import { lookScene } from '../../support/look-scene.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { clientOf } from '../../support/scripted-client.ts';
+import { oaiError, scripted } from '../../support/scripted-oai.ts';
+import { queueImport } from '../../support/temp-outbox.ts';
+
+const IDENT = 'C-1-N00001';
+const SETTLED = START + 10 * MINUTE;
+
+type Case = {
+  readonly current?: string;
+  readonly known?: readonly string[];
+  readonly changedMs?: number;
+  readonly nowMs?: number;
+};
+
+/** Of `INV 1`, which was sent from START on, while the record has `current`. */
+function judged({ current = '', known = [], changedMs = START - MINUTE, nowMs = START + 60 * MINUTE }: Case) {
+  const find = record(IDENT);
+  const elements = current === '' ? find.elements : { ...find.elements, evidencni_cislo: current };
+  const doubt = { identCely: IDENT, value: 'INV 1', known: new Set(known), window: window(START) };
+  return inWords(judgeNumber(doubt, { find: { ...find, elements }, changedMs }, view([], { nowMs })));
+}
+
+describe('a number that may have been sent', () => {
+  test('is there where the record has it', () => {
+    expect(judged({ current: 'INV 1' })).toEqual({
+      kind: 'found',
+      basis: 'same-number',
+      identCely: IDENT,
+      reason: `${IDENT} has this number`,
+      candidates: [],
+    });
+  });
+
+  test('is not there where the record has one that this outbox knows of', () => {
+    const absent = {
+      kind: 'absent',
+      basis: 'number-as-before',
+      reason: `${IDENT} has the number that it had before`,
+      candidates: [],
+    };
+    expect(judged({ current: 'OLD', known: ['OLD', 'OPEN'] })).toEqual(absent);
+    expect(judged({ current: 'OPEN', known: ['OLD', 'OPEN'], changedMs: START })).toEqual(absent);
+    expect(judged({ current: '', known: [''], changedMs: START })).toEqual(absent);
+  });
+
+  test('is left to a person where somebody else has set another, or taken it away', () => {
+    expect(judged({ current: 'CUR 7', known: ['OLD'] })).toEqual({
+      kind: 'undecided',
+      basis: 'other-number',
+      reason: `${IDENT} has the number CUR 7 by now; it was to get INV 1`,
+      candidates: ['CUR 7'],
+    });
+    expect(judged({ current: '', known: ['OLD'] })).toEqual({
+      kind: 'undecided',
+      basis: 'other-number',
+      reason: `${IDENT} has no number by now; it was to get INV 1`,
+      candidates: [''],
+    });
+  });
+
+  test('of a record of which nothing is known here is not there where that has none, or was not changed since', () => {
+    expect(judged({ changedMs: START }).basis).toBe('number-as-before');
+    expect(judged({ current: 'OLD', changedMs: START - CLOCK_MARGIN_MS - 1 }).basis).toBe('number-as-before');
+    expect(judged({ current: 'OLD', changedMs: START - CLOCK_MARGIN_MS }).basis).toBe('other-number');
+  });
+
+  test('may still arrive as long as the service may work on it, and may not be shown yet unless the record was changed after that', () => {
+    expect(judged({ nowMs: SETTLED }).basis).toBe('maybe-under-way');
+    expect(judged({ nowMs: SETTLED + 1, changedMs: SETTLED - 1, known: [''] }).basis).toBe('index-may-lag');
+    expect(judged({ nowMs: SETTLED + 1, changedMs: SETTLED, known: [''] }).basis).toBe('number-as-before');
+  });
+
+  test('is not known where the record is not shown', () => {
+    const doubt = { identCely: IDENT, value: 'INV 1', known: new Set(['OLD']), window: window(START) };
+    expect(inWords(judgeNumber(doubt, undefined, view([])))).toEqual({
+      kind: 'undecided',
+      basis: 'record-not-shown',
+      reason: `the harvest does not show ${IDENT} to this account`,
+      candidates: [],
+    });
+  });
+});
+
+test('a number may be sent again unless it is there, another stands in its place, or the service could not be looked at', () => {
+  const verdict = (basis: Verdict['basis'], kind: 'absent' | 'undecided' = 'undecided'): Verdict => ({
+    ...{ kind, basis, reason: 'x', candidates: [] },
+  });
+  expect(settlesNumber({ ...verdict('same-number'), kind: 'found', identCely: IDENT })).toBe(true);
+  expect(settlesNumber(verdict('other-number'))).toBe(true);
+  expect(settlesNumber(verdict('not-looked-up'))).toBe(true);
+  expect(settlesNumber(verdict('record-not-shown'))).toBe(false);
+  expect(settlesNumber(verdict('number-as-before', 'absent'))).toBe(false);
+});
+
+describe('what a record may have without anybody else having set it', () => {
+  const story = () => {
+    const scene = lookScene();
+    const known = (id = scene.queueNumber('NEW', IDENT)) => {
+      const entry = scene.entry(id);
+      if (entry.kind !== 'number') throw new Error('it is no number');
+      return [...numbersFromHere(scene.outbox, entry)];
+    };
+    /** An accepted import that gave it this number. */
+    const made = async (number: string) => {
+      const inner = `<samostatny_nalez><ident_cely>:tba</ident_cely>${number}</samostatny_nalez>`;
+      const document = Buffer.from(`<svc xmlns="urn:svc/2.2/">${inner}</svc>`);
+      const findId = insertFind(scene.outbox, { localId: 'K-1', elements: {} });
+      const given = { document, documentSha512: sha512Of(document), project: 'C-1', issues: [] };
+      await scene.end(addImport(scene.outbox, findId, given), 'accepted', IDENT);
+    };
+    return { ...scene, known, made };
+  };
+
+  test('is nothing where nothing is known of it', () => {
+    using scene = story();
+    expect(scene.known()).toEqual([]);
+  });
+
+  test('is the number that its import gave it, or none', async () => {
+    using one = story();
+    await one.end(one.queuePhoto('a.jpg', 1, IDENT), 'accepted', IDENT);
+    await one.made('<evidencni_cislo>IMP</evidencni_cislo>');
+    expect(one.known()).toEqual(['IMP']);
+    using none = story();
+    await none.made('');
+    expect(none.known()).toEqual(['']);
+    using unreadable = story();
+    await unreadable.end(queueImport(unreadable.outbox, 'K-1').entryId, 'accepted', IDENT);
+    expect(unreadable.known()).toEqual(['']);
+  });
+
+  test('is the one that was accepted last, in place of that', async () => {
+    using scene = story();
+    await scene.made('<evidencni_cislo>IMP</evidencni_cislo>');
+    for (const value of ['ONE', 'TWO']) await scene.end(scene.queueNumber(value, IDENT), 'accepted', IDENT);
+    await scene.end(scene.queueNumber('NO', IDENT), 'refused');
+    expect(scene.known()).toEqual(['TWO']);
+  });
+
+  test('is also what may have arrived, but for the one that is judged', async () => {
+    using scene = story();
+    await scene.made('');
+    await scene.end(scene.queuePhoto('a.jpg', 1, IDENT), 'uncertain');
+    const [open, own] = [scene.queueNumber('OPEN', IDENT), scene.queueNumber('OWN', IDENT)];
+    scene.queueNumber('WAITS', IDENT);
+    for (const id of [open, own]) await scene.end(id, 'uncertain');
+    expect(scene.known(own)).toEqual(['', 'OPEN']);
+  });
+});
+
+describe('a record as it is now', () => {
+  test('is asked for by itself, and is none where the service has or shows none', async () => {
+    const clock = manualClock();
+    const { client, make, change } = findService(clock);
+    const current = (ident: string) => currentRecord({ client, format: 'oai_svc' }, ident);
+    expect(await current('C-202400101-N00009')).toBeUndefined();
+    const ident = make(innerOf('K-1'));
+    expect(await current(ident)).toMatchObject({ find: { identCely: ident }, changedMs: Math.floor(clock.now() / 1000) * 1000 });
+    for (const hidden of ['withheld', 'deleted'] as const) {
+      change(ident, (stored) => {
+        stored.hidden = hidden;
+      });
+      expect(await current(ident)).toBeUndefined();
+      expect((await listedRecord({ client, format: 'oai_svc' }, ident))?.header.deleted).toBe(hidden === 'deleted');
+    }
+  });
+
+  test('is not known where the service says anything else', async () => {
+    const refused = listedRecord({ client: clientOf(scripted(oaiError('badArgument'))), format: 'oai_svc' }, IDENT);
+    await expect(refused).rejects.toMatchObject({ oaiCode: 'badArgument' });
+    const closed = Object.assign(new UnavailableError('closed'), { oaiCode: 'idDoesNotExist' });
+    const away = listedRecord({ client: clientOf(scripted(closed)), format: 'oai_svc' }, IDENT);
+    await expect(away).rejects.toBeInstanceOf(UnavailableError);
+  });
+});

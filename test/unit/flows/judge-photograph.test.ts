@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest';
+import type { HarvestedFile } from '../../../src/find/harvested-find.ts';
+import { judgePhoto, type PhotoDoubt } from '../../../src/flows/reconcile/judge-photograph.ts';
+import { CLOCK_MARGIN_MS } from '../../../src/flows/reconcile/verdict.ts';
+import { MINUTE, OTHER_USER, record, START, USER, view, window } from '../../support/doubt-scene.ts';
+import { inWords } from '../../support/in-words.ts';
+
+const photo: PhotoDoubt = {
+  entryId: 7,
+  identCely: 'C-1-N00001',
+  fileName: 'IMG_1.jpg',
+  sha512Hex: 'aa',
+  window: window(START),
+};
+const file = (name: string, sha512Hex: string, note: string, atMs = START + 1000): HarvestedFile => ({
+  name,
+  mediaType: 'image/jpeg',
+  sha512Hex,
+  history: [{ type: 'SBR0', at: new Date(atMs).toISOString(), user: USER, note }],
+});
+
+describe('a photograph of unknown end', () => {
+  const judge = (files: HarvestedFile[], settled: PhotoDoubt[] = [], doubts = [photo]) =>
+    judgePhoto(photo, doubts, settled, { find: record('C-1-N00001', { files }), changedMs: START }, view([])).kind;
+
+  test('is found by its digest', () => {
+    expect(judge([file('F01.jpg', 'aa', 'other name')])).toBe('found');
+  });
+
+  test('is found by its name and time where the service changed its bytes', () => {
+    expect(judge([file('F01.jpg', 'bb', 'IMG_1.jpg')])).toBe('found');
+  });
+
+  test('is not a file of the same name that was there before, or that another photograph is known to be', () => {
+    expect(judge([file('F01.jpg', 'bb', 'IMG_1.jpg', START - 60 * MINUTE)])).toBe('absent');
+    expect(judge([file('F01.jpg', 'bb', 'IMG_1.jpg')], [{ ...photo, entryId: 8, sha512Hex: 'bb' }])).toBe('absent');
+  });
+
+  test('is left to a person where a file of another name was stored at that time, with other bytes', () => {
+    expect(judge([file('F01.jpg', 'bb', 'renamed.jpg')])).toBe('undecided');
+  });
+
+  test('is left to a person where two photographs of one name are uncertain', () => {
+    expect(judge([file('F01.jpg', 'bb', 'IMG_1.jpg')], [], [photo, { ...photo, entryId: 9, sha512Hex: 'cc' }])).toBe('undecided');
+  });
+
+  test('is left to a person where its record is not shown', () => {
+    expect(judgePhoto(photo, [photo], [], undefined, view([])).kind).toBe('undecided');
+  });
+
+  describe('that its record does not show', () => {
+    const basis = (changedMs: number, nowMs: number, settled: PhotoDoubt[] = []): string => {
+      const seen = view([], { nowMs });
+      return judgePhoto(photo, [photo], settled, { find: record('C-1-N00001'), changedMs }, seen).basis;
+    };
+
+    test('is not absent before its record is shown as it was after the attempt, or time enough is over', () => {
+      expect(basis(START, START + 24 * MINUTE)).toBe('index-may-lag');
+      expect(basis(START, START + 26 * MINUTE)).toBe('not-among-those-shown');
+      expect(basis(START + 11 * MINUTE, START + 12 * MINUTE)).toBe('not-among-those-shown');
+    });
+
+    test('is not absent as long as another one is missing that was accepted since', () => {
+      expect(basis(START, START + 60 * MINUTE, [{ ...photo, entryId: 8, sha512Hex: 'bb', fileName: 'IMG_2.jpg' }])).toBe(
+        'index-behind',
+      );
+    });
+  });
+});
+
+/** A service whose record has these files. */
+function judged(files: HarvestedFile[], more: Partial<PhotoDoubt> = {}, settled: PhotoDoubt[] = [], beside: PhotoDoubt[] = []) {
+  const doubt = { ...photo, ...more };
+  const shown = { find: record('C-1-N00001', { files }), changedMs: START };
+  return inWords(judgePhoto(doubt, [doubt, ...beside], settled, shown, view([])));
+}
+
+const kept = file('F01.jpg', 'bb', 'IMG_1.jpg');
+const second = { ...photo, entryId: 8, fileName: 'IMG_2.jpg', sha512Hex: 'dd' };
+
+describe('a verdict on a photograph names what it rests on, in words and with the files that were considered', () => {
+  const accountUnknown = { window: window(START, undefined) };
+  test.each([
+    ['same-digest', ['F01.jpg'], 'F01.jpg has the same digest', [file('F01.jpg', 'aa', 'other name')], {}],
+    ['same-name-and-new', ['F01.jpg'], 'F01.jpg came from a file of this name since the attempt', [kept], {}],
+    ['maker-unknown', ['F01.jpg'], 'nobody knows which account sent the photograph', [kept], accountUnknown],
+    [
+      'several-files',
+      ['F01.jpg', 'F02.jpg'],
+      'several files could be',
+      [kept, { ...kept, name: 'F02.jpg', sha512Hex: 'cc' }],
+      {},
+    ],
+    ['other-name-and-new', ['F01.jpg'], 'under another name', [file('F01.jpg', 'bb', 'renamed.jpg')], {}],
+    ['not-among-those-shown', [], 'C-1-N00001 is shown with its files, and this is none of them', [], {}],
+    ['not-among-those-shown', [], 'C-1-N00001 is shown with its files, and this is none of them', [], accountUnknown],
+  ])('%s', (basis, candidates, words, files, more) => {
+    const verdict = judged(files, more);
+    expect(verdict).toMatchObject({ basis, candidates });
+    expect(verdict.reason).toContain(words);
+  });
+
+  test('record-not-shown', () => {
+    expect(inWords(judgePhoto(photo, [photo], [], undefined, view([])))).toMatchObject({
+      basis: 'record-not-shown',
+      reason: 'the harvest does not show C-1-N00001 to this account',
+      candidates: [],
+    });
+  });
+});
+
+describe('a file of the record', () => {
+  test('is another uncertain photograph’s where it can only be that one', () => {
+    const files = [file('F02.jpg', 'ee', 'IMG_2.jpg')];
+    expect(judged(files, {}, [], [second]).basis).toBe('not-among-those-shown');
+    expect(judged(files).basis).toBe('other-name-and-new');
+  });
+
+  test('is another photograph’s that is known to be there, by its digest, or by its name, time and account', () => {
+    for (const theirs of [file('F02.jpg', 'dd', 'renamed.jpg'), file('F02.jpg', 'ee', 'IMG_2.jpg')])
+      expect(judged([theirs], {}, [second]).basis).toBe('not-among-those-shown');
+  });
+
+  test('is nobody’s for certain where another account stored it, or where it is not said who did', () => {
+    const byOther = { ...kept, history: kept.history.map((entry) => ({ ...entry, user: OTHER_USER })) };
+    const unsaid = { ...kept, history: kept.history.map((entry) => ({ ...entry, type: 'SBR1' })) };
+    expect([byOther, unsaid].map((each) => judged([each]).basis)).toEqual(['not-among-those-shown', 'not-among-those-shown']);
+  });
+
+  test('was stored by the entry of its storing, wherever that stands among the others', () => {
+    const [stored] = kept.history;
+    if (stored === undefined) throw new Error('a file has a history');
+    const renamed = { ...stored, type: 'SBR1', note: 'x.jpg', at: new Date(START + 50 * MINUTE).toISOString() };
+    expect(judged([{ ...kept, history: [renamed, stored] }]).basis).toBe('same-name-and-new');
+  });
+});
+
+test('a photograph that was accepted before the attempt says nothing of how far the index has come', () => {
+  const acceptedUntil = (untilMs: number) =>
+    judged([], {}, [{ ...second, window: { ...window(START - 60 * MINUTE), untilMs } }]).basis;
+  expect(acceptedUntil(START - CLOCK_MARGIN_MS)).toBe('index-behind');
+  expect(acceptedUntil(START - CLOCK_MARGIN_MS - 1)).toBe('not-among-those-shown');
+});
+
+test('one missing photograph does not stand in for another that is shown', () => {
+  const shown = file('F02.jpg', 'dd', 'IMG_2.jpg');
+  const third = { ...second, entryId: 9, fileName: 'IMG_3.jpg', sha512Hex: 'ff' };
+  expect(judged([shown], {}, [second]).basis).toBe('not-among-those-shown');
+  expect(judged([shown], {}, [second, third])).toMatchObject({
+    basis: 'index-behind',
+    reason: expect.stringContaining('IMG_3.jpg'),
+  });
+});

@@ -1,0 +1,261 @@
+import { describe, expect, test } from 'vitest';
+import { sha512Of } from '../../../src/http/digest.ts';
+import { applySettlement } from '../../../src/outbox/claims.ts';
+import { addImport } from '../../../src/outbox/entries.ts';
+import { addGap, gapsOf } from '../../../src/outbox/gaps.ts';
+import { insertFind } from '../../../src/outbox/stored-finds.ts';
+import { innerOf, queueFind } from '../../support/find-service.ts';
+import { lookScene } from '../../support/look-scene.ts';
+import { queueImport } from '../../support/temp-outbox.ts';
+
+const DAY_MS = 86_400_000;
+
+/** From when on a list was asked for. */
+function fromOf(query: string): number | undefined {
+  const from = new URLSearchParams(query).get('from');
+  return from === null ? undefined : Date.parse(from);
+}
+
+describe('a look at what is in doubt', () => {
+  test('settles what is there, sends again what is not, and writes down what shows it', async () => {
+    using scene = lookScene();
+    await scene.find('K-0', 'accepted');
+    const made = await scene.find('K-1', 'uncertain', true);
+    const lost = await scene.find('K-2', 'uncertain');
+    const looked = await scene.look();
+    expect(looked.map(({ entry, verdict }) => [entry.id, verdict.kind])).toEqual([
+      [made.entryId, 'found'],
+      [lost.entryId, 'absent'],
+    ]);
+    expect(scene.entry(made.entryId)).toMatchObject({ state: 'accepted', identCely: made.ident });
+    expect(scene.entry(lost.entryId)).toMatchObject({ state: 'queued', identCely: null });
+    expect([made, lost].map(({ entryId }) => scene.evidence(entryId))).toEqual([['same-and-new'], ['not-among-those-shown']]);
+  });
+
+  test('asks nothing of the service where nothing that was asked about is in doubt', async () => {
+    using scene = lookScene();
+    await scene.find('K-0', 'accepted');
+    expect(await scene.look()).toEqual([]);
+    const { entryId } = await scene.find('K-1', 'uncertain');
+    expect(await scene.look(['another'])).toEqual([]);
+    expect([scene.service.asked, scene.entry(entryId).state]).toEqual([[], 'uncertain']);
+  });
+
+  test('settles only what it was asked about', async () => {
+    using scene = lookScene();
+    await scene.find('K-0', 'accepted');
+    const lost = await scene.find('K-1', 'uncertain');
+    const made = await scene.find('K-2', 'uncertain', true);
+    await scene.look([scene.entry(lost.entryId).recordKey]);
+    expect([lost, made].map(({ entryId }) => scene.entry(entryId).state)).toEqual(['queued', 'uncertain']);
+  });
+
+  test('leaves two equal finds to a person that were sent at once, of which one was made', async () => {
+    using scene = lookScene();
+    await scene.find('K-0', 'accepted');
+    const ids = ['K-1', 'K-2'].map((localId) => queueFind(scene.outbox, localId, 'the same').entryId);
+    for (const id of ids) scene.doubt(id, scene.clock.now(), scene.clock.now() + 1000);
+    scene.service.make(innerOf('the same'));
+    await scene.clock.advance(60_000);
+    const [first] = ids;
+    await scene.look([scene.entry(first ?? 0).recordKey]);
+    expect(ids.map((id) => scene.evidence(id))).toEqual([['rival-find'], []]);
+  });
+
+  test('ends the time of which nothing is known, also where nothing else is in doubt', async () => {
+    using scene = lookScene();
+    await scene.find('K-0', 'accepted');
+    addGap(scene.outbox, { project: null, fromMs: scene.clock.now() - 1000, untilMs: scene.clock.now() });
+    await scene.clock.advance(60_000);
+    expect(await scene.look(['another'])).toEqual([]);
+    expect(gapsOf(scene.outbox)).toEqual([]);
+  });
+
+  test('begins a day before what is in doubt, and at the beginning where nothing bounds that', async () => {
+    using scene = lookScene();
+    const beganMs = scene.clock.now();
+    await scene.find('K-0', 'accepted');
+    await scene.clock.advance(10 * DAY_MS);
+    await scene.find('K-1', 'uncertain');
+    await scene.look();
+    const lists = () => scene.service.asked.filter((query) => query.includes('ListRecords'));
+    expect(lists().map(fromOf)).toEqual([beganMs - DAY_MS]);
+    scene.service.asked.length = 0;
+    const { entryId } = queueFind(scene.outbox, 'K-2');
+    scene.outbox.sql("update entries set state = 'uncertain' where id = ?").run(entryId);
+    scene.outbox.sql('update attempts set server_date_at = null').run();
+    scene.outbox.sql("insert into attempts (entry_id, started_at, method, path) values (?, 1, 'POST', '/')").run(entryId);
+    await scene.look();
+    expect(lists().map(fromOf)).toEqual([undefined]);
+  });
+
+  test('begins with what is in doubt where that is older than all that was accepted', async () => {
+    using scene = lookScene();
+    const beganMs = scene.clock.now();
+    await scene.find('K-1', 'uncertain');
+    await scene.clock.advance(10 * DAY_MS);
+    await scene.find('K-0', 'accepted');
+    await scene.look();
+    expect(scene.service.asked.filter((query) => query.includes('ListRecords')).map(fromOf)).toEqual([beganMs - DAY_MS]);
+  });
+
+  test('leaves a find whose document cannot be read any more, and does not stumble over one that was accepted', async () => {
+    using scene = lookScene();
+    const unreadable = [queueImport(scene.outbox, 'K-1'), queueImport(scene.outbox, 'K-2')].map(({ entryId }) => entryId);
+    const [accepted = 0, doubtful = 0] = unreadable;
+    const findId = insertFind(scene.outbox, { localId: 'K-3', elements: {} });
+    const document = Buffer.from('<svc xmlns="urn:svc/2.2/"><samostatny_nalez/></svc>');
+    const without = addImport(scene.outbox, findId, { document, documentSha512: sha512Of(document), project: null, issues: [] });
+    for (const id of [accepted, without]) await scene.end(id, 'accepted', scene.service.make(innerOf(`${id}`)));
+    const lost = await scene.find('K-4', 'uncertain');
+    await scene.end(doubtful, 'uncertain');
+    expect((await scene.look()).map(({ entry }) => entry.id)).toEqual([lost.entryId]);
+    expect(scene.entry(doubtful).state).toBe('uncertain');
+  });
+
+  test('begins earlier where this machine turns out to be ahead of the service', async () => {
+    using scene = lookScene();
+    const AHEAD_MS = 3 * DAY_MS;
+    const { entryId } = queueFind(scene.outbox, 'K-1');
+    scene.doubt(entryId, scene.clock.now() + AHEAD_MS, scene.clock.now() + AHEAD_MS + 60_000);
+    const ident = scene.service.make(innerOf('K-1'));
+    await scene.clock.advance(3_600_000);
+    const beganMs = scene.clock.now() - 3_600_000;
+    await scene.look(undefined, { aheadMs: AHEAD_MS });
+    expect(scene.entry(entryId)).toMatchObject({ state: 'accepted', identCely: ident });
+    const lists = scene.service.asked.filter((query) => query.includes('ListRecords'));
+    expect(lists.map(fromOf).slice(1)).toEqual([beganMs - DAY_MS]);
+  });
+});
+
+describe('a find that the harvest does not show', () => {
+  test.each([
+    ['withheld', 'alike-and-new'],
+    ['deleted', 'deleted-since'],
+  ] as const)('may be a record of its project that is %s since', async (hidden, basis) => {
+    using scene = lookScene();
+    await scene.find('K-0', 'accepted');
+    const made = await scene.find('K-1', 'uncertain', true);
+    scene.service.change(made.ident, (record) => {
+      record.hidden = hidden;
+    });
+    const [looked] = await scene.look();
+    expect(looked?.verdict).toMatchObject({ kind: 'undecided', basis, candidates: [made.ident] });
+    expect(scene.entry(made.entryId).state).toBe('uncertain');
+  });
+
+  test('is not absent as long as one is missing that the service has accepted since', async () => {
+    using scene = lookScene();
+    await scene.find('K-0', 'accepted');
+    const lost = await scene.find('K-1', 'uncertain');
+    const later = await scene.find('K-2', 'accepted');
+    scene.service.records.delete(later.ident);
+    await scene.look();
+    expect(scene.evidence(lost.entryId)).toEqual(['index-behind']);
+  });
+
+  test('is not proven absent where none that was made from here is shown', async () => {
+    using scene = lookScene();
+    const gone = await scene.find('K-0', 'accepted');
+    await scene.clock.advance(10 * DAY_MS);
+    const lost = await scene.find('K-1', 'uncertain');
+    scene.service.change(gone.ident, (record) => {
+      record.hidden = 'withheld';
+    });
+    await scene.look();
+    expect(scene.evidence(lost.entryId)).toEqual(['no-like-record-shown']);
+  });
+});
+
+describe('a record that another find here was given', () => {
+  test('is not this one, also where it was corrected since, or was given a number', async () => {
+    using scene = lookScene();
+    const owner = await scene.find('K-0', 'accepted');
+    const canary = await scene.find('K-9', 'accepted');
+    expect(canary.ident).not.toBe(owner.ident);
+    const lost = await scene.find('K-1', 'uncertain', false, 'K-0');
+    for (const edit of ['', 'INV 1']) {
+      scene.service.setNumber(owner.ident, edit);
+      await scene.look();
+      expect(scene.evidence(lost.entryId)).toEqual(['not-among-those-shown']);
+      await scene.end(lost.entryId, 'uncertain');
+    }
+    scene.service.change(owner.ident, (record) => {
+      record.inner = innerOf('opravená').replace(/<ident_cely>.*?<\/ident_cely>/, '');
+    });
+    await scene.look();
+    expect(scene.entry(lost.entryId).state).toBe('queued');
+  });
+
+  test('is not this one, also where it was made at another time and was given a number', async () => {
+    using scene = lookScene();
+    await scene.find('K-9', 'accepted');
+    const ident = scene.service.make(innerOf('K-0'));
+    await scene.clock.advance(DAY_MS / 2);
+    await scene.end(queueFind(scene.outbox, 'K-0').entryId, 'accepted', ident);
+    scene.service.setNumber(ident, 'INV 1');
+    const lost = await scene.find('K-1', 'uncertain', false, 'K-0');
+    await scene.look();
+    expect(scene.evidence(lost.entryId)).toEqual(['not-among-those-shown']);
+  });
+
+  test('is this one where it was made after the service had answered for the other, which it has lost', async () => {
+    for (const firstTries of [0, 1]) {
+      using scene = lookScene();
+      await scene.find('K-9', 'accepted');
+      const { entryId: owner } = queueFind(scene.outbox, 'K-0');
+      for (let time = 0; time < firstTries; time += 1) {
+        await scene.end(owner, 'uncertain');
+        await scene.look();
+      }
+      const lostIdent = scene.service.make(innerOf('K-0'));
+      await scene.end(owner, 'accepted', lostIdent);
+      scene.service.records.delete(lostIdent);
+      const made = await scene.find('K-1', 'uncertain', true);
+      expect(made.ident).toBe(lostIdent);
+      await scene.clock.advance(3_600_000);
+      await scene.look(undefined, { settleMs: 600_000 });
+      expect(scene.entry(made.entryId)).toMatchObject({ state: 'accepted', identCely: lostIdent });
+    }
+  });
+
+  test('is left to a person where a person knows it to be the other, which the service may have made as late as this one', async () => {
+    using scene = lookScene();
+    await scene.find('K-9', 'accepted');
+    const fromMs = scene.clock.now();
+    const { entryId: owner } = await scene.find('K-0', 'uncertain');
+    const ident = scene.service.make(innerOf('K-1'));
+    applySettlement(scene.outbox, scene.entry(owner), { state: 'accepted', identCely: ident });
+    const { entryId } = queueFind(scene.outbox, 'K-1');
+    scene.doubt(entryId, fromMs, scene.clock.now() + 1000);
+    await scene.clock.advance(3_600_000);
+    await scene.look(undefined, { settleMs: 600_000 });
+    expect([scene.evidence(entryId), scene.entry(owner).state]).toEqual([['alike-and-new'], 'accepted']);
+  });
+
+  test('is this one though it has another number, where an older copy was put back since', async () => {
+    for (const restored of [false, true]) {
+      using scene = lookScene();
+      await scene.find('K-9', 'accepted');
+      const { entryId } = queueFind(scene.outbox, 'K-1');
+      if (restored) scene.doubt(entryId, scene.clock.now(), scene.clock.now() + 1000);
+      else await scene.end(entryId, 'uncertain');
+      scene.service.setNumber(scene.service.make(innerOf('K-1')), 'INV 1');
+      await scene.look();
+      expect(scene.evidence(entryId)).toEqual([restored ? 'same-and-new' : 'alike-and-new']);
+    }
+  });
+
+  test('is this one where the service was put back, lost the other and gave its identifier anew: that one is in doubt', async () => {
+    using scene = lookScene();
+    await scene.find('K-9', 'accepted');
+    const owner = await scene.find('K-0', 'accepted');
+    await scene.clock.advance(DAY_MS);
+    scene.service.records.delete(owner.ident);
+    const made = await scene.find('K-1', 'uncertain', true);
+    expect(made.ident).toBe(owner.ident);
+    await scene.look();
+    expect(scene.entry(made.entryId)).toMatchObject({ state: 'accepted', identCely: owner.ident });
+    expect(scene.entry(owner.entryId)).toMatchObject({ state: 'uncertain', identCely: null });
+  });
+});

@@ -1,0 +1,294 @@
+import { describe, expect, test } from 'vitest';
+import {
+  afterPage,
+  afterShrinking,
+  beginLook,
+  beginPass,
+  boundMs,
+  changedMeanwhile,
+  counted,
+  cutWalk,
+  hasShrunk,
+  isOnePage,
+  isThroughAll,
+  isWhole,
+  judge,
+  missingOf,
+  type Pass,
+  type Window,
+} from '../../../src/oai/pass.ts';
+
+const BEGAN = 1_000_000;
+const OPEN: Window = { fromMs: null, untilMs: null };
+const PAGE = { next: 'T', completeListSize: undefined, responseDateMs: BEGAN, datestampsMs: [], identifiers: [], againMs: [] };
+
+type More = Partial<Omit<Pass, 'look' | 'walk'>> & {
+  readonly look?: Partial<Pass['look']>;
+  readonly walk?: Partial<Pass['walk']>;
+};
+
+function aPass({ look, walk, ...more }: More = {}): Pass {
+  const pass = beginPass('full', more.window ?? OPEN, BEGAN, 1);
+  return { ...pass, ...more, look: { ...pass.look, ...look }, walk: { ...pass.walk, ...walk } };
+}
+
+/** Some list of two pages, of which nothing is missing. */
+const COUNTED: More = { listSize: 9, look: { met: 9 }, walk: { ended: true, pages: 2, direction: 'falling', edgeMs: 5 } };
+const UNCOUNTED: More = { look: { met: 9, metBefore: 9 }, walk: { ended: true, pages: 2 } };
+
+function having(base: More, more: More): Pass {
+  return aPass({ ...base, ...more, look: { ...base.look, ...more.look }, walk: { ...base.walk, ...more.walk } });
+}
+
+describe('a look', () => {
+  const READ = { met: 7, isNew: 2, overlooked: 1, metBefore: 5, changed: 3, order: 'x', orderBefore: 'y', agreed: 1 } as const;
+  const STIRRED = { gone: true, doubtful: true, fresh: true, repeated: true } as const;
+  const STILL = { met: 0, changed: 0, order: '', gone: false, doubtful: false, fresh: false, repeated: false } as const;
+
+  test('begins with nothing read', () => {
+    expect(beginPass('changes', { fromMs: 3, untilMs: null }, BEGAN, 4)).toEqual({
+      ...{ kind: 'changes', window: { fromMs: 3, untilMs: null }, beganMs: BEGAN, firstLook: 4, met: 0, listSize: null },
+      look: { ...STILL, number: 4, isNew: 0, overlooked: 0, metBefore: null, orderBefore: '', agreed: 0 },
+      walk: {
+        ...{ window: { fromMs: 3, untilMs: null }, token: null, pages: 0, size: null },
+        ...{ ended: false, direction: null, edgeMs: null },
+      },
+    });
+  });
+
+  test('after a whole one knows what that met, in which order, and whether it agreed with the one before', () => {
+    const pass = aPass({ listSize: 7, look: { ...READ, ...STIRRED, overlooked: 0 }, walk: { token: 'T', pages: 3 } });
+    const next = beginLook(pass, true);
+    expect(next.look).toEqual({
+      ...STILL,
+      ...{ number: 2, metBefore: 7, isNew: 0, overlooked: 0, orderBefore: 'x', agreed: 2 },
+    });
+    expect(next.walk).toEqual(aPass().walk);
+    expect(beginLook(aPass({ listSize: 7, look: { ...READ, overlooked: 1 } }), true).look).toMatchObject({
+      agreed: 0,
+      overlooked: 0,
+    });
+  });
+
+  test('after one that broke off knows what the last whole one met', () => {
+    const next = beginLook(aPass({ look: { ...READ, ...STIRRED } }), false);
+    expect(next.look).toEqual({
+      ...STILL,
+      ...{ number: 2, metBefore: 5, isNew: 2, overlooked: 1, orderBefore: 'y', agreed: 1 },
+    });
+  });
+});
+
+describe('after a page', () => {
+  const after = (pass: Pass, more: Partial<Parameters<typeof afterPage>[1]>) => afterPage(pass, { ...PAGE, ...more });
+
+  test('the walk goes on at its token, or has come to its end', () => {
+    const pass = aPass({ walk: { pages: 2, size: 7 } });
+    expect(after(pass, { next: 'T3' }).walk).toMatchObject({ token: 'T3', ended: false, pages: 3, size: 7 });
+    expect(after(pass, { next: undefined, completeListSize: 8 }).walk).toMatchObject({ token: null, ended: true, size: 8 });
+  });
+
+  test('the earliest time that the service named counts', () => {
+    expect([BEGAN - 1, BEGAN + 1].map((responseDateMs) => after(aPass(), { responseDateMs }).beganMs)).toEqual([
+      BEGAN - 1,
+      BEGAN,
+    ]);
+  });
+
+  test('a record that changed since the pass began is fresh, and stays so', () => {
+    const fresh = (...datestampsMs: number[]) => after(aPass(), { datestampsMs }).look.fresh;
+    expect([fresh(BEGAN - 1), fresh(BEGAN - 5, BEGAN), fresh()]).toEqual([false, true, false]);
+    expect(after(aPass({ look: { fresh: true } }), {}).look.fresh).toBe(true);
+  });
+
+  test('a list of one page needs no count, and one of several keeps what it was counted as', () => {
+    const sizeOf = (pass: Pass, more: Partial<Parameters<typeof afterPage>[1]>) => after(pass, more).listSize;
+    const before = aPass({ listSize: 9 });
+    expect(sizeOf(before, { next: undefined })).toBeNull();
+    expect(sizeOf(before, { next: undefined, completeListSize: 4 })).toBe(4);
+    expect(sizeOf(before, {})).toBe(9);
+    expect(sizeOf(aPass({ listSize: 9, walk: { pages: 1 } }), { next: undefined })).toBe(9);
+    expect(sizeOf(aPass({ listSize: 9, walk: { window: { fromMs: 1, untilMs: null } } }), { next: undefined })).toBe(9);
+  });
+
+  test('a part of the window tells only by how much it shrank', () => {
+    const part = (size: number | null, listSize: number | null = 9) =>
+      aPass({ listSize, walk: { size, window: { fromMs: 1, untilMs: null } } });
+    const sizeOf = (pass: Pass, completeListSize: number) => after(pass, { completeListSize }).listSize;
+    expect([sizeOf(part(5), 3), sizeOf(part(5), 8), sizeOf(part(null), 3), sizeOf(part(5, null), 3)]).toEqual([7, 9, 9, null]);
+  });
+
+  test('something has left the list where its end has come and more was met than it counts', () => {
+    const gone = (met: number, more: Partial<Parameters<typeof afterPage>[1]>) => after(aPass({ look: { met } }), more).look.gone;
+    const last = { next: undefined, completeListSize: 5 };
+    expect([gone(6, last), gone(5, last), gone(6, { ...last, next: 'T' }), gone(6, { next: undefined })]).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+    expect(after(aPass({ look: { gone: true } }), {}).look.gone).toBe(true);
+  });
+
+  test('what stands twice has moved, but for what a walk that goes on reads again', () => {
+    const repeated = (window: Window, walked: Window, ...againMs: number[]) =>
+      after(aPass({ window, walk: { window: walked } }), { againMs }).look.repeated;
+    expect([repeated(OPEN, OPEN), repeated(OPEN, OPEN, 5)]).toEqual([false, true]);
+    const newer = { fromMs: 5, untilMs: null };
+    expect([4, 5, 6].map((ms) => repeated(OPEN, newer, ms))).toEqual([false, false, true]);
+    expect(repeated(newer, newer, 4)).toBe(true);
+    const older = { fromMs: null, untilMs: 5 };
+    expect([4, 5, 6].map((ms) => repeated(OPEN, older, ms))).toEqual([true, false, false]);
+    expect(repeated(older, older, 6)).toBe(true);
+    const between = { fromMs: 2, untilMs: 5 };
+    expect([repeated({ fromMs: 2, untilMs: null }, between, 6), repeated({ fromMs: null, untilMs: 5 }, between, 6)]).toEqual([
+      false,
+      true,
+    ]);
+    expect(after(aPass({ look: { repeated: true } }), {}).look.repeated).toBe(true);
+  });
+
+  test('the order of a list that is not counted is kept, record by record', () => {
+    const orderOf = (pages: readonly (readonly string[])[], completeListSize?: number) =>
+      pages.reduce((pass, identifiers) => after(pass, { identifiers, completeListSize }), aPass()).look.order;
+    expect(orderOf([['A', 'B'], ['C']])).not.toBe(orderOf([['A', 'B'], ['D']]));
+    expect(orderOf([['A', 'B'], ['C']])).not.toBe(orderOf([['B', 'A'], ['C']]));
+    expect(orderOf([['A', 'B'], ['C']])).not.toBe(orderOf([['C']]));
+    expect(orderOf([['A', 'B']])).not.toBe(orderOf([['AB']]));
+    expect(orderOf([['A', 'B'], ['C']])).toBe(orderOf([['A', 'B'], ['C']]));
+    expect(orderOf([['A']], 9)).toBe('');
+  });
+});
+
+describe('a list that shrinks while it is read', () => {
+  test('is noticed where it was counted before and is counted again', () => {
+    const shrunk = (size: number | null, now: number | undefined) => hasShrunk(aPass({ walk: { size } }), now);
+    expect([shrunk(5, 4), shrunk(5, 5), shrunk(5, undefined), shrunk(null, 4)]).toEqual([true, false, false, false]);
+  });
+
+  test('is read on behind the last record where it has an order, and is doubtful where it has none', () => {
+    const walk = { token: 'T', pages: 2, size: 9, edgeMs: 5 };
+    const ordered = afterShrinking(aPass({ listSize: 9, walk: { ...walk, direction: 'falling' } }), 8);
+    expect(ordered).toMatchObject({ listSize: 8, look: { gone: true, doubtful: false } });
+    expect(ordered.walk).toEqual(aPass({ walk: { window: { fromMs: null, untilMs: 5 } } }).walk);
+    const without = afterShrinking(aPass({ listSize: 9, walk: { ...walk, direction: 'neither' } }), 8);
+    expect(without).toMatchObject({ listSize: 8, look: { gone: true, doubtful: true }, walk: { token: 'T', pages: 2, size: 8 } });
+    expect(afterShrinking(aPass({ walk }), undefined).walk.size).toBeNull();
+    const doubted = aPass({ listSize: 9, look: { doubtful: true }, walk: { ...walk, direction: 'rising' } });
+    expect(afterShrinking(doubted, 8)).toMatchObject({
+      look: { doubtful: true },
+      walk: { window: { fromMs: 5, untilMs: null } },
+    });
+  });
+
+  test('is read from its beginning where nothing counts it', () => {
+    const cut = cutWalk(aPass({ walk: { token: 'T', direction: 'falling', edgeMs: 5 } }));
+    expect(cut).toMatchObject({ look: { number: 2 }, walk: { token: null, window: OPEN } });
+    const known = { met: 3, metBefore: 5, order: 'x', orderBefore: 'y', agreed: 1 };
+    expect(cutWalk(aPass({ look: known })).look).toMatchObject({ met: 0, metBefore: 5, orderBefore: 'y', agreed: 1 });
+  });
+});
+
+describe('the whole of a window', () => {
+  test('is walked unless one of its bounds was cut', () => {
+    const window = { fromMs: 1, untilMs: 9 };
+    const through = (walked: Window) => isThroughAll(aPass({ window, walk: { window: walked } }));
+    expect([through(window), through({ ...window, fromMs: 2 }), through({ ...window, untilMs: 8 })]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  test('is one page where the first one is the last', () => {
+    const one = (walk: Partial<Pass['walk']>) => isOnePage(aPass({ walk: { ended: true, pages: 1, ...walk } }));
+    expect([one({}), one({ pages: 2 }), one({ ended: false }), one({ window: { fromMs: 1, untilMs: null } })]).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  test('lacks what was counted and not met', () => {
+    const missing = (listSize: number | null, met: number) => missingOf(aPass({ listSize, look: { met } }));
+    expect([missing(9, 7), missing(9, 9), missing(9, 11), missing(null, 3)]).toEqual([2, 0, 0, 0]);
+  });
+
+  test('was met where it was counted, nothing is missing and nothing was skipped', () => {
+    expect(isWhole(aPass(COUNTED))).toBe(true);
+    for (const more of [{ listSize: null }, { listSize: 10 }, { look: { doubtful: true } }])
+      expect(isWhole(having(COUNTED, more))).toBe(false);
+  });
+
+  test('that is counted again has lost something where it counts less than before, or less than was met', () => {
+    const gone = (listSize: number | null, met: number, now: number, before = false) =>
+      counted(aPass({ listSize, look: { met, gone: before } }), now);
+    expect(gone(9, 7, 9)).toMatchObject({ listSize: 9, look: { gone: false } });
+    expect(gone(9, 7, 8)).toMatchObject({ listSize: 8, look: { gone: true } });
+    expect(gone(null, 7, 6).look.gone).toBe(true);
+    expect(gone(null, 7, 7).look.gone).toBe(false);
+    expect(gone(9, 9, 9, true).look.gone).toBe(true);
+  });
+
+  test('has changed meanwhile where a list of changes brought something', () => {
+    expect(changedMeanwhile(aPass()).look).toEqual({ ...aPass().look, fresh: true });
+  });
+});
+
+describe('a counted look', () => {
+  test('is complete where all was met and nothing stirred', () => {
+    expect(judge(aPass(COUNTED))).toBe('complete');
+  });
+
+  test('that misses something is taken again, until two agree that the service sends less than it counts', () => {
+    const missing = (look: Partial<Pass['look']>) => judge(having(COUNTED, { listSize: 10, look }));
+    expect(missing({})).toBe('again');
+    expect(missing({ metBefore: 9 })).toBe('short');
+    expect(missing({ metBefore: 8 })).toBe('again');
+    expect(missing({ metBefore: 7, isNew: 2 })).toBe('short');
+    expect(missing({ metBefore: 9, overlooked: 1 })).toBe('again');
+    expect(missing({ metBefore: 9, changed: 3, order: 'x' })).toBe('short');
+  });
+
+  test.each([
+    ['something left the list', { look: { gone: true, metBefore: 9 } }, 'again'],
+    ['something may have been skipped', { look: { doubtful: true, metBefore: 9 } }, 'again'],
+    ['something stood twice', { look: { repeated: true } }, 'again'],
+    ['something stood twice, and the look before met the same', { look: { repeated: true, metBefore: 9 } }, 'complete'],
+    ['something changed at its head, where another would have stood twice', { look: { fresh: true } }, 'complete'],
+    ['something changed, and the list is walked oldest first', { look: { fresh: true }, walk: { direction: 'rising' } }, 'again'],
+    [
+      'something changed, and the walk was cut',
+      { look: { fresh: true }, walk: { window: { fromMs: null, untilMs: 5 } } },
+      'again',
+    ],
+    [
+      'something changed, the walk was cut, and the look before met the same',
+      { look: { fresh: true, metBefore: 9 }, walk: { window: { fromMs: null, untilMs: 5 } } },
+      'complete',
+    ],
+    ['all stood on one page', { look: { gone: true }, walk: { pages: 1 } }, 'complete'],
+  ] as const)('where %s', (_name, more, verdict) => {
+    expect(judge(having(COUNTED, more))).toBe(verdict);
+  });
+});
+
+describe('a look that is not counted', () => {
+  test.each([
+    ['is taken again where none before it agreed with another', {}, 'again'],
+    ['is complete where it is the third to agree', { look: { agreed: 1 } }, 'complete'],
+    ['is taken again where it met another number', { look: { agreed: 1, metBefore: 8 } }, 'again'],
+    ['is taken again where a record changed', { look: { agreed: 1, changed: 1 } }, 'again'],
+    ['is taken again where the order is another', { look: { agreed: 1, order: 'x', orderBefore: 'y' } }, 'again'],
+    ['is taken again where one was overlooked before', { look: { agreed: 1, overlooked: 1 } }, 'again'],
+    ['is complete where all stood on one page', { walk: { pages: 1 } }, 'complete'],
+  ] as const)('%s', (_name, more, verdict) => {
+    expect(judge(having(UNCOUNTED, more))).toBe(verdict);
+  });
+});
+
+test('a bound of a person includes the last millisecond of its day or second', () => {
+  expect(boundMs('2025-06-18', 'day')).toBe(Date.UTC(2025, 5, 19) - 1);
+  expect(boundMs('2025-06-18T08:00:00Z', 'second')).toBe(Date.UTC(2025, 5, 18, 8, 0, 1) - 1);
+});
