@@ -7,7 +7,6 @@ const SUPPORT = 'support/eventually.ts';
 const MOMENTS = [
   'chaos/stage.ts',
   'conformance/main.ts',
-  'endurance/harvest-random-stories.test.ts',
   'endurance/harvest-records-survives.test.ts',
   'endurance/harvest-survives.test.ts',
   'endurance/restore.test.ts',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
 import {
   canMountDisks,
   damage,
@@ -14,6 +15,8 @@ import {
 } from '../support/hostile-disk.ts';
 import { expectDone, type Home, jsonLines, makeHome, type Run, signedIn } from '../support/run-pas.ts';
 import { useMockProcess } from '../support/use-mock.ts';
+
+hostRuns();
 
 const mock = useMockProcess('--min-interval', '10');
 let home: Home;

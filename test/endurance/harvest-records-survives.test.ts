@@ -4,11 +4,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { eventually } from '../support/eventually.ts';
-import { oaiFault, passingTroubles } from '../support/harvest-troubles.ts';
+import { oaiFault } from '../support/harvest-troubles.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
 import { canMountDisks, pasWithFilesUpTo } from '../support/hostile-disk.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { type Home, PROJECT, type Run, signedIn } from '../support/run-pas.ts';
 import { pasOnSmallDisk } from '../support/small-disk.ts';
+
+hostRuns();
 
 const SET = 'heslo';
 const PAGE_SIZE = 20;
@@ -44,15 +47,6 @@ async function pagesAsked(): Promise<number> {
 
 const oai = (fault: string, more: object = {}) => oaiFault(9, fault, more);
 const slowly = (ms: number) => oai('slow', { ms, times: 100_000, when: { every: 1 } });
-
-describe('trouble on the way is got over', () => {
-  test.each(passingTroubles(9))('%s', async (_, fault) => {
-    await service.faults(fault);
-    const run = await harvest('out.jsonl');
-    expect(run.code, run.stderr).toBe(0);
-    expect(identsIn(read('out.jsonl'))).toEqual(expected);
-  });
-});
 
 describe('trouble that stays ends the harvest, and the next run goes on', () => {
   test.each([
@@ -129,6 +123,7 @@ describe.each([
     await reaches(3);
     const second = await harvest(out);
     expect([second.code, second.stderr]).toEqual([5, expect.stringMatching(/another program/)]);
+    await service.faults();
     expect((await running.ended).code).toBe(0);
     expect(held('.')).toEqual(expected);
   });

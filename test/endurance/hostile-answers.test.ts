@@ -2,10 +2,18 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import type { World } from '../../src/context/context.ts';
+import { main } from '../../src/main.ts';
+import { eventually } from '../support/eventually.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { manualClock } from '../support/manual-clock.ts';
 import { envelope, ODD_SET, page, send, startOddService } from '../support/odd-service.ts';
 import { addressFlags, type Home, makeHome, type Service } from '../support/run-pas.ts';
+
+hostRuns();
 
 const MEBI = 1024 * 1024;
 
@@ -20,7 +28,8 @@ async function homeAt(service: Service, more: NodeJS.ProcessEnv = {}): Promise<H
 
 const inList = (inner: string): string => envelope(`<ListRecords>${inner}</ListRecords>`);
 
-describe('an answer that was made to fill the memory is one clear error, in little room:', () => {
+// What is refused is asked for again after seconds in which nothing happens.
+describe.concurrent('an answer that was made to fill the memory is one clear error, in little room:', () => {
   test.each<readonly [string, RegExp, (response: ServerResponse) => void]>([
     ['a hundred megabytes of elements in a gzip', /gzip/, (to) => send(to, gzipSync(inList('<a/>'.repeat(25 * MEBI))))],
     ['a gzip that is a thousand times smaller', /gzip/, (to) => send(to, gzipSync(inList(`<a>${' '.repeat(20 * MEBI)}</a>`)))],
@@ -34,7 +43,7 @@ describe('an answer that was made to fill the memory is one clear error, in litt
     await using service = await startOddService();
     const home = await homeAt(service, LITTLE_ROOM);
     service.odd((response) => odd(response));
-    const run = await home.pas('harvest', ODD_SET, '--out', 'out.jsonl', '--json');
+    const run = await home.start('harvest', ODD_SET, '--out', 'out.jsonl', '--json').ended;
     expect(run.stderr).toMatch(words);
     expect(run.stderr).not.toMatch(/\n\s+at |heap/);
     expect(run.code).toBe(14);
@@ -67,11 +76,22 @@ test('doctor ends against a service that takes every question and answers none, 
   await new Promise((resolve) => silent.once('listening', resolve));
   const address = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
   const home = await homeAt({ base_url: address, oai_base: address, schema_base: address });
-  const run = await home.pas('doctor', '--json');
+  const begunMs = Date.now();
+  const clock = manualClock(begunMs);
+  const stdout = new PassThrough();
+  const streams = { stdin: new PassThrough(), stdout, stderr: new PassThrough() } as unknown as World['streams'];
+  const run = main(['doctor', '--json'], { environment: home.env, streams, cwd: home.folder, given: { clock } });
+  // Both interfaces have been asked for a whole minute.
+  for (const asked of [1, 2]) {
+    await eventually(() => clock.advance(100).then(() => sockets.size)).toBe(asked);
+    await clock.advance(60_000);
+  }
+  const code = await run;
+  expect(clock.now() - begunMs).toBeLessThan(150_000);
   for (const socket of sockets) socket.destroy();
   silent.close();
-  const { checks } = JSON.parse(run.stdout) as { checks: readonly { name: string; level: string }[] };
+  const { checks } = JSON.parse(String(stdout.read())) as { checks: readonly { name: string; level: string }[] };
   expect(checks.find(({ name }) => name === 'service')?.level).toBe('problem');
   expect(checks.find(({ name }) => name === 'harvesting')?.level).toBe('problem');
-  expect(run.code).toBe(5);
+  expect(code).toBe(5);
 });

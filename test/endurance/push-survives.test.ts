@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { eventually } from '../support/eventually.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, jsonLines, type Run, signedIn } from '../support/run-pas.ts';
+
+hostRuns();
 
 const FINDS = 8;
 
@@ -49,41 +52,6 @@ async function expectEachOnceOrUncertain(): Promise<void> {
   expect(await created()).toBeLessThanOrEqual(accepted + uncertain);
 }
 
-test('a token that runs out in the middle is renewed and nothing is lost', async () => {
-  await service.faults({ endpoint: 'import', when: { nth: 4 }, fault: 'token-expired', times: 1 });
-  const { code, summary } = await push();
-  expect(code).toBe(0);
-  expect(summary).toMatchObject({ accepted: FINDS });
-  expect(Number(summary?.['requests'])).toBeGreaterThan(FINDS);
-  expect(await created()).toBe(FINDS);
-});
-
-describe('a throttle', () => {
-  test.each([
-    ['that says how long', { retry_after: 1 }],
-    ['that says nothing', {}],
-  ])('%s slows the push down and loses nothing', async (_name, more) => {
-    await service.faults({ endpoint: 'import', when: { nth: 3 }, times: 1, fault: 'throttle', ...more });
-    const { code, summary } = await push();
-    expect(code).toBe(0);
-    expect(summary).toMatchObject({ accepted: FINDS, throttled: 1, requests: FINDS + 1 });
-    expect(await created()).toBe(FINDS);
-  });
-});
-
-test('a locked record waits while the others go on', async () => {
-  await expectDone(home.pas('push'));
-  const [first, second] = await home.json<{ local_id: string; ident_cely: string }[]>('list');
-  await expectDone(home.pas('number', 'set', first?.local_id ?? '', 'A 1'));
-  await expectDone(home.pas('number', 'set', second?.ident_cely ?? '', 'A 2'));
-  await service.faults({ endpoint: 'number', when: { nth: 1 }, times: 1, fault: 'lock' });
-  const { code, summary, stdout } = await push();
-  expect(code).toBe(0);
-  expect(summary).toMatchObject({ accepted: 2, locked: 1, throttled: 0 });
-  const settled = jsonLines(stdout).filter(({ type, state }) => type === 'settled' && state === 'accepted');
-  expect(settled.map(({ find }) => find)).toEqual([second?.local_id, first?.local_id]);
-});
-
 test('a closed service ends the push with 5 and keeps the queue', async () => {
   await service.control('PUT', '/settings', { access_mode: 'closed' });
   const closed = await push();
@@ -95,20 +63,6 @@ test('a closed service ends the push with 5 and keeps the queue', async () => {
 });
 
 describe('a find of which nobody knows whether the service has it', () => {
-  test.each(['500-after-save', 'reset-after-save', 'truncate', 'malformed', '502'])(
-    'after %s is never sent again blindly',
-    async (fault) => {
-      await service.faults({ endpoint: 'import', when: { nth: 3 }, times: 1, fault });
-      const first = await push();
-      await expectEachOnceOrUncertain();
-      const second = await push();
-      await expectEachOnceOrUncertain();
-      const { uncertain = 0, accepted = 0 } = await imports();
-      expect([first.code, second.code]).toEqual(uncertain > 0 ? [6, 6] : [0, 0]);
-      expect(accepted + uncertain).toBe(FINDS);
-    },
-  );
-
   test('is named with the command that settles it, and a person can settle it either way', async () => {
     await service.faults({ endpoint: 'import', when: { every: 4 }, times: 2, fault: '500-before-save' });
     expect((await push()).code).toBe(6);
@@ -175,6 +129,7 @@ test('a second push of the same outbox is refused with 11 and the holder’s num
   const second = await home.pas('push', '--json');
   expect(second.code).toBe(11);
   expect(second.stderr).toContain(`process ${running.child.pid}`);
+  await service.control('PUT', '/settings', { latency_ms: 0 });
   expect((await running.ended).code).toBe(0);
   expect(await created()).toBe(FINDS);
 });

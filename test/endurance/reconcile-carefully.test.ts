@@ -6,9 +6,12 @@ import { tinyPng } from '../support/a-season.ts';
 import { countMade } from '../support/count-made.ts';
 import { findStates } from '../support/find-states.ts';
 import { freePort } from '../support/free-port.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
 import { type MockProcess, type MockState, startMockProcess } from '../support/mock-process.ts';
 import { addressFlags, expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
+
+hostRuns();
 
 /** The times that the profile has by default are over after half an hour of the service's clock. */
 const HALF_AN_HOUR = 30 * 60_000;
@@ -65,51 +68,21 @@ const identOf = (find: string): string =>
         .get(find, 'import') as string,
   );
 
-describe('where the harvest shows new records late', () => {
-  test('a find is not sent again as long as another one is missing that the service has accepted since', async () => {
-    await pushed('A');
-    await mock.service.control('PUT', '/settings', { index_delay_ms: 2 * HALF_AN_HOUR });
-    await queue('B');
-    await pushFailing('B', '500-after-save');
-    await queue('C');
-    await home.pas('push', 'C');
-    expect(await findStates(home)).toMatchObject({ B: 'uncertain', C: 'accepted' });
-    await later(HALF_AN_HOUR);
-    const [told] = await reconciled();
-    expect(told).toMatchObject({ find: 'B', verdict: 'undecided' });
-    expect(told?.reason).toMatch(/index is behind/);
-    await later(HALF_AN_HOUR);
-    expect(await reconciled()).toMatchObject([{ find: 'B', verdict: 'found' }]);
-    expect(await mock.made()).toMatchObject({ finds: 3 });
-  });
-
-  test('a lone find is sent again only when it would be shown, and then once', async () => {
-    await pushed('A');
-    await queue('B');
-    await pushFailing('B', '500-before-save');
-    await later(12 * 60_000);
-    const [told] = await reconciled();
-    expect(told).toMatchObject({ verdict: 'undecided' });
-    expect(told?.reason).toMatch(/may show new records late.*ask again in \d+ s/);
-    await later(14 * 60_000);
-    expect(await reconciled()).toMatchObject([{ verdict: 'absent' }]);
-    await expectDone(home.pas('push'));
-    expect(await mock.made()).toMatchObject({ finds: 2 });
-  });
-
-  test('a later find that is shown proves nothing about an earlier one while that may still come', async () => {
-    await pushed('A');
-    await queue('B');
-    await pushFailing('B', '500-before-save');
-    await later(11 * 60_000);
-    await queue('C');
-    await home.pas('push');
-    expect(await findStates(home)).toMatchObject({ B: 'uncertain', C: 'accepted' });
-    await later(15 * 60_000);
-    await expectDone(home.pas('push'));
-    expect(await findStates(home)).toMatchObject({ B: 'accepted', C: 'accepted' });
-    expect(await mock.made()).toMatchObject({ finds: 3 });
-  });
+test('a find is not sent again as long as another one is missing that the service has accepted since', async () => {
+  await pushed('A');
+  await mock.service.control('PUT', '/settings', { index_delay_ms: 2 * HALF_AN_HOUR });
+  await queue('B');
+  await pushFailing('B', '500-after-save');
+  await queue('C');
+  await home.pas('push', 'C');
+  expect(await findStates(home)).toMatchObject({ B: 'uncertain', C: 'accepted' });
+  await later(HALF_AN_HOUR);
+  const [told] = await reconciled();
+  expect(told).toMatchObject({ find: 'B', verdict: 'undecided' });
+  expect(told?.reason).toMatch(/index is behind/);
+  await later(HALF_AN_HOUR);
+  expect(await reconciled()).toMatchObject([{ find: 'B', verdict: 'found' }]);
+  expect(await mock.made()).toMatchObject({ finds: 3 });
 });
 
 describe('two profiles of one service', () => {

@@ -5,9 +5,12 @@ import { openSqlite } from '../../src/store/database.ts';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { eventually } from '../support/eventually.ts';
 import { findStates } from '../support/find-states.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
 import { modeOf } from '../support/hostile-disk.ts';
 import { expectDone, type Home, settledAfter, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
+
+hostRuns();
 
 const mock = useMock('--min-interval', '10');
 let home: Home;
@@ -264,9 +267,10 @@ test('killed at any moment there is the old outbox or the new one, whole', async
   await expectDone(home.pas('import', writeSeason(home, 40)));
   await expectDone(home.pas('backup', copy));
   await expectDone(home.pas('import', writeSeason(home, 60)));
-  for (let turn = 0; turn < 8; turn += 1) {
+  // Later and later, from before it has read the copy until it has ended.
+  for (let turn = 0; turn < 16; turn += 1) {
     const running = home.start('restore', copy, '--replace');
-    await Promise.race([running.ended, new Promise((resolve) => setTimeout(resolve, 250 + turn * 25))]);
+    await Promise.race([running.ended, new Promise((resolve) => setTimeout(resolve, 100 + turn * 25))]);
     running.child.kill('SIGKILL');
     await running.ended;
     const finds = Object.values(await states());

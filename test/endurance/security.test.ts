@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -6,6 +6,7 @@ import { createServer as createSocketServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
 import { everythingIn, isSuperuser, modeOf, pasAsOther } from '../support/hostile-disk.ts';
 import {
   addressFlags,
@@ -19,6 +20,8 @@ import {
   signedIn,
 } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
+
+hostRuns();
 
 const mock = useMock('--min-interval', '10');
 const closers: (() => void)[] = [];
@@ -343,23 +346,4 @@ describe('a data folder or a file of secrets that others may read', () => {
     expect(whoami.code).toBe(12);
     expect(whoami.stderr).toMatch(/secrets\.json is not used: others may read it, and its permissions cannot be changed/);
   });
-});
-
-test('every file and folder that pas makes is for its owner alone, whatever the umask', async () => {
-  const umask = process.umask(0);
-  try {
-    const home = await signedIn(mock.service);
-    await expectDone(home.pas('import', writeSeason(home, 2, { photos: true })));
-    await expectDone(home.pas('harvest-vocab', 'organizace'));
-    await expectDone(home.pas('push'));
-    await expectDone(home.pas('backup', 'pas/copy.sqlite', '--photos'));
-    const made = [...everythingIn(join(home.folder, 'pas')), ...everythingIn(join(home.folder, 'state'))];
-    expect(readdirSync(join(home.folder, 'pas'))).toContain('photos');
-    expect(made.length).toBeGreaterThan(8);
-    const open = made.filter((path) => modeOf(path) !== (statSync(path).isDirectory() ? '700' : '600'));
-    expect(open).toEqual([]);
-    expect((await home.pas('doctor', '--offline')).stdout).toMatch(/✓ permissions/);
-  } finally {
-    process.umask(umask);
-  }
 });

@@ -3,11 +3,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
-import { serverFinds } from '../chaos/server-finds.ts';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { startCuttingWire, startPageProxy } from '../support/faulty-network.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
 import { expectDone, type Home, jsonLines, type Run, settledAfter, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
+
+hostRuns();
 
 const mock = useMock('--min-interval', '10');
 
@@ -93,17 +95,3 @@ function forgeCuts(home: Home, times: number): void {
   for (let index = 0; index < times; index += 1) add.run(id, Date.now(), Date.now());
   outbox.close();
 }
-
-test('a number that arrives late does not come to stand in place of a newer one', async () => {
-  const home = await signedIn(mock.service, 'archaeologist', [...settledAfter(16_000), '--answer-timeout-ms', '5000']);
-  await importSeason(home, 1);
-  await expectDone(home.pas('push'));
-  await mock.service.faults({ endpoint: 'number', fault: 'slow', ms: 15_000, times: 1 });
-  await expectDone(home.pas('number', 'set', 'K-1', 'A 1'));
-  await expectDone(home.pas('push'));
-  await expectDone(home.pas('number', 'set', 'K-1', 'A 2'));
-  await expectDone(home.pas('push'));
-  const [find] = await home.json<{ ident_cely: string }[]>('list');
-  const records = await serverFinds(mock.service);
-  expect(records.find(({ identCely }) => identCely === find?.ident_cely)).toMatchObject({ number: 'A 2' });
-});

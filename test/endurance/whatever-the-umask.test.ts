@@ -1,0 +1,28 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { writeSeason } from '../support/a-season.ts';
+import { everythingIn, modeOf } from '../support/hostile-disk.ts';
+import { expectDone, signedIn } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
+
+const mock = useMock('--min-interval', '10');
+
+test('every file and folder that pas makes is for its owner alone, whatever the umask', async () => {
+  const umask = process.umask(0);
+  try {
+    const home = await signedIn(mock.service);
+    await expectDone(home.pas('import', writeSeason(home, 2, { photos: true })));
+    await expectDone(home.pas('harvest-vocab', 'organizace'));
+    await expectDone(home.pas('push'));
+    await expectDone(home.pas('backup', 'pas/copy.sqlite', '--photos'));
+    const made = [...everythingIn(join(home.folder, 'pas')), ...everythingIn(join(home.folder, 'state'))];
+    expect(readdirSync(join(home.folder, 'pas'))).toContain('photos');
+    expect(made.length).toBeGreaterThan(8);
+    const open = made.filter((path) => modeOf(path) !== (statSync(path).isDirectory() ? '700' : '600'));
+    expect(open).toEqual([]);
+    expect((await home.pas('doctor', '--offline')).stdout).toMatch(/✓ permissions/);
+  } finally {
+    process.umask(umask);
+  }
+});
