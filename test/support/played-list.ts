@@ -21,12 +21,17 @@ export class PlayedList {
   readonly #removed = new Map<string, Kept>();
   readonly #tokens = new Map<string, { readonly given: OaiArguments; readonly offset: number }>();
   #versions = 0;
+  /** As the list was asked for first: the whole of it. */
+  #whole: OaiArguments | undefined;
+  /** What happened since the whole was last counted: one that left it, and one that came back as it was, leave no sign together. */
+  #unseen: 'left' | 'came back' | undefined;
 
   constructor(counts: boolean) {
     this.counts = counts;
   }
 
   edit(name: string): void {
+    if (this.#whole?.until !== undefined && this.#kept.has(name) && !this.#notes('left')) return;
     this.#removed.delete(name);
     this.#kept.set(name, { stampMs: this.nowMs, text: `${name}, ${++this.#versions}` });
   }
@@ -44,15 +49,22 @@ export class PlayedList {
   /** For good, without a trace. */
   remove(name: string): void {
     const kept = this.#kept.get(name);
-    if (kept !== undefined) this.#removed.set(name, kept);
+    if (kept === undefined || !this.#notes('left')) return;
+    this.#removed.set(name, kept);
     this.#kept.delete(name);
   }
 
   /** As it was before it was removed. */
   restore(name: string): void {
     const removed = this.#removed.get(name);
-    if (removed !== undefined) this.#kept.set(name, removed);
+    if (removed === undefined || !this.#notes('came back')) return;
+    this.#kept.set(name, removed);
     this.#removed.delete(name);
+  }
+
+  #notes(what: 'left' | 'came back'): boolean {
+    this.#unseen ??= what;
+    return this.#unseen === what;
   }
 
   expireTokens(): void {
@@ -76,6 +88,8 @@ export class PlayedList {
     const token = asked.resumptionToken;
     const place = token === undefined ? { given: asked, offset: 0 } : this.#tokens.get(token);
     if (place === undefined) throw new OaiError('badResumptionToken', 'expired');
+    this.#whole ??= place.given;
+    if (place.given.from === this.#whole.from && place.given.until === this.#whole.until) this.#unseen = undefined;
     const all = this.listed(place.given);
     const names = all.slice(place.offset, place.offset + this.pageSize).map(([name]) => name);
     const offset = place.offset + names.length;
