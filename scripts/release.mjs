@@ -206,10 +206,10 @@ function zip(folder) {
   const archive = join(out, `${basename(folder)}.zip`);
   rmSync(archive, { force: true });
   const names = filesOf(folder).map((path) => join(basename(folder), path));
-  execFileSync('zip', ['-X', '-9', '-q', '-@', archive], {
+  execFileSync('zip', ['-X', '-q', '-@', archive], {
     cwd: dirname(folder),
     input: names.join('\n'),
-    env: { ...process.env, TZ: 'UTC' },
+    env: { ZIPOPT: '-9', ...process.env, TZ: 'UTC' },
   });
   return archive;
 }

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { ODD_SET, startOddService } from '../support/odd-service.ts';
+import { addressFlags, expectDone, type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 
 hostRuns();
 
@@ -145,4 +146,18 @@ describe('harvested vocabularies', () => {
     expect(run.code).toBe(2);
     expect(run.stderr).toMatch(words);
   });
+});
+
+test('of many records that are no terms the first are named, and JSON names all', async () => {
+  await using service = await startOddService();
+  const names = Array.from({ length: 45 }, (_, nth) => `A-${nth}`);
+  service.sane(names);
+  const home = makeHome();
+  await expectDone(home.pas('init', '--name', 'odd', '--kind', 'training', '--oai-auth', 'none', ...addressFlags(service)));
+  const { code, stderr } = await home.pas('harvest-vocab', ODD_SET);
+  expect([code, stderr]).toEqual([3, expect.stringMatching(/no terms that pas can read: A-0, .* A-19\.\n {2}… and 25 more/)]);
+  expect(stderr).not.toContain('A-20');
+  service.sane(names);
+  const told = await home.pas('harvest-vocab', ODD_SET, '--full', '--json');
+  expect(JSON.parse(told.stdout).sets[0].unreadable).toEqual(names);
 });

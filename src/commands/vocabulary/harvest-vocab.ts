@@ -11,6 +11,9 @@ import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { leftOutText, progressPerSet } from '../harvest/harvest-progress.ts';
 
+/** So many records that are no terms. */
+const MOST_NAMED = 20;
+
 type HarvestVocabOptions = GlobalOptions & { readonly full?: boolean; readonly skipBroken?: boolean; readonly deadline?: string };
 
 export function register(program: Command, run: Runner): void {
@@ -55,7 +58,11 @@ export async function harvestVocab(context: Context, sets: readonly string[], op
 function warnOfLosses({ terminal }: Context, results: readonly SetHarvest[]): boolean {
   const unreadable = results.flatMap((result) => result.unreadable);
   const broken = results.flatMap((result) => result.broken);
-  if (unreadable.length > 0) terminal.warn(printable(unreadableText(unreadable.join(', '))));
+  if (unreadable.length > 0) terminal.warn(printable(unreadableText(unreadable.slice(0, MOST_NAMED).join(', '))));
+  if (unreadable.length > MOST_NAMED) {
+    const more = unreadable.length - MOST_NAMED;
+    terminal.warn(t`  … and ${more} more (--json lists them all)`);
+  }
   for (const { identifier, reason } of broken) terminal.warn(printable(leftOutText(identifier, reason)));
   return unreadable.length + broken.length > 0;
 }
