@@ -34,7 +34,12 @@ export function teardown(): void {
 function sweep(disk: string): void {
   for (const name of readdirSync(disk)) {
     const pid = /^pas-run-(\d+)-/.exec(name)?.[1];
-    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(disk, name), { recursive: true, force: true });
+    if (pid === undefined || isAlive(Number(pid))) continue;
+    try {
+      rmSync(join(disk, name), { recursive: true, force: true });
+    } catch {
+      // Processes of the killed run may still write there, or another run sweeps it: a later run takes it away.
+    }
   }
 }
 
