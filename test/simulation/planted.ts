@@ -325,7 +325,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a wrong clock of this machine decides when an attempt was made',
-    seed: 1037,
+    seed: 326,
     themes: ['what is in doubt is deleted or corrected at the service'],
     file: 'src/flows/reconcile/doubt-window.ts',
     from: `fromMs: Math.min(...moments.map(({ fromMs }) => fromMs)),`,
@@ -481,6 +481,22 @@ export const PLANTED: readonly Planted[] = [
     file: 'src/flows/reconcile/doubt-window.ts',
     from: `(unanswered ? Math.min(untilMs, firstMs) : untilMs)`,
     to: `(unanswered ? Math.max(untilMs, firstMs) : untilMs)`,
+  },
+  {
+    name: 'an index that does not show what was accepted is believed',
+    seed: 118,
+    themes: ['somebody who is shown nothing like it looks for what is in doubt'],
+    file: 'src/flows/reconcile/gather-evidence.ts',
+    from: `.filter(([identCely]) => !harvest.lookups.has(identCely))`,
+    to: `.filter(([identCely]) => identCely === '')`,
+  },
+  {
+    name: 'a record that was deleted since proves nothing',
+    seed: 326,
+    themes: ['what is in doubt is deleted or corrected at the service'],
+    file: 'src/flows/reconcile/judge-doubt.ts',
+    from: `if (gone.length > 0) {`,
+    to: `if (gone.length < 0) {`,
   },
 ];
 

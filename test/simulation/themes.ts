@@ -209,10 +209,22 @@ export const THEMES: Readonly<Record<string, Theme>> = {
     alone: true,
     tell: (random, finds) => {
       // Nothing of the account is known to be at the service yet, and nobody knows how late its index is.
-      if (random.chance(0.5))
+      if (random.chance(0.4))
         return [
           { kind: 'index', delayMs: 60 * MINUTE_MS },
           pushing('laptop', 'archaeologist', meeting('answer-lost', 'answer-lost', 'answer-lost', 'answer-lost')),
+          waiting(random, 26, 40),
+          looking(),
+          pushing(),
+        ];
+      // What the service has accepted since is not shown either, so its index is later than anybody expects.
+      if (random.chance(0.4))
+        return [
+          pushing(),
+          waiting(random, 13),
+          { kind: 'index', delayMs: 60 * MINUTE_MS },
+          entering(random, finds, 'laptop', 2, 2),
+          pushing('laptop', 'archaeologist', meeting(random.pick(['answer-lost', 'bad-gateway-after'] as const))),
           waiting(random, 26, 40),
           looking(),
           pushing(),
@@ -428,15 +440,24 @@ export const THEMES: Readonly<Record<string, Theme>> = {
     ],
   },
   'what is in doubt is deleted or corrected at the service': {
-    tell: (random, finds) => [
-      ...(random.chance(0.7) ? [pushing(), entering(random, finds, 'laptop', 1, 1)] : []),
-      { kind: 'index', delayMs: 3 * MINUTE_MS },
-      pushing('laptop', 'archaeologist', meeting(random.pick(['answer-lost', 'unanswered', 'bad-gateway-after']))),
-      { kind: 'curator', find: lastOf(finds), does: random.pick(['deletion', 'correction'] as const), value: numberOf(random) },
-      waiting(random, 26, 130),
-      looking(),
-      pushing(),
-    ],
+    tell: (random, finds) => {
+      const isShown = random.chance(0.7);
+      const first = isShown ? finds.length : 0;
+      return [
+        ...(isShown ? [pushing()] : []),
+        // The service gives the last identifier again, once its record is deleted.
+        entering(random, finds, 'laptop', 1, 2),
+        { kind: 'index', delayMs: 3 * MINUTE_MS },
+        pushing('laptop', 'archaeologist', meeting(random.pick(['answer-lost', 'unanswered', 'bad-gateway-after']))),
+        {
+          ...{ kind: 'curator', find: finds[first]?.id ?? '' },
+          ...{ does: random.pick(['deletion', 'correction'] as const), value: numberOf(random) },
+        },
+        waiting(random, 26, 130),
+        looking(),
+        pushing(),
+      ];
+    },
   },
   'a disk is full': {
     tell: (random, finds) => [
