@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest';
+import { msg } from '../../../src/base/message.ts';
+import { uncertainTexts } from '../../../src/flows/reconcile/uncertain-text.ts';
+import { claim, settle } from '../../../src/outbox/claims.ts';
+import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
+import { type EvidenceVerdict, recordEvidence } from '../../../src/outbox/evidence.ts';
+import type { ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { ACCOUNT_ID, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+
+const IDENT = 'C-202400101-N00001';
+const MINUTE_MS = 60_000;
+const SETTLE_MS = 10 * MINUTE_MS;
+const DECIDE = 'What the service shows does not tell whether it has this find; look there, and decide.';
+const NEXT_PUSH = 'Nobody knows yet whether the service has this find; pas looks with the next push.';
+
+/** Ended without an answer, when it had been under way for a minute. */
+async function sent(
+  outbox: ServiceOutbox,
+  clock: ReturnType<typeof manualClock>,
+  entryId: number,
+  outcome: 'uncertain' | 'accepted' = 'uncertain',
+): Promise<void> {
+  const claimed = claim(outbox, entryId, () => ({ method: 'POST', path: '/', accountId: ACCOUNT_ID }));
+  if (claimed === undefined) throw new Error('the entry is not queued');
+  await clock.advance(MINUTE_MS);
+  settle(outbox, claimed, { state: 'uncertain', reason: msg`no answer` }, { outcome });
+}
+
+function inDoubt() {
+  // Of a day that begins at a full minute in every time zone.
+  const clock = manualClock(new Date(2024, 5, 1, 9, 0).getTime());
+  const outbox = tempOutbox(clock);
+  const { entryId } = queueImport(outbox, 'K-1');
+  return { clock, outbox, entryId };
+}
+
+function looked(
+  outbox: ServiceOutbox,
+  entryId: number,
+  basis: string | null,
+  { verdict = 'undecided', candidates = [] }: { verdict?: EvidenceVerdict; candidates?: string[] } = {},
+): void {
+  recordEvidence(outbox, entryId, { serverAt: null, verdict, basis, reason: msg`two are alike`, candidates });
+}
+
+test('what may still be under way is looked for after the next full minute', async () => {
+  const { outbox, clock, entryId } = inDoubt();
+  await sent(outbox, clock, entryId);
+  const text = 'Nobody knows yet whether the service has this find; pas looks again after 09:11.';
+  expect(uncertainTexts(outbox, entryId, SETTLE_MS)).toEqual([text, 'no answer']);
+  expect(uncertainTexts(outbox, entryId, SETTLE_MS + 1)[0]).toContain('after 09:12.');
+  await clock.advance(SETTLE_MS - 1);
+  expect(uncertainTexts(outbox, entryId, SETTLE_MS)[0]).toContain('after 09:11.');
+  await clock.advance(1);
+  expect(uncertainTexts(outbox, entryId, SETTLE_MS)).toEqual([NEXT_PUSH, 'no answer']);
+});
+
+test('what is still being sent counts from its begin', async () => {
+  const { outbox, clock, entryId } = inDoubt();
+  claim(outbox, entryId, () => ({ method: 'POST', path: '/', accountId: ACCOUNT_ID }));
+  await clock.advance(3 * MINUTE_MS);
+  expect(uncertainTexts(outbox, entryId, SETTLE_MS)[0]).toContain('after 09:10.');
+});
+
+test('what was never sent waits for nothing', () => {
+  const { outbox, entryId } = inDoubt();
+  expect(uncertainTexts(outbox, entryId, SETTLE_MS)).toEqual([NEXT_PUSH]);
+});
+
+test('numbers and photographs are called so', () => {
+  const { outbox } = inDoubt();
+  const target = { findId: null, identCely: IDENT };
+  const photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
+  const said = (entryId: number) => uncertainTexts(outbox, entryId, SETTLE_MS)[0];
+  expect(said(addNumber(outbox, target, 'A 1'))).toContain('has this number;');
+  expect(said(addPhoto(outbox, target, photograph))).toContain('has this photograph;');
+});
+
+test('a person decides once a look has told all that it can', async () => {
+  const { outbox, clock, entryId } = inDoubt();
+  await sent(outbox, clock, entryId);
+  await clock.advance(SETTLE_MS - 1);
+  looked(outbox, entryId, 'several-same');
+  expect(uncertainTexts(outbox, entryId, SETTLE_MS)[0]).toContain('pas looks again after');
+  await clock.advance(1);
+  expect(uncertainTexts(outbox, entryId, SETTLE_MS)).toEqual([DECIDE, 'no answer', 'two are alike']);
+});
+
+test('a person decides at once where there are records to choose from', async () => {
+  const { outbox, clock, entryId } = inDoubt();
+  await sent(outbox, clock, entryId);
+  looked(outbox, entryId, 'alike-and-new', { candidates: [IDENT] });
+  expect(uncertainTexts(outbox, entryId, SETTLE_MS)[0]).toBe(DECIDE);
+});
+
+test.each(['maybe-under-way', 'copy-may-send', 'index-behind', 'index-may-lag', 'not-looked-up', null])(
+  'a later look may tell more than one that ended with %s',
+  async (basis) => {
+    const { outbox, clock, entryId } = inDoubt();
+    await sent(outbox, clock, entryId);
+    await clock.advance(SETTLE_MS);
+    looked(outbox, entryId, basis, { candidates: [IDENT] });
+    expect(uncertainTexts(outbox, entryId, SETTLE_MS)[0]).toBe(NEXT_PUSH);
+  },
+);
+
+test('a look that found nothing to decide is no reason to ask a person', async () => {
+  const { outbox, clock, entryId } = inDoubt();
+  await sent(outbox, clock, entryId);
+  await clock.advance(SETTLE_MS);
+  looked(outbox, entryId, 'find-absent', { verdict: 'absent' });
+  expect(uncertainTexts(outbox, entryId, SETTLE_MS)[0]).toBe(NEXT_PUSH);
+});
+
+test('one reason is said once', async () => {
+  const { outbox, clock, entryId } = inDoubt();
+  await sent(outbox, clock, entryId);
+  recordEvidence(outbox, entryId, {
+    ...{ serverAt: null, verdict: 'undecided', basis: 'several-same', candidates: [] },
+    reason: msg`no answer`,
+  });
+  expect(uncertainTexts(outbox, entryId, 0)).toEqual([DECIDE, 'no answer']);
+});
+
+test('where the service gave one record to two finds, that alone is said', async () => {
+  const { outbox, clock, entryId } = inDoubt();
+  await sent(outbox, clock, entryId, 'accepted');
+  looked(outbox, entryId, 'several-same');
+  expect(uncertainTexts(outbox, entryId, SETTLE_MS)).toEqual(['no answer', 'two are alike']);
+});
