@@ -201,3 +201,93 @@ describe('literal values', () => {
     ]);
   });
 });
+
+describe('in words', () => {
+  const NAMESPACE = 'https://schema.example.org/svc/2.2/';
+  const DECLARATION = `The root must declare xmlns:svc="${NAMESPACE}". Another prefix or a default namespace is refused.`;
+  const LOCATION = `xsi:schemaLocation of the root must pair ${NAMESPACE} with ${NAMESPACE}svc.xsd.`;
+  const ONE_FIND = 'The root must hold exactly one samostatny_nalez and nothing else.';
+  const BESIDE = 'A comment or processing instruction stands beside the find. Take it out, or put it before the root.';
+  const root = GOOD.slice(0, GOOD.indexOf('<svc:samostatny_nalez>'));
+  const find = GOOD.slice(root.length, GOOD.indexOf('</svc:svc>'));
+  const words = (document: string) => check(document).map(({ message }) => message);
+
+  test.each([
+    ['nothing', '', ['find.xml is empty.']],
+    ['another prefix', GOOD.replaceAll('svc:', 'x:').replace('xmlns:svc', 'xmlns:x'), [DECLARATION]],
+    ['a pair the other way round', GOOD.replace(/(schemaLocation=")(\S+) (\S+)"/, '$1$3 $2"'), [LOCATION]],
+    ['a pair after half of one', GOOD.replace('schemaLocation="', 'schemaLocation="urn:half '), [LOCATION]],
+    ['an address too many', GOOD.replace('svc.xsd"', 'svc.xsd urn:half"'), [LOCATION]],
+    ['a pair with blanks and lines around', GOOD.replace(/(schemaLocation=")(\S+) (\S+)"/, '$1\n  $2 \n $3 "'), []],
+    ['no declaration of a place', GOOD.replace(/\s*xsi:schemaLocation="[^"]*"/, ''), [LOCATION]],
+    ['no find', `${root}</svc:svc>`, [ONE_FIND]],
+    ['two finds', `${root}${find}${find}</svc:svc>`, [expect.any(String), ONE_FIND]],
+    ['a comment before the find', `${root}<!-- ours -->${find}</svc:svc>`, [BESIDE]],
+    ['an instruction after the find', `${root}${find}<?end?></svc:svc>`, [BESIDE]],
+    [
+      'another identifier',
+      GOOD.replace('>:tba</svc:ident_cely>', '>C-1</svc:ident_cely>'),
+      ['ident_cely is "C-1". An import asks for a new identifier: write :tba.'],
+    ],
+    ['state 4', GOOD.replace('stav>3<', 'stav>4<'), ['stav is "4". An import reaches the states 1, 2 and 3 only.']],
+    [
+      'another system',
+      GOOD.replace('geom_system>4326<', 'geom_system>4258<'),
+      ['geom_system is "4258". Write 4326 (WGS 84) or 5514 (S-JTSK).'],
+    ],
+    [
+      'a comment in a value',
+      GOOD.replace('hrdlo', '<!-- které? --> hrdlo'),
+      ['poznamka has a comment in it; the service reads only the text before it. Take it out.'],
+    ],
+    [
+      'an empty point',
+      GOOD.replace(/POINT \([^)]*\)/, ' '),
+      ['geom_wkt is there, but empty. Write the point, or take the element out.'],
+    ],
+  ])('%s', (_, document, expected) => {
+    expect(words(document)).toEqual(expected);
+  });
+
+  test.each([
+    ['+3', []],
+    ['003', []],
+    ['13', ['stav']],
+    ['31', ['stav']],
+    [' 3 ', []],
+  ])('state %j', (state, elements) => {
+    const issues = check(GOOD.replace('stav>3<', `stav>${state}<`));
+    expect(issues.map(({ element }) => element)).toEqual(elements);
+  });
+
+  test.each([
+    ['a section that looks like a comment', '<![CDATA[<!-- x -->]]> hrdlo', []],
+    ['a section of several signs beside a comment that ends the value', 'a <![CDATA[b c]]> <!-- x -->', []],
+    ['an instruction at the end', 'hrdlo <?x y?>  ', []],
+    ['an instruction within', 'hrdlo <?x y?>\n odlomeno', ['comment-in-value']],
+    ['a section behind a comment', 'hrdlo <!-- x --><![CDATA[ odlomeno ]]>', ['comment-in-value']],
+  ])('%s', (_, text, rules) => {
+    expect(check(GOOD.replace('hrdlo odlomeno', text)).map(({ rule }) => rule)).toEqual(rules);
+  });
+
+  test('blanks around what is read do not count, but around an identifier they do', () => {
+    const issues = checkChanged(
+      ['<svc:hloubka>25<', '<svc:hloubka> 25 <'],
+      ['<svc:predano>true<', '<svc:predano> 1 <'],
+      ['id="ORG-000091"', 'id="ORG-000091 "'],
+    );
+    expect(issues.map(({ rule, element }) => [rule, element])).toEqual([['identifier-form', 'predano_organizace']]);
+  });
+
+  test('the point of the other system is not looked at', () => {
+    expect(checkChanged(['</svc:geom_wkt>', '</svc:geom_wkt>\n<svc:geom_sjtsk_wkt EPSG="5514"> </svc:geom_sjtsk_wkt>'])).toEqual(
+      [],
+    );
+  });
+
+  test('nothing is said of which find it is', () => {
+    expect(Object.keys({ ...checkChanged(['pocet>1<', 'pocet>1\u0085<'], ['hloubka>25<', 'hloubka>-1<'])[0] })).not.toContain(
+      'find',
+    );
+  });
+});

@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest';
+import type { FindElements } from '../../../src/find/fields.ts';
+import type { TermLookup } from '../../../src/find/lookup.ts';
+import type { RuleContext } from '../../../src/find/rule.ts';
+import { checkRules } from '../../../src/find/rules.ts';
+import { findNumberProblem, MOST_CHARACTERS } from '../../../src/find/value-rules.ts';
+import { aFind, DELETED, lookupTerm, nothingHarvested } from './a-find.ts';
+
+function said(overrides: Partial<FindElements>, context: Partial<RuleContext> = {}): string[] {
+  const issues = checkRules(aFind(overrides), { today: '2024-11-20', lookupTerm, ...context });
+  return issues.map(({ rule, message }) => `${rule}: ${message}`);
+}
+
+describe('a registration number', () => {
+  test('has at most as many characters as the service takes, whatever their bytes', () => {
+    expect(findNumberProblem('🏺'.repeat(MOST_CHARACTERS))).toBeUndefined();
+    expect(findNumberProblem('a'.repeat(256))).toMatchObject({ rule: 'number-length' });
+    expect(String(findNumberProblem('a'.repeat(256))?.problem)).toBe(
+      'The number has 256 characters; the service takes 255. Shorten it.',
+    );
+  });
+
+  test.each(['\n', '\r', '\t'])('is written in one line, so %j is refused', (character) => {
+    const problem = 'The number has a line break or a tab in it. Write it in one line.';
+    expect(findNumberProblem(`A${character}1`)).toMatchObject({ rule: 'number-form' });
+    expect(String(findNumberProblem(`A${character}1`)?.problem)).toBe(problem);
+    expect(said({ evidencni_cislo: `A${character}1` })).toEqual([`number-form: ${problem}`]);
+    // Around it they are taken away, as the service does.
+    expect(said({ evidencni_cislo: ` A 1${character}` })).toEqual([]);
+  });
+
+  test('holds nothing that nobody can see', () => {
+    const problem = 'The number holds the character U+0085, which nobody can see. Remove it.';
+    expect(String(findNumberProblem('A\u00851')?.problem)).toBe(problem);
+    expect(findNumberProblem('A\u00851')).toMatchObject({ rule: 'number-form' });
+    expect(said({ evidencni_cislo: 'A\u00851' })).toEqual([`number-form: ${problem}`]);
+    expect(findNumberProblem('A 1')).toBeUndefined();
+  });
+
+  test('that XML cannot hold is said once', () => {
+    expect(said({ evidencni_cislo: 'A\u00071' })).toEqual([
+      'text-characters: evidencni_cislo holds the character U+0007, which XML cannot. Remove it.',
+    ]);
+  });
+
+  test('need not be there', () => {
+    const { evidencni_cislo: _, ...others } = aFind({ stav: 2 }).elements;
+    expect(checkRules({ localId: 'K-1', elements: others, photos: [] }, { today: '2024-11-20', lookupTerm })).toEqual([]);
+  });
+});
+
+describe('what is said of a value', () => {
+  test.each<[Partial<FindElements>, string]>([
+    [{ poznamka: 'a\r\u0000' }, 'text-characters: poznamka holds the character U+0000, which XML cannot. Remove it.'],
+    [
+      { obdobi: { id: 'HES-000253\u0001', text: '' } },
+      'text-characters: obdobi holds the character U+0001, which XML cannot. Remove it.',
+    ],
+    [{ hloubka: 1.5 }, 'depth-range: hloubka is 1.5. Depth is in whole centimetres below the surface, 0 to 2147483647.'],
+    [
+      { datum_nalezu: '17.6.2024' },
+      'date: "17.6.2024" is no day of the calendar. Write YYYY-MM-DD, without a time or time zone.',
+    ],
+    [
+      { datum_nalezu: '1699-12-31' },
+      "date-plausible: The date 1699-12-31 is very long ago. Check the year, or this computer's clock.",
+    ],
+    [
+      { datum_nalezu: '2024-11-21' },
+      "date-plausible: The date 2024-11-21 lies in the future. Check the year, or this computer's clock.",
+    ],
+    [
+      { obdobi: { id: 'HES-1x', text: '' } },
+      'identifier-form: "HES-1x" is no identifier that obdobi can have. Write HES- and digits; pas vocab search finds it.',
+    ],
+    [
+      { obdobi: { id: 'xHES-1', text: '' } },
+      'identifier-form: "xHES-1" is no identifier that obdobi can have. Write HES- and digits; pas vocab search finds it.',
+    ],
+    [
+      { obdobi: { id: 'HES-000691', text: 'lahev' } },
+      'vocabulary: HES-000691 (lahev) is an entry of heslo:predmet_druh, but one of heslo:obdobi is needed. Look with: pas vocab list heslo:obdobi',
+    ],
+    [
+      { obdobi: { id: DELETED.id, text: '' } },
+      'vocabulary: HES-000999 (zrušené) was deleted from heslo:obdobi. Choose another: pas vocab search zrušené --set heslo:obdobi',
+    ],
+    [
+      { predano_organizace: { id: 'Muzeum', text: '' } },
+      'vocabulary: The id of predano_organizace is "Muzeum", which the service does not know. Write ORG-000091 (Muzeum).',
+    ],
+  ])('%j', (overrides, text) => {
+    const [first, ...others] = said(overrides);
+    expect(first).toBe(text);
+    // The same element is not looked up as well, where its form is wrong.
+    expect(others.filter((other) => !other.startsWith('identifier-form'))).toEqual([]);
+  });
+
+  test.each(['1700-01-01', '2024-11-20', ' ', ''])('%j passes as a day', (datum_nalezu) => {
+    expect(said({ datum_nalezu, stav: 1 })).toEqual([]);
+  });
+
+  test('a find without a day is held to none', () => {
+    const { datum_nalezu: _, ...others } = aFind({ stav: 1 }).elements;
+    expect(checkRules({ localId: 'K-1', elements: others, photos: [] }, { today: '2024-11-20' })).toEqual([]);
+  });
+
+  test('blanks around an identifier of an organisation are none within it', () => {
+    expect(said({ projekt: { id: ' C-202400101 ', text: '' } })).toEqual([]);
+  });
+});
+
+describe('what a look into the vocabulary tells', () => {
+  const found = (lookup: TermLookup, text = 'paleolit') =>
+    said(
+      { obdobi: { id: 'HES-000253', text } },
+      { lookupTerm: (set, cell) => (set === 'heslo:obdobi' ? lookup : lookupTerm(set, cell)) },
+    );
+  const term = (id: string, label: string) => ({ id, label, setSpec: 'heslo:obdobi' });
+
+  test('an entry that is called otherwise', () => {
+    expect(found({ kind: 'found', term: term('HES-000300', 'doba bronzová') })).toEqual([
+      'vocabulary: The id of obdobi is "HES-000253", which the service does not know. Write HES-000300 (doba bronzová).',
+    ]);
+  });
+
+  test('several entries', () => {
+    const candidates = [term('HES-1', 'jehla'), term('HES-2', 'jehla')];
+    expect(found({ kind: 'ambiguous', candidates })).toEqual([
+      'vocabulary: The id of obdobi is "HES-000253", which the service does not know. Write HES-1 (jehla) or HES-2 (jehla).',
+    ]);
+  });
+
+  test('none, with what is near to its label, or else to its identifier', () => {
+    const nearest = [term('HES-000300', 'doba bronzová')];
+    const text =
+      'vocabulary: heslo:obdobi has no HES-000253. Nearest: HES-000300 (doba bronzová). If it is new, run pas harvest-vocab.';
+    expect(found({ kind: 'unknown', nearest })).toEqual([text]);
+    const none = (words: string) => found({ kind: 'unknown', nearest: [] }, words).join();
+    expect(none('paleolit')).toContain(' Look with: pas vocab search paleolit');
+    expect(none('')).toContain(' Look with: pas vocab search HES-000253');
+  });
+
+  test('a term that is mapped to none', () => {
+    expect(found({ kind: 'mapping-conflict', own: 'starý', target: 'HES-7' })).toEqual([
+      'vocabulary: "starý" is mapped to HES-7, which is no entry of heslo:obdobi. Choose another: pas vocab map set heslo:obdobi starý ID',
+    ]);
+  });
+
+  test('nothing, where it was not harvested', () => {
+    expect(said({}, { lookupTerm: nothingHarvested })).toContain(
+      'not-harvested: HES-000253 in obdobi is taken unchecked: heslo:obdobi was not harvested. Run pas harvest-vocab to check it.',
+    );
+    expect(checkRules(aFind({ obdobi: { id: 'HES-777777', text: '' } }), { today: '2024-11-20' })).toEqual([]);
+  });
+});
