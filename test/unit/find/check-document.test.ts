@@ -285,6 +285,22 @@ describe('in words', () => {
     );
   });
 
+  test('a point in the other system is right, and held to that system', () => {
+    const there = buildDocument(
+      aFind({ geom_system: '5514', geom_wkt: undefined, geom_sjtsk_wkt: 'POINT (-743011.72 -1043823.18)' }),
+      PROFILE,
+    ).toString();
+    expect(check(there)).toEqual([]);
+    expect(check(there.replace('EPSG="5514"', 'EPSG="4326"'))).toMatchObject([
+      {
+        rule: 'coordinate-system',
+        element: 'geom_sjtsk_wkt',
+        message: expect.stringContaining('the point is in 5514. Write 5514.'),
+      },
+    ]);
+    expect(check(there.replace(/POINT \([^)]*\)/, ''))).toMatchObject([{ rule: 'geometry-form', element: 'geom_sjtsk_wkt' }]);
+  });
+
   test('nothing is said of which find it is', () => {
     expect(Object.keys({ ...checkChanged(['pocet>1<', 'pocet>1\u0085<'], ['hloubka>25<', 'hloubka>-1<'])[0] })).not.toContain(
       'find',
