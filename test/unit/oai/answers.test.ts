@@ -1,0 +1,248 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { type PasError, UsageError } from '../../../src/base/errors.ts';
+import { type HttpResponse, NoAnswerError } from '../../../src/http/exchange.ts';
+import { openOaiClient } from '../../../src/oai/client.ts';
+import { clientOf, RECORDS } from '../../support/scripted-client.ts';
+import { answer, listXml, OAI_BASE, oaiError, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
+
+const ENDPOINT = `${OAI_BASE}/2.2/oai`;
+const PAGE = listXml('ListRecords', [recordXml('A')]);
+
+async function failureOf(step: HttpResponse | string | Error): Promise<PasError> {
+  const failure = await clientOf(scripted(step))
+    .listRecords(RECORDS)
+    .then(
+      () => undefined,
+      (thrown: unknown) => thrown as PasError,
+    );
+  if (failure === undefined) throw new Error('it was read');
+  return failure;
+}
+
+const typed = (type: string, body: string | Buffer): HttpResponse => answer(body, { headers: { 'content-type': type } });
+
+describe('an answer that is none', () => {
+  const AGAIN = 'Run the command again; what was stored is kept. If it happens again, tell the operator of the service.';
+  const LATER = 'Run the command again later; what was stored is kept.';
+  const SIGN_IN = 'Check username and oai_auth in the profile, then run `pas login`.';
+  const ADDRESS = 'Check oai_base in the profile. A training instance has no harvesting interface: use the production one.';
+  const root = (name: string, namespace: string) => `<${name} xmlns="${namespace}"/>`;
+  const stray = (inner: string) => oaiXml(inner);
+
+  test.each<[string, HttpResponse | string | Error, string, string | undefined]>([
+    ['401', answer('', { status: 401 }), `${ENDPOINT} refuses this account (status 401).`, SIGN_IN],
+    ['403', answer('', { status: 403 }), `${ENDPOINT} refuses this account (status 403).`, SIGN_IN],
+    ['408', answer('', { status: 408 }), `${ENDPOINT} is closed or overloaded (status 408).`, LATER],
+    ['500', answer('', { status: 500 }), `${ENDPOINT} is closed or overloaded (status 500).`, LATER],
+    [
+      '503 with a time',
+      answer('', { status: 503, headers: { 'retry-after': '120' } }),
+      `${ENDPOINT} is closed or overloaded (status 503).`,
+      'It asks to be left alone until then: Retry-After 120. What was stored is kept.',
+    ],
+    ['499', answer('', { status: 499 }), `${ENDPOINT} answered with status 499, not with OAI-PMH.`, ADDRESS],
+    [
+      'packed, but no success',
+      answer(gzipSync(PAGE).subarray(0, 15), { status: 404 }),
+      `${ENDPOINT} answered with status 404, not with OAI-PMH.`,
+      ADDRESS,
+    ],
+    ['nothing', '', `${ENDPOINT} sent an empty answer.`, AGAIN],
+    ['another root', root('html', 'urn:x'), `${ENDPOINT} answered with <html>, not with OAI-PMH.`, AGAIN],
+    [
+      'its root in another namespace',
+      root('OAI-PMH', 'urn:x'),
+      `${ENDPOINT} answered with <OAI-PMH> in the namespace "urn:x", not with OAI-PMH.`,
+      AGAIN,
+    ],
+    [
+      'another root in its namespace',
+      root('oai', 'http://www.openarchives.org/OAI/2.0/'),
+      `${ENDPOINT} answered with <oai>, not with OAI-PMH.`,
+      AGAIN,
+    ],
+    ['another verb', oaiXml('<Identify/>'), `${ENDPOINT} left ListRecords out of its answer.`, AGAIN],
+    [
+      'no date',
+      oaiXml('<ListRecords/>').replace(/<responseDate>.*<\/responseDate>/, ''),
+      `${ENDPOINT} gave no responseDate.`,
+      AGAIN,
+    ],
+    ['no day', oaiXml('<ListRecords/>', { responseDate: '2025-02-30T00:00:00Z' }), `${ENDPOINT} gave no responseDate.`, AGAIN],
+    [
+      'a token beside the list',
+      stray('<ListRecords/><resumptionToken>T</resumptionToken>'),
+      `${ENDPOINT} put its resumption token outside of its list.`,
+      AGAIN,
+    ],
+    [
+      'a token in another list',
+      stray('<ListRecords/><ListSets><resumptionToken>T</resumptionToken></ListSets>'),
+      `${ENDPOINT} put its resumption token outside of its list.`,
+      AGAIN,
+    ],
+    [
+      'a token of another namespace in the list',
+      stray('<ListRecords><resumptionToken xmlns="urn:x">T</resumptionToken></ListRecords>'),
+      `${ENDPOINT} put its resumption token outside of its list.`,
+      AGAIN,
+    ],
+    [
+      'two words of how it is written',
+      typed('text/xml; charset=iso-8859-2', PAGE),
+      `${ENDPOINT} says that its answer is iso-8859-2, and the answer says that it is UTF-8.`,
+      AGAIN,
+    ],
+    [
+      'XML that is cut',
+      PAGE.slice(0, PAGE.indexOf('<metadata>')),
+      `^${ENDPOINT} sent XML that cannot be read: .*, in the record ${OAI_BASE}/id/A\\.$`,
+      AGAIN,
+    ],
+    ['XML that is none', 'no', `^${ENDPOINT} sent XML that cannot be read: .* \\(line 1, byte 0\\)\\.$`, AGAIN],
+    ['HTML', typed('text/HTML', '<br>'), `^${ENDPOINT} sent XML that cannot be read: .*\\. It says that it is HTML\\.$`, AGAIN],
+    [
+      'damaged bytes',
+      answer(gzipSync(PAGE).subarray(0, 40)),
+      `^${ENDPOINT} sent a damaged or oversized gzip answer: .+\\.$`,
+      AGAIN,
+    ],
+    [
+      'silence',
+      new NoAnswerError('timeout', true, 'too slow'),
+      `${ENDPOINT} did not answer: too slow.`,
+      'Check the network and run the command again; what was stored is kept.',
+    ],
+    ['too much', new NoAnswerError('too-large', true, 'larger than 5 MB'), `${ENDPOINT}: larger than 5 MB.`, undefined],
+    [
+      'an error that the protocol has',
+      oaiError('badVerb', ' Illegal verb '),
+      `${ENDPOINT} answered badVerb: Illegal verb.`,
+      'The address may not be a harvesting interface. Check oai_base in the profile.',
+    ],
+    ['an error without words', oaiError('idDoesNotExist'), `${ENDPOINT} answered idDoesNotExist.`, 'Check the identifier.'],
+    ['an error of its own', oaiError('outOfCoffee', 'sorry'), `${ENDPOINT} answered outOfCoffee: sorry.`, undefined],
+    ['an error with the name of a method', oaiError('toString'), `${ENDPOINT} answered toString.`, undefined],
+    ['an error without a code', oaiXml('<error>sorry</error>'), `${ENDPOINT} answered with an error: sorry.`, undefined],
+    [
+      'two errors',
+      oaiXml('<error code="noRecordsMatch"/><error code="badArgument">set</error><error code="badArgument"> until </error>'),
+      `${ENDPOINT} answered noRecordsMatch: set; until.`,
+      'Nothing fits the set and the dates.',
+    ],
+  ])('%s', async (_, step, message, hint) => {
+    const failure = await failureOf(step);
+    if (message.startsWith('^')) expect(failure.message).toMatch(new RegExp(message));
+    else expect(failure.message).toBe(message);
+    expect(failure.hint === undefined ? undefined : String(failure.hint)).toBe(hint);
+    if (step instanceof Error) expect(failure.cause).toBe(step);
+  });
+
+  test('is known by its code, and by what it came from', async () => {
+    expect(await failureOf(oaiError('outOfCoffee'))).toMatchObject({ oaiCode: 'malformed' });
+    expect(await failureOf(oaiXml('<error>sorry</error>'))).toMatchObject({ oaiCode: 'malformed' });
+    expect(await failureOf('no')).toMatchObject({ oaiCode: 'malformed', cause: expect.any(Error), record: undefined });
+    expect(await failureOf(answer(gzipSync(PAGE).subarray(0, 40)))).toMatchObject({ cause: expect.any(Error) });
+  });
+
+  test('to a token is never an empty list', async () => {
+    const asked = clientOf(scripted(oaiError('noRecordsMatch'))).listRecords({ resumptionToken: 'T' });
+    await expect(asked).rejects.toMatchObject({ oaiCode: 'noRecordsMatch' });
+  });
+
+  test('is not asked for where the question is none', async () => {
+    const exchange = scripted(PAGE);
+    await expect(clientOf(exchange).listRecords({})).rejects.toBeInstanceOf(UsageError);
+    expect(exchange.requests).toEqual([]);
+  });
+
+  test('a fault of another kind stays what it is', async () => {
+    const fault = new RangeError('a fault');
+    await expect(clientOf(scripted(fault)).listRecords(RECORDS)).rejects.toBe(fault);
+  });
+});
+
+describe('how an answer is written', () => {
+  const named = (value: string) => listXml('ListRecords', [recordXml('A', `<x xmlns="urn:x">${value}</x>`)]);
+  test.each<[string, string]>([
+    ['text/xml;charset=utf-8', 'UTF-8'],
+    ['text/xml; charset="UTF8"', 'utf-8'],
+    ['text/xml;\tCharset = Utf-8', 'UTF-8'],
+    ['text/xml', 'UTF-8'],
+  ])('%s goes with %s', async (type, declared) => {
+    const body = named('č').replace('encoding="UTF-8"', `encoding='${declared}'`);
+    expect((await clientOf(scripted(typed(type, body))).listRecords(RECORDS)).items).toHaveLength(1);
+  });
+
+  test.each(['encoding = "UTF-8"', "standalone='no' encoding\n=\n'UTF-8'", 'encoding="utf-8"'])(
+    'a declaration with %j is held to what is said beside it',
+    async (declaration) => {
+      const body = PAGE.replace('encoding="UTF-8"', declaration);
+      expect((await failureOf(typed('text/xml;charset=utf-16', body))).message).toMatch(/says that its answer is utf-16, and/);
+    },
+  );
+
+  test.each(['no-encoding="UTF-8"', '?xml encoding="UTF-8"?'])('%s declares nothing', async (text) => {
+    const body = PAGE.replace(' encoding="UTF-8"', '').replace('?>', `?><!-- ${text} -->`);
+    expect((await clientOf(scripted(typed('text/xml;charset=us-ascii', body))).listRecords(RECORDS)).items).toHaveLength(1);
+  });
+
+  test('what is said beside it counts where the answer says nothing', async () => {
+    const body = Buffer.from(named('\u010d').replace(' encoding="UTF-8"', '').replace('č', '\u00e8'), 'latin1');
+    const { items } = await clientOf(scripted(typed('text/xml;charset=iso-8859-2', body))).listRecords(RECORDS);
+    expect(items[0]?.element.children[1]?.children[0]?.text).toBe('č');
+  });
+
+  test('packed bytes are told by two, and a page may pack well', async () => {
+    const large = gzipSync(named('a'.repeat(900_000)));
+    expect((await clientOf(scripted(answer(large))).listRecords(RECORDS)).items).toHaveLength(1);
+    const varied = named(
+      Array.from({ length: 60_000 }, (_, nth) => `${(nth * 7919) % 60_013} `)
+        .join('')
+        .repeat(8),
+    );
+    expect(varied.length).toBeGreaterThan(2_000_000);
+    expect((await clientOf(scripted(answer(gzipSync(varied)))).listRecords(RECORDS)).items).toHaveLength(1);
+    for (const first of [
+      [0x1f, 0x20],
+      [0x20, 0x8b],
+    ])
+      expect((await failureOf(answer(Buffer.from([...first, 0])))).message).toMatch(/XML that cannot be read/);
+  });
+
+  test('no more is unpacked than may come', async () => {
+    const small = openOaiClient({
+      ...{ oaiBase: OAI_BASE, version: '2.2', credentials: { kind: 'none' } as const, maxAnswerBytes: 1000 },
+      exchange: scripted(answer(gzipSync(named('a'.repeat(2000))))),
+    });
+    await expect(small.listRecords(RECORDS)).rejects.toThrow(/damaged or oversized gzip/);
+  });
+});
+
+describe('a request', () => {
+  test('carries what its client was opened with', async () => {
+    const exchange = scripted(PAGE);
+    const opened = (more: object) =>
+      openOaiClient({ oaiBase: OAI_BASE, version: '2.2', exchange, credentials: { kind: 'none' }, ...more });
+    const stop = new AbortController();
+    await opened({ answerTimeoutMs: 77, maxAnswerBytes: 5000 }).listRecords(RECORDS, stop.signal);
+    await opened({}).listRecords(RECORDS);
+    expect(exchange.requests[0]).toMatchObject({ answerTimeoutMs: 77, maxAnswerBytes: 5000, signal: stop.signal });
+    expect(exchange.requests[1]).not.toHaveProperty('answerTimeoutMs');
+    expect(exchange.requests[1]).not.toHaveProperty('signal');
+  });
+
+  test('of nobody strikes nothing out of a packed answer', async () => {
+    const packed = answer(gzipSync(listXml('ListRecords', [recordXml('A', '<x xmlns="urn:x">Stryker was here undefined</x>')])));
+    const { items } = await clientOf(scripted(packed)).listRecords(RECORDS);
+    expect(items[0]?.element.children[1]?.children[0]?.text).toBe('Stryker was here undefined');
+  });
+
+  test('of somebody strikes the sign-in out of a packed answer as well', async () => {
+    const secret = Buffer.from('eva:secret').toString('base64');
+    const packed = answer(gzipSync(listXml('ListRecords', [recordXml('A', `<x xmlns="urn:x">${secret}</x>`)])));
+    const client = clientOf(scripted(packed), { kind: 'basic', username: 'eva', password: 'secret' });
+    expect((await client.listRecords(RECORDS)).document.bytes.toString()).not.toContain(secret);
+  });
+});

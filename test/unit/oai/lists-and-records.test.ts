@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest';
+import { headersOnly } from '../../../src/oai/client.ts';
+import { recordAt } from '../../../src/oai/malformed.ts';
+import { clientOf, RECORDS } from '../../support/scripted-client.ts';
+import { listXml, OAI_BASE, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
+
+const PAGE = listXml('ListRecords', [recordXml('A')]);
+
+describe('what a list says of itself', () => {
+  const paging = async (attributes: string, token = ' T2\n') => {
+    const {
+      items: _,
+      document: __,
+      ...rest
+    } = await clientOf(scripted(listXml('ListRecords', [recordXml('A')], token, attributes))).listRecords(RECORDS);
+    return rest;
+  };
+
+  test('is read from its token', async () => {
+    expect(await paging('completeListSize=" 1500 " cursor="100" expirationDate="2025-06-18T09:00:00Z"')).toEqual({
+      ...{ next: 'T2', completeListSize: 1500, cursor: 100, tokenExpiresMs: Date.UTC(2025, 5, 18, 9) },
+      ...{ responseDateMs: Date.UTC(2025, 5, 18, 8), broken: [] },
+    });
+  });
+
+  test.each(['-1', '1.5', 'x1', '1x', '1e3', '', '1234567890123456'])('%j is no number', async (text) => {
+    expect(await paging(`completeListSize="${text}" cursor="${text}" expirationDate="${text}"`, ' ')).toMatchObject({
+      ...{ next: undefined, completeListSize: undefined, cursor: undefined, tokenExpiresMs: undefined },
+    });
+  });
+
+  test('is nothing where there is no token', async () => {
+    const page = await clientOf(scripted(PAGE)).listRecords(RECORDS);
+    expect(page).toMatchObject({ next: undefined, completeListSize: undefined, cursor: undefined, tokenExpiresMs: undefined });
+  });
+});
+
+describe('what the service says of itself', () => {
+  test('is read without the blanks around it', async () => {
+    const identity = await clientOf(
+      scripted(
+        oaiXml(`<Identify><repositoryName> Archive </repositoryName><baseURL>${OAI_BASE}</baseURL><protocolVersion>2.0</protocolVersion>
+        <adminEmail> a@example.org </adminEmail><earliestDatestamp>2024-07-14</earliestDatestamp><deletedRecord>transient</deletedRecord>
+        <granularity>YYYY-MM-DD</granularity><compression> gzip </compression></Identify>`),
+      ),
+    ).identify();
+    expect(identity).toEqual({
+      ...{ repositoryName: 'Archive', baseUrl: OAI_BASE, protocolVersion: '2.0', adminEmails: ['a@example.org'] },
+      ...{ earliestDatestamp: '2024-07-14', deletedRecord: 'transient', granularity: 'YYYY-MM-DD', compressions: ['gzip'] },
+      ...{ descriptions: [], responseDateMs: Date.UTC(2025, 5, 18, 8) },
+    });
+  });
+
+  test('is empty where it is left out', async () => {
+    const client = (inner: string) => clientOf(scripted(oaiXml(inner)));
+    expect(await client('<Identify/>').identify()).toMatchObject({ repositoryName: '', baseUrl: '', granularity: '' });
+    expect(await client('<ListMetadataFormats><metadataFormat/></ListMetadataFormats>').listMetadataFormats()).toEqual([
+      { prefix: '', schema: '', namespace: '' },
+    ]);
+    const sets = '<ListSets><set><setDescription><a/><b/></setDescription></set></ListSets>';
+    const { items, broken } = await client(sets).listSets();
+    expect(items.map(({ setSpec, name, descriptions }) => [setSpec, name, descriptions.map((each) => each.name)])).toEqual([
+      ['', '', ['a', 'b']],
+    ]);
+    expect(broken).toEqual([]);
+  });
+});
+
+describe('single records', () => {
+  const GET = oaiXml(`<GetRecord>${recordXml('A')}</GetRecord>`);
+
+  test('come as a page of one', async () => {
+    const page = await clientOf(scripted(GET)).getRecordPage('A', 'oai_svc');
+    expect(page).toMatchObject({ next: undefined, broken: [], responseDateMs: Date.UTC(2025, 5, 18, 8) });
+    expect(page.items.map(({ header }) => header.identifier)).toEqual([`${OAI_BASE}/id/A`]);
+  });
+
+  test('come as their header alone where nothing else is wanted', async () => {
+    const headers = headersOnly(clientOf(scripted(GET)));
+    const [record, ...others] = (await headers.getRecordPage('A', 'oai_svc')).items;
+    expect([record?.header.identifier, others]).toEqual([`${OAI_BASE}/id/A`, []]);
+    const listed = headersOnly(clientOf(scripted(listXml('ListIdentifiers', [recordXml('A')]))));
+    expect((await listed.listRecords(RECORDS)).items).toHaveLength(1);
+  });
+
+  test.each(['<GetRecord/>', '<GetRecord><record><header/></record></GetRecord>'])('%s is no record', async (inner) => {
+    const asked = clientOf(scripted(oaiXml(inner))).getRecord('A', 'oai_svc');
+    await expect(asked).rejects.toThrow('The service sent no whole record for A.');
+  });
+
+  test('that cannot be used are told by their place', async () => {
+    const bad = '<record><header><identifier>x</identifier></header></record>';
+    const listed = clientOf(scripted(listXml('ListRecords', [recordXml('A'), bad]))).listRecords(RECORDS);
+    await expect(listed).rejects.toThrow(
+      'The service sent a page of which record 2 has no identifier, no usable datestamp, or a status that is not known.',
+    );
+  });
+
+  test('have the identifier that is asked for, whole or completed', async () => {
+    const asked = async (identifier: string) => {
+      const exchange = scripted(GET);
+      await clientOf(exchange).getRecord(identifier, 'oai_svc');
+      return new URL(exchange.requests[0]?.url ?? '').searchParams.get('identifier');
+    };
+    expect(await asked('oai:finds:A')).toBe('oai:finds:A');
+    expect(await asked('A oai:A')).toBe(`${OAI_BASE}/id/A oai:A`);
+  });
+});
+
+describe('the record in which a byte stands', () => {
+  const at = (text: string): string | undefined => recordAt(Buffer.from(text), text.indexOf('!'));
+  test.each<[string, string | undefined]>([
+    ['<header><identifier>A</identifier></header> !', 'A'],
+    ['<h:header status="deleted">\n  <h:identifier> A </h:identifier> !', 'A'],
+    ['<header><identifier>A</identifier></header><header><identifier>B</identifier> !', 'B'],
+    ['<header><identifier>A</identifier></header> ! <header><identifier>B</identifier>', 'A'],
+    ['<identifier>A</identifier> !', undefined],
+    ['<header><identifier></identifier> !', undefined],
+    [`<header>${' '.repeat(100)}<identifier>A</identifier> !`, undefined],
+    [`<header><identifier>A</identifier>${' '.repeat(1024 * 1024)}!`, undefined],
+    ['!', undefined],
+  ])('%.60j', (text, record) => {
+    expect(at(text)).toBe(record);
+  });
+});
