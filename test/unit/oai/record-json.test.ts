@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type OaiRecord, readRecord } from '../../../src/oai/record.ts';
-import { elementJson, type Json, metadataText, recordJson, writeRecord } from '../../../src/oai/record-json.ts';
+import {
+  elementJson,
+  headerJson,
+  type Json,
+  metadataText,
+  recordJson,
+  writeHeader,
+  writeRecord,
+} from '../../../src/oai/record-json.ts';
 import { repeatedElementsOf } from '../../../src/oai/repeated-elements.ts';
 import { JsonBytes } from '../../../src/text/json-bytes.ts';
 import type { XmlElement } from '../../../src/xml/element.ts';
@@ -124,6 +132,47 @@ test('names that mean something to JavaScript are only names', () => {
 test('of two attributes that differ only by their namespace the last one counts', () => {
   const { root } = parseXml(Buffer.from('<a lang="cs" xml:lang="en" id="1"/>'));
   expect(elementJson(root)).toEqual({ '@lang': 'en', '@id': '1' });
+});
+
+test('a name that is left out of attributes stands nowhere, and the last one stands once', () => {
+  const xsi = 'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"';
+  const text = (attributes: string) => metadataText(new JsonBytes(), record(`<a xmlns="urn:a" ${attributes}>x</a>`), repeated);
+  expect(text('lang="cs" xml:lang="en" id="1"')).toBe('{"@lang":"en","@id":"1","#text":"x"}');
+  expect(text(`lang="cs" ${xsi} xsi:lang="en"`)).toBe('{"@lang":"cs","#text":"x"}');
+  expect(text('lang="&lt; &#x10D;"')).toBe('{"@lang":"< č","#text":"x"}');
+});
+
+test('what only looks like Dublin Core in Dublin Core is one of its fields', () => {
+  expect(metadataOf(dc('<dc:dc>a</dc:dc>'))).toEqual({ dc: ['a'] });
+  expect(metadataOf(dc('<oai_dc:title>a</oai_dc:title>'))).toEqual({ title: ['a'] });
+});
+
+test('a header alone is what its record says of it', () => {
+  const text = (of: OaiRecord): string => {
+    const json = new JsonBytes();
+    writeHeader(json, of);
+    return Buffer.concat(json.take()).toString();
+  };
+  const kept = { identifier: 'https://h/id/X-1', datestamp: '2025-01-02T03:04:05Z', sets: ['heslo:obdobi', 'x'] };
+  const listed = record('<a/>', '<setSpec>heslo:obdobi</setSpec><setSpec>x</setSpec>');
+  expect(text(listed)).toBe(JSON.stringify(kept));
+  expect(headerJson(listed)).toEqual(kept);
+  const deleted = record('', '', ' status="deleted"');
+  expect(text(deleted)).toBe(JSON.stringify({ ...kept, sets: [], deleted: true }));
+});
+
+test('what the service says about a record stands before its metadata, each by its name', () => {
+  const about = '<provenance xmlns="urn:p"><origin>a</origin></provenance><rights xmlns="urn:r">free</rights>';
+  const xml = `<record xmlns="http://www.openarchives.org/OAI/2.0/"><header><identifier>X-1</identifier><datestamp>2025-01-02</datestamp></header>
+    <about>${about}</about></record>`;
+  const read = readRecord(parseXml(Buffer.from(xml)).root);
+  if (read === undefined) throw new Error('no record');
+  const json = new JsonBytes();
+  writeRecord(json, read, repeated);
+  expect(Buffer.concat(json.take()).toString()).toBe(
+    '{"identifier":"X-1","datestamp":"2025-01-02","sets":[],"about":[{"provenance":{"origin":"a"}},{"rights":"free"}],"metadata":null}',
+  );
+  expect(metadataText(new JsonBytes(), read, repeated)).toBeNull();
 });
 
 /** Objects as the text should describe them, made one by one. */
