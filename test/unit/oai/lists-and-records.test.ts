@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { headersOnly } from '../../../src/oai/client.ts';
-import { recordAt } from '../../../src/oai/malformed.ts';
+import { MalformedAnswerError, MOST_KEPT_BYTES, recordAt } from '../../../src/oai/malformed.ts';
 import { clientOf, RECORDS } from '../../support/scripted-client.ts';
 import { listXml, OAI_BASE, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
 
@@ -122,4 +122,16 @@ describe('the record in which a byte stands', () => {
   ])('%.60j', (text, record) => {
     expect(at(text)).toBe(record);
   });
+});
+
+test.each([
+  [MOST_KEPT_BYTES, MOST_KEPT_BYTES],
+  [MOST_KEPT_BYTES + 1, MOST_KEPT_BYTES],
+])('of an answer of %i bytes %i are kept while it is asked for again, and its length is known', (lengthBytes, kept) => {
+  const body = Buffer.alloc(lengthBytes, 'a');
+  const failure = new MalformedAnswerError('it was cut', body);
+  failure.shorten();
+  expect([failure.body.length, failure.lengthBytes]).toEqual([kept, lengthBytes]);
+  // What is short enough is not copied, and what was cut does not hold the whole in memory.
+  expect(failure.body.buffer === body.buffer).toBe(kept === lengthBytes);
 });
