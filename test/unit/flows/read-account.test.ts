@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import type { PasError } from '../../../src/base/errors.ts';
+import { ROLE_WORDS, readAccount } from '../../../src/flows/push/read-account.ts';
+import type { HttpRequest, HttpResponse } from '../../../src/http/exchange.ts';
+
+const BASE = 'https://finds.example.org';
+
+const said = (status: number, body = ''): HttpResponse => ({ status, headers: {}, body: Buffer.from(body) });
+const user = (inner: string) =>
+  said(200, `<?xml version="1.0"?><u:svc xmlns:u="urn:svc"><u:uzivatel>${inner}</u:uzivatel></u:svc>`);
+
+/** Asks a service that answers one after another with these. */
+async function ask(...answers: readonly HttpResponse[]) {
+  const asked: HttpRequest[] = [];
+  const tokens: string[] = [];
+  const account = await readAccount({
+    baseUrl: BASE,
+    session: {
+      token: async () => 'old',
+      renew: async (refused: string) => {
+        tokens.push(refused);
+        return 'new';
+      },
+    },
+    send: async (request) => {
+      asked.push(request);
+      return answers[asked.length - 1] ?? said(500);
+    },
+  });
+  return { account, asked: asked.map(({ headers }) => headers?.['authorization']), tokens, first: asked[0] };
+}
+
+test('an account is read as the service tells it, without the blanks around', async () => {
+  const { account, asked, first } = await ask(
+    user(`<u:ident_cely>U-000408</u:ident_cely><u:jmeno>Eva</u:jmeno><u:prijmeni>Nováková</u:prijmeni><u:email>eva@example.org</u:email>
+      <u:organizace>Museum</u:organizace><u:skupina>Archeolog</u:skupina>`),
+  );
+  expect(account).toMatchObject({
+    identCely: 'U-000408',
+    name: 'Eva Nováková',
+    email: 'eva@example.org',
+    organisation: 'Museum',
+  });
+  expect(account.role).toBe('archaeologist');
+  expect(asked).toHaveLength(1);
+  expect(first).not.toHaveProperty('signal');
+  const { account: bare } = await ask(user('<u:ident_cely>U-1</u:ident_cely><u:prijmeni>Nováková</u:prijmeni>'));
+  expect(bare).toMatchObject({ name: 'Nováková', email: '', organisation: '' });
+});
+
+test('a token that ran out is renewed once', async () => {
+  const { asked, tokens } = await ask(said(401), user('<u:ident_cely>U-1</u:ident_cely>'));
+  expect([new Set(asked).size, tokens]).toEqual([2, ['old']]);
+  await expect(ask(said(401), said(401), user('<u:ident_cely>U-1</u:ident_cely>'))).rejects.toThrow('refuses this account');
+  // What is forbidden is so with each token.
+  await expect(ask(said(403), user('<u:ident_cely>U-1</u:ident_cely>'))).rejects.toThrow('refuses this account');
+});
+
+describe('what is no account', () => {
+  const SIGN_IN = 'Run `pas login`, or ask the operator of the service.';
+  const ADDRESS = 'Check base_url in the profile.';
+  const answered = (what: string): string => `${BASE} answered with ${what} when asked who the account is.`;
+  test.each([
+    ['a refusal', said(403), `${BASE} refuses this account.`, SIGN_IN],
+    ['another status', said(404, 'no'), answered('status 404'), ADDRESS],
+    ['a success without content', said(204), answered('status 204'), ADDRESS],
+    ['no XML', said(200, 'welcome'), answered('no XML'), ADDRESS],
+    ['no user', said(200, '<svc/>'), answered('no user'), ADDRESS],
+    ['a user without an identifier', user('<u:jmeno>Eva</u:jmeno>'), answered('no user'), ADDRESS],
+    ['a user with an empty one', user('<u:ident_cely> </u:ident_cely>'), answered('no user'), ADDRESS],
+  ])('is %s', async (_, answer, message, hint) => {
+    const failure = await ask(answer).catch((thrown: unknown) => thrown as PasError);
+    if (!(failure instanceof Error)) throw new Error('it was read');
+    expect([failure.message, String(failure.hint)]).toEqual([message, hint]);
+  });
+
+  test('and a service that is closed is told as one', async () => {
+    await expect(ask(said(503))).rejects.toMatchObject({ name: 'UnavailableError' });
+  });
+});
+
+test('each role has a word', () => {
+  expect(Object.entries(ROLE_WORDS).map(([role, word]) => [role, String(word)])).toEqual(
+    ['researcher', 'archaeologist', 'archivist', 'administrator'].map((role) => [role, role]),
+  );
+});
