@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { msg } from '../../../src/base/message.ts';
+import { takeFromOwner } from '../../../src/flows/reconcile/change-owner.ts';
 import { uncertainTexts } from '../../../src/flows/reconcile/uncertain-text.ts';
 import { claim, settle } from '../../../src/outbox/claims.ts';
-import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
+import { addNumber, addPhoto, entryById } from '../../../src/outbox/entries.ts';
+import type { ImportEntry } from '../../../src/outbox/entry.ts';
 import { type EvidenceVerdict, recordEvidence } from '../../../src/outbox/evidence.ts';
 import type { ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -15,16 +17,11 @@ const DECIDE = 'What the service shows does not tell whether it has this find; l
 const NEXT_PUSH = 'Nobody knows yet whether the service has this find; pas looks with the next push.';
 
 /** Ended without an answer, when it had been under way for a minute. */
-async function sent(
-  outbox: ServiceOutbox,
-  clock: ReturnType<typeof manualClock>,
-  entryId: number,
-  outcome: 'uncertain' | 'accepted' = 'uncertain',
-): Promise<void> {
+async function sent(outbox: ServiceOutbox, clock: ReturnType<typeof manualClock>, entryId: number): Promise<void> {
   const claimed = claim(outbox, entryId, () => ({ method: 'POST', path: '/', accountId: ACCOUNT_ID }));
   if (claimed === undefined) throw new Error('the entry is not queued');
   await clock.advance(MINUTE_MS);
-  settle(outbox, claimed, { state: 'uncertain', reason: msg`no answer` }, { outcome });
+  settle(outbox, claimed, { state: 'uncertain', reason: msg`no answer` }, { outcome: 'uncertain' });
 }
 
 function inDoubt() {
@@ -123,9 +120,19 @@ test('one reason is said once', async () => {
   expect(uncertainTexts(outbox, entryId, 0)).toEqual([DECIDE, 'no answer']);
 });
 
-test('where the service gave one record to two finds, that alone is said', async () => {
-  const { outbox, clock, entryId } = inDoubt();
-  await sent(outbox, clock, entryId, 'accepted');
+test('where the service gave one record to two finds, that alone is said', () => {
+  const { outbox, entryId } = inDoubt();
+  const claimed = claim(outbox, entryId, () => ({ method: 'POST', path: '/', accountId: ACCOUNT_ID }));
+  if (claimed === undefined) throw new Error('the entry is not queued');
+  settle(outbox, claimed, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
+  const of = (id: number) => entryById(outbox, id) as ImportEntry;
+  // It is no other find's where the service says it again.
+  expect(takeFromOwner(outbox, of(entryId), IDENT)).toBeUndefined();
+  const other = queueImport(outbox, 'K-2').entryId;
+  expect(takeFromOwner(outbox, of(other), `${IDENT}9`)).toBeUndefined();
+  expect(takeFromOwner(outbox, of(other), IDENT)?.id).toBe(entryId);
+  const reason = `the service gave its record ${IDENT} to K-2: it may have been put back from a backup and have lost this one`;
+  expect(uncertainTexts(outbox, entryId, SETTLE_MS)).toEqual([reason]);
   looked(outbox, entryId, 'several-same');
-  expect(uncertainTexts(outbox, entryId, SETTLE_MS)).toEqual(['no answer', 'two are alike']);
+  expect(uncertainTexts(outbox, entryId, SETTLE_MS)).toEqual([reason, 'two are alike']);
 });
