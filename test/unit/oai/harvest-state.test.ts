@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { type HarvestState, type MetRecord, memoryState, storedState } from '../../../src/oai/harvest-state.ts';
+import { beginLook, beginPass } from '../../../src/oai/pass.ts';
+import { harvestOf } from '../../../src/vocabulary/harvests.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { OAI_BASE } from '../../support/scripted-oai.ts';
+import { tempVocabulary } from '../../support/temp-vocabulary.ts';
+
+const WINDOW = { fromMs: null, untilMs: null };
+const STATES: Readonly<Record<string, (use: (state: HarvestState) => void) => void>> = {
+  'in memory': (use) => use(memoryState()),
+  'in a file': (use) => {
+    using store = tempVocabulary(manualClock());
+    const vocabulary = store.source(OAI_BASE);
+    use(storedState(vocabulary, harvestOf(vocabulary, 'heslo'), () => vocabulary.clock.now()));
+  },
+};
+
+describe.each(Object.entries(STATES))('what a harvest remembers %s', (_, withState) => {
+  test('is nothing at first', () =>
+    withState((state) => {
+      expect([state.watermarkMs(), state.pass(), state.lastLook(), state.met('A')]).toEqual([null, undefined, 0, undefined]);
+      expect([state.skipped(), [...state.metIn(1)], state.unmetIn(1)]).toEqual([[], [], []]);
+    }));
+
+  test('is the pass under way, and after its end when it began and how often it looked', () =>
+    withState((state) => {
+      const pass = beginLook(beginPass('full', WINDOW, 1234, 7), true);
+      state.putPass(pass);
+      expect([state.pass(), state.lastLook(), state.watermarkMs()]).toEqual([pass, 8, null]);
+      state.complete();
+      expect([state.pass(), state.lastLook(), state.watermarkMs()]).toEqual([undefined, 8, 1234]);
+      state.putPass(beginPass('changes', WINDOW, 0, 9));
+      state.complete();
+      expect(state.watermarkMs()).toBe(0);
+    }));
+
+  test('is each record as it was met last', () =>
+    withState((state) => {
+      const met = (look: number, more: Partial<MetRecord> = {}): MetRecord => ({
+        ...{ datestampMs: look * 10, digest: Buffer.from([look]), look, skipped: false },
+        ...more,
+      });
+      const records: Readonly<Record<string, MetRecord>> = {
+        before: met(2),
+        now: met(3),
+        later: met(4),
+        vanished: met(0),
+        'without text': met(2, { digest: Buffer.alloc(0) }),
+        'left out': met(2, { skipped: true }),
+        'left out now': met(3, { skipped: true, digest: Buffer.alloc(0) }),
+      };
+      for (const [identifier, record] of Object.entries(records)) state.noteMet(identifier, record);
+      for (const [identifier, record] of Object.entries(records)) expect(state.met(identifier)).toEqual(record);
+      expect(state.skipped().toSorted()).toEqual(['left out', 'left out now']);
+      expect([...state.metIn(3)].toSorted()).toEqual(['left out now', 'now']);
+      expect(state.unmetIn(3)).toEqual(['before']);
+      expect([...state.unmetIn(4)].toSorted()).toEqual(['before', 'now']);
+      state.noteMet('before', met(3));
+      expect([state.unmetIn(3), state.met('before')?.look]).toEqual([[], 3]);
+    }));
+
+  test('changes as a whole', () => withState((state) => expect(state.change(() => 'done')).toBe('done')));
+});

@@ -1,0 +1,265 @@
+import { describe, expect, test } from 'vitest';
+import type { PasError } from '../../../src/base/errors.ts';
+import type { HttpRequest } from '../../../src/http/exchange.ts';
+import { harvest } from '../../../src/oai/harvest-engine.ts';
+import { memoryState } from '../../../src/oai/harvest-state.ts';
+import { beginPass } from '../../../src/oai/pass.ts';
+import { identOf } from '../../../src/oai/record.ts';
+import type { HarvestOptions } from '../../../src/oai/walk.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { clientOf } from '../../support/scripted-client.ts';
+import { argumentsOf, listXml, OAI_BASE, oaiError, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
+
+const NOW_MS = Date.UTC(2025, 5, 18, 8);
+const HOUR_MS = 3_600_000;
+const AGAIN = 'Run the command again: what was stored is kept, and the list is read again.';
+
+type Answers = (args: ReadonlyMap<string, string>, nth: number, request: HttpRequest) => string;
+
+/** A harvest of what a service says; what is kept may be given from an earlier one. */
+function harvesting(answers: Answers, more: Partial<HarvestOptions> = {}) {
+  const exchange = scripted((request) => {
+    const args = new Map(argumentsOf(request).map((each) => each.split('=', 2) as [string, string]));
+    return answers(args, exchange.requests.length, request);
+  });
+  const state = more.state ?? memoryState();
+  const [kept, notes, pages]: [string[], string[], number[]] = [[], [], []];
+  const run = () =>
+    harvest({
+      ...{
+        client: clientOf(exchange),
+        clock: { ...manualClock(), sleep: async () => {} },
+        state,
+        setSpec: 'heslo',
+        metadataPrefix: 'oai_svc',
+      },
+      ...{ granularity: 'second', serverNowMs: NOW_MS, window: { fromMs: null, untilMs: null }, overlapMs: HOUR_MS },
+      sink: {
+        write: async ({ records }) => void kept.push(...records.map(({ header }) => identOf(header.identifier))),
+        commit: () => {},
+      },
+      onNote: (text) => notes.push(text),
+      onPage: ({ written }) => pages.push(written.length),
+      ...more,
+    });
+  const failure = async (): Promise<readonly [string, string]> => {
+    const thrown = await run().catch((each: unknown) => each as PasError);
+    if (!(thrown instanceof Error)) throw new Error('it was complete');
+    return [thrown.message, String(thrown.hint)];
+  };
+  const asked = () => exchange.requests.map((request) => argumentsOf(request).join(' '));
+  return { state, kept, notes, pages, run, failure, asked };
+}
+
+const list = (names: readonly string[], token?: string, attributes?: string): string =>
+  listXml(
+    'ListRecords',
+    names.map((name) => recordXml(name)),
+    token,
+    attributes,
+  );
+const ALL = 'verb=ListRecords metadataPrefix=oai_svc set=heslo';
+
+describe('a list of one page', () => {
+  test('is read once, and next time what changed since', async () => {
+    const first = harvesting(() => list(['A', 'B']));
+    const { pass, broken } = await first.run();
+    expect([first.asked(), first.kept, first.pages, broken]).toEqual([[ALL], ['A', 'B'], [2], []]);
+    expect([pass?.kind, first.state.watermarkMs(), first.state.pass()]).toEqual(['full', NOW_MS, undefined]);
+    const { state } = first;
+    const then = harvesting(() => oaiError('noRecordsMatch'), { state, serverNowMs: NOW_MS + HOUR_MS });
+    expect((await then.run()).pass?.kind).toBe('changes');
+    expect(then.asked()).toEqual([`${ALL} from=2025-06-18T07:00:00Z`]);
+  });
+
+  test('is asked for without a set where all is wanted, and to the full second of a bound', async () => {
+    const { run, asked } = harvesting(() => list(['A']), { setSpec: '', window: { fromMs: 1500, untilMs: NOW_MS - 500 } });
+    await run();
+    expect(asked()).toEqual(['verb=ListRecords metadataPrefix=oai_svc from=1970-01-01T00:00:01Z until=2025-06-18T08:00:00Z']);
+  });
+
+  test('is not asked for where all that could change lies behind the bound', async () => {
+    const state = memoryState();
+    state.putPass(beginPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
+    state.complete();
+    const until = (untilMs: number) => harvesting(() => list(['A']), { state, window: { fromMs: null, untilMs } });
+    const behind = until(NOW_MS - HOUR_MS - 1);
+    expect([await behind.run(), behind.asked()]).toEqual([{ pass: undefined, broken: [] }, []]);
+    const reached = until(NOW_MS - HOUR_MS);
+    await reached.run();
+    expect(reached.asked()).toEqual([`${ALL} from=2025-06-18T07:00:00Z until=2025-06-18T07:00:00Z`]);
+  });
+
+  test('that a lower bound cuts is asked for from there, and not from before', async () => {
+    const state = memoryState();
+    state.putPass(beginPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
+    state.complete();
+    const { run, asked } = harvesting(() => list(['A']), { state, window: { fromMs: NOW_MS - 1000, untilMs: null } });
+    await run();
+    expect(asked()).toEqual([`${ALL} from=2025-06-18T07:59:59Z`]);
+  });
+});
+
+describe('a clock of the service that went back', () => {
+  test.each([
+    [NOW_MS - 2000, 'changes'],
+    [NOW_MS - 2001, 'full'],
+  ])('from the last harvest to %i: %s', async (serverNowMs, kind) => {
+    const state = memoryState();
+    state.putPass(beginPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
+    state.complete();
+    const { run, notes } = harvesting(() => list(['A']), { state, serverNowMs });
+    expect((await run()).pass?.kind).toBe(kind);
+    const was = `heslo: by the service’s clock the last harvest was at 2025-06-18T08:00:00.000Z and now is ${new Date(serverNowMs).toISOString()}, so everything is read again.`;
+    expect(notes).toEqual(kind === 'full' ? [was] : []);
+  });
+
+  test.each([
+    [NOW_MS - 2000, false],
+    [NOW_MS - 2001, true],
+  ])('from a harvest that was cut off to %i begins it anew: %s', async (serverNowMs, isAnew) => {
+    const state = memoryState();
+    const begun = beginPass('full', { fromMs: 5000, untilMs: null }, NOW_MS, 3);
+    state.putPass(begun);
+    const { run, asked } = harvesting(() => list(['A']), { state, serverNowMs });
+    expect((await run()).pass?.window).toEqual(isAnew ? { fromMs: null, untilMs: null } : begun.window);
+    expect(asked()[0]).toBe(isAnew ? ALL : `${ALL} from=1970-01-01T00:00:05Z`);
+  });
+});
+
+test.each([
+  ['full', false, 'full', 1000],
+  ['changes', false, 'changes', 1000],
+  ['changes', true, 'full', null],
+  ['full', true, 'full', 1000],
+] as const)('a pass of kind %s that was cut off, with --full %s, goes on as %s', async (kind, full, then, fromMs) => {
+  const state = memoryState();
+  state.putPass(beginPass(kind, { fromMs: 1000, untilMs: null }, NOW_MS - 1000, 1));
+  const { pass } = await harvesting(() => list(['A']), { state, full }).run();
+  expect([pass?.kind, pass?.window.fromMs]).toEqual([then, fromMs]);
+});
+
+describe('a list that the service counts', () => {
+  test('and sends less of is called incomplete, with how many are missing', async () => {
+    const { failure, asked, state } = harvesting(() => list(['A', 'B'], '', 'completeListSize="3"'));
+    expect(await failure()).toEqual([
+      'heslo is not complete: its list ended before. The service counts 3 records and sent 2: 1 are missing.',
+      AGAIN,
+    ]);
+    expect(new Set(asked())).toEqual(new Set([ALL]));
+    // What was read is kept, and the next run looks again from the beginning.
+    expect(state.pass()?.walk.token).toBeNull();
+    const all = harvesting(() => list(['A', 'B'], '', 'completeListSize="3"'), { setSpec: '' });
+    expect((await all.failure())[0]).toMatch(/^everything is not complete/);
+  });
+
+  test('goes on at the token where it was cut off, and looks for what changed meanwhile', async () => {
+    const state = memoryState();
+    const fails = harvesting((_, nth) => (nth === 1 ? list(['A'], 'T2', 'completeListSize="2"') : oaiError('badArgument')), {
+      state,
+    });
+    await expect(fails.run()).rejects.toThrow('badArgument');
+    expect([fails.kept, state.pass()?.walk.token]).toEqual([['A'], 'T2']);
+    const then = harvesting(
+      (args) => (args.get('resumptionToken') === 'T2' ? list(['B'], '', 'completeListSize="2"') : oaiError('noRecordsMatch')),
+      { state },
+    );
+    await then.run();
+    expect(then.kept).toEqual(['B']);
+    expect(then.asked()).toEqual(['verb=ListRecords resumptionToken=T2', `${ALL} from=2025-06-18T07:00:00Z`]);
+  });
+
+  test('and that refuses its own tokens again and again is given up', async () => {
+    const { failure, asked } = harvesting((args) =>
+      args.has('resumptionToken') ? oaiError('badResumptionToken') : list(['A'], 'T2', 'completeListSize="2"'),
+    );
+    expect(await failure()).toEqual([
+      'heslo is not complete: it refuses its own resumption tokens again and again. The service counts 2 records and sent 1: 1 are missing.',
+      AGAIN,
+    ]);
+    expect(asked().filter((each) => each === ALL)).toHaveLength(5);
+  });
+});
+
+test('a service that does not count is told as one', async () => {
+  const { failure } = harvesting((args) => (args.has('resumptionToken') ? oaiError('badResumptionToken') : list(['A'], 'T2')));
+  expect((await failure())[0]).toMatch(/The service does not say how many records there are; it sent 1\.$/);
+});
+
+describe('a list without end', () => {
+  const endless = (names: (page: number) => readonly string[], attributes = ''): Answers => {
+    let page = 0;
+    return () => {
+      page += 1;
+      return list(names(page), `T${page}`, attributes);
+    };
+  };
+  const HINT = 'What was stored is kept. Run the command again later; if it happens again, tell the operator of the service.';
+
+  test('that brings nothing new on a hundred pages is left, and begun anew the next time', async () => {
+    const { failure, state } = harvesting(endless((page) => (page % 2 === 0 ? ['A', 'B'] : ['B', 'A'])));
+    expect(await failure()).toEqual([
+      'The service sent nothing new on 101 pages: its list would never end. The service does not say how many records there are; it sent 2.',
+      HINT,
+    ]);
+    expect([state.pass()?.walk.token, state.pass()?.look.number]).toEqual([null, 2]);
+  });
+
+  test('that grows far beyond its count is left', async () => {
+    const names = (page: number) => Array.from({ length: 1001 }, (_, nth) => `N-${page}-${nth}`);
+    const { failure } = harvesting(endless(names, 'completeListSize="4"'));
+    expect((await failure())[0]).toMatch(/^The service counted 4 records, sent 10010 and has more: its list would never end\. /);
+  });
+
+  test('may grow to twice its count and ten thousand more', async () => {
+    const names = (page: number) => Array.from({ length: 1001 }, (_, nth) => `N-${page}-${nth}`);
+    let page = 0;
+    const { kept, run } = harvesting((args) => {
+      if (args.has('from')) return oaiError('noRecordsMatch');
+      page += 1;
+      return list(names(page), page < 10 ? `T${page}` : '', page === 1 ? 'completeListSize="5"' : 'completeListSize="10010"');
+    });
+    await run();
+    expect(kept).toHaveLength(10_010);
+  });
+});
+
+describe('what cannot be read', () => {
+  const BROKEN = `<record><header><identifier>${OAI_BASE}/id/B</identifier><datestamp>2025-01-01</datestamp></header>&</record>`;
+  const page = listXml('ListRecords', [recordXml('A'), BROKEN]);
+
+  test('ends a harvest, unless it is left out and asked for by itself', async () => {
+    await expect(harvesting(() => page).run()).rejects.toThrow('cannot be read');
+    const { run, kept, asked } = harvesting((args) => (args.get('verb') === 'GetRecord' ? oaiXml('<GetRecord/>') : page), {
+      skipBroken: true,
+    });
+    const { broken } = await run();
+    expect(kept).toEqual(['A']);
+    expect(broken).toEqual([{ identifier: `${OAI_BASE}/id/B`, reason: expect.stringMatching(/\(line \d+, byte \d+\)$/) }]);
+    expect(asked().at(-1)).toBe(`verb=GetRecord identifier=${OAI_BASE}/id/B metadataPrefix=oai_svc`);
+  });
+
+  test('is asked for again by each later run, until it can be read or is gone', async () => {
+    const state = memoryState();
+    const run = (answer: string) => {
+      const later = harvesting(
+        (args) => (args.get('verb') === 'GetRecord' ? answer : state.watermarkMs() === null ? page : oaiError('noRecordsMatch')),
+        {
+          ...{ state, skipBroken: true },
+        },
+      );
+      return later.run().then(({ broken }) => [broken.map(({ reason }) => reason), later.kept] as const);
+    };
+    await run(oaiXml('<GetRecord/>'));
+    const [[reason]] = await run(oaiXml('<GetRecord/>'));
+    expect(reason).toBe(`The service sent no whole record for ${OAI_BASE}/id/B.`);
+    await expect(run(oaiError('badArgument'))).rejects.toThrow('badArgument');
+    expect(await run(oaiXml(`<GetRecord>${recordXml('B')}</GetRecord>`))).toEqual([[], ['B']]);
+    const gone = memoryState();
+    gone.noteMet(`${OAI_BASE}/id/B`, { datestampMs: 1, digest: Buffer.alloc(0), look: 1, skipped: true });
+    const { broken } = await harvesting((args) => (args.get('verb') === 'GetRecord' ? oaiError('idDoesNotExist') : list(['A'])), {
+      state: gone,
+    }).run();
+    expect([broken, gone.skipped()]).toEqual([[], []]);
+  });
+});
