@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AuthError, ConfigError, UnavailableError } from '../../../src/base/errors.ts';
-import { identifyAccount } from '../../../src/flows/push/identify-account.ts';
+import { identifyAccount, signIn } from '../../../src/flows/push/identify-account.ts';
 import { NoAnswerError } from '../../../src/http/exchange.ts';
 import { knownAccount, rememberAccount, usernameOf } from '../../../src/outbox/accounts.ts';
 import type { ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
@@ -133,5 +133,45 @@ describe('a service that does not say who the account is', () => {
     await expect(identifyAccount(asSeenBy(outbox, { username: 'new' }), serviceSaying(said))).rejects.toMatchObject({
       hint: expect.stringContaining('base_url'),
     });
+  });
+});
+
+describe('who signs in with a password', () => {
+  const signing = (said: Parameters<typeof serviceSaying>[0]) => {
+    const outbox = tempOutbox();
+    const { asked, send } = serviceSaying(said);
+    const kept: string[] = [];
+    const signedIn = signIn(
+      {
+        ...{ baseUrl: ADDRESS, username: 'jan', password: 'secret', answerTimeoutMs: 1234 },
+        send: async (request) => {
+          if (!request.url.endsWith('/api/token-auth/')) return send(request);
+          asked.push(request);
+          return { status: 200, headers: {}, body: Buffer.from('{"token":"0123456789abcdef0123456789abcdef01234567"}') };
+        },
+      },
+      async () => outbox,
+      (token) => kept.push(token),
+    );
+    return { outbox, asked, kept, signedIn };
+  };
+
+  test('is known by the user name, and the token is kept once both work', async () => {
+    const { outbox, asked, kept, signedIn } = signing(JAN_SAID);
+    expect(await signedIn).toEqual(JAN_SAID);
+    expect(kept).toEqual(['0123456789abcdef0123456789abcdef01234567']);
+    expect([usernameOf(outbox, JAN_SAID.identCely), knownAccount(outbox)?.identCely]).toEqual(['jan', EVA_SAID.identCely]);
+    // A token is asked for once, and each request ends.
+    expect(asked.map(({ url, answerTimeoutMs }) => [url.slice(ADDRESS.length), answerTimeoutMs])).toEqual([
+      ['/api/token-auth/', 1234],
+      ['/api/uzivatel-info/', 1234],
+    ]);
+    expect(asked[1]?.headers?.['authorization']).toContain('0123456789abcdef0123456789abcdef01234567');
+  });
+
+  test('and is nobody keeps no token', async () => {
+    const { outbox, kept, signedIn } = signing({ status: 403, headers: {}, body: Buffer.alloc(0) });
+    await expect(signedIn).rejects.toThrow(AuthError);
+    expect([kept, usernameOf(outbox, JAN_SAID.identCely)]).toEqual([[], undefined]);
   });
 });
