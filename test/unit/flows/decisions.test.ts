@@ -221,7 +221,7 @@ describe('a decision', () => {
     expect(allEntries(outbox)[1]?.identCely).toBe(IDENT);
   });
 
-  test('is not made beside a push, unless that is taken over', () => {
+  test('is not made beside a push', () => {
     const { outbox } = inDoubt();
     const beside = takeLease(outbox);
     for (const act of [() => resolveDoubts(outbox, 'K-1', { kind: 'drop' }), () => undoDecision(outbox, 'K-1')])

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { OutboxLeasedError } from '../../../src/base/errors.ts';
 import type { Copied } from '../../../src/flows/push/recognise-outbox.ts';
 import { backUpOutbox } from '../../../src/outbox/backup-copy.ts';
 import { allEntries } from '../../../src/outbox/entries.ts';
@@ -92,7 +93,9 @@ describe('two copies of one outbox on one machine', () => {
     first.catch(() => {});
     await clock.advance(350);
     await service.push(copy);
-    await expect(first).rejects.toThrow(/copy of this outbox is pushed as well/);
+    await expect(first).rejects.toThrow('A copy of this outbox is pushed as well. Nothing more is sent from this one now.');
+    const { hint } = (await first.catch((thrown: unknown) => thrown)) as OutboxLeasedError;
+    expect(String(hint)).toBe('pas push looks for what was sent from there, and goes on with the rest.');
     await service.push(copy);
     await service.push(outbox);
     expect([service.writes.toSorted(), states(outbox), states(copy)]).toEqual([

@@ -82,7 +82,7 @@ describe('an outbox with finds', () => {
     expect([finds(), asides.every((each) => existsSync(each ?? ''))]).toEqual([['K-1'], true]);
   });
 
-  test('is not replaced beside a push, unless that is taken over', async () => {
+  test('is not replaced beside a push', async () => {
     const { opened, restore, finds } = await scene();
     const lease = takeLease(openService(opened(), SERVICE));
     await expect(restore()).rejects.toThrow(OutboxLeasedError);
