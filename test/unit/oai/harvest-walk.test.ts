@@ -1,64 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { PasError } from '../../../src/base/errors.ts';
-import type { HttpRequest } from '../../../src/http/exchange.ts';
-import { harvest } from '../../../src/oai/harvest-engine.ts';
 import { memoryState } from '../../../src/oai/harvest-state.ts';
 import { beginPass } from '../../../src/oai/pass.ts';
-import { identOf } from '../../../src/oai/record.ts';
-import type { HarvestOptions } from '../../../src/oai/walk.ts';
-import { manualClock } from '../../support/manual-clock.ts';
-import { clientOf } from '../../support/scripted-client.ts';
-import { argumentsOf, listXml, OAI_BASE, oaiError, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
+import { ALL, type Answers, harvesting, list, NOW_MS } from '../../support/harvesting.ts';
+import { listXml, OAI_BASE, oaiError, oaiXml, recordXml } from '../../support/scripted-oai.ts';
 
-const NOW_MS = Date.UTC(2025, 5, 18, 8);
 const HOUR_MS = 3_600_000;
 const AGAIN = 'Run the command again: what was stored is kept, and the list is read again.';
-
-type Answers = (args: ReadonlyMap<string, string>, nth: number, request: HttpRequest) => string;
-
-/** A harvest of what a service says; what is kept may be given from an earlier one. */
-function harvesting(answers: Answers, more: Partial<HarvestOptions> = {}) {
-  const exchange = scripted((request) => {
-    const args = new Map(argumentsOf(request).map((each) => each.split('=', 2) as [string, string]));
-    return answers(args, exchange.requests.length, request);
-  });
-  const state = more.state ?? memoryState();
-  const [kept, notes, pages]: [string[], string[], number[]] = [[], [], []];
-  const run = () =>
-    harvest({
-      ...{
-        client: clientOf(exchange),
-        clock: { ...manualClock(), sleep: async () => {} },
-        state,
-        setSpec: 'heslo',
-        metadataPrefix: 'oai_svc',
-      },
-      ...{ granularity: 'second', serverNowMs: NOW_MS, window: { fromMs: null, untilMs: null }, overlapMs: HOUR_MS },
-      sink: {
-        write: async ({ records }) => void kept.push(...records.map(({ header }) => identOf(header.identifier))),
-        commit: () => {},
-      },
-      onNote: (text) => notes.push(text),
-      onPage: ({ written }) => pages.push(written.length),
-      ...more,
-    });
-  const failure = async (): Promise<readonly [string, string]> => {
-    const thrown = await run().catch((each: unknown) => each as PasError);
-    if (!(thrown instanceof Error)) throw new Error('it was complete');
-    return [thrown.message, String(thrown.hint)];
-  };
-  const asked = () => exchange.requests.map((request) => argumentsOf(request).join(' '));
-  return { state, kept, notes, pages, run, failure, asked };
-}
-
-const list = (names: readonly string[], token?: string, attributes?: string): string =>
-  listXml(
-    'ListRecords',
-    names.map((name) => recordXml(name)),
-    token,
-    attributes,
-  );
-const ALL = 'verb=ListRecords metadataPrefix=oai_svc set=heslo';
 
 describe('a list of one page', () => {
   test('is read once, and next time what changed since', async () => {

@@ -34,13 +34,13 @@ test('an identifier of which bytes are no characters names nothing', () => {
 });
 
 test('records may have a prefix, attributes and lines in their tags', () => {
-  const list = `<o:ListRecords>
-    <o:record id="1"><o:header><o:identifier>A</o:identifier></o:header></o:record>
-    <o:record
-    ><o:header><o:identifier>B</o:identifier></o:header>&</o:record >
-    <o:record><o:header><o:identifier>C</o:identifier></o:header></o:record
-    ></o:ListRecords>`;
-  const body = `<o:OAI-PMH xmlns:o="http://www.openarchives.org/OAI/2.0/">${list}</o:OAI-PMH>`;
+  const list = `<oai:ListRecords>
+    <oai:record id="1"><oai:header><oai:identifier>A</oai:identifier></oai:header></oai:record>
+    <oai:record
+    ><oai:header><oai:identifier>B</oai:identifier></oai:header>&</oai:record >
+    <oai:record><oai:header><oai:identifier>C</oai:identifier></oai:header></oai:record
+    ></oai:ListRecords>`;
+  const body = `<oai:OAI-PMH xmlns:oai="http://www.openarchives.org/OAI/2.0/">${list}</oai:OAI-PMH>`;
   expect(salvaged(body)).toEqual({ left: 2, broken: ['B'] });
   // What only begins with the word is no record.
   expect(salvaged('<a><recording>&</recording></a>')).toBeUndefined();

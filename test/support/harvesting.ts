@@ -1,0 +1,60 @@
+import type { PasError } from '../../src/base/errors.ts';
+import type { HttpRequest } from '../../src/http/exchange.ts';
+import { harvest } from '../../src/oai/harvest-engine.ts';
+import { memoryState } from '../../src/oai/harvest-state.ts';
+import { identOf } from '../../src/oai/record.ts';
+import type { HarvestOptions } from '../../src/oai/walk.ts';
+import { manualClock } from './manual-clock.ts';
+import { clientOf } from './scripted-client.ts';
+import { argumentsOf, listXml, recordXml, scripted } from './scripted-oai.ts';
+
+/** The service's clock. */
+export const NOW_MS = Date.UTC(2025, 5, 18, 8);
+const HOUR_MS = 3_600_000;
+
+export type Answers = (args: ReadonlyMap<string, string>, nth: number, request: HttpRequest) => string;
+
+/** A harvest of what a service says; what is kept may be given from an earlier one. */
+export function harvesting(answers: Answers, more: Partial<HarvestOptions> = {}) {
+  const exchange = scripted((request) => {
+    const args = new Map(argumentsOf(request).map((each) => each.split('=', 2) as [string, string]));
+    return answers(args, exchange.requests.length, request);
+  });
+  const state = more.state ?? memoryState();
+  const [kept, notes, pages]: [string[], string[], number[]] = [[], [], []];
+  const run = () =>
+    harvest({
+      ...{
+        client: clientOf(exchange),
+        clock: { ...manualClock(), sleep: async () => {} },
+        state,
+        setSpec: 'heslo',
+        metadataPrefix: 'oai_svc',
+      },
+      ...{ granularity: 'second', serverNowMs: NOW_MS, window: { fromMs: null, untilMs: null }, overlapMs: HOUR_MS },
+      sink: {
+        write: async ({ records }) => void kept.push(...records.map(({ header }) => identOf(header.identifier))),
+        commit: () => {},
+      },
+      onNote: (text) => notes.push(text),
+      onPage: ({ written }) => pages.push(written.length),
+      ...more,
+    });
+  const failure = async (): Promise<readonly [string, string]> => {
+    const thrown = await run().catch((each: unknown) => each as PasError);
+    if (!(thrown instanceof Error)) throw new Error('it was complete');
+    return [thrown.message, String(thrown.hint)];
+  };
+  const asked = () => exchange.requests.map((request) => argumentsOf(request).join(' '));
+  return { state, kept, notes, pages, run, failure, asked, requests: exchange.requests };
+}
+
+export const list = (names: readonly string[], token?: string, attributes?: string): string =>
+  listXml(
+    'ListRecords',
+    names.map((name) => recordXml(name)),
+    token,
+    attributes,
+  );
+/** The first question of a harvest. */
+export const ALL = 'verb=ListRecords metadataPrefix=oai_svc set=heslo';

@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import { ALL, type Answers, harvesting, list, NOW_MS } from '../../support/harvesting.ts';
+import { listXml, OAI_BASE, oaiError, oaiXml, recordXml } from '../../support/scripted-oai.ts';
+
+const HOUR_MS = 3_600_000;
+const CHANGES = `${ALL} from=2025-06-18T07:00:00Z`;
+const SECOND = 'verb=ListRecords resumptionToken=T2';
+
+/** A list of two pages, which grows by what is said to have changed meanwhile, one record an answer. */
+function twoPages(isCounted: boolean, changes: readonly string[]): Answers {
+  const [news, coming] = [[] as string[], [...changes]];
+  return (args) => {
+    const size = isCounted ? `completeListSize="${2 + news.length}"` : '';
+    if (args.has('resumptionToken')) return list(['B', ...news], '', size);
+    if (!args.has('from')) return list(['A'], 'T2', size);
+    const next = coming.shift();
+    if (next === undefined) return oaiError('noRecordsMatch');
+    news.push(next);
+    return list([next]);
+  };
+}
+
+describe('what changed while a list was read', () => {
+  test('is asked for once where it is nothing', async () => {
+    const { run, asked } = harvesting(twoPages(true, []));
+    await run();
+    expect(asked()).toEqual([ALL, SECOND, CHANGES]);
+  });
+
+  test('is asked for until it is nothing, and the list is counted anew for it', async () => {
+    const { run, asked, kept } = harvesting(twoPages(true, ['C']));
+    const { pass } = await run();
+    expect(kept).toEqual(['A', 'B', 'C']);
+    expect(
+      asked()
+        .filter((each) => each !== SECOND)
+        .slice(0, 4),
+    ).toEqual([ALL, CHANGES, ALL, CHANGES]);
+    expect(pass?.listSize).toBe(3);
+  });
+
+  test('is not counted anew where the service does not count', async () => {
+    const { run, asked } = harvesting(twoPages(false, ['C']));
+    await run();
+    expect(asked().slice(0, 4)).toEqual([ALL, SECOND, CHANGES, CHANGES]);
+  });
+
+  test('is asked for five times a look, where each time there is something', async () => {
+    const { run, asked, kept } = harvesting(
+      twoPages(
+        true,
+        Array.from({ length: 100 }, (_, nth) => `C-${nth}`),
+      ),
+    );
+    await run().catch(() => {});
+    const rounds = asked().filter((each) => each === CHANGES).length;
+    expect([rounds > 0, rounds % 5]).toEqual([true, 0]);
+    expect(kept).toHaveLength(2 + rounds);
+  });
+
+  test.each([
+    [NOW_MS - HOUR_MS - 1000, []],
+    [NOW_MS - HOUR_MS, ['2025-06-18T07:00:00Z']],
+  ])('is not asked for behind the bound %i', async (untilMs, from) => {
+    const { run, asked } = harvesting(
+      (args) => (args.has('from') ? oaiError('noRecordsMatch') : twoPages(true, [])(args, 0, {} as never)),
+      {
+        window: { fromMs: null, untilMs },
+      },
+    );
+    await run();
+    expect(asked().flatMap((each) => / from=(\S+)/.exec(each)?.[1] ?? [])).toEqual(from);
+  });
+
+  test('is asked for from the lower bound on, where that is later', async () => {
+    const { run, asked } = harvesting(
+      (args) => {
+        if (args.get('resumptionToken') === 'T2') return list(['B'], '', 'completeListSize="2"');
+        return args.get('from') === '2025-06-18T07:30:00Z' ? list(['A'], 'T2', 'completeListSize="2"') : oaiError('badArgument');
+      },
+      { window: { fromMs: NOW_MS - HOUR_MS / 2, untilMs: null } },
+    );
+    await run();
+    expect(new Set(asked())).toEqual(new Set([`${ALL} from=2025-06-18T07:30:00Z`, SECOND]));
+  });
+});
+
+test('a list that never is the same twice is given up as one', async () => {
+  let look = 0;
+  const { failure } = harvesting((args) => {
+    if (args.has('from')) return oaiError('noRecordsMatch');
+    if (!args.has('resumptionToken')) look += 1;
+    return args.has('resumptionToken') ? list([`B-${look}`]) : list(['A'], `T${look}`);
+  });
+  expect((await failure())[0]).toMatch(/^heslo is not complete: its list changed again and again while it was read\. /);
+});
+
+describe('two versions of a record of one time', () => {
+  const version = (text: string): string => recordXml('A', `<x xmlns="urn:x">${text}</x>`);
+  const disputed = (answer: string): Answers => {
+    let wasAsked = false;
+    return (args) => {
+      if (args.get('verb') === 'GetRecord') {
+        wasAsked = true;
+        return answer;
+      }
+      if (args.has('from')) return oaiError('noRecordsMatch');
+      const size = 'completeListSize="2"';
+      if (args.has('resumptionToken'))
+        return listXml('ListRecords', [...(wasAsked ? [] : [version('two')]), recordXml('B')], '', size);
+      return listXml('ListRecords', [version(wasAsked ? 'three' : 'one')], 'T2', size);
+    };
+  };
+  const GET = `verb=GetRecord identifier=${OAI_BASE}/id/A metadataPrefix=oai_svc`;
+
+  test('are asked for by itself, and what is there is kept', async () => {
+    const { run, asked, pages } = harvesting(disputed(oaiXml(`<GetRecord>${version('three')}</GetRecord>`)));
+    await run();
+    expect(asked()).toContain(GET);
+    expect(pages.slice(0, 3)).toEqual([1, 2, 1]);
+    await harvesting(disputed(oaiXml(`<GetRecord>${version('three')}</GetRecord>`)), { onPage: undefined } as never).run();
+  });
+
+  test('are left where the service knows of none by itself, and what else it says ends the harvest', async () => {
+    const { run, asked } = harvesting(disputed(oaiError('idDoesNotExist')));
+    await run();
+    expect(asked()).toContain(GET);
+    await expect(harvesting(disputed(oaiError('badArgument'))).run()).rejects.toThrow('badArgument');
+  });
+});
+
+test('whoever stops a harvest stops its requests', async () => {
+  const stop = new AbortController();
+  const { run, requests } = harvesting(() => list(['A']), { signal: stop.signal });
+  await run();
+  expect(requests[0]?.signal).toBeDefined();
+  const without = harvesting(() => list(['A']));
+  await without.run();
+  expect(without.requests[0]).not.toHaveProperty('signal', stop.signal);
+});
