@@ -1,50 +1,103 @@
 import type { Clock } from '../base/clock.ts';
-import { FileError } from '../base/errors.ts';
+import { DatabaseError, FileError } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
-import { copyDatabase } from '../store/database-file.ts';
-import { type Outbox, openOutbox } from './open-outbox.ts';
+import { copyDatabase, refuseDamaged } from '../store/database-file.ts';
+import { allEntries } from './entries.ts';
+import { damagedRow, EVENT_COLUMNS, type EventRow, parseEvent } from './events.ts';
+import { headerOf, type Outbox, openOutbox } from './open-outbox.ts';
+import { assertSoundFinds } from './stored-finds.ts';
 
 /** Tables that only an outbox has; a file without them is some other program's. */
-const TABLES_OF_AN_OUTBOX = ['finds', 'entries', 'attempts', 'lease'];
+const TABLES_OF_AN_OUTBOX = ['header', 'finds', 'entries', 'events'];
 
-/** Copies the outbox as it is at this moment, also while a push runs, and notes in the copy when that was. */
-export function backUpOutbox(path: string, target: string, clock: Clock): void {
-  copyDatabase(path, target, (copy) => {
-    copy.prepare('insert or replace into copy_made (only, made_at) values (1, ?)').run(Math.floor(clock.now()));
+/**
+ * Copies the outbox as it is at this moment, also while a push runs, and notes in the copy when that was.
+ * @throws DatabaseError where a row is damaged: a damaged file never replaces a sound copy
+ */
+export function backUpOutbox(outbox: Outbox, target: string): void {
+  assertSound(outbox);
+  copyDatabase(outbox.path, target, (copy) => {
+    copy.prepare('update header set copy_made_at = ?').run(Math.floor(outbox.clock.now()));
   });
 }
 
+/** Reads the whole file, and each row by its checksum. @throws DatabaseError where anything is damaged */
+export function assertSound(outbox: Outbox): void {
+  refuseDamaged(outbox.path, outbox.sql('pragma integrity_check(1)'));
+  if (outbox.sql('pragma foreign_key_check').get() !== undefined) throw damagedRow(outbox.path, msg`a reference`);
+  assertSoundFinds(outbox);
+  allEntries(outbox);
+  for (const row of outbox.sql(`select ${EVENT_COLUMNS} from events`).iterate()) parseEvent(outbox.path, row as EventRow);
+  headerOf(outbox);
+}
+
 /**
- * A copy of a backup, brought up to the schema of this pas: what is done to it leaves the backup as it is.
+ * A sound copy of a backup: what is done to it leaves the backup as it is.
  * @throws FileError when it is no outbox; DatabaseError when it is damaged; DatabaseTooNewError
  */
 export function openBackup(file: string, draft: string, clock: Clock): Outbox {
   copyDatabase(file, draft, (copy) => {
     const tables = copy.prepare(`select name from sqlite_schema where type = 'table'`).pluck().all();
     if (TABLES_OF_AN_OUTBOX.every((name) => tables.includes(name))) return;
-    throw new FileError(file, msg`${file} is a database, but no outbox of pas.`, {
+    throw new FileError(file, msg`${file} is a database, but not an outbox of pas.`, {
       hint: msg`Name a file that ${cmd`pas backup`} made.`,
     });
   });
-  return openOutbox(draft, clock);
+  const outbox = openOutbox(draft, clock);
+  try {
+    assertSound(outbox);
+    return outbox;
+  } catch (thrown) {
+    outbox.close();
+    if (thrown instanceof DatabaseError && thrown.damaged)
+      throw new DatabaseError(msg`${file}: the backup is damaged.`, {
+        cause: thrown,
+        damaged: true,
+        hint: msg`Put an older backup back.`,
+      });
+    throw thrown;
+  }
 }
 
-/** When the copy was made; of one that does not say so, when the last thing in it happened. Milliseconds since 1970 UTC. */
-export function copyMadeMs(outbox: Outbox): number {
-  const row = outbox
-    .sql(
-      `select coalesce(
-         (select made_at from copy_made),
-         max(coalesce((select max(coalesce(ended_at, started_at)) from attempts), 0),
-             coalesce((select max(updated_at) from entries), 0),
-             coalesce((select max(updated_at) from finds), 0))) as madeMs`,
-    )
-    .get() as { madeMs: number };
-  return row.madeMs;
+const OUTBOX_CONTENT = [
+  'looks',
+  'events',
+  'entries',
+  'finds',
+  'account',
+  'project_looks',
+  'unexplained',
+  'pulled',
+  'pulls',
+  'header',
+] as const;
+
+/**
+ * Gives the outbox the content of another one of the same schema, in one transaction: whenever it is stopped, the file holds the old
+ * content or the new. To be called under the push lock.
+ * @param aside where the old content is copied to before
+ */
+export function replaceContents(outbox: Outbox, from: string, aside: string): void {
+  outbox.sql('attach database ? as brought').run(from);
+  try {
+    outbox.change(() => {
+      // From here on no other process can write, so the copy is all that is replaced.
+      copyDatabase(outbox.path, aside);
+      outbox.sql('pragma defer_foreign_keys = on').run();
+      for (const table of OUTBOX_CONTENT) outbox.sql(`delete from main.${table}`).run();
+      for (const table of [...OUTBOX_CONTENT].reverse()) {
+        const columns = (outbox.sql(`select name from pragma_table_info('${table}', 'main')`).pluck().all() as string[]).join(
+          ', ',
+        );
+        outbox.sql(`insert into main.${table} (${columns}) select ${columns} from brought.${table}`).run();
+      }
+    });
+  } finally {
+    outbox.sql('detach database brought').run();
+  }
 }
 
-/** The service's time in the last of its answers that the copy has. */
-export function lastAnswerMs(outbox: Outbox): number | undefined {
-  const at = outbox.sql('select max(server_date_at) from attempts').pluck().get();
-  return typeof at === 'number' ? at : undefined;
+/** Nothing in it that a person could miss. */
+export function isEmptyOutbox(outbox: Outbox): boolean {
+  return outbox.sql('select exists (select 1 from finds) or exists (select 1 from entries) as filled').pluck().get() === 0;
 }

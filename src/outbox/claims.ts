@@ -1,201 +1,350 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { type ServerMs, serverMs } from '../base/clock.ts';
+import { ConfigError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
-import type { Message } from '../base/message.ts';
-import { entriesInState, entryById, move, selectEntries } from './entries.ts';
-import type { Entry, EntryKind } from './entry.ts';
-import { closeAttempt, openAttempt, type RequestLine, reasonOfLostAttempt } from './journal.ts';
-import { issuesText, reasonText } from './kept-messages.ts';
-import { dropOutdated, IS_OUTDATED } from './latest-number.ts';
-import type { Outbox, ServiceOutbox } from './open-outbox.ts';
-import { againAt, LONGEST_WAIT_MS } from './tries.ts';
+import { cmd, type Message, msg, toKept } from '../base/message.ts';
+import type { AttemptOutcome } from '../base/outcomes.ts';
+import {
+  entriesInState,
+  entryById,
+  eventsOfEntry,
+  importOfFind,
+  recordKey,
+  refreshState,
+  schedule,
+  selectEntries,
+} from './entries.ts';
+import type { Entry, EntryId, EntryKind, ImportEntry, PhotoEntry } from './entry.ts';
+import { type AnsweredBody, type AttemptedBody, newEventId, type SentFind, type SentPhotograph } from './events.ts';
+import { foldEvents } from './fold-events.ts';
+import { serializeIssues, serializeMessage } from './message-codec.ts';
+import { AWAITS_EARLIER_SQL, SUPERSEDED_SQL, supersedeEarlierNumbers } from './numbers.ts';
+import { headerOf, type Outbox } from './open-outbox.ts';
+import { assertJournal, lastPosition, type NewEvent, recordEvents } from './record-events.ts';
+import { findById } from './stored-finds.ts';
 
-export type DueQuery = {
+export type ClaimableQuery = {
   readonly kinds: readonly EntryKind[];
-  /** Also what other accounts of the service have queued. */
-  readonly anyAccount: boolean;
   /** Only the entries of these records, by their keys, or all. */
   readonly recordKeys: readonly string[] | undefined;
   /** Records with a request under way, by their keys and their identifiers. */
   readonly busyRecords: readonly string[];
   /** Projects of which no further import may start now. */
   readonly busyProjects: readonly string[];
-  /** What is not sent now. */
-  readonly leftOut: readonly Part[];
+  /** Parts whose circuit is open. */
+  readonly openCircuits: readonly Part[];
 };
 
-/** What is, or changes, a find of this project. */
+/** Entries of a kind, or only those of a project. */
+type Part = { readonly kind: EntryKind; readonly project: string | null };
+
+/** An entry that is, or changes, a find of this project. */
 const ofProject = (project: string): string =>
   `project = ${project} or substr(ident_cely, 1, length(${project}) + 2) = ${project} || '-N'`;
 
-const MAY_BE_SENT = `service_id = :serviceId and state = 'queued' and (kind = 'import' or ident_cely is not null)
-  and kind in (select value from json_each(:kinds)) and (:anyAccount or entries.username in ('', :username))
+const CLAIMABLE_SQL = `state = 'queued' and held is null and (entries.kind = 'import' or ident_cely is not null)
+  and +entries.kind in (select value from json_each(:kinds))
   and (:recordKeys is null or record_key in (select value from json_each(:recordKeys)))
   and record_key not in (select value from json_each(:busyRecords))
   and (ident_cely is null or ident_cely not in (select value from json_each(:busyRecords)))
   and (project is null or project not in (select value from json_each(:busyProjects)))
   and not exists (
-    select 1 from json_each(:leftOut) as wall
-    where wall.value ->> 'kind' = kind and (wall.value ->> 'project' is null or ${ofProject(`(wall.value ->> 'project')`)}))
-  and (kind <> 'number' or not ${IS_OUTDATED})`;
+    select 1 from json_each(:openCircuits) as part
+    where part.value ->> 'kind' = entries.kind and (part.value ->> 'project' is null or ${ofProject(`(part.value ->> 'project')`)}))
+  and (entries.kind <> 'number' or not (${SUPERSEDED_SQL} or ${AWAITS_EARLIER_SQL}))`;
 
-/** The oldest entry that may be sent now. A number or a photograph is due once its record has an identifier. */
-export function nextDue(outbox: ServiceOutbox, query: DueQuery): Entry | undefined {
+/** The oldest entry that may be sent now. A number or a photograph is claimable once its record has an identifier. */
+export function nextClaimable(outbox: Outbox, query: ClaimableQuery): Entry | undefined {
   return selectEntries(
     outbox,
-    `${MAY_BE_SENT} and not_before_at <= :now`,
-    { ...dueValues(outbox, query), now: Math.floor(outbox.clock.now()) },
+    `${CLAIMABLE_SQL} and not_before_at <= :now`,
+    { ...queryValues(query), now: Math.floor(outbox.clock.now()) },
     'order by not_before_at, entries.id limit 1',
   ).at(0);
 }
 
 /** The first of those that must wait. */
-export function nextInTime(outbox: ServiceOutbox, query: DueQuery): Entry | undefined {
-  return selectEntries(outbox, MAY_BE_SENT, dueValues(outbox, query), 'order by not_before_at, entries.id limit 1').at(0);
+export function nextScheduled(outbox: Outbox, query: ClaimableQuery): Entry | undefined {
+  return selectEntries(outbox, CLAIMABLE_SQL, queryValues(query), 'order by not_before_at, entries.id limit 1').at(0);
 }
 
-/** When the next of those that must wait becomes due; undefined when none waits for time alone. */
-export function nextDueAt(outbox: ServiceOutbox, query: DueQuery): number | undefined {
-  const row = outbox.sql(`select min(not_before_at) as at from entries where ${MAY_BE_SENT}`).get(dueValues(outbox, query)) as {
-    at: number | null;
-  };
-  return row.at ?? undefined;
+/** When the next of those that must wait becomes claimable, by the wall clock; undefined when none waits for time alone. */
+export function nextClaimableAt(outbox: Outbox, query: ClaimableQuery): number | undefined {
+  const at = outbox.sql(`select min(not_before_at) from entries where ${CLAIMABLE_SQL}`).pluck().get(queryValues(query));
+  return typeof at === 'number' ? at : undefined;
 }
 
-function dueValues({ serviceId, username }: ServiceOutbox, query: DueQuery): Record<string, unknown> {
+function queryValues(query: ClaimableQuery): Record<string, unknown> {
   return {
-    serviceId,
-    username,
-    anyAccount: query.anyAccount ? 1 : 0,
     kinds: JSON.stringify(query.kinds),
     recordKeys: query.recordKeys === undefined ? null : JSON.stringify(query.recordKeys),
     busyRecords: JSON.stringify(query.busyRecords),
     busyProjects: JSON.stringify(query.busyProjects),
-    leftOut: JSON.stringify(query.leftOut),
+    openCircuits: JSON.stringify(query.openCircuits),
   };
 }
 
-/** An entry that is being sent, and the journal's line for this attempt. */
-export type Claim = { readonly entry: Entry; readonly attemptId: number };
+/** What is written down of a request before its first byte leaves. */
+export type Departure = {
+  readonly method: string;
+  readonly path: string;
+  /** The service's identifier of the account. */
+  readonly account: string;
+  /** The server's time now, as far as this process has heard it. */
+  readonly serverMs: ServerMs | null;
+  /** The server's time when the request has left at the latest. */
+  readonly sentByMs: ServerMs | null;
+  readonly settleMs: number;
+};
+
+/** An entry that is being sent, and the event of this attempt. */
+export type Claim = { readonly entry: Entry; readonly attemptId: string; readonly departure: Departure };
 
 /**
- * Marks the entry as `sending` and opens its attempt. Both are on disk when this returns, before anything is sent. What
- * is to be sent must be taken from the claim, since the entry may have been given other content since it was read.
- * @returns undefined where it is no longer queued: another pas dropped it, or made it a draft
+ * Marks the entry as `sending`. The attempt is on disk in the journal and in the outbox when this returns, before anything is sent.
+ * What is to be sent must be taken from the claim, since the entry may have been given other content since it was read.
+ * @returns undefined where it is no longer to be sent: another pas dropped it, held it, or made it a draft
+ * @throws DatabaseError where the journal or the outbox cannot be written: nothing leaves then
  */
-export function claim(outbox: Outbox, id: number, requestLine: (entry: Entry) => RequestLine): Claim | undefined {
-  return outbox.change(() => {
-    const entry = entryById(outbox, id);
-    if (entry?.state !== 'queued') return undefined;
-    move(outbox, entry, 'sending', { reason: null, issues: null });
-    if (entry.kind === 'number') dropOutdated(outbox, entry.serviceId, entry.identCely ?? '');
-    return { entry: { ...entry, state: 'sending' }, attemptId: openAttempt(outbox, id, requestLine(entry)) };
+export function claim(outbox: Outbox, id: EntryId, departureOf: (entry: Entry) => Departure): Claim | undefined {
+  const journal = assertJournal(outbox);
+  const attemptId = newEventId();
+  let appended: { readonly entry: Entry; readonly attemptId: string } | undefined;
+  try {
+    return outbox.change(() => {
+      assertFence(outbox, journal.id);
+      // The events say whether it is still queued; the state in the row is a copy of what they say.
+      refreshState(outbox, id);
+      const entry = entryById(outbox, id);
+      if (entry?.state !== 'queued' || entry.held !== null || !isOfItsRecord(outbox, entry)) return undefined;
+      const departure = departureOf(entry);
+      appended = { entry, attemptId };
+      recordEvents(outbox, [
+        { kind: 'attempted', entry, id: attemptId, body: attemptedBody(outbox, entry, departure), reason: null },
+      ]);
+      if (entry.kind === 'number') supersedeEarlierNumbers(outbox, entry.identCely ?? '');
+      return { entry: { ...entry, state: 'sending' }, attemptId, departure };
+    });
+  } catch (thrown) {
+    // The journal may have it and the outbox not: nothing left, and the journal is told so, as far as the disk allows.
+    if (appended !== undefined) forgetAttempt(outbox, journal, appended);
+    throw thrown;
+  }
+}
+
+/** @throws ConfigError where another machine has adopted this outbox since the push began */
+function assertFence(outbox: Outbox, journal: string): void {
+  if (headerOf(outbox).journal === journal) return;
+  throw new ConfigError(msg`${outbox.path} was adopted by another machine in the meantime. Nothing more is sent from here.`, {
+    hint: msg`\`${cmd`pas outbox show`}\` says where it belongs.`,
   });
+}
+
+function forgetAttempt(
+  outbox: Outbox,
+  journal: ReturnType<typeof assertJournal>,
+  { entry, attemptId }: Pick<Claim, 'entry' | 'attemptId'>,
+): void {
+  try {
+    const answer = answeredBody(
+      attemptId,
+      { outcome: 'not-sent', settles: 'queued', reason: null },
+      Math.floor(outbox.clock.now()),
+    );
+    const { outbox: id } = headerOf(outbox);
+    // The outbox took the attempt back, so its next one has the same place: this answer must not move later events behind it.
+    const position = lastPosition(outbox, entry.uuid) + 2;
+    journal.append([
+      { id: newEventId(), outbox: id, find: entry.findUuid, entry: entry.uuid, position, kind: 'answered', body: answer },
+    ]);
+  } catch {
+    // The next push asks about it, which is safe.
+  }
+}
+
+/** The record to change is that of its find. */
+function isOfItsRecord(outbox: Outbox, entry: Entry): boolean {
+  if (entry.kind === 'import') return true;
+  const made = entry.findId === null ? undefined : importOfFind(outbox, entry.findId);
+  const isOfItsFind = made?.state !== 'accepted' || made.identCely === entry.identCely;
+  return isOfItsFind && recordKey(entry) === entry.recordKey;
+}
+
+function attemptedBody(
+  outbox: Outbox,
+  entry: Entry,
+  { method, path, account, serverMs: sentAt, sentByMs, settleMs }: Departure,
+): AttemptedBody {
+  return {
+    ...{ entryKind: entry.kind, account, method, path, at: Math.floor(outbox.clock.now()) },
+    ...{
+      fromMs: sentAt === null ? null : serverMs(Math.floor(sentAt)),
+      sentByMs: sentByMs === null ? null : serverMs(Math.ceil(sentByMs)),
+      settleMs,
+      localId: entry.localId,
+    },
+    target: entry.kind === 'import' ? null : entry.identCely,
+    project: entry.kind === 'import' ? entry.project : null,
+    digest: entry.kind === 'import' ? entry.digest : null,
+    content: entry.kind === 'import' ? packContent(outbox, entry) : null,
+    value: entry.kind === 'number' ? entry.value : null,
+    expects: entry.kind === 'number' ? entry.expects : null,
+    photograph: entry.kind === 'photo' ? sentPhotograph(entry) : null,
+  };
+}
+
+function sentPhotograph({ photograph }: PhotoEntry): SentPhotograph {
+  const { name, mediaType, sizeBytes, sha512, originalSha512, link } = photograph;
+  return {
+    ...{ name, mediaType, sizeBytes, sha512: sha512.toString('hex') },
+    original: originalSha512?.toString('hex') ?? null,
+    link: link ?? null,
+  };
+}
+
+function packContent(outbox: Outbox, { document, findId }: ImportEntry): string | null {
+  const find = findId === null ? undefined : findById(outbox, findId);
+  if (document === null || find === undefined) return null;
+  const { localId, elements, createdAt } = find;
+  return deflateRawSync(JSON.stringify({ document: document.toString('utf8'), find: { localId, elements, createdAt } })).toString(
+    'base64',
+  );
+}
+
+/** The document of an attempt and its find, as {@link packContent} stored them; undefined after thinning. */
+export function unpackContent({ content }: AttemptedBody): { readonly document: Buffer; readonly find: SentFind } | undefined {
+  if (content === null) return undefined;
+  const { document, find } = JSON.parse(inflateRawSync(Buffer.from(content, 'base64')).toString('utf8')) as {
+    document: string;
+    find: SentFind;
+  };
+  return { document: Buffer.from(document, 'utf8'), find };
 }
 
 /** What became of an attempt. */
 export type Settlement =
   | { readonly state: 'accepted'; readonly identCely: string; readonly reason?: Message }
   | { readonly state: 'refused'; readonly reason: Message; readonly issues: readonly Issue[] }
-  | { readonly state: 'queued'; readonly reason: Message; readonly notBeforeAt: number; readonly collisions?: number }
+  | { readonly state: 'queued'; readonly reason: Message; readonly notBeforeAt: number }
   | { readonly state: 'uncertain'; readonly reason: Message };
 
-type AnswerFacts = { readonly outcome: string; readonly status?: number; readonly serverDateAt?: number };
+export type AnswerFacts = {
+  readonly outcome: AttemptOutcome;
+  readonly status?: number;
+  /** From the answer. */
+  readonly serverDateAt?: ServerMs;
+  /** The server's time when the attempt ended, where that is known. */
+  readonly endedAt?: ServerMs;
+};
 
-/** Closes the attempt and moves the entry, in one step. An accepted import frees what waited for its identifier. */
+/** Records the answer and moves the entry. An accepted import frees what waited for its identifier. */
 export function settle(outbox: Outbox, { entry, attemptId }: Claim, settlement: Settlement, answer: AnswerFacts): void {
   outbox.change(() => {
-    closeAttempt(outbox, attemptId, { ...answer, reason: settlement.reason ?? null });
-    applySettlement(outbox, entry, settlement);
+    const body = answeredBody(attemptId, { ...answer, ...settlementFacts(settlement) }, Math.floor(outbox.clock.now()));
+    recordEvents(outbox, [{ kind: 'answered', entry, body, reason: settlement.reason ?? null }]);
+    if (settlement.state === 'queued') schedule(outbox, entry.id, { notBeforeAt: Math.ceil(settlement.notBeforeAt) });
   });
 }
 
-export function applySettlement(outbox: Outbox, entry: Entry, settlement: Settlement): void {
+type Answer = AnswerFacts &
+  Pick<AnsweredBody, 'settles'> & {
+    readonly reason: Message | null;
+    readonly identCely?: string;
+    readonly notBeforeAt?: number;
+    readonly issues?: readonly Issue[];
+  };
+
+function settlementFacts(settlement: Settlement): Pick<Answer, 'settles' | 'reason' | 'identCely' | 'notBeforeAt' | 'issues'> {
   switch (settlement.state) {
     case 'accepted':
-      move(outbox, entry, 'accepted', { identCely: settlement.identCely, reason: settlement.reason ?? null, issues: null });
-      if (entry.kind === 'import') freeFollowers(outbox, entry, settlement.identCely);
-      return;
+      return { settles: 'accepted', reason: settlement.reason ?? null, identCely: settlement.identCely };
     case 'refused':
-      move(outbox, entry, 'refused', { reason: settlement.reason, issues: issuesText(settlement.issues) });
-      return;
+      return { settles: 'refused', reason: settlement.reason, issues: settlement.issues };
     case 'queued':
-      move(outbox, entry, 'queued', {
-        reason: settlement.reason,
-        notBeforeAt: Math.ceil(settlement.notBeforeAt),
-        ...(settlement.collisions === undefined ? {} : { collided: settlement.collisions }),
-      });
-      return;
+      return { settles: 'queued', reason: settlement.reason, notBeforeAt: Math.ceil(settlement.notBeforeAt) };
     case 'uncertain':
-      move(outbox, entry, 'uncertain', { reason: settlement.reason });
-      return;
+      return { settles: 'unknown', reason: settlement.reason };
   }
 }
 
-/** The record was not the find's after all: what was to be sent to it waits again. */
-export function holdFollowers(outbox: Outbox, { findId, serviceId, identCely }: Entry): void {
-  outbox
-    .sql(`update entries set ident_cely = null where find_id = ? and service_id = ? and kind <> 'import' and ident_cely = ?`)
-    .run(findId, serviceId, identCely);
+function answeredBody(attempt: string, answer: Answer, at: number): AnsweredBody {
+  const { outcome, settles, status, serverDateAt, endedAt, identCely, notBeforeAt, reason, issues } = answer;
+  return {
+    ...{ attempt, outcome, settles, at, status: status ?? null, identCely: identCely ?? null, notBeforeAt: notBeforeAt ?? 0 },
+    serverDateMs: serverDateAt ?? null,
+    endedMs: endedAt ?? serverDateAt ?? null,
+    reason: reason === null ? null : (toKept(reason) as AnsweredBody['reason']),
+    issues: serializeIssues(issues ?? []),
+  };
 }
 
-function freeFollowers(outbox: Outbox, entry: Entry, identCely: string): void {
-  outbox
-    .sql(`update entries set ident_cely = ? where find_id = ? and service_id = ? and kind <> 'import' and ident_cely is null`)
-    .run(identCely, entry.findId, entry.serviceId);
+/** Puts an entry that was refused back into the queue. */
+export function requeue(outbox: Outbox, entry: Entry, reason: Message, notBeforeAt = 0): void {
+  outbox.change(() => {
+    const { refusal } = foldEvents(eventsOfEntry(outbox, entry.uuid));
+    schedule(outbox, entry.id, { retryOf: refusal?.attempt ?? null, notBeforeAt: Math.ceil(notBeforeAt) });
+    outbox.sql('update entries set reason = ?, issues = null where id = ?').run(serializeMessage(reason), entry.id);
+  });
 }
 
-/** A time far ahead, or one that was written down later than now, was set by a clock that ran ahead and was put right since: such entries are due. */
-export function forgetImpossibleWaits({ sql, serviceId, clock }: ServiceOutbox): void {
+/** Clears backoff that lies further ahead than any: it was set by a clock that was wrong. */
+export function clampFutureBackoff({ sql, clock }: Outbox, maxBackoffMs: number): void {
   sql(
     `update entries set not_before_at = 0
-     where service_id = :serviceId and state = 'queued' and (not_before_at > :now + :longestMs or updated_at > :now)`,
-  ).run({ serviceId, now: Math.floor(clock.now()), longestMs: LONGEST_WAIT_MS });
+     where state = 'queued' and (not_before_at > :now + :maxBackoffMs or (updated_at > :now and not_before_at > 0))`,
+  ).run({ now: Math.floor(clock.now()), maxBackoffMs });
 }
 
-/** Entries of a kind, or only those of a project. */
-type Part = { readonly kind: EntryKind; readonly project: string | null };
-
 /** Puts what is queued of a part behind everything else. */
-export function waitBehind(outbox: ServiceOutbox, { kind, project }: Part, reason: Message): void {
+export function moveToBack(outbox: Outbox, { kind, project }: Part, reason: Message): void {
   outbox
     .sql(
       `update entries set not_before_at = max(not_before_at, :now), reason = :reason
-       where service_id = :serviceId and state = 'queued' and kind = :kind and (${ofProject(':project')})`,
+       where state = 'queued' and kind = :kind and (${ofProject(':project')})`,
     )
-    .run({ now: Math.floor(outbox.clock.now()), reason: reasonText(reason), serviceId: outbox.serviceId, kind, project });
+    .run({ now: Math.floor(outbox.clock.now()), reason: serializeMessage(reason), kind, project });
 }
 
 /** How much of a part is still to be sent. */
-export function countOpen(outbox: ServiceOutbox, { kind, project }: Part): number {
+export function countOpen(outbox: Outbox, { kind, project }: Part): number {
   return outbox
     .sql(
       `select count(*) from entries
-       where service_id = :serviceId and state in ('queued', 'sending') and kind = :kind and (:project is null or ${ofProject(':project')})`,
+       where state in ('queued', 'sending') and kind = :kind and (:project is null or ${ofProject(':project')})`,
     )
     .pluck()
-    .get({ serviceId: outbox.serviceId, kind, project }) as number;
+    .get({ kind, project }) as number;
 }
 
-/** Whoever asks for these records by name wants them tried now. */
-export function forgetWaits(outbox: ServiceOutbox, recordKeys: readonly string[]): void {
+/** A person names these records: what waits for a backoff is tried now. */
+export function clearBackoff(outbox: Outbox, recordKeys: readonly string[]): void {
   outbox
-    .sql(
-      `update entries set not_before_at = 0
-       where service_id = ? and state = 'queued' and record_key in (select value from json_each(?))`,
-    )
-    .run(outbox.serviceId, JSON.stringify(recordKeys));
+    .sql(`update entries set not_before_at = 0 where state = 'queued' and record_key in (select value from json_each(?))`)
+    .run(JSON.stringify(recordKeys));
 }
 
 /**
- * What a process that died left `sending`: nobody knows how far it came. An import or a photograph becomes uncertain;
- * a number may be sent again, since the service refuses to set what is already set. To be called under the lease.
+ * Records of each attempt without an answer that its end is not known: its process has died. To be called under the push lock.
+ * @returns the entries that were `sending`
  */
-export function recoverInterrupted(outbox: ServiceOutbox): Entry[] {
-  return outbox.change(() =>
-    entriesInState(outbox, 'sending').map((entry) => {
-      const reason = reasonOfLostAttempt(outbox, entry.id);
-      if (entry.kind === 'number') move(outbox, entry, 'queued', { reason, notBeforeAt: againAt(outbox, entry.id) });
-      else move(outbox, entry, 'uncertain', { reason });
-      return entry;
-    }),
-  );
+export function recoverInFlight(outbox: Outbox): Entry[] {
+  return outbox.change(() => {
+    const entries = entriesInState(outbox, 'sending');
+    const reason = msg`pas stopped while the request was under way, so it is not known whether the service got it`;
+    const now = Math.floor(outbox.clock.now());
+    recordEvents(
+      outbox,
+      entries.flatMap((entry) =>
+        [...foldEvents(eventsOfEntry(outbox, entry.uuid)).open].map(
+          (attempt): NewEvent => ({
+            kind: 'answered',
+            entry,
+            body: answeredBody(attempt, { outcome: 'orphaned', settles: 'unknown', reason }, now),
+            reason,
+          }),
+        ),
+      ),
+    );
+    return entries;
+  });
 }

@@ -1,72 +1,335 @@
-import { type Message, msg } from '../base/message.ts';
-import type { Attempt } from './entry.ts';
-import { readReason, reasonText } from './kept-messages.ts';
-import type { Outbox } from './open-outbox.ts';
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import { DatabaseError, isDamaged, PasError } from '../base/errors.ts';
+import { msg } from '../base/message.ts';
+import { packageRoot } from '../base/package-root.ts';
+import { asDatabaseError, type Database, openDatabase, openSqlite } from '../store/database.ts';
+import { writePrivateFile } from '../store/files.ts';
+import { migrate } from '../store/migrate.ts';
+import { EVENT_COLUMNS, type EventOf, type EventRow, type OutboxEvent, parseEvent, serializeEvent } from './events.ts';
 
-export type RequestLine = {
-  readonly method: string;
-  readonly path: string;
-  /** Row of the account that it is made with. */
-  readonly accountId: number;
+/** An attempt that the journal has of another outbox. */
+type EarlierAttempt = {
+  readonly outbox: string;
+  readonly entry: string;
+  readonly localId: string | null;
+  readonly digest: string | null;
+  /** The record that came of it; null where that is not known. */
+  readonly identCely: string | null;
+  readonly at: number;
 };
 
-/** Writes down that a request is about to leave. Rows are closed once and never changed after. */
-export function openAttempt(outbox: Outbox, entryId: number, { method, path, accountId }: RequestLine): number {
-  const row = outbox
-    .sql(
-      `insert into attempts (entry_id, started_at, method, path, account_id)
-       values (:entryId, :now, :method, :path, :accountId) returning id`,
-    )
-    .get({ entryId, now: Math.floor(outbox.clock.now()), method, path, accountId }) as { id: number };
-  return row.id;
-}
+/** An outbox of which the journal has attempts. */
+export type EarlierOutbox = { readonly outbox: string; readonly attempts: number; readonly lastAt: number };
 
-export function closeAttempt(
-  outbox: Outbox,
-  attemptId: number,
-  answer: { readonly outcome: string; readonly status?: number; readonly serverDateAt?: number; readonly reason: Message | null },
-): void {
-  outbox
-    .sql(
-      `update attempts set ended_at = :now, outcome = :outcome, status = :status, server_date_at = :serverDateAt, reason = :reason
-       where id = :attemptId and ended_at is null`,
-    )
-    .run({
-      attemptId,
-      now: Math.floor(outbox.clock.now()),
-      outcome: answer.outcome,
-      status: answer.status ?? null,
-      serverDateAt: answer.serverDateAt ?? null,
-      reason: reasonText(answer.reason),
-    });
-}
+/** This machine's copy of the events of its outboxes. Every function throws DatabaseError where the disk refuses. */
+export type Journal = {
+  readonly path: string;
+  readonly id: string;
+  /** Of the machine that made it; empty where it has no identity. */
+  readonly machine: string;
+  /** Adds events that are not there yet; they are on disk when it returns. */
+  append(events: readonly OutboxEvent[]): void;
+  /** Id of the event at a place, for telling this journal from one that was rebuilt. */
+  eventAt(seq: number): string | undefined;
+  has(id: string): boolean;
+  /** Events of an outbox after a place, in the order in which they were written. */
+  eventsSince(outbox: string, seq: number): { readonly seq: number; readonly event: OutboxEvent }[];
+  /** Other outboxes with attempts of this account at this service. */
+  outboxesOf(account: string, address: string, except: string): EarlierOutbox[];
+  /** Imports that another outbox attempted with this account and digest, or with this account and local id. */
+  earlierAttempts(
+    account: string,
+    except: string,
+    by: { readonly digest: string } | { readonly localId: string },
+  ): EarlierAttempt[];
+  /** Replaces the bodies of events, to remove documents that are no longer needed. */
+  replaceBodies(events: readonly OutboxEvent[]): void;
+  sizeBytes(): number;
+  close(): void;
+};
 
-export function attemptsOf(outbox: Outbox, entryId: number): Attempt[] {
-  const rows = outbox
-    .sql(
-      `select id, entry_id as entryId, started_at as startedAt, ended_at as endedAt, method, path,
-         (select ident_cely from accounts where accounts.id = account_id) as account, server_date_at as serverDateAt,
-         status, outcome, reason from attempts where entry_id = ? order by id`,
-    )
-    .all(entryId) as (Omit<Attempt, 'reason'> & { readonly reason: string | null })[];
-  return rows.map((row) => ({ ...row, reason: readReason(row.reason) }));
-}
+type JournalOptions = {
+  /** Identifier of this machine, asked for where the journal is made. */
+  readonly machine: () => string;
+  readonly clock: Clock;
+  /** How long to wait for another process's write, in milliseconds. */
+  readonly busyTimeoutMs?: number;
+  /** Reads all of it first, so that damage is found before anything is sent. */
+  readonly isChecked?: boolean;
+  /** Told where a damaged journal was set aside. */
+  readonly onSetAside?: (path: string) => void;
+};
 
-/** How many attempts ended with this outcome since the entry last did anything else. */
-export function attemptsInARow(outbox: Outbox, entryId: number, outcome: string): number {
-  let count = 0;
-  for (const attempt of attemptsOf(outbox, entryId).reverse()) {
-    if (attempt.endedAt === null) continue;
-    if (attempt.outcome !== outcome) break;
-    count += 1;
+/**
+ * Opens the journal, and makes it where there is none. A damaged one is set aside; what can be read of it is copied into a new one with
+ * the same identity, and the outboxes add the rest when they are merged.
+ * @throws DatabaseError where it cannot be opened or written; DatabaseTooNewError where a newer pas wrote it
+ */
+export function openJournal(path: string, options: JournalOptions): Journal {
+  try {
+    return openChecked(path, options);
+  } catch (thrown) {
+    if (!isDamaged(thrown)) throw thrown;
+    rebuild(path, options);
+    return openSound(path, options);
   }
-  return count;
 }
 
-/** Closes the attempts that a dead process left open, and says in words what is known of the last. */
-export function reasonOfLostAttempt(outbox: Outbox, entryId: number): Message {
-  const open = attemptsOf(outbox, entryId).filter((attempt) => attempt.endedAt === null);
-  const reason = msg`pas stopped while the request was under way, so it is not known whether the service got it`;
-  for (const attempt of open) closeAttempt(outbox, attempt.id, { outcome: 'lost', reason });
-  return reason;
+function openChecked(path: string, options: JournalOptions): Journal {
+  const journal = openSound(path, options);
+  try {
+    if (options.isChecked === true) assertSoundJournal(journal);
+    return journal;
+  } catch (thrown) {
+    journal.close();
+    throw thrown;
+  }
+}
+
+/** @throws DatabaseError with a damaged cause where SQLite or a checksum finds damage */
+export function assertSoundJournal(journal: Journal): void {
+  const check = openDatabase(journal.path, { synchronous: 'normal', readonly: true });
+  try {
+    sound(journal.path, () => {
+      const found = String(check.pragma('integrity_check(1)', { simple: true }));
+      if (found !== 'ok') throw damagedJournal(journal.path, found);
+      for (const row of check.prepare(`select ${EVENT_COLUMNS} from events not indexed`).iterate())
+        parseEvent(journal.path, row as EventRow);
+    });
+  } finally {
+    check.close();
+  }
+}
+
+function damagedJournal(path: string, found: string, cause?: unknown): DatabaseError {
+  return new DatabaseError(msg`${path}: the journal is damaged (${found}).`, {
+    ...{ cause, damaged: true },
+    hint: msg`Run the command again: it is set aside and rebuilt from what can be read and from the outboxes.`,
+  });
+}
+
+function openSound(path: string, { machine, busyTimeoutMs }: JournalOptions): Journal {
+  // A commit survives a power cut: otherwise an attempt could be forgotten.
+  const database = openDatabase(path, { synchronous: 'full', ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }) });
+  try {
+    asDatabaseError(path, () => migrate(database, join(packageRoot, 'schemas', 'journal')));
+    const identity = identityOf(path, database, machine);
+    return sound(path, () => withStatements(path, database, identity));
+  } catch (thrown) {
+    database.close();
+    throw thrown;
+  }
+}
+
+/** A table or column that is not as the schema says, or an index over JSON that is none. */
+function sound<T>(path: string, prepare: () => T): T {
+  try {
+    return asDatabaseError(path, prepare);
+  } catch (thrown) {
+    if (thrown instanceof PasError || !(thrown instanceof Error) || !/^no such (table|column)|malformed/.test(thrown.message))
+      throw thrown;
+    throw damagedJournal(path, thrown.message, thrown);
+  }
+}
+
+type Identity = { readonly journal: string; readonly machine: string };
+
+/** The identity lies beside the journal as well, so that a rebuilt one keeps it. */
+function identityOf(path: string, database: Database, machine: () => string): Identity {
+  return sound(path, () => {
+    const read = database.prepare<[], Identity>('select journal, machine from identity');
+    const known = read.get();
+    if (known !== undefined) return known;
+    const kept = readIdentity(path);
+    database
+      .prepare('insert or ignore into identity (only, journal, machine) values (1, ?, ?)')
+      .run(kept?.journal ?? randomUUID(), kept?.machine ?? machine());
+    const identity = read.get() as Identity;
+    writePrivateFile(identityFile(path), `${JSON.stringify(identity)}\n`);
+    return identity;
+  });
+}
+
+function identityFile(path: string): string {
+  return `${path.replace(/\.sqlite$/, '')}.id`;
+}
+
+function readIdentity(path: string): Identity | undefined {
+  try {
+    const { journal, machine } = JSON.parse(readFileSync(identityFile(path), 'utf8')) as Partial<Identity>;
+    return typeof journal === 'string' && typeof machine === 'string' ? { journal, machine } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const INSERT = `insert into events (seq, id, outbox, find, entry, position, kind, body, crc)
+  values (:seq, :id, :outbox, :find, :entry, :position, :kind, :body, :crc) on conflict (id) do nothing`;
+
+function withStatements(path: string, database: Database, { journal: id, machine }: Identity): Journal {
+  const insert = database.prepare(INSERT);
+  const at = database.prepare<[number], string>('select id from events where seq = ?').pluck();
+  const since = database.prepare<[string, number], EventRow>(
+    `select ${EVENT_COLUMNS} from events where outbox = ? and seq > ? order by seq`,
+  );
+  const replace = database.prepare('update events set body = :body, crc = :crc where id = :id');
+  const known = database.prepare('select 1 from events where id = ?');
+  const guarded = <T>(work: () => T): T => asDatabaseError(path, work);
+  return {
+    path,
+    id,
+    machine,
+    append: (events) =>
+      guarded(() => {
+        if (events.length === 0) return;
+        database
+          .transaction(() => {
+            for (const event of events) insert.run({ seq: null, ...serializeEvent(event) });
+          })
+          .immediate();
+      }),
+    eventAt: (seq) => guarded(() => at.get(seq) as string | undefined),
+    has: (event) => guarded(() => known.get(event) !== undefined),
+    eventsSince: (outbox, seq) =>
+      guarded(() => since.all(outbox, seq).map((row) => ({ seq: row.seq, event: parseEvent(path, row) }))),
+    outboxesOf: (account, address, except) => guarded(() => outboxesOf(database, account, address, except)),
+    earlierAttempts: (account, except, by) => guarded(() => earlierAttempts(path, database, account, except, by)),
+    replaceBodies: (events) =>
+      guarded(() => {
+        database
+          .transaction(() => {
+            for (const event of events) replace.run(serializeEvent(event));
+          })
+          .immediate();
+      }),
+    sizeBytes: () =>
+      ['', '-wal'].reduce((sum, suffix) => sum + (statSync(`${path}${suffix}`, { throwIfNoEntry: false })?.size ?? 0), 0),
+    close: () => database.close(),
+  };
+}
+
+function outboxesOf(database: Database, account: string, address: string, except: string): EarlierOutbox[] {
+  return database
+    .prepare(
+      `select outbox, count(*) as attempts, max(body ->> 'at') as lastAt from events
+       where kind = 'attempted' and outbox <> :except and outbox in (
+         select outbox from events where kind = 'bound' and body ->> 'account' = :account and body ->> 'address' = :address)
+       group by outbox order by lastAt desc`,
+    )
+    .all({ account, address, except }) as EarlierOutbox[];
+}
+
+function earlierAttempts(
+  path: string,
+  database: Database,
+  account: string,
+  except: string,
+  by: { readonly digest: string } | { readonly localId: string },
+): EarlierAttempt[] {
+  const [column, value] = 'digest' in by ? ['digest', by.digest] : ['localId', by.localId];
+  const rows = database
+    .prepare(
+      `select ${EVENT_COLUMNS} from events where kind = 'attempted' and body ->> '${column}' = :value and outbox <> :except
+         and body ->> 'entryKind' = 'import' and body ->> 'account' = :account order by seq`,
+    )
+    .all({ value, except, account }) as EventRow[];
+  const record = database
+    .prepare(
+      `select body ->> 'identCely' from events where entry = ? and kind in ('answered', 'found', 'decided')
+         and body ->> 'identCely' is not null order by seq desc limit 1`,
+    )
+    .pluck();
+  return rows.map((row) => {
+    const { outbox, entry, body } = parseEvent(path, row) as EventOf<'attempted'>;
+    const identCely = record.get(entry);
+    return {
+      ...{ outbox, entry: entry ?? '', localId: body.localId, digest: body.digest, at: body.at },
+      identCely: typeof identCely === 'string' ? identCely : null,
+    };
+  });
+}
+
+/** Sets a damaged journal aside and copies what can be read of it. The new places begin later, so that all outboxes merge anew. */
+function rebuild(path: string, options: JournalOptions): void {
+  const aside = setAside(path, options.clock.now());
+  options.onSetAside?.(aside);
+  const { journal, machine } = readIdentity(path) ??
+    readIdentityRow(aside) ?? { journal: randomUUID(), machine: options.machine() };
+  writePrivateFile(identityFile(path), `${JSON.stringify({ journal, machine })}\n`);
+  const fresh = openSound(path, options);
+  fresh.close();
+  const database = openDatabase(path, { synchronous: 'full' });
+  try {
+    const insert = database.prepare(INSERT);
+    let seq = Math.floor(options.clock.now());
+    const copy = database.transaction(() => {
+      for (const row of readableRows(aside)) insert.run({ ...row, seq: seq++ });
+    });
+    asDatabaseError(path, () => copy.immediate());
+  } finally {
+    database.close();
+  }
+}
+
+function setAside(path: string, nowMs: number): string {
+  const stamp = new Date(nowMs)
+    .toISOString()
+    .replace(/\.\d+Z$/, 'Z')
+    .replaceAll(':', '-');
+  let aside = path.replace(/\.sqlite$/, `-damaged-${stamp}.sqlite`);
+  for (let count = 2; existsSync(aside); count += 1) aside = path.replace(/\.sqlite$/, `-damaged-${stamp}-${count}.sqlite`);
+  asDatabaseError(path, () => {
+    for (const suffix of ['-wal', '-shm', '']) if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
+  });
+  return aside;
+}
+
+function readIdentityRow(path: string): Identity | undefined {
+  return attempt(path, (database) => database.prepare<[], Identity>('select journal, machine from identity').get());
+}
+
+/** Row by row, since one page that cannot be read must not cost the others: from both ends as far as each can be read, then by place. */
+function readableRows(path: string): EventRow[] {
+  const seqs = [...new Set(['asc', 'desc'].flatMap((direction) => readablePlaces(path, direction)))].sort((a, b) => a - b);
+  return (
+    attempt(path, (database) => {
+      const query = database.prepare<[number], EventRow>(`select ${EVENT_COLUMNS} from events where seq = ?`);
+      return seqs.flatMap((seq) => {
+        try {
+          const row = query.get(seq);
+          if (row !== undefined) parseEvent(path, row);
+          return row ?? [];
+        } catch {
+          return [];
+        }
+      });
+    }) ?? []
+  );
+}
+
+function readablePlaces(path: string, direction: string): number[] {
+  const seqs: number[] = [];
+  attempt(path, (database) => {
+    const places = database
+      .prepare<[], { seq: number }>(`select seq from events not indexed order by seq ${direction}`)
+      .iterate();
+    for (const { seq } of places) seqs.push(seq);
+  });
+  return seqs;
+}
+
+function attempt<T>(path: string, work: (database: Database) => T): T | undefined {
+  try {
+    const database = openSqlite(path);
+    try {
+      return work(database);
+    } finally {
+      database.close();
+    }
+  } catch {
+    return undefined;
+  }
 }

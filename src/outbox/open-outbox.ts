@@ -1,7 +1,7 @@
-import { statSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import { DatabaseError } from '../base/errors.ts';
+import { DatabaseError, PasError } from '../base/errors.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
 import {
@@ -11,96 +11,200 @@ import {
   refuseUnsafeSqlite,
   type Statement,
   sqliteVersion,
+  toDatabaseError,
 } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
-import { type ProcessTable, systemProcesses } from './process-table.ts';
+import type { Journal } from './journal.ts';
 
 /**
- * The outbox file, open. The modules beside this one hold what is done with it: finds, entries, claims, the journal of
- * attempts, the lease, the overview. Every change is one transaction that is on disk when its function returns.
+ * The outbox of one account at one service, open. The modules beside this one hold what is done with it. Every change is one transaction
+ * that is on disk when its function returns.
  */
 export type Outbox = {
   readonly path: string;
   readonly clock: Clock;
-  /** Those that may be at work on it, too. */
-  readonly processes: ProcessTable;
+  /** Undefined where it cannot be used now; only a push needs it. */
+  readonly journal: Journal | undefined;
+  /** Why it cannot be used. */
+  readonly journalProblem: PasError | undefined;
   /** A prepared statement, made once. */
   sql(text: string): Statement;
-  /** All of `work` or nothing; what the disk refuses is thrown as DatabaseError. */
+  /** All of `work` or nothing. @throws DatabaseError for what the disk refuses */
   change<T>(work: () => T): T;
   close(): void;
 };
 
-/**
- * The outbox as one account of one service is to see it, which is what every flow is given. What is for another service, or was said
- * by one, is not in it, whatever profile names either of them.
- */
-export type ServiceOutbox = Outbox & {
-  readonly serviceId: number;
-  /** The write address, in the spelling of `normalAddress`. */
-  readonly address: string;
-  /** Who queues, and whose entries are sent; empty where only a token is known. */
-  readonly username: string;
+/** The service that an outbox is for. The address is in the spelling of `normalAddress`. */
+export type Binding = { readonly address: string; readonly prefix: string; readonly schemaVersion: string };
+
+export type Header = Binding & {
+  readonly outbox: string;
+  readonly journal: string;
+  readonly machine: string;
+  readonly mergedSeq: number;
+  readonly mergedEvent: string;
+  readonly mustLook: boolean;
+  readonly account: string | null;
+  readonly separateFrom: readonly string[];
+  readonly copyMadeAt: number | null;
 };
 
-/** Smaller ones are brought up to date before anybody wonders. */
-const LONG_UPGRADE_BYTES = 32 * 1024 * 1024;
+type OpenOptions = {
+  /** Makes the outbox where there is none yet. */
+  readonly binding?: Binding;
+  /** Its UUID, where it is not a new one. */
+  readonly id?: string;
+  readonly journal?: () => Journal;
+};
 
 /**
- * @param onLongUpgrade told before a large outbox of an earlier pas is brought up to date, which takes seconds
  * @throws DatabaseError when the file cannot be opened or is damaged, or this SQLite is not safe for it
  * @throws DatabaseTooNewError when a newer pas wrote it
  */
-export function openOutbox(
-  path: string,
-  clock: Clock,
-  onLongUpgrade?: () => void,
-  processes: ProcessTable = systemProcesses,
-): Outbox {
+export function openOutbox(path: string, clock: Clock, options: OpenOptions = {}): Outbox {
   const database = openDatabase(path, { synchronous: 'full' });
+  let outbox: Outbox | undefined;
   try {
-    const onUpgrade = (): void => {
-      if (statSync(path).size > LONG_UPGRADE_BYTES) onLongUpgrade?.();
-    };
     refuseUnsafeSqlite(path, sqliteVersion(database));
-    asDatabaseError(path, () => migrate(database, join(packageRoot, 'schemas', 'outbox'), onUpgrade));
+    asDatabaseError(path, () => migrate(database, join(packageRoot, 'schemas', 'outbox')));
+    const [journal, journalProblem] = openedJournal(options.journal);
+    outbox = withStatements(path, database, clock, journal, journalProblem);
+    if (options.binding !== undefined) insertHeader(outbox, options.binding, options.id ?? randomUUID());
+    return outbox;
   } catch (thrown) {
-    database.close();
+    if (outbox === undefined) database.close();
+    else outbox.close();
     throw thrown;
   }
-  const outbox = withStatements(path, database, clock, processes);
-  noteMachine(outbox);
-  return outbox;
 }
 
-/** A copy of it that comes to another machine can be told from it from then on. */
-function noteMachine({ sql, change, processes }: Outbox): void {
-  const machine = sql('select machine from history').pluck().get();
-  if (machine !== '') return;
-  const own = processes.machine();
-  if (own !== '') change(() => sql(`update history set machine = ? where machine = ''`).run(own));
+function openedJournal(open: (() => Journal) | undefined): [Journal | undefined, PasError | undefined] {
+  if (open === undefined) return [undefined, undefined];
+  try {
+    return [open(), undefined];
+  } catch (thrown) {
+    if (thrown instanceof PasError) return [undefined, thrown];
+    throw thrown;
+  }
 }
 
-function withStatements(path: string, database: Database, clock: Clock, processes: ProcessTable): Outbox {
+function insertHeader(outbox: Outbox, { address, prefix, schemaVersion }: Binding, id: string): void {
+  if (outbox.sql('select 1 from header').get() !== undefined) return;
+  outbox.change(() =>
+    outbox
+      .sql('insert or ignore into header (only, outbox, address, prefix, schema_version) values (1, ?, ?, ?, ?)')
+      .run(id, address, prefix, schemaVersion),
+  );
+}
+
+function withStatements(
+  path: string,
+  database: Database,
+  clock: Clock,
+  journal: Journal | undefined,
+  journalProblem: PasError | undefined,
+): Outbox {
   const statements = new Map<string, Statement>();
   return {
     path,
     clock,
-    processes,
+    journal,
+    journalProblem,
     sql(text) {
       const known = statements.get(text);
       if (known !== undefined) return known;
-      const statement = asDatabaseError(path, () => database.prepare(text));
+      const statement = guardedStatement(path, () => database.prepare(text));
       statements.set(text, statement);
       return statement;
     },
     change: (work) => asDatabaseError(path, () => (database.inTransaction ? work() : database.transaction(work).immediate())),
-    close: () => database.close(),
+    close: () => {
+      journal?.close();
+      database.close();
+    },
   };
 }
 
-/** A row that must be there: its absence means that two processes disagree, and going on would be guessing. */
-export function expectOneChange(outbox: Outbox, changes: number, what: Message): void {
+/** What the disk refuses while a statement runs is a readable error, too; so is a table that is not as its schema says. */
+function guardedStatement(path: string, prepare: () => Statement): Statement {
+  const statement = asDatabaseError(path, () => {
+    try {
+      return prepare();
+    } catch (thrown) {
+      if (thrown instanceof Error && /^no such (table|column)|malformed/.test(thrown.message)) throw damagedSchema(path, thrown);
+      throw thrown;
+    }
+  });
+  const { get, all, run, iterate } = statement;
+  return Object.assign(statement, {
+    get: (...values: unknown[]) => asDatabaseError(path, () => get.apply(statement, values)),
+    all: (...values: unknown[]) => asDatabaseError(path, () => all.apply(statement, values)),
+    run: (...values: unknown[]) => asDatabaseError(path, () => run.apply(statement, values)),
+    *iterate(...values: unknown[]) {
+      try {
+        yield* iterate.apply(statement, values);
+      } catch (thrown) {
+        throw toDatabaseError(path, thrown);
+      }
+    },
+  });
+}
+
+function damagedSchema(path: string, cause: Error): DatabaseError {
+  return new DatabaseError(msg`${path}: the database is damaged (${cause.message}).`, {
+    ...{ cause, damaged: true },
+    hint: msg`Put the last backup back: ${cmd`pas restore`} FILE --replace keeps the damaged file aside.`,
+  });
+}
+
+type HeaderRow = Omit<Header, 'mustLook' | 'separateFrom'> & { readonly mustLook: number; readonly separateFrom: string };
+
+/** @throws DatabaseError where the file has none: it is no outbox */
+export function headerOf(outbox: Outbox): Header {
+  const row = outbox
+    .sql(
+      `select outbox, address, prefix, schema_version as schemaVersion, journal, machine, merged_seq as mergedSeq,
+         merged_event as mergedEvent, must_look as mustLook, account, separate_from as separateFrom, copy_made_at as copyMadeAt
+       from header`,
+    )
+    .get() as HeaderRow | undefined;
+  if (row === undefined) throw new DatabaseError(msg`${outbox.path}: the outbox does not say which service it is for.`);
+  return { ...row, mustLook: row.mustLook === 1, separateFrom: parseUuids(outbox.path, row.separateFrom) };
+}
+
+function parseUuids(path: string, text: string): string[] {
+  try {
+    return JSON.parse(text) as string[];
+  } catch (thrown) {
+    throw damagedSchema(path, thrown as Error);
+  }
+}
+
+const COLUMN_OF = {
+  address: 'address',
+  journal: 'journal',
+  machine: 'machine',
+  mergedSeq: 'merged_seq',
+  mergedEvent: 'merged_event',
+  mustLook: 'must_look',
+  account: 'account',
+  separateFrom: 'separate_from',
+} as const;
+
+export function updateHeader(outbox: Outbox, changes: Partial<Pick<Header, keyof typeof COLUMN_OF>>): void {
+  const names = Object.keys(changes) as (keyof typeof COLUMN_OF)[];
+  if (names.length === 0) return;
+  const values = Object.fromEntries(names.map((name) => [name, storedValue(changes[name])]));
+  outbox.sql(`update header set ${names.map((name) => `${COLUMN_OF[name]} = :${name}`).join(', ')}`).run(values);
+}
+
+function storedValue(value: Header[keyof typeof COLUMN_OF] | undefined): string | number | null {
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : (value ?? null);
+}
+
+/** A row that must be there: its absence means that two processes disagree. */
+export function assertOneRowChanged(outbox: Outbox, changes: number, what: Message): void {
   if (changes !== 1) {
     throw new DatabaseError(msg`${outbox.path}: ${what} did not find the entry in the state it was read in.`, {
       hint: msg`Another pas changed it meanwhile. Run \`${cmd`pas status`}\`, then the command again.`,

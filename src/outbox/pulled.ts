@@ -1,4 +1,4 @@
-import type { ServiceOutbox } from './open-outbox.ts';
+import type { Outbox } from './open-outbox.ts';
 
 /** How the service's harvest has a record that was sent from here, as one account is shown it. */
 export type Standing = 'shown' | 'withheld' | 'deleted' | 'missing';
@@ -28,27 +28,23 @@ type PulledRow = Omit<PulledRecord, 'record'> & { readonly record: string | null
 
 const COLUMNS = `ident_cely as identCely, standing, datestamp_at as datestampMs, stav, record, since_at as sinceMs, seen_at as seenMs`;
 
-export function pulledRecord(outbox: ServiceOutbox, identCely: string): PulledRecord | undefined {
-  const row = outbox
-    .sql(`select ${COLUMNS} from pulled where service_id = ? and username = ? and ident_cely = ?`)
-    .get(outbox.serviceId, outbox.username, identCely) as PulledRow | undefined;
+export function pulledRecord(outbox: Outbox, identCely: string): PulledRecord | undefined {
+  const row = outbox.sql(`select ${COLUMNS} from pulled where ident_cely = ?`).get(identCely) as PulledRow | undefined;
   return row === undefined ? undefined : { ...row, record: row.record === null ? null : (JSON.parse(row.record) as unknown) };
 }
 
 /** Notes how a record stands; what it was last shown as is kept while it is not shown. */
-export function rememberStanding(outbox: ServiceOutbox, { identCely, standing, datestampMs, shown }: PulledStanding): void {
+export function rememberStanding(outbox: Outbox, { identCely, standing, datestampMs, shown }: PulledStanding): void {
   outbox
     .sql(
-      `insert into pulled (service_id, username, ident_cely, standing, datestamp_at, stav, record, since_at, seen_at)
-       values (:serviceId, :username, :identCely, :standing, :datestampMs, :stav, :record, :now, :now)
-       on conflict (service_id, username, ident_cely) do update set
+      `insert into pulled (ident_cely, standing, datestamp_at, stav, record, since_at, seen_at)
+       values (:identCely, :standing, :datestampMs, :stav, :record, :now, :now)
+       on conflict (ident_cely) do update set
          since_at = case when standing = excluded.standing then since_at else excluded.since_at end,
          standing = excluded.standing, datestamp_at = excluded.datestamp_at, stav = coalesce(excluded.stav, stav),
          record = coalesce(excluded.record, record), seen_at = excluded.seen_at`,
     )
     .run({
-      serviceId: outbox.serviceId,
-      username: outbox.username,
       identCely,
       standing,
       datestampMs,
@@ -59,26 +55,21 @@ export function rememberStanding(outbox: ServiceOutbox, { identCely, standing, d
 }
 
 /** A complete pull that did not list a record says that it is as it was. */
-export function noteUnchanged(outbox: ServiceOutbox, identCely: string): void {
-  outbox
-    .sql('update pulled set seen_at = ? where service_id = ? and username = ? and ident_cely = ?')
-    .run(Math.floor(outbox.clock.now()), outbox.serviceId, outbox.username, identCely);
+export function noteUnchanged(outbox: Outbox, identCely: string): void {
+  outbox.sql('update pulled set seen_at = ? where ident_cely = ?').run(Math.floor(outbox.clock.now()), identCely);
 }
 
-/** The server's time up to which everything is pulled as this account is shown it. */
-export function pullWatermarkMs(outbox: ServiceOutbox): number | undefined {
-  const watermark = outbox
-    .sql('select watermark_at from pulls where service_id = ? and username = ?')
-    .pluck()
-    .get(outbox.serviceId, outbox.username);
+/** The server's time up to which everything is pulled. */
+export function pullWatermarkMs(outbox: Outbox): number | undefined {
+  const watermark = outbox.sql('select watermark_at from pulls').pluck().get();
   return typeof watermark === 'number' ? watermark : undefined;
 }
 
-export function completePull(outbox: ServiceOutbox, watermarkMs: number): void {
+export function completePull(outbox: Outbox, watermarkMs: number): void {
   outbox
     .sql(
-      `insert into pulls (service_id, username, watermark_at, completed_at) values (:serviceId, :username, :watermarkMs, :now)
-       on conflict (service_id, username) do update set watermark_at = :watermarkMs, completed_at = :now`,
+      `insert into pulls (only, watermark_at, completed_at) values (1, ?, ?)
+       on conflict (only) do update set watermark_at = excluded.watermark_at, completed_at = excluded.completed_at`,
     )
-    .run({ serviceId: outbox.serviceId, username: outbox.username, watermarkMs, now: Math.floor(outbox.clock.now()) });
+    .run(Math.floor(watermarkMs), Math.floor(outbox.clock.now()));
 }

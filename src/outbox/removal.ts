@@ -1,59 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import { msg } from '../base/message.ts';
 import { entriesOfTarget, type Target } from './entries.ts';
-import type { Entry, EntryState } from './entry.ts';
-import { mayHaveArrived } from './latest-number.ts';
-import type { Outbox, ServiceOutbox } from './open-outbox.ts';
-
-/** States in which the service is certain not to have what the entry would send. */
-const NEVER_SENT: readonly EntryState[] = ['draft', 'queued', 'refused', 'dropped'];
+import type { Entry } from './entry.ts';
+import type { Outbox } from './open-outbox.ts';
+import { decisionAbout, recordEvents } from './record-events.ts';
+import { setHidden } from './stored-finds.ts';
 
 export type Removal =
   | {
       readonly kind: 'removed';
       readonly entries: readonly Entry[];
-      /** The find itself stays, since another service has an entry of it. */
-      readonly staysElsewhere: boolean;
-      /** Digests of copied photographs that nothing refers to any more. */
-      readonly unusedPhotographs: readonly Buffer[];
+      /** Something was attempted for it: it is hidden, and its local id stays taken. */
+      readonly isHidden: boolean;
     }
   /** Nothing was removed, since the service has this, or may have it. */
   | { readonly kind: 'kept'; readonly because: Entry };
 
 /** What a removal would take away, and what stands against it; nothing is changed. */
 export function removable(
-  outbox: ServiceOutbox,
+  outbox: Outbox,
   target: Target,
 ): { readonly entries: readonly Entry[]; readonly because: Entry | undefined } {
   const entries = entriesOfTarget(outbox, target);
-  return { entries, because: entries.find((entry) => !wasNeverSent(outbox, entry)) };
+  return { entries, because: entries.find(isOrMayBeAtService) };
 }
 
-/** A number that may have arrived, or may yet, is queued all the same: it is simply sent again. */
-function wasNeverSent(outbox: Outbox, entry: Entry): boolean {
-  return NEVER_SENT.includes(entry.state) && !(entry.kind === 'number' && mayHaveArrived(outbox, entry));
+/** An entry that a person gave up while its end was not known is hidden, and stays what it is. */
+function isOrMayBeAtService({ state, unknownAttempts }: Entry): boolean {
+  return state === 'accepted' || state === 'sending' || (unknownAttempts > 0 && state !== 'dropped');
 }
 
-/** Takes a find's entries for one service away for good, all or none, and the find where no other service has it. */
-export function removeTarget(outbox: ServiceOutbox, target: Target): Removal {
+/**
+ * Takes a find's entries away, all or none. What was never attempted is deleted, and the local id is free again; what was attempted is
+ * dropped and hidden, since its events may still explain a record of the service.
+ */
+export function removeTarget(outbox: Outbox, target: Target): Removal {
   return outbox.change(() => {
     const { entries, because } = removable(outbox, target);
     if (because !== undefined) return { kind: 'kept', because };
-    for (const { id } of entries) {
-      outbox.sql('delete from attempts where entry_id = ?').run(id);
-      outbox.sql('delete from evidence where entry_id = ?').run(id);
-      outbox.sql('delete from entries where id = ?').run(id);
-    }
-    const gone = outbox
-      .sql('delete from finds where id = ? and not exists (select 1 from entries where find_id = finds.id)')
-      .run(target.findId);
-    const staysElsewhere = target.findId !== null && gone.changes === 0;
-    return { kind: 'removed', entries, staysElsewhere, unusedPhotographs: unused(outbox, entries) };
+    const isHidden = entries.some(({ attempts }) => attempts > 0);
+    for (const { id, attempts } of entries) if (attempts === 0) outbox.sql('delete from entries where id = ? ').run(id);
+    abandonAll(
+      outbox,
+      entries.filter(({ attempts, state }) => attempts > 0 && state !== 'dropped'),
+    );
+    if (target.findId !== null && isHidden) setHidden(outbox, target.findId, true);
+    else outbox.sql('delete from finds where id = ?').run(target.findId);
+    return { kind: 'removed', entries, isHidden };
   });
 }
 
-function unused(outbox: Outbox, entries: readonly Entry[]): Buffer[] {
-  const used = outbox.sql('select 1 from entries where photo_sha512 = ? and photo_link is null');
-  return entries.flatMap((entry) => {
-    if (entry.kind !== 'photo' || entry.photograph.link !== undefined) return [];
-    return used.get(entry.photograph.sha512) === undefined ? [entry.photograph.sha512] : [];
-  });
+/** A hidden find is not sent. */
+function abandonAll(outbox: Outbox, entries: readonly Entry[]): void {
+  const decided = { answer: 'abandon', by: 'person', group: randomUUID() } as const;
+  recordEvents(
+    outbox,
+    entries.map((entry) => decisionAbout(outbox, entry, decided, msg`removed by a person`)),
+  );
+}
+
+/** Shows a hidden find again. */
+export function unhideFind(outbox: Outbox, findId: number): void {
+  setHidden(outbox, findId, false);
+}
+
+/** Digests of copied photographs that an entry refers to. A file of another digest is of no use any more. */
+export function usedPhotographs(outbox: Outbox): Set<string> {
+  const digests = outbox
+    .sql(
+      `select distinct lower(hex(photo_sha512)) from entries where kind = 'photo' and photo_link is null and photo_sha512 is not null`,
+    )
+    .pluck()
+    .all() as string[];
+  return new Set(digests);
 }

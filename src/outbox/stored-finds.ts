@@ -1,100 +1,175 @@
-import type { Outbox, ServiceOutbox } from './open-outbox.ts';
+import { randomUUID } from 'node:crypto';
+import { UsageError } from '../base/errors.ts';
+import { msg } from '../base/message.ts';
+import type { FindId } from './entry.ts';
+import { checksum, damagedRow } from './events.ts';
+import type { Outbox } from './open-outbox.ts';
 
-/** Element names and values as the find layer made them; the outbox keeps them and does not look inside. */
+/** Element names and values as the find layer made them; the outbox stores them and does not look inside. */
 export type StoredElements = Readonly<Record<string, unknown>>;
 
 export type StoredFind = {
-  readonly id: number;
+  readonly id: FindId;
+  readonly uuid: string;
   readonly localId: string;
   readonly elements: StoredElements;
+  /** Raised by each change. */
+  readonly version: number;
   readonly sourceFile: string | null;
   readonly sourceRow: number | null;
   readonly createdAt: number;
   readonly updatedAt: number;
+  /** Removed by a person after something was attempted for it. */
+  readonly isHidden: boolean;
 };
 
 type FindToStore = {
   readonly localId: string;
   readonly elements: StoredElements;
   readonly source?: { readonly file: string; readonly row: number };
+  readonly uuid?: string;
+  readonly createdAt?: number;
 };
 
-const COLUMNS = `id, local_id as localId, elements, source_file as sourceFile, source_row as sourceRow,
-  created_at as createdAt, updated_at as updatedAt`;
+const COLUMNS = `finds.id, finds.uuid, finds.local_id as localId, finds.elements, finds.version, finds.source_file as sourceFile,
+  finds.source_row as sourceRow, finds.created_at as createdAt, finds.updated_at as updatedAt, finds.hidden_at as hiddenAt, finds.crc`;
 
-const INSERT = `insert into finds (local_id, elements, source_file, source_row, created_at, updated_at)
-  values (:localId, :elements, :file, :row, :now, :now)`;
+type FindRow = Omit<StoredFind, 'elements' | 'isHidden'> & {
+  readonly elements: string;
+  readonly hiddenAt: number | null;
+  readonly crc: number;
+};
 
-const BY_LOCAL_ID = `select ${COLUMNS} from finds where local_id = ?`;
-
-type FindRow = Omit<StoredFind, 'elements'> & { readonly elements: string };
+function checksumOf(row: Omit<FindRow, 'id' | 'crc'>): number {
+  const { uuid, localId, elements, version, sourceFile, sourceRow, createdAt, updatedAt, hiddenAt } = row;
+  return checksum([uuid, localId, elements, version, sourceFile, sourceRow, createdAt, updatedAt, hiddenAt]);
+}
 
 /** @returns the row's id */
-export function insertFind(outbox: Outbox, find: FindToStore): number {
-  const { lastInsertRowid } = outbox.sql(INSERT).run(values(find, Math.floor(outbox.clock.now())));
+export function insertFind(outbox: Outbox, find: FindToStore): FindId {
+  const now = Math.floor(outbox.clock.now());
+  const row: Omit<FindRow, 'id' | 'crc'> = {
+    ...{ uuid: find.uuid ?? randomUUID(), localId: find.localId, elements: JSON.stringify(find.elements), version: 1 },
+    ...{ sourceFile: find.source?.file ?? null, sourceRow: find.source?.row ?? null },
+    ...{ createdAt: find.createdAt ?? now, updatedAt: now, hiddenAt: null },
+  };
+  const { lastInsertRowid } = outbox
+    .sql(
+      `insert into finds (uuid, local_id, elements, version, source_file, source_row, created_at, updated_at, hidden_at, crc)
+       values (:uuid, :localId, :elements, :version, :sourceFile, :sourceRow, :createdAt, :updatedAt, :hiddenAt, :crc)`,
+    )
+    .run({ ...row, crc: checksumOf(row) });
   return Number(lastInsertRowid);
 }
 
-export function updateFind(outbox: Outbox, find: FindToStore): void {
-  outbox
-    .sql(
-      `update finds set elements = :elements, source_file = coalesce(:file, source_file),
-         source_row = coalesce(:row, source_row), updated_at = :now where local_id = :localId`,
-    )
-    .run(values(find, Math.floor(outbox.clock.now())));
+/**
+ * Gives a find other elements.
+ * @param version of the find as it was read
+ * @throws UsageError where another process changed it since
+ */
+export function updateFind(outbox: Outbox, find: FindToStore, version?: number): void {
+  outbox.change(() => {
+    const row = rowByLocalId(outbox, find.localId);
+    if (row === undefined || (version !== undefined && row.version !== version)) throw changedMeanwhile(find.localId);
+    const [sourceFile, sourceRow] = [find.source?.file ?? row.sourceFile, find.source?.row ?? row.sourceRow];
+    replaceRow(outbox, { ...row, elements: JSON.stringify(find.elements), sourceFile, sourceRow });
+  });
 }
 
-function values(find: FindToStore, now: number): Record<string, unknown> {
-  return {
-    localId: find.localId,
-    elements: JSON.stringify(find.elements),
-    file: find.source?.file ?? null,
-    row: find.source?.row ?? null,
-    now,
-  };
+/** Writes a find as a new version. */
+function replaceRow(outbox: Outbox, before: FindRow): void {
+  const row = { ...before, version: before.version + 1, updatedAt: Math.floor(outbox.clock.now()) };
+  outbox
+    .sql(
+      `update finds set uuid = :uuid, local_id = :localId, elements = :elements, version = :version, source_file = :sourceFile,
+         source_row = :sourceRow, updated_at = :updatedAt, hidden_at = :hiddenAt, crc = :crc where id = :id`,
+    )
+    .run({ ...row, crc: checksumOf(row) });
+}
+
+/** Hides a find, or shows it again. */
+export function setHidden(outbox: Outbox, id: FindId, isHidden: boolean): void {
+  const row = rowWhere(outbox, 'id = ?', id);
+  if (row !== undefined) replaceRow(outbox, { ...row, hiddenAt: isHidden ? Math.floor(outbox.clock.now()) : null });
+}
+
+function changedMeanwhile(localId: string): UsageError {
+  return new UsageError(msg`Another pas changed ${localId} in the meantime.`, { hint: msg`Run the command again.` });
 }
 
 export function findByLocalId(outbox: Outbox, localId: string): StoredFind | undefined {
-  return one(outbox.sql(BY_LOCAL_ID).get(localId));
+  return one(outbox, `select ${COLUMNS} from finds where local_id = ?`, localId);
 }
 
-export function findById(outbox: Outbox, id: number): StoredFind | undefined {
-  return one(outbox.sql(`select ${COLUMNS} from finds where id = ?`).get(id));
+export function findById(outbox: Outbox, id: FindId): StoredFind | undefined {
+  return one(outbox, `select ${COLUMNS} from finds where id = ?`, id);
+}
+
+export function findByUuid(outbox: Outbox, uuid: string): StoredFind | undefined {
+  return one(outbox, `select ${COLUMNS} from finds where uuid = ?`, uuid);
 }
 
 /** The find that the service gave this identifier. */
-export function findByIdentCely(outbox: ServiceOutbox, identCely: string): StoredFind | undefined {
+export function findByIdentCely(outbox: Outbox, identCely: string): StoredFind | undefined {
   return one(
-    outbox
-      .sql(
-        `select ${COLUMNS} from finds where id = (
-           select find_id from entries where ident_cely = ? and service_id = ? and kind = 'import' and state = 'accepted')`,
-      )
-      .get(identCely, outbox.serviceId),
+    outbox,
+    `select ${COLUMNS} from finds join entries on entries.find_id = finds.id
+     where entries.ident_cely = ? and +kind = 'import' and +state = 'accepted'`,
+    identCely,
   );
 }
 
-/** In the order in which they were entered. */
+/** In the order in which they were entered, without those that a person removed. */
 export function* allFinds(outbox: Outbox, limit = Number.MAX_SAFE_INTEGER): Generator<StoredFind> {
-  for (const row of outbox.sql(`select ${COLUMNS} from finds order by id limit ?`).iterate(limit)) yield toFind(row as FindRow);
+  const rows = outbox.sql(`select ${COLUMNS} from finds where hidden_at is null order by id limit ?`).iterate(limit);
+  for (const row of rows) yield parseFind(outbox, row as FindRow);
+}
+
+/** Reads each find, also those that a person removed. @throws DatabaseError where one is not as it was written */
+export function assertSoundFinds(outbox: Outbox): void {
+  for (const row of outbox.sql(`select ${COLUMNS} from finds not indexed`).iterate()) parseFind(outbox, row as FindRow);
 }
 
 /** The newest first. */
 export function latestFinds(outbox: Outbox, limit: number): StoredFind[] {
-  return (outbox.sql(`select ${COLUMNS} from finds order by id desc limit ?`).all(limit) as FindRow[]).map(toFind);
+  const rows = outbox.sql(`select ${COLUMNS} from finds where hidden_at is null order by id desc limit ?`).all(limit);
+  return (rows as FindRow[]).map((row) => parseFind(outbox, row));
+}
+
+export function countFinds(outbox: Outbox): number {
+  return outbox.sql('select count(*) from finds where hidden_at is null').pluck().get() as number;
 }
 
 /** Gives a find another key of the user's; the find must be there, and the new key free. */
 export function renameFind(outbox: Outbox, localId: string, newLocalId: string): void {
-  outbox
-    .sql('update finds set local_id = ?, updated_at = ? where local_id = ?')
-    .run(newLocalId, Math.floor(outbox.clock.now()), localId);
+  const row = rowByLocalId(outbox, localId);
+  if (row === undefined) throw changedMeanwhile(localId);
+  replaceRow(outbox, { ...row, localId: newLocalId });
 }
 
-function one(row: unknown): StoredFind | undefined {
-  return row === undefined ? undefined : toFind(row as FindRow);
+/** Makes a find the one of this UUID, which events name. */
+export function assignFindUuid(outbox: Outbox, { localId }: StoredFind, uuid: string): void {
+  const row = rowByLocalId(outbox, localId);
+  if (row !== undefined) replaceRow(outbox, { ...row, uuid });
 }
 
-function toFind(row: FindRow): StoredFind {
-  return { ...row, elements: JSON.parse(row.elements) as StoredElements };
+function rowByLocalId(outbox: Outbox, localId: string): FindRow | undefined {
+  return rowWhere(outbox, 'local_id = ?', localId);
+}
+
+function rowWhere(outbox: Outbox, condition: string, value: string | number): FindRow | undefined {
+  const row = outbox.sql(`select ${COLUMNS} from finds where ${condition}`).get(value) as FindRow | undefined;
+  if (row !== undefined) parseFind(outbox, row);
+  return row;
+}
+
+function one(outbox: Outbox, query: string, value: string | number): StoredFind | undefined {
+  const row = outbox.sql(query).get(value);
+  return row === undefined ? undefined : parseFind(outbox, row as FindRow);
+}
+
+/** @throws DatabaseError where the row is not as it was written */
+function parseFind({ path }: Outbox, { crc, hiddenAt, ...row }: FindRow): StoredFind {
+  if (checksumOf({ ...row, hiddenAt }) !== crc) throw damagedRow(path, msg`find ${row.localId}`);
+  return { ...row, elements: JSON.parse(row.elements) as StoredElements, isHidden: hiddenAt !== null };
 }

@@ -76,6 +76,7 @@ export function refuseDamaged(path: string, check?: Statement): void {
   const damage = (check === undefined ? findDamage(path, 1) : asDatabaseError(path, () => damageIn(check))).join('; ');
   if (damage === '') return;
   throw new DatabaseError(t`${path}: the database is damaged (${damage}).`, {
+    damaged: true,
     hint: t`Put the last backup back: ${cmd`pas restore`} FILE --replace keeps the damaged file aside.`,
   });
 }

@@ -113,8 +113,11 @@ export function toDatabaseError(path: string, thrown: unknown): unknown {
   if (reason === undefined) return thrown;
   const [, words, hint] = reason;
   const passing = PASSING.some((prefix) => code.startsWith(prefix));
-  return new DatabaseError(`${path}: ${words} (${messageOf(thrown)}).`, { cause: thrown, hint, passing });
+  const damaged = DAMAGE.test(code);
+  return new DatabaseError(`${path}: ${words} (${messageOf(thrown)}).`, { cause: thrown, hint, passing, damaged });
 }
+
+const DAMAGE = /^SQLITE_(CORRUPT|NOTADB)/;
 
 const PASSING: readonly string[] = ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT', 'EFBIG', 'SQLITE_BUSY'];
 

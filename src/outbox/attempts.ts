@@ -1,0 +1,145 @@
+import { type ServerMs, serverMs } from '../base/clock.ts';
+import { fromKept, type Message } from '../base/message.ts';
+import { ATTEMPT_OUTCOMES, type AttemptOutcome } from '../base/outcomes.ts';
+import { entryBackoffMs, RETRY_POLICY } from '../base/retry-policy.ts';
+import { eventsOfEntry } from './entries.ts';
+import type { Attempt, AttemptBounds, Entry } from './entry.ts';
+import type { AnsweredBody, AttemptedBody, EventOf, OutboxEvent } from './events.ts';
+import { deserializeMessage, serializeMessage } from './message-codec.ts';
+import type { Outbox } from './open-outbox.ts';
+
+export type EvidenceVerdict = 'found' | 'absent' | 'undecided' | 'person';
+
+/** A conclusion about an entry of unknown end, and what it rests on. */
+export type Evidence = {
+  /** By the wall clock: shown only. */
+  readonly foundAt: number;
+  readonly serverAt: ServerMs | null;
+  readonly verdict: EvidenceVerdict;
+  /** Stable code of what the verdict rests on. */
+  readonly basis: string;
+  readonly reason: Message;
+  readonly candidates: readonly string[];
+};
+
+/** All attempts of an entry, in their order. */
+export function attemptsOf(outbox: Outbox, entry: Pick<Entry, 'id' | 'uuid'>): Attempt[] {
+  return attemptsIn(eventsOfEntry(outbox, entry.uuid), entry.id);
+}
+
+function attemptsIn(events: readonly OutboxEvent[], entryId: Entry['id']): Attempt[] {
+  const answers = new Map(
+    events.flatMap((event) => (event.kind === 'answered' ? [[event.body.attempt, event.body] as const] : [])),
+  );
+  return events
+    .filter((event) => event.kind === 'attempted')
+    .map(({ id, body }): Attempt => {
+      const answer = answers.get(id);
+      return {
+        ...{ id, entryId, startedAt: body.at, method: body.method, path: body.path, account: body.account },
+        bounds: boundsOf(body, answer),
+        endedAt: answer?.at ?? null,
+        serverDateAt: answer?.serverDateMs ?? null,
+        status: answer?.status ?? null,
+        outcome: answer?.outcome ?? null,
+        reason: answer?.reason == null ? null : (fromKept(answer.reason) as Message),
+      };
+    });
+}
+
+/**
+ * A service that answers, also with 500, has ended its work on the attempt. After any other end it may work on for `settleMs`: a status
+ * outside the contract may be a proxy's.
+ */
+function boundsOf({ fromMs, sentByMs, settleMs }: AttemptedBody, answer: AnsweredBody | undefined): AttemptBounds | null {
+  if (fromMs === null) return null;
+  const endedMs = serverMs(Math.max(fromMs, answer?.endedMs ?? sentByMs ?? fromMs));
+  const settledMs = serverMs(endedMs + settleMs);
+  const hasEnded = answer !== undefined && answer.endedMs !== null && (answer.settles !== 'unknown' || answer.status === 500);
+  return { fromMs, untilMs: hasEnded ? endedMs : settledMs, settledMs };
+}
+
+/** How many attempts ended with this outcome since the entry last did anything else. */
+export function attemptsInARow(outbox: Outbox, entry: Entry, outcome: AttemptOutcome): number {
+  let count = 0;
+  for (const attempt of attemptsOf(outbox, entry).reverse()) {
+    if (attempt.endedAt === null) continue;
+    if (attempt.outcome !== outcome) break;
+    count += 1;
+  }
+  return count;
+}
+
+/** Each conclusion about an entry, in order; the last look that settled nothing comes last. */
+export function evidenceOf(outbox: Outbox, { id, uuid }: Pick<Entry, 'id' | 'uuid'>): Evidence[] {
+  const settled = eventsOfEntry(outbox, uuid).flatMap((event): Evidence[] => {
+    if (event.kind === 'found' || event.kind === 'absent') return [fromEvidence(event)];
+    return event.kind === 'decided' && event.body.by === 'person' ? [fromDecision(event)] : [];
+  });
+  const open = outbox
+    .sql('select looked_at as foundAt, server_at as serverAt, basis, reason, candidates from looks where entry_id = ?')
+    .get(id) as { foundAt: number; serverAt: number | null; basis: string; reason: string; candidates: string } | undefined;
+  if (open === undefined) return settled;
+  const undecided: Evidence = {
+    ...{ foundAt: open.foundAt, basis: open.basis, serverAt: open.serverAt === null ? null : serverMs(open.serverAt) },
+    verdict: 'undecided',
+    reason: deserializeMessage(open.reason),
+    candidates: JSON.parse(open.candidates) as string[],
+  };
+  return [...settled, undecided];
+}
+
+function fromEvidence({ kind, body }: EventOf<'found'> | EventOf<'absent'>): Evidence {
+  const { at, serverMs, basis, candidates } = body;
+  return { foundAt: at, serverAt: serverMs, verdict: kind, basis, reason: fromKept(body.reason) as Message, candidates };
+}
+
+const DECISION_BASIS = { created: 'created', send: 'resend', abandon: 'drop', release: 'release', undo: 'undo' } as const;
+
+function fromDecision({ body }: EventOf<'decided'>): Evidence {
+  const candidates = body.identCely === null ? body.candidates : [body.identCely];
+  return {
+    ...{ foundAt: body.at, serverAt: null, verdict: 'person', basis: DECISION_BASIS[body.answer], candidates },
+    reason: fromKept(body.reason) as Message,
+  };
+}
+
+/** Stores why a look settled nothing, in place of the look before. */
+export function recordLook(
+  outbox: Outbox,
+  { id }: Pick<Entry, 'id'>,
+  look: Pick<Evidence, 'basis' | 'reason' | 'candidates' | 'serverAt'>,
+): void {
+  outbox
+    .sql(
+      `insert into looks (entry_id, looked_at, server_at, basis, reason, candidates)
+       values (:id, :now, :serverAt, :basis, :reason, :candidates)
+       on conflict (entry_id) do update set looked_at = excluded.looked_at, server_at = excluded.server_at, basis = excluded.basis,
+         reason = excluded.reason, candidates = excluded.candidates`,
+    )
+    .run({
+      ...{ id, now: Math.floor(outbox.clock.now()), basis: look.basis },
+      serverAt: look.serverAt === null ? null : Math.floor(look.serverAt),
+      reason: serializeMessage(look.reason),
+      candidates: JSON.stringify(look.candidates),
+    });
+}
+
+type Ended = Pick<Attempt, 'outcome'>;
+
+/** Counts the failures of an entry since it last got a clear answer. */
+export function consecutiveFailures(attempts: readonly Ended[]): number {
+  return trailingFailures(attempts).length;
+}
+
+function trailingFailures<T extends Ended>(attempts: readonly T[]): T[] {
+  const judged = attempts.filter(({ outcome }) => outcome !== null && ATTEMPT_OUTCOMES[outcome].countsAsFailure !== 'neutral');
+  const clear = judged.findLastIndex(({ outcome }) => outcome !== null && ATTEMPT_OUTCOMES[outcome].countsAsFailure === false);
+  return judged.slice(clear + 1);
+}
+
+/** When an entry with these attempts may be sent again: at once, unless it failed too often. */
+export function retryAt(attempts: readonly Pick<Attempt, 'outcome' | 'endedAt'>[]): number {
+  const failures = trailingFailures(attempts);
+  return failures.length < RETRY_POLICY.entry.slowAfter ? 0 : (failures.at(-1)?.endedAt ?? 0) + entryBackoffMs(failures.length);
+}

@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import type { ServerMs } from '../base/clock.ts';
+import { DatabaseError } from '../base/errors.ts';
+import { cmd, type Kept, msg } from '../base/message.ts';
+import type { AttemptOutcome } from '../base/outcomes.ts';
+import type { EntryKind } from './entry.ts';
+
+/**
+ * The facts about entries. An event is written once and never changed; the outbox and the machine's journal hold it under one id, so
+ * that both can be merged in any order.
+ */
+const EVENT_KINDS = ['attempted', 'answered', 'found', 'absent', 'decided', 'bound', 'moved'] as const;
+type EventKind = (typeof EVENT_KINDS)[number];
+
+/** What an answer does to its entry. `unknown`: the service may or may not have carried the attempt out. */
+export type Settles = 'accepted' | 'refused' | 'queued' | 'unknown';
+
+/** The find that an import sends, so that it can be restored from the journal. */
+export type SentFind = {
+  readonly localId: string;
+  readonly elements: Readonly<Record<string, unknown>>;
+  readonly createdAt: number;
+};
+
+export type SentPhotograph = {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly sizeBytes: number;
+  /** Hexadecimal; `original`: before the place was removed. */
+  readonly sha512: string;
+  readonly original: string | null;
+  readonly link: string | null;
+};
+
+export type AttemptedBody = {
+  readonly entryKind: EntryKind;
+  readonly account: string;
+  readonly method: string;
+  readonly path: string;
+  /** By the wall clock: shown, never used for a decision. */
+  readonly at: number;
+  /** From when on the service may have it, and when all of it must have left; null where the service has not said the time. */
+  readonly fromMs: ServerMs | null;
+  readonly sentByMs: ServerMs | null;
+  /** How long the service may work on it after that. */
+  readonly settleMs: number;
+  /** The record to change; null for an import. */
+  readonly target: string | null;
+  readonly localId: string | null;
+  readonly project: string | null;
+  /** Import: digest of the find as found; the compressed document and find, base64; null after thinning. */
+  readonly digest: string | null;
+  readonly content: string | null;
+  readonly value: string | null;
+  readonly expects: string | null;
+  readonly photograph: SentPhotograph | null;
+};
+
+export type AnsweredBody = {
+  readonly attempt: string;
+  readonly outcome: AttemptOutcome;
+  readonly settles: Settles;
+  readonly at: number;
+  readonly status: number | null;
+  readonly identCely: string | null;
+  readonly serverDateMs: ServerMs | null;
+  /** The server's time when the attempt ended, from its answer or reckoned with the monotonic clock. */
+  readonly endedMs: ServerMs | null;
+  readonly notBeforeAt: number;
+  readonly reason: Kept | null;
+  readonly issues: string | null;
+};
+
+/** Evidence from harvesting about the attempts that it explains. */
+export type EvidenceBody = {
+  readonly attempts: readonly string[];
+  readonly identCely: string | null;
+  readonly at: number;
+  readonly serverMs: ServerMs | null;
+  /** Stable code of what the verdict rests on. */
+  readonly basis: string;
+  readonly reason: Kept;
+  readonly candidates: readonly string[];
+  /** The account that looked; null for an anonymous harvest. */
+  readonly account: string | null;
+};
+
+/**
+ * A person's answer, or a fact that takes a record away.
+ * `created`: this record is the entry's. `send`: the listed attempts did not arrive, and the candidates are not this entry.
+ * `abandon`: not to be sent. `release`: the service gave the record to another find. `undo`: the event `of` does not count.
+ */
+export type DecidedBody = {
+  readonly answer: 'created' | 'send' | 'abandon' | 'release' | 'undo';
+  readonly by: 'person' | 'service' | 'later-number';
+  readonly at: number;
+  readonly attempts: readonly string[];
+  readonly identCely: string | null;
+  readonly candidates: readonly string[];
+  /** Events of one command share it. */
+  readonly group: string;
+  readonly of: string | null;
+  readonly reason: Kept;
+};
+
+type BoundBody = { readonly account: string; readonly address: string; readonly at: number };
+type MovedBody = { readonly from: string; readonly to: string; readonly at: number };
+
+type BodyOf = {
+  readonly attempted: AttemptedBody;
+  readonly answered: AnsweredBody;
+  readonly found: EvidenceBody;
+  readonly absent: EvidenceBody;
+  readonly decided: DecidedBody;
+  readonly bound: BoundBody;
+  readonly moved: MovedBody;
+};
+
+type Head = {
+  readonly id: string;
+  readonly outbox: string;
+  readonly find: string | null;
+  readonly entry: string | null;
+  readonly position: number;
+};
+
+export type OutboxEvent = {
+  readonly [Kind in EventKind]: Head & { readonly kind: Kind; readonly body: BodyOf[Kind] };
+}[EventKind];
+export type EventOf<Kind extends EventKind> = Extract<OutboxEvent, { readonly kind: Kind }>;
+
+/** A row of the table `events`, in the outbox and in the journal. */
+export type EventRow = Omit<Head, 'position'> & {
+  readonly seq: number;
+  readonly position: number;
+  readonly kind: string;
+  readonly body: string;
+  readonly crc: number;
+};
+
+export const EVENT_COLUMNS = 'seq, id, outbox, find, entry, position, kind, body, crc';
+
+export function newEventId(): string {
+  return randomUUID();
+}
+
+export function serializeEvent(event: OutboxEvent): Omit<EventRow, 'seq'> {
+  const { id, outbox, find, entry, position, kind } = event;
+  const body = JSON.stringify(event.body);
+  return { id, outbox, find, entry, position, kind, body, crc: checksumOf({ id, outbox, find, entry, position, kind, body }) };
+}
+
+/** @throws DatabaseError where the row is not as it was written */
+export function parseEvent(path: string, row: EventRow): OutboxEvent {
+  const { id, outbox, find, entry, position, kind, body } = row;
+  if (checksumOf(row) !== row.crc || !isEventKind(kind)) throw damagedRow(path, msg`event ${id}`);
+  return { id, outbox, find, entry, position, kind, body: JSON.parse(body) } as OutboxEvent;
+}
+
+function isEventKind(kind: string): kind is EventKind {
+  return (EVENT_KINDS as readonly string[]).includes(kind);
+}
+
+function checksumOf({ id, outbox, find, entry, position, kind, body }: Omit<EventRow, 'seq' | 'crc'>): number {
+  return checksum([id, outbox, find, entry, position, kind, body]);
+}
+
+/** CRC-32 over the values of a row. */
+export function checksum(values: readonly (string | number | null | Buffer)[]): number {
+  return values.reduce<number>((crc, value) => crc32(Buffer.isBuffer(value) ? value : `${JSON.stringify(value)}\n`, crc), 0);
+}
+
+export function damagedRow(path: string, what: Parameters<typeof msg>[1]): DatabaseError {
+  return new DatabaseError(msg`${path}: ${what} is damaged: it is not as it was written.`, {
+    damaged: true,
+    hint: msg`Put the last backup back: ${cmd`pas restore`} FILE --replace keeps the damaged file aside. The journal adds what was sent since.`,
+  });
+}

@@ -1,0 +1,135 @@
+import { type Message, msg } from '../base/message.ts';
+import type { Entry, Held, HeldBasis } from './entry.ts';
+
+/**
+ * Decides for each entry, before anything is sent, what may leave. Pure: everything that it needs is gathered before, and it is linear in
+ * entries plus candidates.
+ */
+export type GateFacts = {
+  /** Imports of another outbox that were attempted with this account, by digest and by local id. */
+  readonly attemptedByDigest: ReadonlyMap<string, readonly AttemptedElsewhere[]>;
+  readonly attemptedByLocalId: ReadonlyMap<string, readonly AttemptedElsewhere[]>;
+  /** Records of this account that no event explains and that read like an entry, by the entry's UUID. */
+  readonly equalRecords: ReadonlyMap<string, readonly string[]>;
+  /** Files that no event explains and that equal a queued photograph, by the entry's UUID. */
+  readonly equalFiles: ReadonlyMap<string, readonly string[]>;
+  /** Projects in which this account is listed records that it may not read and that no event explains. */
+  readonly hiddenRecords: ReadonlyMap<string, readonly string[]>;
+  /** The number that a record shows now, by its identifier; absent where it was not looked at. */
+  readonly shownNumbers: ReadonlyMap<string, string>;
+  /** Candidates that a person has rejected for an entry, by its UUID. */
+  readonly rejected: (entry: Entry) => ReadonlySet<string>;
+  /** The numbers that may stand at a record without anybody else having set them. */
+  readonly ownNumbers: (entry: Entry) => ReadonlySet<string>;
+};
+
+export type AttemptedElsewhere = {
+  readonly identCely: string | null;
+  readonly localId: string | null;
+  readonly digest: string | null;
+};
+
+type Passage = { readonly kind: 'leave' } | { readonly kind: 'held'; readonly held: Held };
+
+const LEAVE: Passage = { kind: 'leave' };
+
+/** The first question that a person must answer before an entry may leave. */
+export function mayLeave(entry: Entry, facts: GateFacts): Passage {
+  const held = CHECKS.map((check) => check(entry, facts)).find((found) => found !== undefined);
+  return held === undefined ? LEAVE : { kind: 'held', held };
+}
+
+type Check = (entry: Entry, facts: GateFacts) => Held | undefined;
+
+const CHECKS: readonly Check[] = [attemptedElsewhere, sameLocalIdElsewhere, equalRecord, hiddenRecords, equalFile, changedNumber];
+
+function question(
+  entry: Entry,
+  facts: GateFacts,
+  basis: HeldBasis,
+  candidates: readonly string[],
+  text: (named: string) => Message,
+): Held | undefined {
+  const rejected = facts.rejected(entry);
+  const open = candidates.filter((candidate) => !rejected.has(candidate));
+  return open.length === 0 ? undefined : { basis, candidates: open, question: text(open.slice(0, MAX_NAMED).join(', ')) };
+}
+
+const MAX_NAMED = 5;
+
+function attemptedElsewhere(entry: Entry, facts: GateFacts): Held | undefined {
+  const found = entry.kind === 'import' && entry.digest !== null ? facts.attemptedByDigest.get(entry.digest) : undefined;
+  return question(
+    entry,
+    facts,
+    'attempted-elsewhere',
+    namesOf(found),
+    (named) => msg`a find that reads the same was sent from another outbox of this machine (${named})`,
+  );
+}
+
+function sameLocalIdElsewhere(entry: Entry, facts: GateFacts): Held | undefined {
+  const found = entry.kind === 'import' && entry.localId !== null ? facts.attemptedByLocalId.get(entry.localId) : undefined;
+  return question(
+    entry,
+    facts,
+    'local-id-sent-elsewhere',
+    namesOf(found),
+    (named) => msg`a find with this local id was sent from another outbox of this machine (${named})`,
+  );
+}
+
+function namesOf(found: readonly AttemptedElsewhere[] | undefined): string[] {
+  return [...new Set((found ?? []).map(({ identCely, localId }) => identCely ?? localId ?? ''))];
+}
+
+function equalRecord(entry: Entry, facts: GateFacts): Held | undefined {
+  const found = facts.equalRecords.get(entry.uuid) ?? [];
+  return question(
+    entry,
+    facts,
+    'equal-record',
+    found,
+    (named) => msg`the service shows a record of this account that reads the same (${named})`,
+  );
+}
+
+function hiddenRecords(entry: Entry, facts: GateFacts): Held | undefined {
+  const project = entry.kind === 'import' ? entry.project : null;
+  const found = project === null ? [] : (facts.hiddenRecords.get(project) ?? []);
+  return question(
+    entry,
+    facts,
+    'hidden-records',
+    found,
+    (named) => msg`the service lists records of this project that this account may not read (${named}): they may be this find`,
+  );
+}
+
+function equalFile(entry: Entry, facts: GateFacts): Held | undefined {
+  const found = facts.equalFiles.get(entry.uuid) ?? [];
+  return question(
+    entry,
+    facts,
+    'equal-photograph',
+    found,
+    (named) => msg`the record has a file that may be this photograph (${named})`,
+  );
+}
+
+/** The number that the record shows is neither the expected one nor the new one: somebody else has set it. */
+function changedNumber(entry: Entry, facts: GateFacts): Held | undefined {
+  if (entry.kind !== 'number' || entry.identCely === null) return undefined;
+  const shown = facts.shownNumbers.get(entry.identCely);
+  // Of a record that is not kept here it is not known what number it had: one that shows none has lost none.
+  const isFirst = shown === '' && entry.expects === null;
+  const expected =
+    isFirst || shown === undefined || shown === entry.value || shown === entry.expects || facts.ownNumbers(entry).has(shown);
+  if (expected) return undefined;
+  const { value } = entry;
+  return question(entry, facts, 'number-changed', [shown], (named) =>
+    named === ''
+      ? msg`the record has no number any more; it is to get ${value}`
+      : msg`the record has the number ${named}; it is to get ${value}`,
+  );
+}

@@ -1,0 +1,83 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, readlinkSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** The questions that are put to the operating system; tests answer them without one. */
+export type System = {
+  readonly platform: NodeJS.Platform;
+  /** The content of a file, and the target of a link; undefined where it cannot be read. */
+  read(path: string): string | undefined;
+  link(path: string): string | undefined;
+  exists(path: string): boolean;
+  /** The output of a program; undefined where there is none, or it fails. No shell reads the arguments. */
+  run(program: string, args: readonly string[]): string | undefined;
+};
+
+/** The first name space of process numbers, which is the machine's own (Linux, `PROC_PID_INIT_INO`). */
+const OWN_NAME_SPACE = 'pid:[4026531836]';
+/** Made by Docker and by Podman in their containers. */
+const CONTAINER_FILES = ['/.dockerenv', '/run/.containerenv'];
+
+/** Identifier of the machine, which stays when its name changes; empty where it has none or another machine may have the same. */
+export function machineId(system: System): string {
+  // Containers made from one image often share one identifier.
+  if (isContainer(system)) return '';
+  switch (system.platform) {
+    case 'linux':
+      return matched(system.read('/etc/machine-id'), /^([0-9a-f]{32})$/m);
+    case 'darwin': {
+      const printed = system.run('/usr/sbin/ioreg', ['-rd1', '-c', 'IOPlatformExpertDevice']);
+      return matched(printed, /"IOPlatformUUID" = "([\dA-F-]{36})"/i);
+    }
+    case 'win32':
+      return matched(registry(system, 'SOFTWARE\\Microsoft\\Cryptography', 'MachineGuid'), /REG_SZ\s+([\da-f-]{36})/i);
+    default:
+      return '';
+  }
+}
+
+/**
+ * Tells if the process runs in a container, where the journal and the lock lie beside the outbox by default. On Linux a name
+ * space that cannot be read counts as a container's.
+ */
+export function isContainer(system: System): boolean {
+  switch (system.platform) {
+    case 'linux':
+      return system.link('/proc/self/ns/pid') !== OWN_NAME_SPACE || CONTAINER_FILES.some((path) => system.exists(path));
+    case 'win32':
+      return registry(system, 'SYSTEM\\CurrentControlSet\\Control', 'ContainerType') !== undefined;
+    default:
+      return false;
+  }
+}
+
+function registry(system: System, key: string, name: string): string | undefined {
+  return system.run('reg.exe', ['query', `HKLM\\${key}`, '/v', name, '/reg:64']);
+}
+
+function matched(text: string | undefined, pattern: RegExp): string {
+  return pattern.exec(text ?? '')?.[1] ?? '';
+}
+
+export const thisSystem: System = {
+  platform: process.platform,
+  read: (path) => unlessRefused(() => readFileSync(path, 'utf8')),
+  link: (path) => unlessRefused(() => readlinkSync(path)),
+  exists: existsSync,
+  run(program, args) {
+    const { status, stdout } = spawnSync(program, args, {
+      // Windows looks into the working folder first, where another program of that name may lie.
+      ...{ cwd: dirname(process.execPath), timeout: 10_000, windowsHide: true },
+      ...{ encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
+    });
+    return status === 0 ? stdout : undefined;
+  },
+};
+
+function unlessRefused(read: () => string): string | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import type { Message } from '../base/message.ts';
+import { assignRecord, entriesOfFind, eventsOfEntry, selectEntries } from './entries.ts';
+import type { Entry, ImportEntry } from './entry.ts';
+import { foldEvents } from './fold-events.ts';
+import type { Outbox } from './open-outbox.ts';
+import { decisionAbout, recordEvents } from './record-events.ts';
+
+/** Imports whose records the service made, the newest first. */
+export function latestAccepted(outbox: Outbox, limit: number): Entry[] {
+  return selectEntries(
+    outbox,
+    `entries.kind = 'import' and state = 'accepted'`,
+    { limit },
+    'order by entries.updated_at desc limit :limit',
+  );
+}
+
+/** Records that the service accepted from here since a moment of its clock, each with the time of its answer. */
+export function acceptedSince(outbox: Outbox, sinceMs: number): Map<string, number> {
+  const rows = outbox
+    .sql(
+      `select ident_cely as identCely, max(body ->> 'serverDateMs') as atMs
+       from entries join events on events.entry = entries.uuid and events.kind = 'answered'
+       where entries.kind = 'import' and state = 'accepted' and body ->> 'settles' = 'accepted' and body ->> 'serverDateMs' is not null
+       group by entries.id having atMs >= :sinceMs`,
+    )
+    .all({ sinceMs }) as { identCely: string; atMs: number }[];
+  return new Map(rows.map(({ identCely, atMs }) => [identCely, atMs]));
+}
+
+/**
+ * Takes a record away from the find that it was taken for, since the service gave it to another one: the import, and all that was sent
+ * to the record for it, are uncertain from now on.
+ */
+export function releaseRecord(outbox: Outbox, owner: ImportEntry, reason: Message): void {
+  const { identCely, findId } = owner;
+  const group = randomUUID();
+  outbox.change(() => {
+    const lost = entriesOfFind(outbox, findId ?? 0).filter(
+      (entry) => entry.identCely === identCely && entry.state === 'accepted',
+    );
+    recordEvents(
+      outbox,
+      lost.map((entry) =>
+        decisionAbout(
+          outbox,
+          entry,
+          { answer: 'release', by: 'service', group, identCely, attempts: attemptsOfRecord(outbox, entry) },
+          reason,
+        ),
+      ),
+    );
+    const changes = entriesOfFind(outbox, findId ?? 0).filter(
+      (entry) => entry.kind !== 'import' && entry.identCely === identCely,
+    );
+    for (const { id } of changes) assignRecord(outbox, id, null);
+  });
+}
+
+/** The attempts that made the record, as far as the service, evidence or a person says. */
+function attemptsOfRecord(outbox: Outbox, entry: Entry): readonly string[] {
+  const events = eventsOfEntry(outbox, entry.uuid);
+  const { accepted } = foldEvents(events);
+  const said = events.find(({ id }) => id === accepted?.event);
+  if (said?.kind === 'answered') return [said.body.attempt];
+  return said?.kind === 'found' || said?.kind === 'decided' ? said.body.attempts : [];
+}

@@ -1,0 +1,137 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import { DatabaseError, OutboxLeasedError } from '../base/errors.ts';
+import { cmd, msg } from '../base/message.ts';
+import { writePrivateFile } from '../store/files.ts';
+import { acquireLockFile, type LockFile } from '../store/lock-file.ts';
+
+/** The outbox whose lock is meant, and the folder that has the lock: the journal's. */
+type LockedOutbox = {
+  readonly folder: string;
+  /** The UUID in the header of the outbox. */
+  readonly outboxId: string;
+  readonly clock: Clock;
+};
+
+export type PushLockOptions = LockedOutbox & {
+  /** The name of this process, for the message to those that are refused. */
+  readonly holder: { readonly pid: number; readonly host: string };
+};
+
+export type PushLock = {
+  /** Gives the lock up. A second call does nothing. */
+  release(): void;
+};
+
+/**
+ * Takes the lock of an outbox, which push, restore, adopt and a move of the service hold while they work. No other command takes
+ * it. A process that has ended holds nothing, in any container. Tries for {@link TRIES} times {@link PAUSE_MS} at most.
+ * @throws OutboxLeasedError naming the holder's process, computer and start, as far as its text file names them
+ * @throws DatabaseError where the lock file cannot be made or opened: with exit code 5 where the disk is full, else with 12
+ */
+export function acquirePushLock({ holder, ...outbox }: PushLockOptions): PushLock {
+  const lock = tryLock(outbox);
+  if (lock === undefined) throw heldBy(readHolder(outbox));
+  writeHolder(outbox, holder);
+  let isHeld = true;
+  return {
+    release() {
+      if (!isHeld) return;
+      isHeld = false;
+      // Before the lock is free: afterwards the text may be the next holder's.
+      removeHolder(outbox);
+      lock.release();
+    },
+  };
+}
+
+/**
+ * Holds the lock of an outbox while `work` is done.
+ * @throws OutboxLeasedError and DatabaseError as {@link acquirePushLock} does, before `work` begins; what `work` throws
+ */
+export async function withPushLock<T>(options: PushLockOptions, work: () => Promise<T>): Promise<T> {
+  const lock = acquirePushLock(options);
+  try {
+    return await work();
+  } finally {
+    lock.release();
+  }
+}
+
+/**
+ * Tells if a process holds the lock at this moment, for what is shown only: a command that depends on it takes the lock. Nothing
+ * is made on disk.
+ * @returns false as well where the file cannot be opened by this user
+ */
+export function isPushRunning(outbox: LockedOutbox): boolean {
+  if (!existsSync(fileOf(outbox, 'lock'))) return false;
+  try {
+    const lock = tryLock(outbox);
+    lock?.release();
+    return lock === undefined;
+  } catch (thrown) {
+    if (thrown instanceof DatabaseError) return false;
+    throw thrown;
+  }
+}
+
+/** {@link isPushRunning} has the lock for a moment, which must not refuse a push. */
+const TRIES = 8;
+const PAUSE_MS = 5;
+
+function tryLock(outbox: LockedOutbox): LockFile | undefined {
+  for (let tries = 1; ; tries += 1) {
+    const lock = acquireLockFile(fileOf(outbox, 'lock'));
+    if (lock !== undefined || tries === TRIES) return lock;
+    outbox.clock.hold(PAUSE_MS);
+  }
+}
+
+function fileOf({ folder, outboxId }: LockedOutbox, ending: 'lock' | 'holder'): string {
+  return join(folder, `${outboxId}.${ending}`);
+}
+
+/** The content of the text file, which is shown and proves nothing: it outlasts a process that is killed. */
+type HolderText = { readonly pid: string; readonly host: string; readonly since: string };
+
+const HOLDER = /^process (?<pid>\d{1,10}) on (?<host>.{1,255}) since (?<since>[\d:.TZ+-]{1,30})\n$/;
+
+function writeHolder(outbox: LockedOutbox, { pid, host }: PushLockOptions['holder']): void {
+  try {
+    const since = new Date(Math.floor(outbox.clock.now())).toISOString();
+    writePrivateFile(fileOf(outbox, 'holder'), `process ${pid} on ${host} since ${since}\n`);
+  } catch {
+    // The lock is held without it. An older text would name the wrong process.
+    removeHolder(outbox);
+  }
+}
+
+function removeHolder(outbox: LockedOutbox): void {
+  try {
+    rmSync(fileOf(outbox, 'holder'), { force: true });
+  } catch {
+    // A text that stays misleads a message and no decision.
+  }
+}
+
+function readHolder(outbox: LockedOutbox): HolderText | undefined {
+  try {
+    const { pid, host, since } = HOLDER.exec(readFileSync(fileOf(outbox, 'holder'), 'utf8'))?.groups ?? {};
+    return pid === undefined || host === undefined || since === undefined ? undefined : { pid, host, since };
+  } catch {
+    return undefined;
+  }
+}
+
+function heldBy(holder: HolderText | undefined): OutboxLeasedError {
+  if (holder === undefined) {
+    return new OutboxLeasedError(msg`Another pas holds this outbox.`, {
+      hint: msg`Wait until it is done. If no other pas is at work, locks may not function on this disk: run \`${cmd`pas doctor`}\`.`,
+    });
+  }
+  const { pid, host, since } = holder;
+  return new OutboxLeasedError(msg`Another pas holds this outbox: process ${pid} on ${host}, since ${since}.`, {
+    hint: msg`Wait until it is done. Two pushes of one outbox would send finds twice.`,
+  });
+}

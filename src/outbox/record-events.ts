@@ -1,0 +1,122 @@
+import { DatabaseError } from '../base/errors.ts';
+import { type Message, msg, toKept } from '../base/message.ts';
+import { entryByUuid, eventsOfEntry, refreshState, setReason } from './entries.ts';
+import type { Entry } from './entry.ts';
+import { type DecidedBody, type EvidenceBody, newEventId, type OutboxEvent, serializeEvent } from './events.ts';
+import { foldEvents } from './fold-events.ts';
+import { serializeMessage } from './message-codec.ts';
+import { headerOf, type Outbox } from './open-outbox.ts';
+
+/** An event without what is filled in when it is recorded. */
+export type NewEvent = {
+  readonly [Kind in OutboxEvent['kind']]: {
+    readonly kind: Kind;
+    readonly entry: Pick<Entry, 'uuid' | 'findUuid'> | null;
+    readonly body: Extract<OutboxEvent, { kind: Kind }>['body'];
+    readonly id?: string;
+    /** What is shown as the reason of the entry from now on; undefined leaves it as it is. */
+    readonly reason?: Message | null;
+  };
+}[OutboxEvent['kind']];
+
+/**
+ * Records facts: into the journal first, then into the outbox, each on disk before the next, and brings the states of their entries up
+ * to date. Without a usable journal they are added to it by the next merge.
+ */
+export function recordEvents(outbox: Outbox, drafts: readonly NewEvent[]): OutboxEvent[] {
+  return outbox.change(() => {
+    const { outbox: id } = headerOf(outbox);
+    const positions = new Map<string, number>();
+    const events = drafts.map((draft): OutboxEvent => {
+      const uuid = draft.entry?.uuid ?? null;
+      const position = (positions.get(uuid ?? '') ?? lastPosition(outbox, uuid)) + 1;
+      positions.set(uuid ?? '', position);
+      const head = { id: draft.id ?? newEventId(), outbox: id, find: draft.entry?.findUuid ?? null, entry: uuid, position };
+      return { ...head, kind: draft.kind, body: draft.body } as OutboxEvent;
+    });
+    outbox.journal?.append(events);
+    insertEvents(outbox, events, outbox.journal !== undefined);
+    for (const [index, draft] of drafts.entries()) {
+      const entry = draft.entry === null ? undefined : entryByUuid(outbox, draft.entry.uuid);
+      if (entry === undefined) continue;
+      if (index === drafts.findLastIndex((other) => other.entry?.uuid === draft.entry?.uuid)) refreshState(outbox, entry.id);
+      if (draft.reason !== undefined) setReason(outbox, entry.id, serializeMessage(draft.reason));
+    }
+    return events;
+  });
+}
+
+/** The place of the last event of an entry; 0 where it has none. */
+export function lastPosition(outbox: Outbox, entry: string | null): number {
+  const query = entry === null ? 'entry is null' : 'entry = :entry';
+  const found = outbox
+    .sql(`select max(position) from events where ${query}`)
+    .pluck()
+    .get(entry === null ? {} : { entry });
+  return typeof found === 'number' ? found : 0;
+}
+
+/** Adds events that are not there yet. @returns those that were added */
+export function insertEvents(outbox: Outbox, events: readonly OutboxEvent[], inJournal: boolean): OutboxEvent[] {
+  const insert = outbox.sql(
+    `insert into events (id, outbox, find, entry, position, kind, body, crc, in_journal)
+     values (:id, :outbox, :find, :entry, :position, :kind, :body, :crc, :inJournal) on conflict (id) do nothing`,
+  );
+  return events.filter((event) => insert.run({ ...serializeEvent(event), inJournal: inJournal ? 1 : 0 }).changes === 1);
+}
+
+/** Evidence that explains all attempts of an entry whose end is not known. */
+export function recordEvidence(
+  outbox: Outbox,
+  entry: Entry,
+  verdict: { readonly kind: 'found'; readonly identCely: string } | { readonly kind: 'absent' },
+  evidence: Pick<EvidenceBody, 'basis' | 'candidates' | 'serverMs' | 'account'> & { readonly reason: Message },
+): void {
+  const { reason, ...facts } = evidence;
+  const identCely = verdict.kind === 'found' ? verdict.identCely : null;
+  const body = {
+    ...facts,
+    identCely,
+    attempts: unsettledAttempts(outbox, entry),
+    at: Math.floor(outbox.clock.now()),
+    reason: toKept(reason) as EvidenceBody['reason'],
+  };
+  outbox.change(() => {
+    recordEvents(outbox, [{ kind: verdict.kind, entry, body, reason }]);
+    outbox.sql('delete from looks where entry_id = ?').run(entry.id);
+  });
+}
+
+/** A decision about an entry and all its attempts whose end is not known. */
+export function decisionAbout(
+  outbox: Outbox,
+  entry: Entry,
+  decided: Pick<DecidedBody, 'answer' | 'by' | 'group'> &
+    Partial<Pick<DecidedBody, 'identCely' | 'candidates' | 'of' | 'attempts'>>,
+  reason: Message,
+): NewEvent {
+  const body: DecidedBody = {
+    ...{ identCely: null, candidates: [], of: null, attempts: unsettledAttempts(outbox, entry) },
+    ...decided,
+    at: Math.floor(outbox.clock.now()),
+    reason: toKept(reason) as DecidedBody['reason'],
+  };
+  return { kind: 'decided', entry, body, reason };
+}
+
+/** Attempts that may have arrived without an answer that says so, and those whose record the service gave to another find. */
+function unsettledAttempts(outbox: Outbox, { uuid }: Pick<Entry, 'uuid'>): string[] {
+  const events = eventsOfEntry(outbox, uuid);
+  const { open, unknown } = foldEvents(events);
+  const answered = new Set(
+    events.flatMap((event) => (event.kind === 'answered' && event.body.settles !== 'unknown' ? [event.body.attempt] : [])),
+  );
+  const unanswered = events.flatMap(({ kind, id }) => (kind === 'attempted' && !answered.has(id) ? [id] : []));
+  return [...new Set([...unanswered, ...open, ...unknown])];
+}
+
+/** @throws DatabaseError or DatabaseTooNewError where the journal cannot be used: nothing may be sent without it */
+export function assertJournal(outbox: Outbox): NonNullable<Outbox['journal']> {
+  if (outbox.journal !== undefined) return outbox.journal;
+  throw outbox.journalProblem ?? new DatabaseError(msg`${outbox.path}: there is no journal, so nothing can be sent.`);
+}

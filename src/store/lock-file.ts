@@ -1,0 +1,98 @@
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { closeSync, openSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseError } from '../base/errors.ts';
+import { msg } from '../base/message.ts';
+import { packageRoot } from '../base/package-root.ts';
+import { asDatabaseError, type Database, openSqlite } from './database.ts';
+import { keepPrivate, makeFolder } from './folder.ts';
+
+/** A lock that this process holds until it releases it or ends, in whatever way it ends. */
+export type LockFile = {
+  /** Gives the lock up. A second call does nothing. */
+  release(): void;
+};
+
+/** Keeps the connections of held locks reachable: one that is collected as garbage is closed, which gives its lock up. */
+const held = new Set<Database>();
+
+/**
+ * Takes the lock of an empty SQLite file, which is made where it is missing and is never removed: two processes could otherwise
+ * hold the lock of two files of one name. Returns at once. On POSIX systems a process loses its locks of a file as soon as it
+ * closes any descriptor of that file, so nothing else in the program may open it.
+ * @returns undefined where another process, or another connection of this one, holds the lock
+ * @throws DatabaseError where the file cannot be made, opened or locked, or is not empty: with exit code 5 where the disk is
+ *   full, else with 12
+ */
+export function acquireLockFile(path: string): LockFile | undefined {
+  return asDatabaseError(path, () => {
+    makeFolder(dirname(path));
+    makeEmptyFile(path);
+    keepPrivate(path);
+    refuseUnlessEmpty(path);
+    const database = openSqlite(path, { fileMustExist: true, timeout: 0 });
+    try {
+      // Rollback mode with a journal in memory: nothing is written to disk, so a full disk and a kill do no harm.
+      database.pragma('journal_mode = memory');
+      // The change stays in memory. It fails for a file that can only be read, of which "begin immediate" takes no lock.
+      database.exec('begin immediate; pragma user_version = 1');
+    } catch (thrown) {
+      database.close();
+      if (thrown instanceof Error && 'code' in thrown && thrown.code === 'SQLITE_BUSY') return undefined;
+      throw thrown;
+    }
+    held.add(database);
+    return {
+      release() {
+        if (held.delete(database)) database.close();
+      },
+    };
+  });
+}
+
+/** Makes the file where there is none. SQLite would let other users read it, and does not tell that a disk is full. */
+function makeEmptyFile(path: string): void {
+  try {
+    // Closing the descriptor gives no lock up: the file is new, so this process holds none of it.
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (thrown) {
+    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST')) throw thrown;
+  }
+}
+
+/** @throws DatabaseError for anything but an empty file: a database with content may be in another mode */
+function refuseUnlessEmpty(path: string): void {
+  const found = statSync(path);
+  if (found.isFile() && found.size === 0) return;
+  throw new DatabaseError(msg`${path}: a lock is an empty file, and this is something else.`, {
+    hint: msg`Move the file away if it does not belong to pas.`,
+  });
+}
+
+const CHECK_PROCESS = join(packageRoot, 'dist', 'src', 'store', 'lock-check.js');
+const CHECK_MS = 20_000;
+
+/**
+ * Tries in a folder if a lock keeps another process of this machine out. SQLite knows the locks of its own process without the
+ * file system, so the second process is necessary. Locks between two machines cannot be tried this way.
+ * @returns false where both get the lock, where not even the first one gets it, and where the second process gives no answer
+ * @throws DatabaseError where no file can be made or opened in the folder
+ */
+export function isLockingReliable(folder: string): boolean {
+  const path = join(folder, `.${randomUUID()}.lock`);
+  try {
+    const lock = acquireLockFile(path);
+    if (lock === undefined) return false;
+    try {
+      const { stdout } = spawnSync(process.execPath, [CHECK_PROCESS], {
+        ...{ input: path, encoding: 'utf8', timeout: CHECK_MS, killSignal: 'SIGKILL', stdio: ['pipe', 'pipe', 'ignore'] },
+      });
+      return stdout === 'refused';
+    } finally {
+      lock.release();
+    }
+  } finally {
+    rmSync(path, { force: true });
+  }
+}
