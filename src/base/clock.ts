@@ -1,26 +1,52 @@
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 
-/** Time, passed in so that tests need no sleeping. Milliseconds since 1970 UTC, with fractions where the system has them. */
+/** Milliseconds since 1970 UTC by the clock of this machine, which may be wrong and may be set. */
+export type WallMs = number & { readonly __brand: 'wall' };
+/** Milliseconds, with fractions, since some moment before; never set back, and the same for all processes of the machine. */
+export type MonotonicMs = number & { readonly __brand: 'monotonic' };
+/** Milliseconds since 1970 UTC by the clock of the service. */
+export type ServerMs = number & { readonly __brand: 'server' };
+
+export const wallMs = (ms: number): WallMs => ms as WallMs;
+export const monotonicMs = (ms: number): MonotonicMs => ms as MonotonicMs;
+export const serverMs = (ms: number): ServerMs => ms as ServerMs;
+
+/** Time, passed in so that tests need no sleeping. Fractions of milliseconds where the system has them. */
 export type Clock = {
-  now(): number;
-  /** Milliseconds, with fractions, since some moment before; never set back, and the same for all processes of the machine. */
-  monotonicMs(): number;
+  now(): WallMs;
+  monotonicMs(): MonotonicMs;
   /** Resolves after `ms` milliseconds; rejects with the signal's reason when it is aborted first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Keeps the whole process busy for `ms` milliseconds, a few at most: nothing comes in between, and it is exact. */
   hold(ms: number): void;
 };
 
+/** A moment by both clocks of a machine. */
+export type Moment = { readonly monotonicMs: number; readonly at: number };
+
+export function momentOf(clock: Clock): Moment {
+  return { monotonicMs: clock.monotonicMs(), at: clock.now() };
+}
+
+/** By the clock that counts more: the monotonic one stands still while a machine sleeps, the other one may be set back. */
+export function elapsedMs(clock: Clock, since: Moment): number {
+  return Math.max(clock.monotonicMs() - since.monotonicMs, clock.now() - since.at);
+}
+
+/** A longer timer fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 export const systemClock: Clock = {
-  now: () => Date.now(),
-  monotonicMs: () => Number(process.hrtime.bigint()) / 1e6,
+  now: () => wallMs(Date.now()),
+  monotonicMs: () => monotonicMs(Number(process.hrtime.bigint()) / 1e6),
   sleep: async (ms, signal) => {
     // Timers count whole milliseconds and fire a little early or late: the last one is waited for in turns of the event loop.
     const endMs = systemClock.monotonicMs() + ms;
     for (let leftMs = ms; leftMs > 0; leftMs = endMs - systemClock.monotonicMs()) {
       signal?.throwIfAborted();
       if (leftMs < 2) await turn();
-      else await delay(Math.floor(leftMs) - 1, undefined, signal === undefined ? {} : { signal });
+      else await timer(Math.min(Math.floor(leftMs) - 1, LONGEST_TIMER_MS), signal);
+      signal?.throwIfAborted();
     }
   },
   hold: (ms) => {
@@ -28,6 +54,16 @@ export const systemClock: Clock = {
     while (performance.now() < endMs);
   },
 };
+
+async function timer(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await delay(ms, undefined, signal === undefined ? {} : { signal });
+  } catch (thrown) {
+    // Node rejects with an error of its own.
+    signal?.throwIfAborted();
+    throw thrown;
+  }
+}
 
 /** YYYY-MM-DD where the user is. */
 export function localDate(nowMs: number): string {

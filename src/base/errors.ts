@@ -13,7 +13,7 @@ export const EXIT_CODES = {
   dataRefused: [3, msg`finished, but some rows are invalid or some entries were refused`],
   notAllowed: [4, msg`the account as a whole is not signed in or not allowed`],
   unavailable: [5, msg`the service is closed or out of reach; the queue is kept`],
-  uncertain: [6, msg`some entries are uncertain: run \`${cmd`pas reconcile`}\``],
+  uncertain: [6, msg`some entries are uncertain or held: \`${cmd`pas status`}\` says what to do`],
   outboxLeased: [11, msg`another push of this outbox is running`],
   config: [12, msg`the configuration is invalid`],
   databaseTooNew: [13, msg`a database was written by a newer pas`],
@@ -97,10 +97,17 @@ export class ConfigError extends failure('config', 'config') {}
 
 /** A database or file of ours cannot be read or written: damaged, read-only, no space, locked by another program. */
 export class DatabaseError extends PasError {
+  /** The file holds something else than was written to it. */
+  readonly damaged: boolean;
   /** `passing`: what is on disk is sound, and the same command works as soon as there is space or the other program is done. */
-  constructor(message: Message, options: FailureOptions & { readonly passing?: boolean } = {}) {
+  constructor(message: Message, options: FailureOptions & { readonly passing?: boolean; readonly damaged?: boolean } = {}) {
     super('database', options.passing === true ? 'unavailable' : 'config', message, options);
+    this.damaged = options.damaged === true;
   }
+}
+
+export function isDamaged(thrown: unknown): thrown is DatabaseError {
+  return thrown instanceof DatabaseError && thrown.damaged;
 }
 
 /** A database carries a schema that this version of pas does not know. */

@@ -80,7 +80,7 @@ export function cmd(strings: TemplateStringsArray, ...values: readonly (string |
 }
 
 /** They act on the whole home, or on none. */
-const WITHOUT_PROFILE = new Set(['demo', 'init', 'profile', 'service', 'backup', 'restore', 'mock-server', 'completion', 'help']);
+const WITHOUT_PROFILE = new Set(['demo', 'init', 'profile', 'service', 'mock-server', 'completion', 'help']);
 
 let profileFlag = (): string => '';
 

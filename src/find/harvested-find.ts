@@ -135,7 +135,7 @@ function sameReference(sent: Reference | undefined, found: Reference | undefined
 }
 
 /** The service splits at the first comma and collapses the blanks of the given name. */
-function nameKey(name: string): string {
+export function nameKey(name: string): string {
   const [surname = '', ...given] = name.split(',');
   return `${surname.trim()}, ${given.join(',').trim().replace(/\s+/g, ' ')}`;
 }

@@ -2,6 +2,9 @@ import type { Readable } from 'node:stream';
 import { SayingError } from '../base/errors.ts';
 import type { Message } from '../base/message.ts';
 
+/** How long an answer may take where a request says nothing. */
+export const DEFAULT_ANSWER_TIMEOUT_MS = 120_000;
+
 /** A request body of known length that can be opened once per attempt. */
 export type RequestBody = {
   readonly contentType: string;

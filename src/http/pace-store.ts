@@ -1,6 +1,12 @@
 import type { Clock } from '../base/clock.ts';
+import { DatabaseError } from '../base/errors.ts';
 import { asDatabaseError, type Database, openReplaceable } from '../store/database.ts';
 import { type PaceState, type PaceStore, UNSEEN } from './pace-state.ts';
+
+/** The process stands still and hears no signal while SQLite waits for another one, so it waits in pieces. */
+const STANDING_MS = 100;
+const PAUSE_MS = 10;
+const MOST_BUSY_MS = 5000;
 
 /**
  * The pace of all `pas` processes of one user on this machine, in a small SQLite file outside any outbox, so that
@@ -8,6 +14,7 @@ import { type PaceState, type PaceStore, UNSEEN } from './pace-state.ts';
  */
 export function openPaceStore(path: string, clock: Clock): PaceStore & { close(): void } {
   const database = openReplaceable(path, 'normal', prepare);
+  database.pragma(`busy_timeout = ${STANDING_MS}`);
   const read = database.prepare<[string], PaceState>(
     `select last_departure_ms as lastDepartureMs, leaving_until_ms as leavingUntilMs, blocked_until_ms as blockedUntilMs,
        asked_until_ms as askedUntilMs, jitter_ms as jitterMs, waking_ms as wakingMs
@@ -20,21 +27,35 @@ export function openPaceStore(path: string, clock: Clock): PaceStore & { close()
        blocked_until_ms = :blockedUntilMs, asked_until_ms = :askedUntilMs, jitter_ms = :jitterMs, waking_ms = :wakingMs`,
   );
   return {
-    // Done before the promise is returned: what is decided is on record before anybody acts on it.
-    update: async (scopes, change) =>
-      immediately(path, database, () => {
-        const { result, next } = change(
-          scopes.map((scope) => read.get(scope) ?? UNSEEN),
-          clock.monotonicMs(),
-        );
-        next?.forEach((state, index) => {
-          const scope = scopes[index];
-          if (scope !== undefined) write.run({ ...state, scope });
-        });
-        return result;
-      }),
+    // Done before the promise is returned, unless another process is writing: what is decided is on record before anybody acts on it.
+    update: async (scopes, change) => {
+      const untilMs = clock.monotonicMs() + MOST_BUSY_MS;
+      for (;;) {
+        try {
+          return immediately(path, database, () => {
+            const { result, next } = change(
+              scopes.map((scope) => read.get(scope) ?? UNSEEN),
+              clock.monotonicMs(),
+            );
+            next?.forEach((state, index) => {
+              const scope = scopes[index];
+              if (scope !== undefined) write.run({ ...state, scope });
+            });
+            return result;
+          });
+        } catch (thrown) {
+          if (!isBusy(thrown) || clock.monotonicMs() >= untilMs) throw thrown;
+          await clock.sleep(PAUSE_MS);
+        }
+      }
+    },
     close: () => database.close(),
   };
+}
+
+function isBusy(thrown: unknown): boolean {
+  const cause = thrown instanceof DatabaseError ? thrown.cause : undefined;
+  return cause instanceof Error && 'code' in cause && String(cause.code).startsWith('SQLITE_BUSY');
 }
 
 function prepare(database: Database): void {

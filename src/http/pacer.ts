@@ -1,4 +1,5 @@
-import type { Clock } from '../base/clock.ts';
+import { type Clock, elapsedMs, type Moment, momentOf } from '../base/clock.ts';
+import { unlessAborted } from '../base/unless-aborted.ts';
 import {
   departing,
   GUARD_MS,
@@ -36,7 +37,10 @@ export type Slot = {
   giveBack(): void;
 };
 
-/** `approach` and `depart` throw a LongPauseError as soon as nobody may leave for so long. */
+/**
+ * `approach` and `depart` throw a LongPauseError as soon as nobody may leave for so long. All that are given a signal reject at once
+ * when it is aborted, also while a store in the network is waited for.
+ */
 export type Pace = {
   /** Resolves shortly before the next slot, so that what must be on disk first does not eat into it. */
   approach(signal?: AbortSignal): Promise<void>;
@@ -48,7 +52,7 @@ export type Pace = {
    */
   slowDown(departedAtMs: number, retryAfterMs: number | undefined): number;
   /** How long until a request could leave. */
-  waitMs(): Promise<number>;
+  waitMs(signal?: AbortSignal): Promise<number>;
   /** The pause that the service asked for. */
   pause(): Promise<Pause>;
   /** Ends it for everybody, or has everybody keep all of it. */
@@ -97,14 +101,16 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
       };
     });
 
-  const waitMs = (): Promise<number> =>
-    store.update(scopes, (found, nowMs, leastIntervalMs) => ({
-      result: waitIn(
-        found.map((state) => notAhead(state, nowMs)),
-        nowMs,
-        leastIntervalMs,
-      ),
-    }));
+  const waitMs = (signal?: AbortSignal): Promise<number> =>
+    unlessAborted(signal, () =>
+      store.update(scopes, (found, nowMs, leastIntervalMs) => ({
+        result: waitIn(
+          found.map((state) => notAhead(state, nowMs)),
+          nowMs,
+          leastIntervalMs,
+        ),
+      })),
+    );
 
   const pause = (): Promise<Pause> =>
     store.update(scopes, (found, nowMs) => {
@@ -116,7 +122,7 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
 
   const sleepALittle = async (ms: number, signal: AbortSignal | undefined): Promise<void> => {
     if (isLongPause(ms)) {
-      const { keptMs, askedMs } = await pause();
+      const { keptMs, askedMs } = await unlessAborted(signal, pause);
       throw new LongPauseError({ keptMs: Math.max(ms, keptMs), askedMs }, clock.now());
     }
     await clock.sleep(Math.min(ms, LOOK_UP_MS), signal);
@@ -164,7 +170,7 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
     waitMs,
     async approach(signal) {
       for (;;) {
-        const remainingMs = (await waitMs()) - leadMs;
+        const remainingMs = (await waitMs(signal)) - leadMs;
         approachedAtMs = clock.monotonicMs();
         if (remainingMs <= 0) return;
         await sleepALittle(remainingMs, signal);
@@ -179,7 +185,7 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
       for (;;) {
         const asked = momentOf(clock);
         const known = throttles;
-        const found = await tryDepart();
+        const found = await unlessAborted(signal, tryDepart, (late) => 'mark' in late && release(late.mark));
         if ('lookAgainMs' in found) {
           await sleepALittle(found.lookAgainMs, signal);
           continue;
@@ -223,17 +229,6 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
 
 /** `mark` says whose slot it is; `atMs` is when it begins, on this machine's monotonic clock. */
 type Taken = { readonly mark: number; readonly atMs: number };
-
-type Moment = { readonly monotonicMs: number; readonly at: number };
-
-function momentOf(clock: Clock): Moment {
-  return { monotonicMs: clock.monotonicMs(), at: clock.now() };
-}
-
-/** By the clock that counts more: the monotonic one stands still while a machine sleeps, the other one may be set back. */
-function elapsedMs(clock: Clock, since: Moment): number {
-  return Math.max(clock.monotonicMs() - since.monotonicMs, clock.now() - since.at);
-}
 
 /** For what nobody waits for. A store that fails fails the next departure as well, and is reported there. */
 function inPassing(update: Promise<unknown>): void {

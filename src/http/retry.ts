@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { sayingOf } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
-import { type Exchange, type HttpResponse, NoAnswerError } from './exchange.ts';
+import { DEFAULT_ANSWER_TIMEOUT_MS, type Exchange, type HttpRequest, type HttpResponse, NoAnswerError } from './exchange.ts';
 import { retryAfterMs } from './retry-after.ts';
 
 type RetryOptions = {
@@ -16,19 +16,25 @@ type RetryOptions = {
   readonly mostWaitMs: number;
   /** A server that asks for a longer pause than this is not waited for. */
   readonly mostRetryAfterMs: number;
-  /** No new attempt is begun after this time. Default: no bound. */
+  /**
+   * How long a server that hangs or fails is tried, from the first attempt on; pauses that it asked for are not counted. The last
+   * attempt begins then at the latest, and a repeated one gets no more time for its answer than is left. Default: no bound.
+   */
+  readonly mostAwayMs?: number;
+  /** No new attempt is begun after this time, however it was spent. Default: no bound. */
   readonly mostTotalMs?: number;
   /** Told before each pause, so that a person sees why nothing happens. */
   readonly onWait?: (waitMs: number, reason: Message) => void;
 };
 
-/** Outlasts a restart of the server that takes five minutes, at night when nobody is there to begin again. */
+/** Outlasts a restart of the server that takes five minutes, at night when nobody is there to begin again; a server that hangs is given up then. */
 export const HARVEST_RETRY = {
   attempts: 6,
   patientAttempts: 26,
   firstWaitMs: 500,
   mostWaitMs: 30_000,
   mostRetryAfterMs: 300_000,
+  mostAwayMs: 5 * 60_000,
   mostTotalMs: 20 * 60_000,
 } as const;
 
@@ -43,21 +49,55 @@ export function retrying(exchange: Exchange, options: RetryOptions): Exchange {
   let hasAnswered = false;
   return async (request) => {
     if (request.method !== 'GET') throw new Error('only a GET may be repeated');
-    const startedMs = options.clock.monotonicMs();
-    const isLate = (): boolean => options.clock.monotonicMs() - startedMs >= (options.mostTotalMs ?? Number.POSITIVE_INFINITY);
+    const patience = startPatience(options);
     const attempts = hasAnswered ? (options.patientAttempts ?? options.attempts) : options.attempts;
     for (let attempt = 1; ; attempt++) {
-      const result = await exchange(request).catch(withoutAnswer);
+      const result = await exchange(attempt === 1 ? request : patience.shortened(request)).catch(withoutAnswer);
       if (!isWorthRepeating(result)) {
         hasAnswered = true;
         return answerOf(result);
       }
-      const waitMs = pauseMs(result, attempt, options);
-      if (attempt === attempts || waitMs === undefined || isLate()) return answerOf(result);
+      const pause = pauseAfter(result, attempt, options);
+      if (attempt === attempts || pause === undefined || patience.isOver()) return answerOf(result);
+      const waitMs = pause.isAsked ? pause.ms : Math.min(pause.ms, patience.leftMs());
       options.onWait?.(waitMs, reasonOf(result));
       await options.clock.sleep(waitMs, request.signal);
-      if (request.signal?.aborted === true || isLate()) return answerOf(result);
+      if (pause.isAsked) patience.forgive(waitMs);
+      if (request.signal?.aborted === true || patience.isTotalOver()) return answerOf(result);
     }
+  };
+}
+
+const NEVER_MS = Number.POSITIVE_INFINITY;
+/** Time for the answer of the last attempt, where the pause before it took all that was left. */
+const LEAST_ANSWER_MS = 10_000;
+
+type Patience = {
+  leftMs(): number;
+  isOver(): boolean;
+  isTotalOver(): boolean;
+  /** Counts a pause that the server asked for as no trouble. */
+  forgive(ms: number): void;
+  shortened(request: HttpRequest): HttpRequest;
+};
+
+function startPatience({ clock, mostAwayMs = NEVER_MS, mostTotalMs = NEVER_MS }: RetryOptions): Patience {
+  const startedMs = clock.monotonicMs();
+  let forgivenMs = 0;
+  const elapsedMs = (): number => clock.monotonicMs() - startedMs;
+  const leftMs = (): number => Math.max(0, mostAwayMs + forgivenMs - elapsedMs());
+  const isTotalOver = (): boolean => elapsedMs() >= mostTotalMs;
+  return {
+    leftMs,
+    isTotalOver,
+    isOver: () => leftMs() === 0 || isTotalOver(),
+    forgive: (ms) => {
+      forgivenMs += ms;
+    },
+    shortened: (request) => {
+      const { answerTimeoutMs = DEFAULT_ANSWER_TIMEOUT_MS } = request;
+      return { ...request, answerTimeoutMs: Math.min(answerTimeoutMs, Math.max(leftMs(), LEAST_ANSWER_MS)) };
+    },
   };
 }
 
@@ -82,11 +122,15 @@ function reasonOf(result: Result): Message {
 }
 
 /** Undefined where the server asks for a longer pause than anybody takes. */
-function pauseMs(result: Result, attempt: number, options: RetryOptions): number | undefined {
+function pauseAfter(
+  result: Result,
+  attempt: number,
+  options: RetryOptions,
+): { readonly ms: number; readonly isAsked: boolean } | undefined {
   const later = result instanceof NoAnswerError ? undefined : result.headers['retry-after'];
   const askedMs = retryAfterMs(later, options.clock.now());
-  if (askedMs !== undefined) return askedMs > options.mostRetryAfterMs ? undefined : Math.round(askedMs);
+  if (askedMs !== undefined) return askedMs > options.mostRetryAfterMs ? undefined : { ms: Math.round(askedMs), isAsked: true };
   // Half of the pause by chance, so that clients that failed together do not come back together.
   const backoffMs = Math.min(options.firstWaitMs * 2 ** (attempt - 1), options.mostWaitMs) * (0.5 + options.random() / 2);
-  return Math.round(backoffMs);
+  return { ms: Math.round(backoffMs), isAsked: false };
 }

@@ -4,13 +4,24 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import { urlToHttpOptions } from 'node:url';
+import { type Clock, systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
+import { spokenLanguage } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
-import { type Exchange, type HttpRequest, type HttpResponse, NoAnswerError, type NoAnswerReason } from './exchange.ts';
+import { packageVersion } from '../base/package-root.ts';
+import { type Deadline, startDeadline } from './deadline.ts';
+import {
+  DEFAULT_ANSWER_TIMEOUT_MS,
+  type Exchange,
+  type HttpRequest,
+  type HttpResponse,
+  NoAnswerError,
+  type NoAnswerReason,
+} from './exchange.ts';
+import { IDLE_MS, IdleConnections } from './idle-connections.ts';
 import { networkWords } from './network-words.ts';
 
 const CONNECT_TIMEOUT_MS = 15_000;
-const DEFAULT_ANSWER_TIMEOUT_MS = 120_000;
 const DEFAULT_MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 /** An answer that grows beyond it gets all the room it may need: each move to a larger one leaves the smaller one behind. */
 const LARGE_BYTES = 8 * 1024 * 1024;
@@ -20,38 +31,55 @@ const STALLED_BODY_MS = 60_000;
 const LEAST_BYTES_PER_MS = 4;
 /** However much comes, the whole answer is over after so many times its limit. */
 const MOST_TIMES = 10;
-/** An idle connection is given up early, because a create that meets the server's own idle limit would end in doubt. */
-const IDLE_MS = 2000;
 
 export type Connections = { readonly send: Exchange; close(): Promise<void> };
 
+type ConnectionsOptions = { readonly maxConnections: number; readonly clock?: Clock };
+
 /** The one place where requests leave. Redirects are not followed and nothing is sent twice. */
-export function openConnections(options: { readonly maxConnections: number }): Connections {
-  const shared = { keepAlive: true, maxSockets: options.maxConnections, timeout: IDLE_MS };
+export function openConnections({ maxConnections, clock = systemClock }: ConnectionsOptions): Connections {
+  const shared = { keepAlive: true, maxSockets: maxConnections, timeout: IDLE_MS };
   const [plain, secure] = [new HttpAgent(shared), new HttpsAgent(shared)];
+  const idle = new IdleConnections(clock);
   const open = (request: HttpRequest): ClientRequest => {
-    const { url, method, headers, body } = request;
-    const form = body === undefined ? {} : { 'content-type': body.contentType, 'content-length': String(body.lengthBytes) };
-    const target = { ...urlToHttpOptions(new URL(url)), auth: null, method, headers: { ...headers, ...form } };
-    return target.protocol === 'https:' ? overHttps({ ...target, agent: secure }) : overHttp({ ...target, agent: plain });
+    const { url, method } = request;
+    const target = { ...urlToHttpOptions(new URL(url)), auth: null, method, headers: headersOf(request) };
+    const isSecure = target.protocol === 'https:';
+    idle.closeStale(isSecure ? secure : plain);
+    return isSecure ? overHttps({ ...target, agent: secure }) : overHttp({ ...target, agent: plain });
   };
   return {
-    send: (request) => new Promise((resolve, reject) => new Sending(request, resolve, reject).start(open)),
+    send: (request) => new Promise((resolve, reject) => new Sending(request, { resolve, reject, clock, idle }).start(open)),
     close: async () => {
       for (const agent of [plain, secure]) agent.destroy();
     },
   };
 }
 
+function headersOf({ method, headers, body }: HttpRequest): Record<string, string> {
+  const general = { 'user-agent': `pas/${packageVersion()}`, 'accept-language': spokenLanguage() };
+  if (body !== undefined)
+    return { ...general, ...headers, 'content-type': body.contentType, 'content-length': String(body.lengthBytes) };
+  // Without a length, Node would announce a body in chunks where a method may have one.
+  return { ...general, ...headers, ...(method === 'GET' ? {} : { 'content-length': '0' }) };
+}
+
+type SendingOptions = {
+  readonly resolve: (response: HttpResponse) => void;
+  readonly reject: (error: NoAnswerError) => void;
+  readonly clock: Clock;
+  readonly idle: IdleConnections;
+};
+
 /** One request under way. Where no whole answer comes, it knows whether the request may have arrived. */
 class Sending {
   readonly #request: HttpRequest;
   readonly #body: Readable | Buffer | undefined;
-  readonly #resolve: (response: HttpResponse) => void;
-  readonly #reject: (error: NoAnswerError) => void;
+  readonly #given: SendingOptions;
   readonly #onAbort = () => this.#fail('aborted', msg`stopped while it was under way`);
   #outgoing: ClientRequest | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #socket: Socket | undefined;
+  #deadline: Deadline | undefined;
   #departed = false;
   #awaited = false;
   #settled = false;
@@ -60,11 +88,10 @@ class Sending {
   #answer = Buffer.alloc(0);
   #sizeBytes = 0;
 
-  constructor(request: HttpRequest, resolve: (response: HttpResponse) => void, reject: (error: NoAnswerError) => void) {
+  constructor(request: HttpRequest, given: SendingOptions) {
     this.#request = request;
     this.#body = request.body?.open();
-    this.#resolve = resolve;
-    this.#reject = reject;
+    this.#given = given;
   }
 
   start(open: (request: HttpRequest) => ClientRequest): void {
@@ -92,6 +119,7 @@ class Sending {
   }
 
   #connect(socket: Socket): void {
+    this.#socket = socket;
     const secure = socket instanceof TLSSocket;
     const isConnected = !socket.connecting && !(secure && socket.alpnProtocol === null);
     this.#failAfter(CONNECT_TIMEOUT_MS, 'connect', msg`it took too long to connect`);
@@ -116,7 +144,7 @@ class Sending {
     const seconds = STALLED_BODY_MS / 1000;
     this.#failAfter(STALLED_BODY_MS, 'timeout', msg`the network took nothing for ${seconds} seconds`);
     body.once('data', () => this.#leave(socket));
-    body.on('data', () => this.#awaited || this.#timer?.refresh());
+    body.on('data', () => this.#awaited || this.#deadline?.putOff());
     body.on('error', (error) => this.#fail('body', messageOf(error), error));
     body.once('end', () => this.#awaitAnswer());
     body.pipe(outgoing);
@@ -171,19 +199,29 @@ class Sending {
   #finish(): void {
     if (this.#settled || this.#head === undefined) return;
     this.#end();
+    if (this.#socket !== undefined) this.#given.idle.noteUse(this.#socket);
     if (this.#outgoing?.writableFinished === false) this.#giveUp();
-    this.#resolve({ ...this.#head, body: this.#answer.subarray(0, this.#sizeBytes) });
+    this.#given.resolve({ ...this.#head, body: this.#answer.subarray(0, this.#sizeBytes) });
   }
 
   /** Bytes that come put it off, each by its share, but not for ever. */
-  #failAfter(limitMs: number, reason: NoAnswerReason, message: Message, knownBytes = 0, leftMs = limitMs * MOST_TIMES): void {
-    clearTimeout(this.#timer);
-    const waitMs = Math.min(limitMs, leftMs);
-    this.#timer = setTimeout(() => {
-      const more = this.#sizeBytes - knownBytes;
-      if (more < LEAST_BYTES_PER_MS || waitMs === leftMs) this.#fail(reason, message);
-      else this.#failAfter(more / LEAST_BYTES_PER_MS, reason, message, this.#sizeBytes, leftMs - waitMs);
-    }, waitMs);
+  #failAfter(limitMs: number, reason: NoAnswerReason, message: Message): void {
+    this.#deadline?.cancel();
+    let [knownBytes, leftMs] = [0, limitMs * (MOST_TIMES - 1)];
+    this.#deadline = startDeadline({
+      clock: this.#given.clock,
+      limitMs,
+      progress: () => (this.#socket?.bytesRead ?? 0) + this.#sizeBytes,
+      judge: () => {
+        const moreMs = Math.min((this.#sizeBytes - knownBytes) / LEAST_BYTES_PER_MS, leftMs);
+        if (moreMs < 1) {
+          this.#fail(reason, message);
+          return undefined;
+        }
+        [knownBytes, leftMs] = [this.#sizeBytes, leftMs - moreMs];
+        return moreMs;
+      },
+    });
   }
 
   #fail(reason: NoAnswerReason, message: Message, cause?: unknown): void {
@@ -192,7 +230,7 @@ class Sending {
     this.#end();
     this.#giveUp();
     const head = this.#head;
-    this.#reject(new NoAnswerError(reason, mayHaveArrived, message, { cause, ...(head === undefined ? {} : { head }) }));
+    this.#given.reject(new NoAnswerError(reason, mayHaveArrived, message, { cause, ...(head === undefined ? {} : { head }) }));
   }
 
   /** A stream that has not ended still holds bytes of the body, so the service cannot have them all. */
@@ -207,7 +245,7 @@ class Sending {
 
   #end(): void {
     this.#settled = true;
-    clearTimeout(this.#timer);
+    this.#deadline?.cancel();
     this.#request.signal?.removeEventListener('abort', this.#onAbort);
   }
 }

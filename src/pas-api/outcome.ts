@@ -1,30 +1,41 @@
 import { type Message, msg } from '../base/message.ts';
+import type { OutcomeKind } from '../base/outcomes.ts';
 import { ChangedFileError } from '../http/digest.ts';
 import type { HttpResponse, NoAnswerError } from '../http/exchange.ts';
 import { retryAfterMs } from '../http/retry-after.ts';
 import { type ErrorBody, readErrorBody, type ServerFinding } from './error-body.ts';
 import type { Operation } from './requests.ts';
 
-/** What an answer, or the lack of one, means for the entry that was sent. */
-export type Outcome =
-  | { readonly kind: 'accepted'; readonly identCely: string }
+/** Meaning of an answer, or of the lack of one, for the entry that was sent: one member for each row of {@link OutcomeKind}. */
+export type Outcome = { readonly [Kind in OutcomeKind]: { readonly kind: Kind } & OutcomeFacts[Kind] }[OutcomeKind];
+
+type Detailed = { readonly detail: Message };
+type Nothing = Readonly<Record<never, never>>;
+
+/** Facts that each kind of outcome carries. */
+type OutcomeFacts = {
+  readonly accepted: { readonly identCely: string };
   /** The service has the value already; after an attempt without answer that attempt did it. */
-  | { readonly kind: 'already-current'; readonly detail: Message }
-  | { readonly kind: 'refused'; readonly detail: Message; readonly findings: readonly ServerFinding[] }
+  readonly 'already-applied': Detailed;
+  readonly refused: Detailed & { readonly findings: readonly ServerFinding[] };
   /** A refusal that may also come from two imports of one project taking the same number at once. */
-  | { readonly kind: 'refused-with-detail'; readonly detail: Message }
+  readonly 'refused-unspecified': Detailed;
+  /** A refusal that is not the service's own JSON or XML: a proxy, or a page of another server, gave it. */
+  readonly 'refused-by-intermediary': Detailed;
   /** May concern the record or the account as a whole. */
-  | { readonly kind: 'forbidden'; readonly detail: Message; readonly findings: readonly ServerFinding[] }
-  | { readonly kind: 'unauthorised'; readonly detail: Message }
-  | { readonly kind: 'throttled'; readonly waitMs: number | undefined }
+  readonly forbidden: Detailed & { readonly findings: readonly ServerFinding[] };
+  readonly unauthorised: Detailed;
+  readonly throttled: { readonly waitMs: number | undefined };
   /** 429 without `Retry-After` on a record: its lock, or a throttle that does not say how long. */
-  | { readonly kind: 'busy' }
-  | { readonly kind: 'closed'; readonly detail: Message }
-  /** `cut`: its beginning left, and the connection was lost before its last byte. */
-  | { readonly kind: 'never-arrived'; readonly detail: Message; readonly cut: boolean }
-  | { readonly kind: 'file-changed' }
+  readonly busy: Nothing;
+  readonly closed: Detailed;
+  readonly 'not-delivered': Detailed;
+  /** Its beginning left, and the connection was lost before its last byte. */
+  readonly cut: Detailed;
+  readonly 'content-changed': Nothing;
   /** The service may or may not have done it. */
-  | { readonly kind: 'uncertain'; readonly detail: Message; readonly outsideContract: boolean };
+  readonly uncertain: Detailed & { readonly outsideContract: boolean };
+};
 
 /** Reads an identifier out of a success document; passed in, so that this module needs no XML. */
 export type ReadIdentCely = (body: Buffer) => string | undefined;
@@ -33,7 +44,7 @@ export type ReadIdentCely = (body: Buffer) => string | undefined;
 type Meaning =
   | 'success'
   | 'refused'
-  | 'already-current'
+  | 'already-applied'
   | 'unauthorised'
   | 'forbidden'
   | 'too-many'
@@ -62,7 +73,7 @@ const MEANINGS: Readonly<Record<number, Meanings>> = {
   406: forAll('refused'),
   413: forAll('refused'),
   415: forAll('refused'),
-  422: { import: 'refused', number: 'already-current', photo: 'refused' },
+  422: { import: 'refused', number: 'already-applied', photo: 'refused' },
   429: forAll('too-many'),
   500: forAll('failed'),
   503: forAll('closed'),
@@ -71,6 +82,14 @@ const MEANINGS: Readonly<Record<number, Meanings>> = {
 /** Of any other status nobody knows who gave it, or when. A redirect of a write is one: 303 follows what was done. */
 function meaningOf(operation: Operation, status: number): Meaning {
   return MEANINGS[status]?.[operation] ?? 'outside-contract';
+}
+
+/** Refusals that something on the way, or another server at the address, gives just as well. */
+const BEFORE_THE_OPERATION: readonly number[] = [404, 405, 406, 415];
+
+/** The service itself answers in JSON or XML. */
+function isOfService({ headers }: AnswerHead, body: ErrorBody): boolean {
+  return body.kind !== 'other' || /^(?:application|text)\/(?:problem\+)?(?:json|xml)\b/i.test(headers['content-type'] ?? '');
 }
 
 /** Identifiers hold letters, digits and hyphens only; anything else in the header is not believed. */
@@ -91,12 +110,14 @@ export function outcomeOf(
   const findings = body.kind === 'findings' ? body.findings : [];
   switch (meaning) {
     case 'refused':
+      if (BEFORE_THE_OPERATION.includes(response.status) && !isOfService(response, body))
+        return { kind: 'refused-by-intermediary', detail };
       return operation === 'import' && response.status === 422 && body.kind === 'detail'
-        ? { kind: 'refused-with-detail', detail }
+        ? { kind: 'refused-unspecified', detail }
         : { kind: 'refused', detail, findings };
-    case 'already-current':
+    case 'already-applied':
       // That the record has it is believed of the service alone.
-      return body.kind === 'detail' ? { kind: 'already-current', detail } : { kind: 'refused', detail, findings };
+      return body.kind === 'detail' ? { kind: 'already-applied', detail } : { kind: 'refused', detail, findings };
     case 'unauthorised':
       return { kind: 'unauthorised', detail };
     case 'forbidden':
@@ -114,11 +135,12 @@ export function outcomeOf(
 
 /** The outcome where no whole answer came. */
 export function outcomeOfNoAnswer(operation: Operation, error: NoAnswerError, nowMs: number, addressed?: string): Outcome {
-  if (error.cause instanceof ChangedFileError) return { kind: 'file-changed' };
+  if (error.cause instanceof ChangedFileError) return { kind: 'content-changed' };
   const told = error.head === undefined ? undefined : outcomeOfHead(operation, error.head, nowMs, addressed);
   if (told !== undefined && told.kind !== 'uncertain') return told;
   if (!error.mayHaveArrived) {
-    return { kind: 'never-arrived', detail: error.says, cut: error.reason !== 'connect' && error.reason !== 'aborted' };
+    const isCut = error.reason !== 'connect' && error.reason !== 'aborted';
+    return { kind: isCut ? 'cut' : 'not-delivered', detail: error.says };
   }
   return told ?? { kind: 'uncertain', detail: msg`no whole answer came (${error.says})`, outsideContract: false };
 }
@@ -126,7 +148,7 @@ export function outcomeOfNoAnswer(operation: Operation, error: NoAnswerError, no
 /** An answer that was cut off in its body had its status and its headers; undefined where those do not tell enough. */
 function outcomeOfHead(operation: Operation, head: AnswerHead, nowMs: number, addressed?: string): Outcome | undefined {
   const meaning = meaningOf(operation, head.status);
-  const needsBody = meaning === 'already-current' || (meaning === 'success' && head.headers['x-record-id'] === undefined);
+  const needsBody = meaning === 'already-applied' || (meaning === 'success' && head.headers['x-record-id'] === undefined);
   return needsBody ? undefined : outcomeOf(operation, { ...head, body: Buffer.alloc(0) }, nowMs, () => undefined, addressed);
 }
 

@@ -4,25 +4,27 @@ import { DatabaseError, FileError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { backUpOutbox } from '../../outbox/backup-copy.ts';
+import { unsentPhotoEntries } from '../../outbox/entries.ts';
 import type { Photograph } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { unsentPhotoEntries } from '../../outbox/photographs.ts';
 import { openContentStore } from '../../store/content-store.ts';
 
 type BackupOptions = {
   readonly outboxFile: string;
-  /** Opens the outbox. @throws UsageError where there is none */
   readonly open: () => Promise<Outbox>;
   readonly target: string;
   readonly replace: boolean;
 };
 
-/** Copies the outbox as it is now. @throws UsageError where there is none; FileError for a target that may not be written */
+/**
+ * Copies the outbox as it is now.
+ * @throws FileError for a target that may not be written; DatabaseError where the outbox is damaged: a copy that is there stays then
+ */
 export async function backUp(options: BackupOptions) {
   const { open, target } = options;
   const outbox = await open();
   refuseTarget(options);
-  backUpOutbox(outbox.path, target, outbox.clock);
+  backUpOutbox(outbox, target);
   const waiting = unsentPhotoEntries(outbox).map(({ photograph }) => photograph);
   const copies = waiting.filter(({ link }) => link === undefined);
   return {

@@ -1,41 +1,22 @@
 import { existsSync, statSync } from 'node:fs';
-import { momentText, msgid, ngettext, t } from '../../base/language.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import { countsAreRight } from '../../outbox/counts.ts';
-import { leaseHolder, lifeOf } from '../../outbox/lease.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
-import { unsentPhotoEntries } from '../../outbox/photographs.ts';
+import { assertSound } from '../../outbox/backup-copy.ts';
+import { unsentPhotoEntries } from '../../outbox/entries.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { isPushRunning } from '../../outbox/push-lock.ts';
 import { openContentStore } from '../../store/content-store.ts';
-import { type Check, ok, problem, warning } from './check-machine.ts';
+import { type Check, ok, problem } from './check-machine.ts';
 
-/** Whether the counts that are kept are those of what is there. */
-export function checkCounts(outbox: ServiceOutbox): Check {
-  if (countsAreRight(outbox)) return ok('counts', t`the counts of finds and entries are right`);
-  return warning(
-    'counts',
-    t`The counts that \`${cmd`pas status`}\` shows are not those of the outbox.`,
-    t`Count anew: ${cmd`pas status --recount`}`,
-  );
+/** Reads each row of the outbox by its checksum. @throws DatabaseError where one is damaged */
+export function checkRows(outbox: Outbox): Check {
+  assertSound(outbox);
+  return ok('rows', t`every find, entry and event of the outbox is as it was written`);
 }
 
-/** Whether a push could take the outbox now. */
-export function checkLease(outbox: ServiceOutbox): Check {
-  const held = leaseHolder(outbox);
-  if (held === undefined) return ok('lease', t`no other pas holds the outbox`);
-  const { pid, host } = held;
-  const since = momentText(held.takenAt);
-  switch (lifeOf(held, outbox.processes)) {
-    case 'alive':
-      return ok('lease', t`a push is running: process ${pid}, since ${since}`);
-    case 'dead':
-      return ok('lease', t`the last push, process ${pid}, stopped in its middle; the next one takes over`);
-    case 'unknown':
-      return warning(
-        'lease',
-        t`Process ${pid} on ${host} holds the outbox since ${since}; whether it still runs cannot be seen from here.`,
-        t`Look on ${host} whether process ${pid} is a pas (it may be called node). If it is not: ${cmd`pas push --take-over`}`,
-      );
-  }
+/** Tells whether a push of the outbox is running. */
+export function checkLease(lock: Parameters<typeof isPushRunning>[0]): Check {
+  return ok('lease', isPushRunning(lock) ? t`a push of this outbox is running` : t`no other pas holds the outbox`);
 }
 
 /**
@@ -43,7 +24,7 @@ export function checkLease(outbox: ServiceOutbox): Check {
  * @param outbox undefined where there is none yet
  */
 export function checkPhotographs(
-  outbox: ServiceOutbox | undefined,
+  outbox: Outbox | undefined,
   photosFolder: string,
   onProgress: (done: number, total: number) => void,
 ): Check {

@@ -6,8 +6,8 @@ import { cmd, msg } from '../../base/message.ts';
 import { packageRoot } from '../../base/package-root.ts';
 import { type HttpResponse, NoAnswerError } from '../../http/exchange.ts';
 import type { OaiClient } from '../../oai/client.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
-import { wasAcceptedNaming } from '../../outbox/overview.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { hasAcceptedNaming } from '../../outbox/overview.ts';
 import { readErrorBody } from '../../pas-api/error-body.ts';
 import { userInfoRequest } from '../../pas-api/requests.ts';
 import type { Session } from '../../pas-api/session.ts';
@@ -24,7 +24,7 @@ type ServiceToCheck = Asker & {
   readonly session: Session;
   readonly clock: Clock;
   /** Undefined where there is none, or none that is sound. */
-  readonly outbox: ServiceOutbox | undefined;
+  readonly outbox: Outbox | undefined;
 };
 
 const MOST_CLOCK_ERROR_MS = 60_000;
@@ -115,7 +115,7 @@ export async function checkSchema(service: ServiceToCheck): Promise<Check> {
     if (!body.toString('utf8').includes(nameSpace)) {
       return warning('schema', t`The schema at ${address} is of another namespace.`, todo);
     }
-    if (outbox !== undefined && wasAcceptedNaming(outbox, nameSpace))
+    if (outbox !== undefined && hasAcceptedNaming(outbox, nameSpace))
       return ok('schema', t`${schemaVersion}, found at its location; the service has accepted imports with it`);
     return ok('schema', t`${schemaVersion}, found at its location; whether imports may use it shows at the first one`);
   } catch (thrown) {

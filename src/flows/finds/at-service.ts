@@ -1,7 +1,7 @@
 import { t } from '../../base/language.ts';
 import { fieldOf } from '../../find/fields.ts';
 import { type Change, changesSince, type HarvestedFind, stateText } from '../../find/harvested-find.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
 import { elementLabel } from './find-texts.ts';
 import type { SentFind } from './sent-finds.ts';
@@ -16,7 +16,7 @@ export type AtService = {
 };
 
 /** Undefined where no pull has met the record. */
-export function atService(outbox: ServiceOutbox, sent: SentFind): AtService | undefined {
+export function atService(outbox: Outbox, sent: SentFind): AtService | undefined {
   const pulled = pulledRecord(outbox, sent.identCely);
   if (pulled === undefined) return undefined;
   const record = pulled.record === null ? undefined : (pulled.record as HarvestedFind);

@@ -5,8 +5,8 @@ import type { HarvestedFind } from '../../find/harvested-find.ts';
 import { countFinds } from '../../outbox/counts.ts';
 import { entriesOfFind } from '../../outbox/entries.ts';
 import type { Entry } from '../../outbox/entry.ts';
-import { latestNumber } from '../../outbox/latest-number.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import { latestNumber } from '../../outbox/numbers.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
 import { pulledRecord } from '../../outbox/pulled.ts';
 import { allFinds, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
 import { openContentStore } from '../../store/content-store.ts';
@@ -45,7 +45,7 @@ type Destination = { readonly stream: NodeJS.WriteStream } | { readonly file: st
  * Writes the finds of the outbox as they stand at its service: with its identifiers, numbers and photographs.
  * @returns how many; undefined where the reader of a stream had enough before
  */
-export async function exportFinds(outbox: ServiceOutbox, request: ExportRequest, to: Destination): Promise<number | undefined> {
+export async function exportFinds(outbox: Outbox, request: ExportRequest, to: Destination): Promise<number | undefined> {
   const total = request.finds?.length ?? countFinds(outbox);
   let count = 0;
   const counted = function* (): Generator<ExportedFind> {
@@ -97,7 +97,7 @@ async function render(
 }
 
 function* exportedFinds(
-  outbox: ServiceOutbox,
+  outbox: Outbox,
   { finds, labelsOf, forLido, forQgis, ...choice }: ExportRequest,
 ): Generator<ExportedFind> {
   for (const find of finds ?? allFinds(outbox)) {
@@ -119,7 +119,7 @@ function* exportedFinds(
 }
 
 /** The service may keep a place that was open when the find was sent. */
-function atService(outbox: ServiceOutbox, identCely: string | undefined): ExportedFind['atService'] {
+function atService(outbox: Outbox, identCely: string | undefined): ExportedFind['atService'] {
   const pulled = identCely === undefined ? undefined : pulledRecord(outbox, identCely);
   if (pulled === undefined) return undefined;
   const shown = pulled.standing === 'shown' ? (pulled.record as HarvestedFind | null) : null;
@@ -146,7 +146,7 @@ function photoFilesOf(entries: readonly Entry[], folder: string) {
 }
 
 /** What an exported table may say of a find that is kept: its identifier, and photographs that do not lie beside the table. */
-export function knownFind(outbox: ServiceOutbox, localId: string): KnownFind | undefined {
+export function knownFind(outbox: Outbox, localId: string): KnownFind | undefined {
   const stored = findByLocalId(outbox, localId);
   if (stored === undefined) return undefined;
   const entries = entriesOfFind(outbox, stored.id);

@@ -1,6 +1,6 @@
 import { t } from '../../base/language.ts';
 import { packageVersion } from '../../base/package-root.ts';
-import { knownAccount } from '../../outbox/accounts.ts';
+import { knownAccount } from '../../outbox/bound-account.ts';
 import { allFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import { frameAround } from '../../report/map-frame.ts';
 import { type PlannedSheet, planSheets } from '../../report/map-sheets.ts';

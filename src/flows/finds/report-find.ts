@@ -4,7 +4,7 @@ import { FIELDS, type Field, type FindElements, tellsPlace } from '../../find/fi
 import type { HarvestedFind } from '../../find/harvested-find.ts';
 import { entriesOfFind } from '../../outbox/entries.ts';
 import type { Entry, ImportEntry, Photograph } from '../../outbox/entry.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { findRangeProblem, pointNumbers } from '../../place/geometry.ts';
@@ -17,7 +17,7 @@ import type { Term } from '../../vocabulary/term.ts';
 import { elementText } from './find-texts.ts';
 
 export type FindSources = {
-  readonly outbox: ServiceOutbox;
+  readonly outbox: Outbox;
   /** What commands must have added to act on this profile: ` --profile NAME`, or nothing. */
   /** Where the service shows its records; undefined where it is not known. */
   readonly recordBase: string | undefined;

@@ -1,21 +1,21 @@
 import type { FindElements } from '../../find/fields.ts';
 import { entriesOfFind } from '../../outbox/entries.ts';
-import type { Photograph } from '../../outbox/entry.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import type { ImportEntry, Photograph } from '../../outbox/entry.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
 import { allFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 
 /** A find that the service has accepted, as it was sent. */
 export type SentFind = {
   readonly find: string;
   readonly identCely: string;
-  /** The entry of its import. */
-  readonly entryId: number;
+  /** Its import. */
+  readonly entry: Pick<ImportEntry, 'id' | 'uuid'>;
   /** With the registration number that was accepted last. */
   readonly elements: FindElements;
   readonly photographs: readonly Photograph[];
 };
 
-export function* sentFinds(outbox: ServiceOutbox): Generator<SentFind> {
+export function* sentFinds(outbox: Outbox): Generator<SentFind> {
   // All at once: what is done with one find may change the outbox while the next is read.
   for (const find of [...allFinds(outbox)]) {
     const sent = sentFind(outbox, find);
@@ -24,7 +24,7 @@ export function* sentFinds(outbox: ServiceOutbox): Generator<SentFind> {
 }
 
 /** Undefined where the find was not accepted yet. */
-export function sentFind(outbox: ServiceOutbox, find: StoredFind): SentFind | undefined {
+export function sentFind(outbox: Outbox, find: StoredFind): SentFind | undefined {
   const accepted = entriesOfFind(outbox, find.id).filter((entry) => entry.state === 'accepted');
   const sent = accepted.find((entry) => entry.kind === 'import');
   if (sent === undefined || sent.identCely === null) return undefined;
@@ -32,7 +32,7 @@ export function sentFind(outbox: ServiceOutbox, find: StoredFind): SentFind | un
   return {
     find: find.localId,
     identCely: sent.identCely,
-    entryId: sent.id,
+    entry: sent,
     elements: { ...find.elements, ...(number === undefined ? {} : { evidencni_cislo: number }) },
     photographs: accepted.flatMap((entry) => (entry.kind === 'photo' ? [entry.photograph] : [])),
   };

@@ -2,9 +2,9 @@ import { UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import type { HarvestedFind } from '../../find/harvested-find.ts';
 import { clockWentBack } from '../../oai/harvest-engine.ts';
-import { knownAccount } from '../../outbox/accounts.ts';
-import { attemptsOf } from '../../outbox/journal.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import { attemptsOf } from '../../outbox/attempts.ts';
+import { thinDocuments } from '../../outbox/merge.ts';
+import { headerOf, type Outbox } from '../../outbox/open-outbox.ts';
 import {
   completePull,
   noteUnchanged,
@@ -20,7 +20,7 @@ import { type FindLookup, lookUpChanges, lookUpEach } from './look-up-records.ts
 import { overlapMs } from './service-lists.ts';
 
 type PullContext = FindHarvest & {
-  readonly outbox: ServiceOutbox;
+  readonly outbox: Outbox;
   /** What is sent to a training instance is in no harvest; a record there of the same identifier is somebody else's. */
   readonly training: boolean;
   /** Look at everything again, not only at what changed since the last pull. */
@@ -74,6 +74,7 @@ export async function pull(context: PullContext): Promise<Pull> {
     for (const { identCely } of sent) remember(outbox, identCely, own.get(identCely));
     completePull(outbox, beganMs);
   });
+  thinDocuments(outbox);
   const finds = sent.flatMap((find): PulledFind[] => {
     const now = atService(outbox, find);
     return now === undefined ? [] : [{ ...now, isNews: isNews(known.get(find.identCely), now.pulled) }];
@@ -91,18 +92,21 @@ function isOpen(known: PulledRecord | undefined): boolean {
 }
 
 /** Then it would be on the list. One that a person settled may have been created at any time. */
-function isAcceptedSince(outbox: ServiceOutbox, { entryId }: SentFind, fromMs: number): boolean {
-  return attemptsOf(outbox, entryId).some(
+function isAcceptedSince(outbox: Outbox, { entry }: SentFind, fromMs: number): boolean {
+  return attemptsOf(outbox, entry).some(
     ({ outcome, serverDateAt, startedAt }) => outcome === 'accepted' && (serverDateAt ?? startedAt) >= fromMs,
   );
 }
 
-function firstSentMs(outbox: ServiceOutbox, sent: readonly SentFind[]): number {
-  const attempts = sent.flatMap(({ entryId }) => attemptsOf(outbox, entryId));
-  return attempts.reduce((first, { startedAt }) => Math.min(first, startedAt), outbox.clock.now());
+function firstSentMs(outbox: Outbox, sent: readonly SentFind[]): number {
+  const attempts = sent.flatMap(({ entry }) => attemptsOf(outbox, entry));
+  return attempts.reduce<number>(
+    (first, { bounds, startedAt }) => Math.min(first, bounds?.fromMs ?? startedAt),
+    outbox.clock.now(),
+  );
 }
 
-function remember(outbox: ServiceOutbox, identCely: string, lookup: FindLookup | undefined): void {
+function remember(outbox: Outbox, identCely: string, lookup: FindLookup | undefined): void {
   switch (lookup?.kind) {
     case undefined:
       noteUnchanged(outbox, identCely);
@@ -146,18 +150,17 @@ function onlyOwn(
     if (!isOwn) own.set(find.identCely, { kind: 'missing' });
   }
   if (proven > 0) return own;
-  throw new UsageError(t`Harvesting shows none of the ${sent.length} finds that were sent to ${context.outbox.address}.`, {
+  const { address } = headerOf(context.outbox);
+  throw new UsageError(t`Harvesting shows none of the ${sent.length} finds that were sent to ${address}.`, {
     hint: t`A training instance has no harvesting, so what was sent to it cannot be read back. Look at it in its own pages.`,
   });
 }
 
-function isCreatedByUs({ outbox }: PullContext, { entryId }: SentFind, { history }: HarvestedFind): boolean {
+function isCreatedByUs({ outbox }: PullContext, { entry }: SentFind, { history }: HarvestedFind): boolean {
   const created = history.find(({ type }) => type === 'SN01');
   const createdMs = Date.parse(created?.at ?? '');
-  // Of an attempt of an earlier pas nobody knows by which account it was made.
-  const puller = knownAccount(outbox)?.identCely ?? created?.user;
-  return attemptsOf(outbox, entryId).some(
+  return attemptsOf(outbox, entry).some(
     ({ account, startedAt, serverDateAt }) =>
-      (account ?? puller) === created?.user && Math.abs((serverDateAt ?? startedAt) - createdMs) <= CREATION_MARGIN_MS,
+      account === created?.user && Math.abs((serverDateAt ?? startedAt) - createdMs) <= CREATION_MARGIN_MS,
   );
 }

@@ -10,7 +10,7 @@ import type { Find } from '../../find/find.ts';
 import { nextLocalId } from '../../find/next-local-id.ts';
 import { carriedFrom } from '../../find/questions.ts';
 import { importOfFind } from '../../outbox/entries.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId, latestFinds, renameFind, type StoredFind } from '../../outbox/stored-finds.ts';
 import { type Adding, NEW_FIND, type Saved } from './adding.ts';
 import { readAnswer } from './answer.ts';
@@ -114,7 +114,7 @@ export async function enterFind(adding: Adding, start: Find, isDraft: boolean, a
  * A find to go on with: the one named, else the last one that was entered by hand and is not finished.
  * @throws UsageError when there is none, or it was sent already
  */
-export function findToResume(outbox: ServiceOutbox, named: string | undefined): Find {
+export function findToResume(outbox: Outbox, named: string | undefined): Find {
   const stored = named === undefined ? lastUnfinished(outbox) : findByLocalId(outbox, named);
   if (stored === undefined) {
     throw named === undefined
@@ -132,14 +132,14 @@ export function findToResume(outbox: ServiceOutbox, named: string | undefined): 
 
 const MOST_LOOKED_AT = 500;
 
-export function lastUnfinished(outbox: ServiceOutbox): StoredFind | undefined {
+export function lastUnfinished(outbox: Outbox): StoredFind | undefined {
   return latestFinds(outbox, MOST_LOOKED_AT).find(
     ({ id, sourceFile }) => sourceFile === null && importOfFind(outbox, id)?.state === 'draft',
   );
 }
 
 type SuggestContext = RowContext & {
-  readonly outbox: ServiceOutbox;
+  readonly outbox: Outbox;
   readonly profile: string;
   readonly defaults: DefaultsFile;
   /** YYYY-MM-DD */

@@ -13,7 +13,7 @@ import { rememberReferences } from '../../find/resolve-reference.ts';
 import { type ValidatedFind, type ValidationContext, validateFind } from '../../find/validate-find.ts';
 import { importOfFind } from '../../outbox/entries.ts';
 import type { EntryState } from '../../outbox/entry.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId } from '../../outbox/stored-finds.ts';
 import { readPhotoPosition } from '../../photo/photo-exif.ts';
 import { photoResolver } from '../../photo/photo-path.ts';
@@ -26,7 +26,7 @@ import { findsNamed } from '../queue/named-finds.ts';
 import { withPosition } from './answer.ts';
 
 export type AddingSources = {
-  readonly outbox: ServiceOutbox;
+  readonly outbox: Outbox;
   readonly known: ValidationContext;
   readonly keeping: PhotographKeeping;
   /** Where file names start from. */
@@ -98,7 +98,7 @@ export function openAdding({ outbox, known, keeping, folder, ...sources }: Addin
 }
 
 /** @throws UsageError when there is no such find */
-function elementsLent(outbox: ServiceOutbox, named: string): FindElements {
+function elementsLent(outbox: Outbox, named: string): FindElements {
   const [lender] = findsNamed(outbox, [named]);
   return copiedFrom((lender?.elements ?? {}) as FindElements);
 }

@@ -1,6 +1,6 @@
 import { msgid, ngettext, t } from '../../base/language.ts';
 import type { FindElements } from '../../find/fields.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
 import { allFinds } from '../../outbox/stored-finds.ts';
 import { foldName } from '../../text/names.ts';
 import type { Offer, Prompt } from '../../ui/prompt.ts';
@@ -8,7 +8,7 @@ import { printable } from '../../ui/terminal.ts';
 import type { Answer, Questions } from '../queue/match-folder.ts';
 import { reasonsText } from './match-texts.ts';
 
-export function questionsAbout(outbox: ServiceOutbox, prompt: Prompt): Questions {
+export function questionsAbout(outbox: Outbox, prompt: Prompt): Questions {
   const finds = [...allFinds(outbox)].map(({ localId, elements }) => {
     const { druh_nalezu: object, datum_nalezu: foundOn } = elements as FindElements;
     const about = [object?.text, foundOn].filter((part) => part !== undefined && part !== '').join(', ');

@@ -18,11 +18,10 @@ import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { isAsked, QUESTIONS, type Question, type QuestionName } from '../../find/questions.ts';
 import { type ValidationContext, validateFind } from '../../find/validate-find.ts';
-import { recoverAbandoned } from '../../outbox/abandoned.ts';
-import { addImport, importOfFind, replaceImport, wasGivenUp } from '../../outbox/entries.ts';
+import { addImport, importOfFind, replaceImport } from '../../outbox/entries.ts';
 import type { EntryState, ImportEntry } from '../../outbox/entry.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
-import { findById, type StoredFind, updateFind } from '../../outbox/stored-finds.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { type StoredFind, updateFind } from '../../outbox/stored-finds.ts';
 import { readPosition } from '../../place/read-position.ts';
 import { unreadable } from '../../text/reading.ts';
 import { answerText } from '../finds/find-texts.ts';
@@ -34,7 +33,7 @@ import { type ReviewWorld, review } from './interview-review.ts';
 import type { Interviewed } from './interview-world.ts';
 
 type EditContext = {
-  readonly outbox: ServiceOutbox;
+  readonly outbox: Outbox;
   readonly known: ValidationContext & { readonly lookupTerm: LookupTerm };
 };
 
@@ -60,7 +59,6 @@ export type FindEdit = ReturnType<typeof openEdit>;
  */
 export function openEdit(context: EditContext, stored: StoredFind) {
   const { outbox, known } = context;
-  recoverAbandoned(outbox);
   editableImport(outbox, stored);
   const find = asFind(stored);
   const before = cellsOf(find.elements, known.lookupTerm);
@@ -119,12 +117,8 @@ function editFind(
   };
   const validated = holding((each) => validateFind(each, known), intent)(find);
   return outbox.change(() => {
-    const now = findById(outbox, stored.id);
-    if (now === undefined || JSON.stringify(now.elements) !== JSON.stringify(stored.elements)) {
-      throw new UsageError(t`Another pas changed ${stored.localId} meanwhile.`, { hint: t`Edit it again.` });
-    }
     const entry = editableImport(outbox, stored);
-    updateFind(outbox, { localId: find.localId, elements: find.elements });
+    updateFind(outbox, { localId: find.localId, elements: find.elements }, stored.version);
     if (entry === undefined) addImport(outbox, stored.id, contentOf(find, validated));
     else replaceImport(outbox, entry, contentOf(find, validated));
     const state = importOfFind(outbox, stored.id)?.state ?? 'draft';
@@ -134,10 +128,10 @@ function editFind(
 }
 
 /**
- * The import that an edit would change; undefined where the find has none under this profile yet.
+ * The import that an edit would change; undefined where the find has none.
  * @throws UsageError where it was sent, with what can be done about it
  */
-function editableImport(outbox: ServiceOutbox, { id, localId }: StoredFind): ImportEntry | undefined {
+function editableImport(outbox: Outbox, { id, localId }: StoredFind): ImportEntry | undefined {
   const entry = importOfFind(outbox, id);
   switch (entry?.state) {
     case 'accepted': {
@@ -152,10 +146,9 @@ function editableImport(outbox: ServiceOutbox, { id, localId }: StoredFind): Imp
       });
     case 'sending':
       throw new UsageError(t`${localId} is being sent.`, {
-        hint: t`Wait for the push to end; ${cmd`pas show ${localId}`} says how it went. If none is running, ${cmd`pas doctor`} says what to do.`,
+        hint: t`Wait for the push to end. If it was stopped, ${cmd`pas push`} or ${cmd`pas reconcile ${localId}`} settles it.`,
       });
-    case undefined:
-      if (!wasGivenUp(outbox, id)) return undefined;
+    case 'dropped':
       throw new UsageError(t`${localId} was given up.`, { hint: t`Take it back first: ${cmd`pas resolve ${localId} --resend`}` });
     default:
       return entry;

@@ -3,7 +3,7 @@ import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../http/e
 import type { Slot } from '../../http/pacer.ts';
 import { accessProbe } from '../../pas-api/requests.ts';
 import { authorised } from '../../pas-api/session.ts';
-import { isAbort, type PushContext } from './push-run.ts';
+import { isAbort, type PushContext } from './push-context.ts';
 
 export type Asker = Pick<PushContext, 'baseUrl' | 'pace' | 'send' | 'stop'>;
 

@@ -1,19 +1,20 @@
+import { elapsedMs, type Moment, type MonotonicMs, momentOf, type ServerMs } from '../../base/clock.ts';
 import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../http/exchange.ts';
 import type { Slot } from '../../http/pacer.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import { type Outcome, outcomeOf, outcomeOfNoAnswer } from '../../pas-api/outcome.ts';
 import { importRequest, numberRequest, photoRequest } from '../../pas-api/requests.ts';
 import { authorised } from '../../pas-api/session.ts';
-import type { PushContext } from './push-run.ts';
+import type { PushContext } from './push-context.ts';
+import { parseDate } from './server-clock.ts';
 
 /** One attempt as it went. */
 export type Sent = {
   readonly outcome: Outcome;
   readonly status: number | undefined;
-  readonly serverDateAt: number | undefined;
+  readonly serverDateAt: ServerMs | undefined;
   readonly tookMs: number;
-  /** On the monotonic clock. */
-  readonly departedAtMs: number;
+  readonly departedAt: MonotonicMs;
   readonly token: string;
 };
 
@@ -34,13 +35,16 @@ export function requestOf(context: PushContext, entry: Entry): HttpRequest {
   }
 }
 
-/** What the outbox's own checks promise of a queued entry. */
+/** Value that the outbox's own checks promise of a queued entry. */
 function required<T>(value: T | null): T {
   if (value === null) throw new Error('a queued entry lacks what it is to send');
   return value;
 }
 
 type SendContext = Pick<PushContext, 'clock' | 'send' | 'answerTimeoutMs' | 'abort' | 'readIdentCely'>;
+
+/** A request that did not leave this soon after it was claimed does not leave: its process may have been paused for hours. */
+export const MAX_DEPARTURE_MS = 180_000;
 
 /**
  * Sends a request whose slot was taken, once, and says what came of it. Never throws for what the network does.
@@ -52,21 +56,22 @@ export async function sendOnce(
   request: HttpRequest,
   token: string,
   slot: Slot,
+  claimedOn: Moment = momentOf(context.clock),
 ): Promise<Sent> {
   const { clock } = context;
   const addressed = entry.kind === 'import' ? undefined : required(entry.identCely);
-  let departedAtMs = clock.monotonicMs();
+  let departedAt = clock.monotonicMs();
   const onDeparture = () => {
-    const mayLeave = slot.leave();
-    departedAtMs = clock.monotonicMs();
+    const mayLeave = elapsedMs(clock, claimedOn) <= MAX_DEPARTURE_MS && slot.leave();
+    departedAt = clock.monotonicMs();
     return mayLeave;
   };
   const exchange = authorised(token, context.send);
   const facts = (response: Pick<HttpResponse, 'status' | 'headers'> | undefined) => ({
     status: response?.status,
-    serverDateAt: dateOf(response?.headers['date']),
-    tookMs: clock.monotonicMs() - departedAtMs,
-    departedAtMs,
+    serverDateAt: parseDate(response?.headers['date']),
+    tookMs: clock.monotonicMs() - departedAt,
+    departedAt,
     token,
   });
   try {
@@ -79,9 +84,4 @@ export async function sendOnce(
   } finally {
     slot.giveBack();
   }
-}
-
-export function dateOf(header: string | undefined): number | undefined {
-  const at = header === undefined ? Number.NaN : Date.parse(header);
-  return Number.isNaN(at) ? undefined : at;
 }

@@ -1,59 +1,109 @@
+import { existsSync } from 'node:fs';
+import type { Issue } from '../../base/issue.ts';
+import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { ValidatedFind } from '../../find/validate-find.ts';
-import {
-  addImport,
-  addNumber,
-  addPhoto,
-  entriesOfFind,
-  importOfFind,
-  importsElsewhere,
-  wasGivenUp,
-} from '../../outbox/entries.ts';
-import type { Entry, EntryState } from '../../outbox/entry.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
-import type { StoredFind } from '../../outbox/stored-finds.ts';
+import { addImport, addPhoto, entriesOfFind, importOfFind } from '../../outbox/entries.ts';
+import type { EntryState, Photograph } from '../../outbox/entry.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { findByLocalId, insertFind, type StoredFind } from '../../outbox/stored-finds.ts';
+import { openContentStore } from '../../store/content-store.ts';
 import { asFind, contentOf } from './enqueue-finds.ts';
 
-/** Finds that other services have or are to have, and this one never had, by the order in which they were entered. */
-export function findsToCopy(outbox: ServiceOutbox, finds: Iterable<StoredFind>): StoredFind[] {
-  return [...finds].filter(
-    ({ id }) => importOfFind(outbox, id) === undefined && !wasGivenUp(outbox, id) && importsElsewhere(outbox, id).length > 0,
-  );
-}
+type CopyOptions = {
+  /** By the rules of the service that the copies are for. */
+  readonly validate: (find: Find) => ValidatedFind;
+  /** Where copies of photographs lie, of each outbox. */
+  readonly photosFolders: { readonly from: string; readonly to: string };
+  /** Project codes of the one service, and those to use at the other. */
+  readonly projects?: ReadonlyMap<string, string>;
+  readonly onProgress?: (done: number, total: number) => void;
+};
+
+export type CopiedFind =
+  | {
+      readonly kind: 'copied';
+      readonly localId: string;
+      readonly state: EntryState;
+      readonly photographs: number;
+      /** Names of photographs whose copies are gone. */
+      readonly lost: readonly string[];
+      readonly issues: readonly Issue[];
+    }
+  /** The other outbox has a find of this local id. */
+  | { readonly kind: 'taken'; readonly localId: string };
 
 /**
- * Queues finds for a second service, as entries of its own: with their photographs, and with the number that was set last. What became
- * of them at the first service stays as it is.
- * @returns what each is now
+ * Makes new finds in another outbox, with the same local ids, elements and photographs. What became of the finds here, and the numbers
+ * that were set since, stay here.
  */
-export function copyFinds(
-  outbox: ServiceOutbox,
+export async function copyFinds(
+  from: Outbox,
+  to: Outbox,
   finds: readonly StoredFind[],
-  validate: (find: Find) => ValidatedFind,
-): EntryState[] {
-  return finds.map((find) => {
-    const content = contentOf(asFind(find), validate(asFind(find)));
-    return outbox.change(() => {
-      // Another pas may have copied it since it was looked for.
-      if (!findsToCopy(outbox, [find]).includes(find)) return 'dropped';
-      const source = latest(importsElsewhere(outbox, find.id));
-      const entries =
-        source === undefined ? [] : entriesOfFind({ ...outbox, serviceId: source.serviceId }, find.id).filter(isWanted);
-      const target = { findId: find.id, identCely: null };
-      addImport(outbox, find.id, content);
-      for (const entry of entries) if (entry.kind === 'photo') addPhoto(outbox, target, entry.photograph);
-      const number = entries.filter((entry) => entry.kind === 'number').at(-1);
-      if (number !== undefined) addNumber(outbox, target, number.value);
-      return importOfFind(outbox, find.id)?.state ?? 'dropped';
-    });
+  options: CopyOptions,
+): Promise<CopiedFind[]> {
+  const copied: CopiedFind[] = [];
+  for (const [index, stored] of finds.entries()) {
+    options.onProgress?.(index, finds.length);
+    copied.push(await copyFind(from, to, stored, options));
+  }
+  return copied;
+}
+
+async function copyFind(from: Outbox, to: Outbox, stored: StoredFind, options: CopyOptions): Promise<CopiedFind> {
+  const { localId } = stored;
+  const taken: CopiedFind = { kind: 'taken', localId };
+  if (findByLocalId(to, localId) !== undefined) return taken;
+  const find = withProject(asFind(stored), options.projects);
+  const validated = options.validate(find);
+  const { photographs, lost } = await copyPhotographs(from, stored, options.photosFolders);
+  return to.change(() => {
+    if (findByLocalId(to, localId) !== undefined) return taken;
+    const findId = insertFind(to, find);
+    addImport(to, findId, contentOf(find, validated));
+    for (const photograph of photographs) addPhoto(to, { findId, identCely: null }, photograph);
+    const state = importOfFind(to, findId)?.state ?? 'draft';
+    return { kind: 'copied', localId, state, photographs: photographs.length, lost, issues: validated.issues };
   });
 }
 
-/** The service that knows most about the find: where its import changed last. */
-function latest(imports: readonly Entry[]): Entry | undefined {
-  return [...imports].sort((one, other) => one.updatedAt - other.updatedAt).at(-1);
+function withProject(find: Find, projects: ReadonlyMap<string, string> | undefined): Find {
+  const { projekt } = find.elements;
+  const other = projekt === undefined ? undefined : projects?.get(projekt.id);
+  if (other === undefined) return find;
+  const elements: FindElements = { ...find.elements, projekt: { id: other, text: other } };
+  return { ...find, elements };
 }
 
-function isWanted({ state }: Entry): boolean {
-  return state !== 'dropped';
+type CopiedPhotographs = { readonly photographs: readonly Photograph[]; readonly lost: readonly string[] };
+
+/** Those that were dropped are not copied. Linked ones stay linked. */
+async function copyPhotographs(
+  outbox: Outbox,
+  { id }: StoredFind,
+  folders: CopyOptions['photosFolders'],
+): Promise<CopiedPhotographs> {
+  const [source, target] = [openContentStore(folders.from), openContentStore(folders.to)];
+  const photographs: Photograph[] = [];
+  const lost: string[] = [];
+  for (const entry of entriesOfFind(outbox, id)) {
+    if (entry.kind !== 'photo' || entry.state === 'dropped') continue;
+    const { photograph } = entry;
+    const path = source.pathOf(photograph.sha512);
+    const isLost = photograph.link === undefined && !existsSync(path);
+    if (isLost) {
+      lost.push(photograph.name);
+      continue;
+    }
+    if (photograph.link === undefined && folders.from !== folders.to) {
+      const stored = await target.add(path);
+      if (!stored.sha512.equals(photograph.sha512)) {
+        lost.push(photograph.name);
+        continue;
+      }
+    }
+    photographs.push(photograph);
+  }
+  return { photographs, lost };
 }

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { FileError, UsageError } from '../../base/errors.ts';
 import { errorIssue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
 import { MISSING, type ResolvePhoto } from '../../photo/photo-path.ts';
 import { PHOTO_MAX_BYTES } from '../../photo/photograph.ts';
 import { toDatabaseError } from '../../store/database.ts';
@@ -19,7 +19,7 @@ export type EnclosedPhotographs = PhotographKeeping & {
 };
 
 type Keeping = PhotographKeeping & {
-  readonly outbox: Pick<ServiceOutbox, 'path'>;
+  readonly outbox: Pick<Outbox, 'path'>;
   /** Photographs are kept where they lie. */
   readonly link?: boolean | undefined;
   /** Where those are looked for that are not in the archive; otherwise they are missing. */

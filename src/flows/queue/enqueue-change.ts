@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { cmd, msg } from '../../base/message.ts';
@@ -5,17 +6,21 @@ import { findNumberProblem } from '../../find/value-rules.ts';
 import {
   addNumber,
   addPhoto,
-  entriesOfTarget,
+  entryById,
   importOfFind,
+  recordKey,
   replaceNumber,
   replacePhoto,
+  selectEntries,
   type Target,
 } from '../../outbox/entries.ts';
-import type { Entry, NumberEntry, PhotoEntry } from '../../outbox/entry.ts';
-import { lastNumber, mayHaveArrived } from '../../outbox/latest-number.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
-import { findByIdentCely, findByLocalId } from '../../outbox/stored-finds.ts';
+import type { EntryId, NumberEntry, PhotoEntry } from '../../outbox/entry.ts';
+import { lastNumber } from '../../outbox/numbers.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { decisionAbout, recordEvents } from '../../outbox/record-events.ts';
+import { findById, findByIdentCely, findByLocalId } from '../../outbox/stored-finds.ts';
 import type { Kept, PhotographKeeping } from './kept-photographs.ts';
+import { knownNumber } from './known-number.ts';
 
 /** Form of the service's find identifiers; the contract leaves it open, so this only tells a typing error from a record. */
 const LOOKS_LIKE_IDENT = /^(X-)?[A-Z]-[A-Za-z0-9-]+-N\d+$/;
@@ -24,7 +29,7 @@ const LOOKS_LIKE_IDENT = /^(X-)?[A-Z]-[A-Za-z0-9-]+-N\d+$/;
  * The record that FIND names: a local id, or the service's identifier (also of a record that is not kept here).
  * @throws UsageError when it is neither
  */
-export function targetOf(outbox: ServiceOutbox, find: string): Target {
+export function targetOf(outbox: Outbox, find: string): Target {
   const stored = findByLocalId(outbox, find) ?? findByIdentCely(outbox, find);
   if (stored !== undefined) {
     return { findId: stored.id, identCely: importOfFind(outbox, stored.id)?.identCely ?? null };
@@ -35,6 +40,21 @@ export function targetOf(outbox: ServiceOutbox, find: string): Target {
   });
 }
 
+/**
+ * The record that FIND names, to queue something for.
+ * @throws UsageError where it is none, or its find was removed
+ */
+export function targetForChange(outbox: Outbox, find: string): Target {
+  const target = targetOf(outbox, find);
+  if (target.findId !== null && findById(outbox, target.findId)?.isHidden === true) throw removedFind(find);
+  return target;
+}
+
+/** A find that was removed after something had been sent for it. */
+function removedFind(find: string): UsageError {
+  return new UsageError(msg`${find} was removed.`, { hint: msg`Take it back first: ${cmd`pas resolve ${find} --resend`}` });
+}
+
 export function looksLikeIdent(text: string): boolean {
   return LOOKS_LIKE_IDENT.test(text);
 }
@@ -42,102 +62,175 @@ export function looksLikeIdent(text: string): boolean {
 export type NumberChange = 'queued' | 'replaced' | 'kept';
 
 /** What queueing this number would come to. */
-export function numberChange(outbox: ServiceOutbox, target: Target, value: string): NumberChange {
-  return changeOf(lastHere(outbox, target), value);
+export function numberChange(outbox: Outbox, target: Target, value: string): NumberChange {
+  return planNumber(outbox, target, value).change;
 }
 
-function lastHere(outbox: ServiceOutbox, target: Target): NumberEntry | undefined {
-  return lastNumber(outbox, asItIsNow(outbox, target), ['dropped']);
+type NumberPlan = {
+  readonly change: NumberChange;
+  readonly target: Target;
+  /** Has its value replaced. */
+  readonly last: NumberEntry | undefined;
+  readonly expects: string | null;
+};
+
+function planNumber(outbox: Outbox, target: Target, value: string): NumberPlan {
+  const now = asItIsNow(outbox, target);
+  const last = lastNumber(outbox, now, ['dropped']);
+  const expects = knownNumber(outbox, now);
+  return { change: changeOf(last, value, expects), target: now, last, expects };
 }
 
-function changeOf(last: NumberEntry | undefined, value: string): NumberChange {
-  if (last?.value === value && last.state !== 'refused') return 'kept';
-  return last?.state === 'queued' || last?.state === 'refused' ? 'replaced' : 'queued';
+/** An accepted number counts no more than what is known of the record: a curator may have changed it since. */
+function changeOf(last: NumberEntry | undefined, value: string, known: string | null): NumberChange {
+  switch (last?.state) {
+    case 'queued':
+      return last.value === value ? 'kept' : 'replaced';
+    case 'refused':
+      return 'replaced';
+    case 'sending':
+    case 'uncertain':
+      return last.value === value ? 'kept' : 'queued';
+    default:
+      return known === value ? 'kept' : 'queued';
+  }
 }
 
 /**
  * Queues a registration number; one that waits unsent for the same find is replaced.
  * @throws UsageError when the service would refuse the value (contract, "PATCH …/evidencni-cislo")
  */
-export function enqueueNumber(outbox: ServiceOutbox, target: Target, rawValue: string): NumberChange {
+export function enqueueNumber(outbox: Outbox, target: Target, rawValue: string): NumberChange {
   const value = rawValue.trim();
   if (value === '')
     throw new UsageError(msg`The registration number is empty.`, { hint: msg`A number cannot be removed, only changed.` });
   const unfit = findNumberProblem(value);
   if (unfit !== undefined) throw new UsageError(unfit.problem);
   return outbox.change(() => {
-    const last = lastHere(outbox, target);
-    const change = changeOf(last, value);
-    // One that may have reached the service is kept, with its value, for as long as it may come to stand there.
-    const isOwn = last?.username === outbox.username;
-    if (change === 'replaced' && isOwn && !mayHaveArrived(outbox, last)) replaceNumber(outbox, last, value);
-    else if (change !== 'kept') addNumber(outbox, asItIsNow(outbox, target), value);
+    const { change, target: now, last, expects } = planNumber(outbox, target, value);
+    if (change === 'replaced' && last !== undefined) replaceNumber(outbox, last, value, expects);
+    else if (change === 'queued') addNumber(outbox, now, value, expects);
     return change;
   });
 }
 
 export type PhotoChange = 'queued' | 'requeued' | 'replaced' | 'kept';
 
+export type QueuedPhoto = {
+  readonly change: PhotoChange;
+  readonly entryId: EntryId;
+  /** The file had other content before: that waited, and this one took its place; or it was sent, and stays at the service. */
+  readonly sameFile?: 'replaced' | 'sent';
+};
+
+/** Photographs that stay, because they are wanted beside a new one of the same file. */
+type IsWanted = (entry: PhotoEntry) => boolean;
+
+const ALL_WANTED: IsWanted = () => true;
+
 /**
- * Queues a photograph, unless it is queued or sent for this record already, with or without its place. One that was refused is
- * queued again: whoever asks for it has mended what was wrong.
+ * Queues a photograph, unless it is queued or sent for this record already, with or without its place. One that was refused or dropped
+ * is queued again. Other content of the file of an unsent photograph replaces that one.
  */
-export function enqueuePhoto(outbox: ServiceOutbox, target: Target, photograph: Kept): PhotoChange {
+export function enqueuePhoto(outbox: Outbox, target: Target, photograph: Kept, isWanted: IsWanted = ALL_WANTED): QueuedPhoto {
   return outbox.change(() => {
-    const same = entriesOfTarget(outbox, target).filter(
-      (entry) => entry.state !== 'dropped' && isSamePhotograph(entry, photograph),
-    );
-    const [first] = same;
-    if (first?.state === 'refused') {
-      replacePhoto(outbox, first, photograph);
-      return 'requeued';
+    const now = asItIsNow(outbox, target);
+    const same = photographsLike(outbox, now, photograph);
+    const first = same.find(({ state }) => state !== 'dropped') ?? same[0];
+    if (first === undefined) return addOrReplacePhoto(outbox, now, photograph, isWanted);
+    switch (first.state) {
+      case 'dropped':
+        takeBack(outbox, first, photograph);
+        return { change: 'requeued', entryId: first.id };
+      case 'refused':
+        replacePhoto(outbox, first, photograph);
+        return { change: 'requeued', entryId: first.id };
+      default:
+        return { change: replaceCounterpart(outbox, same, photograph) ? 'replaced' : 'kept', entryId: first.id };
     }
-    if (first !== undefined) return replaceCounterpart(outbox, same, photograph) ? 'replaced' : 'kept';
-    addPhoto(outbox, asItIsNow(outbox, target), photograph);
-    return 'queued';
   });
+}
+
+/** Photographs of a record with the same content, with or without the place, also those that were dropped. */
+export function photographsLike(outbox: Outbox, target: Target, { sha512, counterpartSha512Hex }: Kept): PhotoEntry[] {
+  const digests = [sha512, ...(counterpartSha512Hex === undefined ? [] : [Buffer.from(counterpartSha512Hex, 'hex')])];
+  const record = recordKey(target);
+  return digests
+    .flatMap((digest) =>
+      selectEntries(outbox, `entries.kind = 'photo' and photo_sha512 = :digest and record_key = :record`, { digest, record }),
+    )
+    .filter((entry) => entry.kind === 'photo');
+}
+
+/** Adds a photograph, or puts it in the place of the unsent one that was read from its file and is not wanted beside it. */
+export function addOrReplacePhoto(outbox: Outbox, target: Target, photograph: Kept, isWanted: IsWanted): QueuedPhoto {
+  const others = photographsFrom(outbox, target, photograph).filter((entry) => !isWanted(entry));
+  const unsent = others.filter(({ state }) => state === 'queued' || state === 'refused');
+  const [replaced] = unsent;
+  if (replaced !== undefined && unsent.length === 1) {
+    replacePhoto(outbox, replaced, photograph);
+    return { change: 'replaced', entryId: replaced.id, sameFile: 'replaced' };
+  }
+  const entryId = addPhoto(outbox, target, photograph);
+  return { change: 'queued', entryId, ...(others.length > unsent.length ? { sameFile: 'sent' } : {}) };
+}
+
+/** Photographs of a record that were read from the same file when it had other content. */
+function photographsFrom(outbox: Outbox, target: Target, { source }: Kept): PhotoEntry[] {
+  if (source === undefined) return [];
+  return selectEntries(
+    outbox,
+    `entries.kind = 'photo' and record_key = :record and photo_source = :source and state <> 'dropped'`,
+    {
+      record: recordKey(target),
+      source,
+    },
+  ).filter((entry) => entry.kind === 'photo');
+}
+
+/** A dropped photograph is wanted again. What may have been sent stays uncertain. */
+function takeBack(outbox: Outbox, entry: PhotoEntry, photograph: Kept): void {
+  const decided = { answer: 'send', by: 'person', group: randomUUID(), attempts: [] } as const;
+  recordEvents(outbox, [decisionAbout(outbox, entry, decided, msg`the photograph was added again`)]);
+  const now = entryById(outbox, entry.id);
+  if (now?.kind === 'photo' && (now.state === 'queued' || now.state === 'refused')) replacePhoto(outbox, now, photograph);
 }
 
 type AddedPhotograph = {
   /** Undefined for what the service would refuse. */
-  readonly change: PhotoChange | undefined;
+  readonly queued: QueuedPhoto | undefined;
   readonly isStripped: boolean;
   readonly issues: readonly Issue[];
 };
 
-/** Looks at a photograph, keeps it and queues it, unless something is wrong with it. */
+/** Looks at a photograph, stores a copy and queues it, unless something is wrong with it. */
 export async function addPhotograph(
-  outbox: ServiceOutbox,
+  outbox: Outbox,
   target: Target,
   path: string,
   { inspectPhotograph, keepPhotograph }: PhotographKeeping,
+  isWanted: IsWanted = ALL_WANTED,
 ): Promise<AddedPhotograph> {
   const { photograph, issues } = await inspectPhotograph(path);
-  if (photograph === undefined || hasErrors(issues)) return { change: undefined, isStripped: false, issues };
+  if (photograph === undefined || hasErrors(issues)) return { queued: undefined, isStripped: false, issues };
   const kept = await keepPhotograph(photograph);
-  return { change: enqueuePhoto(outbox, target, kept), isStripped: kept.isStripped === true, issues };
-}
-
-function isSamePhotograph(entry: Entry, { sha512, counterpartSha512Hex }: Kept): entry is PhotoEntry {
-  if (entry.kind !== 'photo') return false;
-  return entry.photograph.sha512.equals(sha512) || entry.photograph.sha512.toString('hex') === counterpartSha512Hex;
+  return { queued: enqueuePhoto(outbox, target, kept, isWanted), isStripped: kept.isStripped === true, issues };
 }
 
 /** Where the photograph waits unsent with its place, and is wanted without, it waits without from now on. */
-export function replaceCounterpart(outbox: ServiceOutbox, entries: readonly Entry[], photograph: Kept): boolean {
+export function replaceCounterpart(outbox: Outbox, entries: readonly PhotoEntry[], photograph: Kept): boolean {
   if (photograph.isStripped !== true) return false;
-  const counterpart = entries.find((entry) => entry.state === 'queued' && isCounterpart(entry, photograph));
+  const { counterpartSha512Hex } = photograph;
+  const counterpart = entries.find(
+    (entry) => entry.state === 'queued' && entry.photograph.sha512.toString('hex') === counterpartSha512Hex,
+  );
   if (counterpart === undefined) return false;
   replacePhoto(outbox, counterpart, photograph);
   return true;
 }
 
-function isCounterpart(entry: Entry, { counterpartSha512Hex }: Kept): boolean {
-  return entry.kind === 'photo' && entry.photograph.sha512.toString('hex') === counterpartSha512Hex;
-}
-
 /** A push may have sent the find since the target was looked up; what did not know its identifier would wait for ever. */
-function asItIsNow(outbox: ServiceOutbox, target: Target): Target {
+function asItIsNow(outbox: Outbox, target: Target): Target {
   if (target.findId === null) return target;
   return { ...target, identCely: importOfFind(outbox, target.findId)?.identCely ?? null };
 }

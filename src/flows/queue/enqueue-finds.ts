@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { errorIssue, hasErrors, Issue, warningIssue } from '../../base/issue.ts';
 import { cmd, msg } from '../../base/message.ts';
+import { asFoundDigest } from '../../find/as-found.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import { NEW_PERSON } from '../../find/resolve-reference.ts';
@@ -9,23 +10,23 @@ import type { ValidatedFind } from '../../find/validate-find.ts';
 import { sha512Of } from '../../http/digest.ts';
 import {
   addImport,
-  addPhoto,
   entriesOfFind,
   type ImportContent,
   importOfFind,
+  isDropped,
   replaceImport,
-  wasGivenUp,
+  type Target,
 } from '../../outbox/entries.ts';
-import type { ImportEntry } from '../../outbox/entry.ts';
-import { latestNumber } from '../../outbox/latest-number.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import type { ImportEntry, PhotoEntry } from '../../outbox/entry.ts';
+import { latestNumber } from '../../outbox/numbers.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId, insertFind, type StoredElements, type StoredFind, updateFind } from '../../outbox/stored-finds.ts';
 import { STATE_WORDS } from '../finds/entry-words.ts';
-import { replaceCounterpart } from './enqueue-change.ts';
+import { addOrReplacePhoto, photographsLike, replaceCounterpart } from './enqueue-change.ts';
 import type { Kept, PhotographKeeping } from './kept-photographs.ts';
 
 export type EnqueueContext = PhotographKeeping & {
-  readonly outbox: ServiceOutbox;
+  readonly outbox: Outbox;
   readonly validate: (find: Find) => ValidatedFind;
   /** Say what would happen, and change nothing. */
   readonly dryRun: boolean;
@@ -51,8 +52,8 @@ export type EnqueueReport = {
   readonly unchecked: number;
 };
 
-/** Finds committed together: large enough to be quick, small enough to lose little time when it is run again. */
-const BATCH = 500;
+/** Finds committed together: enough to be quick, and few enough that a push beside it does not wait for long. */
+const BATCH = 200;
 
 /**
  * Finds → documents → validated → outbox rows. Idempotent by local id: a find that is there and the same is kept, one
@@ -139,6 +140,7 @@ export function contentOf(find: Find, { document, issues }: ValidatedFind): Impo
   return {
     document: sendable ? document : null,
     documentSha512: sendable ? sha512Of(document) : null,
+    digest: sendable ? asFoundDigest(find.elements, 'full') : null,
     project: find.elements.projekt?.id ?? null,
     issues,
   };
@@ -148,20 +150,21 @@ function store(prepared: PreparedFind, context: EnqueueContext): { enqueued: Enq
   const { find, content } = prepared;
   const stored = findByLocalId(context.outbox, find.localId);
   const entry = stored === undefined ? undefined : importOfFind(context.outbox, stored.id);
-  const isGivenUp = stored !== undefined && wasGivenUp(context.outbox, stored.id);
+  const isGivenUp = stored !== undefined && (stored.isHidden || isDropped(context.outbox, stored.id));
   const wanted = isGivenUp ? 'kept' : changeOf(prepared, context, stored, entry);
   const otherWalk = wanted === 'updated' ? sourceOfNamesake(find, stored) : undefined;
   const change = otherWalk === undefined ? wanted : 'kept';
   const findId = context.dryRun ? stored?.id : write(prepared, context, change, stored, entry);
   // A photograph is a write of its own: also one of a find that was sent, and so stays as it is.
-  const photosAdded = isGivenUp ? 0 : addPhotographs(prepared, context, findId);
-  const issues = isGivenUp
+  const { photosAdded, sentBefore } = isGivenUp ? NO_PHOTOGRAPHS : addPhotographs(prepared, context, findId);
+  const ofFind = isGivenUp
     ? [givenUp(find)]
     : otherWalk !== undefined
       ? [namesake(find, otherWalk)]
       : change === 'sent'
         ? [alreadySent(find, entry)]
         : prepared.issues.map((issue) => new Issue({ find: find.localId, ...find.source, ...issue }));
+  const issues = [...ofFind, ...sentBefore.map((name) => sentUnderName(find, name))];
   return { enqueued: { find: find.localId, change, ready: content.document !== null, photosAdded }, issues };
 }
 
@@ -231,32 +234,54 @@ function write(
     addImport(outbox, inserted, content);
     return inserted;
   }
-  updateFind(outbox, find);
+  updateFind(outbox, find, stored.version);
   if (entry === undefined) addImport(outbox, stored.id, content);
   else replaceImport(outbox, entry, content);
   return stored.id;
 }
 
-function addPhotographs({ photographs }: PreparedFind, { outbox, dryRun }: EnqueueContext, findId: number | undefined): number {
-  if (photographs.length === 0) return 0;
-  const known = new Set(findId === undefined ? [] : knownDigests(outbox, findId));
-  const fresh = photographs.filter((photograph) => {
-    const digest = photograph.sha512.toString('hex');
-    return !known.has(digest) && !known.has(photograph.counterpartSha512Hex ?? digest) && known.add(digest);
-  });
-  if (!dryRun && findId !== undefined) {
-    const identCely = importOfFind(outbox, findId)?.identCely ?? null;
-    for (const photograph of fresh) addPhoto(outbox, { findId, identCely }, photograph);
-    for (const photograph of photographs) replaceCounterpart(outbox, entriesOfFind(outbox, findId), photograph);
+type AddedPhotographs = {
+  readonly photosAdded: number;
+  /** Names under which other content was sent before. */
+  readonly sentBefore: readonly string[];
+};
+
+const NO_PHOTOGRAPHS: AddedPhotographs = { photosAdded: 0, sentBefore: [] };
+
+/** A dropped photograph stays dropped: the table still names it, but a person decided otherwise. */
+function addPhotographs(
+  { photographs }: PreparedFind,
+  { outbox, dryRun }: EnqueueContext,
+  findId: number | undefined,
+): AddedPhotographs {
+  if (photographs.length === 0) return NO_PHOTOGRAPHS;
+  const identCely = findId === undefined ? null : (importOfFind(outbox, findId)?.identCely ?? null);
+  const target: Target | undefined = findId === undefined ? undefined : { findId, identCely };
+  const ofRow = new Set(photographs.flatMap(digestsOf));
+  const seen = new Set<string>();
+  const sentBefore: string[] = [];
+  let photosAdded = 0;
+  for (const photograph of photographs) {
+    const isTwice = digestsOf(photograph).some((digest) => seen.has(digest));
+    for (const digest of digestsOf(photograph)) seen.add(digest);
+    const same = target === undefined ? [] : photographsLike(outbox, target, photograph);
+    if (same.length > 0 && !dryRun) replaceCounterpart(outbox, same, photograph);
+    if (same.length > 0 || isTwice) continue;
+    photosAdded += 1;
+    if (dryRun || target === undefined) continue;
+    const isWanted = (entry: PhotoEntry): boolean => ofRow.has(entry.photograph.sha512.toString('hex'));
+    if (addOrReplacePhoto(outbox, target, photograph, isWanted).sameFile === 'sent') sentBefore.push(photograph.name);
   }
-  return fresh.length;
+  return { photosAdded, sentBefore };
 }
 
-/** Also of those that were given up: the table still names them, but a person decided otherwise. */
-function knownDigests(outbox: ServiceOutbox, findId: number): string[] {
-  return entriesOfFind(outbox, findId).flatMap((entry) =>
-    entry.kind === 'photo' ? [entry.photograph.sha512.toString('hex')] : [],
-  );
+function digestsOf({ sha512, counterpartSha512Hex }: Kept): string[] {
+  return [sha512.toString('hex'), ...(counterpartSha512Hex === undefined ? [] : [counterpartSha512Hex])];
+}
+
+function sentUnderName({ localId, source }: Find, name: string): Issue {
+  const message = msg`Another photograph was sent as ${name} before; this one is queued beside it.`;
+  return warningIssue('photo-name-sent', message, { find: localId, ...source });
 }
 
 function givenUp({ localId, source }: Find): Issue {

@@ -1,63 +1,73 @@
 import { errorIssue, type Issue, warningIssue } from '../../base/issue.ts';
-import { cmd, joined, msg } from '../../base/message.ts';
+import { cmd, msg } from '../../base/message.ts';
 import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import { type NumberRow, readNumbers } from '../../columns/read-numbers.ts';
-import { entriesOfTarget, recordKey, type Target, wasGivenUp } from '../../outbox/entries.ts';
-import { lastNumber, numbersThatStand } from '../../outbox/latest-number.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
-import { madeElsewhere } from '../../outbox/owners.ts';
-import { pulledRecord } from '../../outbox/pulled.ts';
-import { allFinds, findByIdentCely, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
+import { isDropped, recordKey, type Target } from '../../outbox/entries.ts';
+import { effectiveNumbers } from '../../outbox/numbers.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { allFinds, findByIdentCely, findByLocalId } from '../../outbox/stored-finds.ts';
 import type { Table } from '../../tables/table.ts';
 import { enqueueNumber, looksLikeIdent, type NumberChange, numberChange, targetOf } from './enqueue-change.ts';
-import { elsewhereText } from './issued-elsewhere.ts';
+import { numberOfFind } from './known-number.ts';
+
+type TableNumber = { readonly find: string; readonly value: string; readonly change: Exclude<NumberChange, 'kept'> | 'current' };
 
 type NumbersReport = {
   /** In the order of the table: one for each find. */
-  readonly numbers: readonly { readonly find: string; readonly value: string; readonly change: NumberChange | 'current' }[];
+  readonly numbers: readonly TableNumber[];
   readonly issues: readonly Issue[];
 };
 
 type Meant = { readonly row: NumberRow; readonly find: string; readonly target: Target };
 
+/** Numbers queued in one transaction: few enough that a push beside it waits for less than a quarter of a second. */
+const BATCH = 100;
+
 /**
- * Queues the numbers of a table, all in one transaction. What a find has already is left alone, so that the same table may be
- * imported again. A find that is given two numbers gets neither; a number that two finds get is only warned of.
+ * Queues the numbers of a table. What a find has already is left alone, so that the same table may be imported again, also after a run
+ * that was stopped. A find that is given two numbers gets neither; a number that two finds get is only warned of.
  */
 export function enqueueNumbers(
-  outbox: ServiceOutbox,
+  outbox: Outbox,
   table: Table,
   { dryRun, map }: { readonly dryRun: boolean; readonly map?: ColumnMap | undefined },
 ): NumbersReport {
   const { rows, issues: unreadable } = readNumbers(map === undefined ? table : withColumnMap(table, map));
   const issues: Issue[] = [...unreadable];
-  return outbox.change(() => {
-    const meant = rows.flatMap((row): Meant[] => {
-      const found = findOf(outbox, row);
-      if ('rule' in found) issues.push(found.with(row.place));
-      return 'rule' in found ? [] : [{ row, ...found }];
-    });
-    const single = withoutContradictions(meant, issues);
-    warnOfTwice(outbox, single, issues);
-    const numbers = single.map(({ row: { value }, find, target }) => {
-      if (currentNumber(outbox, target) === value) return { find, value, change: 'current' as const };
-      return { find, value, change: dryRun ? numberChange(outbox, target, value) : enqueueNumber(outbox, target, value) };
-    });
-    return { numbers, issues };
+  const meant = rows.flatMap((row): Meant[] => {
+    const found = findOf(outbox, row);
+    if ('rule' in found) issues.push(found.with(row.place));
+    return 'rule' in found ? [] : [{ row, ...found }];
   });
+  const single = withoutContradictions(meant, issues);
+  warnOfTwice(outbox, single, issues);
+  const queue = ({ row: { value }, find, target }: Meant): TableNumber => {
+    const change = dryRun ? numberChange(outbox, target, value) : enqueueNumber(outbox, target, value);
+    return { find, value, change: change === 'kept' ? 'current' : change };
+  };
+  if (dryRun) return { numbers: single.map(queue), issues };
+  const numbers: TableNumber[] = [];
+  for (let at = 0; at < single.length; at += BATCH) {
+    const beganMs = outbox.clock.monotonicMs();
+    numbers.push(...outbox.change(() => single.slice(at, at + BATCH).map(queue)));
+    if (at + BATCH < single.length) letOthersWrite(outbox, beganMs);
+  }
+  return { numbers, issues };
 }
 
-function findOf(outbox: ServiceOutbox, { localId, identCely }: NumberRow): Omit<Meant, 'row'> | Issue {
+/** SQLite keeps no queue of writers: one that waits gets its turn only while the file is free. */
+function letOthersWrite({ clock }: Outbox, beganMs: number): void {
+  clock.hold(Math.min(MAX_PAUSE_MS, clock.monotonicMs() - beganMs));
+}
+
+const MAX_PAUSE_MS = 50;
+
+function findOf(outbox: Outbox, { localId, identCely }: NumberRow): Omit<Meant, 'row'> | Issue {
   const byKey = localId === '' ? undefined : findByLocalId(outbox, localId);
   const byIdent = identCely === '' ? undefined : findByIdentCely(outbox, identCely);
   if (localId !== '' && byKey === undefined) {
     return errorIssue('number-find', msg`There is no find ${localId}. \`${cmd`pas list`}\` shows the finds.`, { find: localId });
-  }
-  const elsewhere = identCely === '' || byIdent !== undefined ? undefined : madeElsewhere(outbox, identCely);
-  if (elsewhere !== undefined) {
-    const { message, hint } = elsewhereText(identCely, elsewhere);
-    return errorIssue('other-service', joined([message, hint], ' '), { find: elsewhere.localId });
   }
   if (byKey !== undefined && identCely !== '' && byIdent?.id !== byKey.id) {
     const message = msg`${localId} and ${identCely} are not the same find. Correct one, or leave it empty.`;
@@ -67,7 +77,7 @@ function findOf(outbox: ServiceOutbox, { localId, identCely }: NumberRow): Omit<
   if (stored === undefined && !looksLikeIdent(identCely)) {
     return errorIssue('number-find', msg`${identCely} is no find here, and no identifier of one at the service.`);
   }
-  if (stored !== undefined && wasGivenUp(outbox, stored.id)) {
+  if (stored !== undefined && (stored.isHidden || isDropped(outbox, stored.id))) {
     const word = stored.localId;
     const message = msg`${stored.localId} was given up, so its number would never be sent. To take it back: ${cmd`pas resolve ${word} --resend`}`;
     return errorIssue('number-given-up', message, { find: stored.localId });
@@ -91,7 +101,7 @@ function withoutContradictions(meant: readonly Meant[], issues: Issue[]): Meant[
 }
 
 /** The service does not mind; a museum does. */
-function warnOfTwice(outbox: ServiceOutbox, meant: readonly Meant[], issues: Issue[]): void {
+function warnOfTwice(outbox: Outbox, meant: readonly Meant[], issues: Issue[]): void {
   const owners = numbersHere(outbox);
   const ofTable = new Set(meant.map(({ target }) => recordKey(target)));
   const first = new Map<string, Meant>();
@@ -108,13 +118,13 @@ function warnOfTwice(outbox: ServiceOutbox, meant: readonly Meant[], issues: Iss
 }
 
 /** The numbers of all finds, and of records that are not kept here, as far as they are known. */
-function numbersHere(outbox: ServiceOutbox): Map<string, { readonly key: string; readonly find: string }[]> {
+function numbersHere(outbox: Outbox): Map<string, { readonly key: string; readonly find: string }[]> {
   const numbers = new Map<string, { readonly key: string; readonly find: string }[]>();
   const note = (value: string | undefined, key: string, find: string): void => {
     if (value !== undefined && value !== '') numbers.set(value, [...(numbers.get(value) ?? []), { key, find }]);
   };
   const queued = new Map<string, { value: string; find: string }>();
-  for (const entry of numbersThatStand(outbox)) {
+  for (const entry of effectiveNumbers(outbox)) {
     queued.set(entry.recordKey, { value: entry.value, find: entry.localId ?? entry.identCely ?? '' });
   }
   for (const [key, { value, find }] of queued) note(value, key, find);
@@ -123,24 +133,4 @@ function numbersHere(outbox: ServiceOutbox): Map<string, { readonly key: string;
     if (!queued.has(key)) note(numberOfFind(find), key, find.localId);
   }
   return numbers;
-}
-
-function numberOfFind({ elements }: StoredFind): string | undefined {
-  const number = elements['evidencni_cislo'];
-  return typeof number === 'string' ? number : undefined;
-}
-
-/** What the record has or will have, whether it was set by itself, came with its import, or was pulled. */
-function currentNumber(outbox: ServiceOutbox, target: Target): string | undefined {
-  const { identCely } = target;
-  const last = lastNumber(outbox, target, ['dropped', 'refused']);
-  if (last !== undefined) return last.value;
-  const entries = entriesOfTarget(outbox, target);
-  const record = identCely === null ? undefined : pulledRecord(outbox, identCely)?.record;
-  const pulled = typeof record === 'object' && record !== null && 'elements' in record ? record.elements : undefined;
-  const shown = typeof pulled === 'object' && pulled !== null && 'evidencni_cislo' in pulled ? pulled.evidencni_cislo : undefined;
-  if (typeof shown === 'string') return shown;
-  const own = entries.find(({ kind }) => kind === 'import')?.localId ?? null;
-  const stored = own === null ? undefined : findByLocalId(outbox, own);
-  return stored === undefined ? undefined : numberOfFind(stored);
 }

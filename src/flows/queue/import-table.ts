@@ -2,7 +2,6 @@ import { existsSync, readdirSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
 import { type Issue, warningIssue } from '../../base/issue.ts';
-import type { Message } from '../../base/message.ts';
 import { msg } from '../../base/message.ts';
 import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
@@ -13,7 +12,6 @@ import { readConstants, withConstants } from '../../columns/with-constants.ts';
 import type { Find } from '../../find/find.ts';
 import { NEW_PERSON } from '../../find/resolve-reference.ts';
 import { type ValidationContext, validateFind } from '../../find/validate-find.ts';
-import { madeElsewhere } from '../../outbox/owners.ts';
 import { photoResolver } from '../../photo/photo-path.ts';
 import { refuseExisting, writeOutputFile } from '../../store/output-file.ts';
 import { issuesCsv, issuesTable, issuesWorkbook, RowTexts } from '../../tables/issues-table.ts';
@@ -31,8 +29,6 @@ type ImportContext = Omit<EnqueueContext, 'validate'> & {
   readonly photoFolder: string;
   /** A photograph that a row names and that is not there leaves the row out. */
   readonly strict?: boolean | undefined;
-  /** What sends finds of other services to this one as well. */
-  readonly copyCommand: Message;
   /** What the columns of a strange table are. */
   readonly map?: ColumnMap | undefined;
   /** `element=value`, for finds whose own cell is empty. */
@@ -75,7 +71,7 @@ async function importRows(
   own: Table,
   context: ImportContext & Partial<EnclosedPhotographs>,
 ): Promise<ImportReport & { readonly copied?: CopiedTable }> {
-  const { outbox, known, photoFolder, copyCommand, map, set = [], copy } = context;
+  const { outbox, known, photoFolder, map, set = [], copy } = context;
   const constants = readConstants(set);
   if (copy !== undefined) refuseCopy(own, copy);
   const { issues: ofTable, rows } = mapTable(withConstants(map === undefined ? own : withColumnMap(own, map), constants), {
@@ -83,10 +79,6 @@ async function importRows(
     resolvePhoto: context.resolvePhoto ?? photoResolver(own.formExport?.attachments.folder ?? photoFolder),
     photosMayMiss: context.strict !== true,
     known: (localId) => knownFind(outbox, localId),
-    issuedElsewhere: (identCely) => {
-      const found = madeElsewhere(outbox, identCely);
-      return found && { ...found, command: copyCommand };
-    },
   });
   const [found, texts] = [new FoundIssues(), new RowTexts(own)];
   const onIssue = (issue: Issue): void => {

@@ -75,13 +75,15 @@ export function keepingPhotographs(folder: string, options: KeepingOptions): Pho
     async keepPhotograph({ path, mimeType, sha512Hex, counterpartSha512Hex, isStripped }) {
       const kept = {
         name: basename(path),
+        source: resolve(path),
         mediaType: mimeType,
         ...(counterpartSha512Hex === undefined ? {} : { counterpartSha512Hex }),
         ...(isStripped === undefined ? {} : { isStripped }),
       };
       if (isStripped === true) {
         const { parts } = removeGps(await readFile(path), mimeType);
-        return unchanged(path, sha512Hex, { ...kept, ...(await content.add(Readable.from(parts))) });
+        const original = counterpartSha512Hex === undefined ? {} : { originalSha512: Buffer.from(counterpartSha512Hex, 'hex') };
+        return unchanged(path, sha512Hex, { ...kept, ...original, ...(await content.add(Readable.from(parts))) });
       }
       if (!link) return { ...kept, ...(await content.add(path)) };
       const { photograph } = await inspectPhotograph(path, { maxBytes });

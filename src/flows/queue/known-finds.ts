@@ -2,13 +2,11 @@ import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { ValidatedFind } from '../../find/validate-find.ts';
 import { contentDigest, sha512Of } from '../../http/digest.ts';
-import { entriesOfTarget, importOfFind, importsElsewhere } from '../../outbox/entries.ts';
+import { attemptsOf, type Evidence, evidenceOf } from '../../outbox/attempts.ts';
+import { entriesOfTarget, importOfFind } from '../../outbox/entries.ts';
 import type { Attempt, Entry } from '../../outbox/entry.ts';
-import { type Evidence, evidenceOf } from '../../outbox/evidence.ts';
-import { attemptsOf } from '../../outbox/journal.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
-import { allServices } from '../../outbox/services.ts';
 import { allFinds, findById, type StoredFind } from '../../outbox/stored-finds.ts';
 import { atService } from '../finds/at-service.ts';
 import { type FindChoice, isChosen } from '../finds/chosen-finds.ts';
@@ -17,8 +15,8 @@ import { sentFind } from '../finds/sent-finds.ts';
 import { asFind } from './enqueue-finds.ts';
 import { recordNamed } from './named-finds.ts';
 
-/** Finds with what stands for them at this service, and how the last pull met that; in the order in which they were entered. */
-export function listFinds(outbox: ServiceOutbox, choice: FindChoice, limit = Number.POSITIVE_INFINITY) {
+/** Finds with their imports, and how the last pull met that; in the order in which they were entered. */
+export function listFinds(outbox: Outbox, choice: FindChoice, limit = Number.POSITIVE_INFINITY) {
   const listed: { find: StoredFind; entry: Entry | undefined; pulled: PulledRecord | undefined }[] = [];
   for (const find of allFinds(outbox)) {
     if (listed.length >= limit) break;
@@ -32,14 +30,11 @@ export function listFinds(outbox: ServiceOutbox, choice: FindChoice, limit = Num
 /** An entry, and all that was tried and found out. */
 export type Story = { readonly entry: Entry; readonly attempts: readonly Attempt[]; readonly evidence: readonly Evidence[] };
 
-/** What has become of a find at another service. */
-export type Elsewhere = { readonly entry: Entry; readonly service: string; readonly profile: string | null };
-
 /**
  * All that is known of a find, or of a record that something was queued for.
  * @throws UsageError where nothing is known of the name
  */
-export function knownFind(outbox: ServiceOutbox, name: string) {
+export function knownFind(outbox: Outbox, name: string) {
   const target = recordNamed(outbox, name);
   const find = target.findId === null ? undefined : findById(outbox, target.findId);
   const sent = find === undefined ? undefined : sentFind(outbox, find);
@@ -49,29 +44,16 @@ export function knownFind(outbox: ServiceOutbox, name: string) {
     /** Its elements, as people read them. */
     texts: labelledTexts((find?.elements ?? {}) as FindElements),
     stories: entriesOfTarget(outbox, target).map(
-      (entry): Story => ({
-        entry,
-        attempts: attemptsOf(outbox, entry.id),
-        evidence: evidenceOf(outbox, entry.id),
-      }),
+      (entry): Story => ({ entry, attempts: attemptsOf(outbox, entry), evidence: evidenceOf(outbox, entry) }),
     ),
     atService: sent === undefined ? undefined : atService(outbox, sent),
-    elsewhere: find === undefined ? [] : standingsElsewhere(outbox, find.id),
   };
-}
-
-function standingsElsewhere(outbox: ServiceOutbox, findId: number): Elsewhere[] {
-  const services = new Map(allServices(outbox).map((row) => [row.id, row]));
-  return importsElsewhere(outbox, findId).map((entry) => {
-    const { address = null, knownAs = null, profiles = [] } = services.get(entry.serviceId) ?? {};
-    return { entry, service: address ?? knownAs ?? '', profile: profiles[0] ?? null };
-  });
 }
 
 type OpenValidation = () => Promise<(find: Find) => ValidatedFind>;
 
 /** The import document of a find: the one that was sent or will be, byte for byte; of a draft, the one that it would have. */
-export async function documentOfFind(outbox: ServiceOutbox, find: StoredFind, openValidation: OpenValidation) {
+export async function documentOfFind(outbox: Outbox, find: StoredFind, openValidation: OpenValidation) {
   const document = importOfFind(outbox, find.id)?.document ?? undefined;
   const found = document === undefined ? (await openValidation())(asFind(find)) : { document, issues: [] };
   return { ...found, contentDigest: contentDigest(sha512Of(found.document)) };

@@ -1,13 +1,12 @@
-import { readdir } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { FileError, messageOf } from '../../base/errors.ts';
 import type { Issue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { FindElements } from '../../find/fields.ts';
-import { importOfFind, wasGivenUp } from '../../outbox/entries.ts';
+import { importOfFind, isDropped, photoEntries } from '../../outbox/entries.ts';
 import type { PhotoEntry } from '../../outbox/entry.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
-import { photoEntries } from '../../outbox/photographs.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
 import { allFinds } from '../../outbox/stored-finds.ts';
 import {
   type Confidence,
@@ -38,7 +37,7 @@ export type MatchedFile = FileFate & { readonly kind: 'matched' };
 export type MatchedFolder = { readonly fates: readonly FileFate[]; readonly issues: readonly Issue[] };
 
 type MatchSources = MatchOptions & {
-  readonly outbox: ServiceOutbox;
+  readonly outbox: Outbox;
   readonly inspectPhotograph: PhotographKeeping['inspectPhotograph'];
   readonly recursive: boolean;
   readonly onProgress: (done: number, total: number) => void;
@@ -101,7 +100,7 @@ export type Questions = {
 };
 
 type QueueOptions = {
-  readonly outbox: ServiceOutbox;
+  readonly outbox: Outbox;
   readonly keepPhotograph: PhotographKeeping['keepPhotograph'];
   readonly dryRun: boolean;
   /** Likely matches are taken like sure ones. */
@@ -126,7 +125,7 @@ export async function queueMatches(fates: readonly FileFate[], options: QueueOpt
     if (!dryRun) {
       const target = targetOf(outbox, find);
       const kept = await keepPhotograph(photograph);
-      if (enqueuePhoto(outbox, target, kept) === 'kept') return;
+      if (enqueuePhoto(outbox, target, kept).change === 'kept') return;
       if (kept.isStripped === true) stripped += 1;
     }
     queued.set(file, find);
@@ -189,15 +188,35 @@ function withCopies(matched: readonly MatchedFile[]): FileFate[] {
 /** Relative paths with `/`, in the order of their numbers; without what is hidden. */
 async function filesIn(folder: string, recursive: boolean): Promise<string[]> {
   try {
-    const entries = await readdir(folder, { withFileTypes: true, recursive });
-    return entries
-      .filter((entry) => entry.isFile())
-      .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
-      .filter((file) => !file.split('/').some((part) => part.startsWith('.')))
-      .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+    const files = await walk({ folder, below: '', recursive, above: new Set() });
+    return files.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
   } catch (thrown) {
     throw new FileError(folder, whyNotListed(folder, thrown), { cause: thrown });
   }
+}
+
+type Walk = {
+  readonly folder: string;
+  readonly below: string;
+  readonly recursive: boolean;
+  /** Folders on the way to this one, by their real paths: a link may lead back into one of them. */
+  readonly above: ReadonlySet<string>;
+};
+
+/** Follows symbolic links. One that leads nowhere counts as a file, so that it is named. */
+async function walk({ folder, below, recursive, above }: Walk): Promise<string[]> {
+  const here = await realpath(folder);
+  if (above.has(here)) return [];
+  const files: string[] = [];
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.name.startsWith('.')) continue;
+    const [path, name] = [join(folder, entry.name), `${below}${entry.name}`];
+    const found = entry.isSymbolicLink() ? await stat(path).catch(() => undefined) : entry;
+    if (found === undefined || found.isFile()) files.push(name);
+    else if (recursive && found.isDirectory())
+      files.push(...(await walk({ folder: path, below: `${name}/`, recursive, above: new Set([...above, here]) })));
+  }
+  return files;
 }
 
 function whyNotListed(folder: string, thrown: unknown): Message {
@@ -254,7 +273,7 @@ function shotOf(file: string, { place, taken }: PhotoExif): Shot {
 /** Finds that a photograph can be queued for. Those of tables were all entered at once, which tells nothing. */
 function matchableFinds({ outbox }: MatchSources): MatchableFind[] {
   return [...allFinds(outbox)]
-    .filter(({ id }) => !wasGivenUp(outbox, id))
+    .filter(({ id }) => !isDropped(outbox, id))
     .map(({ id, localId, elements, sourceFile, createdAt }) => {
       const { datum_nalezu: foundOn } = elements as FindElements;
       const identCely = importOfFind(outbox, id)?.identCely ?? undefined;

@@ -1,12 +1,12 @@
 import { UsageError } from '../../base/errors.ts';
 import { cmd, msg } from '../../base/message.ts';
 import { entriesOfTarget, recordKey, type Target } from '../../outbox/entries.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import { headerOf, type Outbox } from '../../outbox/open-outbox.ts';
 import { findByIdentCely, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
 import { targetOf } from './enqueue-change.ts';
 
 /** Names as the user gave them → stored finds. @throws UsageError naming those that are not there */
-export function findsNamed(outbox: ServiceOutbox, names: readonly string[]): StoredFind[] {
+export function findsNamed(outbox: Outbox, names: readonly string[]): StoredFind[] {
   const found = names.map((name) => findByLocalId(outbox, name) ?? findByIdentCely(outbox, name));
   const missing = names.filter((_, index) => found[index] === undefined);
   if (missing.length > 0) {
@@ -17,7 +17,7 @@ export function findsNamed(outbox: ServiceOutbox, names: readonly string[]): Sto
 }
 
 /** The keys of the records that are named, as {@link recordNamed} takes them. */
-export function recordsNamed(outbox: ServiceOutbox, names: readonly string[]): string[] {
+export function recordsNamed(outbox: Outbox, names: readonly string[]): string[] {
   return names.map((name) => recordKey(recordNamed(outbox, name)));
 }
 
@@ -25,10 +25,10 @@ export function recordsNamed(outbox: ServiceOutbox, names: readonly string[]): s
  * A name as the user gave it → a find's record, or a record of the service that is not kept here and that something was queued for.
  * @throws UsageError where nothing is known of it
  */
-export function recordNamed(outbox: ServiceOutbox, name: string): Target {
+export function recordNamed(outbox: Outbox, name: string): Target {
   const target = targetOf(outbox, name);
   if (target.findId !== null || entriesOfTarget(outbox, target).length > 0) return target;
-  const { address } = outbox;
+  const { address } = headerOf(outbox);
   throw new UsageError(msg`${name} is not kept here, and nothing is queued for it at ${address}.`, {
     hint: msg`A number or a photograph for it can be queued: ${cmd`pas number set ${name}`} VALUE, ${cmd`pas photo add ${name}`} FILE`,
   });

@@ -1,13 +1,14 @@
-import { rmSync } from 'node:fs';
-import { recoverAbandoned } from '../../outbox/abandoned.ts';
+import { UsageError } from '../../base/errors.ts';
+import { msg } from '../../base/message.ts';
 import type { Target } from '../../outbox/entries.ts';
 import type { Entry } from '../../outbox/entry.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type Removal, removable, removeTarget } from '../../outbox/removal.ts';
-import { openContentStore } from '../../store/content-store.ts';
+import { findById } from '../../outbox/stored-finds.ts';
 import { recordNamed } from './named-finds.ts';
+import { sweepPhotographs } from './sweep-photographs.ts';
 
-export type Doomed = {
+export type PlannedRemoval = {
   /** As the user gave it. */
   readonly name: string;
   readonly target: Target;
@@ -18,21 +19,21 @@ export type Doomed = {
 };
 
 /**
- * What would be removed; nothing is. What a killed push left is taken up first, as nothing else could be done about it.
- * @throws UsageError for a name of which nothing is known
+ * Says what would be removed; nothing is.
+ * @throws UsageError for a name of which nothing is known, or that was removed before
  */
-export function planRemoval(outbox: ServiceOutbox, names: readonly string[]): Doomed[] {
-  recoverAbandoned(outbox);
+export function planRemoval(outbox: Outbox, names: readonly string[]): PlannedRemoval[] {
   return [...new Set(names)].map((name) => {
     const target = recordNamed(outbox, name);
+    const isHidden = target.findId !== null && findById(outbox, target.findId)?.isHidden === true;
+    if (isHidden) throw new UsageError(msg`${name} was removed before.`);
     return { name, target, ...removable(outbox, target) };
   });
 }
 
-/** Removes it for this service, all or nothing, with the copies of its photographs that nothing else needs. */
-export function removeFind(outbox: ServiceOutbox, { target }: Doomed, photosFolder: string): Removal {
-  const removal = removeTarget(outbox, target);
-  const unused = removal.kind === 'removed' ? removal.unusedPhotographs : [];
-  for (const sha512 of unused) rmSync(openContentStore(photosFolder).pathOf(sha512), { force: true });
-  return removal;
+/** Removes finds, each with all that belongs to it or not at all, and copies of photographs that are of no use then. */
+export function removeFinds(outbox: Outbox, planned: readonly PlannedRemoval[], photosFolder: string): Removal[] {
+  const removals = planned.map(({ target }) => removeTarget(outbox, target));
+  if (removals.some(({ kind }) => kind === 'removed')) sweepPhotographs(outbox, photosFolder);
+  return removals;
 }

@@ -7,8 +7,9 @@ import { checkDocument } from '../../find/check-document.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { type ValidationContext, validateFind } from '../../find/validate-find.ts';
 import { type ImportContent, importOfFind, replaceImport } from '../../outbox/entries.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
-import { allFinds, findByIdentCely, findByLocalId } from '../../outbox/stored-finds.ts';
+import type { ImportEntry } from '../../outbox/entry.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { allFinds, findById, findByIdentCely, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
 import { asFind, contentOf } from './enqueue-finds.ts';
 import { foldUnchecked } from './fold-issues.ts';
 import { findsNamed } from './named-finds.ts';
@@ -29,18 +30,14 @@ type ToValidate = {
  * since the vocabularies were harvested.
  * @throws UsageError, FileError for a name that no find has
  */
-export function validateAll(outbox: ServiceOutbox, known: ValidationContext, request: ToValidate): Verdict {
+export function validateAll(outbox: Outbox, known: ValidationContext, request: ToValidate): Verdict {
   const { finds, documents, terms, onProgress } = request;
   for (const name of finds ?? []) refuseOtherFile(outbox, name);
   const verdicts: (readonly Issue[])[] = documents.map(([name, bytes]) => checkDocument(name, bytes, known));
   const all = finds === undefined ? [...allFinds(outbox)] : findsNamed(outbox, finds);
   for (const [index, stored] of all.entries()) {
     onProgress(index, all.length);
-    const find = asFind(stored);
-    const validated = validateFind(find, known);
-    verdicts.push(validated.issues.map((issue) => new Issue({ find: stored.localId, ...find.source, ...issue })));
-    const content = contentOf(find, validated);
-    outbox.change(() => bringUpToDate(outbox, stored.id, content));
+    verdicts.push(validateStored(outbox, stored, known));
   }
   const invalid = verdicts.filter(hasErrors).length;
   // A term that leads nowhere spoils no find that is here; it would spoil the next that is imported.
@@ -50,7 +47,7 @@ export function validateAll(outbox: ServiceOutbox, known: ValidationContext, req
 }
 
 /** @throws FileError, UsageError where the name is no find's, and a folder or a file that is no XML has it */
-function refuseOtherFile(outbox: ServiceOutbox, name: string): void {
+function refuseOtherFile(outbox: Outbox, name: string): void {
   const isFind = (findByLocalId(outbox, name) ?? findByIdentCely(outbox, name)) !== undefined;
   const found = isFind ? undefined : statSync(name, { throwIfNoEntry: false });
   if (found === undefined) return;
@@ -60,10 +57,34 @@ function refuseOtherFile(outbox: ServiceOutbox, name: string): void {
   });
 }
 
-/** As the entry is at this moment: a push may have taken it since the find was read. */
-function bringUpToDate(outbox: ServiceOutbox, findId: number, content: ImportContent): void {
+/** Judges a find, and its entry's document with it. Another pas may change the find meanwhile: then it is judged anew. */
+function validateStored(outbox: Outbox, read: StoredFind, known: ValidationContext): readonly Issue[] {
+  for (let stored: StoredFind | undefined = read; stored !== undefined; stored = findById(outbox, read.id)) {
+    const find = asFind(stored);
+    const validated = validateFind(find, known);
+    if (isBroughtUpToDate(outbox, stored, contentOf(find, validated))) {
+      const where = { find: stored.localId, ...find.source };
+      return validated.issues.map((issue) => new Issue({ ...where, ...issue }));
+    }
+  }
+  return [];
+}
+
+/** @returns whether the find is as it was read, so that its entry has this content now; a push may have taken the entry */
+function isBroughtUpToDate(outbox: Outbox, { id, version }: StoredFind, content: ImportContent): boolean {
+  if (importToReplace(outbox, id, content) === undefined) return true;
+  return outbox.change(() => {
+    if (findById(outbox, id)?.version !== version) return false;
+    const entry = importToReplace(outbox, id, content);
+    if (entry !== undefined) replaceImport(outbox, entry, content);
+    return true;
+  });
+}
+
+/** The import that is not as it should be; undefined where nothing is to be done. */
+function importToReplace(outbox: Outbox, findId: number, content: ImportContent): ImportEntry | undefined {
   const entry = importOfFind(outbox, findId);
-  if (entry === undefined || (entry.state !== 'draft' && entry.state !== 'queued')) return;
+  if (entry === undefined || (entry.state !== 'draft' && entry.state !== 'queued')) return undefined;
   const same = content.document === null ? entry.document === null : entry.document?.equals(content.document) === true;
-  if (!same) replaceImport(outbox, entry, content);
+  return same ? undefined : entry;
 }

@@ -1,68 +1,63 @@
 import { differingElements, type HarvestedElements, type HarvestedFind, readHarvestedFind } from '../../find/harvested-find.ts';
+import { attemptsOf } from '../../outbox/attempts.ts';
+import { importOfRecord } from '../../outbox/entries.ts';
 import type { Entry, ImportEntry } from '../../outbox/entry.ts';
-import type { Gap } from '../../outbox/gaps.ts';
-import { attemptsOf } from '../../outbox/journal.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
-import { acceptedSince, latestAccepted, ownerOf } from '../../outbox/owners.ts';
-import type { ServerNow } from '../../outbox/server-time.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { acceptedSince, latestAccepted } from '../../outbox/ownership.ts';
 import { childOf } from '../../xml/element.ts';
 import { parseXml } from '../../xml/parse.ts';
 import { type FindHarvest, type HarvestedFinds, harvestFinds } from '../harvest/harvest-finds.ts';
-import { earliestMs, inServerTime, windowOf } from './doubt-window.ts';
+import { earliestMs, windowOf } from './attempt-window.ts';
 import { shownKindOf } from './judge-absence.ts';
-import { couldBeMade, makingOf } from './judge-doubt.ts';
+import { couldBeMade, makingOf } from './judge-import.ts';
 import type { View } from './verdict.ts';
 
 export type LookContext = FindHarvest & {
-  readonly outbox: ServiceOutbox;
-  /** The service's identifier of the account; what it may have sent without this outbox knowing counts as its. */
-  readonly user: string | undefined;
-  /** The one that the harvest is signed in as; undefined for nobody, or where that is not known. */
+  readonly outbox: Outbox;
+  /** The account that the harvest is signed in as; undefined for an anonymous harvest, or where that is not known. */
   readonly harvester: string | undefined;
-  /** How long after an attempt the service may still be working on it. */
-  readonly settleMs: number;
 };
 
-export type Evidence = View & ServerNow;
+export type Evidence = View;
 
 /** How far before the first attempt the harvest begins. */
 const LOOK_BACK_MS = 24 * 3600 * 1000;
-const MOST_CANARIES = 50;
+const MAX_CANARIES = 50;
 
-/** One harvest that covers all doubts and, where there is one, a canary for each state. */
-export async function gatherEvidence(context: LookContext, doubts: readonly Entry[], gaps: readonly Gap[]): Promise<Evidence> {
-  const { outbox, clock } = context;
-  const canaries = latestAccepted(outbox, MOST_CANARIES);
-  /** Undefined where a doubt may be as old as it likes: no answer was given before it, and none near it. */
-  const beginOf = (now: ServerNow): number | undefined => {
-    const begins = doubts.map((entry) => earliestMs(outbox, entry, now));
-    if (begins.includes(undefined)) return undefined;
-    return Math.min(
-      now.nowMs,
-      ...begins.map((begin) => begin ?? now.nowMs),
-      ...canaries.map((entry) => earliestMs(outbox, entry, now) ?? now.nowMs),
-      ...gaps.map((gap) => inServerTime(gap, now).fromMs),
-    );
-  };
-  const guessed = beginOf({ nowMs: clock.now(), offsetMs: 0 });
-  let from = guessed === undefined ? undefined : guessed - LOOK_BACK_MS;
-  let harvest = await harvestFinds(context, from ?? null);
-  const now = { nowMs: harvest.beganMs, offsetMs: harvest.beganMs - clock.now() };
-  // Only now is it known how wrong this machine's clock is.
-  const begin = beginOf(now);
-  if (from !== undefined && (begin === undefined || begin < from)) {
-    from = begin === undefined ? undefined : begin - LOOK_BACK_MS;
-    harvest = await harvestFinds(context, from ?? null);
-  }
-  const accepted = acceptedSince(outbox, from ?? 0, now.offsetMs);
+/** One harvest that covers all uncertain entries and, where there is one, an accepted record of each kind. */
+export async function gatherEvidence(context: LookContext, uncertain: readonly Entry[]): Promise<Evidence> {
+  const { outbox } = context;
+  const canaries = latestAccepted(outbox, MAX_CANARIES);
+  const fromMs = beginOf(outbox, uncertain, canaries);
+  const harvest = await harvestFinds(context, fromMs);
+  return viewOf(context, harvest, canaries, acceptedSince(outbox, fromMs));
+}
+
+/** Without the service's time the wall clock of the attempts is all there is: then the evidence is only shown. */
+function beginOf(outbox: Outbox, uncertain: readonly Entry[], canaries: readonly Entry[]): number {
+  const begins = uncertain.map(
+    (entry) => earliestMs(outbox, entry) ?? attemptsOf(outbox, entry)[0]?.startedAt ?? outbox.clock.now(),
+  );
+  const ofCanaries = canaries.flatMap((entry) => earliestMs(outbox, entry) ?? []);
+  return Math.min(...begins, ...ofCanaries) - LOOK_BACK_MS;
+}
+
+/** A harvest with what the outbox knows of its records. */
+function viewOf(
+  context: LookContext,
+  harvest: HarvestedFinds,
+  canaries: readonly Entry[],
+  accepted: ReadonlyMap<string, number>,
+): View {
+  const { outbox } = context;
   const finds = shownIn(harvest);
   return {
     finds,
     withheld: changesOf(harvest, 'withheld'),
     deleted: changesOf(harvest, 'deleted'),
-    ...now,
-    isOwned: (identCely, shown) => isOwned(context, now, identCely, shown),
-    readsAsSent: (identCely, shown) => readsAs(ownerOf(outbox, identCely), shown),
+    nowMs: harvest.beganMs,
+    isOwned: (identCely, shown) => isOwned(outbox, identCely, shown),
+    readsAsSent: (identCely, shown) => readsAs(importOfRecord(outbox, identCely), shown),
     shown: shownKindsOf(canaries, finds),
     harvester: context.harvester,
     index: {
@@ -91,11 +86,11 @@ function shownKindsOf(canaries: readonly Entry[], finds: View['finds']): Map<str
   return kinds;
 }
 
-function isOwned(context: LookContext, now: ServerNow, identCely: string, shown: HarvestedFind | undefined): boolean {
-  const owner = ownerOf(context.outbox, identCely);
+function isOwned(outbox: Outbox, identCely: string, shown: HarvestedFind | undefined): boolean {
+  const owner = importOfRecord(outbox, identCely);
   if (owner === undefined || shown === undefined) return owner !== undefined;
-  // Somebody may have corrected it since.
-  return readsAs(owner, shown) || wasMadeAs(context, now, owner, shown);
+  // A person may have corrected it since.
+  return readsAs(owner, shown) || couldBeMade(windowOf(outbox, owner), shown);
 }
 
 function readsAs(owner: ImportEntry | undefined, shown: HarvestedFind): boolean {
@@ -103,13 +98,7 @@ function readsAs(owner: ImportEntry | undefined, shown: HarvestedFind): boolean 
   return sent !== undefined && differingElements(sent, shown).every((name) => name === 'evidencni_cislo');
 }
 
-function wasMadeAs(context: LookContext, now: ServerNow, owner: ImportEntry, shown: HarvestedFind): boolean {
-  const answered = attemptsOf(context.outbox, owner.id).some(({ outcome }) => outcome === 'accepted');
-  // An answer ends the time in which it can have been made.
-  return couldBeMade(windowOf({ ...context, settleMs: answered ? 0 : context.settleMs }, owner, now), shown);
-}
-
-/** From the document itself: the find may have been edited since, for another service. */
+/** From the document itself: the find may have been edited since. */
 export function elementsSent({ document }: ImportEntry): HarvestedElements | undefined {
   const find = document === null ? undefined : childOf(parseXml(document).root, 'samostatny_nalez');
   return find === undefined ? undefined : readHarvestedFind(find)?.elements;

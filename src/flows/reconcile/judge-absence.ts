@@ -2,7 +2,7 @@ import { msg } from '../../base/message.ts';
 import type { HarvestedElements } from '../../find/harvested-find.ts';
 import { CLOCK_MARGIN_MS, undecided, type Verdict, type View, type Window } from './verdict.ts';
 
-/** What decides whether an account sees a find: its state, and the organisations of its project and of its receiver. */
+/** The kind of find that an account sees or not: by its state, and the organisations of its project and of its receiver. */
 export function shownKindOf(elements: HarvestedElements, stav: number): string {
   return [elements.projekt, elements.predano_organizace].map(idOf).concat(String(stav)).join(' ');
 }
@@ -29,27 +29,23 @@ export function judgeAbsence(window: Window, kind: string, view: View): Verdict 
 
 /** An account may see its own records and not those of another, so only its own harvest proves that it did not make one. */
 function wouldBeShown({ accounts }: Window, makers: ReadonlySet<string> | undefined, harvester: string | undefined): boolean {
-  if (accounts === undefined || accounts.size === 0 || makers === undefined) return false;
+  if (accounts.size === 0 || makers === undefined) return false;
   return [...accounts].every((account) => account === harvester && makers.has(account));
 }
 
 /**
- * Why what a harvest does not show may be there all the same; undefined where it would be shown by now. The service must
+ * Why something that a harvest does not show may be there all the same; undefined where it would be shown by now. The service must
  * be done with the write, and its index must have had the time to come that far.
- * @param shownMs of when the very record is that was looked at for the write
+ * @param shownMs when the record itself changed last, where the write was a change of it
  */
 export function tooEarly(
-  window: Window,
+  { bounds }: Window,
   { nowMs, index }: Pick<View, 'nowMs' | 'index'>,
   shownMs = Number.NEGATIVE_INFINITY,
 ): Verdict | undefined {
-  const { fromMs, settledMs } = window;
-  if (settledMs === Number.POSITIVE_INFINITY)
-    return undecided('copy-may-send', msg`a copy of this outbox has it queued as well, and may still send it`, []);
-  if (nowMs <= settledMs) {
-    const seconds = Math.ceil((settledMs - nowMs) / 1000);
-    return undecided('maybe-under-way', msg`the service may still be working on it; ask again in ${seconds} s`, []);
-  }
+  if (bounds === undefined) return timeUnknown([]);
+  const { fromMs, settledMs } = bounds;
+  if (nowMs <= settledMs) return maybeUnderWay(settledMs, nowMs);
   const behind = [...index.unlisted].find(([, acceptedMs]) => acceptedMs >= fromMs - CLOCK_MARGIN_MS);
   if (behind !== undefined) return indexBehind(behind[0]);
   const waitMs = settledMs + index.allowanceMs - nowMs;
@@ -59,7 +55,18 @@ export function tooEarly(
   return undecided('index-may-lag', reason, []);
 }
 
-/** @param missing what it does not show, although the service has it */
+/** The service, or something on the way to it, may not be done with the write. */
+export function maybeUnderWay(settledMs: number, nowMs: number): Verdict {
+  const seconds = Math.ceil((settledMs - nowMs) / 1000);
+  return undecided('maybe-under-way', msg`the service may still be working on it; ask again in ${seconds} s`, []);
+}
+
+/** The service had not said the time before the attempt, so evidence is shown to a person and settles nothing by itself. */
+export function timeUnknown(candidates: readonly string[]): Verdict {
+  return undecided('time-unknown', msg`the service did not say the time before the attempt, so a person decides`, candidates);
+}
+
+/** @param missing a record or file that it does not show, although the service has it */
 export function indexBehind(missing: string): Verdict {
   const reason = msg`the harvest does not show ${missing} either, which the service has accepted since: its index is behind`;
   return undecided('index-behind', reason, []);

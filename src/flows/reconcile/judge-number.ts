@@ -3,25 +3,24 @@ import { msg } from '../../base/message.ts';
 import type { OaiRecord } from '../../oai/record.ts';
 import { entriesOfRecord } from '../../outbox/entries.ts';
 import type { NumberEntry } from '../../outbox/entry.ts';
-import { mayHaveArrived } from '../../outbox/latest-number.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type FindHarvest, listedFindOf } from '../harvest/harvest-finds.ts';
 import { elementsSent } from './gather-evidence.ts';
-import { tooEarly } from './judge-absence.ts';
+import { maybeUnderWay, tooEarly } from './judge-absence.ts';
 import type { RecordEvidence } from './judge-photograph.ts';
 import { CLOCK_MARGIN_MS, type Verdict, type View, type Window } from './verdict.ts';
 
-type NumberDoubt = {
+type UncertainNumber = {
   readonly identCely: string;
   readonly value: string;
-  /** What the record may have without anybody else having set it; empty where nothing is known of it. */
+  /** The numbers that the record may have without another account having set them; empty where nothing is known of it. */
   readonly known: ReadonlySet<string>;
   readonly window: Window;
 };
 
-/** The verdict on a number that may have been sent. It is not simply sent again: another one may have replaced it meanwhile. */
-export function judgeNumber(doubt: NumberDoubt, record: RecordEvidence, view: Pick<View, 'nowMs' | 'index'>): Verdict {
-  const { identCely, value, known, window } = doubt;
+/** The verdict on a number that may have been sent. It is not sent again blindly: another one may have replaced it meanwhile. */
+export function judgeNumber(judged: UncertainNumber, record: RecordEvidence, view: Pick<View, 'nowMs' | 'index'>): Verdict {
+  const { identCely, value, known, window } = judged;
   if (record === undefined) {
     return {
       kind: 'undecided',
@@ -32,9 +31,13 @@ export function judgeNumber(doubt: NumberDoubt, record: RecordEvidence, view: Pi
   }
   const current = record.find.elements.evidencni_cislo?.toString() ?? '';
   if (current === value) {
+    // Something on the way may send it once more, and so overwrite a later number: until then none is sent.
+    if (window.bounds !== undefined && view.nowMs <= window.bounds.settledMs)
+      return maybeUnderWay(window.bounds.settledMs, view.nowMs);
     return { kind: 'found', basis: 'same-number', identCely, reason: msg`${identCely} has this number`, candidates: [] };
   }
-  const isAsBefore = known.size > 0 ? known.has(current) : current === '' || record.changedMs < window.fromMs - CLOCK_MARGIN_MS;
+  const isOlder = window.bounds !== undefined && record.changedMs < window.bounds.fromMs - CLOCK_MARGIN_MS;
+  const isAsBefore = known.size > 0 ? known.has(current) : current === '' || isOlder;
   if (!isAsBefore) {
     const reason =
       current === ''
@@ -72,20 +75,15 @@ export async function listedRecord({ client, format, signal }: Asking, identCely
 }
 
 /**
- * The numbers that a record may have without anybody else having set one: the one that was accepted last, or came with its import, and
- * those of which nobody knows whether they arrived. None where nothing is known of the record.
+ * The numbers that a record may have without another account having set one: the one that was accepted last, or came with its import, the
+ * one that the entry expects, and those of unknown end. None where nothing is known of the record.
  */
-export function numbersFromHere(outbox: ServiceOutbox, { id, identCely }: NumberEntry): ReadonlySet<string> {
+export function numbersFromHere(outbox: Outbox, { id, identCely, expects }: NumberEntry): ReadonlySet<string> {
   const others = entriesOfRecord(outbox, identCely ?? '').filter((entry) => entry.id !== id);
   const numbers = others.filter((entry) => entry.kind === 'number');
   const made = others.find(({ kind, state }) => kind === 'import' && state === 'accepted');
   const ofImport = made?.kind === 'import' ? [elementsSent(made)?.evidencni_cislo?.toString() ?? ''] : [];
   const last = numbers.findLast(({ state }) => state === 'accepted')?.value;
-  const open = numbers.filter((entry) => mayHaveArrived(outbox, entry)).map(({ value }) => value);
-  return new Set([...(last === undefined ? ofImport : [last]), ...open]);
-}
-
-/** Any other verdict leaves it as it was: a number may be sent again. */
-export function settlesNumber({ kind, basis }: Verdict): boolean {
-  return kind === 'found' || basis === 'other-number' || basis === 'not-looked-up';
+  const open = numbers.filter(({ unknownAttempts }) => unknownAttempts > 0).map(({ value }) => value);
+  return new Set([...(last === undefined ? ofImport : [last]), ...(expects === null ? [] : [expects]), ...open]);
 }

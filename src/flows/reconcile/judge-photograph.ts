@@ -1,9 +1,9 @@
 import { type Message, msg } from '../../base/message.ts';
 import type { HarvestedFile, HarvestedFind, HistoryEntry } from '../../find/harvested-find.ts';
-import { indexBehind, tooEarly } from './judge-absence.ts';
+import { indexBehind, timeUnknown, tooEarly } from './judge-absence.ts';
 import { type Basis, CLOCK_MARGIN_MS, fits, undecided, type Verdict, type View, type Window } from './verdict.ts';
 
-export type PhotoDoubt = {
+export type UncertainPhoto = {
   readonly entryId: number;
   readonly identCely: string;
   readonly fileName: string;
@@ -18,40 +18,36 @@ export type RecordEvidence = { readonly find: HarvestedFind; readonly changedMs:
  * The verdict on a photograph, by the files that its record has. The digest proves; where the service removed a place
  * from the photograph and so changed its bytes, its name, its time and its sender stand in.
  * @param settled photographs of the same record that are known to be there, whose files are theirs
- * @param doubts all uncertain photographs of the record
+ * @param uncertain all uncertain photographs of the record
  */
 export function judgePhoto(
-  doubt: PhotoDoubt,
-  doubts: readonly PhotoDoubt[],
-  settled: readonly Pick<PhotoDoubt, 'fileName' | 'sha512Hex' | 'window'>[],
+  judged: UncertainPhoto,
+  uncertain: readonly UncertainPhoto[],
+  settled: readonly Settled[],
   record: RecordEvidence,
   view: Pick<View, 'nowMs' | 'index'>,
 ): Verdict {
   if (record === undefined)
-    return undecided('record-not-shown', msg`the harvest does not show ${doubt.identCely} to this account`, []);
+    return undecided('record-not-shown', msg`the harvest does not show ${judged.identCely} to this account`, []);
   const { find } = record;
-  const byDigest = find.files.find((file) => file.sha512Hex === doubt.sha512Hex);
-  if (byDigest !== undefined) {
-    return found(doubt, 'same-digest', msg`${byDigest.name} has the same digest`, [byDigest.name]);
+  const byDigest = find.files.find((file) => file.sha512Hex === judged.sha512Hex);
+  const isTaken = byDigest !== undefined && settled.some((other) => other.sha512Hex === byDigest.sha512Hex);
+  if (byDigest !== undefined && !isTaken) {
+    return found(judged, 'same-digest', msg`${byDigest.name} has the same digest`, [byDigest.name]);
   }
-  const free = find.files.filter((file) => !settled.some((other) => isFileOf(other, file)));
-  const mine = free.filter((file) => isFileOf(doubt, file));
+  const owners = ownersOf(find.files, settled);
+  const free = find.files.filter((file) => !owners.has(file));
+  const mine = free.filter((file) => isFileOf(judged, file));
   const [only] = mine;
   const names = mine.map(({ name }) => name);
-  const rivals = doubts.filter((other) => mine.some((file) => isFileOf(other, file)));
-  if (only !== undefined && doubt.window.accounts === undefined) {
-    return undecided(
-      'maker-unknown',
-      msg`a file of this name is there, but nobody knows which account sent the photograph`,
-      names,
-    );
-  }
+  const rivals = uncertain.filter((other) => mine.some((file) => isFileOf(other, file)));
+  if (only !== undefined && judged.window.bounds === undefined) return timeUnknown(names);
   if (only !== undefined && mine.length === 1 && rivals.length === 1) {
     const reason = msg`${only.name} came from a file of this name since the attempt, by this account`;
-    return found(doubt, 'same-name-and-new', reason, names);
+    return found(judged, 'same-name-and-new', reason, names);
   }
   if (mine.length > 0) return undecided('several-files', msg`several files could be this photograph`, names);
-  const near = free.filter((file) => couldBeStored(doubt.window, file) && !doubts.some((other) => isFileOf(other, file)));
+  const near = free.filter((file) => couldBeStored(judged.window, file) && !uncertain.some((other) => isFileOf(other, file)));
   if (near.length > 0) {
     return undecided(
       'other-name-and-new',
@@ -59,31 +55,60 @@ export function judgePhoto(
       near.map(({ name }) => name),
     );
   }
+  const shown = new Set(owners.values());
   const behind = settled.find(
-    (other) => other.window.untilMs >= doubt.window.fromMs - CLOCK_MARGIN_MS && !find.files.some((file) => isFileOf(other, file)),
+    (other) => (other.window.bounds?.untilMs ?? 0) >= (judged.window.bounds?.fromMs ?? 0) - CLOCK_MARGIN_MS && !shown.has(other),
   );
   if (behind !== undefined) return indexBehind(behind.fileName);
   return (
-    tooEarly(doubt.window, view, record.changedMs) ?? {
+    tooEarly(judged.window, view, record.changedMs) ?? {
       kind: 'absent',
       basis: 'not-among-those-shown',
-      reason: msg`${doubt.identCely} is shown with its files, and this is none of them`,
+      reason: msg`${judged.identCely} is shown with its files, and this is none of them`,
       candidates: [],
     }
   );
 }
 
-function found(doubt: PhotoDoubt, basis: Basis, reason: Message, candidates: readonly string[]): Verdict {
-  return { kind: 'found', identCely: doubt.identCely, basis, reason, candidates };
+function found(judged: UncertainPhoto, basis: Basis, reason: Message, candidates: readonly string[]): Verdict {
+  return { kind: 'found', identCely: judged.identCely, basis, reason, candidates };
 }
 
-function isFileOf(photo: Pick<PhotoDoubt, 'fileName' | 'sha512Hex' | 'window'>, file: HarvestedFile): boolean {
+type Settled = Pick<UncertainPhoto, 'fileName' | 'sha512Hex' | 'window'>;
+
+/**
+ * The files of photographs that are known to be there, one for each: of the same digest, else of its name and nearest to its attempt.
+ * Cameras give one name to many photographs, and clocks agree only roughly, so that a photograph may fit the file of the next one, too.
+ */
+function ownersOf(files: readonly HarvestedFile[], settled: readonly Settled[]): ReadonlyMap<HarvestedFile, Settled> {
+  const owners = new Map<HarvestedFile, Settled>();
+  const byDigest = new Map(files.map((file) => [file.sha512Hex, file]));
+  const changed = settled.filter((photo) => {
+    const file = byDigest.get(photo.sha512Hex);
+    if (file !== undefined) owners.set(file, photo);
+    return file === undefined;
+  });
+  for (const photo of changed) {
+    const fitting = files.filter((file) => !owners.has(file) && isFileOf(photo, file));
+    const nearest = fitting.toSorted((one, other) => outsideMs(photo.window, one) - outsideMs(photo.window, other)).at(0);
+    if (nearest !== undefined) owners.set(nearest, photo);
+  }
+  return owners;
+}
+
+/** How far from the bounds of the attempts a file was stored. */
+function outsideMs({ bounds }: Window, file: HarvestedFile): number {
+  const atMs = Date.parse(storingOf(file)?.at ?? '');
+  return bounds === undefined || Number.isNaN(atMs) ? 0 : Math.max(0, bounds.fromMs - atMs, atMs - bounds.untilMs);
+}
+
+function isFileOf(photo: Settled, file: HarvestedFile): boolean {
   if (file.sha512Hex === photo.sha512Hex) return true;
   return storingOf(file)?.note === photo.fileName && couldBeStored(photo.window, file);
 }
 
 /** By one of the accounts, in this time. */
-export function couldBeStored(window: Window, file: HarvestedFile): boolean {
+function couldBeStored(window: Window, file: HarvestedFile): boolean {
   const stored = storingOf(file);
   return stored !== undefined && fits(window, stored);
 }

@@ -2,15 +2,14 @@ import { UsageError } from '../../base/errors.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { type ElementName, FIELDS } from '../../find/fields.ts';
 import { differingElements, type HarvestedFind, valueText } from '../../find/harvested-find.ts';
-import { knownAccount } from '../../outbox/accounts.ts';
+import { importOfRecord } from '../../outbox/entries.ts';
 import type { Entry, ImportEntry } from '../../outbox/entry.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
-import { ownerOf } from '../../outbox/owners.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
 import { KIND_WORDS } from '../finds/entry-words.ts';
 import { type FindHarvest, listedFindOf } from '../harvest/harvest-finds.ts';
-import { accountsOf } from './doubt-window.ts';
+import { windowOf } from './attempt-window.ts';
 import { elementsSent } from './gather-evidence.ts';
-import { makingOf } from './judge-doubt.ts';
+import { makingOf } from './judge-import.ts';
 import { listedRecord } from './judge-number.ts';
 
 /** An element as it was sent and as the record has it; null where it is absent. */
@@ -31,7 +30,7 @@ type LookedAt = {
  * Why an entry cannot be settled as that of a record, by what is known here. Two finds settled as one record would leave one of them at
  * no service at all.
  */
-export function recordProblem(outbox: ServiceOutbox, entry: Entry, identCely: string): UsageError | undefined {
+export function recordProblem(outbox: Outbox, entry: Entry, identCely: string): UsageError | undefined {
   if (entry.kind !== 'import') {
     if (entry.identCely === identCely) return undefined;
     const [kind, own] = [KIND_WORDS[entry.kind], entry.identCely ?? ''];
@@ -39,7 +38,7 @@ export function recordProblem(outbox: ServiceOutbox, entry: Entry, identCely: st
       hint: msg`If ${own} has it, give that identifier.`,
     });
   }
-  const owner = ownerOf(outbox, identCely);
+  const owner = importOfRecord(outbox, identCely);
   if (owner === undefined) return formProblem(entry, identCely);
   const [find, other] = [entry.localId ?? '', owner.localId ?? identCely];
   return new UsageError(msg`${identCely} is the record of ${other} already.`, {
@@ -65,7 +64,7 @@ function formProblem({ project }: ImportEntry, identCely: string): UsageError | 
  * @returns undefined where the service has no such record; what {@link listedRecord} throws
  */
 export async function lookAtRecord(
-  context: Pick<FindHarvest, 'client' | 'format' | 'signal'> & { readonly outbox: ServiceOutbox },
+  context: Pick<FindHarvest, 'client' | 'format' | 'signal'> & { readonly outbox: Outbox },
   entry: ImportEntry,
   identCely: string,
 ): Promise<LookedAt | undefined> {
@@ -101,9 +100,9 @@ function compare(entry: ImportEntry, find: HarvestedFind): Compared[] {
   })).filter((each) => each.sent !== null || each.now !== null);
 }
 
-/** The account that made the record, where it is known that this find was sent by none but others. */
-function otherMaker(outbox: ServiceOutbox, entry: ImportEntry, find: HarvestedFind): string | undefined {
-  const accounts = accountsOf(outbox, entry, knownAccount(outbox)?.identCely);
+/** The account that made the record, where this find was sent by other accounts alone. */
+function otherMaker(outbox: Outbox, entry: ImportEntry, find: HarvestedFind): string | undefined {
+  const { accounts } = windowOf(outbox, entry);
   const maker = makingOf(find)?.user ?? '';
-  return maker === '' || accounts === undefined || accounts.has(maker) ? undefined : maker;
+  return maker === '' || accounts.size === 0 || accounts.has(maker) ? undefined : maker;
 }

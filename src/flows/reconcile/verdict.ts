@@ -1,5 +1,6 @@
 import type { Message } from '../../base/message.ts';
 import type { HarvestedFind } from '../../find/harvested-find.ts';
+import type { AttemptBounds } from '../../outbox/entry.ts';
 
 /**
  * Evidence about writes of unknown end. What is found decides; what is not found decides only where it would have been
@@ -14,14 +15,13 @@ type Grounds = { readonly basis: Basis; readonly reason: Message; readonly candi
 export type Basis =
   | 'same-and-new'
   | 'rival-find'
-  | 'maker-unknown'
+  | 'time-unknown'
   | 'several-same'
   | 'same-but-made-otherwise'
   | 'alike-and-new'
   | 'deleted-since'
   | 'no-like-record-shown'
   | 'maybe-under-way'
-  | 'copy-may-send'
   | 'index-behind'
   | 'index-may-lag'
   | 'not-among-those-shown'
@@ -36,28 +36,24 @@ export type Basis =
   | 'not-looked-up'
   | 'find-absent';
 
-/** When the write may have been carried out: from its first attempt to as long as the service may work on its last. */
+/** The attempts that are judged: when the service may have carried them out, and the accounts that made them. */
 export type Window = {
-  readonly fromMs: number;
-  readonly untilMs: number;
-  /** The service has said by then how its last attempt ended: what was made later was not made by it. */
-  readonly answeredMs: number;
-  /** From when on the service is certainly done with it: not before `untilMs` but where that is only a bound. */
-  readonly settledMs: number;
-  /** The service's identifiers of the accounts that it was tried with; undefined where that is not known. */
-  readonly accounts: ReadonlySet<string> | undefined;
+  /** Undefined where the service had not said the time before one of them: then nothing settles by itself. */
+  readonly bounds: AttemptBounds | undefined;
+  /** The service's identifiers of the accounts. */
+  readonly accounts: ReadonlySet<string>;
 };
 
-/** What a harvest shows, and what this outbox knows of it. */
+/** A harvest, and what this outbox knows of it. */
 export type View = {
   readonly finds: ReadonlyMap<string, HarvestedFind>;
   readonly nowMs: number;
   /**
-   * Whether an entry of this outbox is known to have made the record. Given the record as it is now: whether it is still
-   * that entry's, since a service that was put back from a backup gives an identifier a second time.
+   * An entry of this outbox is known to have made the record. Given the record as it is now: it is still that entry's, since a service
+   * that was put back from a backup gives an identifier a second time.
    */
   readonly isOwned: (identCely: string, shown?: HarvestedFind) => boolean;
-  /** Whether the record reads as the entry that made it was sent, but for its number. */
+  /** The record reads as the entry that made it was sent, but for its number. */
   readonly readsAsSent: (identCely: string, shown: HarvestedFind) => boolean;
   /**
    * By kind, the accounts that made the records which the harvest shows and that are known to have been made from here: it would
@@ -88,9 +84,9 @@ export function undecided(basis: Basis, reason: Message, candidates: readonly st
   return { kind: 'undecided', basis, reason, candidates };
 }
 
-/** By one of its accounts, in this time. */
-export function fits({ fromMs, untilMs, accounts }: Window, made: { readonly at: string; readonly user: string }): boolean {
-  if (accounts !== undefined && !accounts.has(made.user)) return false;
+/** Made by one of the accounts, inside the bounds; without bounds, by one of the accounts. */
+export function fits({ bounds, accounts }: Window, made: { readonly at: string; readonly user: string }): boolean {
+  if (!accounts.has(made.user)) return false;
   const atMs = Date.parse(made.at);
-  return atMs >= fromMs - CLOCK_MARGIN_MS && atMs <= untilMs + CLOCK_MARGIN_MS;
+  return bounds === undefined || (atMs >= bounds.fromMs - CLOCK_MARGIN_MS && atMs <= bounds.untilMs + CLOCK_MARGIN_MS);
 }

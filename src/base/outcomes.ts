@@ -1,0 +1,71 @@
+import { type Message, msg } from './message.ts';
+
+/** What a failure is about. `answer`: the status and the findings tell; `none`: neither a failure of the entry nor of others. */
+export type FailureScope = 'none' | 'answer' | 'record' | 'project' | 'kind' | 'service';
+
+type OutcomeTraits = {
+  /** As people read it. */
+  readonly word: Message;
+  /** True lengthens the backoff of the entry, false ends it, `neutral` says nothing of the entry. */
+  readonly countsAsFailure: boolean | 'neutral';
+  /** The service may have carried the request out without an answer that says so. */
+  readonly mayHaveArrived: boolean;
+  /** True: the service itself answered; false: something else may have; `neutral`: there is no answer to judge by. */
+  readonly provesPeer: boolean | 'neutral';
+  readonly scope: FailureScope;
+  /**
+   * When the entry is sent again where it stays queued: `first` before all others, `in-turn` behind those that are due, after the
+   * (slow) `backoff` of its consecutive failures, or `never` by itself.
+   */
+  readonly retry: 'never' | 'first' | 'in-turn' | 'backoff' | 'slow-backoff';
+};
+
+const RESULT = { countsAsFailure: false, mayHaveArrived: false, provesPeer: true, retry: 'never' } as const;
+const NEUTRAL = { countsAsFailure: 'neutral', mayHaveArrived: false } as const;
+const FAILED = { countsAsFailure: true, mayHaveArrived: false, retry: 'backoff' } as const;
+
+const TABLE = {
+  accepted: { ...RESULT, word: msg`accepted`, scope: 'none' },
+  'already-applied': { ...RESULT, word: msg`the same already`, scope: 'none' },
+  refused: { ...RESULT, word: msg`refused`, scope: 'answer' },
+  /** Refused without findings; sent again only where two imports of one project may have taken the same number at once. */
+  'refused-unspecified': { ...RESULT, word: msg`refused`, scope: 'kind', retry: 'backoff' },
+  /** Refused by something on the way to the service, so that the entry need not be at fault. */
+  'refused-by-intermediary': {
+    ...FAILED,
+    word: msg`refused on the way`,
+    provesPeer: 'neutral',
+    scope: 'kind',
+    retry: 'slow-backoff',
+  },
+  forbidden: { ...RESULT, word: msg`not allowed`, scope: 'answer' },
+  unauthorised: { ...NEUTRAL, word: msg`not signed in`, provesPeer: true, scope: 'none', retry: 'in-turn' },
+  throttled: { ...NEUTRAL, word: msg`too many requests`, provesPeer: true, scope: 'service', retry: 'first' },
+  busy: { ...FAILED, word: msg`record busy`, provesPeer: true, scope: 'record' },
+  closed: { ...NEUTRAL, word: msg`service closed`, provesPeer: true, scope: 'service', retry: 'first' },
+  'not-delivered': { ...NEUTRAL, word: msg`did not arrive`, provesPeer: 'neutral', scope: 'service', retry: 'first' },
+  /** Its beginning left, and the connection was lost before its last byte. */
+  cut: { ...FAILED, word: msg`cut off`, provesPeer: 'neutral', scope: 'kind' },
+  'content-changed': { ...RESULT, word: msg`file changed`, provesPeer: 'neutral', scope: 'none' },
+  uncertain: { ...FAILED, word: msg`uncertain`, mayHaveArrived: true, provesPeer: false, scope: 'service' },
+} as const satisfies Record<string, OutcomeTraits>;
+
+export type OutcomeKind = keyof typeof TABLE;
+
+/** Meaning of an answer of the service, or of the lack of one. A new kind is a row above, and the compiler names the places that must know it. */
+export const OUTCOMES: Readonly<Record<OutcomeKind, OutcomeTraits>> = TABLE;
+
+/** How an attempt ended, as the journal has it: also without an answer that could be judged. */
+export type AttemptOutcome = OutcomeKind | 'not-sent' | 'orphaned' | 'probe';
+
+export const ATTEMPT_OUTCOMES: Readonly<
+  Record<AttemptOutcome, Pick<OutcomeTraits, 'word' | 'countsAsFailure' | 'mayHaveArrived'>>
+> = {
+  ...OUTCOMES,
+  /** The push ended before the request left. */
+  'not-sent': { ...NEUTRAL, word: msg`did not leave` },
+  /** The process died while the request was under way. */
+  orphaned: { countsAsFailure: true, mayHaveArrived: true, word: msg`lost` },
+  /** A question to the service that changes nothing, written down with the entry that it was asked for. */
+  probe: { ...NEUTRAL, word: msg`only asked` },
+};

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { type ElementName, FIELDS, type Field, type FindElements, pointElement } from './fields.ts';
+import { type HarvestedElements, nameKey } from './harvested-find.ts';
+import { NEW_PERSON } from './resolve-reference.ts';
+
+/** Elements that say what became of a find since, not what it is. */
+const SINCE_FOUND: readonly ElementName[] = ['evidencni_cislo', 'stav', 'predano', 'predano_organizace'];
+
+/** `open`: without what the service guards, for records of which the reader is not shown that. */
+type AsFoundForm = 'full' | 'open';
+
+type Elements = FindElements | HarvestedElements;
+type Value = Elements[ElementName];
+
+/**
+ * Digest of a find as it was found, equal for a find and for the service's record of it: hexadecimal SHA-256 of canonical JSON. A finder
+ * who goes by name has no identifier yet; the record has one: compare with the digest of the record that names the finder, too.
+ */
+export function asFoundDigest(elements: Elements, form: AsFoundForm): string {
+  const values = FIELDS.flatMap((field) => {
+    const isLeftOut = SINCE_FOUND.includes(field.name) || (form === 'open' && field.parent !== undefined);
+    const value = isLeftOut ? null : canonicalValue(field, elements);
+    return value === null ? [] : [[field.name, value]];
+  });
+  return createHash('sha256').update(JSON.stringify(values)).digest('hex');
+}
+
+/** Null where the element is absent, or says no more than if it were. */
+function canonicalValue(field: Field, elements: Elements): string | number | readonly number[] | true | null {
+  const value = elements[field.name];
+  switch (field.kind) {
+    case 'reference':
+    case 'term':
+      return canonicalReference(value);
+    case 'boolean':
+      return value === true || value === 'true' || value === '1' ? true : null;
+    case 'integer':
+    case 'state':
+      return canonicalInteger(value);
+    case 'point': {
+      const { geom_system: system } = elements;
+      const isCounted = (system === '4326' || system === '5514') && pointElement(system) === field.name;
+      return isCounted ? numbersIn(canonicalText(value)) : null;
+    }
+    case 'text':
+    case 'date':
+    case 'geom-system':
+      return canonicalText(value);
+  }
+}
+
+function canonicalReference(value: Value): string | null {
+  if (typeof value !== 'object') return canonicalText(value);
+  return value.id === NEW_PERSON ? `${NEW_PERSON} ${nameKey(value.text.normalize('NFC'))}` : canonicalText(value.id);
+}
+
+function canonicalInteger(value: Value): number | string | null {
+  const text = canonicalText(value);
+  const number = Number(text);
+  return text === null || Number.isNaN(number) ? text : number;
+}
+
+function canonicalText(value: Value): string | null {
+  if (value === undefined || typeof value === 'object') return null;
+  const text = String(value).normalize('NFC').replace(/\r\n?/g, '\n').trim();
+  return text === '' ? null : text;
+}
+
+function numbersIn(wkt: string | null): readonly number[] | null {
+  const numbers = [...(wkt ?? '').matchAll(/-?\d+(?:\.\d+)?/g)].map(([text]) => Number(text));
+  return numbers.length === 0 ? null : numbers;
+}

@@ -1,0 +1,51 @@
+import { existsSync } from 'node:fs';
+import { t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { isLockingReliable } from '../../store/lock-file.ts';
+import { fenceOf } from '../outbox/fence.ts';
+import { type Check, checkDatabase, ok, problem } from './check-machine.ts';
+
+/** Tells if the journal can be read, how large it is, and where it lies. */
+export function checkJournal(file: string, layout: 'state' | 'beside'): Check {
+  if (!existsSync(file)) return ok('journal', t`${file} is not made yet`);
+  const todo = t`Have it rebuilt from what can be read and from the outboxes: ${cmd`pas outbox check`}`;
+  const { level, message } = checkDatabase('journal', file, todo);
+  if (level !== 'ok') return problem('journal', message, todo, 'config');
+  return ok('journal', layout === 'state' ? t`${message}, for all outboxes of this machine` : t`${message}, beside its outbox`);
+}
+
+/** Tells if a lock in the folder keeps another process out. */
+export function checkLocks(folder: string): Check {
+  if (!existsSync(folder)) return ok('locks', t`${folder} is made by the first push`);
+  if (isLockingReliable(folder)) return ok('locks', t`a lock in ${folder} keeps a second push out`);
+  return problem(
+    'locks',
+    t`A lock in ${folder} does not keep a second push out: finds could be sent twice.`,
+    t`Put the state folder on a disk of this machine (PAS_STATE), and never start two pushes at once.`,
+  );
+}
+
+/** Tells if a push from here is let go. @param machine identifier of this machine; empty where it has none */
+export function checkFence(outbox: Outbox, machine: string): Check {
+  const { journal, journalProblem } = outbox;
+  if (journalProblem !== undefined) {
+    const todo = journalProblem.hint ?? t`Mend it and run \`${cmd`pas doctor`}\` again.`;
+    return problem('belongs-to', journalProblem.message, todo, journalProblem.exitReason);
+  }
+  const fence = journal === undefined ? 'new' : fenceOf(outbox, machine).kind;
+  switch (fence) {
+    case 'own':
+      return ok('belongs-to', t`the outbox is pushed from this machine`);
+    case 'new':
+      return ok('belongs-to', t`the outbox was not pushed yet`);
+    case 'lost-journal':
+      return ok('belongs-to', t`the outbox was pushed with a journal that is gone; the next push looks at the service first`);
+    case 'foreign':
+      return problem(
+        'belongs-to',
+        t`The outbox was pushed from another machine or with another journal.`,
+        t`If nothing is sent from there any more: ${cmd`pas outbox adopt --yes`}`,
+      );
+  }
+}

@@ -1,0 +1,42 @@
+import { UsageError } from '../../base/errors.ts';
+import { msgid } from '../../base/language.ts';
+import { cmd, msg, nmsg } from '../../base/message.ts';
+import type { EarlierOutbox } from '../../outbox/journal.ts';
+import { headerOf, type Outbox, updateHeader } from '../../outbox/open-outbox.ts';
+
+/**
+ * Other outboxes from which this machine has sent with the account, and that a person has not said to be separate from this one. The
+ * latest first; none where there is no journal.
+ * @param account the service's identifier
+ */
+export function earlierOutboxes(outbox: Outbox, account: string): EarlierOutbox[] {
+  const { outbox: id, address, separateFrom } = headerOf(outbox);
+  const earlier = outbox.journal?.outboxesOf(account, address, id) ?? [];
+  return earlier.filter(({ outbox: other }) => !separateFrom.includes(other));
+}
+
+/** Remembers that these are separate from this outbox. */
+export function keepSeparate(outbox: Outbox, others: readonly string[]): void {
+  outbox.change(() => updateHeader(outbox, { separateFrom: [...new Set([...headerOf(outbox).separateFrom, ...others])] }));
+}
+
+/** Nothing was ever attempted from the outbox. */
+export function isUnattempted(outbox: Outbox): boolean {
+  return outbox.sql(`select 1 from events where kind = 'attempted' limit 1`).get() === undefined;
+}
+
+/** What a push is refused with where a person must say first if a new outbox continues an earlier one. */
+export function undecidedOutbox(earlier: readonly EarlierOutbox[]): UsageError {
+  const [latest] = earlier;
+  const { outbox = '', attempts = 0 } = latest ?? {};
+  return new UsageError(
+    nmsg(
+      msgid`This machine has sent ${attempts} request for the account from another outbox, ${outbox}. Nothing was sent.`,
+      msgid`This machine has sent ${attempts} requests for the account from another outbox, ${outbox}. Nothing was sent.`,
+      attempts,
+    ),
+    {
+      hint: msg`If this one continues it: ${cmd`pas outbox adopt --continue ${outbox}`}. If the two are separate: ${cmd`pas outbox adopt --separate`}`,
+    },
+  );
+}

@@ -1,0 +1,29 @@
+import { headerOf, type Outbox, updateHeader } from '../../outbox/open-outbox.ts';
+import { type NewEvent, recordEvents } from '../../outbox/record-events.ts';
+
+/** What is new of a service. */
+export type ServiceMove = { readonly address: string; readonly prefix?: string; readonly schemaVersion?: string };
+
+/**
+ * Records that the service of an outbox has another address, or takes other documents. To be called under the push lock.
+ * @returns false where the outbox has all of it already
+ */
+export function moveOutbox(outbox: Outbox, { address, prefix, schemaVersion }: ServiceMove): boolean {
+  return outbox.change(() => {
+    const before = headerOf(outbox);
+    const after = { prefix: prefix ?? before.prefix, schemaVersion: schemaVersion ?? before.schemaVersion };
+    if (address === before.address && after.prefix === before.prefix && after.schemaVersion === before.schemaVersion)
+      return false;
+    if (address !== before.address) {
+      const at = Math.floor(outbox.clock.now());
+      const moved: NewEvent = { kind: 'moved', entry: null, body: { from: before.address, to: address, at } };
+      // Later outboxes of the account are told from this one by the address.
+      const bound: NewEvent[] =
+        before.account === null ? [] : [{ kind: 'bound', entry: null, body: { account: before.account, address, at } }];
+      recordEvents(outbox, [moved, ...bound]);
+      updateHeader(outbox, { address });
+    }
+    outbox.sql('update header set prefix = :prefix, schema_version = :schemaVersion').run(after);
+    return true;
+  });
+}

@@ -1,0 +1,122 @@
+import { existsSync } from 'node:fs';
+import { msg } from '../../base/message.ts';
+import {
+  addImport,
+  addNumber,
+  addPhoto,
+  allEntries,
+  entriesOfFind,
+  entriesOfRecord,
+  importOfFind,
+  schedule,
+  type Target,
+} from '../../outbox/entries.ts';
+import type { Entry, FindId, ImportEntry, PhotoEntry } from '../../outbox/entry.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { allFinds, findByLocalId, insertFind, type StoredFind } from '../../outbox/stored-finds.ts';
+import { openContentStore } from '../../store/content-store.ts';
+
+/** The folders of photographs, of each outbox. */
+type PhotosFolders = { readonly from: string; readonly to: string };
+
+/** What became of the finds and entries of an outbox that was poured into another one. */
+export type Poured = {
+  readonly added: number;
+  /** The other outbox has them as they are. */
+  readonly same: number;
+  /** The other outbox has another find of the local id: they were given another one, and wait for an answer. */
+  readonly renamed: readonly { readonly localId: string; readonly now: string }[];
+  /** Numbers and photographs that were added. */
+  readonly changes: number;
+  /** Photographs whose copies are gone. */
+  readonly lost: readonly string[];
+};
+
+/**
+ * Adds all finds of an outbox from which nothing was ever attempted to another one of the same service and account, with their numbers and
+ * photographs. What is there already is left as it is, so that it may be run again.
+ */
+export async function pourOutbox(from: Outbox, to: Outbox, folders: PhotosFolders): Promise<Poured> {
+  const [photographs, lost] = await copyFiles(from, folders);
+  return to.change(() => {
+    const counts = { added: 0, same: 0, changes: 0 };
+    const renamed: { localId: string; now: string }[] = [];
+    for (const find of allFinds(from)) {
+      const poured = pourFind(from, to, find);
+      if (poured.kind === 'renamed') renamed.push({ localId: find.localId, now: poured.localId });
+      else counts[poured.kind] += 1;
+      for (const entry of entriesOfFind(from, find.id))
+        if (pourChange(to, entry, poured.target, photographs)) counts.changes += 1;
+    }
+    for (const entry of allEntries(from)) {
+      if (entry.findId !== null) continue;
+      if (pourChange(to, entry, { findId: null, identCely: entry.identCely }, photographs)) counts.changes += 1;
+    }
+    return { ...counts, renamed, lost };
+  });
+}
+
+type PouredFind = { readonly kind: 'added' | 'same' | 'renamed'; readonly localId: string; readonly target: Target };
+
+function pourFind(from: Outbox, to: Outbox, find: StoredFind): PouredFind {
+  const { localId, elements, createdAt } = find;
+  const imported = importOfFind(from, find.id);
+  const there = findByLocalId(to, localId);
+  if (there !== undefined && isSame(find, imported, there, importOfFind(to, there.id)))
+    return { kind: 'same', localId, target: { findId: there.id, identCely: importOfFind(to, there.id)?.identCely ?? null } };
+  const now = there === undefined ? localId : freeLocalId(to, localId);
+  const source = find.sourceFile === null ? {} : { source: { file: find.sourceFile, row: find.sourceRow ?? 0 } };
+  const findId = insertFind(to, { localId: now, elements, createdAt, ...source });
+  if (imported !== undefined) {
+    const { document, documentSha512, digest, project, issues } = imported;
+    const entryId = addImport(to, findId, { document, documentSha512, digest, project, issues });
+    const question = msg`another find was sent from this machine as ${localId}, and reads otherwise: is this one another find?`;
+    if (there !== undefined && document !== null)
+      schedule(to, entryId, { held: { basis: 'local-id-in-use', question, candidates: [localId] } });
+  }
+  return { kind: there === undefined ? 'added' : 'renamed', localId: now, target: { findId, identCely: null } };
+}
+
+/** Equal as found; of two drafts, which have no digest, equal in every element. */
+function isSame(one: StoredFind, its: ImportEntry | undefined, other: StoredFind, others: ImportEntry | undefined): boolean {
+  if (its?.digest != null || others?.digest != null) return its?.digest === others?.digest;
+  return JSON.stringify(one.elements) === JSON.stringify(other.elements);
+}
+
+function freeLocalId(outbox: Outbox, localId: string): string {
+  for (let count = 2; ; count += 1) {
+    const name = `${localId}-${count}`;
+    if (findByLocalId(outbox, name) === undefined) return name;
+  }
+}
+
+/** @returns whether a number or a photograph was added */
+function pourChange(to: Outbox, entry: Entry, target: Target, photographs: ReadonlySet<number>): boolean {
+  if (entry.kind === 'import' || entry.state === 'dropped') return false;
+  const there = target.findId === null ? entriesOfRecord(to, target.identCely ?? '') : entriesOfFind(to, target.findId as FindId);
+  if (there.some((other) => isSameChange(entry, other))) return false;
+  if (entry.kind === 'number') addNumber(to, target, entry.value, entry.expects);
+  else if (photographs.has(entry.id)) addPhoto(to, target, entry.photograph);
+  else return false;
+  return true;
+}
+
+function isSameChange(one: Entry, other: Entry): boolean {
+  if (one.kind === 'number') return other.kind === 'number' && other.value === one.value;
+  return one.kind === 'photo' && other.kind === 'photo' && other.photograph.sha512.equals(one.photograph.sha512);
+}
+
+/** @returns the photographs whose copies, or linked files, are in place; and the names of those that are gone */
+async function copyFiles(from: Outbox, folders: PhotosFolders): Promise<[Set<number>, string[]]> {
+  const [source, target] = [openContentStore(folders.from), openContentStore(folders.to)];
+  const inPlace = new Set<number>();
+  const lost: string[] = [];
+  for (const entry of allEntries(from).filter((each): each is PhotoEntry => each.kind === 'photo' && each.state !== 'dropped')) {
+    const { sha512, link, name } = entry.photograph;
+    const path = source.pathOf(sha512);
+    const isKept = link === undefined && existsSync(path);
+    if (link !== undefined || (isKept && (await target.add(path)).sha512.equals(sha512))) inPlace.add(entry.id);
+    else lost.push(name);
+  }
+  return [inPlace, lost];
+}

@@ -1,0 +1,98 @@
+import { UsageError } from '../../base/errors.ts';
+import { errorIssue, hasErrors, type Issue } from '../../base/issue.ts';
+import { type Message, msg } from '../../base/message.ts';
+import { attemptsOf } from '../../outbox/attempts.ts';
+import { entriesOfFind, importOfFind } from '../../outbox/entries.ts';
+import type { Entry } from '../../outbox/entry.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { allFinds, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
+import type { CopiedFind } from '../queue/copy-finds.ts';
+
+/** A profile, as far as a rehearsal must know it. */
+type Instance = { readonly name: string; readonly kind: 'production' | 'training'; readonly baseUrl: string };
+
+/**
+ * @param productionAddresses those of all profiles of real instances
+ * @throws UsageError where finds that are sent there could be taken for real ones
+ */
+export function assertTraining({ name, kind, baseUrl }: Instance, productionAddresses: readonly string[]): void {
+  if (kind !== 'training')
+    throw new UsageError(msg`Profile ${name} is not one of a training instance. Nothing was sent.`, {
+      hint: msg`Name a profile of kind training with --to NAME.`,
+    });
+  if (productionAddresses.includes(baseUrl))
+    throw new UsageError(msg`Another profile names ${baseUrl} as production, so nothing is rehearsed there. Nothing was sent.`, {
+      hint: msg`Correct base_url or kind of one of the two profiles.`,
+    });
+}
+
+/** Finds whose imports are queued, in the order in which they were entered. */
+export function findsToRehearse(outbox: Outbox): StoredFind[] {
+  return [...allFinds(outbox)].filter(({ id }) => importOfFind(outbox, id)?.state === 'queued');
+}
+
+/** The codes of projects that finds name, each once. */
+export function projectsOf(outbox: Outbox, finds: readonly Pick<StoredFind, 'id'>[]): string[] {
+  return [...new Set(finds.flatMap(({ id }) => importOfFind(outbox, id)?.project ?? []))];
+}
+
+export type Rehearsed = {
+  /** Finds for which a request was made. */
+  readonly sent: number;
+  readonly accepted: number;
+  readonly refused: readonly { readonly localId: string; readonly issues: readonly Issue[] }[];
+  /** Finds of which the training instance says nothing about production. */
+  readonly notTested: readonly { readonly localId: string; readonly reason: Message }[];
+};
+
+/**
+ * Reads what became of the copies.
+ * @param outbox the one of the rehearsal
+ * @param mapped finds whose project was translated: what the training instance says about it counts
+ */
+export function rehearsed(outbox: Outbox, copies: readonly CopiedFind[], mapped: ReadonlySet<string>): Rehearsed {
+  const refused: { localId: string; issues: readonly Issue[] }[] = [];
+  const notTested: { localId: string; reason: Message }[] = [];
+  let [sent, accepted] = [0, 0];
+  for (const { localId } of copies) {
+    const find = findByLocalId(outbox, localId);
+    const entries = find === undefined ? [] : entriesOfFind(outbox, find.id);
+    if (entries.some(({ attempts }) => attempts > 0)) sent += 1;
+    const result = resultOf(outbox, entries, mapped.has(localId));
+    if (result === 'accepted') accepted += 1;
+    else if ('issues' in result) refused.push({ localId, issues: result.issues });
+    else notTested.push({ localId, reason: result.reason });
+  }
+  return { sent, accepted, refused, notTested };
+}
+
+type Result = 'accepted' | { readonly issues: readonly Issue[] } | { readonly reason: Message };
+
+function resultOf(outbox: Outbox, entries: readonly Entry[], isMapped: boolean): Result {
+  const issues = entries.flatMap((entry) => issuesOf(entry));
+  const open = entries.find(({ state }) => state === 'queued' || state === 'uncertain' || state === 'sending');
+  if (!isMapped && entries.some((entry) => isAboutProject(outbox, entry)))
+    return { reason: msg`its project is not translated for the training instance` };
+  if (issues.length > 0) return { issues };
+  if (entries.length > 0 && entries.every(({ state }) => state === 'accepted')) return 'accepted';
+  return { reason: open?.reason ?? msg`it was not sent` };
+}
+
+/** What stands against an entry: of a draft, what validation found; of a refused one, what the service said. */
+function issuesOf({ state, issues, reason, kind }: Entry): readonly Issue[] {
+  if (state !== 'draft' && state !== 'refused') return [];
+  if (hasErrors(issues)) return issues;
+  return kind === 'import' || state === 'refused'
+    ? [...issues, errorIssue('refused', reason ?? msg`refused without a reason`)]
+    : [];
+}
+
+const PROJECT_ELEMENT = 'projekt';
+
+/** All that stands against it is about the project, which the training instance need not have. */
+function isAboutProject(outbox: Outbox, entry: Entry): boolean {
+  const errors = entry.issues.filter(({ severity }) => severity === 'error');
+  if (errors.length > 0) return errors.every(({ element }) => element === PROJECT_ELEMENT);
+  const last = attemptsOf(outbox, entry).at(-1);
+  return entry.kind === 'import' && entry.state !== 'accepted' && (last?.status === 403 || last?.status === 404);
+}

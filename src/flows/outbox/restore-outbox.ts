@@ -1,0 +1,242 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import { ConfigError, DatabaseError, FileError, isDamaged, UsageError } from '../../base/errors.ts';
+import { cmd, msg } from '../../base/message.ts';
+import { assertSound, isEmptyOutbox, openBackup, replaceContents } from '../../outbox/backup-copy.ts';
+import { countFinds } from '../../outbox/counts.ts';
+import { entriesInState, unsentPhotoEntries } from '../../outbox/entries.ts';
+import type { PhotoEntry } from '../../outbox/entry.ts';
+import { type Merged, mergeJournal } from '../../outbox/merge.ts';
+import { type Binding, headerOf, type Outbox } from '../../outbox/open-outbox.ts';
+import { acquirePushLock } from '../../outbox/push-lock.ts';
+import { openContentStore } from '../../store/content-store.ts';
+import { isDatabase, isUnusable, removeDatabase, replaceUnusable } from '../../store/database-file.ts';
+import { makeFolder } from '../../store/folder.ts';
+
+/** Where an outbox lies, and how it is locked and opened. */
+export type OutboxPlace = {
+  readonly outboxFile: string;
+  readonly photosFolder: string;
+  readonly lock: Parameters<typeof acquirePushLock>[0];
+  /** Opens it with its journal. */
+  open(): Outbox;
+};
+
+type RestoreOptions = {
+  readonly backup: string;
+  /** The service of the profile. */
+  readonly service: Pick<Binding, 'address'> & { readonly profile: string };
+  readonly outboxesFolder: string;
+  /** @throws ConfigError where the identifier cannot be the name of a folder */
+  placeOf(id: string): OutboxPlace;
+  readonly clock: Clock;
+  readonly replace: boolean;
+  /** Has the profile name the outbox; called under its lock. */
+  point(id: string): void;
+  /** Told before each photograph that is looked for. */
+  readonly onPhotograph: (done: number, total: number) => void;
+};
+
+export type Restored = {
+  readonly id: string;
+  readonly madeMs: number;
+  /** After what the journal added. */
+  readonly finds: number;
+  readonly uncertain: number;
+  readonly merged: Merged;
+  /** Why the journal added nothing; undefined where it could be used. */
+  readonly journalProblem: string | undefined;
+  /** Where the outbox is that was replaced; undefined where there was none, or nothing in it. */
+  readonly aside: string | undefined;
+  readonly photosCopied: number;
+  /** Photographs that were not sent when the backup was made and that are nowhere. */
+  readonly missing: readonly PhotoEntry[];
+};
+
+/**
+ * Makes a backup the outbox that it is a copy of; the journal adds what was sent since. Whenever this is stopped, the outbox is the old
+ * one or the new one, and the old one is never deleted.
+ * @throws UsageError where an outbox with finds is there and is not to be replaced; ConfigError where the backup is of another service;
+ *   FileError, DatabaseError, DatabaseTooNewError for a file that is no sound backup; OutboxLeasedError during a push
+ */
+export async function restoreOutbox(options: RestoreOptions): Promise<Restored> {
+  const { backup, clock, outboxesFolder } = options;
+  assertBackupFile(backup);
+  makeFolder(outboxesFolder);
+  sweep(outboxesFolder, clock.now());
+  const draft = join(outboxesFolder, `${DRAFT}${randomUUID()}.tmp.sqlite`);
+  try {
+    const { id, madeMs } = readBackup(options, draft);
+    const place = options.placeOf(id);
+    assertOther(backup, place.outboxFile);
+    const lock = acquirePushLock(place.lock);
+    try {
+      const aside = replaceBy(draft, place, options);
+      options.point(id);
+      return { id, madeMs, aside, ...(await complete(place, options)) };
+    } finally {
+      lock.release();
+    }
+  } finally {
+    removeDatabase(draft);
+  }
+}
+
+function assertBackupFile(backup: string): void {
+  if (!existsSync(backup)) throw new FileError(backup, msg`There is no file ${backup}.`);
+  if (!statSync(backup).isFile()) throw new FileError(backup, msg`${backup} is not a file.`);
+  if (isDatabase(backup)) return;
+  throw new FileError(backup, msg`${backup} is no backup: it is not a database.`, {
+    hint: msg`Name a file that ${cmd`pas backup`} made.`,
+  });
+}
+
+function assertOther(backup: string, outboxFile: string): void {
+  const [found, own] = [statSync(backup), statSync(outboxFile, { throwIfNoEntry: false })];
+  if (own !== undefined && found.ino === own.ino && found.dev === own.dev)
+    throw new FileError(backup, msg`${backup} is the outbox itself.`);
+}
+
+const DRAFT = 'restoring-';
+/** What a restore that was killed left unfinished, after so long. */
+const UNFINISHED = /^restoring-[\da-f-]{36}\.tmp\.sqlite/;
+const UNFINISHED_MS = 24 * 3600 * 1000;
+
+function sweep(folder: string, nowMs: number): void {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    const found = UNFINISHED.test(name) ? statSync(path, { throwIfNoEntry: false }) : undefined;
+    if (found !== undefined && found.mtimeMs < nowMs - UNFINISHED_MS) rmSync(path, { force: true });
+  }
+}
+
+/** Copies the backup to the draft, and reads which outbox it is. */
+function readBackup({ backup, service, clock }: RestoreOptions, draft: string): { readonly id: string; readonly madeMs: number } {
+  const brought = openBackup(backup, draft, clock);
+  try {
+    const { outbox: id, address, copyMadeAt } = headerOf(brought);
+    if (address !== service.address) {
+      throw new ConfigError(
+        msg`${backup} is of an outbox for ${address}, and profile ${service.profile} is for ${service.address}.`,
+        {
+          hint: msg`Choose a profile for ${address} with --profile NAME, or make one: ${cmd`pas init --base-url ${address} --name`} NAME. If the service has moved: ${cmd`pas service moved ${address} ${service.address}`} after the restore.`,
+        },
+      );
+    }
+    return { id, madeMs: copyMadeAt ?? statSync(backup).mtimeMs };
+  } finally {
+    brought.close();
+  }
+}
+
+/** @returns where the outbox is that was there; undefined where there was nothing in it */
+function replaceBy(draft: string, { outboxFile, open }: OutboxPlace, { clock, replace }: RestoreOptions): string | undefined {
+  const folder = dirname(outboxFile);
+  makeFolder(folder);
+  const aside = asideOf(folder, clock.now());
+  if (!existsSync(outboxFile)) {
+    replaceUnusable(outboxFile, draft, aside);
+    return undefined;
+  }
+  if (isUnusable(outboxFile)) {
+    if (!replace) throw damagedPresent(outboxFile);
+    replaceUnusable(outboxFile, draft, aside);
+    return aside;
+  }
+  const present = open();
+  try {
+    const isEmpty = isEmptyOutbox(present);
+    if (!isEmpty && !replace) {
+      if (!isSound(present)) throw damagedPresent(outboxFile);
+      throw new UsageError(msg`There is an outbox with finds in ${outboxFile}.`, {
+        hint: msg`Add --replace to put the backup in its place: it is moved aside, not deleted. ${cmd`pas list`} shows what it has.`,
+      });
+    }
+    replaceContents(present, draft, aside);
+    if (!isEmpty) return aside;
+    removeDatabase(aside);
+    return undefined;
+  } finally {
+    present.close();
+  }
+}
+
+function damagedPresent(outboxFile: string): DatabaseError {
+  return new DatabaseError(msg`${outboxFile}: the outbox that is there is damaged.`, {
+    damaged: true,
+    hint: msg`Add --replace: it is moved aside, not deleted.`,
+  });
+}
+
+function isSound(outbox: Outbox): boolean {
+  try {
+    assertSound(outbox);
+    return true;
+  } catch (thrown) {
+    if (isDamaged(thrown)) return false;
+    throw thrown;
+  }
+}
+
+function asideOf(folder: string, nowMs: number): string {
+  const stamp = new Date(nowMs)
+    .toISOString()
+    .replace(/\.\d+Z$/, 'Z')
+    .replaceAll(':', '-');
+  const name = (more: string): string => join(folder, `outbox-replaced-${stamp}${more}.sqlite`);
+  // Nothing that was put aside is replaced, also where a restore is run again at once.
+  for (let more = '', count = 2; ; more = `-${count++}`) if (!existsSync(name(more))) return name(more);
+}
+
+/** Adds what the journal has, and the photographs. */
+async function complete(place: OutboxPlace, options: RestoreOptions): Promise<Omit<Restored, 'id' | 'madeMs' | 'aside'>> {
+  const restored = place.open();
+  try {
+    const [merged, journalProblem] = mergeOrSay(restored);
+    return {
+      merged,
+      journalProblem,
+      finds: countFinds(restored),
+      uncertain: entriesInState(restored, 'uncertain').length + entriesInState(restored, 'sending').length,
+      ...(await bringPhotographs(options, place.photosFolder, unsentPhotoEntries(restored))),
+    };
+  } finally {
+    restored.close();
+  }
+}
+
+function mergeOrSay(outbox: Outbox): [Merged, string | undefined] {
+  const nothing = { events: 0, restoredFinds: 0 };
+  if (outbox.journal === undefined) return [nothing, outbox.journalProblem?.message];
+  try {
+    return [mergeJournal(outbox, { withOpen: true }), undefined];
+  } catch (thrown) {
+    // The backup is in place, and the next push merges before it sends anything.
+    if (thrown instanceof DatabaseError) return [nothing, thrown.message];
+    throw thrown;
+  }
+}
+
+/** From the folder that `pas backup --photos` made beside the copy. What is linked stays where it lies. */
+async function bringPhotographs(
+  { backup, onPhotograph }: RestoreOptions,
+  photosFolder: string,
+  photographs: readonly PhotoEntry[],
+): Promise<Pick<Restored, 'photosCopied' | 'missing'>> {
+  const here = openContentStore(photosFolder);
+  const copies = openContentStore(`${backup}.photos`);
+  const missing: PhotoEntry[] = [];
+  let photosCopied = 0;
+  for (const [index, entry] of photographs.entries()) {
+    onPhotograph(index, photographs.length);
+    const { sha512, link } = entry.photograph;
+    if (existsSync(link ?? here.pathOf(sha512))) continue;
+    const copy = copies.pathOf(sha512);
+    const added = link === undefined && existsSync(copy) ? await here.add(copy) : undefined;
+    if (added?.sha512.equals(sha512) === true) photosCopied += 1;
+    else missing.push(entry);
+  }
+  return { photosCopied, missing };
+}

@@ -1,0 +1,161 @@
+import { wallMs } from '../../base/clock.ts';
+import { type Message, msg } from '../../base/message.ts';
+import { type FailureScope, OUTCOMES } from '../../base/outcomes.ts';
+import { RETRY_POLICY } from '../../base/retry-policy.ts';
+import type { Settlement } from '../../outbox/claims.ts';
+import type { Outcome } from '../../pas-api/outcome.ts';
+import {
+  type Breakers,
+  type CircuitBreaker,
+  circuitStatus,
+  type Failure,
+  kindKey,
+  openCircuit,
+  projectKey,
+  recordFailure,
+  trips,
+  withBreaker,
+  withoutCount,
+} from './circuit-breaker.ts';
+import type { AttemptFacts, Decision, Effect, PushState } from './push-state.ts';
+
+/** Settlement of an entry in view of how those before it were settled. */
+export function applyCircuitBreakers(state: PushState, facts: AttemptFacts, settlement: Settlement): Decision {
+  const { kind } = facts.entry;
+  const { project } = facts;
+  if (settlement.state === 'accepted') {
+    const closed = withBreaker(state.breakers, kindKey(kind), undefined);
+    const breakers = project === null ? closed : withBreaker(closed, projectKey(kind, project), undefined);
+    return { settlement, state: { ...state, breakers }, effects: [] };
+  }
+  const scope = failureScope(facts, settlement);
+  if (scope === 'none') return { settlement, state, effects: [] };
+  if (scope === 'entry') return { settlement, state: withFreeWay(state, facts), effects: [] };
+  const keys = [...(project === null ? [] : [projectKey(kind, project)]), kindKey(kind)];
+  const isOpen = keys.some((key) => circuitStatus(state.breakers.get(key), facts.endedAt) === 'open');
+  const counted = isOpen ? { state, effects: [] } : countFailure(state, facts, settlement, scope);
+  const isSkipped = settlement.state === 'refused' && (isOpen || counted.effects.length > 0);
+  return { ...counted, settlement: isSkipped ? requeueSettlement(settlement.reason, facts.now) : settlement };
+}
+
+/** Behind the others, so that the next push begins with entries that may get through. */
+export function requeueSettlement(reason: Message, notBeforeAt: number): Settlement {
+  return { state: 'queued', reason: skippedReason(reason), notBeforeAt };
+}
+
+function skippedReason(reason: Message): Message {
+  return msg`left out with others that were answered the same: ${reason}`;
+}
+
+type CountedScope = Exclude<FailureScope, 'none' | 'answer' | 'service'>;
+
+/**
+ * Scope that a failure may have. A refusal with findings is about what the entry says. Refusals that the contract has for a project or a
+ * record may be about all of that project. For any other no request of `pas` gives a reason, so it is about the way to the service.
+ */
+function failureScope({ entry, outcome, status }: AttemptFacts, { state }: Settlement): CountedScope | 'entry' | 'none' {
+  const { scope, retry } = OUTCOMES[outcome.kind];
+  if (retry === 'never' && state !== 'refused') return 'none';
+  switch (scope) {
+    case 'answer':
+      if (findingsOf(outcome).length > 0 || (status === 422 && entry.kind !== 'import')) return 'entry';
+      return isAboutProject(status) ? 'project' : 'kind';
+    case 'record':
+    case 'project':
+    case 'kind':
+      return scope;
+    case 'none':
+    case 'service':
+      return 'none';
+  }
+}
+
+function findingsOf(outcome: Outcome): readonly unknown[] {
+  return 'findings' in outcome ? outcome.findings : [];
+}
+
+const isAboutProject = (status: number | undefined): boolean => status === 403 || status === 404;
+/** Class of the failures that are refusals of the account or of its projects. */
+const PROJECT_CLASSES: readonly string[] = ['403', '404'];
+const FORBIDDEN_CLASS = '403';
+
+/** A way that is blocked is blocked, however its answers differ. */
+function failureClass({ outcome, status }: AttemptFacts): string {
+  const { scope, retry, countsAsFailure } = OUTCOMES[outcome.kind];
+  if (retry === 'backoff' && countsAsFailure === true) return outcome.kind;
+  return scope === 'answer' && isAboutProject(status) ? `${status}` : 'transport';
+}
+
+/** An answer about the content of an entry shows that the way to the service is free. */
+function withFreeWay(state: PushState, { entry }: AttemptFacts): PushState {
+  const breaker = state.breakers.get(kindKey(entry.kind));
+  if (breaker === undefined || PROJECT_CLASSES.includes(breaker.failureClass)) return state;
+  return { ...state, breakers: withBreaker(state.breakers, kindKey(entry.kind), withoutCount(breaker)) };
+}
+
+type Counted = Omit<Decision, 'settlement'>;
+
+function countFailure(state: PushState, facts: AttemptFacts, settlement: Settlement, scope: CountedScope): Counted {
+  const { entry, outcome, project } = facts;
+  const reason = outcome.kind === 'refused-unspecified' ? outcome.detail : (settlement.reason ?? '');
+  const isRepeated = OUTCOMES[outcome.kind].retry === 'backoff' && settlement.state === 'queued';
+  const record = entry.identCely ?? entry.recordKey;
+  const about = { record, project: project ?? record, kind: `${entry.id}` }[scope];
+  let counted: Counted = { state, effects: [] };
+  if (scope === 'project' && project !== null)
+    counted = countIn(counted, facts, { project, subject: record, reason, isRepeated });
+  return countIn(counted, facts, { project: null, subject: about, reason, isRepeated });
+}
+
+type Part = Pick<Failure, 'isRepeated'> & { readonly project: string | null; readonly subject: string; readonly reason: Message };
+
+function countIn({ state, effects }: Counted, facts: AttemptFacts, { project, subject, reason, isRepeated }: Part): Counted {
+  const { entry, endedAt, departedAt, status = null } = facts;
+  const key = project === null ? kindKey(entry.kind) : projectKey(entry.kind, project);
+  const failure = { failureClass: failureClass(facts), subject, entryId: entry.id, departedAt, at: endedAt, isRepeated };
+  const before = state.breakers.get(key);
+  const breaker = recordFailure(before, failure);
+  if (!counts(before, breaker) || !trips(breaker, RETRY_POLICY.circuit.threshold, endedAt))
+    return { state: { ...state, breakers: withBreaker(state.breakers, key, breaker) }, effects };
+  const opened = openCircuit(breaker, { kind: entry.kind, project, status, reason }, endedAt);
+  return {
+    state: {
+      ...state,
+      breakers: withBreaker(state.breakers, key, opened),
+      // Access that was proven before may have been withdrawn.
+      accessProven: state.accessProven && status !== 403,
+    },
+    effects: [...effects, ...effectsOfOpening(opened.opened, breaker, facts)],
+  };
+}
+
+/** A failure that was under way beside a counted one changes nothing. */
+function counts(before: CircuitBreaker | undefined, after: CircuitBreaker): boolean {
+  return after.failures > 0 && after !== before;
+}
+
+function effectsOfOpening(
+  circuit: NonNullable<CircuitBreaker['opened']>,
+  { refused }: CircuitBreaker,
+  facts: AttemptFacts,
+): Effect[] {
+  const { kind, project, reason, openMs } = circuit;
+  return [
+    { type: 'requeue-refused', entryIds: refused, reason },
+    ...(project === null ? [] : [{ type: 'move-to-back', kind, project, reason: skippedReason(reason) } as const]),
+    { type: 'report-open-circuit', circuit, until: wallMs(facts.now + openMs) },
+  ];
+}
+
+/** Queues again what was refused as forbidden, once the account as a whole turns out to be refused. */
+export function requeueForbidden(
+  breakers: Breakers,
+  reason: Message,
+): { readonly breakers: Breakers; readonly effects: Effect[] } {
+  const forbidden = [...breakers].filter(([, { failureClass }]) => failureClass === FORBIDDEN_CLASS);
+  const emptied = forbidden.map(([key, breaker]) => [key, { ...breaker, refused: new Set<number>() }] as const);
+  return {
+    breakers: new Map([...breakers, ...emptied]),
+    effects: forbidden.map(([, { refused }]) => ({ type: 'requeue-refused', entryIds: refused, reason }) as const),
+  };
+}

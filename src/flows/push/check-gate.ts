@@ -1,0 +1,372 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { asFoundDigest } from '../../find/as-found.ts';
+import type { FindElements } from '../../find/fields.ts';
+import { differingElements, type HarvestedElements, type HarvestedFile, type HarvestedFind } from '../../find/harvested-find.ts';
+import { NEW_PERSON } from '../../find/resolve-reference.ts';
+import { entriesInState, entriesOfRecord, heldEntries, importOfRecord, schedule, selectEntries } from '../../outbox/entries.ts';
+import type { Entry, EntryId, ImportEntry, NumberEntry, PhotoEntry } from '../../outbox/entry.ts';
+import { type AttemptedElsewhere, type GateFacts, mayLeave } from '../../outbox/gate.ts';
+import { headerOf, type Outbox, updateHeader } from '../../outbox/open-outbox.ts';
+import { assertJournal } from '../../outbox/record-events.ts';
+import { findById } from '../../outbox/stored-finds.ts';
+import { type HarvestedFinds, harvestFinds } from '../harvest/harvest-finds.ts';
+import { overlapMs } from '../harvest/service-lists.ts';
+import { windowOf } from '../reconcile/attempt-window.ts';
+import { elementsSent, type LookContext } from '../reconcile/gather-evidence.ts';
+import { couldBeMade, makingOf } from '../reconcile/judge-import.ts';
+import { currentRecord, numbersFromHere } from '../reconcile/judge-number.ts';
+import { rejectedCandidates } from '../reconcile/resolve-entries.ts';
+import type { Window } from '../reconcile/verdict.ts';
+import { type IsUnexplained, rememberUnexplained, unexplainedSoFar } from './unexplained-records.ts';
+
+export type GateContext = {
+  readonly outbox: Outbox;
+  /** The service's identifier of the account that sends. */
+  readonly account: string;
+  /** Undefined where the account cannot harvest, or a person said not to look. */
+  readonly look: LookContext | undefined;
+  /** How far before the oldest unsent entry the first look at a project begins. */
+  readonly lookBackMs: number;
+  /** The server's time now; undefined where it has not said the time. */
+  readonly serverNowMs: number | undefined;
+  readonly stop: AbortSignal;
+  /** What each entry held when it was judged, by its row: what was queued or changed since is judged before it leaves. */
+  readonly judged: Map<EntryId, string>;
+};
+
+const DAY_MS = 24 * 3600 * 1000;
+/** How many entries are judged at once. In between an interrupt is heard, and other processes can write. */
+const SLICE = 50;
+
+/**
+ * Holds what a person must answer a question about, and frees what needs no answer any more. One harvest covers all projects; it is
+ * linear in records plus entries.
+ * @returns the entries that are held now
+ * @throws what {@link harvestFinds} throws, and the reason of the signal
+ */
+export async function holdQuestionable(context: GateContext): Promise<Entry[]> {
+  const { outbox, look, stop } = context;
+  const waiting = queuedPlaces(outbox);
+  if (waiting.length === 0) return [];
+  const fromMs = look === undefined ? 0 : beginOfLook(context, look, waiting);
+  const harvest = look === undefined ? undefined : await harvestFinds(look, fromMs);
+  const sights = await gatherSights(context, harvest);
+  const projects = new Set(waiting.map(({ project }) => project));
+  // What was queued meanwhile is judged as well, as far as its project was looked at.
+  const looked = queuedPlaces(outbox).filter(({ project }) => projects.has(project));
+  await inSlices(looked, stop, (slice) =>
+    outbox.change(() => {
+      const queued = selectEntries(outbox, `state = 'queued' and entries.id in (select value from json_each(:ids))`, {
+        ids: JSON.stringify(slice.map(({ id }) => id)),
+      });
+      const facts = gatherFacts(context, queued, sights);
+      for (const entry of queued) {
+        applyPassage(outbox, entry, facts, harvest);
+        context.judged.set(entry.id, contentOf(entry));
+      }
+    }),
+  );
+  const held = heldEntries(outbox);
+  if (look !== undefined && harvest !== undefined) {
+    const beganMs = fromMs + overlapMs(look.indexAllowanceMs) + look.indexAllowanceMs;
+    outbox.change(() => recordLooks(outbox, projects, held, { beganMs, endedMs: harvest.beganMs }));
+  }
+  return held;
+}
+
+async function inSlices<T>(items: readonly T[], stop: AbortSignal, work: (slice: readonly T[]) => void): Promise<void> {
+  for (let at = 0; at < items.length; at += SLICE) {
+    stop.throwIfAborted();
+    work(items.slice(at, at + SLICE));
+    await turn();
+  }
+}
+
+function contentOf(entry: Entry): string {
+  switch (entry.kind) {
+    case 'import':
+      return entry.documentSha512?.toString('hex') ?? '';
+    case 'number':
+      return entry.value;
+    case 'photo':
+      return `${entry.photograph.sha512.toString('hex')} ${entry.photograph.name}`;
+  }
+}
+
+/** Questions that the merge of a journal asks; the gate does not judge them. */
+const ASKED_BY_MERGE: readonly string[] = ['local-id-in-use'];
+/** Questions that need no look. */
+const FROM_JOURNAL: readonly string[] = ['attempted-elsewhere', 'local-id-sent-elsewhere'];
+
+function applyPassage(outbox: Outbox, entry: Entry, facts: GateFacts, harvest: HarvestedFinds | undefined): void {
+  const basis = entry.held?.basis;
+  if (basis !== undefined && (ASKED_BY_MERGE.includes(basis) || (harvest === undefined && !FROM_JOURNAL.includes(basis)))) return;
+  const passage = mayLeave(entry, facts);
+  if (passage.kind === 'held') schedule(outbox, entry.id, { held: passage.held });
+  // A record that did not change since has the number that was asked about.
+  else if (basis === 'number-changed' && harvest?.lookups.has(entry.identCely ?? '') !== true) return;
+  else if (entry.held !== null) schedule(outbox, entry.id, { held: null });
+}
+
+/** A queued entry, and the project of its find; empty where its find has no record yet. */
+type Place = { readonly id: EntryId; readonly project: string; readonly createdAt: number };
+
+function queuedPlaces({ sql }: Outbox): Place[] {
+  const rows = sql(
+    `select id, project, ident_cely as identCely, created_at as createdAt from entries where state = 'queued' order by id`,
+  ).all() as { id: EntryId; project: string | null; identCely: string | null; createdAt: number }[];
+  return rows.map(({ id, project, identCely, createdAt }) => ({
+    id,
+    createdAt,
+    project: project ?? projectOfRecord(identCely ?? ''),
+  }));
+}
+
+function projectOfRecord(identCely: string): string {
+  return identCely.replace(/-N\d+$/, '');
+}
+
+/**
+ * From the last complete look at each project on, less overlap and index allowance; the first time, from some weeks before the oldest
+ * unsent entry was queued. Never later than a day before the server's now, since the wall clock may be wrong.
+ */
+function beginOfLook({ outbox, lookBackMs, serverNowMs }: GateContext, look: LookContext, waiting: readonly Place[]): number {
+  const { mustLook } = headerOf(outbox);
+  const lastLook = outbox.sql('select server_at from project_looks where project = ?').pluck();
+  const begins = [...groupBy(waiting, ({ project }) => project)].map(([project, places]) => {
+    const last = mustLook ? undefined : lastLook.get(project);
+    if (typeof last === 'number') return last - overlapMs(look.indexAllowanceMs) - look.indexAllowanceMs;
+    return places.reduce((oldest, { createdAt }) => Math.min(oldest, createdAt), Number.POSITIVE_INFINITY) - lookBackMs;
+  });
+  return Math.min(...begins, (serverNowMs ?? outbox.clock.now()) - DAY_MS);
+}
+
+/** As long as an entry is held, the next look at its project begins where this one began: it must see again what holds it. */
+function recordLooks(
+  outbox: Outbox,
+  projects: ReadonlySet<string>,
+  held: readonly Entry[],
+  at: { beganMs: number; endedMs: number },
+): void {
+  const open = new Set(
+    held.map((entry) => (entry.kind === 'import' ? entry.project : projectOfRecord(entry.identCely ?? '')) ?? ''),
+  );
+  const keep = outbox.sql('insert into project_looks (project, server_at) values (?, ?) on conflict (project) do nothing');
+  const advance = outbox.sql(
+    `insert into project_looks (project, server_at) values (?, ?)
+     on conflict (project) do update set server_at = excluded.server_at`,
+  );
+  for (const project of projects) {
+    if (open.has(project)) keep.run(project, Math.floor(at.beganMs));
+    else advance.run(project, Math.floor(at.endedMs));
+  }
+  if (held.length === 0) updateHeader(outbox, { mustLook: false });
+}
+
+/** What a look shows, ordered for the entries. */
+type Sights = {
+  readonly shown: ReadonlyMap<string, HarvestedFind>;
+  /** The same with those of earlier looks that have files which no event explains. */
+  readonly withFiles: ReadonlyMap<string, HarvestedFind>;
+  /** Records of this account that no event explains, by their digests. */
+  readonly byDigest: ReadonlyMap<string, readonly HarvestedFind[]>;
+  readonly hasWithheld: boolean;
+  readonly hidden: GateFacts['hiddenRecords'];
+  /** Imports of unknown end, by their digests. */
+  readonly uncertain: ReadonlyMap<string, readonly UncertainImport[]>;
+};
+
+type UncertainImport = { readonly entry: Entry; readonly window: Window };
+
+async function gatherSights({ outbox, account, look, stop }: GateContext, harvest: HarvestedFinds | undefined): Promise<Sights> {
+  const shown = harvest === undefined ? [] : shownFinds(harvest);
+  const isUnexplained: IsUnexplained = (identCely, listed) =>
+    listed.kind === 'shown'
+      ? isStranger(outbox, account, listed.record) || unexplainedFiles(outbox, listed.record).length > 0
+      : listed.kind === 'withheld' && look?.harvester !== account && importOfRecord(outbox, identCely) === undefined;
+  await inSlices([...(harvest?.lookups ?? [])], stop, (slice) => rememberUnexplained(outbox, slice, isUnexplained));
+  const seen = harvest === undefined ? { records: [], hidden: [] } : unexplainedSoFar(outbox);
+  const byDigest = new Map<string, HarvestedFind[]>();
+  let hasWithheld = false;
+  await inSlices(seen.records, stop, (slice) => {
+    for (const find of slice) {
+      if (!isStranger(outbox, account, find)) continue;
+      hasWithheld ||= find.protectedWithheld;
+      for (const digest of digestsOf(find)) byDigest.set(digest, [...(byDigest.get(digest) ?? []), find]);
+    }
+  });
+  const uncertain = entriesInState(outbox, 'uncertain').filter((entry) => entry.kind === 'import');
+  return {
+    shown: new Map(shown.map((find) => [find.identCely, find])),
+    withFiles: new Map([...seen.records, ...shown].map((find) => [find.identCely, find])),
+    ...{ byDigest, hasWithheld },
+    hidden: look?.harvester === account ? new Map() : hiddenRecords(outbox, seen.hidden),
+    uncertain: groupBy(
+      uncertain.map((entry) => ({ entry, window: windowOf(outbox, entry) })),
+      ({ entry }) => entry.digest ?? '',
+    ),
+  };
+}
+
+/** A record of this account that no event explains. */
+function isStranger(outbox: Outbox, account: string, find: HarvestedFind): boolean {
+  return makingOf(find)?.user === account && importOfRecord(outbox, find.identCely) === undefined;
+}
+
+function gatherFacts({ outbox, account }: GateContext, queued: readonly Entry[], sights: Sights): GateFacts {
+  const imports = queued.filter((entry) => entry.kind === 'import');
+  const rejected = new Map<string, ReadonlySet<string>>();
+  return {
+    ...attemptedElsewhere(outbox, account, imports),
+    equalRecords: new Map(imports.map((entry) => [entry.uuid, equalRecords(outbox, entry, sights)])),
+    equalFiles: equalFiles(outbox, queued, sights.withFiles),
+    hiddenRecords: sights.hidden,
+    // Each number is looked at again by itself right before it leaves.
+    shownNumbers: new Map(queued.flatMap((entry) => shownNumber(entry, sights.shown))),
+    rejected: (entry) => {
+      const known = rejected.get(entry.uuid) ?? rejectedCandidates(outbox, entry);
+      rejected.set(entry.uuid, known);
+      return known;
+    },
+    ownNumbers: (entry) => (entry.kind === 'number' ? numbersFromHere(outbox, entry) : new Set()),
+  };
+}
+
+function shownNumber({ identCely }: Entry, shown: Sights['shown']): [string, string][] {
+  const find = shown.get(identCely ?? '');
+  return find === undefined ? [] : [[find.identCely, numberOf(find)]];
+}
+
+function shownFinds({ lookups }: HarvestedFinds): HarvestedFind[] {
+  return [...lookups.values()].flatMap((lookup) => (lookup.kind === 'shown' ? [lookup.record] : []));
+}
+
+/** From the journal: what other outboxes of this machine attempted with this account. */
+function attemptedElsewhere(outbox: Outbox, account: string, imports: readonly ImportEntry[]) {
+  const journal = assertJournal(outbox);
+  const { outbox: own } = headerOf(outbox);
+  const attemptedByDigest = new Map<string, readonly AttemptedElsewhere[]>();
+  const attemptedByLocalId = new Map<string, readonly AttemptedElsewhere[]>();
+  if (journal.outboxesOf(account, headerOf(outbox).address, own).length === 0) return { attemptedByDigest, attemptedByLocalId };
+  const here = outbox.sql('select 1 from entries where uuid = ?');
+  for (const { digest, localId, attempts } of imports) {
+    if (attempts > 0) continue;
+    const others = (by: { digest: string } | { localId: string }) =>
+      journal.earlierAttempts(account, own, by).filter(({ entry }) => here.get(entry) === undefined);
+    if (digest !== null) attemptedByDigest.set(digest, others({ digest }));
+    if (localId !== null) attemptedByLocalId.set(localId, others({ localId }));
+  }
+  return { attemptedByDigest, attemptedByLocalId };
+}
+
+/** Records of this account that no event explains, and that read like an unsent entry. */
+function equalRecords(outbox: Outbox, entry: ImportEntry, { byDigest, hasWithheld, uncertain }: Sights): readonly string[] {
+  if (byDigest.size === 0) return [];
+  const digests = [entry.digest ?? '', ...(hasWithheld ? [openDigestOf(outbox, entry)] : [])];
+  const alike = new Set(digests.flatMap((digest) => byDigest.get(digest) ?? []));
+  const equal = [...alike].filter((find) => readsTheSame(entry, find));
+  return withoutExplained(equal, uncertain.get(entry.digest ?? '') ?? []).map(({ identCely }) => identCely);
+}
+
+/** As many of the records as uncertain entries of the same digest may have made are theirs. */
+function withoutExplained(equal: readonly HarvestedFind[], uncertain: readonly UncertainImport[]): readonly HarvestedFind[] {
+  const explained = equal.filter((find) => uncertain.some(({ window }) => couldBeMade(window, find)));
+  if (explained.length > uncertain.length) return equal;
+  return equal.filter((find) => !explained.includes(find));
+}
+
+/** With the finder by identifier and by name: a new person was sent by name. */
+function digestsOf({ elements, protectedWithheld }: HarvestedFind): string[] {
+  const form = protectedWithheld ? 'open' : 'full';
+  const { nalezce } = elements;
+  const byName: HarvestedElements =
+    typeof nalezce === 'object' ? { ...elements, nalezce: { id: NEW_PERSON, text: nalezce.text } } : elements;
+  return [...new Set([asFoundDigest(elements, form), asFoundDigest(byName, form)])];
+}
+
+function openDigestOf(outbox: Outbox, { findId }: ImportEntry): string {
+  const find = findId === null ? undefined : findById(outbox, findId);
+  return find === undefined ? '' : asFoundDigest(find.elements as FindElements, 'open');
+}
+
+/** Changed since at the service, and all the same equal as found. */
+const MAY_DIFFER: readonly string[] = ['evidencni_cislo', 'predano', 'predano_organizace'];
+
+function readsTheSame(entry: ImportEntry, find: HarvestedFind): boolean {
+  const sent = elementsSent(entry);
+  return sent !== undefined && differingElements(sent, find).every((name) => MAY_DIFFER.includes(name));
+}
+
+/** Files of a record that no photograph from here explains and that equal a queued one by digest, or by the name that it was sent under. */
+function equalFiles(
+  outbox: Outbox,
+  queued: readonly Entry[],
+  shown: ReadonlyMap<string, HarvestedFind>,
+): Map<string, readonly string[]> {
+  const photographs = queued.filter((entry) => entry.kind === 'photo');
+  return new Map(
+    photographs.map((entry) => {
+      const find = shown.get(entry.identCely ?? '');
+      const free = find === undefined ? [] : unexplainedFiles(outbox, find);
+      return [entry.uuid, free.filter((file) => isFileOf(entry, file)).map(({ name }) => name)];
+    }),
+  );
+}
+
+function unexplainedFiles(outbox: Outbox, { identCely, files }: HarvestedFind): HarvestedFile[] {
+  const sent = entriesOfRecord(outbox, identCely).filter((entry) => entry.kind === 'photo' && entry.attempts > 0);
+  return files.filter((file) => !sent.some((entry) => entry.kind === 'photo' && isFileOf(entry, file)));
+}
+
+function isFileOf({ photograph }: PhotoEntry, file: HarvestedFile): boolean {
+  const digests = [photograph.sha512, photograph.originalSha512].flatMap((digest) => digest?.toString('hex') ?? []);
+  return digests.includes(file.sha512Hex) || file.history.some(({ note }) => note === photograph.name);
+}
+
+/** By project: records that are listed, not shown, and that no event explains. */
+function hiddenRecords(outbox: Outbox, listed: readonly string[]): Map<string, readonly string[]> {
+  const hidden = listed.filter((identCely) => importOfRecord(outbox, identCely) === undefined);
+  const othersWrite = outbox.sql('select 1 from project_looks where project = ? and others_write = 1');
+  const byProject = groupBy(hidden, (identCely) => identCely.replace(/-N\d+$/, ''));
+  return new Map([...byProject].filter(([project]) => othersWrite.get(project) === undefined));
+}
+
+function numberOf({ elements }: HarvestedFind): string {
+  return elements.evidencni_cislo?.toString() ?? '';
+}
+
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group === undefined) groups.set(keyOf(item), [item]);
+    else group.push(item);
+  }
+  return groups;
+}
+
+/**
+ * Judges an entry right before it leaves: what was queued or changed since the look is looked for then. A number is looked at again in
+ * any case, so that the time between look and request is as short as it can be.
+ * @returns whether it must not leave now
+ * @throws what {@link holdQuestionable} throws
+ */
+export async function holdBeforeDeparture(context: GateContext, entry: Entry): Promise<boolean> {
+  if (context.judged.get(entry.id) !== contentOf(entry)) {
+    await holdQuestionable(context);
+    return true;
+  }
+  return entry.kind === 'number' && (await holdChangedNumber(context, entry));
+}
+
+async function holdChangedNumber(context: GateContext, entry: NumberEntry): Promise<boolean> {
+  const { outbox, look } = context;
+  if (look === undefined || entry.identCely === null) return false;
+  const record = await currentRecord(look, entry.identCely);
+  if (record === undefined) return false;
+  const facts = gatherFacts(context, [entry], await gatherSights(context, undefined));
+  const passage = mayLeave(entry, { ...facts, shownNumbers: new Map([[entry.identCely, numberOf(record.find)]]) });
+  if (passage.kind === 'leave') return false;
+  schedule(outbox, entry.id, { held: passage.held });
+  return true;
+}

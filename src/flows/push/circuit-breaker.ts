@@ -1,0 +1,118 @@
+import type { MonotonicMs } from '../../base/clock.ts';
+import { monotonicMs } from '../../base/clock.ts';
+import type { Message } from '../../base/message.ts';
+import { circuitOpenMs, RETRY_POLICY } from '../../base/retry-policy.ts';
+import type { EntryKind } from '../../outbox/entry.ts';
+
+/**
+ * Counts equal failures without a success between them. Immutable: a failure makes another one. Circuits of projects and kinds are kept
+ * from push to push, those of the service for one push. The circuit of a record is the backoff of its entries, which the journal keeps.
+ */
+export type CircuitBreaker = {
+  /** Name of what the failures have in common; one of another class starts the count anew. */
+  readonly failureClass: string;
+  /** Failures in a row; those about a subject count once. */
+  readonly failures: number;
+  readonly subjects: ReadonlySet<string>;
+  /** Entries that were refused on the way to the threshold. */
+  readonly refused: ReadonlySet<number>;
+  readonly lastFailureAt: MonotonicMs;
+  /** The circuit as it was opened last; half-open from `untilAt` on. */
+  readonly opened: OpenCircuit | undefined;
+};
+
+/** Entries that are not sent for a while, since those before them failed in one way. They stay queued. */
+export type OpenCircuit = {
+  readonly kind: EntryKind;
+  /** Only the entries of this project, or all of the kind. */
+  readonly project: string | null;
+  /** Of the answers; null where none came. */
+  readonly status: number | null;
+  readonly reason: Message;
+  readonly untilAt: MonotonicMs;
+  readonly openMs: number;
+};
+
+export type Failure = {
+  readonly failureClass: string;
+  /** Undefined where each failure counts. */
+  readonly subject: string | undefined;
+  readonly entryId: number;
+  readonly departedAt: MonotonicMs;
+  readonly at: MonotonicMs;
+  /** Of repeated requests that were under way at once, one counts: they may have failed for one cause. */
+  readonly isRepeated: boolean;
+};
+
+type CircuitStatus = 'closed' | 'open' | 'half-open';
+
+export function circuitStatus(breaker: CircuitBreaker | undefined, now: MonotonicMs): CircuitStatus {
+  if (breaker?.opened === undefined) return 'closed';
+  return breaker.opened.untilAt > now ? 'open' : 'half-open';
+}
+
+export function recordFailure(breaker: CircuitBreaker | undefined, failure: Failure): CircuitBreaker {
+  const { failureClass, subject, entryId, at } = failure;
+  const isSame = breaker?.failureClass === failureClass;
+  const before = isSame ? breaker : withoutCount(breaker, failureClass);
+  if (failure.isRepeated && failure.departedAt < before.lastFailureAt) return before;
+  const subjects = subject === undefined ? before.subjects : new Set([...before.subjects, subject]);
+  const failures = subject === undefined ? before.failures + 1 : subjects.size;
+  return { ...before, failures, subjects, refused: new Set([...before.refused, entryId]), lastFailureAt: at };
+}
+
+/** A half-open circuit trips with the next failure, since its count stands. */
+export function trips(breaker: CircuitBreaker, threshold: number, now: MonotonicMs): boolean {
+  return breaker.failures >= threshold && circuitStatus(breaker, now) !== 'open';
+}
+
+/** Opens for twice as long as the last time. Entries that were refused on the way are the caller's to queue again. */
+export function openCircuit(
+  breaker: CircuitBreaker,
+  part: Pick<OpenCircuit, 'kind' | 'project' | 'status' | 'reason'>,
+  now: MonotonicMs,
+): CircuitBreaker & { readonly opened: OpenCircuit } {
+  const openMs = circuitOpenMs(breaker.opened?.openMs ?? 0);
+  return { ...breaker, refused: new Set(), opened: { ...part, untilAt: monotonicMs(now + openMs), openMs } };
+}
+
+/** Starts the count anew; how long the circuit was open last is remembered. */
+export function withoutCount(breaker: CircuitBreaker | undefined, failureClass = ''): CircuitBreaker {
+  const none = { failures: 0, subjects: new Set<string>(), refused: new Set<number>(), lastFailureAt: monotonicMs(0) };
+  return { failureClass, ...none, opened: breaker?.opened };
+}
+
+/** All breakers by their keys. One that is missing is closed and has counted nothing. */
+export type Breakers = ReadonlyMap<string, CircuitBreaker>;
+
+/** The breakers as they are handed from one push to the next. */
+export type BreakerMemory = { breakers: Breakers };
+
+export function createBreakers(): BreakerMemory {
+  return { breakers: new Map() };
+}
+
+export const kindKey = (kind: EntryKind): string => kind;
+export const projectKey = (kind: EntryKind, project: string): string => `${kind} ${project}`;
+export type ServiceFailure = keyof typeof RETRY_POLICY.service;
+export const serviceKey = (failure: ServiceFailure): string => `service ${failure}`;
+
+export function withBreaker(breakers: Breakers, key: string, breaker: CircuitBreaker | undefined): Breakers {
+  if (breaker === undefined && !breakers.has(key)) return breakers;
+  const next = new Map(breakers);
+  if (breaker === undefined) next.delete(key);
+  else next.set(key, breaker);
+  return next;
+}
+
+/** Without those of the service, which count for one push. */
+export function keptBreakers(breakers: Breakers): Breakers {
+  const ofService = Object.keys(RETRY_POLICY.service).map((failure) => serviceKey(failure as ServiceFailure));
+  return new Map([...breakers].filter(([key]) => !ofService.includes(key)));
+}
+
+export function openCircuitsAt(breakers: Breakers, now: MonotonicMs): OpenCircuit[] {
+  return [...breakers.values()].flatMap((breaker) =>
+    breaker.opened !== undefined && circuitStatus(breaker, now) === 'open' ? [breaker.opened] : [],
+  );
+}

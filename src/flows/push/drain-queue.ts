@@ -1,0 +1,262 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { momentOf, serverMs } from '../../base/clock.ts';
+import { DatabaseError, PasError } from '../../base/errors.ts';
+import { type Message, msg } from '../../base/message.ts';
+import { RETRY_POLICY } from '../../base/retry-policy.ts';
+import type { Slot } from '../../http/pacer.ts';
+import { LongPauseError } from '../../http/retry-after.ts';
+import {
+  type Claim,
+  claim,
+  clampFutureBackoff,
+  type Departure,
+  nextClaimable,
+  nextClaimableAt,
+  nextScheduled,
+  recoverInFlight,
+  type Settlement,
+  settle,
+} from '../../outbox/claims.ts';
+import type { Entry } from '../../outbox/entry.ts';
+import { damagedRow } from '../../outbox/events.ts';
+import { supersedeEarlierNumbers } from '../../outbox/numbers.ts';
+import { entryText } from '../finds/entry-words.ts';
+import { reassignRecord } from '../reconcile/reassign-record.ts';
+import type { OpenCircuit } from './circuit-breaker.ts';
+import { isAbort, type PushContext, type StopCause } from './push-context.ts';
+import { PushSession } from './push-session.ts';
+import { MAX_DEPARTURE_MS, requestOf, type Sent, sendOnce } from './send-entry.ts';
+
+export type PushResult = {
+  readonly accepted: number;
+  readonly refused: number;
+  readonly requests: number;
+  readonly throttled: number;
+  readonly locked: number;
+  readonly elapsedMs: number;
+  /** Entries whose last answer was outside the contract. */
+  readonly nonConforming: readonly number[];
+  /** Circuits that are open: their entries stay queued. */
+  readonly leftOut: readonly OpenCircuit[];
+  /** Absent when nothing was left to send. */
+  readonly stopCause: StopCause | undefined;
+};
+
+/**
+ * Sends what is due until nothing is: take the oldest entry, wait for its slot, write down that it is being sent, send
+ * it, and settle it by what came back, with many requests under way at once and one for any record. To be called under the
+ * push lock.
+ */
+export async function drainQueue(context: PushContext): Promise<PushResult> {
+  const { clock, outbox } = context;
+  const startedAt = clock.monotonicMs();
+  const session = new PushSession(context);
+  recover(session);
+  try {
+    await sendAll(session);
+  } finally {
+    // Also after an error: requests under way are settled before another process may take the outbox.
+    await Promise.allSettled([...session.flights.values()].map(({ done }) => done));
+  }
+  outbox.change(() => supersedeEarlierNumbers(outbox));
+  const { state, stopCause, openCircuits: leftOut } = session;
+  const elapsedMs = clock.monotonicMs() - startedAt;
+  return { ...state.counts, elapsedMs, nonConforming: [...state.nonConforming], leftOut, stopCause };
+}
+
+async function sendAll(session: PushSession): Promise<void> {
+  const { outbox, stop } = session.context;
+  for (;;) {
+    if (session.failure !== undefined) throw session.failure.thrown;
+    if (stop.aborted) session.stop({ kind: 'interrupted' });
+    const entry = session.mayStart ? nextClaimable(outbox, session.claimableQuery()) : undefined;
+    if (entry === undefined) {
+      if (!(await waitForMore(session))) return;
+    } else if (!(await session.probePeerIfDue()) && !(await isHeld(session, entry))) await launch(session, entry);
+  }
+}
+
+/** Where the service cannot be looked at any more, nothing else leaves. */
+async function isHeld(session: PushSession, entry: Entry): Promise<boolean> {
+  try {
+    return (await session.context.holdBeforeDeparture?.(entry)) === true;
+  } catch (thrown) {
+    if (session.context.stop.aborted) return true;
+    if (!(thrown instanceof PasError) || thrown instanceof DatabaseError) throw thrown;
+    session.stop({ kind: 'unreachable', reason: thrown.says });
+    return true;
+  }
+}
+
+/** Recovers entries that an earlier push left open. */
+function recover(session: PushSession): void {
+  const { outbox } = session.context;
+  const reason = msg`pas stopped while the request was under way`;
+  for (const entry of recoverInFlight(outbox)) session.reportSettled(entry, { state: 'uncertain', reason });
+  outbox.change(() => {
+    clampFutureBackoff(outbox, RETRY_POLICY.entry.slowMaxMs);
+    supersedeEarlierNumbers(outbox);
+  });
+}
+
+/** Waits until an answer comes or an entry's time does. False when there is nothing left to wait for. */
+async function waitForMore(session: PushSession): Promise<boolean> {
+  const { clock, outbox, stop } = session.context;
+  const { flights } = session;
+  const isStopping = session.stopCause !== undefined || session.isLimitReached;
+  const dueAt = isStopping || !session.hasRoom ? undefined : nextClaimableAt(outbox, session.claimableQuery());
+  if (dueAt === undefined && flights.size === 0) return false;
+  const now = clock.now();
+  const untilMs = dueAt === undefined ? undefined : Math.max(dueAt, session.state.backoffUntil);
+  if (untilMs !== undefined && untilMs - now > RETRY_POLICY.push.maxWaitMs && flights.size === 0) {
+    session.stop({ kind: 'not-yet', reason: waitingText(nextScheduled(outbox, session.claimableQuery())), untilMs });
+    return false;
+  }
+  const waiting = new AbortController();
+  const timer =
+    untilMs === undefined ? [] : [untilAborted(clock.sleep(Math.max(1, untilMs - now), AbortSignal.any([waiting.signal, stop])))];
+  await Promise.race([...[...flights.values()].map(({ done }) => done), ...timer]);
+  waiting.abort();
+  return true;
+}
+
+export function waitingText(entry: Entry | undefined): Message {
+  if (entry === undefined) return msg`the remaining entries must wait`;
+  const [what, reason] = [entryText(entry.kind, entry.localId ?? entry.identCely), entry.reason ?? ''];
+  return msg`the remaining entries must wait; ${what}: ${reason}`;
+}
+
+async function untilAborted(wait: Promise<unknown>): Promise<void> {
+  try {
+    await wait;
+  } catch (thrown) {
+    if (!isAbort(thrown)) throw thrown;
+  }
+}
+
+/** Result of a wait for the pace; undefined where the push ends before that. */
+async function unlessEnding<T>(session: PushSession, wait: Promise<T>): Promise<T | undefined> {
+  try {
+    return await wait;
+  } catch (thrown) {
+    if (thrown instanceof LongPauseError) {
+      session.stop({ kind: 'waiting', reason: thrown.reason, untilMs: thrown.untilMs });
+    } else if (!isAbort(thrown)) throw thrown;
+    return undefined;
+  }
+}
+
+/** Takes the entry's slot and sends it; its answer is waited for elsewhere. */
+async function launch(session: PushSession, entry: Entry): Promise<void> {
+  const { context, halt } = session;
+  const { account, outbox, pace, settleMs } = context;
+  const pauseMs = (await unlessEnding(session, pace.waitMs(halt))) ?? 0;
+  await unlessEnding(session, pace.approach(halt));
+  const token = await session.signIn(context.session.token(halt));
+  if (token === undefined || !session.mayStart) return;
+
+  const claimedOn = momentOf(context.clock);
+  const claimed = claim(outbox, entry.id, (current) => {
+    const { method, url } = requestOf(context, current);
+    return { method, path: new URL(url).pathname, account, settleMs, ...departureTimes(context, current) };
+  });
+  if (claimed === undefined) {
+    assertNotClaimable(session, entry);
+    return;
+  }
+  const request = requestOf(context, claimed.entry);
+  const slot = await sendOrRelease(session, claimed);
+  if (slot === undefined) return;
+  const pacedMs = pauseMs + slot.waitedMs;
+  session.count('requests');
+
+  const done = sendOnce(context, claimed.entry, request, token, slot, claimedOn)
+    .then((sent) => settleAttempt(session, claimed, sent, pacedMs))
+    .catch((thrown: unknown) => {
+      // This answer may not be waited for now, so the error is kept for the loop.
+      session.failure ??= { thrown };
+    })
+    .finally(() => session.land(entry));
+  session.takeOff(claimed.entry, done);
+  // The request leaves in this turn of the event loop. What the next one asks of the outbox is not to make it late.
+  await turn();
+}
+
+/** One that can never be claimed would be tried for ever. @throws DatabaseError */
+function assertNotClaimable(session: PushSession, { id }: Entry): void {
+  const { outbox } = session.context;
+  if (nextClaimable(outbox, session.claimableQuery())?.id === id) throw damagedRow(outbox.path, msg`entry ${id}`);
+}
+
+/** The slowest link that an upload is expected on, in bytes per millisecond. */
+const MIN_UPLOAD_RATE = 4;
+
+/** When the request leaves at the earliest, and when all of it has left at the latest, by the server's clock. */
+function departureTimes({ answerTimeoutMs, serverClock }: PushContext, entry: Entry): Pick<Departure, 'serverMs' | 'sentByMs'> {
+  const [now, latest] = [serverClock.now(), serverClock.latest()];
+  if (now === undefined || latest === undefined) return { serverMs: null, sentByMs: null };
+  const uploadMs = entry.kind === 'photo' ? entry.photograph.sizeBytes / MIN_UPLOAD_RATE : 0;
+  return { serverMs: now, sentByMs: serverMs(latest + MAX_DEPARTURE_MS + answerTimeoutMs + uploadMs) };
+}
+
+/** Takes the slot. Stopped before it could leave, the entry is released as it was. */
+async function sendOrRelease(session: PushSession, claimed: Claim): Promise<Slot | undefined> {
+  const { outbox, pace } = session.context;
+  let slot: Slot | undefined;
+  let leaves = false;
+  try {
+    slot = await unlessEnding(session, pace.depart(session.halt));
+    leaves = slot !== undefined && session.mayStart;
+  } finally {
+    const back: Settlement = { state: 'queued', reason: msg`stopped before it was sent`, notBeforeAt: 0 };
+    if (!leaves) {
+      slot?.giveBack();
+      settle(outbox, claimed, back, { outcome: 'not-sent' });
+    }
+  }
+  return leaves ? slot : undefined;
+}
+
+async function settleAttempt(session: PushSession, claimed: Claim, sent: Sent, pacedMs: number): Promise<void> {
+  const { entry } = claimed;
+  session.context.report({
+    type: 'attempt',
+    entry: entry.id,
+    kind: entry.kind,
+    find: entry.localId ?? entry.identCely,
+    status: sent.status ?? null,
+    ms: Math.round(sent.tookMs),
+    paced_ms: Math.round(pacedMs),
+  });
+  const decided = await session.decide(entry, sent);
+  const settlement = checkIdentifier(session, entry, decided.settlement);
+  const endedAt = session.context.serverClock.latest();
+  settle(session.context.outbox, claimed, settlement, {
+    outcome: sent.outcome.kind,
+    ...(endedAt === undefined ? {} : { endedAt }),
+    ...(sent.status === undefined ? {} : { status: sent.status }),
+    ...(sent.serverDateAt === undefined ? {} : { serverDateAt: sent.serverDateAt }),
+  });
+  if (settlement.state === 'accepted' || settlement.state === 'refused') session.count(settlement.state);
+  session.reportSettled(entry, settlement);
+  await session.carryOutAfter(entry, decided.afterwards);
+}
+
+/**
+ * An identifier that another find has already shows that the service lost that one, or that the answer is an older one's: both are
+ * uncertain. One of another project is no answer to this import.
+ */
+function checkIdentifier(session: PushSession, entry: Entry, settlement: Settlement): Settlement {
+  if (entry.kind !== 'import' || settlement.state !== 'accepted') return settlement;
+  const { identCely } = settlement;
+  const { project } = entry;
+  // A temporary project (X-) may be renamed with its finds.
+  if (project !== null && !project.startsWith('X-') && !identCely.startsWith(`${project}-`))
+    return { state: 'uncertain', reason: msg`the service answered with ${identCely}, which is not a record of ${project}` };
+  const owner = reassignRecord(session.context.outbox, entry, identCely);
+  if (owner === undefined) return settlement;
+  const find = owner.localId ?? '';
+  const reason = msg`the service gave it the record ${identCely}, which was that of ${find}: look at the service which of them it has`;
+  session.reportSettled(owner, { state: 'uncertain', reason });
+  return { state: 'uncertain', reason };
+}

@@ -1,0 +1,81 @@
+import type { Clock } from '../../base/clock.ts';
+import { type Message, msg } from '../../base/message.ts';
+import { OUTCOMES } from '../../base/outcomes.ts';
+import { type HttpRequest, NoAnswerError } from '../../http/exchange.ts';
+import { type Outcome, outcomeOf } from '../../pas-api/outcome.ts';
+import { emptyImport } from '../../pas-api/requests.ts';
+import { type Asker, askAccess } from './ask-access.ts';
+import type { StopCause } from './push-context.ts';
+import type { AttemptFacts, Decision, Peer, PushState } from './push-state.ts';
+
+/** Judges by an outcome whether it is the service that answers ({@link PushState.peer}). */
+export function updatePeerState(state: PushState, { entry, outcome, status }: AttemptFacts): Omit<Decision, 'settlement'> {
+  const isNonConforming = outcome.kind === 'uncertain' && outcome.outsideContract;
+  const next = { ...state, nonConforming: withMember(state.nonConforming, entry.id, isNonConforming) };
+  const peer = nextPeer(state.peer, outcome, status);
+  if (peer !== 'suspect' || outcome.kind !== 'uncertain') return { state: { ...next, peer }, effects: [] };
+  const isSuspectAgain = state.peer === 'probing';
+  const stop = { type: 'stop', cause: unexpectedPeer(outcome.detail) } as const;
+  return { state: { ...next, peer }, effects: [...(isSuspectAgain ? [stop] : []), { type: 'probe-peer' }] };
+}
+
+function nextPeer(peer: Peer, outcome: Outcome, status: number | undefined): Peer {
+  const { provesPeer } = OUTCOMES[outcome.kind];
+  if (provesPeer === 'neutral') return peer;
+  if (provesPeer || outcome.kind !== 'uncertain') return peer === 'suspect' ? peer : 'verified';
+  // A failure within the contract is the service's own, and where it has answered before, a cut line is the network's.
+  const isOfService = !outcome.outsideContract && (status !== undefined || peer === 'verified');
+  return isOfService ? peer : 'suspect';
+}
+
+function withMember(members: ReadonlySet<number>, id: number, isMember: boolean): ReadonlySet<number> {
+  if (members.has(id) === isMember) return members;
+  return new Set(isMember ? [...members, id] : [...members].filter((each) => each !== id));
+}
+
+type ClockedAsker = Asker & { readonly clock: Clock };
+
+/** Sends an import without a find, which the service refuses. @returns why nothing is to be sent now; undefined where the service is there, and open */
+export async function probePeer(asker: ClockedAsker, token: string): Promise<StopCause | undefined> {
+  return stopCauseOf(await probe(asker, token, emptyImport(asker.baseUrl)));
+}
+
+/** Sends a request that changes nothing and passes the gates of a write. */
+export async function probeAccess(asker: ClockedAsker, token: string): Promise<Outcome> {
+  return probe(asker, token);
+}
+
+async function probe(asker: ClockedAsker, token: string, question?: HttpRequest): Promise<Outcome> {
+  const answer = await askAccess(asker, token, question);
+  if (answer instanceof NoAnswerError) return { kind: 'not-delivered', detail: answer.says };
+  return outcomeOf('import', answer, asker.clock.now(), () => undefined);
+}
+
+/** Cause for the push to end after this answer to a probe; undefined where it goes on. */
+export function stopCauseOf(outcome: Outcome): StopCause | undefined {
+  switch (outcome.kind) {
+    case 'not-delivered':
+    case 'cut':
+      return { kind: 'unreachable', reason: outcome.detail };
+    case 'closed':
+      return { kind: 'closed', reason: outcome.detail };
+    case 'uncertain':
+      return unexpectedPeer(outcome.detail);
+    case 'accepted':
+      return unexpectedPeer(outcome.identCely);
+    case 'already-applied':
+    case 'refused':
+    case 'refused-unspecified':
+    case 'refused-by-intermediary':
+    case 'forbidden':
+    case 'unauthorised':
+    case 'throttled':
+    case 'busy':
+    case 'content-changed':
+      return undefined;
+  }
+}
+
+function unexpectedPeer(text: Message): StopCause {
+  return { kind: 'in-doubt', reason: msg`what answers may not be the service: ${text}` };
+}

@@ -1,0 +1,385 @@
+import { AuthError, ConfigError, DatabaseError, PasError, UnavailableError } from '../../base/errors.ts';
+import { cmd, msg } from '../../base/message.ts';
+import type { OaiClient } from '../../oai/client.ts';
+import { bindAccount, knownAccount, knownUsername } from '../../outbox/bound-account.ts';
+import { clearBackoff, nextScheduled, recoverInFlight } from '../../outbox/claims.ts';
+import { entriesInState, heldEntries } from '../../outbox/entries.ts';
+import type { Entry, Photograph } from '../../outbox/entry.ts';
+import { mergeJournal } from '../../outbox/merge.ts';
+import { headerOf, type Outbox } from '../../outbox/open-outbox.ts';
+import { countQueued } from '../../outbox/overview.ts';
+import { type PushLockOptions, withPushLock } from '../../outbox/push-lock.ts';
+import type { Account } from '../../pas-api/account.ts';
+import { refuseDamaged } from '../../store/database-file.ts';
+import { readRecordIdent } from '../harvest/read-record-ident.ts';
+import { earlierOutboxes, isUnattempted, undecidedOutbox } from '../outbox/earlier-outboxes.ts';
+import { adopt, type Fence, foreignOutbox, passFence } from '../outbox/fence.ts';
+import { openKeptPhotograph } from '../queue/open-kept-photograph.ts';
+import type { LookContext } from '../reconcile/gather-evidence.ts';
+import { type Reconciled, reconcile } from '../reconcile/reconcile-entries.ts';
+import { sendHeld } from '../reconcile/resolve-entries.ts';
+import { type GateContext, holdBeforeDeparture, holdQuestionable } from './check-gate.ts';
+import { openCircuitsAt } from './circuit-breaker.ts';
+import { drainQueue, type PushResult, waitingText } from './drain-queue.ts';
+import { identifyAccount, type OpenService } from './identify-account.ts';
+import type { PushContext } from './push-context.ts';
+import { createServerClock, type ServerClock } from './server-clock.ts';
+
+/** How a service is asked what it has. */
+export type Harvesting = {
+  open(): Promise<OaiClient>;
+  /** How it is signed in: by `bearer` as the account that writes, by `basic` as the one of the profile's user name. */
+  readonly auth: 'none' | 'bearer' | 'basic';
+  /** The service's native format, such as `oai_svc`. */
+  readonly format: string;
+  /** How long after an attempt a new record may take to appear in a harvest. */
+  readonly indexAllowanceMs: number;
+};
+
+/** A service that is written to, and where there is harvesting, read from. */
+export type SyncContext = Pick<PushContext, 'clock' | 'recordKeys'> & {
+  readonly outbox: Outbox;
+  readonly service: OpenService;
+  /** Undefined where a person settles what is uncertain. */
+  readonly harvesting: Harvesting | undefined;
+  readonly lock: PushLockOptions;
+  /** Ends what is asked. */
+  readonly stop?: AbortSignal;
+  /** How far the look at the service is. */
+  readonly onLook?: (done: number, total: number | undefined) => void;
+};
+
+/** Why nothing was looked at before sending. */
+export type NotChecked = 'no-harvesting' | 'anonymous' | 'not-signed-in' | 'skipped';
+
+export type PushAllOptions = SyncContext &
+  Omit<PushContext, 'account' | 'serverClock' | 'openPhotograph' | 'readIdentCely' | 'holdChangedNumber' | keyof OpenService> & {
+    /** Identifier of this machine; empty where it has none. */
+    readonly machine: string;
+    /** Where copies of queued photographs are. */
+    readonly photosFolder: string;
+    /** A person has asked for these records by name: what has to wait is tried now. */
+    readonly isUrgent?: boolean;
+    /** Without a person to ask: held entries stay held, or are sent all the same. */
+    readonly onMatch: 'hold' | 'send';
+    /** False: a person said not to look at the service before sending. */
+    readonly mayLook: boolean;
+    readonly lookBackMs: number;
+    /** Asks a person about held entries; their answers are recorded by it. */
+    readonly askHeld?: (held: readonly Entry[]) => Promise<void>;
+    /** Asks a person if an outbox of another place is pushed from here now; undefined where none can be asked. */
+    readonly confirmAdoption?: (fence: Extract<Fence, { kind: 'foreign' }>) => Promise<boolean>;
+    /** Told how many entries are to be sent, before each round of sending. */
+    readonly onRound?: (queued: number) => void;
+    /** Told what was found out about entries of unknown end. */
+    readonly onReconciled?: (settled: readonly Reconciled[]) => void;
+    /** Uncertain entries could not be looked up; they stay as they are, and the push goes on. */
+    readonly onLookFailed?: (error: PasError) => void;
+    /** Told once where imports leave without a look. */
+    readonly onNotChecked?: (why: NotChecked) => void;
+    /** Told where the journal of this machine was gone, and was made anew. */
+    readonly onLostJournal?: () => void;
+  };
+
+/**
+ * Sends what may leave until nothing is left: merges the journal, passes the fence and the gate, drains the queue, looks at the service
+ * for what that left uncertain, and sends once more what is proven not to be there.
+ * @throws OutboxLeasedError while another process pushes; UsageError where a person must say first which outbox this is; ConfigError where
+ *   it is another account's; DatabaseError, AuthError, UnavailableError, ContractError
+ */
+export async function pushAll(given: PushAllOptions): Promise<PushResult> {
+  return withPushLock(given.lock, () => pushUnderLock(given));
+}
+
+/** The same for a caller that holds the lock. */
+export async function pushUnderLock(given: PushAllOptions): Promise<PushResult> {
+  await takeOutbox(given);
+  const push = createPush(given);
+  let result = await push.round();
+  const released = new Set<number>();
+  for (;;) {
+    const settled = await push.reconcile(result);
+    const isFreed = ({ entry: { id, kind }, verdict }: Reconciled): boolean =>
+      verdict.kind === 'absent' ? !result.nonConforming.includes(id) : verdict.kind === 'found' && kind !== 'photo';
+    const again = settled.filter((one) => !released.has(one.entry.id) && isFreed(one));
+    if (given.stop.aborted && entriesInState(given.outbox, 'uncertain').length > 0)
+      return { ...result, stopCause: result.stopCause ?? { kind: 'interrupted' } };
+    const mayGoOn = result.stopCause === undefined && given.limit === undefined && !given.stop.aborted;
+    if (!mayGoOn) return result;
+    if (again.length === 0) return withStopCauseForRemaining(given, result);
+    // What is proven absent is in the queue again. It is sent now, but only once, so that a service that loses it each time is left.
+    // A find that was found has freed its photographs and numbers, and a number the later ones of its record.
+    for (const { entry } of again) released.add(entry.id);
+    result = joined(result, await push.round());
+  }
+}
+
+/** Under the lock no attempt is under way: all events are merged, and those without an answer have an unknown end. */
+async function takeOutbox(given: PushAllOptions): Promise<void> {
+  const { outbox, machine } = given;
+  assertSameOutbox(given);
+  const fence = passFence(outbox, machine);
+  if (fence.kind === 'foreign') {
+    if ((await given.confirmAdoption?.(fence)) !== true) throw foreignOutbox(outbox);
+    adopt(outbox, machine);
+  }
+  refuseDamaged(outbox.path, outbox.sql('pragma integrity_check(1)'));
+  if (fence.kind === 'lost-journal') given.onLostJournal?.();
+  mergeJournal(outbox, { withOpen: true });
+  if (given.isUrgent === true && given.recordKeys !== undefined) clearBackoff(outbox, given.recordKeys);
+}
+
+/** @throws ConfigError where another outbox was put in the place of this one since it was opened */
+function assertSameOutbox({ outbox, service, lock }: PushAllOptions): void {
+  const { address, outbox: id } = headerOf(outbox);
+  if (address === service.baseUrl && id === lock.outboxId) return;
+  throw new ConfigError(msg`${outbox.path} holds another outbox than when it was opened. Nothing was sent.`, {
+    hint: msg`Run the command again.`,
+  });
+}
+
+type Push = {
+  /** Passes the gate and drains the queue, where there is anything to send. */
+  round(): Promise<PushResult>;
+  reconcile(result: PushResult): Promise<readonly Reconciled[]>;
+};
+
+function createPush(given: PushAllOptions): Push {
+  const { outbox, clock } = given;
+  const serverClock = createServerClock(clock);
+  const service = { ...given.service, send: serverClock.observing(given.service.send) };
+  let account: Account | undefined;
+  let hasLooked = false;
+  const round = async (): Promise<PushResult> => {
+    recoverInFlight(outbox);
+    // Without anything to send, and without a question that the service or a person may answer now, the service is not needed.
+    if (countToSend(outbox, given) === 0 && !heldEntries(outbox).some((entry) => isMeant(given, entry))) return NOTHING_SENT;
+    try {
+      account ??= await identifyAccount(outbox, service, given.stop);
+    } catch (thrown) {
+      if (given.stop.aborted) return { ...NOTHING_SENT, stopCause: { kind: 'interrupted' } };
+      throw thrown;
+    }
+    assertDecided(outbox, account);
+    bindAccount(outbox, account.identCely);
+    if (!hasLooked) await reconcileBeforeLook(given);
+    hasLooked = true;
+    const gate = createGate(given, await gateContext(given, account, serverClock));
+    const isStopped = await passGate(given, gate);
+    if (isStopped) return { ...NOTHING_SENT, stopCause: { kind: 'interrupted' } };
+    onRound(given);
+    return drainQueue({
+      ...given,
+      ...service,
+      account: account.identCely,
+      serverClock,
+      holdBeforeDeparture: gate.holdBeforeDeparture,
+      openPhotograph: (photograph: Photograph) => openKeptPhotograph(given.photosFolder, photograph),
+      readIdentCely: readRecordIdent,
+    });
+  };
+  return { round, reconcile: (result) => reconcileUncertain(given, result) };
+}
+
+function onRound(given: PushAllOptions): void {
+  given.onRound?.(countToSend(given.outbox, given));
+}
+
+/** @throws UsageError where this machine has sent for the account from another outbox, and a person has not said how the two stand */
+function assertDecided(outbox: Outbox, { identCely }: Account): void {
+  if (!isUnattempted(outbox)) return;
+  const earlier = earlierOutboxes(outbox, identCely);
+  if (earlier.length > 0) throw undecidedOutbox(earlier);
+}
+
+/** What an earlier push left uncertain is settled first: its records are no equals of what is still to be sent. */
+async function reconcileBeforeLook(given: PushAllOptions): Promise<void> {
+  if (entriesInState(given.outbox, 'uncertain').length > 0) await reconcileUncertain(given, NOTHING_SENT);
+}
+
+async function gateContext(
+  given: PushAllOptions,
+  { identCely: account }: Account,
+  serverClock: ServerClock,
+): Promise<GateContext> {
+  const { outbox, lookBackMs } = given;
+  const why = reasonNotToLook(given);
+  const look = why === undefined ? await openLook(given, account) : undefined;
+  const notChecked = why ?? (look === undefined ? 'not-signed-in' : undefined);
+  if (notChecked !== undefined && countToSend(outbox, given) > 0) given.onNotChecked?.(notChecked);
+  return { ...{ outbox, account, look, lookBackMs, stop: given.stop }, serverNowMs: serverClock.now(), judged: new Map() };
+}
+
+type Gate = {
+  /** @returns the entries of this push that are held */
+  hold(): Promise<Entry[]>;
+  holdBeforeDeparture(entry: Entry): Promise<boolean>;
+};
+
+/** The gate of one round. Where the service turns out not to take the account for harvesting, it is not looked at any more. */
+function createGate(given: PushAllOptions, context: GateContext): Gate {
+  let current = context;
+  const unlessRefused = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (thrown) {
+      if (!(thrown instanceof AuthError) || current.look === undefined) throw thrown;
+      current = { ...current, look: undefined };
+      given.onNotChecked?.('not-signed-in');
+      return work();
+    }
+  };
+  const hold = async (): Promise<Entry[]> => (await holdQuestionable(current)).filter((entry) => isMeant(given, entry));
+  return {
+    hold: () => unlessRefused(hold),
+    holdBeforeDeparture: (entry) =>
+      unlessRefused(async () => {
+        const isHeld = await holdBeforeDeparture(current, entry);
+        // A person is asked with the next push, but may have answered beforehand.
+        if (isHeld && given.onMatch === 'send')
+          sendHeld(
+            given.outbox,
+            heldEntries(given.outbox).filter((held) => isMeant(given, held)),
+          );
+        return isHeld;
+      }),
+  };
+}
+
+function reasonNotToLook({ harvesting, mayLook }: PushAllOptions): NotChecked | undefined {
+  if (!mayLook) return 'skipped';
+  if (harvesting === undefined) return 'no-harvesting';
+  return harvesting.auth === 'none' ? 'anonymous' : undefined;
+}
+
+async function openLook(given: PushAllOptions, account: string): Promise<LookContext | undefined> {
+  try {
+    return given.harvesting === undefined ? undefined : await lookContext(given, given.harvesting, account);
+  } catch (thrown) {
+    if (thrown instanceof AuthError || thrown instanceof ConfigError) return undefined;
+    throw thrown;
+  }
+}
+
+/**
+ * Holds what a person must be asked about, and asks.
+ * @returns whether the push was stopped meanwhile
+ * @throws UnavailableError where the look fails: nothing is sent blindly
+ */
+async function passGate(given: PushAllOptions, gate: Gate): Promise<boolean> {
+  let held: readonly Entry[];
+  try {
+    held = await gate.hold();
+  } catch (thrown) {
+    if (given.stop.aborted) return true;
+    throw thrown instanceof PasError && !(thrown instanceof DatabaseError) ? lookFailed(thrown) : thrown;
+  }
+  if (held.length === 0) return given.stop.aborted;
+  if (given.onMatch === 'send') sendHeld(given.outbox, held);
+  else await given.askHeld?.(held);
+  return given.stop.aborted;
+}
+
+/** Of the kinds and records that the push is about: nothing is decided about others. */
+function isMeant({ kinds, recordKeys }: Pick<PushAllOptions, 'kinds' | 'recordKeys'>, { kind, recordKey }: Entry): boolean {
+  return kinds.includes(kind) && (recordKeys === undefined || recordKeys.includes(recordKey));
+}
+
+function lookFailed(thrown: PasError): UnavailableError {
+  return new UnavailableError(msg`The service could not be looked at before sending: ${thrown.says}`, {
+    cause: thrown,
+    hint: msg`Nothing was sent. Try again later, or send without looking: ${cmd`pas push --no-look`}`,
+  });
+}
+
+export const NOTHING_SENT: PushResult = {
+  ...{ accepted: 0, refused: 0, requests: 0, throttled: 0, locked: 0, elapsedMs: 0 },
+  nonConforming: [],
+  leftOut: [],
+  stopCause: undefined,
+};
+
+/** Of these kinds and records; some may have to wait. */
+export function countToSend(outbox: Outbox, { kinds, recordKeys }: Pick<PushAllOptions, 'kinds' | 'recordKeys'>): number {
+  const counts = countQueued(outbox, recordKeys);
+  return kinds.reduce((sum, kind) => sum + counts[kind], 0);
+}
+
+export function joined(first: PushResult, second: PushResult): PushResult {
+  return {
+    accepted: first.accepted + second.accepted,
+    refused: first.refused + second.refused,
+    requests: first.requests + second.requests,
+    throttled: first.throttled + second.throttled,
+    locked: first.locked + second.locked,
+    elapsedMs: first.elapsedMs + second.elapsedMs,
+    nonConforming: [...first.nonConforming, ...second.nonConforming],
+    leftOut: second.leftOut,
+    stopCause: second.stopCause,
+  };
+}
+
+/** Every entry that could be sent and is left has a cause: it was sent in vain, or must wait. */
+function withStopCauseForRemaining(given: PushAllOptions, result: PushResult): PushResult {
+  const { breakerMemory, clock, kinds, outbox, recordKeys } = given;
+  const openCircuits = openCircuitsAt(breakerMemory.breakers, clock.monotonicMs());
+  const rest = nextScheduled(outbox, { kinds, recordKeys, busyRecords: [], busyProjects: [], openCircuits });
+  if (rest === undefined || result.nonConforming.includes(rest.id)) return result;
+  const untilMs = Math.max(rest.notBeforeAt, clock.now());
+  return { ...result, stopCause: { kind: 'not-yet', reason: waitingText(rest), untilMs } };
+}
+
+async function reconcileUncertain(given: PushAllOptions, { stopCause }: PushResult): Promise<readonly Reconciled[]> {
+  const { harvesting, outbox } = given;
+  const isOnline = stopCause === undefined || stopCause.kind === 'in-doubt';
+  if (harvesting === undefined || !isOnline || entriesInState(outbox, 'uncertain').length === 0) return [];
+  try {
+    const context = await lookContext(given, harvesting, knownAccount(outbox)?.identCely);
+    const settled = await reconcile({ ...context, recordKeys: given.recordKeys });
+    given.onReconciled?.(settled);
+    return settled;
+  } catch (thrown) {
+    if (!(thrown instanceof PasError) || thrown instanceof DatabaseError) throw thrown;
+    if (!given.stop.aborted) given.onLookFailed?.(thrown);
+    return [];
+  }
+}
+
+/**
+ * Settles what is uncertain by looking at the service.
+ * @returns also how many entries are uncertain nevertheless
+ * @throws OutboxLeasedError, OaiError, and what asking for the account throws
+ */
+export async function reconcileNow(given: SyncContext & { readonly harvesting: Harvesting }) {
+  const { harvesting, outbox } = given;
+  return withPushLock(given.lock, async () => {
+    mergeJournal(outbox, { withOpen: true });
+    recoverInFlight(outbox);
+    const context = await lookContext(given, harvesting, await writerOf(given, harvesting));
+    const settled = await reconcile({ ...context, recordKeys: given.recordKeys });
+    return { settled, left: entriesInState(outbox, 'uncertain').length };
+  });
+}
+
+async function writerOf({ outbox, service, stop }: SyncContext, { auth }: Harvesting): Promise<string | undefined> {
+  const known = service.usesExternalToken ? undefined : knownAccount(outbox);
+  if (known !== undefined || auth === 'none') return known?.identCely;
+  return (await identifyAccount(outbox, service, stop)).identCely;
+}
+
+/** @param writer the account that sends; undefined where it is not known */
+async function lookContext(given: SyncContext, harvesting: Harvesting, writer: string | undefined): Promise<LookContext> {
+  const { clock, outbox, onLook, service, stop } = given;
+  const { auth, format, indexAllowanceMs, open } = harvesting;
+  const harvesters = {
+    none: undefined,
+    bearer: writer,
+    // The token may be another account's than the one of this user name.
+    basic: service.usesExternalToken && knownUsername(outbox) !== service.username ? undefined : writer,
+  };
+  return {
+    ...{ clock, format, indexAllowanceMs, outbox, harvester: harvesters[auth], client: await open() },
+    ...(stop === undefined ? {} : { signal: stop }),
+    ...(onLook === undefined ? {} : { onProgress: onLook }),
+  };
+}

@@ -1,0 +1,91 @@
+import type { Readable } from 'node:stream';
+import type { Clock } from '../../base/clock.ts';
+import type { Message } from '../../base/message.ts';
+import type { Exchange } from '../../http/exchange.ts';
+import type { Pace } from '../../http/pacer.ts';
+import type { Entry, EntryKind, EntryState, Photograph } from '../../outbox/entry.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import type { ReadIdentCely } from '../../pas-api/outcome.ts';
+import type { Session } from '../../pas-api/session.ts';
+import type { BreakerMemory } from './circuit-breaker.ts';
+import type { ServerClock } from './server-clock.ts';
+
+/** Everything that a push needs of its caller. */
+export type PushContext = {
+  readonly outbox: Outbox;
+  /** The service's identifier of the account that sends. */
+  readonly account: string;
+  readonly baseUrl: string;
+  readonly kinds: readonly EntryKind[];
+  /** Only the records of these keys, or all. */
+  readonly recordKeys: readonly string[] | undefined;
+  /** Most requests to send. */
+  readonly limit: number | undefined;
+  readonly maxInFlight: number;
+  readonly answerTimeoutMs: number;
+  /** How long after an attempt without answer the service may still be working on it. */
+  readonly settleMs: number;
+  /** Circuit breakers, also of the pushes before this one. */
+  readonly breakerMemory: BreakerMemory;
+  readonly pace: Pace;
+  readonly session: Session;
+  readonly send: Exchange;
+  readonly openPhotograph: (photograph: Photograph) => Readable;
+  readonly readIdentCely: ReadIdentCely;
+  /** Judges an entry right before it leaves. True where it must not leave now; throws PasError where the service cannot be looked at. */
+  readonly holdBeforeDeparture?: ((entry: Entry) => Promise<boolean>) | undefined;
+  readonly clock: Clock;
+  readonly serverClock: ServerClock;
+  readonly report: (event: PushEvent) => void;
+  /** Start nothing more, but wait for what is under way. */
+  readonly stop: AbortSignal;
+  /** Give up what is under way, too. */
+  readonly abort: AbortSignal;
+};
+
+export type PushEvent =
+  | {
+      readonly type: 'attempt';
+      readonly entry: number;
+      readonly kind: EntryKind;
+      readonly find: string | null;
+      readonly status: number | null;
+      readonly ms: number;
+      readonly paced_ms: number;
+    }
+  | {
+      readonly type: 'settled';
+      readonly entry: number;
+      readonly kind: EntryKind;
+      readonly find: string | null;
+      readonly state: EntryState;
+      readonly ident_cely: string | null;
+      readonly reason: Message | null;
+    }
+  /** Something that refuses one entry after another: what it concerns stays queued, and is tried again then. */
+  | {
+      readonly type: 'left_out';
+      readonly kind: EntryKind;
+      /** Null where it concerns all of the kind. */
+      readonly project: string | null;
+      /** Of the answers; null where none came. */
+      readonly status: number | null;
+      readonly reason: Message;
+      /** How many entries are left out. */
+      readonly count: number;
+      readonly until: string;
+    };
+
+/** Cause for a push to end before everything was sent. */
+export type StopCause =
+  | { readonly kind: 'interrupted' }
+  | { readonly kind: 'closed'; readonly reason: Message }
+  | { readonly kind: 'unreachable'; readonly reason: Message }
+  | { readonly kind: 'not-allowed'; readonly reason: Message }
+  /** The service has asked for a pause, or what is left waits for its time. */
+  | { readonly kind: 'waiting' | 'not-yet'; readonly reason: Message; readonly untilMs: number }
+  | { readonly kind: 'in-doubt'; readonly reason: Message };
+
+export function isAbort(thrown: unknown): thrown is Error {
+  return thrown instanceof Error && thrown.name === 'AbortError';
+}

@@ -1,0 +1,273 @@
+import { setMaxListeners } from 'node:events';
+import { PasError } from '../../base/errors.ts';
+import { msg } from '../../base/message.ts';
+import { RETRY_POLICY } from '../../base/retry-policy.ts';
+import { attemptsInARow, attemptsOf, consecutiveFailures } from '../../outbox/attempts.ts';
+import { type ClaimableQuery, countOpen, moveToBack, requeue, type Settlement } from '../../outbox/claims.ts';
+import { entriesInState, entryById, projectOf } from '../../outbox/entries.ts';
+import type { Entry } from '../../outbox/entry.ts';
+import type { Outcome } from '../../pas-api/outcome.ts';
+import { requeueSettlement } from './apply-circuit-breakers.ts';
+import { openCircuitsAt } from './circuit-breaker.ts';
+import { decide } from './decide.ts';
+import { probeAccess, probePeer } from './peer-check.ts';
+import type { PushContext, StopCause } from './push-context.ts';
+import { type AttemptFacts, type Decision, type Effect, initialState, type PushCounts, type PushState } from './push-state.ts';
+import type { Sent } from './send-entry.ts';
+
+/** A request under way. */
+type Flight = {
+  readonly entry: Entry;
+  readonly done: Promise<void>;
+};
+
+/** One push: its state, the requests under way, and the effects of its decisions. */
+export class PushSession {
+  readonly context: PushContext;
+  /** Aborted when the push was stopped, or has a cause to end. */
+  readonly halt: AbortSignal;
+  readonly flights = new Map<number, Flight>();
+  /** An error while an answer was written down: nothing more is sent, and the push ends with it. */
+  failure: { readonly thrown: unknown } | undefined;
+  readonly #ending = new AbortController();
+  /** Imports that were under way beside another one of their project. */
+  readonly #besideImport = new Set<number>();
+  #state: PushState;
+  #stopCause: StopCause | undefined;
+  #isPeerProbeDue = false;
+
+  constructor(context: PushContext) {
+    this.context = context;
+    this.halt = AbortSignal.any([context.stop, this.#ending.signal]);
+    // One listener for each request under way: that many is no leak.
+    setMaxListeners(0, this.halt);
+    this.#state = initialState(context.breakerMemory.breakers);
+  }
+
+  get state(): PushState {
+    return this.#state;
+  }
+
+  get stopCause(): StopCause | undefined {
+    return this.#stopCause;
+  }
+
+  /** Ends every wait for something that is not under way yet. The first cause stands. */
+  stop(cause: StopCause): void {
+    if (this.#stopCause !== undefined) return;
+    this.#stopCause = cause;
+    this.#ending.abort();
+  }
+
+  count(which: keyof PushCounts, by = 1): void {
+    const { counts } = this.#state;
+    this.#setState({ ...this.#state, counts: { ...counts, [which]: counts[which] + by } });
+  }
+
+  get openCircuits() {
+    return openCircuitsAt(this.#state.breakers, this.context.clock.monotonicMs());
+  }
+
+  /** Another request may be under way beside those that are. */
+  get hasRoom(): boolean {
+    return this.flights.size < (this.#state.peer === 'verified' ? this.context.maxInFlight : 1);
+  }
+
+  get isLimitReached(): boolean {
+    return this.context.limit !== undefined && this.#state.counts.requests >= this.context.limit;
+  }
+
+  get mayStart(): boolean {
+    return (
+      !this.halt.aborted &&
+      this.failure === undefined &&
+      this.hasRoom &&
+      !this.isLimitReached &&
+      this.context.clock.now() >= this.#state.backoffUntil
+    );
+  }
+
+  /** Query of the entries that may be sent beside the requests under way. */
+  claimableQuery(): ClaimableQuery {
+    const { kinds, recordKeys } = this.context;
+    const flights = [...this.flights.values()];
+    const active = new Set(flights.flatMap(({ entry }) => (entry.kind === 'import' ? [entry.project] : [])));
+    return {
+      ...{ kinds, recordKeys },
+      busyRecords: flights.flatMap(({ entry: { recordKey, identCely } }) => [
+        recordKey,
+        ...(identCely === null ? [] : [identCely]),
+      ]),
+      busyProjects: [...this.#state.serialProjects].filter((project) => active.has(project)),
+      openCircuits: this.openCircuits,
+    };
+  }
+
+  /** Keeps a request under way until `done`, and marks imports that share their project. */
+  takeOff(entry: Entry, done: Promise<void>): void {
+    for (const { entry: other } of this.flights.values()) {
+      if (entry.kind !== 'import' || other.kind !== 'import' || entry.project !== other.project) continue;
+      this.#besideImport.add(entry.id).add(other.id);
+    }
+    this.flights.set(entry.id, { entry, done });
+  }
+
+  land(entry: Entry): void {
+    this.flights.delete(entry.id);
+    this.#besideImport.delete(entry.id);
+  }
+
+  /** Decides an attempt and carries the effects out, but for those that must wait until it is settled. */
+  async decide(entry: Entry, sent: Sent): Promise<{ readonly settlement: Settlement; readonly afterwards: readonly Effect[] }> {
+    const first = this.decideOnce(entry, sent);
+    if (!first.pending.some(({ type }) => type === 'probe-access'))
+      return { settlement: first.settlement, afterwards: first.pending };
+    const access = await probeAccess(this.#asker, sent.token);
+    const second = this.decideOnce(entry, sent, access);
+    return { settlement: second.settlement, afterwards: second.pending };
+  }
+
+  /** @returns also the effects that are still to be carried out, since they take time */
+  decideOnce(
+    entry: Entry,
+    sent: Sent,
+    access?: Outcome,
+  ): { readonly settlement: Settlement; readonly pending: readonly Effect[] } {
+    return this.apply(decide(this.#state, this.factsOf(entry, sent, access)));
+  }
+
+  /** Takes over the state of a decision, and carries out its effects as far as they take no time. */
+  apply({ settlement, state, effects }: Decision): { readonly settlement: Settlement; readonly pending: readonly Effect[] } {
+    this.#setState(state);
+    return { settlement, pending: effects.filter((effect) => !this.#carryOut(effect)) };
+  }
+
+  /** Effects that an attempt left for when it is settled. */
+  async carryOutAfter(entry: Entry, effects: readonly Effect[]): Promise<void> {
+    for (const effect of effects) if (effect.type === 'renew-token') await this.#renewToken(entry, effect.refused);
+  }
+
+  /**
+   * The token; undefined where the push ends for want of one.
+   * @throws PasError where nothing was sent yet, so that a person is told what to do
+   */
+  async signIn(asked: Promise<string>): Promise<string | undefined> {
+    try {
+      return await asked;
+    } catch (thrown) {
+      if (this.halt.aborted) return undefined;
+      if (!(thrown instanceof PasError) || this.#state.counts.requests === 0) throw thrown;
+      this.stop({ kind: thrown.exitReason === 'notAllowed' ? 'not-allowed' : 'unreachable', reason: thrown.says });
+      return undefined;
+    }
+  }
+
+  /** Asks who answers, where an answer may not have been the service's own. @returns whether it did */
+  async probePeerIfDue(): Promise<boolean> {
+    if (!this.#isPeerProbeDue) return false;
+    const token = await this.signIn(this.context.session.token(this.halt));
+    if (token === undefined) return true;
+    const cause = await probePeer(this.#asker, token);
+    if (this.halt.aborted) return true;
+    this.#isPeerProbeDue = false;
+    if (cause === undefined) this.#setState({ ...this.#state, peer: 'probing' });
+    else this.stop(cause);
+    return true;
+  }
+
+  reportSettled(entry: Entry, settlement: Settlement): void {
+    this.context.report({
+      type: 'settled',
+      entry: entry.id,
+      kind: entry.kind,
+      find: entry.localId ?? entry.identCely,
+      state: settlement.state,
+      ident_cely: settlement.state === 'accepted' ? settlement.identCely : entry.identCely,
+      reason: settlement.reason ?? null,
+    });
+  }
+
+  factsOf(entry: Entry, sent: Sent, access?: Outcome): AttemptFacts {
+    const { clock, outbox } = this.context;
+    return {
+      ...{ entry, access, outcome: sent.outcome, status: sent.status, token: sent.token, departedAt: sent.departedAt },
+      project: projectOf(entry),
+      endedAt: clock.monotonicMs(),
+      now: clock.now(),
+      failuresBefore: consecutiveFailures(attemptsOf(outbox, entry)),
+      collisionsBefore: attemptsInARow(outbox, entry, 'refused-unspecified'),
+      besideImport:
+        this.#besideImport.has(entry.id) || (sent.outcome.kind === 'refused-unspecified' && this.#isBesideUnknown(entry)),
+    };
+  }
+
+  /** The request was not looked at and is in the queue again; with a new token it is sent again. */
+  async #renewToken(entry: Entry, refused: string): Promise<void> {
+    const { outbox, session } = this.context;
+    const next = await this.signIn(session.renew(refused, this.halt));
+    if (next !== refused && attemptsInARow(outbox, entry, 'unauthorised') <= RETRY_POLICY.token.maxRenewals) return;
+    this.stop({ kind: 'not-allowed', reason: msg`the service refuses the token that it gave` });
+  }
+
+  /** The service may still be working on an import of the project of which no answer came, such as one of a push that was killed. */
+  #isBesideUnknown(entry: Entry): boolean {
+    return entriesInState(this.context.outbox, 'uncertain').some(
+      (other) => other.kind === 'import' && entry.kind === 'import' && other.project === entry.project,
+    );
+  }
+
+  /** @returns false for an effect that takes time: it is the caller's to carry out */
+  #carryOut(effect: Effect): boolean {
+    const { clock, outbox, pace, report } = this.context;
+    switch (effect.type) {
+      case 'stop':
+        // A person who stopped the push has the last word on why it ended.
+        if (!this.halt.aborted) this.stop(effect.cause);
+        return true;
+      case 'slow-down': {
+        const { departedAt, retryAfterMs, stopReason: reason } = effect;
+        const pauseMs = pace.slowDown(departedAt, retryAfterMs);
+        if (reason !== undefined && !this.halt.aborted) this.stop({ kind: 'waiting', reason, untilMs: clock.now() + pauseMs });
+        return true;
+      }
+      case 'requeue-refused':
+        for (const id of effect.entryIds) this.#requeueRefused(id, effect);
+        return true;
+      case 'move-to-back':
+        moveToBack(outbox, effect, effect.reason);
+        return true;
+      case 'report-open-circuit': {
+        const { kind, project, status, reason } = effect.circuit;
+        const until = new Date(effect.until).toISOString();
+        report({ type: 'left_out', kind, project, status, reason, count: countOpen(outbox, { kind, project }), until });
+        return true;
+      }
+      case 'probe-peer':
+        this.#isPeerProbeDue = true;
+        return true;
+      case 'renew-token':
+      case 'probe-access':
+        return false;
+    }
+  }
+
+  #requeueRefused(id: number, { reason }: Extract<Effect, { type: 'requeue-refused' }>): void {
+    const { clock, outbox } = this.context;
+    const entry = entryById(outbox, id);
+    // A person may have taken it up meanwhile.
+    if (entry?.state !== 'refused') return;
+    const settlement = requeueSettlement(reason, clock.now());
+    requeue(outbox, entry, settlement.reason ?? reason, clock.now());
+    this.count('refused', -1);
+    this.reportSettled(entry, settlement);
+  }
+
+  get #asker() {
+    return { ...this.context, stop: this.halt };
+  }
+
+  #setState(state: PushState): void {
+    this.#state = state;
+    this.context.breakerMemory.breakers = state.breakers;
+  }
+}

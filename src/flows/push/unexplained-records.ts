@@ -1,0 +1,42 @@
+import type { HarvestedFind } from '../../find/harvested-find.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import type { ListedFind } from '../harvest/harvest-finds.ts';
+
+/** Records as looks have shown them, and identifiers of those that were listed and not shown. */
+type Unexplained = { readonly records: readonly HarvestedFind[]; readonly hidden: readonly string[] };
+
+/** What a look is told of a record that it lists. */
+export type IsUnexplained = (identCely: string, listed: ListedFind) => boolean;
+
+/**
+ * Keeps what a look shows and no event explains. A look shows only what changed since the one before, and a find or a photograph may be
+ * queued after the look that showed its equal.
+ */
+export function rememberUnexplained(
+  outbox: Outbox,
+  listed: readonly (readonly [string, ListedFind])[],
+  isUnexplained: IsUnexplained,
+): void {
+  const known = outbox.sql('select 1 from unexplained where ident_cely = ?');
+  const forget = outbox.sql('delete from unexplained where ident_cely = ?');
+  const remember = outbox.sql('insert or replace into unexplained (ident_cely, record) values (?, ?)');
+  outbox.change(() => {
+    for (const [identCely, lookup] of listed) {
+      if (isUnexplained(identCely, lookup))
+        remember.run(identCely, lookup.kind === 'shown' ? JSON.stringify(lookup.record) : null);
+      // What was shown before and is not shown now is there all the same.
+      else if (lookup.kind !== 'withheld' && known.get(identCely) !== undefined) forget.run(identCely);
+    }
+  });
+}
+
+export function unexplainedSoFar({ sql }: Outbox): Unexplained {
+  const rows = sql('select ident_cely as identCely, record from unexplained order by ident_cely').all() as {
+    readonly identCely: string;
+    readonly record: string | null;
+  }[];
+  return {
+    records: rows.flatMap(({ record }) => (record === null ? [] : [JSON.parse(record) as HarvestedFind])),
+    hidden: rows.flatMap(({ identCely, record }) => (record === null ? [identCely] : [])),
+  };
+}

@@ -1,0 +1,19 @@
+import { msg } from '../../base/message.ts';
+import { importOfRecord } from '../../outbox/entries.ts';
+import type { Entry, ImportEntry } from '../../outbox/entry.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { releaseRecord } from '../../outbox/ownership.ts';
+
+/**
+ * Takes a record away from the find that had it, since the service gave it to this one: a record has one find, so the other find, with
+ * all that was sent to the record for it, becomes uncertain.
+ * @returns that find's import; undefined where the record was not taken
+ */
+export function reassignRecord(outbox: Outbox, { id, localId: find }: Entry, identCely: string): ImportEntry | undefined {
+  const owner = importOfRecord(outbox, identCely);
+  if (owner === undefined || owner.id === id) return undefined;
+  const localId = find ?? '';
+  const reason = msg`the service gave its record ${identCely} to ${localId}: it may have been put back from a backup and have lost this one`;
+  releaseRecord(outbox, owner, reason);
+  return owner;
+}

@@ -1,0 +1,279 @@
+import { randomUUID } from 'node:crypto';
+import { UsageError } from '../../base/errors.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
+import { evidenceOf } from '../../outbox/attempts.ts';
+import { recoverInFlight, requeue } from '../../outbox/claims.ts';
+import {
+  entriesOfFind,
+  entriesOfTarget,
+  entryById,
+  eventSeq,
+  eventsOfEntry,
+  isDropped,
+  schedule,
+  setReason,
+  type Target,
+} from '../../outbox/entries.ts';
+import type { Entry, EntryState } from '../../outbox/entry.ts';
+import type { EventOf } from '../../outbox/events.ts';
+import { foldEvents, lastReason } from '../../outbox/fold-events.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { decisionAbout, recordEvents } from '../../outbox/record-events.ts';
+import { unhideFind } from '../../outbox/removal.ts';
+import { targetOf } from '../queue/enqueue-change.ts';
+import { recordProblem } from './look-at-record.ts';
+
+/** A person's answer about entries. */
+export type Decision =
+  | { readonly kind: 'created'; readonly identCely: string }
+  | { readonly kind: 'resend' }
+  | { readonly kind: 'drop' };
+
+type DecisionKind = Decision['kind'];
+
+const DECISION_KINDS: readonly DecisionKind[] = ['created', 'resend', 'drop'];
+
+/** `held` stands for a queued entry with an open question. */
+type Decidable = EntryState | 'held';
+
+/** The entries that each decision is about: those in the first of these states that the record has entries in. */
+const DECIDES: Readonly<Record<DecisionKind, readonly Decidable[]>> = {
+  created: ['uncertain', 'held'],
+  resend: ['uncertain', 'held', 'refused', 'dropped'],
+  drop: ['uncertain', 'held', 'refused', 'queued', 'draft'],
+};
+
+const NOTHING_TO_DECIDE: Readonly<Record<DecisionKind, Message>> = {
+  created: msg`Nothing here is uncertain or held.`,
+  resend: msg`Nothing here is uncertain, held, refused or dropped.`,
+  drop: msg`Nothing here is open: uncertain, held, refused, queued or a draft.`,
+};
+
+/** Does `work` under the push lock where that is free. Only then have attempts without an answer an unknown end. */
+export type WithLockIfFree = <T>(work: (isLocked: boolean) => T) => T;
+
+/**
+ * Settles a record's uncertain or held entries as a person decided. Refused entries can be sent again or dropped as well, and
+ * a dropped find can be taken back.
+ * @param find as a user names it
+ * @param entryId only this entry; otherwise all that the decision is about
+ * @returns the entries that were settled; where the find is dropped now, also how many numbers and photographs wait for it
+ * @throws UsageError when there is nothing to decide, or the identifier is another find's
+ */
+export function resolveEntries(
+  outbox: Outbox,
+  find: string,
+  decision: Decision,
+  entryId: number | undefined,
+  withLock: WithLockIfFree,
+) {
+  return withLock((isLocked) => {
+    if (isLocked) recoverInFlight(outbox);
+    const target = targetOf(outbox, find);
+    const settled = outbox.change(() => settleAs(outbox, target, decision, entryId));
+    return { settled, waiting: decision.kind === 'drop' ? countDependents(outbox, target) : undefined };
+  });
+}
+
+function settleAs(outbox: Outbox, target: Target, decision: Decision, entryId: number | undefined): Entry[] {
+  const entries = decidable(outbox, target, decision, entryId);
+  if (entries.length === 0) throw nothingToDecide(NOTHING_TO_DECIDE[decision.kind], entryId);
+  if (decision.kind === 'created') {
+    const [problem] = entries.flatMap((entry) => recordProblem(outbox, entry, decision.identCely) ?? []);
+    if (problem !== undefined) throw problem;
+  }
+  const group = randomUUID();
+  for (const entry of entries) decide(outbox, entry, decision, group);
+  return entries;
+}
+
+function nothingToDecide(nothing: Message, entryId: number | undefined): UsageError {
+  const message = entryId === undefined ? nothing : msg`${nothing} Only the entry ${entryId} was asked about.`;
+  return new UsageError(message, { hint: msg`\`${cmd`pas status`}\` lists what needs a person, with the command for it.` });
+}
+
+function decide(outbox: Outbox, entry: Entry, decision: Decision, group: string): void {
+  const by = 'person';
+  switch (decision.kind) {
+    case 'created': {
+      const reason = msg`a person decided: created as ${decision.identCely}`;
+      recordEvents(outbox, [
+        decisionAbout(outbox, entry, { answer: 'created', by, group, identCely: decision.identCely }, reason),
+      ]);
+      return;
+    }
+    case 'resend': {
+      const reason = msg`a person decided: send`;
+      const candidates = entry.held?.candidates ?? [];
+      // A dropped entry that may have been sent is uncertain again.
+      const attempts = entry.state === 'dropped' ? { attempts: [] } : {};
+      recordEvents(outbox, [decisionAbout(outbox, entry, { answer: 'send', by, group, candidates, ...attempts }, reason)]);
+      requeue(outbox, entry, reason);
+      schedule(outbox, entry.id, { held: null });
+      if (entry.held?.basis === 'hidden-records' && entry.kind === 'import' && entry.project !== null)
+        releaseProject(outbox, entry.project);
+      if (entry.findId !== null && entry.kind === 'import') unhideFind(outbox, entry.findId);
+      return;
+    }
+    case 'drop':
+      recordEvents(outbox, [decisionAbout(outbox, entry, { answer: 'abandon', by, group }, msg`dropped by a person`)]);
+      return;
+  }
+}
+
+/** The answer to one question about a project's hidden records holds for all of its finds. */
+function releaseProject(outbox: Outbox, project: string): void {
+  outbox.sql('update project_looks set others_write = 1 where project = ?').run(project);
+  outbox
+    .sql(`update entries set held = null where project = ? and held ->> 'basis' = 'hidden-records' and state = 'queued'`)
+    .run(project);
+}
+
+/** Sends held entries all the same: a person said so beforehand, for all of them. */
+export function sendHeld(outbox: Outbox, held: readonly Entry[]): void {
+  const group = randomUUID();
+  outbox.change(() => {
+    for (const entry of held) decide(outbox, entry, { kind: 'resend' }, group);
+  });
+}
+
+/** What may be decided about a record now, and the records that the last look or the open question names. */
+export type OpenDecision = {
+  readonly entry: Entry;
+  readonly kinds: readonly DecisionKind[];
+  readonly candidates: readonly string[];
+};
+
+/** @throws UsageError where nothing is to be decided */
+export function openDecision(outbox: Outbox, find: string, entryId: number | undefined): OpenDecision {
+  const target = targetOf(outbox, find);
+  const open = DECISION_KINDS.flatMap((kind) =>
+    decidable(outbox, target, { kind }, entryId)
+      .slice(0, 1)
+      .map((entry) => ({ kind, entry })),
+  );
+  const [first] = open;
+  if (first === undefined) throw nothingToDecide(msg`Nothing here waits for a decision.`, entryId);
+  const { entry } = first;
+  const named = entry.held?.candidates ?? evidenceOf(outbox, entry).at(-1)?.candidates ?? [];
+  return {
+    entry,
+    kinds: open.filter((each) => each.entry.id === entry.id).map(({ kind }) => kind),
+    candidates:
+      entry.kind === 'import'
+        ? named.filter((ident) => recordProblem(outbox, entry, ident) === undefined)
+        : [entry.identCely].filter((ident) => ident !== null),
+  };
+}
+
+function decidable(outbox: Outbox, target: Target, { kind }: Pick<Decision, 'kind'>, entryId: number | undefined): Entry[] {
+  const all = entriesOfTarget(outbox, target).filter((entry) => entryId === undefined || entry.id === entryId);
+  const groups = DECIDES[kind].map((state) => all.filter((entry) => isIn(entry, state)));
+  const group = groups.find((each) => each.length > 0) ?? [];
+  // Photographs and numbers of a find that is itself uncertain have no record that anything could be decided about.
+  const decided = group.filter((entry) => entry.kind === 'import' || entry.identCely !== null || entry.state !== 'uncertain');
+  const [found] = group.filter((entry) => entry.kind === 'import');
+  // What waits for a dropped find stays, in case it is taken back.
+  if (kind === 'drop' && found?.state === 'queued') return [found];
+  return decided.length > 0 ? decided : group;
+}
+
+function isIn(entry: Entry, state: Decidable): boolean {
+  if (state === 'held') return entry.state === 'queued' && entry.held !== null;
+  return entry.state === state;
+}
+
+function countDependents(outbox: Outbox, { findId }: Target): number | undefined {
+  if (findId === null || !isDropped(outbox, findId)) return undefined;
+  return entriesOfFind(outbox, findId).filter(({ kind, state }) => kind !== 'import' && state === 'queued').length;
+}
+
+type Decided = { readonly entry: Entry; readonly event: EventOf<'decided'> };
+
+/**
+ * Takes the last decision about a record back, as long as no attempt followed it: all entries stand as before.
+ * @param find as a user names it
+ * @returns what was decided, and the entries as they stand now
+ * @throws UsageError where nothing was decided, or where it is too late
+ */
+export function undoDecision(
+  outbox: Outbox,
+  find: string,
+  withLock: WithLockIfFree,
+): { readonly decision: DecisionKind; readonly entries: Entry[] } {
+  return withLock((isLocked) => {
+    if (isLocked) recoverInFlight(outbox);
+    return outbox.change(() => takeBack(outbox, find));
+  });
+}
+
+function takeBack(outbox: Outbox, find: string): { readonly decision: DecisionKind; readonly entries: Entry[] } {
+  const entries = entriesOfTarget(outbox, targetOf(outbox, find));
+  const last = lastDecision(outbox, entries);
+  const [first] = last;
+  if (first === undefined) throw new UsageError(msg`No decision about ${find} can be taken back.`);
+  if (entries.some((entry) => wasAttemptedSince(outbox, entry, last)))
+    throw new UsageError(msg`Something was sent since on account of the decision, so it stands.`, {
+      hint: tooLateHint(find, first, entries),
+    });
+  const [group, reason] = [randomUUID(), msg`a person took the decision back`];
+  recordEvents(
+    outbox,
+    last.map(({ entry, event }) => decisionAbout(outbox, entry, { answer: 'undo', by: 'person', group, of: event.id }, reason)),
+  );
+  // What was sent again though it was refused is refused again.
+  for (const { entry, event } of last) if (event.body.answer === 'send') schedule(outbox, entry.id, { retryOf: null });
+  for (const { entry } of last) restoreReason(outbox, entry);
+  return {
+    decision: KIND_OF[first.event.body.answer] ?? 'resend',
+    entries: last.flatMap(({ entry }) => entryById(outbox, entry.id) ?? []),
+  };
+}
+
+/** The reason from before the decision is shown again. */
+function restoreReason(outbox: Outbox, { id, uuid }: Entry): void {
+  const reason = lastReason(eventsOfEntry(outbox, uuid));
+  setReason(outbox, id, reason === null ? null : JSON.stringify(reason));
+}
+
+const KIND_OF: Partial<Record<EventOf<'decided'>['body']['answer'], DecisionKind>> = {
+  created: 'created',
+  send: 'resend',
+  abandon: 'drop',
+};
+
+/** All that the newest decision of a person that still counts has changed. */
+function lastDecision(outbox: Outbox, entries: readonly Entry[]): Decided[] {
+  const decided = entries.flatMap((entry) => {
+    const events = eventsOfEntry(outbox, entry.uuid).filter((event) => event.kind === 'decided');
+    const undone = new Set(events.flatMap(({ body }) => (body.answer === 'undo' ? [body.of] : [])));
+    return events
+      .filter(({ id, body }) => body.by === 'person' && body.answer !== 'undo' && !undone.has(id))
+      .map((event): Decided => ({ entry, event }));
+  });
+  const newest = decided.reduce<Decided | undefined>(
+    (best, each) => (best === undefined || eventSeq(outbox, each.event.id) >= eventSeq(outbox, best.event.id) ? each : best),
+    undefined,
+  );
+  return decided.filter(({ event }) => event.body.group === newest?.event.body.group);
+}
+
+/** An attempt of this entry, or of one that depends on it, that began after the decision. */
+function wasAttemptedSince(outbox: Outbox, entry: Entry, last: readonly Decided[]): boolean {
+  const decidedSeq = Math.max(...last.map(({ event }) => eventSeq(outbox, event.id)));
+  return eventsOfEntry(outbox, entry.uuid).some(({ kind, id }) => kind === 'attempted' && eventSeq(outbox, id) > decidedSeq);
+}
+
+function tooLateHint(find: string, { event }: Decided, entries: readonly Entry[]): Message {
+  const made = entries.find((entry) => entry.kind === 'import' && entry.state === 'accepted');
+  const ident = made?.identCely;
+  const isDecided = event.body.answer === 'created' && ident != null;
+  return isDecided
+    ? msg`If ${ident} is another find, take what was added to it away in the pages of the service, and send ${find} under another local_id.`
+    : msg`\`${cmd`pas show ${find}`}\` says what became of it.`;
+}
+
+/** Candidates that a person has said are not the entry's. */
+export function rejectedCandidates(outbox: Outbox, { uuid }: Entry): ReadonlySet<string> {
+  return foldEvents(eventsOfEntry(outbox, uuid)).rejected;
+}
