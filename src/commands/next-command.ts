@@ -1,28 +1,8 @@
-import { msgid, ngettext, t } from '../base/language.ts';
+import { t } from '../base/language.ts';
 import { type Command, cmd } from '../base/message.ts';
-import type { Profile } from '../context/config.ts';
 import type { Context } from '../context/context.ts';
-import { heldProjects } from '../flows/finds/outbox-status.ts';
+import { looksLikeIdent } from '../flows/queue/enqueue-change.ts';
 import type { Entry } from '../outbox/entry.ts';
-import type { ServiceOutbox } from '../outbox/open-outbox.ts';
-
-/** What sends finds of other services to this one as well. */
-export function copyCommand({ kind, name }: Profile): Command {
-  return kind === 'production' ? cmd`pas push --profile ${name} --copy` : cmd`pas push --profile ${name}`;
-}
-
-/** Nobody's finds are sent in another one's name unless that is asked for. */
-export function noteOtherAccounts({ terminal }: Context, others: ReadonlyMap<string, number>): void {
-  for (const [username, count] of others) {
-    terminal.note(
-      ngettext(
-        msgid`${count} entry here was queued by ${username}, and is sent by that account; or by yours with ${cmd`pas push --any-account`}.`,
-        `${count} entries here were queued by ${username}, and are sent by that account; or by yours with ${cmd`pas push --any-account`}.`,
-        count,
-      ),
-    );
-  }
-}
 
 /** What comes after something was queued. */
 export function adviseSending({ terminal }: Context): void {
@@ -33,8 +13,9 @@ export function adviseSending({ terminal }: Context): void {
  * The command that takes an entry on that waits for a person, to be typed as it stands. A record may have several photographs, of which
  * some are there and some are not: each is decided by itself.
  */
-export function commandFor({ id, kind, state, localId, identCely }: Entry): Command {
+export function commandFor({ id, kind, state, held, localId, identCely }: Entry): Command {
   const find = localId ?? identCely ?? '';
+  if (held !== null) return kind === 'import' ? cmd`pas resolve ${find}` : cmd`pas resolve ${find} --entry ${id}`;
   switch (state) {
     case 'uncertain':
       return kind === 'import' ? cmd`pas resolve ${find}` : cmd`pas resolve ${find} --entry ${id}`;
@@ -47,16 +28,29 @@ export function commandFor({ id, kind, state, localId, identCely }: Entry): Comm
   }
 }
 
-/** Says why what is added is held, where an older copy of the outbox was put back and it is open what was sent since. */
-export function noteGap(context: Context, outbox: ServiceOutbox): void {
-  const { terminal } = context;
-  const held = heldProjects(outbox);
-  if (held.length === 0) return;
-  const projects = held === 'all' ? '' : held.join(', ');
-  terminal.note(
-    held === 'all'
-      ? t`An older copy of the outbox was put back. What is added now may have been sent before, so it is uncertain until ${cmd`pas reconcile`} has looked.`
-      : t`The service has records that were made after the copy of the outbox and that are not in it (${projects}). What is added to these projects is uncertain until ${cmd`pas reconcile`} has looked.`,
-  );
-  terminal.note(t`If you know that nothing you add was sent before: ${cmd`pas reconcile --release-new`}`);
+/** The answers to the question of a held entry: it is one of the candidates, it is to be sent all the same, or not at all. */
+export function answersFor(entry: Entry): Command[] {
+  const { id, kind, localId, identCely } = entry;
+  const find = localId ?? identCely ?? '';
+  const records = recordsMeant(entry);
+  if (kind === 'import') {
+    const created = records.map((ident) => cmd`pas resolve ${find} --created ${ident}`);
+    return [...created, cmd`pas resolve ${find} --resend`, cmd`pas resolve ${find} --drop`];
+  }
+  const created = records.map((ident) => cmd`pas resolve ${find} --entry ${id} --created ${ident}`);
+  return [...created, cmd`pas resolve ${find} --entry ${id} --resend`, cmd`pas resolve ${find} --entry ${id} --drop`];
+}
+
+/** Records that a held entry may be in already. A number has no such: it is a change of its record. */
+function recordsMeant({ kind, held, identCely }: Entry): string[] {
+  if (held === null || kind === 'number') return [];
+  if (kind === 'photo') return identCely === null ? [] : [identCely];
+  return held.candidates.filter(looksLikeIdent);
+}
+
+/** The question of a held entry, for programs. */
+export function heldValue({ held }: Entry): { readonly held?: Record<string, unknown> } {
+  if (held === null) return {};
+  const { question, basis, candidates } = held;
+  return { held: { question: String(question), basis, candidates } };
 }

@@ -5,8 +5,8 @@ import { t } from '../base/language.ts';
 import { LANGUAGES, type Language } from '../base/languages.ts';
 import { cmd } from '../base/message.ts';
 import { withoutRedisPasswords } from '../http/redis-address.ts';
-import { writePrivateFile } from '../store/files.ts';
-import { parseToml, type TomlTable, tomlText } from '../store/toml.ts';
+import { parseToml, type TomlTable } from '../store/toml.ts';
+import { JOURNAL_LAYOUTS, type JournalLayout } from './outbox-places.ts';
 import type { Environment, Places } from './places.ts';
 import { checkSettings, isTable, PROFILE_KEYS, type ProfileKey, type ProfileSettings } from './profile-settings.ts';
 
@@ -29,17 +29,28 @@ export type Profile = {
   readonly photoMaxBytes: number;
   readonly settleMs: number;
   readonly indexAllowanceMs: number;
+  /** How many days before the oldest unsent find the first look at a project begins. */
+  readonly lookBackDays: number;
   readonly answerTimeoutMs: number;
   readonly allowHttp: boolean;
+  /** UUID of its outbox; undefined before its first use. */
+  readonly outbox: string | undefined;
 };
+
+/** Codes of projects, to those that stand for them at a training instance. */
+type ProjectMap = Readonly<Record<string, string>>;
 
 export type ConfigFile = {
   readonly defaultProfile: string | undefined;
   /** What people are spoken to in, where neither `--lang` nor PAS_LANG says it. */
   readonly language?: Language;
+  /** Where journals and locks lie, where that is not left to pas. */
+  readonly journal?: JournalLayout;
   readonly profiles: ReadonlyMap<string, ProfileSettings>;
   /** What new finds start with, as it stands in the file: it is judged where a find begins, since that takes the rules of finds. */
   readonly defaults?: DefaultsTables;
+  /** `projects` of each profile, for rehearsals at it. */
+  readonly projectMaps?: ReadonlyMap<string, ProjectMap>;
 };
 
 /** `defaults` of each profile, and the table `projects`. */
@@ -47,28 +58,13 @@ type DefaultsTables = { readonly profiles: ReadonlyMap<string, unknown>; readonl
 
 /** @throws ConfigError when the file is there but cannot be read or holds what it must not */
 export function readConfigFile(path: string): ConfigFile {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT')
-      return { defaultProfile: undefined, profiles: new Map() };
-    const why = messageOf(thrown);
-    throw new ConfigError(t`${path} cannot be read: ${why}.`, { cause: thrown });
-  }
-  let table: TomlTable;
-  try {
-    table = parseToml(text);
-  } catch (thrown) {
-    // The parser quotes the lines around its error.
-    const why = withoutRedisPasswords(messageOf(thrown).trim());
-    throw new ConfigError(t`${path} is not valid TOML: ${why}`);
-  }
-  const { default_profile: defaultProfile, lang, profiles = {}, projects = {}, ...unknown } = table;
+  const table = readTable(path);
+  if (table === undefined) return { defaultProfile: undefined, profiles: new Map() };
+  const { default_profile: defaultProfile, lang, journal, profiles = {}, projects = {}, ...unknown } = table;
   const stray = Object.keys(unknown)[0];
   if (stray !== undefined)
     throw new ConfigError(t`${path}: unknown key ${stray}.`, {
-      hint: t`Known are default_profile, lang, [profiles.NAME] and [projects."C-…"].`,
+      hint: t`Known are default_profile, lang, journal, [profiles.NAME] and [projects."C-…"].`,
     });
   if (defaultProfile !== undefined && typeof defaultProfile !== 'string')
     throw new ConfigError(t`${path}: default_profile must be a text.`);
@@ -77,33 +73,42 @@ export function readConfigFile(path: string): ConfigFile {
     const languages = LANGUAGES.join(', ');
     throw new ConfigError(t`${path}: lang names a language that pas does not speak.`, { hint: t`Choose from ${languages}.` });
   }
+  const layout = JOURNAL_LAYOUTS.find((each) => each === journal);
+  if (journal !== undefined && layout === undefined) {
+    const layouts = JOURNAL_LAYOUTS.join(', ');
+    throw new ConfigError(t`${path}: journal must be one of ${layouts}.`);
+  }
   if (!isTable(profiles)) throw new ConfigError(t`${path}: profiles must be a table.`);
   if (!isTable(projects)) throw new ConfigError(t`${path}: projects must be a table.`);
   return {
     defaultProfile,
     ...(language === undefined ? {} : { language }),
+    ...(layout === undefined ? {} : { journal: layout }),
     profiles: new Map(
-      Object.entries(profiles).map(([name, value]) => [name, checkSettings(t`${path}, profile ${name}`, withoutDefaults(value))]),
+      Object.entries(profiles).map(([name, value]) => [name, checkSettings(t`${path}, profile ${name}`, withoutTables(value))]),
     ),
     defaults: { profiles: defaultsIn(profiles), projects },
+    projectMaps: projectMapsIn(path, profiles),
   };
 }
 
-export function writeConfigFile(path: string, config: ConfigFile): void {
-  const { defaults } = config;
-  const projects = defaults?.projects ?? {};
-  const text = tomlText({
-    ...(config.defaultProfile === undefined ? {} : { default_profile: config.defaultProfile }),
-    ...(config.language === undefined ? {} : { lang: config.language }),
-    profiles: Object.fromEntries(
-      [...config.profiles].map(([name, settings]) => {
-        const own = defaults?.profiles.get(name);
-        return [name, { ...settings, ...(own === undefined ? {} : { defaults: own }) }];
-      }),
-    ),
-    ...(Object.keys(projects).length === 0 ? {} : { projects }),
-  });
-  writePrivateFile(path, `${text}\n`);
+/** @returns undefined where there is no file */
+function readTable(path: string): TomlTable | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (thrown) {
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return undefined;
+    const why = messageOf(thrown);
+    throw new ConfigError(t`${path} cannot be read: ${why}.`, { cause: thrown });
+  }
+  try {
+    return parseToml(text);
+  } catch (thrown) {
+    // The parser quotes the lines around its error.
+    const why = withoutRedisPasswords(messageOf(thrown).trim());
+    throw new ConfigError(t`${path} is not valid TOML: ${why}`);
+  }
 }
 
 function defaultsIn(profiles: TomlTable): Map<string, unknown> {
@@ -114,10 +119,21 @@ function defaultsIn(profiles: TomlTable): Map<string, unknown> {
   );
 }
 
-function withoutDefaults(profile: unknown): unknown {
+function withoutTables(profile: unknown): unknown {
   if (!isTable(profile)) return profile;
-  const { defaults: _defaults, ...settings } = profile;
+  const { defaults: _defaults, projects: _projects, ...settings } = profile;
   return settings;
+}
+
+function projectMapsIn(path: string, profiles: TomlTable): Map<string, ProjectMap> {
+  return new Map(
+    Object.entries(profiles).flatMap(([name, profile]): [string, ProjectMap][] => {
+      const map = isTable(profile) ? profile['projects'] : undefined;
+      if (map === undefined) return [];
+      if (isTable(map) && Object.values(map).every((value) => typeof value === 'string')) return [[name, map as ProjectMap]];
+      throw new ConfigError(t`${path}, profile ${name}: projects must be a table of codes, such as { "C-1" = "C-2" }.`);
+    }),
+  );
 }
 
 type ProfileChoice = { readonly flag: string | undefined; readonly environment: Environment };
@@ -144,30 +160,7 @@ export function chooseProfile(config: ConfigFile, places: Places, { flag, enviro
       hint: known === '' ? t`Make one with \`${cmd`pas init`}\`.` : t`There is ${known}.`,
     });
   }
-  refuseContradiction(config, places, name, settings);
   return toProfile(name, settings, environment, t`${places.configFile}, profile ${name}`);
-}
-
-/** What is true of a service, whichever profile names it. */
-const OF_THE_SERVICE = ['kind', 'prefix'] as const;
-
-/** Two profiles of one service share its entries: what one of them calls practice must not be real for the other. */
-export function refuseContradiction(
-  { profiles }: ConfigFile,
-  { configFile }: Places,
-  name: string,
-  settings: ProfileSettings,
-): void {
-  for (const [other, { base_url: address, ...others }] of profiles) {
-    if (other === name || address === undefined || address !== settings.base_url) continue;
-    const key = OF_THE_SERVICE.find((each) => (others[each] ?? 'svc') !== (settings[each] ?? 'svc'));
-    if (key === undefined) continue;
-    const [here, there] = [String(settings[key] ?? 'svc'), String(others[key] ?? 'svc')];
-    throw new ConfigError(
-      t`${configFile}: profiles ${name} and ${other} name one service, ${address}, but differ in its ${key}: ${here} and ${there}.`,
-      { hint: t`Correct one of them, in the file or with \`${cmd`pas init`}\`. Nothing was sent.` },
-    );
-  }
 }
 
 /** @throws ConfigError for a missing key, or an address without TLS that is not this machine's */
@@ -198,8 +191,10 @@ export function toProfile(name: string, settings: ProfileSettings, environment: 
     photoMaxBytes: count('photo_max_bytes', 262_144_000),
     settleMs: count('settle_ms', 600_000),
     indexAllowanceMs: count('index_allowance_ms', 900_000),
+    lookBackDays: count('look_back_days', 30),
     answerTimeoutMs: count('answer_timeout_ms', 120_000),
     allowHttp: settings.allow_http === true,
+    outbox: text('outbox'),
   };
   for (const address of [profile.baseUrl, profile.oaiBase ?? profile.baseUrl]) requireTls(where, address, profile.allowHttp);
   return Object.freeze(profile);

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { addToCommands, cmd } from '../base/message.ts';
+import { addToCommands } from '../base/message.ts';
 import { shellWord } from '../base/shell-word.ts';
 import type { Connections } from '../http/send.ts';
-import type { Outbox, ServiceOutbox } from '../outbox/open-outbox.ts';
-import type { ProcessTable } from '../outbox/process-table.ts';
-import type { NamedService } from '../outbox/services.ts';
+import { machineId, type System, thisSystem } from '../outbox/machine-id.ts';
+import type { Binding, Outbox } from '../outbox/open-outbox.ts';
+import type { acquirePushLock } from '../outbox/push-lock.ts';
 import { keepPrivate } from '../store/folder.ts';
 import { systemKeyring } from '../store/keyring.ts';
 import { openSecrets, ownerOf, type SecretStore } from '../store/secrets.ts';
@@ -15,7 +15,16 @@ import { learnWidths } from '../text/width.ts';
 import type { Prompt } from '../ui/prompt.ts';
 import { makeTerminal, type Streams, type Terminal } from '../ui/terminal.ts';
 import type { VocabularyStore } from '../vocabulary/vocabulary-store.ts';
+import { assignOutbox, changeConfigFile } from './change-config.ts';
 import { type ConfigFile, chooseProfile, type Profile, readConfigFile } from './config.ts';
+import {
+  type JournalLayout,
+  type JournalPlaces,
+  journalLayout,
+  journalPlaces,
+  type OutboxPlaces,
+  outboxPlaces,
+} from './outbox-places.ts';
 import { type Environment, givenVariables, type Places, placesFrom } from './places.ts';
 
 /** The flags that every command has. */
@@ -33,13 +42,25 @@ export type World = {
   readonly cwd: string;
   /** In place of the system's own. */
   readonly given?: Partial<Ports>;
+  /** In place of what the configuration says: for a context inside another one. */
+  readonly fixed?: Fixed;
+};
+
+/** The terminal and the places of an inner context, such as that of a rehearsal. */
+type Fixed = {
+  readonly terminal?: Terminal;
+  readonly outboxesFolder?: string;
+  readonly outboxId?: string;
+  readonly journal?: JournalLayout;
 };
 
 /** What a command takes from the machine and the network. */
 type Ports = {
   readonly clock: Clock;
-  /** Without it the outbox asks the system. */
-  readonly processes?: ProcessTable;
+  /** Says which machine this is, and if it is a container. */
+  readonly system: System;
+  /** The name of this process, for other processes that wait for it. */
+  readonly holder: { readonly pid: number; readonly host: string };
   /** From 0 to 1. */
   random(): number;
   openConnections(): Promise<Connections>;
@@ -47,9 +68,14 @@ type Ports = {
 
 const SYSTEM: Ports = {
   clock: systemClock,
+  system: thisSystem,
+  holder: { pid: process.pid, host: hostname() },
   random: Math.random,
   openConnections: async () => (await import('../http/send.ts')).openConnections({ maxConnections: 64 }),
 };
+
+/** What taking the lock of an outbox needs. */
+type PushLockOptions = Parameters<typeof acquirePushLock>[0];
 
 /** What a command is given. Whatever costs time to open is opened when it is first asked for, and closed at the end. */
 export type Context = World & {
@@ -60,13 +86,27 @@ export type Context = World & {
   readonly secrets: SecretStore;
   config(): ConfigFile;
   profile(): Profile;
-  /** All services in it, for what concerns no profile. @throws UsageError where there is none */
-  wholeOutbox(): Promise<Outbox>;
-  /** As the profile's account sees its service in it. */
-  outbox(): Promise<ServiceOutbox>;
-  /** The same two for looking only: a copy where the disk is full or cannot be written. */
-  wholeOutboxToRead(): Promise<Outbox>;
-  outboxToRead(): Promise<ServiceOutbox>;
+  /** Identifier of this machine; empty where it has none. */
+  machine(): string;
+  /** UUID of the profile's outbox, which is given one at its first use. */
+  outboxId(): string;
+  /** The files of the profile's outbox, or of another one. @throws ConfigError where that is no UUID */
+  outboxPlaces(id?: string): OutboxPlaces;
+  journalPlaces(id?: string): JournalPlaces;
+  /** For taking the lock of the profile's outbox, or of another one. */
+  pushLock(id?: string): PushLockOptions;
+  /** The outbox of the profile. @throws ConfigError where it is for another service */
+  outbox(): Promise<Outbox>;
+  /** The same, which waits longer for the journal. To be asked for before `outbox`. */
+  outboxToPush(): Promise<Outbox>;
+  /** The same for looking only: a copy where the disk is full or cannot be written. */
+  outboxToRead(): Promise<Outbox>;
+  /** Any outbox of the data home, with its journal. @param binding makes it where there is none */
+  outboxOf(id: string, binding?: Binding): Promise<Outbox>;
+  /** Changes config.toml as it is on disk at this moment. */
+  changeConfig(change: (config: ConfigFile) => ConfigFile): void;
+  /** The same command as another profile would run it, without what the environment says of this account. Closed with this one. */
+  asProfile(name: string, fixed?: Fixed): Context;
   vocabulary(): Promise<VocabularyStore>;
   connections(): Promise<Connections>;
   prompt(): Promise<Prompt>;
@@ -76,128 +116,137 @@ export type Context = World & {
 };
 
 export function makeContext(world: World, options: GlobalOptions): Context {
-  const { streams } = world;
-  const { clock, processes, random, openConnections }: Ports = { ...SYSTEM, ...world.given };
+  const { streams, fixed = {} } = world;
+  const { clock, system, holder, random, openConnections }: Ports = { ...SYSTEM, ...world.given };
   const environment = givenVariables(world.environment);
-  const places = placesFrom(environment);
-  const closers: (() => void | Promise<void>)[] = [];
-  const onClose = (close: () => void | Promise<void>): void => {
-    closers.unshift(close);
-  };
-  const opened = <T>(open: () => Promise<T>): (() => Promise<T>) => {
-    let value: Promise<T> | undefined;
-    return () => {
-      value ??= open();
-      return value;
-    };
-  };
+  const found = placesFrom(environment);
+  const places = fixed.outboxesFolder === undefined ? found : { ...found, outboxesFolder: fixed.outboxesFolder };
+  const { onClose, close } = closers();
   const readConfig = (): ConfigFile => readConfigFile(places.configFile);
-  let chosen: Profile | undefined;
-  const profile = (): Profile => {
-    chosen ??= chooseProfile(readConfig(), places, { flag: options.profile, environment });
-    return chosen;
+  const profile = once(() => chooseProfile(readConfig(), places, { flag: options.profile, environment }));
+  const terminal = fixed.terminal ?? terminalFor(streams, environment, options);
+  // What an inner context advises is for the person who runs the outer one.
+  if (world.fixed === undefined) {
+    const flag = once(() => profileFlag(readConfig, environment, profile));
+    addToCommands(flag);
+  }
+  const base = { ...world, environment, clock, random, places, terminal, config: readConfig, profile, onClose };
+  const outboxes = outboxAccess({ ...base, fixed, machine: once(() => machineId(system)), system, holder });
+  return {
+    ...base,
+    ...outboxes,
+    secrets: openSecrets(places.secretsFile, systemKeyring(environment), (name) => secretOwnersOf(readConfig(), name)),
+    asProfile: (name, changes = {}) => {
+      const inner = makeContext(
+        { ...world, environment: ofNoAccount(environment), fixed: { terminal, ...changes } },
+        { ...options, profile: name },
+      );
+      onClose(inner.close);
+      return inner;
+    },
+    vocabulary: once(async () => {
+      const { openVocabulary } = await import('../vocabulary/vocabulary-store.ts');
+      const vocabulary = openVocabulary(places.vocabularyFile, clock);
+      onClose(() => vocabulary.close());
+      return vocabulary;
+    }),
+    connections: once(async () => {
+      const connections = await openConnections();
+      onClose(() => connections.close());
+      return connections;
+    }),
+    prompt: once(async () => {
+      const [{ makePrompt }] = await Promise.all([import('../ui/prompt.ts'), learnWidths()]);
+      return makePrompt(streams.stdin, streams.stderr);
+    }),
+    close,
   };
-  const terminal = makeTerminal(streams, {
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+function closers(): Pick<Context, 'onClose' | 'close'> {
+  const all: (() => void | Promise<void>)[] = [];
+  return {
+    onClose: (close) => {
+      all.unshift(close);
+    },
+    close: async () => {
+      for (const close of all.splice(0)) await close();
+    },
+  };
+}
+
+function terminalFor(streams: Streams, environment: Environment, options: GlobalOptions): Terminal {
+  return makeTerminal(streams, {
     json: options.json === true,
     quiet: options.quiet === true,
     verbose: options.verbose === true,
     color: options.color !== false && wantsColor(environment, streams),
     cursor: environment['TERM'] !== 'dumb',
   });
-  let flag: string | undefined;
-  addToCommands(() => {
-    flag ??= profileFlag(readConfig, environment, profile);
-    return flag;
-  });
-  const openAt = async (path: string): Promise<Outbox> => {
-    const [{ openOutbox }, { nameServices }] = await Promise.all([
-      import('../outbox/open-outbox.ts'),
-      import('../outbox/services.ts'),
-    ]);
-    const outbox = openOutbox(
-      path,
-      clock,
-      () => {
-        if (streams.stderr.isTTY === true)
-          terminal.note(t`The outbox is brought up to date for this version of pas. This takes some seconds, once.`);
-      },
-      processes,
-    );
-    onClose(() => outbox.close());
-    nameServices(outbox, namedServices(readConfig()));
-    return outbox;
-  };
-  const openWhole = opened(() => openAt(places.outboxFile));
-  const openToRead = opened(async () => {
-    try {
-      return await openWhole();
-    } catch (thrown) {
-      const { cannotWrite, copyToRead } = await import('../store/database-file.ts');
-      if (!cannotWrite(thrown) || !existsSync(places.outboxFile)) throw thrown;
-      const copy = copyToRead(places.outboxFile);
-      onClose(copy.remove);
-      terminal.note(t`Nothing can be written in ${places.home}: the outbox is read from a copy.`);
-      return openAt(copy.path);
-    }
-  });
-  const existing = (open: () => Promise<Outbox>) => async (): Promise<Outbox> => {
-    if (!existsSync(places.outboxFile)) throw new UsageError(t`There is no outbox in ${places.home} yet.`);
-    return open();
-  };
-  const bound = (open: () => Promise<Outbox>) =>
-    opened(async () => {
-      const { notePointing, openService } = await import('../outbox/services.ts');
-      // An empty outbox is never made where a drive is not connected: there would be no profile either.
-      const { name, baseUrl, username = '' } = profile();
-      const outbox = openService(await open(), { address: baseUrl, username });
-      const before = notePointing(outbox, name);
-      if (before !== undefined)
-        terminal.warn(
-          t`Profile ${name} named ${before} until now and names ${baseUrl} from here on. What was queued for, sent to or told by ${before} stays with it. If that service has moved: ${cmd`pas service moved ${before} ${baseUrl}`}`,
-        );
-      return outbox;
-    });
-  return {
-    ...world,
-    environment,
-    clock,
-    random,
-    places,
-    terminal,
-    secrets: openSecrets(places.secretsFile, systemKeyring(environment), (name) => secretOwnersOf(readConfig(), name)),
-    config: readConfig,
-    profile,
-    wholeOutbox: existing(openWhole),
-    wholeOutboxToRead: existing(openToRead),
-    outbox: bound(openWhole),
-    outboxToRead: bound(openToRead),
-    vocabulary: opened(async () => {
-      const { openVocabulary } = await import('../vocabulary/vocabulary-store.ts');
-      const vocabulary = openVocabulary(places.vocabularyFile, clock);
-      onClose(() => vocabulary.close());
-      return vocabulary;
-    }),
-    connections: opened(async () => {
-      const connections = await openConnections();
-      onClose(() => connections.close());
-      return connections;
-    }),
-    prompt: opened(async () => {
-      const [{ makePrompt }] = await Promise.all([import('../ui/prompt.ts'), learnWidths()]);
-      return makePrompt(streams.stdin, streams.stderr);
-    }),
-    onClose,
-    close: async () => {
-      for (const close of closers.splice(0)) await close();
-    },
-  };
 }
 
-/** Which services and accounts the profiles of a configuration name. */
-export function namedServices({ profiles }: ConfigFile): NamedService[] {
-  return [...profiles].flatMap(([profile, { base_url: address, username }]) =>
-    address === undefined ? [] : [{ profile, address: String(address), username: String(username ?? '') }],
-  );
+/** Password and token of one service are never sent to another one. */
+function ofNoAccount(environment: Environment): Environment {
+  const { PAS_TOKEN: _token, PAS_PASSWORD: _password, PAS_USERNAME: _username, PAS_PROFILE: _profile, ...others } = environment;
+  return others;
+}
+
+type Parts = Pick<Context, 'clock' | 'places' | 'terminal' | 'config' | 'profile' | 'machine' | 'onClose'> &
+  Pick<Ports, 'system' | 'holder'> & { readonly fixed: Fixed };
+
+type OutboxAccess = Pick<
+  Context,
+  | 'machine'
+  | 'outboxId'
+  | 'outboxPlaces'
+  | 'journalPlaces'
+  | 'pushLock'
+  | 'outbox'
+  | 'outboxToPush'
+  | 'outboxToRead'
+  | 'outboxOf'
+  | 'changeConfig'
+>;
+
+function outboxAccess({ fixed, system, holder, ...parts }: Parts): OutboxAccess {
+  const { clock, config, places, profile } = parts;
+  const knownOutboxId = (): string | undefined => fixed.outboxId ?? config().profiles.get(profile().name)?.outbox?.toString();
+  const outboxId = (): string => knownOutboxId() ?? assignOutbox(places, clock, profile().name);
+  const layout = once(() => fixed.journal ?? journalLayout(config().journal, system));
+  const placesOf = (id = outboxId()): OutboxPlaces => outboxPlaces(places, id);
+  const journalOf = (id = outboxId()): JournalPlaces => journalPlaces(places, layout(), placesOf(id).folder);
+  const sources = { ...parts, knownOutboxId, outboxPlaces: placesOf, journalPlaces: journalOf };
+  const loaded = once(() => import('./profile-outbox.ts'));
+  let pushing: Promise<Outbox> | undefined;
+  const outboxToPush = once(() => {
+    pushing = loaded().then(({ openProfileOutbox }) => openProfileOutbox(sources, 'push'));
+    return pushing;
+  });
+  const ordinary = once(() => loaded().then(({ openProfileOutbox }) => openProfileOutbox(sources, 'command')));
+  const outbox = (): Promise<Outbox> => pushing ?? ordinary();
+  return {
+    machine: parts.machine,
+    outboxId,
+    outboxPlaces: placesOf,
+    journalPlaces: journalOf,
+    pushLock: (id = outboxId()) => ({ folder: journalOf(id).locksFolder, outboxId: id, clock, holder }),
+    outbox,
+    outboxToPush,
+    outboxToRead: once(async () => {
+      const { openProfileOutboxToRead } = await loaded();
+      return openProfileOutboxToRead(sources, outbox);
+    }),
+    outboxOf: async (id, binding) => (await loaded()).openOutboxOf(sources, id, 'push', binding),
+    changeConfig: (change) => changeConfigFile(places, clock, change),
+  };
 }
 
 /** Under what the secrets of a profile are kept: its account's, and its pacing store's. */
@@ -218,8 +267,8 @@ function wantsColor(environment: Environment, streams: Streams): boolean {
  * A data folder or a file of secrets that others may read is narrowed, and a person is told; where it cannot be, each time. A folder
  * without either of ours may be anybody's.
  */
-export function keepHomePrivate({ places: { home, outboxFile, secretsFile }, terminal }: Context): void {
-  if (!existsSync(outboxFile) && !existsSync(secretsFile)) return;
+export function keepHomePrivate({ places: { home, outboxesFolder, secretsFile }, terminal }: Context): void {
+  if (!existsSync(outboxesFolder) && !existsSync(secretsFile)) return;
   const kept = [home, secretsFile].filter(existsSync).map((path) => ({ path, how: keepPrivate(path) }));
   const [narrowed, open] = (['narrowed', 'open'] as const).map((how) =>
     kept.flatMap((each) => (each.how === how ? [each.path] : [])).join(', '),

@@ -2,14 +2,14 @@ import { ConfigError, PasError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd } from '../base/message.ts';
 import type { OpenService } from '../flows/push/identify-account.ts';
-import type { Harvesting, SyncContext } from '../flows/push/push-to-end.ts';
+import type { Harvesting, SyncContext } from '../flows/push/push-all.ts';
 import { readAccount } from '../flows/push/read-account.ts';
 import { HARVEST_RETRY, retrying } from '../http/retry.ts';
 import type { OaiCredentials } from '../oai/ask.ts';
 import { type OaiClient, openOaiClient } from '../oai/client.ts';
 import type { Account } from '../pas-api/account.ts';
 import type { Vocabulary } from '../vocabulary/vocabulary.ts';
-import type { Profile } from './config.ts';
+import { isProtected, type Profile } from './config.ts';
 import type { Context } from './context.ts';
 import { keepingQuiet, openService, passwordOf } from './open-service.ts';
 
@@ -17,20 +17,15 @@ import { keepingQuiet, openService, passwordOf } from './open-service.ts';
 const NEWEST = 'newest';
 
 /** All that a look at the service takes, as the profile says. */
-export async function openSync(context: Context, takeOver: boolean): Promise<Omit<SyncContext, 'recordKeys'>> {
-  const { prefix, settleMs, indexAllowanceMs, oaiAuth } = context.profile();
-  const harvesting: Harvesting = {
-    open: () => openHarvestClient(context),
-    auth: oaiAuth,
-    format: `oai_${prefix}`,
-    ...{ settleMs, indexAllowanceMs },
-  };
+export async function openSync(context: Context): Promise<Omit<SyncContext, 'recordKeys'>> {
+  const { prefix, indexAllowanceMs, oaiAuth: auth } = context.profile();
+  const harvesting: Harvesting = { open: () => openHarvestClient(context), auth, format: `oai_${prefix}`, indexAllowanceMs };
   return {
     outbox: await context.outbox(),
     service: await openService(context),
     harvesting: ownHarvestBase(context) === undefined ? undefined : harvesting,
     clock: context.clock,
-    takeOver,
+    lock: context.pushLock(),
   };
 }
 
@@ -78,7 +73,7 @@ export async function harvestingAccount(
   const { oaiAuth } = context.profile();
   if (oaiAuth === 'none') return undefined;
   const service = await openService(context);
-  if (service.tokenIsLent && oaiAuth === 'basic') return undefined;
+  if (service.usesExternalToken && oaiAuth === 'basic') return undefined;
   return ask(service).catch((thrown: unknown) => {
     if (!(thrown instanceof PasError) || thrown instanceof ConfigError) throw thrown;
     context.terminal.note(t`Whether the account has other rights than before is not known: ${thrown.message}`);
@@ -140,5 +135,33 @@ async function credentialsOf(context: Context, profile: Profile): Promise<OaiCre
       }
       return { kind: 'basic', username: profile.username, password };
     }
+  }
+}
+
+/**
+ * Finds out if the harvesting interface takes the account that has just signed in: then it shows the account its own user record, which
+ * is hidden from all others (contract, "Authentication", interface B). The password goes only to an address of the profile, over TLS or to
+ * this machine.
+ * @returns undefined where there is nothing to find out
+ */
+export async function probeHarvestAuth(
+  context: Context,
+  { username, password, identCely }: { readonly username: string; readonly password: string; readonly identCely: string },
+): Promise<boolean | undefined> {
+  const profile = context.profile();
+  const oaiBase = ownHarvestBase(context);
+  if (profile.oaiAuth !== 'none' || oaiBase === undefined || !isProtected(oaiBase, false)) return undefined;
+  const { send } = await context.connections();
+  const client = openOaiClient({
+    ...{ oaiBase, version: profile.schemaVersion, answerTimeoutMs: profile.answerTimeoutMs },
+    credentials: { kind: 'basic', username, password },
+    exchange: keepingQuiet(send, password),
+  });
+  try {
+    const { header, refused } = await client.getRecord(identCely, `oai_${profile.prefix}`);
+    return !header.deleted && !refused;
+  } catch (thrown) {
+    if (thrown instanceof PasError) return false;
+    throw thrown;
   }
 }

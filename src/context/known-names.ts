@@ -17,7 +17,7 @@ export async function knownNames(places: Places, kind: NameKind, partial: string
   try {
     switch (kind) {
       case 'finds':
-        return await findNames(places.outboxFile, partial);
+        return await findNames(await outboxFile(places), partial);
       case 'sets':
         return setNames(language);
       case 'profiles': {
@@ -31,15 +31,23 @@ export async function knownNames(places: Places, kind: NameKind, partial: string
   }
 }
 
-async function findNames(outboxFile: string, partial: string): Promise<KnownName[]> {
-  if (!existsSync(outboxFile)) return [];
+/** The outbox of the profile that is used without a flag; undefined where there is none yet. */
+async function outboxFile(places: Places): Promise<string | undefined> {
+  const [{ readConfigFile }, { outboxPlaces }] = await Promise.all([import('./config.ts'), import('./outbox-places.ts')]);
+  const { defaultProfile, profiles } = readConfigFile(places.configFile);
+  const { outbox } = profiles.get(defaultProfile ?? [...profiles.keys()][0] ?? '') ?? {};
+  return outbox === undefined ? undefined : outboxPlaces(places, String(outbox)).outboxFile;
+}
+
+async function findNames(file: string | undefined, partial: string): Promise<KnownName[]> {
+  if (file === undefined || !existsSync(file)) return [];
   const { openDatabase } = await import('../store/database.ts');
-  const outbox = openDatabase(outboxFile, { synchronous: 'normal', readonly: true, busyTimeoutMs: 50 });
+  const outbox = openDatabase(file, { synchronous: 'normal', readonly: true, busyTimeoutMs: 50 });
   try {
     return outbox
       .prepare(
         `select text, '' as summary from (
-           select local_id as text from finds
+           select local_id as text from finds where hidden_at is null
            union select ident_cely from entries where ident_cely is not null
          ) where substr(text, 1, length(:partial)) = :partial order by text limit ${MOST_NAMES}`,
       )

@@ -30,6 +30,10 @@ export async function readOfferedProfile(context: Context, from: string): Promis
     throw new ConfigError(t`${from} is no profile: it is not valid TOML.`, { cause: thrown });
   }
   const settings = checkSettings(from, table);
+  if ('outbox' in settings)
+    throw new ConfigError(t`${from} names an outbox, which belongs to one data home only.`, {
+      hint: t`Take the key outbox out of it.`,
+    });
   if (NOT_FOR_OTHERS in settings)
     throw new ConfigError(t`${from} asks for addresses without TLS.`, {
       hint: t`If the network is your own, say --allow-http yourself.`,

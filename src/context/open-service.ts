@@ -21,7 +21,7 @@ export async function openService(context: Context): Promise<OpenService> {
     write: (token: string) => context.secrets.set(owner, { ...context.secrets.get(owner), token }),
   };
   const session = lent === undefined ? openSession({ baseUrl, username, password, send, keeper }) : lentSession(lent);
-  return { baseUrl, send, session, tokenIsLent: lent !== undefined };
+  return { baseUrl, username, send, session, usesExternalToken: lent !== undefined };
 }
 
 /** No answer that says that something failed tells the password back. */

@@ -42,6 +42,7 @@ function openLocalStore({ places, clock }: Context): ReturnType<typeof openPaceS
     if (!(thrown instanceof DatabaseError)) throw thrown;
     throw new DatabaseError(thrown.says, {
       cause: thrown,
+      passing: thrown.exitReason === 'unavailable',
       hint: t`All pas of this machine keep their pace there. Let it be written, or point XDG_STATE_HOME at another folder.`,
     });
   }

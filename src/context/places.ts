@@ -7,9 +7,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type Places = {
   readonly home: string;
   readonly configFile: string;
-  readonly outboxFile: string;
+  /** Each outbox has a folder of its own in it, named by its UUID; see `outbox-places.ts`. */
+  readonly outboxesFolder: string;
   readonly vocabularyFile: string;
-  readonly photosFolder: string;
   /** The museum's own terms. */
   readonly mappingFile: string;
   /** Schemas as the deployments have them. */
@@ -17,8 +17,9 @@ export type Places = {
   readonly secretsFile: string;
   /** Shared by every home of this user, and whatever HOME says, since the service's limits know nothing of homes. */
   readonly paceFile: string;
-  /** What this machine knows of outboxes, where no copy of a home takes it along. */
-  readonly memoryFile: string;
+  /** The machine's copy of all events, and the locks of pushes, where no copy of a data home takes them along. */
+  readonly journalFile: string;
+  readonly locksFolder: string;
   /** What the system starts by itself, with logs of it. */
   readonly schedulesFolder: string;
 };
@@ -61,18 +62,18 @@ export function placesFrom(environment: Environment, system: System = thisSystem
     return !system.exists(own) && system.exists(older) ? older : own;
   };
   const home = given['PAS_HOME'] ?? place('data', 'XDG_DATA_HOME');
-  const state = place('state', 'XDG_STATE_HOME');
+  const state = absolute('PAS_STATE') ?? place('state', 'XDG_STATE_HOME');
   return {
     home,
     configFile: join(home, 'config.toml'),
-    outboxFile: join(home, 'outbox.sqlite'),
+    outboxesFolder: join(home, 'outboxes'),
     vocabularyFile: join(home, 'vocabulary.sqlite'),
-    photosFolder: join(home, 'photos'),
     mappingFile: join(home, 'mapping.csv'),
     schemasFolder: join(home, 'schemas'),
     secretsFile: join(home, 'secrets.json'),
     paceFile: join(state, 'pace.sqlite'),
-    memoryFile: join(state, 'outboxes.sqlite'),
+    journalFile: join(state, 'journal.sqlite'),
+    locksFolder: join(state, 'locks'),
     schedulesFolder: join(state, 'schedules'),
   };
 }

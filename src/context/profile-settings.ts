@@ -3,8 +3,9 @@ import { ConfigError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
 import { isAddressFault, readRedisAddress } from '../http/redis-address.ts';
+import { isOutboxId } from './outbox-places.ts';
 
-type Kind = 'url' | 'text' | 'pacing' | 'count' | 'boolean' | readonly string[];
+type Kind = 'url' | 'text' | 'pacing' | 'count' | 'boolean' | 'outbox' | readonly string[];
 
 /** Every key of a profile: its name in config.toml and, with dashes, as a flag of `pas init`. */
 export const PROFILE_KEYS = {
@@ -35,11 +36,20 @@ export const PROFILE_KEYS = {
     kind: 'count',
     help: msg`how much later a new record may appear in harvests, in milliseconds (default 900000)`,
   },
+  look_back_days: {
+    kind: 'count',
+    help: msg`how many days before the oldest unsent find the first look at a project begins (default 30)`,
+  },
   answer_timeout_ms: { kind: 'count', help: msg`how long to wait for an answer, in milliseconds (default 120000)` },
   allow_http: { kind: 'boolean', help: msg`allow addresses without TLS` },
+  outbox: { kind: 'outbox', help: msg`identifier of the outbox, which pas writes itself` },
 } as const satisfies Record<string, { kind: Kind; required?: true; help: Message }>;
 
 export type ProfileKey = keyof typeof PROFILE_KEYS;
+
+/** The keys that `pas init` has a flag for: all but the one that pas writes itself. */
+export const PROFILE_FLAGS = (Object.keys(PROFILE_KEYS) as ProfileKey[]).filter((key) => PROFILE_KEYS[key].kind !== 'outbox');
+
 export type ProfileSettings = { readonly [Key in ProfileKey]?: string | number | boolean };
 
 /**
@@ -81,6 +91,9 @@ function checkValue(where: string, kind: Kind, value: unknown): string | number 
     case 'boolean':
       if (typeof value === 'boolean') return value;
       throw new ConfigError(t`${where} must be true or false.`);
+    case 'outbox':
+      if (typeof value === 'string' && isOutboxId(value)) return value;
+      throw new ConfigError(t`${where} must be a UUID in small letters: it is the name of the outbox's folder.`);
   }
 }
 

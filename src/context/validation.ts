@@ -8,7 +8,7 @@ import { openFindSchema } from '../find/find-schema.ts';
 import { type ValidatedFind, validateFind } from '../find/validate-find.ts';
 import type { AddingSources } from '../flows/interview/adding.ts';
 import { keepingPhotographs, type PhotographKeeping } from '../flows/queue/kept-photographs.ts';
-import { knownAccount } from '../outbox/accounts.ts';
+import { knownAccount } from '../outbox/bound-account.ts';
 import type { LidoSource } from '../tables/export-lido.ts';
 import type { LabelsOf } from '../tables/exported-find.ts';
 import { termByIdent } from '../vocabulary/terms.ts';
@@ -104,7 +104,7 @@ export async function offerSources(context: Context) {
 export type KeepingFlags = { readonly link?: boolean; readonly stripGps?: boolean };
 
 export function photographKeeping(context: Context, { link = false, stripGps = false }: KeepingFlags): PhotographKeeping {
-  return keepingPhotographs(context.places.photosFolder, { maxBytes: context.profile().photoMaxBytes, link, stripGps });
+  return keepingPhotographs(context.outboxPlaces().photosFolder, { maxBytes: context.profile().photoMaxBytes, link, stripGps });
 }
 
 export function photoRootOf(tablePath: string, option: string | undefined): string {

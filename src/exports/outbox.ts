@@ -3,45 +3,51 @@ import { dirname, join } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import { ConfigError, FileError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
-import { cmd } from '../base/message.ts';
-import { placesFrom } from '../context/places.ts';
 import type { Find } from '../find/find.ts';
 import { validateFind } from '../find/validate-find.ts';
-import { noWalls } from '../flows/push/left-out.ts';
-import type { PushResult } from '../flows/push/push-due.ts';
-import type { PushEvent } from '../flows/push/push-run.ts';
-import { type Harvesting, pushToEnd, reconcileNow } from '../flows/push/push-to-end.ts';
-import { addPhotograph, enqueueNumber, type NumberChange, type PhotoChange, targetOf } from '../flows/queue/enqueue-change.ts';
+import { createBreakers } from '../flows/push/circuit-breaker.ts';
+import type { PushResult } from '../flows/push/drain-queue.ts';
+import { type Harvesting, pushAll, reconcileNow } from '../flows/push/push-all.ts';
+import type { PushEvent } from '../flows/push/push-context.ts';
+import {
+  addPhotograph,
+  enqueueNumber,
+  type NumberChange,
+  type PhotoChange,
+  targetForChange,
+  targetOf,
+} from '../flows/queue/enqueue-change.ts';
 import { type EnqueueReport, enqueueFinds } from '../flows/queue/enqueue-finds.ts';
 import { type ImportReport, importTable } from '../flows/queue/import-table.ts';
 import { keepingPhotographs } from '../flows/queue/kept-photographs.ts';
-import { type Decision, resolveDoubts } from '../flows/reconcile/resolve-doubt.ts';
+import { type Decision, resolveEntries } from '../flows/reconcile/resolve-entries.ts';
 import { HARVEST_RETRY, retrying } from '../http/retry.ts';
 import { type OaiClientOptions, openOaiClient } from '../oai/client.ts';
-import { knownAccount } from '../outbox/accounts.ts';
+import { knownAccount } from '../outbox/bound-account.ts';
 import { allEntries, entriesOfTarget } from '../outbox/entries.ts';
 import { ENTRY_KINDS, type Entry, type EntryKind, type EntryState } from '../outbox/entry.ts';
-import { openMemory } from '../outbox/history.ts';
-import { openOutbox } from '../outbox/open-outbox.ts';
-import { systemProcesses } from '../outbox/process-table.ts';
-import { nameServices, openService } from '../outbox/services.ts';
+import { machineId, thisSystem } from '../outbox/machine-id.ts';
+import { acquirePushLock } from '../outbox/push-lock.ts';
 import { ROLES, type Role } from '../pas-api/account.ts';
 import { readTable } from '../tables/read-table.ts';
 import { type Connection, checkAddress, openConnection, type ServiceOptions } from './connection.ts';
+import { type Answer, answerHeld, type Question, questionOf } from './held-questions.ts';
 import { type CheckOptions, openKnowledge } from './knowledge.ts';
+import { openOutboxFile } from './outbox-file.ts';
 
 export { OutboxLeasedError, PasError } from '../base/errors.ts';
 export type { Issue } from '../base/issue.ts';
 export type { Reference, TargetState } from '../find/field.ts';
 export type { FindElements } from '../find/fields.ts';
 export type { Find } from '../find/find.ts';
-export type { PushResult } from '../flows/push/push-due.ts';
-export type { PushEvent, StopCause } from '../flows/push/push-run.ts';
+export type { PushResult } from '../flows/push/drain-queue.ts';
+export type { PushEvent, StopCause } from '../flows/push/push-context.ts';
 export type { Enqueued, EnqueueReport } from '../flows/queue/enqueue-finds.ts';
 export type { ImportReport } from '../flows/queue/import-table.ts';
-export type { Decision } from '../flows/reconcile/resolve-doubt.ts';
-export type { EntryKind, EntryState } from '../outbox/entry.ts';
+export type { Decision } from '../flows/reconcile/resolve-entries.ts';
+export type { EntryKind, EntryState, HeldBasis } from '../outbox/entry.ts';
 export type { ServiceOptions } from './connection.ts';
+export type { Answer, Question } from './held-questions.ts';
 
 export type OutboxOptions = {
   /** The SQLite file. It is precious: it alone knows what was sent. */
@@ -58,17 +64,18 @@ export type OutboxOptions = {
       readonly maxInFlight?: number;
       /** How long the service may still be working on a request without answer, in milliseconds; default 600000. */
       readonly settleMs?: number;
+      /** How many days before the oldest unsent entry the first look at the service begins; default 30. */
+      readonly lookBackDays?: number;
       /** How long after that a new record may take to appear in harvests, in milliseconds; default 900000. */
       readonly indexAllowanceMs?: number;
     };
-  /** The name under which a release before services were told apart by their address kept this one's entries; default `default`. */
-  readonly profile?: string;
-  /** SQLite file in which this machine keeps what was sent from which outbox; the default is that of the program `pas`. */
-  readonly memoryFile?: string;
-  /** A person knows that the file was moved here from another machine, and that nothing is sent from there any more. */
-  readonly wasMoved?: boolean;
-  /** A person knows that the process that holds the file is gone, where that cannot be seen from here: it is taken over, once. */
-  readonly takeOver?: boolean;
+  /**
+   * SQLite file with this machine's copy of what was sent, and beside it the locks. The default is that of the program `pas`. Keep it where
+   * no copy or backup of the outbox takes it along.
+   */
+  readonly journalFile?: string;
+  /** Answers what a person would be asked before an entry is sent; without it such entries stay held. */
+  readonly onQuestion?: (question: Question) => Answer | Promise<Answer>;
 };
 
 /** One write that the service must see once. */
@@ -82,12 +89,16 @@ export type OutboxEntry = {
   readonly identCely: string | null;
   readonly reason: string | null;
   readonly issues: readonly Issue[];
+  /** A question that must be answered before it is sent. */
+  readonly held?: Question;
 };
 
 export type PushOptions = {
   readonly kinds?: readonly EntryKind[];
   /** Most requests to send. */
   readonly limit?: number;
+  /** False: send without looking first for records that may be the same finds. */
+  readonly look?: boolean;
   /** Start nothing more, but wait for what is under way. */
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: PushEvent) => void;
@@ -136,77 +147,52 @@ export type FindOutbox = AsyncDisposable & {
  * @throws ConfigError, DatabaseError, DatabaseTooNewError
  */
 export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox> {
-  const { service, file, photosFolder = join(dirname(file), 'photos'), profile = 'default' } = options;
+  const { service, file, photosFolder = join(dirname(file), 'photos') } = options;
   const connection = openConnection(service);
-  const raw = openOutbox(file, systemClock);
-  const named = { address: connection.baseUrl, username: service.username };
-  nameServices(raw, [{ profile, ...named }]);
-  const outbox = openService(raw, named);
+  const { outbox, lock } = openOutboxFile(options, connection.baseUrl);
   const role = roleNamed(knownAccount(outbox)?.role);
   const knowledge = await openKnowledge({ ...service, ...(role === undefined ? {} : { role }) });
-  const walls = noWalls();
-  const memory = openMemory(options.memoryFile ?? placesFrom(process.env).memoryFile);
   const keeping = keepingPhotographs(photosFolder, { maxBytes: 262_144_000, link: false });
-  const never = new AbortController();
   const sync = {
     outbox,
-    service: { ...connection, tokenIsLent: false },
+    lock,
+    service: { ...connection, username: service.username, usesExternalToken: false },
     harvesting: service.oaiBase === undefined ? undefined : harvestingOf(service, service.oaiBase, connection),
     clock: systemClock,
     recordKeys: undefined,
   };
-  let { takeOver = false } = options;
-  const takeOverOnce = (): boolean => {
-    const once = takeOver;
-    takeOver = false;
-    return once;
+  const close = async (): Promise<void> => {
+    knowledge.close();
+    outbox.close();
+    await connection.close();
   };
-
   return {
     add: (finds) =>
       enqueueFinds(finds, { ...keeping, outbox, validate: (find) => validateFind(find, knowledge.known()), dryRun: false }),
-    importTable: async (path) => {
-      const context = { ...keeping, outbox, known: knowledge.known(), dryRun: false };
-      return importTable(await readTable(path), { ...context, photoFolder: dirname(path), copyCommand: cmd`pas push --copy` });
-    },
-    setNumber: (find, value) => enqueueNumber(outbox, targetOf(outbox, find), value),
+    importTable: async (path) =>
+      importTable(await readTable(path), {
+        ...keeping,
+        outbox,
+        known: knowledge.known(),
+        dryRun: false,
+        photoFolder: dirname(path),
+      }),
+    setNumber: (find, value) => enqueueNumber(outbox, targetForChange(outbox, find), value),
     addPhoto: async (find, path) => {
-      const { change, issues } = await addPhotograph(outbox, targetOf(outbox, find), path, keeping);
-      if (change === undefined) throw new FileError(path, issues.map(({ message }) => message).join(' '));
-      return change;
+      const { queued, issues } = await addPhotograph(outbox, targetForChange(outbox, find), path, keeping);
+      if (queued === undefined) throw new FileError(path, issues.map(({ message }) => message).join(' '));
+      return queued.change;
     },
-    push: ({ kinds = ENTRY_KINDS, limit, signal = never.signal, onEvent } = {}) => {
-      // One listener for each request under way: that many is no leak.
-      setMaxListeners(0, signal, never.signal);
-      return pushToEnd({
-        ...connection,
-        ...sync,
-        takeOver: takeOverOnce(),
-        kinds,
-        limit,
-        anyAccount: false,
-        maxInFlight: service.maxInFlight ?? 16,
-        settleMs: service.settleMs ?? 600_000,
-        walls,
-        recognition: { memory, machine: systemProcesses.machine(), wasMoved: async () => options.wasMoved === true },
-        photosFolder,
-        report: (event) => onEvent?.(event),
-        stop: signal,
-        abort: never.signal,
-      });
+    push: pusher(options, sync, connection, photosFolder),
+    reconcile: () => reconcileWith(sync),
+    resolve: (find, decision) => {
+      const held = acquirePushLock(lock);
+      try {
+        return resolveEntries(outbox, find, decision, undefined, (work) => work(true)).settled.length;
+      } finally {
+        held.release();
+      }
     },
-    reconcile: async () => {
-      const { harvesting } = sync;
-      if (harvesting === undefined)
-        throw new ConfigError('What is uncertain is settled by harvest, so the outbox needs service.oaiBase.');
-      const { settled } = await reconcileNow({ ...sync, harvesting, takeOver: takeOverOnce() });
-      return settled.map(({ entry, verdict }) => ({
-        entry: toPublic(entry),
-        verdict: verdict.kind,
-        reason: String(verdict.reason),
-      }));
-    },
-    resolve: (find, decision) => resolveDoubts(outbox, find, decision, { takeOver: takeOverOnce() }).settled.length,
     entries: (find) => {
       const entries = find === undefined ? allEntries(outbox) : entriesOfTarget(outbox, targetOf(outbox, find));
       return entries.map(toPublic);
@@ -214,13 +200,37 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
     close,
     [Symbol.asyncDispose]: close,
   };
+}
 
-  async function close(): Promise<void> {
-    knowledge.close();
-    memory.close();
-    outbox.close();
-    await connection.close();
-  }
+type Sync = Omit<Parameters<typeof reconcileNow>[0], 'harvesting'> & { readonly harvesting: Harvesting | undefined };
+
+function pusher(options: OutboxOptions, sync: Sync, connection: Connection, photosFolder: string): FindOutbox['push'] {
+  const { service, onQuestion } = options;
+  const [breakerMemory, never] = [createBreakers(), new AbortController()];
+  return ({ kinds = ENTRY_KINDS, limit, look = true, signal = never.signal, onEvent } = {}) => {
+    // One listener for each request under way: that many is no leak.
+    setMaxListeners(0, signal, never.signal);
+    return pushAll({
+      ...connection,
+      ...sync,
+      ...{ kinds, limit, breakerMemory, photosFolder, onMatch: 'hold', mayLook: look },
+      machine: machineId(thisSystem),
+      maxInFlight: service.maxInFlight ?? 16,
+      settleMs: service.settleMs ?? 600_000,
+      lookBackMs: (service.lookBackDays ?? 30) * 24 * 3600 * 1000,
+      ...(onQuestion === undefined ? {} : { askHeld: (held) => answerHeld(sync.outbox, held, onQuestion) }),
+      report: (event) => onEvent?.(event),
+      stop: signal,
+      abort: never.signal,
+    });
+  };
+}
+
+async function reconcileWith({ harvesting, ...sync }: Sync): Promise<Settled[]> {
+  if (harvesting === undefined)
+    throw new ConfigError('What is uncertain is settled by harvest, so the outbox needs service.oaiBase.');
+  const { settled } = await reconcileNow({ ...sync, harvesting });
+  return settled.map(({ entry, verdict }) => ({ entry: toPublic(entry), verdict: verdict.kind, reason: String(verdict.reason) }));
 }
 
 function harvestingOf(service: OutboxOptions['service'], oaiBase: string, { send, session }: Connection): Harvesting {
@@ -240,13 +250,17 @@ function harvestingOf(service: OutboxOptions['service'], oaiBase: string, { send
     open: async () => openOaiClient(options),
     auth: oaiAuth,
     format: `oai_${service.prefix ?? 'svc'}`,
-    settleMs: service.settleMs ?? 600_000,
     indexAllowanceMs: service.indexAllowanceMs ?? 900_000,
   };
 }
 
-function toPublic({ id, kind, localId, state, identCely, reason, issues }: Entry): OutboxEntry {
-  return { entry: id, kind, find: localId, state, identCely, reason: reason === null ? null : String(reason), issues };
+function toPublic(entry: Entry): OutboxEntry {
+  const { id, kind, localId, state, identCely, reason, issues } = entry;
+  const held = questionOf(entry);
+  return {
+    ...{ entry: id, kind, find: localId, state, identCely, reason: reason === null ? null : String(reason), issues },
+    ...(held === undefined ? {} : { held }),
+  };
 }
 
 function roleNamed(name: string | undefined): Role | undefined {

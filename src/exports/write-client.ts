@@ -54,8 +54,8 @@ export function openWriteClient(options: ServiceOptions): WriteClient {
   type Target = Parameters<typeof sendOnce>[1];
   const attempt = async (target: Target, request: HttpRequest, token: string): Promise<Outcome> => {
     const slot = await pace.depart(stop.signal);
-    const { outcome, departedAtMs } = await sendOnce(context, target, request, token, slot);
-    if (outcome.kind === 'throttled') pace.slowDown(departedAtMs, outcome.waitMs);
+    const { outcome, departedAt } = await sendOnce(context, target, request, token, slot);
+    if (outcome.kind === 'throttled') pace.slowDown(departedAt, outcome.waitMs);
     return outcome;
   };
   const send = async (target: Target, makeRequest: () => HttpRequest): Promise<Outcome> => {

@@ -102,8 +102,6 @@ function printAdded(context: Context, added: Awaited<ReturnType<typeof addFind>>
 
 /** What became of it, in a line. */
 function savedText({ find: { localId }, state }: Saved): string {
-  if (state === 'uncertain')
-    return t`${localId} is saved and held: its like may have been sent before the outbox was put back. Look: ${cmd`pas reconcile`}`;
   return state === 'queued'
     ? t`${localId} is saved, ready to be sent.`
     : t`${localId} is kept as a draft. To finish it: ${cmd`pas add --resume ${localId}`}`;

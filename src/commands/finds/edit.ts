@@ -12,15 +12,12 @@ import { questionsOf } from '../../flows/interview/add-find.ts';
 import { openAdding } from '../../flows/interview/adding.ts';
 import { askChanges, type CellChange, type Edited, type FindEdit, openEdit } from '../../flows/interview/edit-find.ts';
 import type { Interviewed } from '../../flows/interview/interview-world.ts';
-import { findsToCopy } from '../../flows/queue/copy-finds.ts';
 import { foldUnchecked } from '../../flows/queue/fold-issues.ts';
 import { findsNamed } from '../../flows/queue/named-finds.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { printable } from '../../text/printable.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
-import { copyFromOthers } from './copy-from-others.ts';
 
 type EditOptions = GlobalOptions & {
   readonly set?: readonly string[];
@@ -49,19 +46,10 @@ async function edit(context: Context, name: string, options: EditOptions): Promi
   const opened = openEdit({ outbox, known: await openValidationContext(context) }, stored);
   const { set, point } = options;
   if (options.ask === true && set === undefined && point === undefined) {
-    const answered = await askForChanges(context, opened);
-    // Nothing is copied or stored before the last answer.
-    await copyPhotographsToo(context, outbox, stored);
-    return finish(context, stored, opened.byAnswers(answered));
+    return finish(context, stored, opened.byAnswers(await askForChanges(context, opened)));
   }
-  await copyPhotographsToo(context, outbox, stored);
   if (set !== undefined || point !== undefined) return finish(context, stored, opened.bySettings(set ?? [], point));
   return editInEditor(context, opened, stored, options.discard === true);
-}
-
-/** With its photographs and its number, which an edit alone would leave behind. */
-async function copyPhotographsToo(context: Context, outbox: ServiceOutbox, stored: StoredFind): Promise<void> {
-  await copyFromOthers(context, findsToCopy(outbox, [stored]), { alsoToProduction: true, dryRun: false });
 }
 
 /** The questions of `pas add`, with what the find says today as answers. */
@@ -120,7 +108,6 @@ function finish(context: Context, stored: StoredFind, edited: Edited): ExitReaso
     const text = {
       queued: t`${shown} is queued. Send it: ${cmd`pas push`}`,
       draft: t`${shown} is a draft until what is marked ✗ is mended.`,
-      uncertain: t`${shown} may have been sent since the backup was made that was put back. Find out: ${cmd`pas reconcile`}`,
     };
     terminal.line(edited.state in text ? text[edited.state as keyof typeof text] : `${shown}: ${state}`);
   }

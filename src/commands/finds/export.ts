@@ -87,7 +87,7 @@ async function exportCommand(context: Context, names: readonly string[], options
     labelsOf,
     rows: options.for === 'people' || options.for === 'museum' ? options.for : undefined,
     forLido: options.for === 'lido' ? await openLidoSource(context, options.withoutPlaces === true) : undefined,
-    forQgis: options.for === 'qgis' ? { photosFolder: context.places.photosFolder } : undefined,
+    forQgis: options.for === 'qgis' ? { photosFolder: context.outboxPlaces().photosFolder } : undefined,
     format,
     documents,
     finds,

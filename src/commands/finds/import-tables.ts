@@ -15,7 +15,7 @@ import { readMap } from '../../flows/queue/table-columns.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { printable } from '../../ui/terminal.ts';
 import { findCount, photographCount } from '../counted.ts';
-import { adviseSending, copyCommand, noteGap } from '../next-command.ts';
+import { adviseSending } from '../next-command.ts';
 
 export type ImportOptions = GlobalOptions &
   TableOptions & {
@@ -43,7 +43,6 @@ export async function importTables(context: Context, files: readonly string[], o
     known,
     dryRun: options.dryRun === true,
     link: options.link === true,
-    copyCommand: copyCommand(context.profile()),
     map: options.map === undefined ? undefined : await readColumnMap(context, options.map, known.lookupTerm),
     set: options.set,
     strict: options.strict,
@@ -77,7 +76,6 @@ export async function importTables(context: Context, files: readonly string[], o
     terminal.note(t`To say what the columns are without renaming them: ${cmd`pas import`} TABLE --wizard`);
   }
   printSummary(context, { finds, rows, newPeople }, foldUnchecked(issues, unchecked), request.dryRun, copy !== undefined);
-  if (!request.dryRun) noteGap(context, request.outbox);
   return hasErrors(issues) || finds.some((find) => find.change === 'sent') ? 'dataRefused' : 'done';
 }
 

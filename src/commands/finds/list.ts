@@ -8,6 +8,7 @@ import type { FindChoice } from '../../flows/finds/chosen-finds.ts';
 import { ENTRY_STATES, STATE_WORDS } from '../../flows/finds/entry-words.ts';
 import { listFinds } from '../../flows/queue/known-finds.ts';
 import { defineCommand, type Runner } from '../command.ts';
+import { heldValue } from '../next-command.ts';
 
 type ListOptions = GlobalOptions & FindChoice & { readonly limit?: number };
 
@@ -40,7 +41,7 @@ async function list(context: Context, options: ListOptions): Promise<ExitReason>
   const finds = listFinds(await context.outboxToRead(), options, options.limit);
   const rows = finds.map(({ find, entry, pulled }) => [
     shellWord(find.localId),
-    entry === undefined ? t`not queued` : STATE_WORDS[entry.state],
+    entry === undefined ? t`not queued` : entry.held === null ? STATE_WORDS[entry.state] : t`held`,
     pulled === undefined ? '' : standingText(pulled),
     entry?.identCely ?? '',
     labelOf(find.elements['druh_nalezu']),
@@ -53,6 +54,7 @@ async function list(context: Context, options: ListOptions): Promise<ExitReason>
       local_id: find.localId,
       ident_cely: entry?.identCely ?? null,
       state: entry?.state ?? null,
+      ...(entry === undefined ? {} : heldValue(entry)),
       at_service: pulled === undefined ? null : { standing: pulled.standing, stav: pulled.stav },
       elements: find.elements,
     })),

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
@@ -5,13 +6,12 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { announceInstance } from '../../context/open-service.ts';
 import { type KeepingFlags, photographKeeping } from '../../context/validation.ts';
-import { addPhotograph } from '../../flows/queue/enqueue-change.ts';
+import { addPhotograph, type QueuedPhoto, targetForChange } from '../../flows/queue/enqueue-change.ts';
 import { foldPlaces } from '../../flows/queue/fold-issues.ts';
-import { targetForChange } from '../../flows/queue/issued-elsewhere.ts';
+import type { EntryId } from '../../outbox/entry.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { strippedText } from '../counted.ts';
-import { noteGap } from '../next-command.ts';
 import { wholeNumber } from './list.ts';
 import type { MatchFlags } from './photo-match.ts';
 
@@ -64,15 +64,20 @@ async function add(context: Context, find: string, files: readonly string[], opt
   const target = targetForChange(outbox, find);
   const keeping = photographKeeping(context, options);
   const issues: Issue[] = [];
+  /** Of this command: two folders may have different photographs of one name. */
+  const entries = new Set<EntryId>();
   let queued = 0;
   let stripped = 0;
   const progress = terminal.progress(t`Looking at the photographs`);
   for (const [index, file] of files.entries()) {
     progress.update(index, files.length);
-    const added = await addPhotograph(outbox, target, file, keeping);
+    const added = await addPhotograph(outbox, target, file, keeping, ({ id }) => entries.has(id));
     issues.push(...added.issues);
-    if (added.change === 'kept') terminal.note(t`${file} is queued for ${find} already, or sent.`);
-    if (added.change === undefined || added.change === 'kept') continue;
+    if (added.queued === undefined) continue;
+    entries.add(added.queued.entryId);
+    noteSameFile(context, basename(file), find, added.queued);
+    if (added.queued.change === 'kept') terminal.note(t`${file} is queued for ${find} already, or sent.`);
+    if (added.queued.change === 'kept') continue;
     if (queued === 0) announceInstance(context);
     queued += 1;
     if (added.isStripped) stripped += 1;
@@ -88,7 +93,13 @@ async function add(context: Context, find: string, files: readonly string[], opt
     ),
   );
   if (stripped > 0) terminal.line(strippedText(stripped));
-  if (queued > 0) noteGap(context, outbox);
   terminal.value({ find, queued, gps_stripped: stripped, issues: issueValues(issues) });
   return hasErrors(issues) ? 'dataRefused' : 'done';
+}
+
+function noteSameFile({ terminal }: Context, name: string, find: string, { sameFile }: QueuedPhoto): void {
+  if (sameFile === 'replaced')
+    terminal.note(t`${name} has other content than when it was queued for ${find}; it is sent as it is now.`);
+  if (sameFile === 'sent')
+    terminal.warn(t`${name} had other content when it was sent for ${find}; what it is now is queued beside that.`);
 }

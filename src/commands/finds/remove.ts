@@ -3,7 +3,7 @@ import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { type Doomed, planRemoval, removeFind } from '../../flows/queue/remove-finds.ts';
+import { type PlannedRemoval, planRemoval, removeFinds } from '../../flows/queue/remove-finds.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import { printable } from '../../text/printable.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -22,33 +22,31 @@ export function register(program: Command, run: Runner): void {
 }
 
 async function remove(context: Context, names: readonly string[], { yes }: RemoveOptions): Promise<ExitReason> {
-  const { places, terminal } = context;
+  const { terminal } = context;
   const outbox = await context.outbox();
-  const doomed = planRemoval(outbox, names);
-  const [removable, kept] = [[] as Doomed[], [] as { readonly name: string; readonly because: Entry }[]];
-  for (const each of doomed) {
+  const planned = planRemoval(outbox, names);
+  const [removable, kept] = [[] as PlannedRemoval[], [] as { readonly name: string; readonly because: Entry }[]];
+  for (const each of planned) {
     if (each.because === undefined) removable.push(each);
     else kept.push({ name: each.name, because: each.because });
   }
   // Said before anything is asked.
-  for (const one of kept) sayKept(context, one);
+  for (const one of kept) printKept(context, one);
   if (yes !== true && removable.length > 0) await confirm(context, removable);
 
   const removed: string[] = [];
-  for (const each of removable) {
-    const removal = removeFind(outbox, each, places.photosFolder);
+  for (const [index, removal] of removeFinds(outbox, removable, context.outboxPlaces().photosFolder).entries()) {
+    const name = removable[index]?.name ?? '';
     if (removal.kind === 'kept') {
-      kept.push({ name: each.name, because: removal.because });
-      sayKept(context, { name: each.name, because: removal.because });
+      kept.push({ name, because: removal.because });
+      printKept(context, { name, because: removal.because });
       continue;
     }
-    removed.push(each.name);
-    const [find, parts, { address }] = [printable(each.name), partsText(removal.entries), outbox];
-    terminal.line(
-      removal.staysElsewhere
-        ? t`${find} is removed for ${address}, with ${parts}. It stays for other services.`
-        : t`${find} is removed, with ${parts}.`,
-    );
+    removed.push(name);
+    const [find, parts] = [printable(name), partsText(removal.entries)];
+    terminal.line(t`${find} is removed, with ${parts}.`);
+    if (removal.isHidden)
+      terminal.note(t`It was sent once, so its local_id stays taken. To take it back: ${cmd`pas resolve ${name} --resend`}`);
   }
   terminal.value({
     removed,
@@ -57,15 +55,15 @@ async function remove(context: Context, names: readonly string[], { yes }: Remov
   return kept.length > 0 ? 'dataRefused' : 'done';
 }
 
-function sayKept({ terminal }: Context, { name, because }: { readonly name: string; readonly because: Entry }): void {
+function printKept({ terminal }: Context, { name, because }: { readonly name: string; readonly because: Entry }): void {
   const find = printable(name);
   terminal.warn(`${t`${find} cannot be removed.`} ${whyKept(because, name)}`);
 }
 
-/** @throws UsageError when nobody can be asked, or the answer is no */
-async function confirm(context: Context, doomed: readonly Doomed[]): Promise<void> {
-  const [finds, names] = [doomed.length, doomed.map(({ name }) => printable(name)).join(', ')];
-  const what = partsText(doomed.flatMap(({ entries }) => entries));
+/** @throws UsageError without a terminal to ask on, or when the answer is no */
+async function confirm(context: Context, planned: readonly PlannedRemoval[]): Promise<void> {
+  const [finds, names] = [planned.length, planned.map(({ name }) => printable(name)).join(', ')];
+  const what = partsText(planned.flatMap(({ entries }) => entries));
   if (!context.terminal.interactive) {
     throw new UsageError(t`What is removed cannot be brought back: ${names} (${what}).`, { hint: t`Add --yes to remove it.` });
   }
@@ -90,7 +88,7 @@ function whyKept({ kind, state, identCely, localId, id }: Entry, find: string): 
         ? t`It was sent, and the service has it as ${ident}. What is still queued for it can be given up: ${cmd`pas resolve ${find} --drop`}`
         : t`Something of it was accepted as part of ${ident}.`;
     case 'sending':
-      return t`It is being sent: wait for the push to end. If none is running, ${cmd`pas doctor`} says what to do.`;
+      return t`It is being sent: wait for the push to end. If it was stopped, ${cmd`pas push`} or ${cmd`pas reconcile ${find}`} settles it.`;
     default:
       return localId === null || kind === 'import'
         ? t`The service may have it. Find out first: ${cmd`pas reconcile ${find}`}`

@@ -102,7 +102,7 @@ async function requestOf(context: Context, names: readonly string[], options: Re
     finds: names.length === 0 ? undefined : findsNamed(outbox, [...new Set(names)]),
     places: options.withoutPlaces === true ? 'left-out' : 'shown',
     pictures: options.photos === false ? 'left-out' : 'shown',
-    photosFolder: context.places.photosFolder,
+    photosFolder: context.outboxPlaces().photosFolder,
     photoPx: options.photoSize,
     madeMs: context.clock.now(),
     profile: { name: profile.name, kind: profile.kind, host: new URL(recordBase ?? profile.baseUrl).host },
@@ -116,8 +116,9 @@ function ownTermsOf({ rows }: Mapping): Map<string, string[]> {
 }
 
 /** No page takes the place of what pas lives on. */
-function refuseOwnFile({ places }: Context, target: string): void {
-  const isThere = [target, ...Object.values(places)].filter((path) => existsSync(path));
+function refuseOwnFile({ places, outboxPlaces, journalPlaces }: Context, target: string): void {
+  const own = [places, outboxPlaces(), { journalFile: journalPlaces().journalFile }].flatMap((each) => Object.values(each));
+  const isThere = [target, ...own].filter((path) => existsSync(path));
   const isOwn = isThere[0] === target && isThere.slice(1).some((path) => realpathSync(path) === realpathSync(target));
   if (isOwn) throw new FileError(target, t`${target} belongs to pas itself.`, { hint: t`Choose another place.` });
 }

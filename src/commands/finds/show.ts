@@ -2,17 +2,18 @@ import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { momentText, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
+import { ATTEMPT_OUTCOMES } from '../../base/outcomes.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { type AtService, atServiceValue, changeText, standingText } from '../../flows/finds/at-service.ts';
-import { doubtText, KIND_WORDS, OUTCOME_WORDS, STATE_WORDS, VERDICT_WORDS } from '../../flows/finds/entry-words.ts';
-import { type Elsewhere, knownFind, type Story } from '../../flows/queue/known-finds.ts';
+import { KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../../flows/finds/entry-words.ts';
+import { knownFind, type Story } from '../../flows/queue/known-finds.ts';
 import { uncertainTexts } from '../../flows/reconcile/uncertain-text.ts';
-import type { Entry } from '../../outbox/entry.ts';
+import type { Entry, Held } from '../../outbox/entry.ts';
 import { displayWidth, padded } from '../../text/width.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { commandFor } from '../next-command.ts';
+import { answersFor, commandFor, heldValue } from '../next-command.ts';
 
 type ShowOptions = GlobalOptions & { readonly why?: boolean };
 
@@ -29,10 +30,11 @@ export function register(program: Command, run: Runner): void {
 async function show(context: Context, name: string, why: boolean): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.outboxToRead();
-  const { find, texts, stories, atService, elsewhere } = knownFind(outbox, name);
+  const { find, texts, stories, atService } = knownFind(outbox, name);
   const { settleMs } = context.profile();
   terminal.line(terminal.color.bold(printable(find?.localId ?? name)));
   if (find === undefined) terminal.line(`  ${t`a record of the service that is not kept here as a find`}`);
+  else if (find.isHidden) terminal.line(`  ${t`removed here`}`);
   else if (find.sourceFile !== null) terminal.line(`  ${originText(printable(find.sourceFile), find.sourceRow)}`);
   printFacts(context, texts);
   if (atService !== undefined) printAtService(context, atService);
@@ -45,7 +47,6 @@ async function show(context: Context, name: string, why: boolean): Promise<ExitR
       why || !isUncertain,
     );
   }
-  for (const other of elsewhere) printOther(context, other);
   terminal.value({
     find: find?.id ?? null,
     local_id: find?.localId ?? null,
@@ -54,12 +55,6 @@ async function show(context: Context, name: string, why: boolean): Promise<ExitR
     elements: find?.elements ?? {},
     at_service: atService === undefined ? null : atServiceValue(atService),
     entries: stories.map(storyValue),
-    other_profiles: elsewhere.map(({ profile, service, entry }) => ({
-      profile,
-      service,
-      state: entry.state,
-      ident_cely: entry.identCely,
-    })),
   });
   return 'done';
 }
@@ -69,12 +64,6 @@ function printFacts({ terminal }: Context, facts: readonly (readonly [name: stri
   for (const [name, text = ''] of facts) {
     if (text !== '') terminal.line(`  ${padded(name, width)} ${printable(text).replaceAll('\n', `\n${' '.repeat(width + 3)}`)}`);
   }
-}
-
-function printOther({ terminal }: Context, { entry: { state, identCely }, service }: Elsewhere): void {
-  const word = STATE_WORDS[state];
-  terminal.line();
-  terminal.line(identCely === null ? t`for ${service}: ${word}` : t`for ${service}: ${word} as ${identCely}`);
 }
 
 function originText(file: string, row: number | null): string {
@@ -110,7 +99,7 @@ function printStory(context: Context, { entry, attempts, evidence }: Story, plai
   printIssues(terminal, entry.issues, (text) => terminal.line(`  ${text}`));
   for (const attempt of attempts) {
     const ended = attempt.endedAt === null ? t`no end known` : `${attempt.endedAt - attempt.startedAt} ms`;
-    const outcome = attempt.outcome === null ? '' : (OUTCOME_WORDS[attempt.outcome] ?? attempt.outcome);
+    const outcome = attempt.outcome === null ? '' : ATTEMPT_OUTCOMES[attempt.outcome].word;
     terminal.line(
       `  ${momentText(attempt.startedAt)}  ${attempt.method} ${attempt.path}  ${attempt.status ?? '–'}  ${outcome}  ${ended}`,
     );
@@ -129,7 +118,6 @@ function aboutEntry(entry: Entry, whole: boolean): string[] {
   // What the service found stands beside its elements below.
   if (whole && entry.reason !== null && (entry.state !== 'refused' || entry.issues.length === 0))
     lines.push(printable(entry.reason));
-  if (whole && entry.doubt !== null) lines.push(doubtText(entry.doubt));
   if (entry.kind === 'import' && entry.document !== null) {
     const sizeBytes = entry.document.length;
     const digest = entry.documentSha512?.toString('hex').slice(0, 16) ?? '';
@@ -138,7 +126,14 @@ function aboutEntry(entry: Entry, whole: boolean): string[] {
   }
   const next = ['draft', 'refused', 'uncertain'].includes(entry.state) ? commandFor(entry) : undefined;
   if (next !== undefined) lines.push(t`next: ${next}`);
+  if (entry.held !== null) lines.push(...heldLines(entry, entry.held));
   return lines;
+}
+
+function heldLines(entry: Entry, { question, candidates }: Held): string[] {
+  const [asked, named] = [printable(question), candidates.map(printable).join(', ')];
+  const lines = [t`held: ${asked}`, ...(named === '' ? [] : [t`candidates: ${named}`])];
+  return [...lines, ...answersFor(entry).map((command) => t`next: ${command}`)];
 }
 
 function entryTitle(entry: Entry): string {
@@ -164,6 +159,7 @@ function storyValue({ entry, attempts, evidence }: Story): Record<string, unknow
     state: entry.state,
     ident_cely: entry.identCely,
     reason: entry.reason === null ? null : String(entry.reason),
+    ...heldValue(entry),
     ...(entry.kind === 'import'
       ? { document: entry.document?.toString('utf8') ?? null, sha512: entry.documentSha512?.toString('hex') ?? null }
       : {}),

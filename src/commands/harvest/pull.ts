@@ -33,7 +33,7 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
   refuseWithoutHarvesting(profile);
   const outbox = await context.outbox();
   const interrupts = watchInterrupts(context, t`Stopping. Nothing was changed.`);
-  await harvestingAccount(context, async (service) => (await identifyAccount(outbox, service)).account);
+  await harvestingAccount(context, async (service) => identifyAccount(outbox, service));
   const progress = terminal.progress(t`Pulling`);
   const { finds, fromMs } = await pull({
     outbox,

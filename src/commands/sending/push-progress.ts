@@ -2,25 +2,29 @@ import { t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import type { Context } from '../../context/context.ts';
 import { entryText, KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../../flows/finds/entry-words.ts';
-import type { PushEvent } from '../../flows/push/push-run.ts';
-import type { PushToEnd } from '../../flows/push/push-to-end.ts';
+import type { PushAllOptions } from '../../flows/push/push-all.ts';
+import type { PushEvent } from '../../flows/push/push-context.ts';
 import type { Rest } from '../../flows/push/push-watching.ts';
 import type { WatchEvent } from '../../flows/push/watch.ts';
 import { uncertainTexts } from '../../flows/reconcile/uncertain-text.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { Progress } from '../../ui/progress.ts';
 import { printable } from '../../ui/terminal.ts';
 
-type PushProgress = Required<Pick<PushToEnd, 'report' | 'onRound' | 'onLook' | 'onReconciled' | 'onLookFailed'>> & {
+type PushProgress = Required<Pick<PushAllOptions, 'report' | 'onRound' | 'onLook' | 'onReconciled' | 'onLookFailed'>> & {
   end(): void;
 };
 
 /** Shows a push as it goes: one bar at a time, and what became of entries above it. */
-export function showPush({ terminal, profile }: Context, outbox: ServiceOutbox, why: boolean): PushProgress {
+export function showPush({ terminal, profile }: Context, outbox: Outbox, why: boolean): PushProgress {
+  /** A look that tells nothing new of an entry is not worth saying so again. */
+  const said = new Map<number, string>();
   const sayUncertain = (what: Message, entryId: number) => {
     const [plainly, ...reasons] = uncertainTexts(outbox, entryId, profile().settleMs);
-    terminal.note(`${what}: ${plainly}`);
-    if (why) for (const reason of reasons) terminal.note(`  ${printable(reason)}`);
+    const lines = [`${what}: ${plainly}`, ...(why ? reasons.map((reason) => `  ${printable(reason)}`) : [])];
+    if (said.get(entryId) === lines.join('\n')) return;
+    said.set(entryId, lines.join('\n'));
+    for (const line of lines) terminal.note(line);
   };
   let bar: Progress | undefined;
   let isLooking = false;
@@ -116,14 +120,12 @@ const RESTING_WORDS: Readonly<Record<Rest, Message>> = {
   held: msg`Nothing that is queued can be sent yet; \`${cmd`pas status`}\` says what it waits for. Waiting for more.`,
 };
 
-function waitingText(what: 'service' | 'outbox' | 'time', { reason, untilMs }: WatchEvent, nowMs: number): string {
+function waitingText(what: 'service' | 'time', { reason, untilMs }: WatchEvent, nowMs: number): string {
   const seconds = untilMs === null ? 0 : Math.max(1, Math.round((untilMs - nowMs) / 1000));
   const why = printable(reason ?? '');
   switch (what) {
     case 'service':
       return t`Waiting for the service (${why}); asked again in ${seconds} s.`;
-    case 'outbox':
-      return t`Waiting until the outbox is free. ${why}`;
     case 'time':
       return t`Waiting ${seconds} s for what may not be sent sooner.`;
   }

@@ -1,26 +1,26 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { decimal, momentText, msgid, ngettext, t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openSync } from '../../context/harvesting.ts';
 import { watchInterrupts } from '../../context/interrupts.ts';
 import { announceInstance, confirmProduction } from '../../context/open-service.ts';
 import { openPace } from '../../context/pacing.ts';
-import { openRecognition } from '../../context/recognition.ts';
-import { KIND_WORDS } from '../../flows/finds/entry-words.ts';
-import { type LeftOut, noWalls } from '../../flows/push/left-out.ts';
+import { entryText, KIND_WORDS } from '../../flows/finds/entry-words.ts';
+import { createBreakers, type OpenCircuit } from '../../flows/push/circuit-breaker.ts';
+import type { PushResult } from '../../flows/push/drain-queue.ts';
 import { leftAfterPush, planPush, SENDABLE_KINDS } from '../../flows/push/plan-push.ts';
-import type { PushResult } from '../../flows/push/push-due.ts';
-import type { StopCause } from '../../flows/push/push-run.ts';
-import { type PushToEnd, pushToEnd } from '../../flows/push/push-to-end.ts';
-import type { EntryKind } from '../../outbox/entry.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import { type NotChecked, type PushAllOptions, pushAll } from '../../flows/push/push-all.ts';
+import type { StopCause } from '../../flows/push/push-context.ts';
+import { sendHeld } from '../../flows/reconcile/resolve-entries.ts';
+import type { Entry, EntryKind } from '../../outbox/entry.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { requestCount } from '../counted.ts';
 import { wholeNumber } from '../finds/list.ts';
-import { noteOtherAccounts } from '../next-command.ts';
+import { answersFor } from '../next-command.ts';
 import { showPush, showWaits } from './push-progress.ts';
 
 type PushOptions = GlobalOptions & {
@@ -28,12 +28,9 @@ type PushOptions = GlobalOptions & {
   readonly only?: readonly EntryKind[];
   readonly limit?: number;
   readonly yes?: boolean;
-  readonly takeOver?: boolean;
   readonly watch?: boolean;
-  readonly copy?: boolean;
-  readonly anyAccount?: boolean;
-  readonly moved?: boolean;
-  readonly copied?: boolean;
+  readonly look?: boolean;
+  readonly onMatch?: 'hold' | 'send';
   readonly why?: boolean;
 };
 
@@ -47,12 +44,13 @@ export function register(program: Command, run: Runner): void {
     .option('--only <kinds>', t`only these kinds: import, number, photo`, kinds)
     .option('--limit <n>', t`send at most this many requests`, wholeNumber)
     .option('--yes', t`write to production without asking`)
-    .option('--watch', t`go on: wait for the network and for what is queued later, until you press Ctrl-C`)
-    .option('--copy', t`also send finds that so far only other services have`)
-    .option('--any-account', t`also send what other accounts of the service have queued here`)
-    .option('--copied', t`the outbox is a copy of one of another machine, from where finds may have been sent`)
-    .option('--moved', t`the outbox was moved here from another machine, where nobody uses it any more`)
-    .option('--take-over', t`take the outbox from a pas that you know is gone, where that cannot be seen from here`)
+    .option('--watch', t`keep running and send new entries as they are queued, until you press Ctrl-C`)
+    .option('--no-look', t`send without looking first for records that may be the same finds`)
+    .addOption(
+      new Option('--on-match <answer>', t`what to do with finds that the service seems to have already: hold or send`)
+        .choices(['hold', 'send'])
+        .default('hold'),
+    )
     .option('--why', t`with the evidence on what is uncertain`)
     .action((finds: string[], options: PushOptions) => run(options, (context) => pushCommand(context, finds, options)));
 }
@@ -67,44 +65,91 @@ function kinds(text: string): EntryKind[] {
 }
 
 export async function pushCommand(context: Context, names: readonly string[], options: PushOptions): Promise<ExitReason> {
-  const { places, terminal } = context;
-  const outbox = await context.outbox();
-  const profile = context.profile();
+  const { terminal } = context;
+  const outbox = options.dryRun === true ? await context.outbox() : await context.outboxToPush();
   if (options.watch === true && (options.dryRun === true || options.limit !== undefined))
-    throw new UsageError(t`--watch goes on until it is stopped, so --limit and --dry-run do not go with it.`);
-  const dryRun = options.dryRun === true;
+    throw new UsageError(t`--watch runs until it is stopped, so --limit and --dry-run do not go with it.`);
   announceInstance(context);
   const kinds = options.only ?? SENDABLE_KINDS;
-  const { recordKeys, anyAccount, elsewhere, queued } = planPush(outbox, names, options.anyAccount === true);
-  if (elsewhere.length > 0) {
-    const { copyFromOthers } = await import('../finds/copy-from-others.ts');
-    await copyFromOthers(context, elsewhere, { alsoToProduction: names.length > 0 || options.copy === true, dryRun });
-  }
-  if (dryRun) return sayQueued(context, kinds, queued);
+  const plan = planPush(outbox, names);
+  sayDrafts(context, plan.drafts);
+  if (options.dryRun === true) return sayQueued(context, kinds, plan.queued);
   await confirmProduction(context, options.yes === true);
-
   const { end, ...telling } = showPush(context, outbox, options.why === true);
-  const { maxInFlight, answerTimeoutMs, settleMs } = profile;
-  const given: PushToEnd = {
+  const given = await pushOptions(context, outbox, options, { kinds, recordKeys: plan.recordKeys, ...telling });
+  if (options.watch !== true) return summarise(context, outbox, plan.drafts, await pushAll(given).finally(end));
+  const { pushWatching } = await import('../../flows/push/push-watching.ts');
+  terminal.note(t`Watching: new entries are sent as soon as they can be. Press Ctrl-C to stop.`);
+  return summarise(context, outbox, plan.drafts, await pushWatching(given, showWaits(context)).finally(end));
+}
+
+async function pushOptions(
+  context: Context,
+  outbox: Outbox,
+  options: PushOptions,
+  telling: Pick<PushAllOptions, 'kinds' | 'recordKeys' | 'report'>,
+): Promise<PushAllOptions> {
+  const { terminal } = context;
+  const profile = context.profile();
+  const { maxInFlight, answerTimeoutMs, settleMs, lookBackDays } = profile;
+  const mayAsk = terminal.interactive && options.watch !== true;
+  return {
     ...watchInterrupts(context, t`Finishing what is under way. Press Ctrl-C again to give it up.`),
-    ...(await openSync(context, options.takeOver === true)),
-    ...{ kinds, recordKeys, anyAccount, maxInFlight, answerTimeoutMs, settleMs, ...telling },
-    isUrgent: recordKeys !== undefined,
+    ...(await openSync(context)),
+    ...{ maxInFlight, answerTimeoutMs, settleMs, ...telling },
+    isUrgent: telling.recordKeys !== undefined,
     limit: options.limit,
     pace: await openPace(context, profile),
-    recognition: openRecognition(
-      context,
-      outbox,
-      options.moved === true ? 'moved' : options.copied === true ? 'copied' : undefined,
-    ),
-    walls: noWalls(),
-    photosFolder: places.photosFolder,
+    breakerMemory: createBreakers(),
+    machine: context.machine(),
+    photosFolder: context.outboxPlaces().photosFolder,
+    onMatch: options.onMatch ?? 'hold',
+    mayLook: options.look !== false,
+    lookBackMs: lookBackDays * DAY_MS,
+    onNotChecked: (why) => terminal.note(String(NOT_CHECKED[why])),
+    onLostJournal: () =>
+      terminal.warn(
+        t`The journal of this machine was gone and was made anew from the outbox. What is not sent is looked for at the service first.`,
+      ),
+    ...(mayAsk ? { askHeld: (held) => askHeld(context, outbox, held), confirmAdoption: () => confirmAdoption(context) } : {}),
   };
-  if (options.watch !== true) return summarise(context, outbox, await pushToEnd(given).finally(end));
-  const { pushWatching } = await import('../../flows/push/push-watching.ts');
-  terminal.note(t`Watching: what is queued is sent as soon as it can be. Press Ctrl-C to stop.`);
-  return summarise(context, outbox, await pushWatching(given, showWaits(context)).finally(end));
 }
+
+const DAY_MS = 24 * 3600 * 1000;
+
+const NOT_CHECKED: Readonly<Record<NotChecked, Message>> = {
+  'no-harvesting': msg`Not checked: this service has no harvesting, so pas cannot see if another computer has sent the same finds.`,
+  anonymous: msg`Not checked: the profile does not sign in for harvesting, so pas cannot see if another computer has sent the same finds. \`${cmd`pas login`}\` tries it.`,
+  'not-signed-in': msg`Not checked: the service does not take this account for harvesting, so pas cannot see if another computer has sent the same finds.`,
+  skipped: msg`Not checked: --no-look was given.`,
+};
+
+async function confirmAdoption({ terminal, prompt }: Context): Promise<boolean> {
+  terminal.note(t`This outbox was pushed from another machine, or with another journal.`);
+  return (await prompt()).confirm(t`Push it from here from now on? Nothing may be sent from the other place any more.`);
+}
+
+/** Shows each held entry beside what was found, and takes the answers. */
+async function askHeld(context: Context, outbox: Outbox, held: readonly Entry[]): Promise<void> {
+  const { terminal } = context;
+  const prompt = await context.prompt();
+  for (const entry of held) {
+    const what = entryText(entry.kind, entry.localId ?? entry.identCely);
+    const question = printable(entry.held?.question ?? '');
+    terminal.note(`${what}: ${question}`);
+    if (await prompt.confirm(t`Send it all the same?`)) sendHeld(outbox, [entry]);
+    else for (const answer of answersFor(entry)) terminal.note(`  ${answer}`);
+  }
+}
+
+function sayDrafts({ terminal }: Context, drafts: readonly string[]): void {
+  if (drafts.length === 0) return;
+  const [first = ''] = drafts;
+  const named = drafts.slice(0, MAX_NAMED).join(', ');
+  terminal.warn(t`Not complete, so not sent: ${named}. \`${cmd`pas validate ${first}`}\` says what is missing.`);
+}
+
+const MAX_NAMED = 10;
 
 function sayQueued({ terminal }: Context, kinds: readonly EntryKind[], queued: Readonly<Record<EntryKind, number>>): ExitReason {
   for (const kind of kinds) {
@@ -129,40 +174,44 @@ function stopText(cause: StopCause): string {
   }
 }
 
-function summarise(context: Context, outbox: ServiceOutbox, result: PushResult & { readonly atRest?: boolean }): ExitReason {
+function summarise(
+  context: Context,
+  outbox: Outbox,
+  drafts: readonly string[],
+  result: PushResult & { readonly atRest?: boolean },
+): ExitReason {
   const { terminal } = context;
-  const { totals, otherAccounts, stillOdd } = leftAfterPush(outbox, result);
+  const { totals, held, stillNonConforming } = leftAfterPush(outbox, result);
   const { uncertain, queued } = totals;
   const { accepted, refused, throttled, locked, stopCause } = result;
   const requests = requestCount(result.requests);
   const seconds = decimal(result.elapsedMs / 1000, 1);
   const outcome = t`${accepted} accepted, ${refused} refused, ${uncertain} uncertain, ${queued} still queued`;
   const effort = t`${requests} in ${seconds} s`;
-  const held = throttled + locked > 0 ? `, ${t`${throttled} throttled, ${locked} locked`}` : '';
-  terminal.line(`${outcome}; ${effort}${held}.`);
+  const delayed = throttled + locked > 0 ? `, ${t`${throttled} throttled, ${locked} locked`}` : '';
+  terminal.line(`${outcome}; ${effort}${delayed}.`);
   if (stopCause !== undefined && result.atRest !== true) {
     const why = stopText(stopCause);
     terminal.warn(t`Stopped: ${why}. What was not sent stays queued.`);
   }
-  noteOtherAccounts(context, otherAccounts);
-  if (uncertain + totals.refused > 0) terminal.note(t`\`${cmd`pas status`}\` says what needs you.`);
+  if (held > 0) terminal.warn(heldText(held));
+  if (uncertain + totals.refused + held > 0) terminal.note(t`\`${cmd`pas status`}\` says what needs you.`);
   terminal.value({
     type: 'summary',
     accepted,
     refused,
     queued,
     uncertain,
+    held,
     requests: result.requests,
     throttled,
     locked,
     left_out: result.leftOut.map(({ kind, project, status, reason }) => ({ kind, project, status, reason })),
     elapsed_ms: Math.round(result.elapsedMs),
   });
-  if (uncertain > 0) return 'uncertain';
-  const walls = result.leftOut.map(exitOfWall);
-  // What the profile's account has queued is not sent with the token of another one.
-  const isAnothers = result.sentAs !== undefined && result.sentAs !== outbox.username && queued > 0;
-  if (walls.includes('notAllowed') || (isAnothers && stopCause === undefined)) return 'notAllowed';
+  if (uncertain + held > 0) return 'uncertain';
+  const circuits = result.leftOut.map(exitOfCircuit);
+  if (circuits.includes('notAllowed')) return 'notAllowed';
   switch (stopCause?.kind) {
     case 'not-allowed':
       return 'notAllowed';
@@ -175,19 +224,27 @@ function summarise(context: Context, outbox: ServiceOutbox, result: PushResult &
     case 'in-doubt':
       return 'unavailable';
     case undefined:
-      if (walls.includes('unavailable')) return 'unavailable';
-      if (totals.refused > 0 || walls.length > 0) return 'dataRefused';
-      return warnOfOddAnswers(context, stillOdd) ? 'outsideContract' : 'done';
+      if (circuits.includes('unavailable')) return 'unavailable';
+      if (totals.refused > 0 || circuits.length > 0 || drafts.length > 0) return 'dataRefused';
+      return warnNonConforming(context, stillNonConforming) ? 'outsideContract' : 'done';
   }
 }
 
+function heldText(count: number): string {
+  return ngettext(
+    msgid`${count} entry is held: a person must answer a question about it first.`,
+    `${count} entries are held: a person must answer a question about each first.`,
+    count,
+  );
+}
+
 /** One project left out is refused; everything is out of reach, unless the service itself says why it is refused. */
-function exitOfWall({ project, status }: LeftOut): ExitReason {
+function exitOfCircuit({ project, status }: OpenCircuit): ExitReason {
   if (project !== null || status === 404 || status === 422) return 'dataRefused';
   return status === 403 ? 'notAllowed' : 'unavailable';
 }
 
-function warnOfOddAnswers({ terminal }: Context, count: number): boolean {
+function warnNonConforming({ terminal }: Context, count: number): boolean {
   if (count === 0) return false;
   terminal.warn(
     ngettext(

@@ -1,36 +1,28 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
-import { msgid, ngettext, t } from '../../base/language.ts';
+import { t } from '../../base/language.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openSync, withoutHarvesting } from '../../context/harvesting.ts';
 import { entryText } from '../../flows/finds/entry-words.ts';
-import { reconcileNow, releaseNew } from '../../flows/push/push-to-end.ts';
+import { reconcileNow } from '../../flows/push/push-all.ts';
 import { recordsNamed } from '../../flows/queue/named-finds.ts';
 import type { Reconciled } from '../../flows/reconcile/reconcile-entries.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { commandFor, noteGap } from '../next-command.ts';
-
-type ReconcileOptions = GlobalOptions & { readonly takeOver?: boolean; readonly releaseNew?: boolean };
+import { commandFor } from '../next-command.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'reconcile [find...]',
     summary: t`Settle uncertain entries by looking at the service: found, proven absent and queued again, or left to you.`,
     examples: ['pas reconcile', 'pas reconcile K-017 --json'],
-  })
-    .option('--release-new', t`what was added since a restore was not sent before it: queue it, and hold no more`)
-    .option('--take-over', t`take the outbox from a pas that you know is gone, where that cannot be seen from here`)
-    .action((finds: string[], options: ReconcileOptions) => run(options, (context) => reconcileCommand(context, finds, options)));
+  }).action((finds: string[], options: GlobalOptions) => run(options, (context) => reconcileCommand(context, finds)));
 }
 
-async function reconcileCommand(context: Context, names: readonly string[], options: ReconcileOptions): Promise<ExitReason> {
-  const outbox = await context.outbox();
-  const takeOver = options.takeOver === true;
-  if (options.releaseNew === true) return release(context, outbox, takeOver);
+async function reconcileCommand(context: Context, names: readonly string[]): Promise<ExitReason> {
+  const outbox = await context.outboxToPush();
   const recordKeys = names.length === 0 ? undefined : recordsNamed(outbox, names);
-  const { harvesting, ...sync } = await openSync(context, takeOver);
+  const { harvesting, ...sync } = await openSync(context);
   if (harvesting === undefined) throw withoutHarvesting(context.profile());
   const progress = context.terminal.progress(t`Looking at the service`);
   const { settled, left } = await reconcileNow({ ...sync, harvesting, recordKeys, onLook: progress.update }).finally(
@@ -38,17 +30,8 @@ async function reconcileCommand(context: Context, names: readonly string[], opti
   );
   for (const one of settled) context.terminal.line(sentence(one));
   if (settled.length === 0) context.terminal.line(t`Nothing is uncertain.`);
-  noteGap(context, outbox);
   context.terminal.value({ reconciled: settled.map(value) });
   return left > 0 ? 'uncertain' : 'done';
-}
-
-function release(context: Context, outbox: ServiceOutbox, takeOver: boolean): ExitReason {
-  const released = releaseNew(outbox, takeOver);
-  const count = released.length;
-  context.terminal.line(ngettext(msgid`${count} entry is queued.`, `${count} entries are queued.`, count));
-  context.terminal.value({ released: released.map(({ id }) => id) });
-  return 'done';
 }
 
 function sentence({ entry, verdict }: Reconciled): string {

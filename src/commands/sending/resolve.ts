@@ -4,17 +4,18 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openHarvestClient, ownHarvestBase, withoutHarvesting } from '../../context/harvesting.ts';
+import { withLockIfFree } from '../../context/locked-outbox.ts';
 import { STATE_WORDS } from '../../flows/finds/entry-words.ts';
 import { lookAtRecord, recordProblem } from '../../flows/reconcile/look-at-record.ts';
 import {
   type Decision,
   type OpenDecision,
   openDecision,
-  resolveDoubts,
+  resolveEntries,
   undoDecision,
-} from '../../flows/reconcile/resolve-doubt.ts';
+} from '../../flows/reconcile/resolve-entries.ts';
 import type { ImportEntry } from '../../outbox/entry.ts';
-import type { ServiceOutbox } from '../../outbox/open-outbox.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
 import { choose } from '../../ui/prompt.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -27,7 +28,6 @@ type ResolveOptions = GlobalOptions & {
   readonly undo?: boolean;
   readonly entry?: number;
   readonly yes?: boolean;
-  readonly takeOver?: boolean;
 };
 
 export function register(program: Command, run: Runner): void {
@@ -42,16 +42,15 @@ export function register(program: Command, run: Runner): void {
     .option('--undo', t`take the last decision back, until something was sent on its account`)
     .option('--entry <n>', t`only this entry, by the number that \`${cmd`pas status`}\` names`, wholeNumber)
     .option('--yes', t`do not ask whether the record is that of the find`)
-    .option('--take-over', t`take the outbox from a pas that you know is gone, where that cannot be seen from here`)
     .action((find: string, options: ResolveOptions) => run(options, (context) => resolve(context, find, options)));
 }
 
 async function resolve(context: Context, name: string, options: ResolveOptions): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.outbox();
-  const [entryId, takeOver] = [options.entry, options.takeOver === true];
+  const entryId = options.entry;
   const given = decisionsIn(options);
-  if (options.undo === true && given.length === 0) return undo(context, outbox, name, takeOver);
+  if (options.undo === true && given.length === 0) return undo(context, outbox, name);
   const [only] = given;
   if (given.length > 1 || options.undo === true)
     throw new UsageError(t`Give one of --created IDENT, --resend, --drop and --undo.`);
@@ -59,7 +58,7 @@ async function resolve(context: Context, name: string, options: ResolveOptions):
   if (decision === undefined) return 'done';
   if (decision.kind === 'created') await checkRecord(context, outbox, name, decision.identCely, options);
 
-  const { settled, waiting } = resolveDoubts(outbox, name, decision, { entryId, takeOver });
+  const { settled, waiting } = resolveEntries(outbox, name, decision, entryId, withLockIfFree(context));
   const count = settled.length;
   terminal.line(ngettext(msgid`${count} entry of ${name} settled.`, `${count} entries of ${name} settled.`, count));
   if (waiting !== undefined) sayWhatWaits(context, name, waiting);
@@ -76,8 +75,9 @@ function decisionsIn({ created, resend, drop }: ResolveOptions): Decision[] {
   ];
 }
 
-function undo({ terminal }: Context, outbox: ServiceOutbox, name: string, takeOver: boolean): ExitReason {
-  const { decision, entries } = undoDecision(outbox, name, { takeOver });
+function undo(context: Context, outbox: Outbox, name: string): ExitReason {
+  const { terminal } = context;
+  const { decision, entries } = undoDecision(outbox, name, withLockIfFree(context));
   for (const entry of entries) {
     const [what, now] = [printable(entry.kind === 'photo' ? entry.photograph.name : name), STATE_WORDS[entry.state]];
     terminal.line(t`${what}: the decision is taken back; it is ${now} as before.`);
@@ -100,12 +100,7 @@ function sayWhatWaits({ terminal }: Context, name: string, waiting: number): voi
 }
 
 /** What a person chooses among what may be decided; undefined where they leave it open. */
-async function ask(
-  context: Context,
-  outbox: ServiceOutbox,
-  name: string,
-  entryId: number | undefined,
-): Promise<Decision | undefined> {
+async function ask(context: Context, outbox: Outbox, name: string, entryId: number | undefined): Promise<Decision | undefined> {
   const { terminal } = context;
   const open = openDecision(outbox, name, entryId);
   if (!terminal.interactive) throw new UsageError(t`Say what became of ${name}.`, { hint: waysText(open, name) });
@@ -151,7 +146,7 @@ function waysText({ kinds, candidates }: OpenDecision, find: string): Message {
  */
 async function checkRecord(
   context: Context,
-  outbox: ServiceOutbox,
+  outbox: Outbox,
   name: string,
   identCely: string,
   options: ResolveOptions,
@@ -173,7 +168,7 @@ async function checkRecord(
 }
 
 /** Shows what the service has, with what speaks against it. @returns `unseen` where the service would list it, and does not */
-async function look(context: Context, outbox: ServiceOutbox, entry: ImportEntry, identCely: string): Promise<'seen' | 'unseen'> {
+async function look(context: Context, outbox: Outbox, entry: ImportEntry, identCely: string): Promise<'seen' | 'unseen'> {
   const { terminal } = context;
   const { prefix, oaiAuth } = context.profile();
   try {

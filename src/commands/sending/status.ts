@@ -14,13 +14,13 @@ import type { Delay } from '../../outbox/overview.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { findCount } from '../counted.ts';
-import { commandFor, copyCommand, noteOtherAccounts } from '../next-command.ts';
+import { answersFor, commandFor, heldValue } from '../next-command.ts';
 import { INSTANCE_WORDS } from '../service/instance-words.ts';
 import { lastRunText } from '../setup/job-texts.ts';
 
-const MOST_SHOWN = 10;
+const MAX_SHOWN = 10;
 
-type StatusOptions = GlobalOptions & { readonly recount?: boolean; readonly why?: boolean };
+type StatusOptions = GlobalOptions & { readonly why?: boolean };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -28,19 +28,15 @@ export function register(program: Command, run: Runner): void {
     summary: t`Show what is queued, what waits for what, and what needs a person.`,
     examples: ['pas status', 'pas status --json'],
   })
-    .option('--recount', t`count everything anew first, where ${cmd`pas doctor`} says that the counts are wrong`)
     .option('--why', t`with the evidence on what is uncertain`)
     .action((options: StatusOptions) => run(options, (context) => status(context, options)));
 }
 
 async function status(context: Context, options: StatusOptions): Promise<ExitReason> {
   const { terminal } = context;
-  const outbox = await (options.recount === true ? context.outbox() : context.outboxToRead());
+  const outbox = await context.outboxToRead();
   const profile = context.profile();
-  const { finds, entries, table, sendable, waiting, delayed, elsewhere, givenUp, needsPerson, otherAccounts } = outboxStatus(
-    outbox,
-    options.recount,
-  );
+  const { finds, entries, table, sendable, waiting, delayed, dropped, needsPerson } = outboxStatus(outbox);
   const [all, kind] = [findCount(finds), INSTANCE_WORDS[profile.kind]];
   terminal.line(t`${all}; profile ${profile.name}, ${kind}, ${profile.baseUrl}`);
   terminal.line();
@@ -52,15 +48,14 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
   printDelays(context, delayed);
   const pause = await sharedPause(context, profile);
   if (pause.text !== undefined) terminal.line(`${pause.text} ${t`End it: ${cmd`pas pace --clear`}`}`);
+  printHeld(context, needsPerson);
   for (const step of STEPS)
     printStep(context, step, needsPerson, (entry) =>
       entry.state === 'uncertain'
         ? uncertainTexts(outbox, entry.id, profile.settleMs).slice(0, options.why === true ? undefined : 1)
         : [whyText(entry)],
     );
-  printGivenUp(context, givenUp);
-  printElsewhere(context, elsewhere);
-  noteOtherAccounts(context, otherAccounts);
+  printDropped(context, dropped);
   const jobs = jobsOf(context.places.schedulesFolder, context.places.home);
   if (jobs.length > 0) terminal.line();
   for (const job of jobs) terminal.line(printable(lastRunText(job, context.clock.now())));
@@ -73,7 +68,8 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
     entries,
     waiting: {
       for_import: waiting.forImport,
-      for_given_up: waiting.forGivenUp,
+      for_given_up: waiting.forDropped,
+      for_person: waiting.forPerson,
       for_time: waiting.forTime,
       reasons: delayed.map(({ notBeforeAt, ...delay }) => ({
         ...delay,
@@ -83,14 +79,13 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
     },
     ...pause.value,
     schedules: jobs.map(jobValue),
-    elsewhere,
-    other_accounts: Object.fromEntries(otherAccounts),
     needs_person: needsPerson.map((entry) => ({
       entry: entry.id,
       kind: entry.kind,
       find: entry.localId ?? entry.identCely,
       state: entry.state,
       reason: String(entry.reason ?? entry.issues[0]?.message ?? '') || null,
+      ...heldValue(entry),
       command: commandFor(entry),
     })),
   });
@@ -119,7 +114,7 @@ function printWaiting({ terminal }: Context, { forImport, forTime }: Waiting): v
   }
 }
 
-/** What was tried in vain is named here, or nobody would look for it. */
+/** Entries that were tried without success, which a person would not look for otherwise. */
 function printDelays({ terminal, clock }: Context, delayed: readonly Delay[]): void {
   if (delayed.length === 0) return;
   terminal.line(`\n${terminal.color.bold(t`Tried and still queued; \`${cmd`pas push`} FIND\` tries one at once:`)}`);
@@ -129,6 +124,25 @@ function printDelays({ terminal, clock }: Context, delayed: readonly Delay[]): v
     const at = momentText(notBeforeAt, clock.now());
     terminal.line(`  ${what}: ${notBeforeAt > clock.now() ? t`${why}; not before ${at}` : why}`);
   }
+}
+
+/** Questions stand before everything else: what is held is sent only after an answer. */
+function printHeld({ terminal }: Context, person: readonly Entry[]): void {
+  const entries = person.filter(({ held }) => held !== null);
+  if (entries.length === 0) return;
+  terminal.line(`\n${terminal.color.bold(t`Answer for them; they are held until then:`)}`);
+  for (const entry of entries.slice(0, MAX_SHOWN)) {
+    const named = entry.held?.candidates.join(', ') ?? '';
+    const what = printable(entryText(entry.kind, entry.localId ?? entry.identCely));
+    terminal.line(`  ${what}: ${printable(entry.held?.question ?? '')}`);
+    if (named !== '') terminal.line(`    ${printable(t`candidates: ${named}`)}`);
+    for (const command of answersFor(entry)) terminal.line(`    ${printable(command)}`);
+  }
+  printMore(terminal, entries.length - MAX_SHOWN);
+}
+
+function printMore(terminal: Context['terminal'], more: number): void {
+  if (more > 0) terminal.line(`  ${t`… and ${more} more (${cmd`pas status --json`})`}`);
 }
 
 /** What is to be done about entries that nothing but a person, or evidence, takes on. */
@@ -163,16 +177,13 @@ function printStep(
   if (group.length === 0) return;
   terminal.line(`\n${terminal.color.bold(title)}`);
   if (command !== undefined) terminal.line(`  ${command}`);
-  for (const entry of group.slice(0, MOST_SHOWN)) {
+  for (const entry of group.slice(0, MAX_SHOWN)) {
     const [first = '', ...more] = why(entry);
     terminal.line(`  ${printable(entryText(entry.kind, entry.localId ?? entry.identCely))}: ${printable(first)}`);
     for (const line of more) terminal.line(`    ${printable(line)}`);
     terminal.line(`    ${printable(commandFor(entry))}`);
   }
-  const more = group.length - MOST_SHOWN;
-  if (more > 0) {
-    terminal.line(`  ${t`… and ${more} more (${cmd`pas status --json`})`}`);
-  }
+  printMore(terminal, group.length - MAX_SHOWN);
 }
 
 /** The first thing that is wrong, beside its element. */
@@ -185,24 +196,12 @@ function whyText({ reason, issues }: Entry): string {
   return more === 0 ? said : `${said} ${ngettext(msgid`(and ${more} more)`, `(and ${more} more)`, more)}`;
 }
 
-/** Nothing tells of photographs that wait for ever, unless this does. */
-function printGivenUp({ terminal }: Context, finds: readonly string[]): void {
+/** Photographs that wait for ever are named nowhere else. */
+function printDropped({ terminal }: Context, finds: readonly string[]): void {
   if (finds.length === 0) return;
   const title = t`Take the find back, or remove it; its numbers and photographs wait for it, but it was given up:`;
   terminal.line(`\n${terminal.color.bold(title)}`);
-  for (const find of finds.slice(0, MOST_SHOWN)) {
+  for (const find of finds.slice(0, MAX_SHOWN)) {
     for (const command of [cmd`pas resolve ${find} --resend`, cmd`pas remove ${find}`]) terminal.line(printable(`  ${command}`));
   }
-}
-
-/** Finds that this service knows nothing of are easily taken for sent. */
-function printElsewhere({ terminal, profile }: Context, count: number): void {
-  if (count === 0) return;
-  const title = ngettext(
-    msgid`${count} find is queued for, or was sent to, other services only; send it to this service, too:`,
-    `${count} finds are queued for, or were sent to, other services only; send them to this service, too:`,
-    count,
-  );
-  terminal.line(`\n${terminal.color.bold(title)}`);
-  terminal.line(`  ${copyCommand(profile())}`);
 }

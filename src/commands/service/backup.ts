@@ -22,13 +22,14 @@ export function register(program: Command, run: Runner): void {
 }
 
 async function backup(context: Context, file: string, options: BackupOptions): Promise<ExitReason> {
-  const { places, terminal } = context;
+  const { terminal } = context;
   if (file === '-')
     throw new UsageError(t`A backup is a file; it cannot go to standard output.`, { hint: t`Name the file to make.` });
   const target = resolve(context.cwd, file);
+  const { outboxFile, photosFolder } = context.outboxPlaces();
   const { sizeBytes, copies, linked } = await backUp({
-    outboxFile: places.outboxFile,
-    open: context.wholeOutboxToRead,
+    outboxFile,
+    open: context.outboxToRead,
     target,
     replace: options.force === true,
   });
@@ -37,7 +38,7 @@ async function backup(context: Context, file: string, options: BackupOptions): P
   const count = options.photos === true ? copies.length : 0;
   if (options.photos === true) {
     const progress = terminal.progress(t`Copying photographs`);
-    await backUpPhotographs(places.photosFolder, `${target}.photos`, copies, progress.update).finally(progress.end);
+    await backUpPhotographs(photosFolder, `${target}.photos`, copies, progress.update).finally(progress.end);
     terminal.line(
       ngettext(
         msgid`${count} photograph that is not sent yet is in ${copy}.photos.`,
@@ -56,7 +57,8 @@ async function backup(context: Context, file: string, options: BackupOptions): P
     terminal.note(copies.length === left ? t`${absent} (--photos adds them).` : `${absent}.`);
   }
   terminal.note(t`Not in it: profiles, secrets and vocabularies.`);
-  terminal.note(t`Put it back with ${cmd`pas restore ${file}`}: it then looks for what was sent meanwhile.`);
+  const { name } = context.profile();
+  terminal.note(t`Put it back with ${cmd`pas restore --profile ${name} ${file}`}: the journal adds what was sent meanwhile.`);
   terminal.value({ file: target, size_bytes: sizeBytes, photos: count, photos_left_out: left });
   return 'done';
 }

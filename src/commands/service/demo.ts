@@ -65,7 +65,7 @@ function demoContext(context: Context, folder: string): Context {
   const { PAS_TOKEN: _token, PAS_PROFILE: _profile, PAS_USERNAME: _username, ...environment } = context.environment;
   const world = {
     ...context,
-    environment: { ...environment, PAS_HOME: join(folder, 'home'), XDG_STATE_HOME: join(folder, 'state'), PAS_PASSWORD: ACCOUNT },
+    environment: { ...environment, PAS_HOME: join(folder, 'home'), PAS_STATE: join(folder, 'state'), PAS_PASSWORD: ACCOUNT },
   };
   const inner = makeContext(world, {});
   return {

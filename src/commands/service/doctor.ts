@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
-import type { ExitReason } from '../../base/errors.ts';
+import { type ExitReason, PasError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { isProtected, type Profile } from '../../context/config.ts';
@@ -9,6 +10,7 @@ import { openHarvestClient } from '../../context/harvesting.ts';
 import { overAfter } from '../../context/interrupts.ts';
 import { openService, placeOfSecrets, SECRETS_ARE } from '../../context/open-service.ts';
 import { checkPacing, openPace, sharedPause } from '../../context/pacing.ts';
+import { checkFence, checkJournal, checkLocks } from '../../flows/checks/check-journal.ts';
 import {
   type Check,
   checkDatabase,
@@ -22,7 +24,7 @@ import {
   unchecked,
   warning,
 } from '../../flows/checks/check-machine.ts';
-import { checkCounts, checkLease, checkPhotographs } from '../../flows/checks/check-outbox.ts';
+import { checkLease, checkPhotographs, checkRows } from '../../flows/checks/check-outbox.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { padded } from '../../text/width.ts';
 import { printable } from '../../ui/terminal.ts';
@@ -58,11 +60,8 @@ async function doctor(context: Context, options: DoctorOptions): Promise<ExitRea
   if (profile !== undefined) {
     add(...(await profileChecks(context, profile)));
     // What is not there is not made.
-    const hasOutbox = sound && existsSync(context.places.outboxFile);
-    if (hasOutbox) {
-      add(await attemptCheck('counts', async () => checkCounts(await context.outbox())));
-      add(await attemptCheck('lease', async () => checkLease(await context.outbox())));
-    }
+    const hasOutbox = sound && profile.outbox !== undefined && existsSync(context.outboxPlaces(profile.outbox).outboxFile);
+    if (hasOutbox) add(...(await outboxChecks(context)));
     if (sound) add(await attemptCheck('photographs', () => photographsCheck(context, hasOutbox)));
     add(await attemptCheck('vocabulary-age', () => vocabularyCheck(context, profile)));
     if (options.offline !== true || profile.pacing === 'local') add(...(await pauseChecks(context, profile)));
@@ -125,14 +124,16 @@ function conclude({ terminal }: Context, checks: readonly Check[]): ExitReason {
 }
 
 /** One after the other, since a large database takes its time. */
-function* machineChecks({ places }: Context): Generator<Check> {
+function* machineChecks(context: Context): Generator<Check> {
+  const { places } = context;
+  const outboxFile = knownOutboxFile(context);
   yield checkNode(process.versions.node);
   yield checkHome(places.home);
   yield checkSpace(places.home);
   yield checkPermissions([places.home, places.paceFile]);
   yield checkDatabase(
     'outbox',
-    places.outboxFile,
+    outboxFile,
     t`Put the last backup back: ${cmd`pas restore`} FILE --replace keeps the damaged file aside.`,
   );
   yield checkDatabase(
@@ -141,6 +142,28 @@ function* machineChecks({ places }: Context): Generator<Check> {
     t`Delete it and run \`${cmd`pas harvest-vocab`}\`: it is only a cache.`,
   );
   yield checkDatabase('pace', places.paceFile, t`Delete it while no pas runs: it holds only when the last request left.`);
+}
+
+/** Of the profile; none that is there where no profile can be used, or it has none yet. */
+function knownOutboxFile(context: Context): string {
+  try {
+    const { outbox } = context.profile();
+    if (outbox !== undefined) return context.outboxPlaces(outbox).outboxFile;
+  } catch (thrown) {
+    if (!(thrown instanceof PasError)) throw thrown;
+  }
+  return join(context.places.outboxesFolder, 'UUID', 'outbox.sqlite');
+}
+
+async function outboxChecks(context: Context): Promise<Check[]> {
+  const { journalFile, locksFolder, layout } = context.journalPlaces();
+  return [
+    await attemptCheck('rows', async () => checkRows(await context.outbox())),
+    await attemptCheck('journal', async () => checkJournal(journalFile, layout)),
+    await attemptCheck('locks', async () => checkLocks(locksFolder)),
+    await attemptCheck('lease', async () => checkLease(context.pushLock())),
+    await attemptCheck('belongs-to', async () => checkFence(await context.outbox(), context.machine())),
+  ];
 }
 
 async function profileChecks(context: Context, profile: Profile): Promise<Check[]> {
@@ -164,7 +187,7 @@ async function photographsCheck(context: Context, hasOutbox: boolean): Promise<C
   const progress = context.terminal.progress(t`Looking at the photographs`);
   try {
     const outbox = hasOutbox ? await context.outbox() : undefined;
-    return checkPhotographs(outbox, context.places.photosFolder, progress.update);
+    return checkPhotographs(outbox, hasOutbox ? context.outboxPlaces().photosFolder : '', progress.update);
   } finally {
     progress.end();
   }
@@ -224,11 +247,14 @@ const CHECK_WORDS: Readonly<Record<string, Message>> = {
   disk: msg`disk`,
   permissions: msg`permissions`,
   outbox: msg`outbox`,
+  rows: msg`rows`,
   'vocabulary-file': msg`vocabulary-file`,
   profile: msg`profile`,
   secrets: msg`secrets`,
-  counts: msg`counts`,
+  journal: msg`journal`,
+  locks: msg`locks`,
   lease: msg`lease`,
+  'belongs-to': msg`belongs to`,
   photographs: msg`photographs`,
   'vocabulary-age': msg`vocabulary-age`,
   pace: msg`pace`,

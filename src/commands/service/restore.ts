@@ -3,50 +3,47 @@ import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import { type Context, type GlobalOptions, namedServices } from '../../context/context.ts';
-import { type Restored, restoreOutbox } from '../../flows/reconcile/restore-outbox.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { placesOfOutboxes, pointProfileTo } from '../../context/restored-outbox.ts';
+import { type Restored, restoreOutbox } from '../../flows/outbox/restore-outbox.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
-type RestoreFlags = GlobalOptions & { readonly replace?: boolean; readonly nothingSent?: boolean; readonly takeOver?: boolean };
+type RestoreFlags = GlobalOptions & { readonly replace?: boolean };
 
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'restore <file>',
-    summary: t`Put a backup back as the outbox. What was to be sent when it was made is in doubt until ${cmd`pas reconcile`} has looked.`,
+    summary: t`Put a backup back as the outbox. The journal of this machine adds what was sent since.`,
     examples: ['pas restore /media/card/outbox.sqlite', 'pas restore evening.sqlite --replace'],
   })
     .option('--replace', t`put it in the place of an outbox with finds, which is moved aside`)
-    .option('--nothing-sent', t`nothing was sent since the backup was made: leave queued what is queued in it`)
-    .option('--take-over', t`take the outbox from a pas that you know is gone, where that cannot be seen from here`)
     .action((file: string, options: RestoreFlags) => run(options, (context) => restore(context, file, options)));
 }
 
 async function restore(context: Context, file: string, options: RestoreFlags): Promise<ExitReason> {
   const { clock, places, terminal } = context;
   // Before anything is touched: without a profile nothing could be done with what was put back.
-  context.profile();
+  const { name, baseUrl } = context.profile();
   if (file === '-') throw new UsageError(t`A backup is a file; it cannot come from standard input.`);
   const progress = terminal.progress(t`Looking at the photographs`);
   const restored = await restoreOutbox({
-    backup: resolve(context.cwd, file),
-    outboxFile: places.outboxFile,
-    photosFolder: places.photosFolder,
-    clock,
-    openPresent: () => context.outbox(),
+    ...{ clock, placeOf: placesOfOutboxes(context), backup: resolve(context.cwd, file), outboxesFolder: places.outboxesFolder },
+    service: { address: baseUrl, profile: name },
     replace: options.replace === true,
-    nothingSent: options.nothingSent === true,
-    profiles: namedServices(context.config()),
-    takeOver: options.takeOver === true,
+    point: (id) => pointProfileTo(context, id),
     onPhotograph: progress.update,
   }).finally(progress.end);
-  print(context, restored, options.nothingSent === true);
+  print(context, restored);
   terminal.value({
     made_at: new Date(restored.madeMs).toISOString(),
+    outbox: restored.id,
     finds: restored.finds,
-    uncertain: restored.doubtful.length,
+    uncertain: restored.uncertain,
+    journal_events: restored.merged.events,
+    journal_finds: restored.merged.restoredFinds,
     put_aside: restored.aside ?? null,
     photos_copied: restored.photosCopied,
     photos_missing: restored.missing.map(({ localId, identCely, photograph }) => ({
@@ -59,18 +56,18 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
   return 'done';
 }
 
-function print(context: Context, restored: Restored, nothingSent: boolean): void {
+function print(context: Context, restored: Restored): void {
   const { terminal } = context;
-  const { aside, finds, photosCopied } = restored;
+  const { aside, finds, photosCopied, uncertain } = restored;
   const made = new Date(restored.madeMs).toISOString();
-  const doubtful = restored.doubtful.length;
   terminal.line(
     ngettext(
-      msgid`The outbox is as it was at ${made}, with ${finds} find.`,
-      `The outbox is as it was at ${made}, with ${finds} finds.`,
+      msgid`The backup of ${made} is the outbox now, with ${finds} find.`,
+      `The backup of ${made} is the outbox now, with ${finds} finds.`,
       finds,
     ),
   );
+  printMerged(context, restored);
   if (aside !== undefined) {
     const place = printable(aside);
     terminal.line(t`What was there before is in ${place}.`);
@@ -80,25 +77,26 @@ function print(context: Context, restored: Restored, nothingSent: boolean): void
       ngettext(msgid`${photosCopied} photograph was copied back.`, `${photosCopied} photographs were copied back.`, photosCopied),
     );
   printMissing(context, restored);
-  if (doubtful > 0) {
+  if (uncertain > 0)
     terminal.line(
       ngettext(
-        msgid`${doubtful} entry may have been sent since then. It is uncertain now and is not sent again by itself.`,
-        `${doubtful} entries may have been sent since then. They are uncertain now and are not sent again by themselves.`,
-        doubtful,
+        msgid`${uncertain} entry is uncertain: look for it at the service with ${cmd`pas reconcile`}.`,
+        `${uncertain} entries are uncertain: look for them at the service with ${cmd`pas reconcile`}.`,
+        uncertain,
       ),
     );
-    terminal.line(t`Look for them at the service: ${cmd`pas reconcile`}`);
-  }
-  terminal.note(
-    nothingSent
-      ? t`Finds and photographs that were added after ${made} are not in it.`
-      : t`Finds and photographs that were added after ${made} are not in it. If you add them again, they are uncertain until ${cmd`pas reconcile`} has looked whether they were sent.`,
-  );
-  for (const name of restored.unnamed)
-    terminal.warn(
-      t`It has entries of a profile ${name}, which is not here. Say which service that was: ${cmd`pas service moved ${name}`} ADDRESS`,
-    );
+  terminal.note(t`Finds and photographs that were added after ${made}, and not sent, are not in it.`);
+}
+
+function printMerged({ terminal }: Context, { merged, journalProblem }: Restored): void {
+  const { events, restoredFinds } = merged;
+  if (journalProblem !== undefined) terminal.warn(t`The journal added nothing: ${journalProblem}`);
+  if (events === 0) return;
+  const [added, finds] = [
+    ngettext(msgid`${events} event`, `${events} events`, events),
+    ngettext(msgid`${restoredFinds} find`, `${restoredFinds} finds`, restoredFinds),
+  ];
+  terminal.line(t`The journal added what was sent since: ${added}, with ${finds} that the backup did not have.`);
 }
 
 function printMissing({ terminal }: Context, { missing }: Restored): void {
@@ -111,7 +109,7 @@ function printMissing({ terminal }: Context, { missing }: Restored): void {
       count,
     ),
   );
-  for (const { localId, identCely, photograph } of missing.slice(0, MOST_NAMED)) {
+  for (const { localId, identCely, photograph } of missing.slice(0, MAX_NAMED)) {
     const find = printable(localId ?? identCely ?? '');
     const name = printable(photograph.name);
     const digest = photograph.sha512.toString('hex').slice(0, 16);
@@ -122,8 +120,8 @@ function printMissing({ terminal }: Context, { missing }: Restored): void {
         : t`  ${name} of ${find} (SHA-512 ${digest}…), which was at ${link}. Put it there again.`,
     );
   }
-  if (count > MOST_NAMED) {
-    const more = count - MOST_NAMED;
+  if (count > MAX_NAMED) {
+    const more = count - MAX_NAMED;
     terminal.warn(t`  … and ${more} more (--json lists them all)`);
   }
 }

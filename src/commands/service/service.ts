@@ -1,96 +1,138 @@
 import type { Command } from 'commander';
-import { type ExitReason, UsageError } from '../../base/errors.ts';
+import { normalAddress } from '../../base/address.ts';
+import { type ExitReason, PasError, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import type { Context, GlobalOptions } from '../../context/context.ts';
-import { carryOut, knownServices, type Move, planMove, type ServiceRow } from '../../flows/push/known-services.ts';
+import { type Context, type GlobalOptions, secretOwnersOf } from '../../context/context.ts';
+import { withLocks } from '../../context/locked-outbox.ts';
+import { isOutboxId } from '../../context/outbox-places.ts';
+import { type Description, describeOutbox, outboxFolders, unlessUnusable } from '../../flows/outbox/describe-outbox.ts';
+import { moveOutbox, type ServiceMove } from '../../flows/outbox/move-service.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
-type MovedOptions = GlobalOptions & { readonly yes?: boolean };
+type MovedOptions = GlobalOptions & { readonly yes?: boolean; readonly prefix?: string; readonly schemaVersion?: string };
 
 export function register(program: Command, run: Runner): void {
-  const parent = program.command('service').description(t`The services and accounts that this outbox knows.`);
-  defineCommand(parent, {
-    name: 'list',
-    summary: t`List the services that finds were queued for or sent to, with their accounts.`,
-    examples: ['pas service list', 'pas service list --json'],
-  }).action((options: GlobalOptions) => run(options, list));
+  const parent = program.command('service').description(t`A service that has got another address.`);
   defineCommand(parent, {
     name: 'moved <old> <new>',
     summary: t`Say that a service has got another address: what was sent to the old one is at the new one.`,
     examples: [
       'pas service moved https://old.example.org https://finds.example.org',
-      'pas service moved museum https://finds.example.org --yes',
+      'pas service moved https://finds.example.org https://finds.example.org --schema-version 2.2 --yes',
     ],
   })
+    .option('--prefix <prefix>', t`XML prefix that the service has now`)
+    .option('--schema-version <version>', t`schema version that the service accepts now`)
     .option('--yes', t`do not ask`)
     .action((old: string, now: string, options: MovedOptions) => run(options, (context) => moved(context, old, now, options)));
+  parent.command('list', { hidden: true }).action((options: GlobalOptions) =>
+    run(options, () => {
+      throw new UsageError(t`There is no such command any more.`, {
+        hint: t`Outboxes with their services: ${cmd`pas outbox show --all`}`,
+      });
+    }),
+  );
 }
 
-async function list(context: Context): Promise<ExitReason> {
+type Affected = {
+  readonly from: string;
+  readonly move: ServiceMove;
+  readonly outboxes: readonly Description[];
+  readonly profiles: readonly string[];
+};
+
+async function moved(context: Context, old: string, now: string, options: MovedOptions): Promise<ExitReason> {
   const { terminal } = context;
-  const services = knownServices(await context.wholeOutboxToRead());
-  const header = [t`SERVICE`, t`PROFILES`, t`ACCOUNTS`, t`ENTRIES`, t`RECORDS`];
-  await terminal.table(
-    header,
-    services.map((row) => [
-      nameOf(row),
-      row.profiles.join(', '),
-      row.accounts.map(({ identCely, username }) => username ?? identCely).join(', '),
-      String(row.entries),
-      String(row.accepted),
-    ]),
-  );
-  for (const { address, knownAs } of services) {
-    const name = knownAs ?? '';
-    if (address === null)
-      terminal.warn(t`Nobody knows the address of ${name}. Say it: ${cmd`pas service moved ${name}`} ADDRESS`);
+  const affected = await planMove(context, old, now, options);
+  const { from, move, outboxes, profiles } = affected;
+  if (options.yes !== true) await confirm(context, affected);
+  const ids = outboxes.map(({ header }) => header.outbox);
+  await withLocks(context, ids, async () => {
+    for (const id of ids) moveOutbox(await context.outboxOf(id), move);
+    moveProfiles(context, affected);
+  });
+  terminal.line(t`What was queued for and sent to ${from} is at ${move.address} from now on.`);
+  for (const name of profiles) terminal.line(t`Profile ${name} names ${move.address} now.`);
+  if (profiles.length > 0) terminal.note(t`Look at oai_base and schema_base in ${context.places.configFile} too.`);
+  if (options.prefix !== undefined || options.schemaVersion !== undefined)
+    terminal.note(t`Documents that are not sent yet are made anew by \`${cmd`pas validate`}\`.`);
+  const entries = outboxes.reduce((sum, each) => sum + each.entries, 0);
+  terminal.value({ moved: from, to: move.address, entries, outboxes: ids, profiles });
+  return 'done';
+}
+
+/** @throws UsageError where nothing is known of the one address, or the other is none. What was typed may hold a password. */
+async function planMove(context: Context, old: string, now: string, options: MovedOptions): Promise<Affected> {
+  const [from, address] = [normalAddress(old), normalAddress(now)];
+  const all = await allOutboxes(context);
+  const named = [...context.config().profiles].map(([name, { base_url: url }]) => [name, String(url ?? '')] as const);
+  const outboxes = all.filter(({ header }) => header.address === from);
+  const profiles = named.flatMap(([name, url]) => (url === from ? [name] : []));
+  if (from === undefined || (outboxes.length === 0 && profiles.length === 0)) {
+    const known = [...new Set([...all.map(({ header }) => header.address), ...named.map(([, url]) => url)])].join(', ');
+    throw new UsageError(t`The service that has moved is not known here.`, { hint: t`Known are: ${known}` });
   }
-  terminal.value(
-    services.map(({ address, knownAs, profiles, accounts, entries, accepted }) => ({
-      service: address,
-      known_as: knownAs,
-      profiles,
-      accounts: accounts.map(({ identCely, username, name }) => ({ ident_cely: identCely, username, name })),
-      entries,
-      accepted,
-    })),
-  );
-  return 'done';
+  if (address === undefined)
+    throw new UsageError(t`The new address must be one such as https://finds.example.org, without a user name, a query or a #.`);
+  const { prefix, schemaVersion } = options;
+  if (address === from && prefix === undefined && schemaVersion === undefined)
+    throw new UsageError(t`${from} and ${address} are one address.`, {
+      hint: t`If the service takes other documents now, add --schema-version or --prefix.`,
+    });
+  const move = {
+    address,
+    ...(prefix === undefined ? {} : { prefix }),
+    ...(schemaVersion === undefined ? {} : { schemaVersion }),
+  };
+  return { from, move, outboxes, profiles };
 }
 
-function nameOf({ address, knownAs }: ServiceRow): string {
-  const profile = knownAs ?? '';
-  return address ?? t`profile ${profile} (address unknown)`;
+async function allOutboxes(context: Context): Promise<Description[]> {
+  const found: Description[] = [];
+  for (const id of outboxFolders(context.places.outboxesFolder).filter(isOutboxId)) {
+    const described = await unlessUnusable(async () => describeOutbox(await context.outboxOf(id), context.machine()));
+    if (described instanceof PasError) context.terminal.warn(described.message);
+    else found.push(described);
+  }
+  return found;
 }
 
-async function moved(context: Context, old: string, now: string, { yes }: MovedOptions): Promise<ExitReason> {
-  const { terminal, config } = context;
-  const outbox = await context.wholeOutbox();
-  const move = planMove(outbox, old, now);
-  if (yes !== true) await confirm(context, move);
-  carryOut(outbox, move);
-  const { from, address } = move;
-  const was = nameOf(from);
-  terminal.line(t`What was queued for and sent to ${was} is at ${address} from now on.`);
-  for (const [name, { base_url: named }] of config().profiles)
-    if (named === from.address)
-      terminal.warn(
-        t`Profile ${name} still names ${was}: correct base_url in config.toml, or make it anew with ${cmd`pas init`}.`,
-      );
-  terminal.value({ moved: from.address ?? from.knownAs, to: address, entries: from.entries });
-  return 'done';
+/** Their secrets are kept by address, and go along. */
+function moveProfiles(context: Context, { profiles, move }: Affected): void {
+  const before = context.config();
+  const after = {
+    base_url: move.address,
+    ...(move.prefix === undefined ? {} : { prefix: move.prefix }),
+    ...(move.schemaVersion === undefined ? {} : { schema_version: move.schemaVersion }),
+  };
+  context.changeConfig((config) => ({
+    ...config,
+    profiles: new Map([...config.profiles].map(([name, its]) => [name, profiles.includes(name) ? { ...its, ...after } : its])),
+  }));
+  const now = context.config();
+  for (const name of profiles) {
+    const [[old], [owner]] = [secretOwnersOf(before, name), secretOwnersOf(now, name)];
+    if (old === undefined || owner === undefined || old === owner) continue;
+    try {
+      const kept = context.secrets.get(old);
+      if (Object.keys(kept).length > 0 && context.secrets.placeOf(owner) === 'nowhere') context.secrets.set(owner, kept);
+    } catch (thrown) {
+      if (!(thrown instanceof PasError)) throw thrown;
+      context.terminal.warn(t`Profile ${name} must sign in again: ${cmd`pas login --profile ${name}`}`);
+    }
+  }
 }
 
-/** @throws UsageError when nobody can be asked, or the answer is no */
-async function confirm({ terminal, prompt }: Context, { from, address, into }: Move): Promise<void> {
-  const [was, entries, accepted] = [nameOf(from), from.entries, from.accepted];
-  const what = t`${was} has ${entries} entries here, ${accepted} of them records. They will be taken for those of ${address}.`;
-  const others = into?.entries ?? 0;
-  const warning =
-    others === 0 ? '' : ` ${t`That one has ${others} entries of its own: the two become one, which cannot be undone.`}`;
-  if (!terminal.interactive) throw new UsageError(`${what}${warning}`, { hint: t`Add --yes if it is the same service.` });
-  terminal.note(`${what}${warning}`);
-  if (!(await (await prompt()).confirm(t`Is it the same service at a new address?`)))
-    throw new UsageError(t`Nothing was changed.`);
+/** @throws UsageError when no person can be asked, or the answer is no */
+async function confirm({ terminal, prompt }: Context, { from, move, outboxes }: Affected): Promise<void> {
+  const [entries, accepted] = [sum(outboxes, 'entries'), sum(outboxes, 'accepted')];
+  const what = t`${from} has ${entries} entries here, ${accepted} of them records. They will be taken for those of ${move.address}.`;
+  if (!terminal.interactive) throw new UsageError(what, { hint: t`Add --yes if it is the same service.` });
+  terminal.note(what);
+  if (!(await (await prompt()).confirm(t`Is it the same service?`))) throw new UsageError(t`Nothing was changed.`);
+}
+
+function sum(outboxes: readonly Description[], key: 'entries' | 'accepted'): number {
+  return outboxes.reduce((total, each) => total + each[key], 0);
 }

@@ -21,6 +21,7 @@ const VALUES: Readonly<Record<string, Value>> = {
   find: { names: ['finds'], paths: undefined },
   'find-or-file': { names: ['finds'], paths: 'files' },
   set: { names: ['sets'], paths: undefined },
+  profile: { names: ['profiles'], paths: undefined },
   file: { names: [], paths: 'files' },
   table: { names: [], paths: 'files' },
   photo: { names: [], paths: 'files' },

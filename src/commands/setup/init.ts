@@ -2,10 +2,12 @@ import { type Command, Option } from 'commander';
 import { ConfigError, type ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import { refuseContradiction, toProfile, writeConfigFile } from '../../context/config.ts';
+import { profilesAlike, withSettings } from '../../context/change-config.ts';
+import { assertSameService } from '../../context/check-binding.ts';
+import { toProfile } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { readOfferedProfile } from '../../context/offered-profile.ts';
-import { checkSettings, PROFILE_KEYS } from '../../context/profile-settings.ts';
+import { checkSettings, PROFILE_FLAGS, PROFILE_KEYS } from '../../context/profile-settings.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { askForRest } from './ask-profile.ts';
@@ -24,7 +26,8 @@ export function register(program: Command, run: Runner): void {
   });
   command.option('--name <name>', t`name of the profile`, 'default');
   command.option('--from <file>', t`file or https address of a profile that an institution hands out`);
-  for (const [key, { kind, help }] of Object.entries(PROFILE_KEYS)) {
+  for (const key of PROFILE_FLAGS) {
+    const { kind, help } = PROFILE_KEYS[key];
     const flag = `--${key.replaceAll('_', '-')}`;
     const option = new Option(kind === 'boolean' ? flag : `${flag} <value>`, String(help));
     command.addOption(typeof kind === 'object' ? option.choices([...kind]) : option);
@@ -41,25 +44,27 @@ export async function init(context: Context, options: InitOptions): Promise<Exit
   const offered = options.from === undefined ? {} : await readOfferedProfile(context, options.from);
   const given = { ...offered, ...checkSettings('pas init', settingsFromFlags(options)) };
   for (const [key, value] of Object.entries(offered)) terminal.note(`  ${key} = ${printable(String(value))}`);
-  const settings = terminal.interactive ? await askForRest(context, given) : given;
+  const asked = terminal.interactive ? await askForRest(context, given) : given;
+  const { outbox } = config.profiles.get(options.name) ?? {};
+  const settings = outbox === undefined ? asked : { ...asked, outbox };
   // The whole profile is checked before anything is written.
-  toProfile(options.name, settings, context.environment, 'pas init');
-  refuseContradiction(config, places, options.name, settings);
-  writeConfigFile(places.configFile, {
-    ...config,
-    defaultProfile: config.defaultProfile ?? options.name,
-    profiles: new Map([...config.profiles, [options.name, settings]]),
-  });
+  await assertSameService(context, toProfile(options.name, settings, context.environment, 'pas init'));
+  context.changeConfig((current) => ({
+    ...withSettings(current, options.name, settings),
+    defaultProfile: current.defaultProfile ?? options.name,
+  }));
   terminal.line(t`Profile ${options.name} is in ${places.configFile}.`);
   const flag = (config.defaultProfile ?? options.name) === options.name ? '' : ` --profile ${options.name}`;
   terminal.note(t`Next: \`${cmd`pas login`}${flag}\`, then \`${cmd`pas harvest-vocab`}${flag}\`.`);
+  const alike = profilesAlike(config, options.name, settings).join(', ');
+  if (alike !== '') terminal.note(t`It shares the outbox of ${alike}: the service and the account are the same.`);
   terminal.value({ profile: options.name, file: places.configFile });
   return 'done';
 }
 
 function settingsFromFlags(options: InitOptions): Record<string, unknown> {
   const settings: Record<string, unknown> = {};
-  for (const key of Object.keys(PROFILE_KEYS)) {
+  for (const key of PROFILE_FLAGS) {
     const value = options[key.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())];
     if (value !== undefined) settings[key] = value;
   }

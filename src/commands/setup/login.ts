@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { AuthError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { writeConfigFile } from '../../context/config.ts';
+import { withSettings } from '../../context/change-config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
+import { probeHarvestAuth } from '../../context/harvesting.ts';
 import { keepingQuiet, openService, placeOfSecrets, SECRETS_ARE, secretsOwner } from '../../context/open-service.ts';
 import { keepPacingPassword } from '../../context/pacing.ts';
 import { identifyAccount, signIn } from '../../flows/push/identify-account.ts';
@@ -60,8 +61,23 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
   });
   const who = accountText(account);
   context.terminal.line(t`Signed in to ${profile.baseUrl} as ${who}.`);
+  await enableHarvestAuth(context, { username, password, identCely: account.identCely });
   report(context, account, context.secrets.placeOf(owner));
   return 'done';
+}
+
+/** A push can look for records that are there already only where the account may harvest. */
+async function enableHarvestAuth(
+  context: Context,
+  credentials: { readonly username: string; readonly password: string; readonly identCely: string },
+): Promise<void> {
+  const { name } = context.profile();
+  const isTaken = await probeHarvestAuth(context, credentials);
+  if (isTaken !== true) return;
+  context.changeConfig((config) => withSettings(config, name, { ...config.profiles.get(name), oai_auth: 'basic' }));
+  context.terminal.note(
+    t`The harvesting interface takes this account: from now on pas signs in there as well (oai_auth = basic).`,
+  );
 }
 
 /** Keeps the password of the Redis that machines share their pace by; the service is not asked. */
@@ -87,12 +103,8 @@ async function loginToPacing(context: Context, options: LoginOptions): Promise<E
 }
 
 /** Without it the token could not be renewed when it runs out. */
-function keepUsername({ config, places }: Context, name: string, username: string): void {
-  const file = config();
-  writeConfigFile(places.configFile, {
-    ...file,
-    profiles: new Map([...file.profiles, [name, { ...file.profiles.get(name), username }]]),
-  });
+function keepUsername({ changeConfig }: Context, name: string, username: string): void {
+  changeConfig((config) => withSettings(config, name, { ...config.profiles.get(name), username }));
 }
 
 async function askPassword(context: Context, fromStdin: boolean): Promise<string> {
@@ -135,7 +147,7 @@ async function logout(context: Context): Promise<ExitReason> {
 
 async function whoami(context: Context): Promise<ExitReason> {
   const profile = context.profile();
-  const { account } = await identifyAccount(await context.outbox(), await openService(context));
+  const account = await identifyAccount(await context.outbox(), await openService(context));
   const who = accountText(account);
   context.terminal.line(t`${profile.baseUrl} knows this account as ${who}.`);
   report(context, account, placeOfSecrets(context));

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message } from '../../base/message.ts';
-import { writeConfigFile } from '../../context/config.ts';
+import { profilesOfOutbox } from '../../context/change-config.ts';
 import { type Context, type GlobalOptions, secretOwnersOf } from '../../context/context.ts';
 import { entryTotals } from '../../flows/finds/outbox-status.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -69,47 +69,44 @@ async function show({ profile, terminal }: Context): Promise<ExitReason> {
   return 'done';
 }
 
-async function use({ config, places, terminal }: Context, name: string): Promise<ExitReason> {
+async function use({ changeConfig, config, terminal }: Context, name: string): Promise<ExitReason> {
   const file = config();
   if (!file.profiles.has(name)) throw unknownProfile(name, [...file.profiles.keys()]);
-  writeConfigFile(places.configFile, { ...file, defaultProfile: name });
+  changeConfig((current) => ({ ...current, defaultProfile: name }));
   terminal.line(t`${name} is the default now.`);
   terminal.value({ default: name });
   return 'done';
 }
 
 async function remove(context: Context, name: string, yes: boolean): Promise<ExitReason> {
-  const { config, places, secrets, terminal } = context;
+  const { config, secrets, terminal } = context;
   const file = config();
   if (!file.profiles.has(name)) throw unknownProfile(name, [...file.profiles.keys()]);
-  const { base_url: address } = file.profiles.get(name) ?? {};
-  const isOnly = [...file.profiles].every(([other, { base_url: there }]) => other === name || there !== address);
-  const unsent = isOnly ? await countUnsentOf(context) : 0;
+  const outbox = file.profiles.get(name)?.outbox?.toString();
+  const isOnly = outbox !== undefined && profilesOfOutbox(file, outbox).length === 1;
+  const unsent = isOnly ? await countUnsentOf(context, outbox) : 0;
   if (unsent > 0 && !yes) await confirmUnsent(context, name, unsent);
-  const profiles = new Map(file.profiles);
-  profiles.delete(name);
-  const shared = [...profiles.keys()].flatMap((other) => secretOwnersOf(file, other));
+  const shared = [...file.profiles.keys()].flatMap((other) => (other === name ? [] : secretOwnersOf(file, other)));
   for (const owner of secretOwnersOf(file, name)) if (!shared.includes(owner)) secrets.remove(owner);
-  writeConfigFile(places.configFile, {
-    ...file,
-    defaultProfile: file.defaultProfile === name ? undefined : file.defaultProfile,
-    profiles,
+  context.changeConfig((current) => {
+    const profiles = new Map(current.profiles);
+    profiles.delete(name);
+    const { defaultProfile } = current;
+    return { ...current, profiles, defaultProfile: defaultProfile === name ? undefined : defaultProfile };
   });
   terminal.line(t`Profile ${name} is removed.`);
+  const folder = outbox === undefined ? undefined : context.outboxPlaces(outbox).folder;
+  if (folder !== undefined && existsSync(folder))
+    terminal.note(t`Its outbox stays in ${folder}. \`${cmd`pas outbox show --all`}\` lists all outboxes.`);
   terminal.value({ removed: name });
   return 'done';
 }
 
-/** Entries of the profile's service that no push could send any more. None are counted for a profile that cannot be used anyway. */
-async function countUnsentOf(context: Context): Promise<number> {
-  if (!existsSync(context.places.outboxFile)) return 0;
-  try {
-    const { accepted: _sent, dropped: _givenUp, ...unsent } = entryTotals(await context.outbox());
-    return Object.values(unsent).reduce((sum, count) => sum + count, 0);
-  } catch (thrown) {
-    if (thrown instanceof ConfigError) return 0;
-    throw thrown;
-  }
+/** Entries of an outbox that no push could send any more. */
+async function countUnsentOf(context: Context, id: string): Promise<number> {
+  if (!existsSync(context.outboxPlaces(id).outboxFile)) return 0;
+  const { accepted: _sent, dropped: _dropped, ...unsent } = entryTotals(await context.outboxOf(id));
+  return Object.values(unsent).reduce((sum, count) => sum + count, 0);
 }
 
 /** @throws UsageError when nobody can be asked, or the answer is no */
@@ -119,7 +116,7 @@ async function confirmUnsent({ terminal, prompt }: Context, name: string, unsent
     `${unsent} entries of profile ${name} are not sent, and cannot be sent without it.`,
     unsent,
   );
-  const hint = t`Send them first: ${cmd`pas push --profile ${name}`}. To remove it all the same, add --yes; the entries stay, and ${cmd`pas init --name ${name}`} brings it back.`;
+  const hint = t`Send them first: ${cmd`pas push --profile ${name}`}. To remove it all the same, add --yes; the entries stay in its outbox.`;
   if (!terminal.interactive) throw new UsageError(what, { hint });
   terminal.warn(what);
   if (!(await (await prompt()).confirm(t`Remove the profile ${name} all the same?`)))

@@ -1,0 +1,140 @@
+import type { Command } from 'commander';
+import { ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
+import { pointProfiles, profilesOfOutbox } from '../../context/change-config.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { openContinued } from '../../context/continued-outbox.ts';
+import { withLock } from '../../context/locked-outbox.ts';
+import { isOutboxId } from '../../context/outbox-places.ts';
+import { describeOutbox } from '../../flows/outbox/describe-outbox.ts';
+import { earlierOutboxes, isUnattempted, keepSeparate } from '../../flows/outbox/earlier-outboxes.ts';
+import { adopt, fenceOf } from '../../flows/outbox/fence.ts';
+import { type Poured, pourOutbox } from '../../flows/outbox/pour-outbox.ts';
+import { printable } from '../../ui/terminal.ts';
+import { defineCommand, type Runner } from '../command.ts';
+
+type AdoptOptions = GlobalOptions & { readonly continue?: string; readonly separate?: boolean; readonly yes?: boolean };
+
+export function registerAdopt(parent: Command, run: Runner): void {
+  defineCommand(parent, {
+    name: 'adopt',
+    summary: t`Push the outbox from here from now on: nothing is sent from the other place any more.`,
+    examples: ['pas outbox adopt', 'pas outbox adopt --yes'],
+  })
+    .option('--continue <outbox>', t`go on with this earlier outbox, and take the finds of the present one into it`)
+    .option('--separate', t`keep the outbox separate from the earlier ones of the account`)
+    .option('--yes', t`do not ask`)
+    .action((options: AdoptOptions) => run(options, (context) => adoptCommand(context, options)));
+}
+
+async function adoptCommand(context: Context, options: AdoptOptions): Promise<ExitReason> {
+  if (options.continue !== undefined && options.separate === true)
+    throw new UsageError(t`--continue and --separate do not go together.`);
+  if (options.continue !== undefined) return continueEarlier(context, options.continue, options.yes === true);
+  return options.separate === true ? separate(context) : adoptForeign(context, options.yes === true);
+}
+
+async function adoptForeign(context: Context, yes: boolean): Promise<ExitReason> {
+  const { terminal } = context;
+  const outbox = await context.outboxToPush();
+  const { kind } = fenceOf(outbox, context.machine());
+  if (kind === 'own' || kind === 'new') {
+    terminal.line(t`The outbox is pushed from here already: there is nothing to adopt.`);
+    terminal.value({ adopted: false, belongs_to: kind });
+    return 'done';
+  }
+  await confirm(
+    context,
+    yes,
+    t`This outbox was pushed from another machine or with another journal. Two places that push it would send finds twice.`,
+    t`Is nothing sent from the other place any more?`,
+  );
+  await withLock(context, async () => adopt(outbox, context.machine()));
+  terminal.line(t`The outbox is pushed from here from now on.`);
+  terminal.note(t`What is not sent yet is looked for at the service before it is sent.`);
+  terminal.value({ adopted: true, belongs_to: 'own' });
+  return 'done';
+}
+
+async function separate(context: Context): Promise<ExitReason> {
+  const { terminal } = context;
+  const outbox = await context.outboxToPush();
+  const { header, account } = describeOutbox(outbox, context.machine());
+  const sender = header.account ?? account?.identCely;
+  if (sender === undefined)
+    throw new UsageError(t`The account of this outbox is not known yet.`, { hint: t`Sign in first: ${cmd`pas login`}` });
+  const others = earlierOutboxes(outbox, sender).map((earlier) => earlier.outbox);
+  await withLock(context, async () => keepSeparate(outbox, others));
+  terminal.line(
+    ngettext(
+      msgid`This outbox is separate from ${others.length} earlier one of the account.`,
+      `This outbox is separate from ${others.length} earlier ones of the account.`,
+      others.length,
+    ),
+  );
+  terminal.value({ separate_from: others });
+  return 'done';
+}
+
+/** Pours the present outbox, from which nothing was attempted, into the one that the journal knows. */
+async function continueEarlier(context: Context, id: string, yes: boolean): Promise<ExitReason> {
+  const { terminal } = context;
+  if (!isOutboxId(id))
+    throw new ConfigError(t`"${id}" cannot be the identifier of an outbox: it must be a UUID in small letters.`);
+  const present = await context.outboxToPush();
+  const presentId = context.outboxId();
+  if (id === presentId) throw new UsageError(t`${id} is the outbox of this profile already.`);
+  if (!isUnattempted(present))
+    throw new UsageError(t`Something was sent from the present outbox, so it cannot be taken into another one.`, {
+      hint: t`Keep the two separate: ${cmd`pas outbox adopt --separate`}`,
+    });
+  await confirm(
+    context,
+    yes,
+    t`The finds of the present outbox will be taken into the outbox ${id}, and the profile will name that one.`,
+    t`Does this outbox continue that one?`,
+  );
+  const poured = await withLock(
+    context,
+    () =>
+      withLock(context, async () => {
+        const earlier = await openContinued(context, id);
+        if (fenceOf(earlier, context.machine()).kind !== 'own') adopt(earlier, context.machine());
+        const folders = { from: context.outboxPlaces(presentId).photosFolder, to: context.outboxPlaces(id).photosFolder };
+        const done = await pourOutbox(present, earlier, folders);
+        context.changeConfig((config) => pointProfiles(config, profilesOfOutbox(config, presentId), id));
+        return done;
+      }),
+    id,
+  );
+  print(context, poured);
+  terminal.value({ outbox: id, ...poured });
+  return 'done';
+}
+
+function print({ terminal }: Context, { added, same, renamed, lost }: Poured): void {
+  const all = added + renamed.length;
+  terminal.line(ngettext(msgid`${all} find was taken into it.`, `${all} finds were taken into it.`, all));
+  if (same > 0) terminal.line(ngettext(msgid`${same} find was there already.`, `${same} finds were there already.`, same));
+  for (const { localId, now } of renamed) {
+    const [before, after] = [printable(localId), printable(now)];
+    terminal.warn(
+      t`${before} is ${after} now, and waits for an answer: another find was sent as ${before}. See ${cmd`pas show ${now}`}`,
+    );
+  }
+  if (lost.length > 0) {
+    const names = printable(lost.join(', '));
+    terminal.warn(
+      t`Copies of photographs are gone, and were not taken: ${names}. Add them again with ${cmd`pas photo add`} FIND FILE`,
+    );
+  }
+}
+
+/** @throws UsageError when no person can be asked, or the answer is no */
+async function confirm({ terminal, prompt }: Context, yes: boolean, what: string, question: string): Promise<void> {
+  if (yes) return;
+  if (!terminal.interactive) throw new UsageError(what, { hint: t`Add --yes if it is so: ${question}` });
+  terminal.note(what);
+  if (!(await (await prompt()).confirm(question))) throw new UsageError(t`Nothing was changed.`);
+}

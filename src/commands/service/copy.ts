@@ -1,0 +1,99 @@
+import type { Command } from 'commander';
+import { type ExitReason, UsageError } from '../../base/errors.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { openValidation } from '../../context/validation.ts';
+import { chosenToCopy, mayPour } from '../../flows/outbox/choose-copies.ts';
+import { pourOutbox } from '../../flows/outbox/pour-outbox.ts';
+import { type CopiedFind, copyFinds } from '../../flows/queue/copy-finds.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { printable } from '../../ui/terminal.ts';
+import { defineCommand, type Runner } from '../command.ts';
+
+type CopyOptions = GlobalOptions & { readonly to: string; readonly all?: boolean };
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'copy [find...]',
+    summary: t`Make new finds in another profile's outbox: the same local ids, elements and photographs, without numbers.`,
+    examples: ['pas copy K-017 K-018 --to museum', 'pas copy --all --to museum'],
+  })
+    .option('--all', t`all finds of the outbox; where nothing was sent from it, with what is queued for them`)
+    .requiredOption('--to <profile>', t`profile whose outbox they are for`)
+    .action((finds: string[], options: CopyOptions) => run(options, (context) => copy(context, finds, options)));
+}
+
+async function copy(context: Context, names: readonly string[], options: CopyOptions): Promise<ExitReason> {
+  if ((options.all === true) === names.length > 0)
+    throw new UsageError(t`Name the finds to copy, or give --all.`, { hint: t`\`${cmd`pas list`}\` shows the finds.` });
+  const from = await context.outbox();
+  const target = context.asProfile(options.to);
+  if (target.outboxId() === context.outboxId()) throw new UsageError(t`Both profiles have one outbox: there is nothing to copy.`);
+  const to = await target.outbox();
+  const folders = { from: context.outboxPlaces().photosFolder, to: target.outboxPlaces().photosFolder };
+  if (options.all === true && mayPour(from, to)) return pour(context, from, to, folders, options.to);
+  const progress = context.terminal.progress(t`Copying finds`);
+  const copies = await copyFinds(from, to, chosenToCopy(from, names), {
+    validate: await openValidation(target),
+    photosFolders: folders,
+    onProgress: progress.update,
+  }).finally(progress.end);
+  return report(context, copies, options.to);
+}
+
+function report({ terminal }: Context, copies: readonly CopiedFind[], profile: string): ExitReason {
+  const copied = copies.filter((each) => each.kind === 'copied');
+  const taken = copies.flatMap((each) => (each.kind === 'taken' ? [each.localId] : []));
+  const drafts = copied.flatMap(({ state, localId }) => (state === 'draft' ? [localId] : []));
+  const lost = copied.flatMap((each) => each.lost);
+  sayCopied(terminal, copied.length, profile);
+  if (taken.length > 0) {
+    const names = printable(taken.join(', '));
+    terminal.warn(t`Not copied, since that outbox has finds of the same local ids: ${names}`);
+  }
+  if (drafts.length > 0) {
+    const names = printable(drafts.join(', '));
+    terminal.note(
+      t`Kept as drafts, since they are not complete for that service: ${names}. See ${cmd`pas validate --profile ${profile}`}`,
+    );
+  }
+  sayLost(terminal, lost, profile);
+  const photos = copied.reduce((sum, { photographs }) => sum + photographs, 0);
+  terminal.value({ to: profile, copied: copied.length, photos, taken, drafts, photos_lost: lost });
+  return taken.length + lost.length > 0 ? 'dataRefused' : 'done';
+}
+
+function sayCopied({ line, note }: Context['terminal'], count: number, profile: string): void {
+  line(
+    ngettext(
+      msgid`${count} find is new in the outbox of ${profile}.`,
+      `${count} finds are new in the outbox of ${profile}.`,
+      count,
+    ),
+  );
+  if (count > 0) note(t`Send them with ${cmd`pas push --profile ${profile}`}. The finds here stay as they are.`);
+}
+
+function sayLost({ warn }: Context['terminal'], lost: readonly string[], profile: string): void {
+  if (lost.length === 0) return;
+  const names = printable(lost.join(', '));
+  warn(
+    t`Copies of photographs are gone, and were not taken: ${names}. Add them again with ${cmd`pas photo add --profile ${profile}`} FIND FILE`,
+  );
+}
+
+type Folders = { readonly from: string; readonly to: string };
+
+async function pour({ terminal }: Context, from: Outbox, to: Outbox, folders: Folders, profile: string): Promise<ExitReason> {
+  const { added, same, renamed, lost, changes } = await pourOutbox(from, to, folders);
+  sayCopied(terminal, added + renamed.length, profile);
+  if (same > 0) terminal.line(ngettext(msgid`${same} find was there already.`, `${same} finds were there already.`, same));
+  for (const { localId, now } of renamed) {
+    const [before, after] = [printable(localId), printable(now)];
+    terminal.warn(t`${before} is ${after} there, and waits for an answer: that outbox has another find ${before}.`);
+  }
+  sayLost(terminal, lost, profile);
+  terminal.value({ to: profile, copied: added + renamed.length, changes, same, renamed, photos_lost: lost });
+  return renamed.length + lost.length > 0 ? 'dataRefused' : 'done';
+}

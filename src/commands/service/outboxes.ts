@@ -1,0 +1,143 @@
+import type { Command } from 'commander';
+import { type ExitReason, PasError } from '../../base/errors.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import { type Message, msg } from '../../base/message.ts';
+import { profilesOfOutbox } from '../../context/change-config.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { isOutboxId } from '../../context/outbox-places.ts';
+import { type Description, describeOutbox, outboxFolders, unlessUnusable } from '../../flows/outbox/describe-outbox.ts';
+import type { Fence } from '../../flows/outbox/fence.ts';
+import { verifyOutbox } from '../../flows/outbox/verify-outbox.ts';
+import { printable } from '../../ui/terminal.ts';
+import { defineCommand, type Runner } from '../command.ts';
+import { registerAdopt } from './adopt.ts';
+
+type ShowOptions = GlobalOptions & { readonly all?: boolean };
+
+export function register(program: Command, run: Runner): void {
+  const parent = program.command('outbox').description(t`What an outbox is for, whose it is, and if it is sound.`);
+  defineCommand(parent, {
+    name: 'show',
+    summary: t`Show which service and account the outbox is for, and which journal it is pushed with.`,
+    examples: ['pas outbox show', 'pas outbox show --all --json'],
+  })
+    .option('--all', t`all outboxes of the data home, with the profiles that name them`)
+    .action((options: ShowOptions) => run(options, (context) => (options.all === true ? showAll(context) : show(context))));
+  registerAdopt(parent, run);
+  defineCommand(parent, {
+    name: 'check',
+    summary: t`Read all of the outbox and its journal, and correct what is shown of each entry where the events say otherwise.`,
+    examples: ['pas outbox check', 'pas outbox check --json'],
+  }).action((options: GlobalOptions) => run(options, check));
+}
+
+const FENCE_WORDS: Readonly<Record<Fence['kind'], Message>> = {
+  own: msg`this machine's`,
+  new: msg`not pushed yet`,
+  foreign: msg`another machine's, or a copy of it`,
+  'lost-journal': msg`this machine's, whose journal was lost`,
+};
+
+async function show(context: Context): Promise<ExitReason> {
+  const { terminal } = context;
+  const outbox = await context.outboxToRead();
+  const described = describeOutbox(outbox, context.machine());
+  const { header, account, username, fence, finds, unsent } = described;
+  const lines: readonly (readonly [Message, string])[] = [
+    [msg`outbox`, header.outbox],
+    [msg`file`, outbox.path],
+    [msg`service`, header.address],
+    [msg`documents`, `${header.prefix} ${header.schemaVersion}`],
+    [msg`account`, [account?.name, username, header.account ?? t`not bound yet`].filter((part) => part !== undefined).join(', ')],
+    [msg`profiles`, profilesOfOutbox(context.config(), header.outbox).join(', ')],
+    [msg`journal`, outbox.journalProblem?.message ?? context.journalPlaces(header.outbox).journalFile],
+    [msg`belongs to`, fence === undefined ? t`not known` : String(FENCE_WORDS[fence.kind])],
+    [msg`content`, contentText(finds, unsent)],
+  ];
+  for (const [name, text] of lines) terminal.line(`${name}: ${printable(text)}`);
+  if (header.mustLook) terminal.line(t`What is not sent yet is looked for at the service before it is sent.`);
+  terminal.value(describedJson(context, described, outbox.path, outbox.journalProblem));
+  return 'done';
+}
+
+function contentText(finds: number, unsent: number): string {
+  const all = ngettext(msgid`${finds} find`, `${finds} finds`, finds);
+  const open = ngettext(msgid`${unsent} entry not sent`, `${unsent} entries not sent`, unsent);
+  return `${all}, ${open}`;
+}
+
+function describedJson(
+  context: Context,
+  { header, account, username, fence, ...counts }: Description,
+  file: string,
+  problem?: PasError,
+) {
+  const { journalFile, layout } = context.journalPlaces(header.outbox);
+  return {
+    outbox: header.outbox,
+    file,
+    service: header.address,
+    prefix: header.prefix,
+    schema_version: header.schemaVersion,
+    account: header.account,
+    account_name: account?.name ?? null,
+    username: username ?? null,
+    profiles: profilesOfOutbox(context.config(), header.outbox),
+    journal: {
+      file: journalFile,
+      layout,
+      pushed_with: header.journal === '' ? null : header.journal,
+      problem: problem?.message ?? null,
+    },
+    belongs_to: fence?.kind ?? null,
+    must_look: header.mustLook,
+    separate_from: header.separateFrom,
+    ...counts,
+  };
+}
+
+async function showAll(context: Context): Promise<ExitReason> {
+  const { terminal } = context;
+  const ids = outboxFolders(context.places.outboxesFolder).filter(isOutboxId);
+  const all: { id: string; found: Description | PasError; file: string }[] = [];
+  for (const id of ids) {
+    const found = await unlessUnusable(async () => describeOutbox(await context.outboxOf(id), context.machine()));
+    all.push({ id, found, file: context.outboxPlaces(id).outboxFile });
+  }
+  const rows = all.map(({ id, found }) => {
+    const profiles = profilesOfOutbox(context.config(), id).join(', ');
+    if (found instanceof PasError) return [id, '', profiles, '', '', t`cannot be used`];
+    const { header, username, finds, unsent } = found;
+    return [id, header.address, profiles, username ?? header.account ?? '', String(finds), String(unsent)];
+  });
+  await terminal.table([t`OUTBOX`, t`SERVICE`, t`PROFILES`, t`ACCOUNT`, t`FINDS`, t`NOT SENT`], rows);
+  for (const { found } of all) if (found instanceof PasError) terminal.warn(found.message);
+  terminal.value(
+    all.map(({ id, found, file }) =>
+      found instanceof PasError
+        ? { outbox: id, file, profiles: profilesOfOutbox(context.config(), id), problem: found.message }
+        : describedJson(context, found, file),
+    ),
+  );
+  return all.some(({ found }) => found instanceof PasError) ? 'config' : 'done';
+}
+
+async function check(context: Context): Promise<ExitReason> {
+  const { terminal } = context;
+  const outbox = await context.outboxToPush();
+  const corrected = verifyOutbox(outbox);
+  const count = corrected.length;
+  terminal.line(t`${outbox.path} and its journal are sound.`);
+  terminal.line(
+    count === 0
+      ? t`What is shown of each entry agrees with the events.`
+      : ngettext(
+          msgid`What is shown of ${count} entry did not agree with the events and was corrected:`,
+          `What is shown of ${count} entries did not agree with the events and was corrected:`,
+          count,
+        ),
+  );
+  for (const find of corrected) terminal.line(`  ${printable(find)}`);
+  terminal.value({ file: outbox.path, sound: true, corrected });
+  return 'done';
+}

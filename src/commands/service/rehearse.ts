@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { type ExitReason, UsageError } from '../../base/errors.ts';
+import { placeText } from '../../base/issue.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { sweepRehearsals } from '../../context/rehearsal-folder.ts';
+import { openValidation } from '../../context/validation.ts';
+import { chosenToCopy } from '../../flows/outbox/choose-copies.ts';
+import { assertTraining, findsToRehearse, projectsOf, type Rehearsed, rehearsed } from '../../flows/outbox/rehearsal.ts';
+import { copyFinds } from '../../flows/queue/copy-finds.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import type { StoredFind } from '../../outbox/stored-finds.ts';
+import { printable } from '../../ui/terminal.ts';
+import { collect, defineCommand, type Runner } from '../command.ts';
+import { findCount } from '../counted.ts';
+import { pushCommand } from '../sending/push.ts';
+
+type RehearseOptions = GlobalOptions & {
+  readonly to?: string;
+  readonly projectMap?: readonly string[];
+  readonly yes?: boolean;
+};
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'rehearse [find...]',
+    summary: t`Send copies of what is queued to a training instance, and say what it would refuse.`,
+    examples: ['pas rehearse', 'pas rehearse K-017 --to training --project-map C-202400101=C-202300001 --yes'],
+  })
+    .option('--to <profile>', t`profile of the training instance; not needed where there is only one`)
+    .option(
+      '--project-map <from=to>',
+      t`project of the training instance to use for one of production; kept in the profile`,
+      collect,
+    )
+    .option('--yes', t`make records at the training instance without asking`)
+    .action((finds: string[], options: RehearseOptions) => run(options, (context) => rehearse(context, finds, options)));
+}
+
+async function rehearse(context: Context, names: readonly string[], options: RehearseOptions): Promise<ExitReason> {
+  const name = trainingProfile(context, options.to);
+  const profiles = [...context.config().profiles.values()];
+  const production = profiles.filter(({ kind }) => kind !== 'training').map(({ base_url: url }) => String(url));
+  const training = context.asProfile(name).profile();
+  assertTraining(training, production);
+  const outbox = await context.outbox();
+  const finds = names.length === 0 ? findsToRehearse(outbox) : chosenToCopy(outbox, names);
+  if (finds.length === 0) throw new UsageError(t`Nothing is queued that could be rehearsed.`);
+  await confirm(context, finds.length, training.baseUrl, options.yes === true);
+  const projects = await projectMap(context, name, projectsOf(outbox, finds), options.projectMap ?? []);
+  const [result, ended] = await sendCopies(context, name, outbox, finds, projects);
+  print(context, result);
+  context.terminal.value({
+    sent: result.sent,
+    accepted: result.accepted,
+    refused: result.refused.map(({ localId, issues }) => ({ local_id: localId, issues })),
+    not_tested: result.notTested.map(({ localId, reason }) => ({ local_id: localId, reason: String(reason) })),
+  });
+  if (result.refused.length > 0) return 'dataRefused';
+  return result.sent === 0 && result.accepted === 0 ? ended : 'done';
+}
+
+function trainingProfile(context: Context, named: string | undefined): string {
+  if (named !== undefined) return named;
+  const all = [...context.config().profiles].flatMap(([name, { kind }]) => (kind === 'training' ? [name] : []));
+  const [only] = all;
+  const known = all.join(', ');
+  if (only !== undefined && all.length === 1) return only;
+  throw new UsageError(
+    only === undefined ? t`There is no profile of a training instance.` : t`There are several training profiles.`,
+    {
+      hint:
+        only === undefined
+          ? t`Make one: ${cmd`pas init --kind training --name training`}`
+          : t`Name one of them with --to: ${known}`,
+    },
+  );
+}
+
+/** @throws UsageError when no person can be asked, or the answer is no */
+async function confirm({ terminal, prompt }: Context, count: number, address: string, yes: boolean): Promise<void> {
+  const what = ngettext(
+    msgid`A rehearsal makes a record of ${count} find at the training instance ${address}.`,
+    `A rehearsal makes records of ${count} finds at the training instance ${address}.`,
+    count,
+  );
+  terminal.note(what);
+  if (yes) return;
+  if (!terminal.interactive)
+    throw new UsageError(t`No person can be asked, and nothing was sent.`, { hint: t`Add --yes to make training records.` });
+  if (!(await (await prompt()).confirm(t`Make them?`))) throw new UsageError(t`Nothing was sent.`);
+}
+
+/** What the profile keeps, what the flags say, and what a person is asked for, once. */
+async function projectMap(
+  context: Context,
+  profile: string,
+  projects: readonly string[],
+  flags: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const kept = context.config().projectMaps?.get(profile) ?? {};
+  const map = new Map(Object.entries(kept));
+  for (const flag of flags) {
+    const [from, to] = flag.split('=').map((part) => part.trim());
+    if (from === undefined || to === undefined || from === '' || to === '')
+      throw new UsageError(t`"${flag}" is no pair of projects.`, { hint: t`Write --project-map C-202400101=C-202300001.` });
+    map.set(from, to);
+  }
+  if (context.terminal.interactive)
+    for (const project of projects.filter((each) => !map.has(each))) {
+      const prompt = await context.prompt();
+      const answer = (
+        await prompt.ask(t`Which project of the training instance stands for ${project}? (Enter: it is not tested)`)
+      ).trim();
+      if (answer !== '') map.set(project, answer);
+    }
+  if (map.size > Object.keys(kept).length || flags.length > 0)
+    context.changeConfig((config) => ({
+      ...config,
+      projectMaps: new Map([...(config.projectMaps ?? []), [profile, Object.fromEntries(map)]]),
+    }));
+  return map;
+}
+
+/** Each rehearsal has an outbox of its own, so that it can be repeated; it is removed afterwards. */
+async function sendCopies(
+  context: Context,
+  profile: string,
+  from: Outbox,
+  finds: readonly StoredFind[],
+  projects: ReadonlyMap<string, string>,
+): Promise<[Rehearsed, ExitReason]> {
+  const folder = join(context.places.home, 'rehearsals');
+  sweepRehearsals(folder, context.clock);
+  const id = randomUUID();
+  const { terminal } = context;
+  const quiet = { ...terminal, json: false, line: () => {}, value: () => {}, note: () => {}, table: async () => {} };
+  const training = context.asProfile(profile, { terminal: quiet, outboxesFolder: folder, outboxId: id, journal: 'beside' });
+  try {
+    const to = await training.outboxToPush();
+    const copies = await copyFinds(from, to, finds, {
+      validate: await openValidation(training),
+      photosFolders: { from: context.outboxPlaces().photosFolder, to: training.outboxPlaces().photosFolder },
+      projects,
+    });
+    // Records of an earlier rehearsal are equal to these.
+    const ended = await pushCommand(training, [], { yes: true, look: false, onMatch: 'send' });
+    const mapped = finds.filter(({ id: find }) => projectsOf(from, [{ id: find }]).every((project) => projects.has(project)));
+    return [rehearsed(to, copies, new Set(mapped.map(({ localId }) => localId))), ended];
+  } finally {
+    await training.close();
+    rmSync(join(folder, id), { recursive: true, force: true });
+  }
+}
+
+function print({ terminal }: Context, { sent, accepted, refused, notTested }: Rehearsed): void {
+  const all = findCount(sent);
+  terminal.line(t`${all} sent to the training instance, ${accepted} accepted.`);
+  for (const { localId, issues } of refused) {
+    const find = printable(localId);
+    terminal.line(t`${find} would be refused:`);
+    for (const issue of issues) {
+      const place = issue.element ?? placeText(issue);
+      terminal.line(`  ${place === '' ? '' : `${place}: `}${printable(issue.message)}`);
+    }
+  }
+  for (const { localId, reason } of notTested) {
+    const [find, why] = [printable(localId), printable(reason)];
+    terminal.line(t`${find} was not tested: ${why}`);
+  }
+}

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import { ConfigError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import { writePrivateFile } from '../store/files.ts';
+import { acquireLockFile, type LockFile } from '../store/lock-file.ts';
+import { tomlText } from '../store/toml.ts';
+import { type ConfigFile, readConfigFile } from './config.ts';
+import type { Places } from './places.ts';
+import type { ProfileSettings } from './profile-settings.ts';
+
+function writeConfigFile(path: string, config: ConfigFile): void {
+  const { defaults, projectMaps } = config;
+  const projects = defaults?.projects ?? {};
+  const text = tomlText({
+    ...(config.defaultProfile === undefined ? {} : { default_profile: config.defaultProfile }),
+    ...(config.language === undefined ? {} : { lang: config.language }),
+    ...(config.journal === undefined ? {} : { journal: config.journal }),
+    profiles: Object.fromEntries(
+      [...config.profiles].map(([name, settings]) => {
+        const [own, map] = [defaults?.profiles.get(name), projectMaps?.get(name)];
+        const tables = { ...(map === undefined ? {} : { projects: map }), ...(own === undefined ? {} : { defaults: own }) };
+        return [name, { ...settings, ...tables }];
+      }),
+    ),
+    ...(Object.keys(projects).length === 0 ? {} : { projects }),
+  });
+  writePrivateFile(path, `${text}\n`);
+}
+
+const TRIES = 400;
+const PAUSE_MS = 5;
+
+/**
+ * Changes the configuration as it is on disk at this moment, so that two commands at once lose nothing of one another.
+ * @returns the new configuration
+ */
+export function changeConfigFile(
+  { home, configFile }: Pick<Places, 'home' | 'configFile'>,
+  clock: Clock,
+  change: (config: ConfigFile) => ConfigFile,
+): ConfigFile {
+  const lock = lockConfig(join(home, '.config.lock'), clock);
+  try {
+    const before = readConfigFile(configFile);
+    const after = change(before);
+    if (after !== before) writeConfigFile(configFile, after);
+    return after;
+  } finally {
+    lock.release();
+  }
+}
+
+function lockConfig(path: string, clock: Clock): LockFile {
+  for (let tries = 1; tries <= TRIES; tries += 1) {
+    const lock = acquireLockFile(path);
+    if (lock !== undefined) return lock;
+    clock.hold(PAUSE_MS);
+  }
+  throw new ConfigError(t`${path}: another pas is changing the configuration.`, { hint: t`Run the command again.` });
+}
+
+/** Gives a profile other settings. */
+export function withSettings(config: ConfigFile, name: string, settings: ProfileSettings): ConfigFile {
+  return { ...config, profiles: new Map([...config.profiles, [name, settings]]) };
+}
+
+/** What must be equal for two profiles to share an outbox that neither of them has used yet. */
+const OF_AN_OUTBOX = ['base_url', 'username', 'kind', 'prefix', 'schema_version'] as const;
+
+/** Other profiles of the same account at the same service. */
+export function profilesAlike({ profiles }: ConfigFile, name: string, settings: ProfileSettings): string[] {
+  return [...profiles].flatMap(([other, its]) =>
+    other !== name && OF_AN_OUTBOX.every((key) => (its[key] ?? DEFAULTS[key]) === (settings[key] ?? DEFAULTS[key]))
+      ? [other]
+      : [],
+  );
+}
+
+const DEFAULTS: Readonly<Record<string, string>> = { prefix: 'svc', schema_version: '2.2' };
+
+/** The profiles that name an outbox. */
+export function profilesOfOutbox({ profiles }: ConfigFile, id: string): string[] {
+  return [...profiles].flatMap(([name, { outbox }]) => (outbox === id ? [name] : []));
+}
+
+/** Has each of these profiles name an outbox. */
+export function pointProfiles(config: ConfigFile, names: readonly string[], id: string): ConfigFile {
+  return names.reduce((changed, name) => withSettings(changed, name, { ...changed.profiles.get(name), outbox: id }), config);
+}
+
+/**
+ * Gives a profile, with its alike, the outbox that one of them has, or a new one. Of two commands at once the first one decides.
+ * @param unlike an outbox that it is not to be
+ */
+export function assignOutbox(places: Places, clock: Clock, name: string, unlike?: string): string {
+  let id: string | undefined;
+  changeConfigFile(places, clock, (config) => {
+    const settings = config.profiles.get(name) ?? {};
+    const alike = profilesAlike(config, name, settings);
+    const all = [name, ...alike];
+    id = all
+      .map((each) => config.profiles.get(each)?.outbox)
+      .find((its) => its !== undefined && its !== unlike)
+      ?.toString();
+    if (id !== undefined && settings.outbox === id) return config;
+    id ??= randomUUID();
+    return pointProfiles(
+      config,
+      all.filter((each) => (config.profiles.get(each)?.outbox ?? unlike) === unlike),
+      id,
+    );
+  });
+  return id ?? '';
+}
