@@ -19,8 +19,6 @@ const FOR_TESTS: Readonly<Record<string, string>> = {
   'src/http/redis-pace-store.ts#encodeState': 'what stands in a Redis is shared with other versions',
   'src/http/redis-pace-store.ts#decodeState': 'what stands in a Redis is shared with other versions',
   'src/ledger/subject.ts#subjectOf': 'reads what a harvest noted',
-  'src/outbox/process-table.ts#nodeSystem': 'what a system tells, asked as another system is asked',
-  'src/outbox/process-table.ts#processTable': 'systems that no test runs on',
   'src/report/map-frame.ts#MAP_WIDTH': 'what the marks of the map must stay within',
   'src/xml/xsd.ts#MAX_DOCUMENT_BYTES': 'the limit that the test goes beyond',
   'mock-server/digest.ts#readContentDigest': 'headers are endless, and a request for each is not',

@@ -132,7 +132,11 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
     /^src\//,
     /\b(select|insert|update|delete|create|pragma|alter|attach|detach|vacuum|order by|limit 1|collate)\b|= [:?]|_at as /i,
   ],
-  ['SQL', /^src\/outbox\//, /^(kind|state|profile|project|find_id|later\.state) (=|<>|in) /],
+  [
+    'SQL',
+    /^src\/outbox\//,
+    /^(from entries |seq, id,|held is |entry is |\+?(entries\.)?(kind|state|project|find_id|later\.state) (=|<>|in) )/,
+  ],
   ['XML', /^src\//, /^\uFEFF?<\?xml /],
   ['the first bytes of a file', /^src\/(tables|store)\//, /^SQLite format 3/],
   ['codes of our own', /^src\/xml\/(decode|xsd-outline)\.ts$/, /^(may be cut|at (most|least) once|any number)$/],

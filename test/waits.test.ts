@@ -3,15 +3,17 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const SUPPORT = 'support/eventually.ts';
-/** A moment that is drawn by chance, a link's delay, a permitted pace, modules that load: nothing is expected of how long it takes. */
+/** A moment that is drawn by chance, a link's delay, a permitted pace, modules that load, a turn of the event loop: nothing is expected of how long it takes. */
 const MOMENTS = [
-  'chaos/stage.ts',
+  'chaos/chaos.test.ts',
   'conformance/main.ts',
   'endurance/harvest-records-survives.test.ts',
   'endurance/harvest-survives.test.ts',
   'endurance/restore.test.ts',
   'simulation/virtual-time.ts',
   'support/delay-proxy.ts',
+  'support/find-service.ts',
+  'unit/flows/check-gate.test.ts',
 ];
 
 const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })

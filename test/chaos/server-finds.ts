@@ -1,5 +1,5 @@
 import { readHarvestedFind } from '../../src/find/harvested-find.ts';
-import { makingOf } from '../../src/flows/reconcile/judge-doubt.ts';
+import { makingOf } from '../../src/flows/reconcile/judge-import.ts';
 import { descendantsOf } from '../../src/xml/element.ts';
 import { parseXml } from '../../src/xml/parse.ts';
 import type { RunningMock } from '../support/mock-process.ts';

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DatabaseError } from '../../src/base/errors.ts';
-import { historyOf, openMemory } from '../../src/outbox/history.ts';
 import { openOutbox } from '../../src/outbox/open-outbox.ts';
+import { openSqlite } from '../../src/store/database.ts';
 import { refuseDamaged } from '../../src/store/database-file.ts';
 import { type Random, seededRandom } from '../chaos/random.ts';
 import { writeSeason } from '../support/a-season.ts';
@@ -13,6 +13,7 @@ import { hostRuns } from '../support/hosted-runs.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { expectDone, type Home, makeHome, settledAfter, signedIn } from '../support/run-pas.ts';
 import { compare, finish } from './finish.ts';
+import { journalIn, outboxFolder, outboxIn } from './places.ts';
 import { diskOf, type Image, imagesAt, lay, readTrace, type Step } from './recorded-disk.ts';
 import { IMAGES, isOfShares, SEED } from './shares.ts';
 import { openStage, type Stage } from './stage.ts';
@@ -22,7 +23,6 @@ import { canWatchCalls, pasWatched } from './watched-disk.ts';
 /** Of so many images one goes on to the end with the real program. */
 const GOES_ON_EVERY = 100;
 const FINDS = 2;
-const OUTBOX = join('pas', 'outbox.sqlite');
 /** What is on disk of an entry whose request has begun. */
 const BEGUN = ['sending', 'uncertain', 'accepted'];
 
@@ -49,7 +49,7 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined)(
     stage.mark('served_0');
     let older = Buffer.alloc(0);
     for (const args of [['import', season], ['number', 'set', 'K-1', 'A 1'], ['push']]) {
-      if (args[0] === 'push') older = readFileSync(join(home.folder, OUTBOX));
+      if (args[0] === 'push') older = readFileSync(join(outboxFolder(home.folder), 'outbox.sqlite'));
       expect(await pasWatched(home, args, { trace })).toMatchObject({ code: 0 });
     }
     const steps = readTrace(trace, home.folder);
@@ -79,7 +79,8 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined)(
       tally.went_on += 1;
       if (known.begun.length === 0) continue;
       stage.rewind(`served_${servedAt(known)}`);
-      const putBack = new Map([...image].filter(([path]) => !path.startsWith(OUTBOX)).concat([[OUTBOX, older]]));
+      const outbox = outboxIn(image) ?? '';
+      const putBack = new Map([...image].filter(([path]) => !path.startsWith(outbox)).concat([[outbox, older]]));
       problems.push(...(await goOn(putBack, home, stage)).map((problem) => `with an older copy of the outbox: ${problem}`));
       tally.with_older_copy += 1;
     }
@@ -122,8 +123,9 @@ function look(image: Image, { promised, begun }: Known, random: Random): 'damage
   const folder = mkdtempSync(join(tmpdir(), 'pas-cut-'));
   try {
     lay(folder, image, (path) => /\.sqlite/.test(path), random);
-    const path = join(folder, OUTBOX);
-    if (!existsSync(path)) return promised + begun.length === 0 ? [] : ['there is no outbox'];
+    const [inImage, journal] = [outboxIn(image) ?? '', journalIn(image)];
+    const path = join(folder, inImage);
+    if (inImage === '' || !existsSync(path)) return promised + begun.length === 0 ? [] : ['there is no outbox'];
     const outbox = openOutbox(path, manualClock());
     refuseDamaged(path);
     const rows = outbox
@@ -132,11 +134,8 @@ function look(image: Image, { promised, begun }: Known, random: Random): 'damage
            coalesce(value, lower(hex(coalesce(document_sha512, photo_sha512)))) as carries from entries`,
       )
       .all() as Row[];
-    const { id } = historyOf(outbox);
     outbox.close();
-    const memory = openMemory(join(folder, 'state', 'pas', 'outboxes.sqlite'));
-    const remembered = memory.recall(id)?.attempts ?? 0;
-    memory.close();
+    const remembered = journal === undefined ? 0 : attemptsIn(join(folder, journal));
     return [
       ...finds(promised).flatMap(({ localId, photos: [sha512] }) => {
         const own = rows.filter((row) => row.localId === localId);
@@ -144,7 +143,7 @@ function look(image: Image, { promised, begun }: Known, random: Random): 'damage
         return isWhole ? [] : [`${localId} is lost: ${JSON.stringify(own)}`];
       }),
       ...rows.flatMap(({ kind, carries, localId }) => {
-        const bytes = kind === 'photo' ? image.get(join('pas', 'photos', carries.slice(0, 2), carries)) : undefined;
+        const bytes = kind === 'photo' ? image.get(join(dirname(inImage), 'photos', carries.slice(0, 2), carries)) : undefined;
         return kind !== 'photo' || (bytes !== undefined && sha512Hex(bytes) === carries)
           ? []
           : [`a photograph of ${localId} is lost`];
@@ -153,13 +152,24 @@ function look(image: Image, { promised, begun }: Known, random: Random): 'damage
         const row = rows.find(({ carries }) => carries === sent);
         return row !== undefined && BEGUN.includes(row.state) ? [] : [`what has begun to leave is ${row?.state}: ${sent}`];
       }),
-      ...(remembered >= begun.length ? [] : [`the machine remembers ${remembered} of ${begun.length} requests`]),
+      ...(remembered >= begun.length ? [] : [`the journal has ${remembered} of ${begun.length} requests`]),
     ];
   } catch (thrown) {
     if (thrown instanceof DatabaseError) return 'damaged';
     throw thrown;
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function attemptsIn(path: string): number {
+  refuseDamaged(path);
+  const journal = openSqlite(path);
+  try {
+    const hasEvents = journal.prepare(`select count(*) from sqlite_schema where name = 'events'`).pluck().get() === 1;
+    return hasEvents ? (journal.prepare(`select count(*) from events where kind = 'attempted'`).pluck().get() as number) : 0;
+  } finally {
+    journal.close();
   }
 }
 

@@ -6,6 +6,7 @@ import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { damage } from '../support/hostile-disk.ts';
 import { expectDone, type Home, type Run } from '../support/run-pas.ts';
 import { compare, finish, type Planned } from './finish.ts';
+import { outboxFolder } from './places.ts';
 import type { Stage } from './stage.ts';
 
 /** A command, what there is before it, and what must hold when it was struck: each is told once the disk is well again. */
@@ -70,7 +71,7 @@ const namesIn = (path: string): string[] => {
   }
 };
 
-const outboxOf = ({ folder }: Home): string => join(folder, 'pas', 'outbox.sqlite');
+const outboxOf = ({ folder }: Home): string => join(outboxFolder(folder), 'outbox.sqlite');
 const copyOf = ({ folder }: Home): string => join(folder, 'copy.sqlite');
 
 /** A backup that was struck is what was there before, or a whole new one, and can be put back. */
@@ -101,8 +102,8 @@ function lookAtPhotographs(home: Home): string[] {
 /** What the outbox had is in it, or beside it. */
 function lookForOld(home: Home): string[] {
   if (String(namesIn(outboxOf(home))) === 'K-1,K-2,K-3') return [];
-  const asides = readdirSync(join(home.folder, 'pas')).filter((name) => /^outbox-replaced-.*\.sqlite$/.test(name));
-  const kept = asides.map((name) => String(namesIn(join(home.folder, 'pas', name))));
+  const asides = readdirSync(outboxFolder(home.folder)).filter((name) => /^outbox-replaced-.*\.sqlite$/.test(name));
+  const kept = asides.map((name) => String(namesIn(join(outboxFolder(home.folder), name))));
   return kept.includes('K-1,K-2,K-3')
     ? []
     : [`the outbox has ${namesIn(outboxOf(home))}, and beside it is ${kept.join(' and ')}`];
@@ -172,7 +173,7 @@ export const STORIES: readonly Story[] = [
         // Else the push itself would look for them.
         { endpoint: 'oai', when: { every: 1 }, fault: 'malformed' },
       ]);
-      const run = await home.pas('push');
+      const run = await home.pas('push', '--no-look');
       if (run.code !== 6) throw new Error(`nothing is uncertain: ${run.code}\n${run.stdout}${run.stderr}`);
       mock.faults.set([]);
     },
@@ -201,7 +202,7 @@ export const STORIES: readonly Story[] = [
       copyFileSync(outboxOf(home), join(home.folder, 'damaged.sqlite'));
     },
     look: (home) => {
-      const folder = join(home.folder, 'pas');
+      const folder = outboxFolder(home.folder);
       const damaged = readFileSync(join(home.folder, 'damaged.sqlite'));
       const there = readdirSync(folder).filter((name) => /^outbox.*\.sqlite$/.test(name));
       return there.some((name) => readFileSync(join(folder, name)).equals(damaged))

@@ -5,6 +5,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { digestOf, everythingIn, pasAsOrdinaryUser, pasWithFilesUpTo } from '../support/hostile-disk.ts';
+import { outboxFolder } from '../support/outbox-files.ts';
 import { expectDone, type Home, PROJECT, type Run, signedIn } from '../support/run-pas.ts';
 import { useMockProcess } from '../support/use-mock.ts';
 
@@ -108,7 +109,7 @@ test('a photograph of which the last bytes find no room is not queued, and not t
   const bytes = Buffer.concat([tinyPng(1), Buffer.alloc(800_000)]);
   const photo = home.file('large.png', bytes);
   expectClear(pasWithFilesUpTo(home, Math.floor(bytes.length / 1024), 'photo', 'add', 'K-1', photo));
-  const photos = join(home.folder, 'pas', 'photos');
+  const photos = join(outboxFolder(home), 'photos');
   const kept = (): string[] => (existsSync(photos) ? everythingIn(photos).filter((path) => statSync(path).isFile()) : []);
   expect(kept()).toEqual([]);
   await expectDone(home.pas('photo', 'add', 'K-1', photo));

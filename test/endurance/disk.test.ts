@@ -13,6 +13,7 @@ import {
   pasOnFullDisk,
   pasWithFilesUpTo,
 } from '../support/hostile-disk.ts';
+import { outboxFile, outboxFolder } from '../support/outbox-files.ts';
 import { expectDone, type Home, jsonLines, makeHome, type Run, signedIn } from '../support/run-pas.ts';
 import { useMockProcess } from '../support/use-mock.ts';
 
@@ -26,7 +27,7 @@ let findsBefore = 0;
 beforeEach(async () => {
   findsBefore = (await mock.service.state()).finds;
   home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '20']);
-  outbox = join(home.folder, 'pas', 'outbox.sqlite');
+  outbox = outboxFile(home);
 });
 
 /** One clear sentence, no stack, and a hint. */
@@ -83,7 +84,7 @@ describe('a disk without room', () => {
     await expectDone(home.pas('import', writeSeason(home, 1)));
     const photo = home.file('large.png', Buffer.concat([tinyPng(1), Buffer.alloc(2_000_000)]));
     expectClear(pasWithFilesUpTo(home, 1000, 'photo', 'add', 'K-1', photo), 5, /may not become larger/);
-    const store = join(home.folder, 'pas', 'photos');
+    const store = join(outboxFolder(home), 'photos');
     expect(existsSync(store) ? readdirSync(store) : []).toEqual([]);
     await expectDone(home.pas('photo', 'add', 'K-1', photo));
   });
@@ -102,6 +103,9 @@ describe('a disk without room', () => {
     const made = (await mock.service.state()).finds - findsBefore;
     expect(made).toBeGreaterThan(0);
     expect(made).toBeLessThan(30);
+    // What may be under way as far as the disk knows is looked for once the service must be done with it.
+    await home.pas('push');
+    await mock.service.control('POST', '/clock', { advance_ms: 31 * 60_000 });
     await expectDone(home.pas('push'));
     expect((await mock.service.state()).finds - findsBefore).toBe(30);
   });
@@ -112,7 +116,7 @@ describe('a data folder', () => {
     await expectDone(home.pas('import', writeSeason(home, 2)));
     pasAsOrdinaryUser(home, 'status');
     chmodSync(outbox, 0o400);
-    chmodSync(join(home.folder, 'pas'), 0o500);
+    for (const folder of [outboxFolder(home), join(home.folder, 'pas')]) chmodSync(folder, 0o500);
     for (const args of [
       ['import', 'season.csv'],
       ['push'],
@@ -135,7 +139,7 @@ describe('a data folder', () => {
     const doctor = pasAsOrdinaryUser(home, 'doctor', '--offline');
     expect(doctor.code).toBe(12);
     expect(doctor.stdout).toMatch(/✗ home .*cannot be written/);
-    chmodSync(join(home.folder, 'pas'), 0o700);
+    for (const folder of [outboxFolder(home), join(home.folder, 'pas')]) chmodSync(folder, 0o700);
   });
 
   test('and one of the shared pace that may not be written says where that is', async () => {

@@ -35,7 +35,7 @@ test('a find whose push was killed is neither edited nor removed, and both say h
   const removed = await home.pas('remove', 'K-1', '--yes');
   expect(removed.code).toBe(3);
   expect(removed.stderr).toContain('pas reconcile');
-  expect(await findStates(home)).toEqual({ 'K-1': 'uncertain' });
+  expect(await findStates(home)).toEqual({ 'K-1': 'sending' });
 });
 
 test('a find whose push was killed can be settled without another push, by a person or by harvest', async () => {
@@ -50,9 +50,13 @@ test('a kept photograph that was damaged is mended by giving the file again', as
   await expectDone(home.pas('import', writeSeason(home, 1)));
   const photo = home.file('a.png', tinyPng(1));
   await expectDone(home.pas('photo', 'add', 'K-1', photo));
-  execFileSync('sh', ['-c', 'for file in pas/photos/*/*; do printf xx | dd of="$file" conv=notrunc status=none; done'], {
-    cwd: home.folder,
-  });
+  execFileSync(
+    'sh',
+    ['-c', 'for file in pas/outboxes/*/photos/*/*; do printf xx | dd of="$file" conv=notrunc status=none; done'],
+    {
+      cwd: home.folder,
+    },
+  );
   const refused = await home.pas('push');
   expect(refused.code).toBe(3);
   expect(refused.stderr).toContain('pas photo add');

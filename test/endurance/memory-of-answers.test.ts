@@ -145,7 +145,7 @@ describe.skipIf(!MEASURES_MEMORY)('the memory for an answer is bounded', () => {
     ['a page of an error', (bytes) => filled('<p>Traceback</p>\n', bytes)],
   ];
   const LOGIN = ['login'];
-  const PUSH = ['push', '--yes', '--any-account'];
+  const PUSH = ['push', '--yes'];
 
   describe.each([201, 400, 500])('of the write interface with status %i:', (status) => {
     /** Each write is answered with the next of these. */

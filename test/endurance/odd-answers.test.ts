@@ -166,11 +166,12 @@ test('a number that is answered with another record is looked up at its own, and
   const own = (await home.json<{ local_id: string; ident_cely: string }[]>('list')).find(({ local_id }) => local_id === 'K-1');
   await expectDone(home.pas('number', 'set', 'K-1', 'A 1/2024'));
   const run = await home.pas('push', '--json');
-  expect([run.code, summary(run)]).toMatchObject([0, { accepted: 1, requests: 1 }]);
+  expect([run.code, summary(run)]).toMatchObject([6, { uncertain: 1, queued: 0, requests: 1 }]);
   expect(jsonLines(run.stdout).filter(({ type }) => type === 'settled')).toMatchObject([
-    { state: 'queued', reason: expect.stringContaining(`not about ${own?.ident_cely}`) },
-    { state: 'accepted', ident_cely: own?.ident_cely },
+    { state: 'uncertain', reason: expect.stringContaining(`not about ${own?.ident_cely}`) },
   ]);
+  await mock.service.control('POST', '/clock', { advance_ms: 30 * 60_000 });
+  expect(await home.json('reconcile')).toMatchObject({ reconciled: [{ find: 'K-1', kind: 'number', verdict: 'found' }] });
 });
 
 test('a harvest whose token runs out asks for a new one, once, and goes on', async () => {

@@ -1,7 +1,9 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { eventually } from '../support/eventually.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
+import { configFile } from '../support/outbox-files.ts';
 import { expectDone, settledAfter, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -9,7 +11,11 @@ hostRuns();
 
 const mock = useMock('--min-interval', '10');
 test('an anonymous harvest cannot decide, and says why', async () => {
-  const anonymous = await signedIn(mock.service, 'archaeologist', [...settledAfter(0), '--oai-auth', 'none']);
+  const anonymous = await signedIn(mock.service, 'archaeologist', settledAfter(0));
+  writeFileSync(
+    configFile(anonymous),
+    readFileSync(configFile(anonymous), 'utf8').replace('oai_auth = "basic"', 'oai_auth = "none"'),
+  );
   await expectDone(anonymous.pas('import', writeSeason(anonymous, 3)));
   await mock.service.faults({ endpoint: 'import', when: { nth: 2 }, times: 1, fault: '500-after-save' });
   await anonymous.pas('push');

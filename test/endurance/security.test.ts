@@ -338,7 +338,7 @@ describe('a data folder or a file of secrets that others may read', () => {
     const home = await signedIn(mock.service);
     const [folder, secrets] = open(home);
     chmodSync(home.folder, 0o777);
-    rmSync(join(folder, 'outbox.sqlite'));
+    rmSync(join(folder, 'outboxes'), { recursive: true, force: true });
     for (const path of everythingIn(folder)) chmodSync(path, statSync(path).isDirectory() ? 0o777 : 0o666);
     const list = pasAsOther(home, 'profile', 'list');
     expect([list.code, list.stderr]).toEqual([0, expect.stringContaining(`Others may read ${folder}, ${secrets}`)]);

@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openSqlite } from '../../src/store/database.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { settle } from '../../src/outbox/claims.ts';
+import { allEntries } from '../../src/outbox/entries.ts';
+import { openJournal } from '../../src/outbox/journal.ts';
+import { openOutbox } from '../../src/outbox/open-outbox.ts';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
+import { claimEntry } from '../support/attempted-entries.ts';
 import { startCuttingWire, startPageProxy } from '../support/faulty-network.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { expectDone, type Home, jsonLines, type Run, settledAfter, signedIn } from '../support/run-pas.ts';
@@ -71,7 +75,7 @@ test('a photograph that was cut too often waits, is named, and is tried when it 
   await expectDone(home.pas('push'));
   const large = Buffer.concat([tinyPng(7), randomBytes(12_000_000)]);
   await expectDone(home.pas('photo', 'add', 'K-1', home.file('large.png', large)));
-  forgeCuts(home, 7);
+  await forgeCuts(home, 7);
   const first = await home.pas('push', '--json');
   expect([first.code, lines(first, 'attempt').length]).toEqual([5, 1]);
   expect(first.stderr).toMatch(/photo of K-1: .*tried 8 times/);
@@ -86,12 +90,15 @@ test('a photograph that was cut too often waits, is named, and is tried when it 
 });
 
 /** So many pushes before this one have tried the photograph in vain. */
-function forgeCuts(home: Home, times: number): void {
-  const outbox = openSqlite(join(home.folder, 'pas', 'outbox.sqlite'));
-  const { id } = outbox.prepare(`select id from entries where kind = 'photo'`).get() as { id: number };
-  const add = outbox.prepare(
-    `insert into attempts (entry_id, started_at, ended_at, method, path, outcome) values (?, ?, ?, 'POST', '/upload-foto', 'cut')`,
-  );
-  for (let index = 0; index < times; index += 1) add.run(id, Date.now(), Date.now());
+async function forgeCuts(home: Home, times: number): Promise<void> {
+  const { file, journal } = await home.json<{ file: string; journal: { file: string } }>('outbox', 'show');
+  const outbox = openOutbox(file, systemClock, {
+    journal: () => openJournal(journal.file, { machine: () => '', clock: systemClock }),
+  });
+  const photo = allEntries(outbox).find(({ kind }) => kind === 'photo');
+  for (let index = 0; index < times; index += 1) {
+    const claimed = claimEntry(outbox, photo?.id ?? 0);
+    settle(outbox, claimed, { state: 'queued', reason: 'cut', notBeforeAt: 0 }, { outcome: 'cut' });
+  }
   outbox.close();
 }

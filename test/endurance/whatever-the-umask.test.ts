@@ -1,8 +1,9 @@
-import { readdirSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { everythingIn, modeOf } from '../support/hostile-disk.ts';
+import { outboxFolder } from '../support/outbox-files.ts';
 import { expectDone, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -17,7 +18,7 @@ test('every file and folder that pas makes is for its owner alone, whatever the 
     await expectDone(home.pas('push'));
     await expectDone(home.pas('backup', 'pas/copy.sqlite', '--photos'));
     const made = [...everythingIn(join(home.folder, 'pas')), ...everythingIn(join(home.folder, 'state'))];
-    expect(readdirSync(join(home.folder, 'pas'))).toContain('photos');
+    expect(existsSync(join(outboxFolder(home), 'photos'))).toBe(true);
     expect(made.length).toBeGreaterThan(8);
     const open = made.filter((path) => modeOf(path) !== (statSync(path).isDirectory() ? '700' : '600'));
     expect(open).toEqual([]);

@@ -7,6 +7,7 @@ import { openSqlite } from '../../src/store/database.ts';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
+import { outboxFile } from '../support/outbox-files.ts';
 import { expectDone, type Home, jsonLines, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
 
 hostRuns();
@@ -19,6 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 beforeEach(async () => {
+  // What another test has sent would be asked about: it reads the same.
+  await service.control('POST', '/reset');
   home = await signedIn(service);
 });
 
@@ -236,7 +239,7 @@ describe('a configuration', () => {
 
 test('an outbox of a newer pas is left alone, exit 13', async () => {
   await expectDone(home.pas('import', writeSeason(home, 1)));
-  const database = openSqlite(join(home.folder, 'pas', 'outbox.sqlite'));
+  const database = openSqlite(outboxFile(home));
   database.pragma('user_version = 99');
   database.close();
   await refused(13, /newer pas/, 'status');

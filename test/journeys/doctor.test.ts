@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
+import { outboxFile } from '../support/outbox-files.ts';
 import { expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -79,7 +80,7 @@ test('what is wrong with the machine is named with what to do', async () => {
   const photo = home.file('p.png', tinyPng(1));
   await expectDone(home.pas('photo', 'add', 'K-1', photo, '--link'));
   rmSync(photo);
-  chmodSync(join(home.folder, 'pas', 'outbox.sqlite'), 0o644);
+  chmodSync(outboxFile(home), 0o644);
   const { code, levels, report } = await diagnose(home, '--offline');
   expect(levels).toMatchObject({ permissions: 'problem', photographs: 'problem', outbox: 'ok', 'vocabulary-age': 'warning' });
   expect(levels).toMatchObject({ service: 'unchecked', clock: 'unchecked', account: 'unchecked', harvesting: 'unchecked' });

@@ -7,6 +7,7 @@ import { tinyPng } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
+import { outboxFolder } from '../support/outbox-files.ts';
 import { expectDone, type Home, homeWithoutNetwork, signedIn } from '../support/run-pas.ts';
 
 hostRuns();
@@ -149,7 +150,7 @@ test('an archive gives its photographs to their finds, is not linked to, and lea
   ];
   const archive = other.file('f.zip', makeZip(parts));
   expect(await other.pas('import', archive, '--link')).toMatchObject({ code: 2, stderr: expect.stringContaining('--link') });
-  mkdirSync(join(other.folder, 'pas', 'unpacked-999999999-gone'), { recursive: true });
+  mkdirSync(join(outboxFolder(other), 'unpacked-999999999-gone'));
   const dry = await other.json<{ added: number; photos: number }>('import', archive, '--dry-run');
   expect(dry).toMatchObject({ added: 2, photos: 2 });
   const run = await other.pas('import', archive);
@@ -159,5 +160,5 @@ test('an archive gives its photographs to their finds, is not linked to, and lea
   expect(shown[0]).toContain('1.png');
   expect(shown[0]).not.toContain('2.png');
   expect(shown[1]).toContain('2.png');
-  expect(readdirSync(join(other.folder, 'pas')).filter((name) => name.startsWith('unpacked'))).toEqual([]);
+  expect(readdirSync(outboxFolder(other)).filter((name) => name.startsWith('unpacked'))).toEqual([]);
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
+import { outboxFile } from '../support/outbox-files.ts';
 import { ask, recordsOf } from '../support/raw-harvest.ts';
 import { addressFlags, type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
@@ -174,12 +175,12 @@ describe('what is given on the command line', () => {
     [2, /Allowed choices/, ['heslo', '--to', 'csv']],
     [2, /did not harvest into it/, ['heslo', '--out', 'mine.jsonl']],
     [2, /did not harvest into it/, ['heslo', '--out', '.']],
-    [2, /database of something else/, ['heslo', '--out', 'pas/outbox.sqlite']],
+    [2, /database of something else/, ['heslo', '--out', 'the outbox']],
     [14, /cannotDisseminateFormat/, ['heslo', '--format', 'marc21', '--out', 'x.jsonl']],
   ])('that cannot be ends with %i: %s', async (code, words, args) => {
     home.file('mine.jsonl', 'mine\n');
     await home.pas('status');
-    const run = await home.pas('harvest', ...args);
+    const run = await home.pas('harvest', ...args.map((arg) => (arg === 'the outbox' ? outboxFile(home) : arg)));
     expect(run.stderr).toMatch(words);
     expect(run.stderr).not.toMatch(/\n\s+at /);
     expect(run.code).toBe(code);

@@ -101,6 +101,5 @@ test('every label is Czech: of the checks, of what would be sent, of what was va
   expect((await czech.pas('validate')).stdout).toContain('V pořádku 7, chybných 0.');
   await expectDone(czech.pas('backup', `${czech.folder}/zaloha.sqlite`));
   const restored = await czech.pas('restore', `${czech.folder}/zaloha.sqlite`, '--replace');
-  expect(restored.stdout).toContain(', se 7 nálezy.');
-  expect(restored.stdout + restored.stderr).toContain('Ověřte je ve službě:');
+  expect(restored.stdout).toContain(' se 7 nálezy.');
 });

@@ -6,6 +6,7 @@ import { openOutbox } from '../../src/outbox/open-outbox.ts';
 import { insertFind } from '../../src/outbox/stored-finds.ts';
 import { displayWidth } from '../../src/text/width.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
+import { outboxFile } from '../support/outbox-files.ts';
 import { inBash } from '../support/run-page.ts';
 import { expectDone, type Home, makeHome, PROJECT } from '../support/run-pas.ts';
 import { startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
@@ -87,7 +88,8 @@ test('a reader that has seen enough ends nothing with an error', async () => {
 test('a reader that has seen enough of an export ends it without an error', async () => {
   const many = makeHome();
   await expectDone(many.pas('init', '--name', 'field', '--kind', 'training', '--base-url', NOBODY, '--schema-base', NOBODY));
-  const outbox = openOutbox(join(many.folder, 'pas', 'outbox.sqlite'), systemClock);
+  await expectDone(many.pas('list'));
+  const outbox = openOutbox(outboxFile(many, 'field'), systemClock);
   outbox.change(() => {
     for (let n = 1; n <= 3000; n += 1) insertFind(outbox, { localId: `K-${n}`, elements: { poznamka: 'x'.repeat(100) } });
   });

@@ -1,10 +1,11 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { findStates } from '../support/find-states.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { everythingIn } from '../support/hostile-disk.ts';
+import { outboxFile, outboxFolder } from '../support/outbox-files.ts';
 import { expectDone, type Home, settledAfter, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -110,20 +111,21 @@ test('what the service refused is shown beside its element, mended and sent', as
 });
 
 describe('removing', () => {
-  const copies = (): number =>
-    everythingIn(join(home.folder, 'pas', 'photos')).filter((path) => /\/[0-9a-f]{128}$/.test(path)).length;
+  const copies = (): string[] => everythingIn(join(outboxFolder(home), 'photos')).filter((path) => /\/[0-9a-f]{128}$/.test(path));
 
   test('takes finds that were never sent, with their photographs, and asks first', async () => {
     await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));
     await expectDone(home.pas('photo', 'add', 'K-2', home.file('same.png', tinyPng(0))));
     const asked = await home.pas('remove', 'K-1', 'K-2');
     expect([asked.code, asked.stderr]).toEqual([2, expect.stringMatching(/K-1, K-2 \(3 photographs, 0 numbers\).*\n.*--yes/)]);
-    expect(copies()).toBe(3);
+    expect(copies()).toHaveLength(3);
+    // A copy that has just been made may be of a photograph that is being added.
+    for (const path of copies()) utimesSync(path, new Date(0), new Date(0));
     // K-2 has the same picture as K-1, so one copy stays.
     await expectDone(home.pas('remove', 'K-1', '--yes'));
-    expect(copies()).toBe(3);
+    expect(copies()).toHaveLength(3);
     await expectDone(home.pas('remove', 'K-2', '--yes'));
-    expect(copies()).toBe(1);
+    expect(copies()).toHaveLength(1);
     expect(await states()).toEqual({ 'K-3': 'queued' });
   });
 
@@ -160,6 +162,10 @@ test('a record that is no find here is shown, pushed and reconciled by its ident
   ]);
   await expectDone(home.pas('import', writeSeason(home, 1)));
   await expectDone(home.pas('number', 'set', ident, 'MB 77'));
+  // It has a number, which nobody here has seen yet.
+  expect((await home.pas('push', ident)).code).toBe(6);
+  expect((await home.pas('status')).stdout).toMatch(/the record has the number KH 13\/2024; it is to get MB 77/);
+  await expectDone(home.pas('resolve', ident, '--resend'));
   await expectDone(home.pas('push', ident));
   expect(await states()).toEqual({ 'K-1': 'queued' });
   expect((await expectDone(home.pas('show', ident))).stdout).toMatch(/not kept here as a find.*number MB 77: accepted/s);
@@ -170,6 +176,7 @@ test('a profile with unsent entries is removed only when that is meant', async (
   await expectDone(home.pas('import', writeSeason(home, 2)));
   const asked = await home.pas('profile', 'remove', 'mock');
   expect([asked.code, asked.stderr]).toEqual([2, expect.stringMatching(/2 entries of profile mock are not sent.*\n.*--yes/)]);
+  const file = outboxFile(home);
   await expectDone(home.pas('profile', 'remove', 'mock', '--yes'));
-  expect(existsSync(join(home.folder, 'pas', 'outbox.sqlite'))).toBe(true);
+  expect(existsSync(file)).toBe(true);
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { tinyPng, writeSeason } from '../support/a-season.ts';
+import { writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
 import { startMock } from '../support/start-mock.ts';
@@ -79,48 +79,18 @@ describe('commands that are advised', () => {
   });
 });
 
-describe('an identifier that a training instance gave', () => {
-  const refused = () => new RegExp(`${ident} was given to K-1 by http://127`);
-
-  test('is not taken for a record of production', async () => {
-    const set = await home.pas('number', 'set', ident, 'A 1', '--profile', MUSEUM);
-    expect(set.code).not.toBe(0);
-    expect(set.stderr).toMatch(refused());
-    expect(set.stderr).toContain(`pas push --profile ${MUSEUM} K-1`);
-    expect(set.stderr).not.toContain('PRODUCTION');
-    const photo = await home.pas('photo', 'add', ident, home.file('a.png', tinyPng(1)), '--profile', MUSEUM);
-    expect([photo.code, photo.stderr]).toEqual([set.code, expect.stringMatching(refused())]);
-    const table = home.file('idents.csv', `ident_cely;evidencni_cislo\n${ident};A 1\n`);
-    const imported = await home.pas('number', 'import', table, '--profile', MUSEUM);
-    expect([imported.code, imported.stdout]).toEqual([3, expect.stringMatching(refused())]);
-    expect(await home.pas('number', 'set', ident, 'A 3')).toMatchObject({
-      code: 0,
-      stderr: expect.stringMatching(/^TRAINING: /),
-    });
-  });
-
-  test('in a table that was exported there is not called a second record', async () => {
-    const table = join(home.folder, 'practice.csv');
-    await expectDone(home.pas('export', '--out', table, '--force'));
-    const run = await home.pas('import', table, '--profile', MUSEUM, '--dry-run');
-    expect(run.stdout).toMatch(refused());
-    expect(run.stdout).toContain(`pas push --profile ${MUSEUM} --copy`);
-    expect(run.stdout).not.toContain('second record');
-  });
-
-  test('has no link in a report where harvesting is production’s', async () => {
-    const text = async (): Promise<string> => {
-      await expectDone(home.pas('report', join(home.folder, 'page.html')));
-      return readFileSync(join(home.folder, 'page.html'), 'utf8');
-    };
-    expect(await text()).toContain(`/id/${ident}`);
-    const config = join(home.folder, 'pas', 'config.toml');
-    const own = readFileSync(config, 'utf8');
-    home.file('pas/config.toml', own.replace(/^(oai_base = ")http:[^"]*(")/m, '$1https://api.example.org/oai$2'));
-    const page = await text();
-    home.file('pas/config.toml', own);
-    expect(page).toContain(ident);
-    expect(page).not.toContain(`/id/${ident}`);
-    expect(page).not.toContain('api.example.org');
-  });
+test('an identifier that a training instance gave has no link in a report where harvesting is production’s', async () => {
+  const text = async (): Promise<string> => {
+    await expectDone(home.pas('report', join(home.folder, 'page.html')));
+    return readFileSync(join(home.folder, 'page.html'), 'utf8');
+  };
+  expect(await text()).toContain(`/id/${ident}`);
+  const config = join(home.folder, 'pas', 'config.toml');
+  const own = readFileSync(config, 'utf8');
+  home.file('pas/config.toml', own.replace(/^(oai_base = ")http:[^"]*(")/m, '$1https://api.example.org/oai$2'));
+  const page = await text();
+  home.file('pas/config.toml', own);
+  expect(page).toContain(ident);
+  expect(page).not.toContain(`/id/${ident}`);
+  expect(page).not.toContain('api.example.org');
 });

@@ -11,11 +11,12 @@ test('of a find in doubt one sentence is said, and its evidence where it is aske
   const home = await signedIn(mock.service, 'archaeologist', settledAfter(3_600_000));
   await expectDone(home.pas('import', writeSeason(home, 2)));
   await mock.service.faults({ endpoint: 'import', when: { nth: 2 }, times: 1, fault: '500-before-save' });
-  const plain = /Nobody knows yet whether the service has this find; pas looks again after (\S+ )?\d\d:\d\d\./;
+  const plain = /It is not known yet whether the service has this find; pas looks again after (\S+ )?\d\d:\d\d\./;
   const reason = /internal processing failed/;
   const pushed = await home.pas('push');
   expect(pushed).toMatchObject({ code: 6, stderr: expect.stringMatching(plain) });
   expect(pushed.stderr).not.toMatch(reason);
+  expect(pushed.stderr.match(new RegExp(plain, 'g'))).toHaveLength(1);
   for (const command of [['status'], ['show', 'K-2']]) {
     const [briefly, fully] = [await expectDone(home.pas(...command)), await expectDone(home.pas(...command, '--why'))];
     expect(briefly.stdout).toMatch(plain);

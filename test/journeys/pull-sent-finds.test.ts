@@ -1,9 +1,9 @@
-import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
+import { outboxFile } from '../support/outbox-files.ts';
 import { expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
 
 type AtService = {
@@ -45,7 +45,7 @@ async function start(user: string, finds: number, ...flags: string[]): Promise<v
     prepare: (prepared) => expectDone(prepared.pas('import', writeSeason(prepared, finds, { photos: true }))),
   });
   await expectDone(home.pas('push'));
-  const outbox = openSqlite(join(home.folder, 'pas', 'outbox.sqlite'), { readonly: true });
+  const outbox = openSqlite(outboxFile(home), { readonly: true });
   idents = outbox
     .prepare<[], string>("select ident_cely from outbox_overview where kind = 'import' order by local_id")
     .pluck()
@@ -227,7 +227,7 @@ describe('an archaeologist’s finds', () => {
     expect((await home.pas('show', 'K-1')).stdout).toMatch(
       /at the service: 2 submitted.*area .*changed since it was sent: Target state: 1 → 2/s,
     );
-    const outbox = openSqlite(join(home.folder, 'pas', 'outbox.sqlite'), { readonly: true });
+    const outbox = openSqlite(outboxFile(home), { readonly: true });
     expect(outbox.prepare(`select distinct stav from outbox_overview where local_id = 'K-1'`).pluck().all()).toEqual([2]);
     outbox.close();
   });

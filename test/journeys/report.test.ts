@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { canMountDisks } from '../support/hostile-disk.ts';
+import { outboxFile } from '../support/outbox-files.ts';
 import { expectDone, type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { pasOnSmallDisk } from '../support/small-disk.ts';
 import { startMock } from '../support/start-mock.ts';
@@ -98,7 +99,7 @@ describe('what is there already', () => {
   });
 
   test('is never a file of pas itself, a folder, or in a folder that is not there', async () => {
-    const outbox = join(home.folder, 'pas', 'outbox.sqlite');
+    const outbox = outboxFile(home);
     const before = statSync(outbox).size;
     for (const [target, words] of [
       [outbox, 'belongs to pas itself'],

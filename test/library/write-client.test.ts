@@ -30,7 +30,7 @@ test('a find is made, numbered and photographed, each request in its slot', asyn
   const made = await client.importFind(Buffer.from(document()));
   if (made.kind !== 'accepted') throw new Error(`not accepted: ${made.kind}`);
   expect(await client.setNumber(made.identCely, 'A 12/2024')).toMatchObject({ kind: 'accepted', identCely: made.identCely });
-  expect(await client.setNumber(made.identCely, 'A 12/2024')).toMatchObject({ kind: 'already-current' });
+  expect(await client.setNumber(made.identCely, 'A 12/2024')).toMatchObject({ kind: 'already-applied' });
   const photo = join(PROJECT, 'examples', 'photos', 'KH24-001.jpg');
   expect(await client.addPhoto(made.identCely, photo)).toMatchObject({ kind: 'accepted' });
   const { value } = await mock.control('GET', '/journal');

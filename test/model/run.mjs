@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build, playSeeds, WHOLE } from '../support/built-players.mjs';
 
-/** @typedef {{ traces: number, steps: number, looks: number, digest: string, processorMs: number, found?: { seed: number, text: string } }} Played */
+/** @typedef {{ traces: number, steps: number, digest: string, processorMs: number, found?: { seed: number, text: string } }} Played */
 
 const { values } = parseArgs({
   options: {
@@ -19,7 +19,7 @@ const TOLD_EVERY = 1000;
 
 build('test/model');
 const begun = performance.now();
-const tally = { traces: 0, steps: 0, looks: 0 };
+const tally = { traces: 0, steps: 0 };
 let usedMs = 0;
 /** @type {Map<number, string>} */
 const digests = new Map();
@@ -28,7 +28,6 @@ const found = await playSeeds(player, from, traces, { jobs }, (/** @type {Played
   const before = tally.traces;
   tally.traces += played.traces;
   tally.steps += played.steps;
-  tally.looks += played.looks;
   usedMs += played.processorMs;
   digests.set(first, played.digest);
   if (Math.floor(tally.traces / TOLD_EVERY) > Math.floor(before / TOLD_EVERY)) process.stdout.write(`${toldSoFar()}\n`);

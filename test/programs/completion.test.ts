@@ -8,6 +8,7 @@ import { wordsOf } from '../../src/commands/setup/complete.ts';
 import { suggestionsFor } from '../../src/commands/setup/completion-suggestions.ts';
 import { openOutbox } from '../../src/outbox/open-outbox.ts';
 import { insertFind } from '../../src/outbox/stored-finds.ts';
+import { outboxFile } from '../support/outbox-files.ts';
 import { expectDone, type Home, makeHome, PROJECT } from '../support/run-pas.ts';
 
 const SCRIPTS = join(PROJECT, 'bin', 'completion');
@@ -18,7 +19,8 @@ beforeAll(async () => {
   home = makeHome();
   const address = 'https://finds.example.org';
   await expectDone(home.pas('init', '--name', 'museum', '--kind', 'training', '--base-url', address, '--schema-base', address));
-  const outbox = openOutbox(join(home.folder, 'pas', 'outbox.sqlite'), systemClock);
+  await expectDone(home.pas('status'));
+  const outbox = openOutbox(outboxFile(home, 'museum'), systemClock);
   for (const localId of ['K-017', 'K-018', 'jáma 3/a']) insertFind(outbox, { localId, elements: {} });
   outbox.close();
   mkdirSync(join(home.folder, 'bin'));
@@ -62,7 +64,7 @@ function inBash(line: string): Promise<string[]> {
 const FREE_TEXT = [
   ...['value', 'term', 'id', 'entry', 'name', 'n', 'text', 'prefix', 'date', 'version', 'identifier', 'token', 'element=value'],
   ...['position', 'metres', 'ident', 'pixels', 'number', 'address', 'ms', 'list', 'kinds', 'old', 'new'],
-  'time',
+  ...['time', 'outbox', 'from=to'],
 ];
 
 test('every argument, and every value of a flag, is offered something or is known to be free text', () => {
@@ -91,7 +93,7 @@ describe('in bash', () => {
     ['pas help sta', ['status']],
     ['pas help --a', ['--all']],
     ['pas help status --a', []],
-    ['pas push --take', ['--take-over']],
+    ['pas push --no-l', ['--no-look']],
     ['pas --lang ', ['en', 'cs']],
     ['pas push --lang c', ['cs']],
     ['pas push --lang=c', ['cs']],
@@ -169,7 +171,11 @@ test('completion leaves no trace in the data home and is silent where there is n
   const empty = makeHome();
   expect(await empty.pas('__complete', '--', 'show', '')).toMatchObject({ code: 0, stdout: '', stderr: '' });
   expect(readdirSync(empty.folder)).toEqual([]);
-  empty.file('pas/outbox.sqlite', 'no database');
+  const profile = ['kind = "training"', 'base_url = "https://x.example"', 'schema_base = "https://x.example/s"'];
+  const outbox = '1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed';
+  empty.file(`pas/outboxes/${outbox}/outbox.sqlite`, 'no database');
+  empty.file('pas/config.toml', ['[profiles.a]', ...profile, `outbox = "${outbox}"`].join('\n'));
+  expect(await empty.pas('__complete', '--', 'show', '')).toMatchObject({ code: 0, stdout: '', stderr: '' });
   empty.file('pas/config.toml', '= broken');
   expect(await empty.pas('__complete', '--', 'show', '')).toMatchObject({ code: 0, stdout: '', stderr: '' });
   expect(await empty.pas('__complete', '--', 'push', '--profile', '')).toMatchObject({ code: 0, stdout: '', stderr: '' });

@@ -1,6 +1,8 @@
+import crypto from 'node:crypto';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { Readable } from 'node:stream';
+import { seededRandom } from '../chaos/random.ts';
 
 type Work = (...given: unknown[]) => unknown;
 type Callback = (failed: unknown, ...results: unknown[]) => void;
@@ -85,4 +87,21 @@ class OpenFile {
   createReadStream(): Readable {
     return Readable.from([fs.readFileSync(this.fd)]);
   }
+}
+
+/**
+ * From here on identifiers are drawn from this: of two events of one place the identifier decides which comes first, and a story is to be
+ * the same each time. @returns begins the drawing anew
+ */
+export function drawUuids(): (seed: number) => void {
+  let random = seededRandom(0);
+  const own = crypto as unknown as { randomUUID: () => string };
+  own.randomUUID = () => {
+    const digits = Array.from({ length: 32 }, () => random.between(0, 15).toString(16)).join('');
+    return digits.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-8$4-$5');
+  };
+  syncBuiltinESMExports();
+  return (seed) => {
+    random = seededRandom(seed);
+  };
 }

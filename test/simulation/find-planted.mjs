@@ -18,7 +18,7 @@ const { values } = parseArgs({
   },
 });
 /** Where no theme is named, all tell of it: fewer are looked through. */
-const OF_ALL = 300;
+const OF_ALL = 500;
 
 build();
 const { PLANTED, plant } = await plantedFaults();
@@ -67,10 +67,11 @@ async function work() {
  * @param {import('./players.mjs').Planted} row
  * @param {string} folder
  */
-async function lookFor({ seed = 1, themes }, folder) {
-  const how = { jobs: 1, folder };
+async function lookFor({ seed = 1, themes, anonymous }, folder) {
+  const how = { jobs: 1, folder, ...(anonymous === undefined ? {} : { anonymous }) };
   if (values.known) return playStories(seed, 1, how);
-  if (themes !== undefined) return playStories(1, Number(values.seeds), { ...how, themes });
+  if (themes !== undefined || anonymous !== undefined)
+    return playStories(1, Number(values.seeds), { ...how, ...(themes === undefined ? {} : { themes }) });
   return playStories(1, Math.min(OF_ALL, Number(values.seeds)), how);
 }
 

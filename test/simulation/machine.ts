@@ -1,10 +1,10 @@
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
-import type { Clock } from '../../src/base/clock.ts';
+import { type Clock, monotonicMs, wallMs } from '../../src/base/clock.ts';
 import type { World } from '../../src/context/context.ts';
 import { main } from '../../src/main.ts';
-import type { ProcessTable } from '../../src/outbox/process-table.ts';
+import type { System } from '../../src/outbox/machine-id.ts';
 import type { Random } from '../chaos/random.ts';
 import { breakDisk } from './disk.ts';
 import type { Network } from './network.ts';
@@ -29,7 +29,6 @@ export class Machine {
   readonly #network: Network;
   readonly #random: Random;
   readonly #address: string;
-  readonly #running = new Set<number>();
   readonly #endGone: ((error: Error) => void)[] = [];
   /** How far its clock is from the truth. */
   skewMs = 0;
@@ -50,6 +49,11 @@ export class Machine {
 
   get home(): string {
     return join(this.folder, 'home');
+  }
+
+  /** Its journal, its locks and its pace. */
+  get state(): string {
+    return join(this.folder, 'state');
   }
 
   file(name: string, content: string | Buffer): string {
@@ -75,25 +79,26 @@ export class Machine {
     const death = new Promise<Ended>((resolve) => {
       tellKilled = resolve;
     });
-    const look = (): void => {
+    const die = (): void => {
       if (!state.alive) return;
-      state.looks += 1;
-      if (killed === undefined || state.looks <= killed.afterLooks) return;
       state.alive = false;
-      this.#running.delete(pid);
       this.#leaveBehind();
       tellKilled({ code: null, stdout: said.stdout.text(), stderr: said.stderr.text() });
     };
-    this.#running.add(pid);
+    const look = (): void => {
+      if (!state.alive) return;
+      state.looks += 1;
+      if (killed !== undefined && state.looks > killed.afterLooks) die();
+    };
     const gone = (): Promise<never> => new Promise((_, reject) => this.#endGone.push(reject));
     const clock: Clock = {
       now: () => {
         look();
-        return this.#time.nowMs + this.skewMs;
+        return wallMs(this.#time.nowMs + this.skewMs);
       },
       monotonicMs: () => {
         look();
-        return this.#time.nowMs;
+        return monotonicMs(this.#time.nowMs);
       },
       sleep: async (ms, signal) => {
         look();
@@ -112,12 +117,12 @@ export class Machine {
       },
     };
     const isAlive = (): boolean => state.alive;
-    const sender = { address: this.#address, name: `${this.name}:${env['PAS_USERNAME'] ?? ''}`, pid, isAlive };
+    const sender = { address: this.#address, name: `${this.name}:${env['PAS_PROFILE'] ?? ''}`, pid, isAlive, die };
     const world: World = {
       environment: {
         HOME: this.folder,
         PAS_HOME: this.home,
-        XDG_STATE_HOME: join(this.folder, 'state'),
+        PAS_STATE: this.state,
         PAS_LANG: 'en',
         PAS_KEYRING: 'off',
         ...env,
@@ -126,7 +131,8 @@ export class Machine {
       cwd: this.folder,
       given: {
         clock,
-        processes: this.#processes(pid),
+        system: this.#system(),
+        holder: { pid, host: this.name },
         random: () => this.#random.next(),
         openConnections: async () => ({
           send: async (request) => {
@@ -146,7 +152,6 @@ export class Machine {
       (thrown: unknown): Ended => ({ code: 1, stdout: said.stdout.text(), stderr: String(thrown) }),
     );
     const result = await Promise.race([run, death]).finally(mend);
-    this.#running.delete(pid);
     if (result.code === null)
       for (const signal of SIGNALS)
         for (const each of process.listeners(signal)) if (!before.has(each)) process.off(signal, each);
@@ -158,23 +163,38 @@ export class Machine {
     for (const end of this.#endGone.splice(0)) end(new Error('killed'));
   }
 
-  /** From here on in a copy of what lies on the disk now: the old place is for the one that is gone. */
-  #leaveBehind(): void {
-    this.#generation += 1;
-    const before = this.folder;
-    this.folder = `${before.replace(/\+\d+$/, '')}+${this.#generation}`;
-    cpSync(before, this.folder, { recursive: true, filter: (path) => !path.endsWith('-shm') });
+  /** A copy of all that is on its disk. */
+  keep(folder: string): void {
+    rmSync(folder, { recursive: true, force: true });
+    copyFolder(this.folder, folder);
   }
 
-  #processes(pid: number): ProcessTable {
+  /** The disk is as it was when it was kept, as a restored snapshot of a virtual machine is. */
+  rollBack(kept: string): void {
+    this.#leaveBehind(kept);
+  }
+
+  /** From here on in a copy of what lies on the disk now: the old place is for the one that is gone. */
+  #leaveBehind(from = this.folder): void {
+    this.#generation += 1;
+    this.folder = `${this.folder.replace(/\+\d+$/, '')}+${this.#generation}`;
+    copyFolder(from, this.folder);
+  }
+
+  /** As a machine that runs Linux and is no container. */
+  #system(): System {
     return {
-      pid,
-      host: this.name,
-      machine: () => this.#id,
-      self: () => ({ boot: this.#id, start: `${pid}`, nameSpace: 'pid:[1]' }),
-      seen: (other) => (this.#running.has(other) ? { start: `${other}` } : 'gone'),
+      platform: 'linux',
+      read: (path) => (path === '/etc/machine-id' ? `${this.#id}\n` : undefined),
+      link: (path) => (path === '/proc/self/ns/pid' ? 'pid:[4026531836]' : undefined),
+      exists: () => false,
+      run: () => undefined,
     };
   }
+}
+
+function copyFolder(from: string, to: string): void {
+  cpSync(from, to, { recursive: true, filter: (path) => !path.endsWith('-shm') });
 }
 
 function ended(): PassThrough {

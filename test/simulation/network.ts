@@ -31,16 +31,19 @@ export const FATES = [
   /** It comes drop by drop, in the end perhaps too late. */
   'drips',
 ] as const;
-export type Fate = (typeof FATES)[number];
+/** `dies`: whoever sends it is killed as soon as it has left. */
+export type Fate = (typeof FATES)[number] | 'dies';
 
 const STEADY_WAY_MS = 10;
 const QUICK_CONNECT_MS = 3;
 /** Less than the service may work on a request. */
 const MOST_LATE_MS = 480_000;
 
-type Departure = {
+export type Departure = {
   readonly atMs: number;
+  readonly method: string;
   readonly url: string;
+  readonly isWrite: boolean;
   /** Machine and account. */
   readonly from: string;
   readonly pid: number;
@@ -55,6 +58,7 @@ type Sender = {
   readonly pid: number;
   /** False once its process is gone: nothing it does is seen any more. */
   isAlive(): boolean;
+  die(): void;
 };
 
 /** The way to the services, with what may happen there. Nothing of a process that has been killed leaves, and nothing reaches it. */
@@ -73,6 +77,10 @@ export class Network {
   /** What went to a service that must not see it. */
   readonly betrayed: string[] = [];
   onEvent: (text: string) => void = () => {};
+  /** How many requests have left and have not reached the service yet. */
+  onItsWay = 0;
+  /** Some came later than whoever sent them waited. */
+  wasLate = false;
 
   constructor(time: VirtualTime, services: readonly Service[], random: Random) {
     this.#time = time;
@@ -87,7 +95,10 @@ export class Network {
     await this.#time.sleep(this.#random.between(0, this.mostConnectMs));
     if (!from.isAlive()) return never();
     if (request.signal?.aborted === true) throw new NoAnswerError('aborted', false, 'stopped before it was sent');
-    const opened = request.body?.open() ?? Buffer.alloc(0);
+    const body = await bytesOf(request.body?.open() ?? Buffer.alloc(0)).catch((thrown: Error) => {
+      throw new NoAnswerError('body', false, thrown.message, { cause: thrown });
+    });
+    if (!from.isAlive()) return never();
     if (request.onDeparture?.() === false) throw new NoAnswerError('aborted', false, 'it was too late');
     if (!from.isAlive()) return never();
     const arrival: Arrival = {
@@ -97,13 +108,14 @@ export class Network {
       body: Buffer.alloc(0),
       address: from.address,
     };
-    this.departures.push({ atMs: this.#time.nowMs, url: request.url, from: from.name, pid: from.pid });
+    const { method, url } = request;
+    this.departures.push({ atMs: this.#time.nowMs, method, url, isWrite: isWrite(request), from: from.name, pid: from.pid });
     const fate = this.weather.fateOf(request);
     this.onEvent(`${from.name} ${request.method} ${new URL(request.url).pathname} ${fate}`);
     const giver = this.#tokens.get(request.headers?.['authorization']?.replace(/^Bearer /, '') ?? '');
     if (giver !== undefined && giver !== service) this.betrayed.push(`a token of ${giver.origin} went to ${service.origin}`);
-    const body = await bytesOf(opened);
     const answer = this.#carry(service, { ...arrival, body }, fate);
+    if (fate === 'dies') from.die();
     return this.#within(
       request,
       answer.then((said) => (from.isAlive() ? said : never())),
@@ -116,13 +128,16 @@ export class Network {
 
   async #carry(service: Service, arrival: Arrival, fate: Fate): Promise<HttpResponse> {
     const take = async (afterMs: number): Promise<HttpResponse> => {
+      this.onItsWay += 1;
       await this.#time.sleep(afterMs);
+      this.onItsWay -= 1;
       const said = await service.take(arrival);
       if (new URL(arrival.url).pathname === '/api/token-auth/' && said.status === 200)
         this.#tokens.set(JSON.parse(said.body.toString()).token, service);
       return said;
     };
     const drawnMs = this.#random.between(1, 20);
+    this.wasLate ||= fate === 'late' || fate === 'astray' || fate === 'repeated';
     const wayMs = this.isSteady ? STEADY_WAY_MS : drawnMs;
     switch (fate) {
       case 'cut':
@@ -140,6 +155,7 @@ export class Network {
         void take(this.#random.between(500, MOST_LATE_MS));
         await this.#time.sleep(wayMs);
         throw new NoAnswerError('reset', true, 'the connection was cut');
+      case 'dies':
       case 'unanswered':
         await take(wayMs);
         return never();
@@ -171,7 +187,7 @@ export class Network {
         return { status: 429, headers: {}, body: Buffer.from('{"detail":"locked"}') };
       case 'repeated': {
         await take(wayMs);
-        this.#time.plan(this.#random.between(50, MOST_LATE_MS), () => void service.take(arrival));
+        void take(this.#random.between(50, MOST_LATE_MS));
         throw new NoAnswerError('reset', true, 'the connection was cut');
       }
       default: {
@@ -201,6 +217,11 @@ export class Network {
       );
     });
   }
+}
+
+/** Of a find, a number or a photograph. */
+export function isWrite({ method, headers }: Pick<HttpRequest, 'method' | 'headers'>): boolean {
+  return method === 'PATCH' || headers?.['content-digest'] !== undefined;
 }
 
 function page(status: number): HttpResponse {

@@ -1,32 +1,41 @@
 import { createHash } from 'node:crypto';
 import {
-  copyFileSync,
+  closeSync,
   cpSync,
   existsSync,
+  fstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { seededRandom } from '../chaos/random.ts';
 import { tinyPng } from '../support/a-season.ts';
 import { contentDigest, multipart } from '../support/contract-requests.ts';
-import { ACCOUNT_IDS, type Asked, documentOf, type Entry, entriesOf, judge } from './judge.ts';
+import { type Asked, judge } from './judge.ts';
 import { type Ended, Machine } from './machine.ts';
-import { Network } from './network.ts';
-import { changeRecord, openService, recordsOf, type Service } from './service.ts';
+import { isWrite, Network } from './network.ts';
+import { arePushed, documentOf, type Entry, entriesOf, outboxesOf, outboxOf, profilesOf } from './outboxes.ts';
+import { answerTo, askedOf, type Known } from './person.ts';
+import { changeRecord, openService, recordsOf, type Service, type ServiceRecord } from './service.ts';
 import {
+  ACCOUNT_IDS,
   ACCOUNTS,
   type Account,
   type DiskFault,
+  type Done,
   type Fates,
   HOMES,
   MACHINES,
   type MachineName,
   type PlannedFind,
+  PROFILES,
+  type Profile,
   type Step,
   type Story,
 } from './story.ts';
@@ -39,18 +48,18 @@ const OTHER_ORIGIN = 'https://other.test';
 const PROJECT = 'C-202400101';
 const LIMIT_MS = 100;
 const HEADER = 'local_id;projekt;stav;geom_system;pristupnost;lon;lat;poznamka';
-/** A push, as whatever happens to it ends: in any other way it has a bug. */
+/** Whatever happens to a command: in any other way it has a bug. */
 const EXPECTED_CODES = [0, 2, 3, 4, 5, 6, 11, 12, 15];
-const OUTBOX_LEASED = 11;
-/** What a disk that is full or broken comes to. */
-const DATABASE_FAILED = 12;
 const TOKEN_MS = 86_400_000;
 const OPEN_STATES = ['queued', 'sending', 'uncertain'];
 const QUIET_TURNS = 5;
+const MOST_ANSWERS = 3;
 const BEFORE_PUT_ASIDE_MS = 10_000;
 const PUTTING_BACK_MS = 60_000;
+/** Between a look at a record and its number. */
+const LOOK_MS = 3000;
 
-/** For each machine a home with three profiles and an empty outbox, made once and copied for each story. */
+/** For each machine a home with all profiles and an empty outbox, made once and copied for each story. */
 export type Stage = {
   readonly time: VirtualTime;
   readonly service: Service;
@@ -58,6 +67,8 @@ export type Stage = {
   other: Service | undefined;
   readonly folder: string;
   readonly templates: ReadonlyMap<MachineName, Machine>;
+  /** Identifiers are drawn anew from here. */
+  drawAnew(seed: number): void;
 };
 
 type Trouble = {
@@ -68,7 +79,7 @@ type Trouble = {
   readonly putAside?: { readonly afterLooks: number; readonly forMs: number };
 };
 
-type Pusher = readonly [machine: MachineName, account: Account];
+type Pusher = readonly [machine: MachineName, account: Profile];
 
 export type Outcome = {
   readonly trace: readonly string[];
@@ -96,14 +107,19 @@ const EVERYTHING: Story = {
     { kind: 'by-hand', find: 'F-1' },
     { kind: 'reconcile', machine: 'laptop', account: 'archaeologist', fates: [] },
     { kind: 'pull', machine: 'laptop', account: 'archaeologist', fates: [] },
-    { kind: 'copy-home', from: 'laptop', to: 'office' },
-    { kind: 'two-pushes', machine: 'office', fates: [], apartMs: 10 },
+    { kind: 'backup', machine: 'laptop' },
+    { kind: 'copy-home', from: 'laptop', to: 'second' },
+    { kind: 'two-pushes', machine: 'second', fates: [], apartMs: 10 },
+    ...(
+      ['edit', 'validate', 'number-import', 'check', 'drop', 'undo', 'restore', 'copy', 'rehearse', 'remove', 'adopt'] as const
+    ).map((does) => ({ kind: 'does', machine: 'laptop', account: 'archaeologist', does, find: 'F-1', value: 'N-2' }) as const),
+    { kind: 'answer', machine: 'laptop', account: 'archaeologist' },
     { kind: 'push', machine: 'laptop', account: 'archaeologist', fates: [], killedAfter: 5 },
   ],
 };
 
 /** What all stories of a process share. @param folder of a disk that flushes at once */
-export async function openStage(folder: string): Promise<Stage> {
+export async function openStage(folder: string, drawAnew: Stage['drawAnew']): Promise<Stage> {
   const time = new VirtualTime(START_MS);
   const service = await openService(ORIGIN, time);
   const network = new Network(time, [service], seededRandom(1));
@@ -114,7 +130,7 @@ export async function openStage(folder: string): Promise<Stage> {
     await furnish(machine, time);
     templates.set(name, machine);
   }
-  const stage = { time, service, other: undefined, folder, templates };
+  const stage = { time, service, other: undefined, folder, templates, drawAnew };
   time.patienceMs = 2;
   await play(stage, EVERYTHING);
   time.patienceMs = 0;
@@ -127,26 +143,35 @@ async function furnish(machine: Machine, time: VirtualTime): Promise<void> {
     const { code, stderr } = await time.until(machine.pas(args, { PAS_PROFILE: ACCOUNTS[0] }));
     if (code !== 0) throw new Error(stderr);
   };
-  for (const account of ACCOUNTS) {
-    const addresses = ['--base-url', ORIGIN, '--oai-base', ORIGIN, '--schema-base', `${ORIGIN}/schema/svc`];
-    await run('init', '--name', account, '--kind', 'training', '--username', account, '--oai-auth', 'basic', ...addresses);
+  for (const profile of PROFILES) {
+    const [origin, kind] = profile === 'training' ? [OTHER_ORIGIN, 'training'] : [ORIGIN, 'production'];
+    const addresses = ['--base-url', origin, '--oai-base', origin, '--schema-base', `${origin}/schema/svc`];
+    await run('init', '--name', profile, '--kind', kind, '--username', accountOf(profile), '--oai-auth', 'basic', ...addresses);
   }
-  await run('status');
   await run('vocab', 'sets');
-  rmSync(join(machine.folder, 'state'), { recursive: true, force: true });
+  // Outboxes that are made with a story are made again and again.
+  for (const profile of ACCOUNTS) await run('status', '--profile', profile);
+}
+
+function accountOf(profile: Profile): Account {
+  return profile === 'training' ? 'archaeologist' : profile;
 }
 
 /** Plays a story from its first step until everything has had time to settle, and holds what is there against what was asked for. */
 export async function play(stage: Stage, story: Story): Promise<Outcome> {
-  if (story.steps.some(({ kind }) => kind === 'point')) stage.other ??= await openService(OTHER_ORIGIN, stage.time);
+  if (story.steps.some(isOfTwoServices)) stage.other ??= await openService(OTHER_ORIGIN, stage.time);
   const scene = new Scene(stage, story);
   try {
     for (const step of story.steps) await scene.take(step);
     await scene.settle();
-    return scene.judge();
+    return await scene.judge();
   } finally {
     scene.close();
   }
+}
+
+function isOfTwoServices(step: Step): boolean {
+  return step.kind === 'point' || ('does' in step && (step.does === 'copy' || step.does === 'rehearse'));
 }
 
 class Scene {
@@ -164,19 +189,32 @@ class Scene {
       readonly machines: Set<MachineName>;
     }
   >();
-  readonly #copied = new Set<MachineName>();
+  /** The machine that an outbox is pushed from, where that is not the only one that it ever was on. */
+  readonly #owners = new Map<string, string>();
+  /** By their digests. */
+  readonly #photographs = new Map<string, { readonly name: string; readonly shade: number }>();
   /** Where profiles point. */
   readonly #pointed = new Map<MachineName, string>();
-  /** Who sends also what others have queued. */
-  readonly #sentForAll = new Set<Account>();
   /** Finds whose records people at the service have changed. */
   readonly #curated = new Set<string>();
   readonly #freed = new Set<string>();
+  /** Numbers that curators set, and when somebody here learnt what a record has, or decided. */
+  readonly #curatedNumbers: {
+    readonly ident: string;
+    readonly value: string;
+    readonly atMs: number;
+    readonly isSeen: boolean;
+  }[] = [];
+  readonly #acts: { readonly note: string | undefined; readonly atMs: number }[] = [];
   readonly #isFair: boolean;
   /** A second service is named. */
   readonly #isPointed: boolean;
   readonly #wasCopied: boolean;
   readonly #wereClocksSet: boolean;
+  readonly #isAnonymous: boolean;
+  #indexDelayMs = 0;
+  /** Two outboxes were pushed at once: a service that takes its time refuses one of two finds of a project, and nobody knows why. */
+  #wereBeside = false;
   #wasPutBack = false;
   /** What each outbox held when it was last looked at, as long as nothing has touched it. */
   readonly #looked = new Map<MachineName, readonly Entry[]>();
@@ -190,11 +228,13 @@ class Scene {
     this.#isFair = steps.every(isFair);
     this.#isPointed = steps.some(({ kind }) => kind === 'point');
     this.#wereClocksSet = steps.some(({ kind }) => kind === 'clock');
-    this.#wasCopied = steps.some(({ kind }) => kind === 'put-copy-back' || kind === 'copy-home');
+    this.#isAnonymous = steps.some(({ kind }) => kind === 'anonymous');
+    this.#wasCopied = steps.some(isCopying);
     this.#stage = stage;
     time.beginAt(START_MS);
     service.renew();
     if (other?.wasUsed() === true) other.renew();
+    stage.drawAnew(seed);
     const random = seededRandom(seed ^ 0x5eed);
     this.#network = new Network(time, other === undefined ? [service] : [service, other], random);
     this.#network.onEvent = (text) => this.#note(text);
@@ -202,10 +242,8 @@ class Scene {
     this.#machines = new Map(
       MACHINES.map((name, index) => {
         const own = join(this.#folder, name);
-        mkdirSync(own);
+        cpSync(templates.get(name)?.folder ?? '', own, { recursive: true });
         const machine = new Machine(name, `10.0.0.${index + 1}`, own, { time, network: this.#network, random });
-        const template = templates.get(name)?.home ?? '';
-        for (const file of readdirSync(template)) copyFileSync(join(template, file), join(machine.home, file));
         this.#looked.set(name, []);
         return [name, machine];
       }),
@@ -217,7 +255,7 @@ class Scene {
   }
 
   #machine(name: MachineName): Machine {
-    return this.#machines.get(name === 'second' ? 'laptop' : name) as Machine;
+    return this.#machines.get(machineOf(name)) as Machine;
   }
 
   #home(name: MachineName): string {
@@ -236,25 +274,18 @@ class Scene {
   #point(name: MachineName, to: string): void {
     const [config, from] = [join(this.#home(name), 'config.toml'), this.#serviceOf(name)];
     if (from === to || !existsSync(config)) return;
-    const names = {
-      base_url: to,
-      oai_base: to,
-      schema_base: `${to === OTHER_ORIGIN ? to : ORIGIN}/schema/svc`,
-      kind: to === OTHER_ORIGIN ? 'production' : 'training',
-    };
-    const lines = Object.entries(names).map(
-      ([key, value]) => [new RegExp(`^${key} = .*$`, 'gm'), `${key} = "${value}"`] as const,
+    const text = readFileSync(config, 'utf8').replace(/^\[profiles\.(?!training).*\n(?:(?!\[).*\n)*/gm, (table) =>
+      table
+        .replaceAll(/^((?:base_url|oai_base) = ).*$/gm, `$1"${to}"`)
+        .replace(/^(schema_base = ).*$/m, `$1"${to === OTHER_ORIGIN ? to : ORIGIN}/schema/svc"`),
     );
-    writeFileSync(
-      config,
-      lines.reduce((text, [line, said]) => text.replace(line, said), readFileSync(config, 'utf8')),
-    );
+    writeFileSync(config, text);
     this.#pointed.set(name, to);
   }
 
   /** In its one spelling. */
-  #origin(name: MachineName): string {
-    return this.#serviceOf(name) === OTHER_ORIGIN ? OTHER_ORIGIN : ORIGIN;
+  #origin(name: MachineName, profile: Profile = 'archaeologist'): string {
+    return profile === 'training' || this.#serviceOf(name) === OTHER_ORIGIN ? OTHER_ORIGIN : ORIGIN;
   }
 
   #entries(name: MachineName): readonly Entry[] {
@@ -263,57 +294,68 @@ class Scene {
     return entries;
   }
 
+  #isPushedFrom(name: MachineName, outbox: string): boolean {
+    return (this.#owners.get(outbox) ?? machineOf(name)) === machineOf(name);
+  }
+
+  /** A person pushes an outbox at one place. */
+  #mayPush(name: MachineName, profile: Profile): boolean {
+    return this.#isPushedFrom(name, outboxOf(this.#home(name), profile) ?? '');
+  }
+
   /** Runs `pas` for an account, with what befalls its requests. */
   async #run(
     name: MachineName,
-    account: Account,
+    profile: Profile,
     args: readonly string[],
     { fates = [], writes = [], killedAfter, disk }: Trouble = {},
   ): Promise<Ended> {
     this.#weather(fates, writes);
-    const run = this.#pas(name, account, args, { killedAfter, disk });
+    const run = this.#pas(name, profile, args, { killedAfter, disk });
     return this.#stage.time.until(run);
   }
 
-  async #pas(name: MachineName, account: Account, args: readonly string[], trouble: Trouble = {}): Promise<Ended> {
-    if (this.#isPointed && args[0] === 'push' && this.#origin(name) === ORIGIN) this.#takeForTraining(name, account);
+  async #pas(name: MachineName, profile: Profile, args: readonly string[], trouble: Trouble = {}): Promise<Ended> {
     const { killedAfter, disk, putAside } = trouble;
-    const env = { PAS_PASSWORD: account, PAS_PROFILE: account, PAS_HOME: this.#home(name) };
+    const env = { PAS_PASSWORD: accountOf(profile), PAS_PROFILE: profile, PAS_HOME: this.#home(name) };
     const ended = await this.#machine(name).pas(args, env, {
       ...(killedAfter === undefined ? {} : { killed: { afterLooks: killedAfter } }),
       ...(putAside === undefined ? {} : { putAside }),
       ...(disk === undefined ? {} : { disk }),
     });
     this.#looked.delete(name);
-    this.#note(`${name} ${account} pas ${args.filter((arg) => !arg.startsWith('/')).join(' ')} -> ${ended.code ?? 'killed'}`);
-    const isExpected = EXPECTED_CODES.includes(ended.code ?? 0) || (disk !== undefined && ended.code === DATABASE_FAILED);
-    if (!isExpected) this.#violations.push(`pas ${args.join(' ')} ended with ${ended.code}: ${ended.stderr}`);
+    this.#note(`${name} ${profile} pas ${args.filter((arg) => !arg.startsWith('/')).join(' ')} -> ${ended.code ?? 'killed'}`);
+    if (IS_SAID) this.#note(`${ended.stdout}${ended.stderr}`);
+    if (!EXPECTED_CODES.includes(ended.code ?? 0))
+      this.#violations.push(`pas ${args.join(' ')} ended with ${ended.code}: ${ended.stderr}`);
     return ended;
   }
 
-  /** All that a home has is sent to a training service, by whoever pushes first there; production is given what was queued for it. */
-  #takeForTraining(name: MachineName, account: Account): void {
-    const entries = this.#entries(name);
-    const known = new Set(entries.flatMap(({ find, kind, service }) => (kind === 'import' && service === ORIGIN ? [find] : [])));
-    for (const { find } of entries) {
-      const asked = this.#asked.get(find);
-      asked?.services.add(ORIGIN);
-      if (!known.has(find)) asked?.copiers.add(account);
-    }
+  /** A push, which nothing may leave from where another machine is the outbox's. */
+  async #push(name: MachineName, profile: Profile, trouble: Trouble = {}): Promise<Ended> {
+    const before = this.#network.departures.length;
+    const mayPush = this.#mayPush(name, profile);
+    const ended = await this.#run(name, profile, PUSH, trouble);
+    const isBetrayed = this.#network.departures.slice(before).some(({ isWrite: leaves }) => leaves);
+    if (!mayPush && isBetrayed)
+      this.#violations.push(
+        `${name} pushes an outbox that is pushed from ${this.#owners.get(outboxOf(this.#home(name), profile) ?? '')}`,
+      );
+    return ended;
   }
 
   #weather(fates: Fates, writes: Fates = []): void {
     const byNumber = { all: new Map(fates), writes: new Map(writes) };
     const seen = { all: 0, writes: 0 };
     this.#network.weather = {
-      fateOf: ({ method, url, headers }) => {
-        const isWrite = method === 'PATCH' || headers?.['content-digest'] !== undefined;
-        const ofWrite = isWrite ? byNumber.writes.get(seen.writes++) : undefined;
+      fateOf: (request) => {
+        const ofWrite = isWrite(request) ? byNumber.writes.get(seen.writes++) : undefined;
         const fate = ofWrite ?? byNumber.all.get(seen.all) ?? 'arrives';
         seen.all += 1;
-        const isChange = url.includes('/api/pas/nalez/');
+        const isChange = request.url.includes('/api/pas/nalez/');
         // Only a change that is the same when it comes a second time may be repeated on the way, and only a record may be locked.
-        return (fate === 'repeated' && !(isChange && method === 'PATCH')) || (fate === 'locked' && !isChange) ? 'arrives' : fate;
+        const isOdd = (fate === 'repeated' && !(isChange && request.method === 'PATCH')) || (fate === 'locked' && !isChange);
+        return isOdd ? 'arrives' : fate;
       },
     };
   }
@@ -329,52 +371,55 @@ class Scene {
         const content = [HEADER, ...rows].join('\n');
         for (const { id, note } of step.finds) {
           this.#asked.set(id, {
-            id,
-            note,
-            account: step.account,
-            photos: [],
-            numbers: [],
+            ...{ id, note, account: step.account, photos: [], numbers: [] },
             services: new Set(this.#isPointed ? [] : [ORIGIN]),
-            copiers: new Set(),
+            ...{ wasRehearsed: false, wasGivenUp: false, edited: undefined },
           });
-          this.#tables.set(id, { account: step.account, content, finds: step.finds, machines: new Set([step.machine]) });
+          this.#tables.set(id, { account: step.account, content, finds: step.finds, machines: new Set() });
         }
         await this.#import(step.machine, step.finds[0]?.id);
         return;
       }
       case 'import-again':
-        // Two people who enter one find in two places make it twice, and mean to.
-        if (this.#tables.get(step.find)?.machines.has(step.machine) === true) await this.#import(step.machine, step.find);
+        if (step.elsewhere === true || this.#tables.get(step.find)?.machines.has(step.machine) === true)
+          await this.#import(step.machine, step.find);
         return;
       case 'photo': {
         const asked = this.#asked.get(step.find);
         const file = this.#machine(step.machine).file(step.name ?? `photo-${step.shade}.png`, tinyPng(step.shade));
         const { code } = await this.#run(step.machine, asked?.account ?? 'archaeologist', ['photo', 'add', step.find, file]);
-        if (code === 0) asked?.photos.push(createHash('sha512').update(tinyPng(step.shade)).digest('hex'));
+        const digest = createHash('sha512').update(tinyPng(step.shade)).digest('hex');
+        if (code === 0) asked?.photos.push(digest);
+        this.#photographs.set(digest, { name: step.name ?? `photo-${step.shade}.png`, shade: step.shade });
         return;
       }
       case 'photo-changed':
         this.#machine(step.machine).file(`photo-${step.shade}.png`, tinyPng(step.shade + 1));
         return;
-      case 'number': {
-        const account = step.account ?? 'archaeologist';
-        const { code } = await this.#run(step.machine, account, ['number', 'set', step.find, step.value]);
-        const service = this.#origin(step.machine);
-        if (code === 0) this.#asked.get(step.find)?.numbers.push({ value: step.value, service });
+      case 'number':
+        await this.#setNumber(step);
         return;
-      }
       case 'push':
       case 'reconcile':
-      case 'pull': {
-        const isForAll = step.kind === 'push' && step.anyAccount === true;
-        if (isForAll) this.#sentForAll.add(step.account);
-        const args = [step.kind, ...this.#answers(step.kind, step.machine), ...(isForAll ? ['--any-account'] : [])];
-        const { code, stderr } = await this.#run(step.machine, step.account, args, step);
-        if (step.kind === 'push' && code === 0) this.#expectNothingLeft(step.machine, step.account);
-        if (this.#isFair && code !== 0)
-          this.#violations.push(`nothing happened to it, and ${step.kind} ended with ${code}: ${stderr}`);
+      case 'pull':
+        await this.#sync(step);
+        return;
+      case 'does':
+        await this.#do(step);
+        return;
+      case 'beside': {
+        if (!this.#mayPush(step.machine, step.account)) return;
+        this.#weather(step.fates);
+        const push = this.#pas(step.machine, step.account, PUSH);
+        await time.until(time.sleep(step.afterMs));
+        await this.#do(step);
+        await time.until(push);
+        this.#looked.delete(step.machine);
         return;
       }
+      case 'answer':
+        await this.#pushAndAnswer(step.machine, step.account);
+        return;
       case 'two-pushes': {
         const second = step.alone === true ? 'archaeologist' : 'researcher';
         await this.#sideBySide(step, [step.machine, 'archaeologist'], [step.machine, second]);
@@ -383,14 +428,12 @@ class Scene {
       case 'both-push':
         await this.#sideBySide(step, ['laptop', 'archaeologist'], [step.second ?? 'office', step.account ?? 'archaeologist']);
         return;
-      case 'push-put-aside': {
-        const args = ['push', ...this.#answers('push', step.machine)];
+      case 'push-put-aside':
         this.#weather([]);
-        this.#aside.push(this.#pas(step.machine, step.account, args, { putAside: step }));
+        this.#aside.push(this.#pas(step.machine, step.account, PUSH, { putAside: step }));
         // Until it is put aside or has come to an end.
         await time.until(time.sleep(BEFORE_PUT_ASIDE_MS));
         return;
-      }
       case 'wait':
         await time.until(time.sleep(step.ms));
         return;
@@ -398,27 +441,54 @@ class Scene {
         this.#copyOutbox(this.#home(step.machine), join(this.#folder, `kept-${step.machine}`), true);
         return;
       case 'put-copy-back': {
-        this.#looked.delete(step.machine);
         const kept = join(this.#folder, `kept-${step.machine}`);
         if (existsSync(kept)) this.#copyOutbox(kept, this.#home(step.machine), step.withLog);
+        this.#looked.delete(step.machine);
         return;
       }
+      case 'backup':
+        await this.#run(step.machine, 'archaeologist', ['backup', this.#backupOf(step.machine), '--force', '--photos']);
+        return;
       case 'copy-home':
-        this.#looked.delete(step.to);
+        // What was pushed nowhere is no copy of anything: two machines then have one table, of which another theme tells.
+        if (machineOf(step.from) !== machineOf(step.to) && !arePushed(this.#home(step.from))) return;
         rmSync(this.#home(step.to), { recursive: true, force: true });
         cpSync(this.#home(step.from), this.#home(step.to), { recursive: true, filter: (path) => !path.endsWith('-shm') });
+        this.#looked.delete(step.to);
         this.#pointed.set(step.to, this.#serviceOf(step.from));
-        if (step.to !== 'second') this.#copied.add(step.to);
+        for (const outbox of outboxesOf(this.#home(step.from)))
+          if (!this.#owners.has(outbox)) this.#owners.set(outbox, machineOf(step.from));
         for (const { machines } of this.#tables.values()) if (machines.has(step.from)) machines.add(step.to);
         return;
       case 'new-home':
-        this.#looked.delete('second');
-        rmSync(this.#home('second'), { recursive: true, force: true });
-        cpSync(this.#stage.templates.get('laptop')?.home ?? '', this.#home('second'), {
-          recursive: true,
-          filter: (path) => !basename(path).startsWith('outbox.sqlite'),
-        });
-        this.#pointed.delete('second');
+        this.#setUp('second', 'laptop');
+        return;
+      case 'lose-home':
+        this.#setUp(step.machine, step.machine === 'second' ? 'laptop' : step.machine);
+        return;
+      case 'keep-machine':
+        this.#machine(step.machine).keep(join(this.#folder, `kept-machine-${step.machine}`));
+        return;
+      case 'roll-back': {
+        const kept = join(this.#folder, `kept-machine-${step.machine}`);
+        if (existsSync(kept)) this.#machine(step.machine).rollBack(kept);
+        for (const name of HOMES) this.#looked.delete(name);
+        this.#note(`${step.machine} is as it was`);
+        return;
+      }
+      case 'damage-journal':
+        this.#damage(join(this.#machine(step.machine).state, 'journal.sqlite'), step.places);
+        return;
+      case 'lose-journal':
+        // The pace is another matter.
+        for (const name of readdirSync(this.#machine(step.machine).state))
+          if (name.startsWith('journal.')) rmSync(join(this.#machine(step.machine).state, name));
+        return;
+      case 'anonymous':
+        for (const name of this.#homes()) {
+          const config = join(this.#home(name), 'config.toml');
+          writeFileSync(config, readFileSync(config, 'utf8').replaceAll('oai_auth = "basic"', 'oai_auth = "none"'));
+        }
         return;
       case 'by-hand':
         this.#note(`somebody enters ${step.find} by hand`);
@@ -451,7 +521,7 @@ class Scene {
         this.#point(step.machine, step.to);
         return;
       case 'other-account':
-        // Whom it was before, only a home can know that has been there.
+        // Whom it was before, only an outbox can know that has sent something.
         if (this.#homes().every((name) => this.#knowsArchaeologist(name)))
           service.nameAccount('archaeologist', ACCOUNT_IDS.researcher);
         return;
@@ -460,29 +530,136 @@ class Scene {
         else this.#machine(step.machine).skewMs += step.byMs;
         return;
       case 'index':
+        this.#indexDelayMs = step.delayMs;
         service.mock.applySettings({ index_delay_ms: step.delayMs });
     }
   }
 
-  /** Or has nothing that it could send. */
+  async #sync(step: Extract<Step, { readonly kind: 'push' | 'reconcile' | 'pull' }>): Promise<void> {
+    const { kind, machine, account } = step;
+    const owner = this.#owners.get(outboxOf(this.#home(machine), account) ?? '');
+    // Where it was pushed before, until somebody took it over.
+    if (kind !== 'pull' && owner !== undefined && owner !== machineOf(machine) && machine === 'laptop') return;
+    const { code, stderr } =
+      kind === 'push' ? await this.#push(machine, account, step) : await this.#run(machine, account, [kind], step);
+    if (kind === 'push' && code === 0) this.#expectNothingLeft(machine, account);
+    if (kind === 'pull' && code === 0) this.#acts.push({ note: undefined, atMs: this.#stage.time.nowMs });
+    if (this.#isFair && code !== 0) this.#violations.push(`nothing happened to it, and ${kind} ended with ${code}: ${stderr}`);
+  }
+
+  async #setNumber({
+    machine,
+    find,
+    value,
+    account = 'archaeologist',
+  }: Extract<Step, { readonly kind: 'number' }>): Promise<void> {
+    const asked = this.#asked.get(find);
+    const isOwn = account === asked?.account;
+    const made = this.#homes().flatMap((name) =>
+      this.#entries(name).filter((entry) => entry.find === find && entry.kind === 'import'),
+    );
+    const ident = made.find(({ state, service }) => state === 'accepted' && service === ORIGIN)?.ident;
+    if (!isOwn && ident == null) return;
+    const { code } = await this.#run(machine, account, ['number', 'set', isOwn ? find : (ident ?? ''), value]);
+    if (code === 0) asked?.numbers.push({ value, service: this.#origin(machine, account), by: account });
+  }
+
+  /** What one person does, once. */
+  async #do({ machine, account, does, find, value }: Done): Promise<void> {
+    const { time } = this.#stage;
+    const asked = this.#asked.get(find);
+    const run = (...args: string[]): Promise<Ended> => time.until(this.#pas(machine, account, args));
+    switch (does) {
+      case 'edit': {
+        const before = this.#importOf(machine, find);
+        const { code } = await run('edit', find, '--set', `lokalizace=${value}`);
+        const after = this.#importOf(machine, find);
+        const isUnsent = before?.state === 'queued' && before.attempts === 0 && after?.state === 'queued' && after.attempts === 0;
+        if (code === 0 && isUnsent && asked !== undefined && !this.#wasCopied) asked.edited = value;
+        return;
+      }
+      case 'remove':
+      case 'drop': {
+        const { code } = await (does === 'remove' ? run('remove', find, '--yes') : run('resolve', find, '--drop'));
+        if (code === 0 && asked !== undefined) asked.wasGivenUp = true;
+        return;
+      }
+      case 'undo':
+        await run('resolve', find, '--undo');
+        return;
+      case 'decide': {
+        const entry = this.#entries(machine).find((each) => each.find === find && each.profile === account && isForPerson(each));
+        if (entry !== undefined) await this.#answer(machine, account, entry);
+        return;
+      }
+      case 'validate':
+        await run('validate');
+        return;
+      case 'check':
+        await run('outbox', 'check');
+        return;
+      case 'number-import': {
+        const file = this.#machine(machine).file('numbers.csv', `local_id;evidencni_cislo\n${find};${value}\n`);
+        const { code } = await run('number', 'import', file);
+        if (code === 0) asked?.numbers.push({ value, service: this.#origin(machine), by: account });
+        return;
+      }
+      case 'restore':
+        if (existsSync(this.#backupOf(machine))) await run('restore', this.#backupOf(machine), '--replace');
+        return;
+      case 'adopt':
+        await this.#adopt(machine, account);
+        return;
+      case 'copy': {
+        const { code } = await run('copy', find, '--to', 'training');
+        if (code === 0) asked?.services.add(OTHER_ORIGIN);
+        return;
+      }
+      case 'rehearse':
+        for (const each of this.#asked.values()) each.wasRehearsed = true;
+        await run('rehearse', '--yes');
+    }
+  }
+
+  #importOf(name: MachineName, find: string): Entry | undefined {
+    return this.#entries(name).find((entry) => entry.find === find && entry.kind === 'import');
+  }
+
+  /** From now on nothing is sent from the other place, and what was entered there is entered here. */
+  async #adopt(name: MachineName, account: Account): Promise<void> {
+    const { code } = await this.#stage.time.until(this.#pas(name, account, ['outbox', 'adopt', '--yes']));
+    if (code !== 0) return;
+    const outbox = outboxOf(this.#home(name), account);
+    if (outbox !== undefined) this.#owners.set(outbox, machineOf(name));
+    for (const table of new Set(this.#tables.values()))
+      if (table.account === account && !table.machines.has(name)) await this.#import(name, table.finds[0]?.id);
+  }
+
   #knowsArchaeologist(name: MachineName): boolean {
-    const entries = this.#entries(name);
-    return entries.length === 0 || entries.some(({ state, username }) => state === 'accepted' && username === 'archaeologist');
+    const entries = this.#entries(name).filter(({ profile }) => profile === 'archaeologist');
+    return entries.length === 0 || entries.some(({ state }) => state === 'accepted');
   }
 
   async #sideBySide({ fates, apartMs }: { fates: Fates; apartMs: number }, first: Pusher, second: Pusher): Promise<void> {
     const { time } = this.#stage;
     this.#weather(fates);
-    const push = ([machine, account]: Pusher) => this.#pas(machine, account, ['push', ...this.#answers('push', machine)]);
+    const push = async ([machine, account]: Pusher): Promise<unknown> =>
+      this.#mayPush(machine, account) ? this.#pas(machine, account, PUSH) : undefined;
     const before = this.#network.departures.length;
     const later = time.sleep(apartMs).then(() => push(second));
     await time.until(Promise.all([push(first), later]));
-    if (first[0] === second[0]) this.#expectOneAfterTheOther(this.#network.departures.slice(before));
+    if (!this.#areOne(first, second)) this.#wereBeside = true;
+    if (machineOf(first[0]) === machineOf(second[0]) && first[1] === second[1] && this.#areOne(first, second))
+      this.#expectOneAfterTheOther(this.#network.departures.slice(before));
+  }
+
+  #areOne(first: Pusher, second: Pusher): boolean {
+    return outboxOf(this.#home(first[0]), first[1]) === outboxOf(this.#home(second[0]), second[1]);
   }
 
   /** One outbox is pushed by one process at a time. */
   #expectOneAfterTheOther(departures: Network['departures']): void {
-    const pids = departures.filter(({ url }) => new URL(url).pathname.startsWith('/api/pas/')).map(({ pid }) => pid);
+    const pids = departures.filter(({ isWrite: leaves }) => leaves).map(({ pid }) => pid);
     const turns = pids.filter((pid, nth) => pid !== pids[nth - 1]);
     if (turns.length > new Set(turns).size) this.#violations.push('two processes push one outbox at once');
   }
@@ -493,47 +670,100 @@ class Scene {
     if (table === undefined) return;
     const file = this.#machine(machine).file('finds.csv', table.content);
     const { code } = await this.#run(machine, table.account, ['import', file]);
+    if (code !== 0) return;
+    table.machines.add(machine);
     // A find that was killed among others may be there as well.
-    if (code === 0) for (const { id } of table.finds) this.#asked.get(id)?.services.add(this.#origin(machine));
+    for (const { id } of table.finds) {
+      const asked = this.#asked.get(id);
+      asked?.services.add(this.#origin(machine));
+      if (asked !== undefined) asked.edited = undefined;
+    }
+  }
+
+  #records(origin: string): ServiceRecord[] {
+    const { service, other } = this.#stage;
+    const named = origin === OTHER_ORIGIN ? other : service;
+    return named === undefined ? [] : recordsOf(named, PROJECT);
   }
 
   #curate({ find, does, value }: Extract<Step, { readonly kind: 'curator' }>): void {
-    const { service } = this.#stage;
+    const { service, time } = this.#stage;
     const asked = this.#asked.get(find);
-    const record = recordsOf(service, PROJECT).find(({ note, isDeleted }) => note === asked?.note && !isDeleted);
+    const isOwn = ({ note, maker, isDeleted }: ServiceRecord): boolean =>
+      asked !== undefined && note === asked.note && maker === ACCOUNT_IDS[asked.account] && !isDeleted;
+    const record = this.#records(ORIGIN).find(isOwn);
     if (asked === undefined || record === undefined) return;
     this.#note(`a curator makes a ${does} of ${find}`);
+    // What is on its way comes after it.
+    if (this.#network.onItsWay > 0) this.#network.wasLate = true;
     this.#curated.add(find);
     for (const twin of this.#asked.values()) if (twin.note === asked.note) this.#curated.add(twin.id);
-    if (does === 'number') asked.numbers.push({ value, service: service.origin });
+    if (does === 'number') {
+      asked.numbers.push({ value, service: service.origin, by: 'curator' });
+      this.#curatedNumbers.push({
+        ident: record.ident,
+        value,
+        atMs: time.nowMs,
+        isSeen: this.#indexDelayMs === 0 && this.#network.onItsWay === 0,
+      });
+    }
     if (does === 'deletion') this.#freed.add(record.ident);
     changeRecord(service, record.ident, does, value);
   }
 
   /** Exit code 0 means sent. */
-  #expectNothingLeft(machine: MachineName, account: Account): void {
-    const service = this.#origin(machine);
+  #expectNothingLeft(machine: MachineName, account: Profile): void {
     const open = this.#entries(machine).filter(
-      ({ kind, state, username, ident, service: at }) =>
-        (kind === 'import' || ident !== null) && username === account && at === service && OPEN_STATES.includes(state),
+      ({ kind, state, profile, ident, isHidden }) =>
+        (kind === 'import' || ident !== null) && profile === account && isHidden === 0 && OPEN_STATES.includes(state),
     );
     if (open.length > 0) this.#violations.push(`a push ended with 0, and ${open[0]?.find} is ${open[0]?.state}`);
   }
 
-  /** What a person says of a home that comes from another machine. */
-  #answers(kind: string, machine: MachineName): string[] {
-    if (kind !== 'push') return [];
-    return [...(this.#copied.has(machine) ? ['--copied'] : []), ...(this.#origin(machine) === OTHER_ORIGIN ? ['--yes'] : [])];
+  #backupOf(name: MachineName): string {
+    return join(this.#folder, `backup-${name}.sqlite`);
   }
 
+  /** The outbox of the archaeologist, as a person copies files. */
   #copyOutbox(from: string, to: string, withLog: boolean): void {
-    mkdirSync(to, { recursive: true });
+    const outbox = outboxesOf(from).find(
+      (name) => existsSync(join(from, 'outboxes', name, 'outbox.sqlite')) && this.#isOfArchaeologist(name),
+    );
+    if (outbox === undefined) return;
+    mkdirSync(join(to, 'outboxes', outbox), { recursive: true });
     for (const suffix of ['', '-wal', '-shm']) {
-      rmSync(join(to, `outbox.sqlite${suffix}`), { force: true });
-      const source = join(from, `outbox.sqlite${suffix}`);
-      if (existsSync(source) && (suffix === '' || (suffix === '-wal' && withLog)))
-        cpSync(source, join(to, `outbox.sqlite${suffix}`));
+      const [source, target] = [from, to].map((home) => join(home, 'outboxes', outbox, `outbox.sqlite${suffix}`)) as [
+        string,
+        string,
+      ];
+      rmSync(target, { force: true });
+      if (existsSync(source) && (suffix === '' || (suffix === '-wal' && withLog))) cpSync(source, target);
     }
+  }
+
+  #isOfArchaeologist(outbox: string): boolean {
+    return this.#homes().some((name) => profilesOf(this.#home(name)).get(outbox) === 'archaeologist');
+  }
+
+  /** A home as it was made, without outboxes. */
+  #setUp(name: MachineName, like: MachineName): void {
+    const template = this.#stage.templates.get(like)?.home ?? '';
+    rmSync(this.#home(name), { recursive: true, force: true });
+    cpSync(template, this.#home(name), { recursive: true, filter: (path) => !path.includes(`${template}/outboxes`) });
+    const config = join(this.#home(name), 'config.toml');
+    const text = readFileSync(config, 'utf8').replaceAll(/^outbox = .*\n/gm, '');
+    writeFileSync(config, this.#isAnonymous ? text.replaceAll('oai_auth = "basic"', 'oai_auth = "none"') : text);
+    this.#looked.delete(name);
+    this.#pointed.delete(name);
+  }
+
+  #damage(path: string, places: readonly number[]): void {
+    if (!existsSync(path)) return;
+    // What is in its log only would replace what was damaged.
+    const file = openSync(path, 'r+');
+    const bytes = fstatSync(file).size;
+    for (const place of places) writeSync(file, Buffer.from('damaged'), 0, 7, Math.floor(place * (bytes - 7)));
+    closeSync(file);
   }
 
   /** The document that `pas` would send, sent by a colleague. */
@@ -563,21 +793,27 @@ class Scene {
     );
   }
 
-  /** The trouble is over, and everybody who has something open pushes and looks until nothing changes any more. */
+  /** The trouble is over, and everybody who has something open pushes, looks and answers until nothing changes any more. */
   async settle(): Promise<void> {
     const { time, service } = this.#stage;
     await time.until(Promise.all(this.#aside));
+    this.#indexDelayMs = 0;
     service.mock.applySettings({ index_delay_ms: 0, token_ms: TOKEN_MS });
     service.mock.faults.set([]);
     service.nameAccount('archaeologist', ACCOUNT_IDS.archaeologist);
+    await this.#comeToRest();
+  }
+
+  async #comeToRest(): Promise<void> {
+    const { time } = this.#stage;
     for (let turn = 0; turn < QUIET_TURNS; turn += 1) {
       await time.until(time.sleep(2 * 3_600_000));
       const before = this.#states();
       for (const name of this.#homes()) {
         for (const origin of [ORIGIN, OTHER_ORIGIN]) {
-          const accounts = this.#accountsWithOpen(name, origin);
-          if (accounts.length > 0 && this.#origin(name) !== origin) this.#point(name, origin);
-          for (const account of accounts) await this.#pushAndLook(name, account);
+          const profiles = this.#profilesWithOpen(name, origin);
+          if (profiles.some((profile) => this.#origin(name, profile) !== origin)) this.#point(name, origin);
+          for (const profile of profiles) if (this.#mayPush(name, profile)) await this.#pushAndAnswer(name, profile);
         }
       }
       if (this.#states() === before && (turn > 0 || !this.#isOpen('queued', 'sending'))) return;
@@ -588,53 +824,169 @@ class Scene {
     return this.#homes().some((name) => this.#entries(name).some(({ state }) => states.includes(state)));
   }
 
-  #accountsWithOpen(name: MachineName, service: string): readonly Account[] {
-    const open = this.#entries(name).filter((entry) => entry.service === service && OPEN_STATES.includes(entry.state));
-    return ACCOUNTS.filter((account) => open.some(({ username }) => username === account));
+  #profilesWithOpen(name: MachineName, service: string): readonly Profile[] {
+    const open = this.#entries(name).filter(
+      ({ kind, service: at, state }) =>
+        at === service && (OPEN_STATES.includes(state) || (kind !== 'number' && state === 'refused')),
+    );
+    return PROFILES.filter((name) => open.some(({ profile }) => profile === name));
   }
 
-  async #pushAndLook(name: MachineName, account: Account): Promise<void> {
-    for (const command of ['push', 'reconcile']) {
-      if (!this.#accountsWithOpen(name, this.#origin(name)).includes(account)) return;
-      const args = [command, ...this.#answers(command, name)];
-      const { code, stderr } = await this.#run(name, account, args);
-      if (code !== OUTBOX_LEASED) continue;
-      // Of a process of the machine that a home comes from a person must say that it is gone. Of any other one a machine knows it.
-      if (this.#copied.has(name)) await this.#run(name, account, [...args, '--take-over']);
-      else if (stderr.includes(' is pushing this outbox'))
-        this.#violations.push(`${name} waits for a process that is gone: ${stderr}`);
+  /** Pushes, answers what is asked, and looks for what is uncertain then. */
+  async #pushAndAnswer(name: MachineName, profile: Profile): Promise<void> {
+    const isOpen = (): boolean =>
+      this.#entries(name).some((entry) => entry.profile === profile && OPEN_STATES.includes(entry.state));
+    await this.#bringPhotographs(name, profile);
+    await this.#sendAgain(name, profile);
+    for (let turn = 0; turn < MOST_ANSWERS && isOpen(); turn += 1) {
+      const { code, stderr } = await this.#push(name, profile);
+      const isContinued = await this.#continue(name, profile, stderr);
+      const held = this.#entries(name).filter(
+        (entry) => entry.profile === profile && entry.held !== null && entry.state === 'queued',
+      );
+      for (const entry of held) await this.#answer(name, profile, entry);
+      await this.#bringPhotographs(name, profile);
+      if (code === 0 || (held.length === 0 && !isContinued)) break;
     }
+    if (isOpen()) await this.#run(name, profile, ['reconcile']);
+  }
+
+  /** Those whose copies went with a home. */
+  async #bringPhotographs(name: MachineName, profile: Profile): Promise<void> {
+    const refused = this.#entries(name).filter(
+      (entry) => entry.profile === profile && entry.kind === 'photo' && entry.state === 'refused',
+    );
+    for (const { digest, find, ident, service } of refused) {
+      const known = this.#photographs.get(digest ?? '');
+      const record = this.#records(service).find((each) => each.ident === ident);
+      if (known === undefined || record?.isDeleted === true) continue;
+      const file = this.#machine(name).file(known.name, tinyPng(known.shade));
+      await this.#run(name, profile, ['photo', 'add', find, file]);
+    }
+  }
+
+  async #sendAgain(name: MachineName, profile: Profile): Promise<void> {
+    const refused = this.#entries(name).filter(
+      (entry) => entry.profile === profile && entry.kind === 'import' && entry.state === 'refused',
+    );
+    if (this.#wereBeside) for (const { find } of refused) await this.#run(name, profile, ['resolve', find, '--resend']);
+  }
+
+  /** Whether a new outbox goes on with an earlier one: where that is in no home any more, it does. */
+  async #continue(name: MachineName, profile: Profile, stderr: string): Promise<boolean> {
+    const [, earlier] = /--continue ([\da-f-]{36})/.exec(stderr) ?? [];
+    if (earlier === undefined) return false;
+    const isInUse = this.#homes().some(
+      (home) => machineOf(home) === machineOf(name) && profilesOf(this.#home(home)).has(earlier),
+    );
+    const answer = isInUse ? ['--separate'] : ['--continue', earlier, '--yes'];
+    const { code } = await this.#run(name, profile, ['outbox', 'adopt', ...answer]);
+    return code === 0;
+  }
+
+  async #answer(name: MachineName, profile: Profile, before: Entry): Promise<void> {
+    // What was answered for another one may have answered this.
+    const entry = this.#entries(name).find(({ id, outbox }) => id === before.id && outbox === before.outbox);
+    if (entry === undefined || !isForPerson(entry)) return;
+    const records = this.#records(entry.service);
+    const known: Known = { records, asked: this.#asked, entries: this.#inUse().flat(), isQuiet: this.#network.onItsWay === 0 };
+    const answer = answerTo(entry, known);
+    if (answer === undefined) return;
+    await this.#stage.time.until(this.#pas(name, profile, ['resolve', entry.find, '--entry', String(entry.id), ...answer]));
+    this.#acts.push({ note: askedOf(entry, known)?.note, atMs: this.#stage.time.nowMs });
+    const asked = askedOf(entry, known);
+    if (entry.kind === 'import' && answer[0] === '--drop' && asked !== undefined) asked.wasGivenUp = true;
   }
 
   #states(): string {
     return JSON.stringify(this.#homes().map((name) => this.#entries(name)));
   }
 
-  judge(): Outcome {
+  /** Of what is not pushed there any more, and of outboxes that nobody names, only what was accepted. */
+  #inUse(): (readonly Entry[])[] {
+    return this.#homes().map((name) =>
+      this.#entries(name).filter(
+        ({ outbox, profile, state }) => profile !== undefined && (state === 'accepted' || this.#isPushedFrom(name, outbox)),
+      ),
+    );
+  }
+
+  /** First as it came to rest by itself, then when a person has told what became of the rest. */
+  async judge(): Promise<Outcome> {
+    const first = this.#violationsNow();
+    const left = this.#inUse()
+      .flat()
+      .filter(({ state }) => state === 'uncertain').length;
+    if (first.length === 0 && left > 0) {
+      for (const name of this.#homes()) {
+        const uncertain = this.#entries(name).filter(
+          ({ profile, outbox, state }) => profile !== undefined && state === 'uncertain' && this.#isPushedFrom(name, outbox),
+        );
+        for (const entry of uncertain) {
+          if (entry.profile !== undefined && this.#origin(name, entry.profile) !== entry.service)
+            this.#point(name, entry.service);
+          await this.#answer(name, entry.profile as Profile, entry);
+        }
+      }
+      await this.#comeToRest();
+    }
+    const violations = first.length > 0 || left === 0 ? first : this.#violationsNow();
+    return {
+      trace: this.trace,
+      violations: [...this.#violations, ...this.#gaps(), ...this.#network.betrayed, ...this.#overwritten(), ...violations],
+      left,
+      sent: this.#inUse()
+        .flat()
+        .filter(({ state }) => state === 'accepted').length,
+    };
+  }
+
+  #violationsNow(): string[] {
     const { service, other } = this.#stage;
-    const homes = this.#homes().map((name) => this.#entries(name));
     const used = other?.wasUsed() === true ? [service, other] : [service];
-    const violations = used.flatMap((each) =>
+    return used.flatMap((each) =>
       judge({
         service: each.origin,
         records: recordsOf(each, PROJECT),
-        homes,
+        homes: this.#inUse(),
         asked: [...this.#asked.values()],
-        sentForAll: this.#sentForAll,
-        curated: this.#curated,
-        freed: this.#freed,
-        wasCopied: this.#wasCopied,
-        wereClocksSet: this.#wereClocksSet,
-        wasPutBack: this.#wasPutBack,
+        ...{ curated: this.#curated, freed: this.#freed, wasCopied: this.#wasCopied, wereClocksSet: this.#wereClocksSet },
+        ...{ wasPutBack: this.#wasPutBack, isAnonymous: this.#isAnonymous, isLate: this.#network.wasLate },
       }),
     );
-    const all = homes.flat();
-    return {
-      trace: this.trace,
-      violations: [...this.#violations, ...this.#gaps(), ...this.#network.betrayed, ...violations],
-      left: all.filter(({ state }) => state === 'uncertain').length,
-      sent: all.filter(({ state }) => state === 'accepted').length,
-    };
+  }
+
+  /** Numbers of curators that were replaced although nobody here had seen them, or had decided. */
+  #overwritten(): string[] {
+    if (this.#wasPutBack) return [];
+    const records = this.#records(ORIGIN);
+    const numbers = this.#network.departures.flatMap(({ atMs, method, url }) => {
+      const { pathname, searchParams } = new URL(url);
+      const ident = pathname.split('/').find((part) => /-N\d+$/.test(part));
+      return method === 'PATCH' && ident !== undefined ? [{ atMs, ident, value: searchParams.get('evidencni_cislo') ?? '' }] : [];
+    });
+    // One that was sent from here as well is nobody else's.
+    const strange = this.#curatedNumbers.filter(
+      ({ ident, value }) => !numbers.some((own) => own.ident === ident && own.value === value),
+    );
+    return strange.flatMap((curated) => {
+      const note = records.find(({ ident }) => ident === curated.ident)?.note;
+      const isOfRecord = ({ ident, value }: { ident: string; value: string }): boolean =>
+        ident === curated.ident && value !== curated.value;
+      const sentBefore = numbers.filter((number) => isOfRecord(number) && number.atMs <= curated.atMs);
+      const isKnownBy = (atMs: number): boolean =>
+        this.#acts.some((act) => (act.note ?? note) === note && act.atMs > curated.atMs && act.atMs <= atMs);
+      const wrong = numbers.find(
+        (number) =>
+          isOfRecord(number) &&
+          number.atMs > curated.atMs + LOOK_MS &&
+          !isKnownBy(number.atMs) &&
+          (sentBefore.some(({ value }) => value === number.value) || (!this.#isAnonymous && curated.isSeen)),
+      );
+      return wrong === undefined
+        ? []
+        : [`a curator gave ${curated.ident} the number ${curated.value}, and nobody was asked before ${wrong.value} replaced it`];
+    });
   }
 
   /** Requests of one machine, whose processes share a pace. */
@@ -656,21 +1008,38 @@ class Scene {
   }
 }
 
+const PUSH = ['push', '--yes'];
+/** For whoever wants to know why: with all that commands print. */
+const IS_SAID = process.env['SIMULATION_SAYS'] !== undefined;
+/** After these an outbox may not know what was asked for last. */
+const COPYING: readonly string[] = ['put-copy-back', 'copy-home', 'lose-home', 'roll-back', 'new-home'];
+
+function isCopying(step: Step): boolean {
+  return COPYING.includes(step.kind) || 'elsewhere' in step || ('does' in step && step.does === 'restore');
+}
+
+function machineOf(name: MachineName): (typeof MACHINES)[number] {
+  return name === 'second' ? 'laptop' : name;
+}
+
+function isForPerson({ state, held }: Entry): boolean {
+  return state === 'uncertain' || (state === 'queued' && held !== null);
+}
+
 /** Whether whoever does it may expect that all goes well. */
 function isFair(step: Step): boolean {
   switch (step.kind) {
     case 'import':
-    case 'import-again':
     case 'photo':
     case 'number':
     case 'wait':
     case 'steady-way':
-      return true;
+      return !('machine' in step) || step.machine === 'laptop';
     case 'push':
     case 'reconcile':
     case 'pull': {
-      const { fates, writes = [], killedAfter, disk, anyAccount } = step;
-      return fates.length + writes.length === 0 && killedAfter === undefined && disk === undefined && anyAccount === undefined;
+      const { fates, writes = [], killedAfter, disk } = step;
+      return step.machine === 'laptop' && fates.length + writes.length === 0 && killedAfter === undefined && disk === undefined;
     }
     default:
       return false;

@@ -2,13 +2,16 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { answerAtOnce } from './at-once.ts';
+import { answerAtOnce, drawUuids } from './at-once.ts';
 import { openStage, play, type Stage } from './play.ts';
 import { shrink } from './shrink.ts';
 import { tellStory } from './story.ts';
 
-/** Stories from one seed up to, not including, another one; or only those of them that are told on purpose about one of these themes. */
-type Part = { readonly from: number; readonly until: number; readonly themes?: readonly string[] };
+/**
+ * Stories from one seed up to, not including, another one; or only those of them that are told on purpose about one of these themes, or in
+ * which nobody looks.
+ */
+type Part = { readonly from: number; readonly until: number; readonly themes?: readonly string[]; readonly anonymous?: true };
 
 /** What came of them. `digest` is of all that happened: the same on any machine. */
 type Played = {
@@ -28,7 +31,7 @@ const PLAYED_TWICE = 50;
 /** A disk of memory flushes at once. */
 const DISK = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
-async function playPart(stage: Stage, { from, until, themes }: Part): Promise<Played> {
+async function playPart(stage: Stage, { from, until, themes, anonymous }: Part): Promise<Played> {
   const before = process.cpuUsage();
   const tally = { stories: 0, steps: 0, sent: 0, left: 0 };
   const all = createHash('sha256');
@@ -36,6 +39,7 @@ async function playPart(stage: Stage, { from, until, themes }: Part): Promise<Pl
   for (let seed = from; seed < until && found === undefined; seed += 1) {
     const story = tellStory(seed);
     if (themes?.includes(story.theme ?? '') === false) continue;
+    if (anonymous === true && story.steps[0]?.kind !== 'anonymous') continue;
     const { violations, left, sent, trace } = await play(stage, story);
     all.update(`${seed}\n${trace.join('\n')}\n`);
     if (violations.length > 0) found = await cutDown(stage, seed);
@@ -70,7 +74,7 @@ const folder = mkdtempSync(join(DISK, 'pas-simulation-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 // The mock keeps its photographs there.
 process.env['TMPDIR'] = folder;
-const stage = await openStage(folder);
+const stage = await openStage(folder, drawUuids());
 process.on('message', async (part: Part) => process.send?.(await playPart(stage, part)));
 process.on('disconnect', () => process.exit());
 process.send?.('ready');

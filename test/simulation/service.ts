@@ -115,6 +115,8 @@ function answered(mock: Service['mock'], { method, url, headers, body, address }
 export type ServiceRecord = {
   readonly ident: string;
   readonly note: string;
+  /** In words. */
+  readonly place: string;
   readonly number: string;
   readonly maker: string;
   /** SHA-512 of its photographs. */
@@ -136,6 +138,7 @@ export function recordsOf({ mock }: Pick<Service, 'mock'>, project: string): Ser
       madeMs: Date.parse(/"datum_zmeny":"([^"]+)"/.exec(body)?.[1] ?? ''),
       maker: creator,
       note: textOf(note),
+      place: /"lokalizace":\s*"([^"]*)"/.exec(body)?.[1] ?? '',
       number: textOf(number),
       digests: [...body.matchAll(/"sha_?512":\s*"([\da-f]{128})"/g)].map(([, digest = '']) => digest),
     };

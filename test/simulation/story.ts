@@ -5,6 +5,15 @@ import { THEMES, type Theme } from './themes.ts';
 /** Three people: two enter finds, and the third may give a number to each of them. */
 export const ACCOUNTS = ['archaeologist', 'researcher', 'archivist'] as const;
 export type Account = (typeof ACCOUNTS)[number];
+/** Each account has a profile with an outbox of its own, and the archaeologist one of a training service as well. */
+export const PROFILES = [...ACCOUNTS, 'training'] as const;
+export type Profile = (typeof PROFILES)[number];
+/** What the seed calls them. */
+export const ACCOUNT_IDS: Readonly<Record<Account, string>> = {
+  archaeologist: 'U-000408',
+  researcher: 'U-000102',
+  archivist: 'U-000020',
+};
 export const MACHINES = ['laptop', 'office'] as const;
 /** Where finds are kept: the home of each machine, and a second one on the laptop, which is there once it was copied or set up. */
 export const HOMES = [...MACHINES, 'second'] as const;
@@ -21,21 +30,50 @@ export type DiskFault = { readonly afterWrites: number; readonly kind: 'full' | 
 export type Sync = {
   readonly kind: 'push' | 'reconcile' | 'pull';
   readonly machine: MachineName;
-  readonly account: Account;
+  readonly account: Profile;
   readonly fates: Fates;
   /** By the number of the find, photograph or number that is sent. */
   readonly writes?: Fates;
   readonly killedAfter?: number;
   readonly disk?: DiskFault;
-  /** Also what others have queued. */
-  readonly anyAccount?: true;
+};
+
+/** What a person does beside a push, or by itself. */
+export const DOINGS = [
+  'edit',
+  'remove',
+  'validate',
+  'number-import',
+  'drop',
+  'undo',
+  /** As it really is. */
+  'decide',
+  'restore',
+  'adopt',
+  'check',
+  'copy',
+  'rehearse',
+] as const;
+export type Doing = (typeof DOINGS)[number];
+export type Done = {
+  readonly machine: MachineName;
+  readonly account: Account;
+  readonly does: Doing;
+  readonly find: string;
+  readonly value: string;
 };
 
 /** One thing that happens. A story is data, so that it can be cut down to what matters. */
 export type Step =
   | { readonly kind: 'import'; readonly machine: MachineName; readonly account: Account; readonly finds: readonly PlannedFind[] }
   /** Somebody imports the table that the find stood in once more. */
-  | { readonly kind: 'import-again'; readonly machine: MachineName; readonly find: string }
+  | {
+      readonly kind: 'import-again';
+      readonly machine: MachineName;
+      readonly find: string;
+      /** Also where it was not imported before. */
+      readonly elsewhere?: true;
+    }
   | {
       readonly kind: 'photo';
       readonly machine: MachineName;
@@ -51,9 +89,15 @@ export type Step =
       readonly machine: MachineName;
       readonly find: string;
       readonly value: string;
+      /** Who has not the find gives the number to its record. */
       readonly account?: Account;
     }
   | Sync
+  | ({ readonly kind: 'does' } & Done)
+  /** The same while a push runs, so long after its beginning. */
+  | ({ readonly kind: 'beside'; readonly fates: Fates; readonly afterMs: number } & Done)
+  /** A person answers whatever a push asks. */
+  | { readonly kind: 'answer'; readonly machine: MachineName; readonly account: Profile }
   | {
       readonly kind: 'two-pushes';
       readonly machine: MachineName;
@@ -82,9 +126,20 @@ export type Step =
   | { readonly kind: 'keep-copy'; readonly machine: MachineName }
   /** The outbox file is put back by hand as it was when a copy was kept. */
   | { readonly kind: 'put-copy-back'; readonly machine: MachineName; readonly withLog: boolean }
+  | { readonly kind: 'backup'; readonly machine: MachineName }
   | { readonly kind: 'copy-home'; readonly from: MachineName; readonly to: MachineName }
-  /** A second home is set up on the laptop, with an outbox of its own. */
+  /** A second home is set up on the laptop, with outboxes of its own. */
   | { readonly kind: 'new-home' }
+  /** A home is gone, and is set up again. */
+  | { readonly kind: 'lose-home'; readonly machine: MachineName }
+  | { readonly kind: 'keep-machine'; readonly machine: MachineName }
+  /** All of a machine is as it was when it was kept: its homes, and what it knows of them. */
+  | { readonly kind: 'roll-back'; readonly machine: MachineName }
+  /** Bytes of the journal are others, at so many of its places. */
+  | { readonly kind: 'damage-journal'; readonly machine: MachineName; readonly places: readonly number[] }
+  | { readonly kind: 'lose-journal'; readonly machine: MachineName }
+  /** Nobody signs in for harvesting. */
+  | { readonly kind: 'anonymous' }
   | { readonly kind: 'by-hand'; readonly find: string }
   /** Somebody at the service sets a record's number, corrects it, or deletes it. */
   | {
@@ -151,7 +206,24 @@ export function tellStory(seed: number): Story {
     if (alone === true) return { seed, theme, steps };
   }
   if (random.chance(0.3)) steps.push(...laterOn(random));
+  if (random.chance(0.25) && steps.every(mayBeAnonymous)) steps.unshift({ kind: 'anonymous' });
   return { seed, ...(theme === undefined ? {} : { theme }), steps };
+}
+
+/** What a machine no longer knows, and another one never knew, is seen at the service alone. */
+function mayBeAnonymous(step: Step): boolean {
+  switch (step.kind) {
+    case 'roll-back':
+    case 'lose-journal':
+    case 'damage-journal':
+    case 'other-account':
+    case 'put-service-back':
+      return false;
+    case 'copy-home':
+      return step.to === 'second';
+    default:
+      return !(step.kind === 'import-again' && step.elsewhere === true && step.machine !== 'second');
+  }
 }
 
 /** Nearly all faults show in a few steps, so most stories are short, and some are long. */
@@ -224,6 +296,7 @@ function nextSteps(random: Random, mood: Mood, finds: PlannedFind[]): Step[] {
   if (draw < 0.51) return [{ kind: 'index', delayMs: random.pick([0, 5000, 120_000, 8 * MINUTE_MS]) }];
   const fates = drawFates(random, mood.trouble);
   if (draw < 0.55) return [{ kind: 'two-pushes', machine, fates, apartMs: random.between(0, 400) }];
+  if (draw < 0.57) return [{ kind: 'beside', fates, afterMs: random.between(0, 900), ...doing(random, machine, find) }];
   if (draw < 0.59) return [{ kind: 'both-push', fates, apartMs: random.between(0, 400) }];
   const kind = draw < 0.82 ? 'push' : draw < 0.95 ? 'reconcile' : 'pull';
   const account = random.chance(kind === 'reconcile' ? 0.65 : 0.85) ? 'archaeologist' : 'researcher';
@@ -236,6 +309,12 @@ function nextSteps(random: Random, mood: Mood, finds: PlannedFind[]): Step[] {
       ...(random.chance(mood.kills) ? { killedAfter } : random.chance(mood.disks) ? { disk } : {}),
     },
   ];
+}
+
+const AT_ANY_TIME = ['edit', 'remove', 'validate', 'number-import', 'drop', 'undo', 'decide', 'check'] as const;
+
+export function doing(random: Random, machine: MachineName, find: string, among: readonly Doing[] = AT_ANY_TIME): Done {
+  return { machine, account: 'archaeologist', does: random.pick(among), find, value: numberOf(random) };
 }
 
 /** A photograph whose file is sometimes changed once it is queued. */
@@ -260,14 +339,18 @@ function servicing(random: Random): Step {
 }
 
 function copying(random: Random, machine: MachineName): Step[] {
-  switch (random.between(0, 3)) {
+  switch (random.between(0, 5)) {
     case 0:
       return [{ kind: 'keep-copy', machine }];
     case 1:
     case 2:
       return [{ kind: 'put-copy-back', machine, withLog: random.chance(0.5) }];
+    case 3:
+      return [{ kind: 'backup', machine }];
+    case 4:
+      return [{ kind: 'does', ...doing(random, machine, '', ['restore']) }];
     default:
-      return [{ kind: 'copy-home', from: 'laptop', to: 'office' }];
+      return [{ kind: 'copy-home', from: 'laptop', to: 'second' }];
   }
 }
 

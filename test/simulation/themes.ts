@@ -1,7 +1,7 @@
 import type { Random } from '../chaos/random.ts';
 import type { Fate } from './network.ts';
-import type { Account, Fates, MachineName, PlannedFind, Step, Sync } from './story.ts';
-import { curating, importing, numberOf } from './story.ts';
+import type { Account, Doing, Fates, MachineName, PlannedFind, Profile, Step, Sync } from './story.ts';
+import { curating, doing, importing, numberOf } from './story.ts';
 
 /** What happens seldom by chance, told on purpose. `alone`: nothing else happens between, which the judge could not tell from a fault. */
 export type Theme = { readonly alone?: true; tell(random: Random, finds: PlannedFind[]): Step[] };
@@ -13,7 +13,7 @@ const SPELLINGS = ['https://service.test/', 'https://SERVICE.test', 'https://ser
 
 type More = Partial<Sync>;
 
-const pushing = (machine: MachineName = 'laptop', account: Account = 'archaeologist', more: More = {}): Step => ({
+const pushing = (machine: MachineName = 'laptop', account: Profile = 'archaeologist', more: More = {}): Step => ({
   kind: 'push',
   machine,
   account,
@@ -26,6 +26,11 @@ const looking = (machine: MachineName = 'laptop', account: Account = 'archaeolog
   account,
   fates: [],
 });
+const answering = (machine: MachineName = 'laptop', account: Profile = 'archaeologist'): Step => ({
+  kind: 'answer',
+  machine,
+  account,
+});
 const waiting = (random: Random, ...minutes: readonly number[]): Step => ({ kind: 'wait', ms: random.pick(minutes) * MINUTE_MS });
 
 /** Where nobody knows whether it arrived. */
@@ -33,7 +38,7 @@ const UNKNOWN: readonly Fate[] = ['answer-lost', 'late', 'astray', 'unanswered',
 
 /** After an answer was lost, or where nobody knows whether one was. The first requests look for the account. */
 function doubtful(random: Random): More {
-  return { fates: [1, 2, 3, 4, 5].filter(() => random.chance(0.4)).map((nth) => [nth, random.pick(UNKNOWN)] as const) };
+  return { fates: [1, 2, 3, 4, 5, 6, 7, 8].filter(() => random.chance(0.4)).map((nth) => [nth, random.pick(UNKNOWN)] as const) };
 }
 
 /** The first that are sent meet this, and the others arrive. */
@@ -62,7 +67,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
     tell: (random, finds) => [
       { kind: 'keep-copy', machine: 'laptop' },
       ...(random.chance(0.5) ? importing(random, finds, 'laptop') : []),
-      pushing(),
+      pushing('laptop', 'archaeologist', random.pick([{}, {}, doubtful(random), meeting('dies')])),
       { kind: 'put-copy-back', machine: 'laptop', withLog: random.chance(0.5) },
       ...(random.chance(0.6) ? [{ kind: 'import-again', machine: 'laptop', find: random.pick(finds).id } as const] : []),
       pushing('laptop', 'archaeologist', random.chance(0.5) ? { fates: [[0, 'lost']] } : {}),
@@ -94,15 +99,19 @@ export const THEMES: Readonly<Record<string, Theme>> = {
     },
   },
   'a home goes to another machine': {
-    tell: (random) => {
-      const both = [pushing('laptop', 'archaeologist', doubtful(random)), pushing('office', 'archaeologist', doubtful(random))];
-      return [
-        { kind: 'copy-home', from: 'laptop', to: 'office' },
-        ...(random.chance(0.5) ? both : both.toReversed()),
-        waiting(random, 13, 130),
-        ...both,
-      ];
-    },
+    tell: (random) => [
+      pushing('laptop', 'archaeologist', random.chance(0.5) ? doubtful(random) : {}),
+      { kind: 'copy-home', from: 'laptop', to: 'office' },
+      // What is sent from the old place meanwhile must have come to the index, and from then on nothing is.
+      ...(random.chance(0.4) ? [pushing('laptop', 'archaeologist', meeting(random.pick(UNKNOWN)))] : []),
+      ...(random.chance(0.6) ? [pushing('office')] : []),
+      waiting(random, 40, 130),
+      { kind: 'index', delayMs: 0 },
+      { kind: 'does', machine: 'office', account: 'archaeologist', does: 'adopt', find: '', value: '' },
+      pushing('office', 'archaeologist', doubtful(random)),
+      answering('office'),
+      waiting(random, 13, 130),
+    ],
   },
   'a home is copied on its machine': {
     tell: (random, finds) => [
@@ -164,12 +173,15 @@ export const THEMES: Readonly<Record<string, Theme>> = {
     tell: (random, finds) => {
       const find = random.pick(finds).id;
       const by = (account: Account): Step => ({ kind: 'number', machine: 'laptop', find, account, value: numberOf(random) });
-      const numbers = [by('archivist'), by('archaeologist')];
-      const cut = [random.pick(['cut', 'lost', 'late', 'locked'] as const), random.pick(['arrives', 'cut'] as const)];
+      const cut = [random.pick(['cut', 'lost', 'answer-lost', 'locked'] as const), random.pick(['arrives', 'cut'] as const)];
       return [
         pushing(),
-        ...(random.chance(0.5) ? numbers : numbers.toReversed()),
-        pushing('laptop', random.pick(['archivist', 'archaeologist'] as const), { anyAccount: true, ...meeting(...cut) }),
+        by('archivist'),
+        pushing('laptop', 'archivist', meeting(...cut)),
+        ...(random.chance(0.5) ? [waiting(random, 1, 26)] : []),
+        by('archaeologist'),
+        ...(random.chance(0.4) ? [{ kind: 'pull', machine: 'laptop', account: 'archaeologist', fates: [] } as const] : []),
+        pushing(),
         ...(random.chance(0.5) ? [by('archivist')] : []),
         pushing('laptop', 'archivist'),
         pushing(),
@@ -525,5 +537,253 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       waiting(random, 26, 130),
       pushing(),
     ],
+  },
+  'a number is set back': {
+    alone: true,
+    tell: (random, finds) => {
+      const find = random.pick(finds).id;
+      const value = numberOf(random);
+      const number = { kind: 'number', machine: 'laptop', find, value } as const;
+      return [
+        number,
+        pushing(),
+        { kind: 'curator', find, does: 'number', value: numberOf(random) },
+        waiting(random, 1, 26),
+        { kind: 'pull', machine: 'laptop', account: 'archaeologist', fates: [] },
+        number,
+        pushing(),
+      ];
+    },
+  },
+  'a push dies at a number, and a curator sets another': {
+    tell: (random, finds) => {
+      const find = random.pick(finds).id;
+      return [
+        pushing(),
+        { kind: 'number', machine: 'laptop', find, value: numberOf(random) },
+        pushing(
+          'laptop',
+          'archaeologist',
+          meeting(random.pick(['dies', 'dies', 'lost', 'unanswered', 'answer-lost', 'bad-gateway-after'])),
+        ),
+        { kind: 'curator', find, does: 'number', value: numberOf(random) },
+        ...(random.chance(0.5) ? [waiting(random, 1, 26, 130)] : []),
+        pushing(),
+        waiting(random, 26, 130),
+        pushing(),
+      ];
+    },
+  },
+  'a machine is rolled back': {
+    alone: true,
+    tell: (random, finds) => {
+      const find = lastOf(finds);
+      const photo = (name?: string): Step => ({
+        ...{ kind: 'photo', machine: 'laptop', find, shade: random.between(0, 40_000) },
+        ...(name === undefined ? {} : { name }),
+      });
+      const known = finds.length;
+      return [
+        ...(random.chance(0.5) ? [pushing(), entering(random, finds), photo()] : [photo()]),
+        ...(random.chance(0.4) ? [photo('photo.png')] : []),
+        ...(random.chance(0.3) ? [{ kind: 'number', machine: 'laptop', find, value: numberOf(random) } as const] : []),
+        { kind: 'keep-machine', machine: 'laptop' },
+        ...(random.chance(0.3) ? [entering(random, finds)] : []),
+        ...(random.chance(0.3) ? [photo('photo.png')] : []),
+        pushing('laptop', 'archaeologist', random.chance(0.3) ? meeting('arrives', random.pick(UNKNOWN)) : {}),
+        // The index has had its time.
+        waiting(random, 40, 130, 3000),
+        { kind: 'roll-back', machine: 'laptop' },
+        ...(random.chance(0.5)
+          ? [{ kind: 'import-again', machine: 'laptop', find: (finds[known] ?? finds[0])?.id ?? '' } as const]
+          : []),
+        pushing(),
+        answering(),
+        ...(random.chance(0.3) ? [{ kind: 'roll-back', machine: 'laptop' } as const, pushing()] : []),
+      ];
+    },
+  },
+  'a second laptop has the same table': {
+    alone: true,
+    tell: (random, finds) => {
+      const again = (): Step => ({ kind: 'import-again', machine: 'office', find: finds[0]?.id ?? '', elsewhere: true });
+      const theirs = random.chance(0.5) ? [entering(random, finds, 'office', 1, 1), pushing('office')] : [];
+      return [
+        ...(random.chance(0.5) ? [...theirs, again()] : [pushing(), ...theirs]),
+        pushing('laptop', 'archaeologist', random.chance(0.4) ? meeting(random.pick(['answer-lost', 'unanswered', 'lost'])) : {}),
+        waiting(random, 40, 130, 3000),
+        ...(random.chance(0.5) ? [entering(random, finds, 'office', 1, 1), pushing('office'), waiting(random, 40, 3000)] : []),
+        again(),
+        { kind: 'photo', machine: 'office', find: finds[0]?.id ?? '', shade: random.between(0, 40_000) },
+        pushing('office'),
+        answering('office'),
+        ...(random.chance(0.4) ? [looking(), pushing()] : []),
+      ];
+    },
+  },
+  'a home is lost': {
+    tell: (random, finds) => {
+      const again = (): Step => ({ kind: 'import-again', machine: 'laptop', find: finds[0]?.id ?? '' });
+      return [
+        ...(random.chance(0.3) ? [entering(random, finds)] : []),
+        { kind: 'photo', machine: 'laptop', find: lastOf(finds), shade: random.between(0, 40_000) },
+        pushing('laptop', 'archaeologist', random.chance(0.6) ? doubtful(random) : meeting('dies')),
+        { kind: 'lose-home', machine: 'laptop' },
+        ...(random.chance(0.5) ? [entering(random, finds)] : []),
+        again(),
+        pushing(),
+        answering(),
+        ...(random.chance(0.5) ? [waiting(random, 1, 26)] : []),
+        pushing(),
+      ];
+    },
+  },
+  'two outboxes of one account on one machine': {
+    tell: (random, finds) => [
+      { kind: 'new-home' },
+      pushing('laptop', 'archaeologist', random.chance(0.5) ? doubtful(random) : {}),
+      { kind: 'import-again', machine: 'second', find: random.pick(finds).id, elsewhere: true },
+      ...(random.chance(0.5) ? [entering(random, finds, 'second')] : []),
+      pushing('second'),
+      answering('second'),
+      ...(random.chance(0.5) ? [waiting(random, 13, 130)] : []),
+      entering(random, finds, random.pick(['laptop', 'second'] as const)),
+      pushing('second'),
+      pushing(),
+    ],
+  },
+  'a journal is damaged or lost': {
+    tell: (random, finds) => {
+      const harm = (): Step =>
+        random.chance(0.3)
+          ? { kind: 'lose-journal', machine: 'laptop' }
+          : {
+              kind: 'damage-journal',
+              machine: 'laptop',
+              places: Array.from({ length: random.between(1, 8) }, () => random.next()),
+            };
+      return [
+        pushing('laptop', 'archaeologist', random.chance(0.5) ? doubtful(random) : {}),
+        ...(random.chance(0.4) ? [{ kind: 'keep-copy', machine: 'laptop' } as const] : []),
+        entering(random, finds),
+        pushing('laptop', 'archaeologist', random.chance(0.5) ? doubtful(random) : {}),
+        harm(),
+        entering(random, finds),
+        pushing('laptop', 'archaeologist', random.chance(0.3) ? doubtful(random) : {}),
+        pushing(),
+        ...(random.chance(0.5) ? [{ kind: 'put-copy-back', machine: 'laptop', withLog: true } as const, pushing()] : []),
+        ...(random.chance(0.3) ? [harm(), pushing()] : []),
+      ];
+    },
+  },
+  'a backup is restored': {
+    tell: (random, finds) => {
+      const restoring: Step = { kind: 'does', ...doing(random, 'laptop', '', ['restore']) };
+      return [
+        ...(random.chance(0.6) ? [pushing('laptop', 'archaeologist', random.chance(0.4) ? doubtful(random) : {})] : []),
+        { kind: 'backup', machine: 'laptop' },
+        entering(random, finds),
+        { kind: 'photo', machine: 'laptop', find: lastOf(finds), shade: random.between(0, 40_000) },
+        pushing('laptop', 'archaeologist', random.pick([doubtful(random), meeting('dies'), meeting('arrives', 'dies')])),
+        ...(random.chance(0.2) ? [{ kind: 'lose-home', machine: 'laptop' } as const] : []),
+        restoring,
+        ...(random.chance(0.5) ? [{ kind: 'import-again', machine: 'laptop', find: lastOf(finds) } as const] : []),
+        pushing('laptop', 'archaeologist', random.chance(0.4) ? doubtful(random) : {}),
+        ...(random.chance(0.3) ? [restoring, pushing()] : []),
+      ];
+    },
+  },
+  'a person decides, and thinks again': {
+    tell: (random, finds) => {
+      const find = random.pick(finds).id;
+      const by = (...among: readonly Doing[]): Step => ({ kind: 'does', ...doing(random, 'laptop', find, among) });
+      return [
+        ...(random.chance(0.3) ? [by('edit')] : []),
+        pushing(
+          'laptop',
+          'archaeologist',
+          meeting(random.pick([...UNKNOWN, 'closed', 'arrives']), random.pick(['closed', 'arrives'])),
+        ),
+        by('drop', 'decide'),
+        ...(random.chance(0.5) ? [{ kind: 'backup', machine: 'laptop' } as const] : []),
+        by('undo', 'remove', 'edit', 'drop'),
+        ...(random.chance(0.5) ? [{ kind: 'import-again', machine: 'laptop', find } as const] : []),
+        pushing(),
+        ...(random.chance(0.4) ? [by('restore'), by('undo', 'decide')] : [by('undo', 'decide', 'remove')]),
+        ...(random.chance(0.5) ? [waiting(random, 13, 130)] : []),
+        pushing(),
+      ];
+    },
+  },
+  'a photograph is given up, and wanted again': {
+    tell: (random, finds) => {
+      const find = random.pick(finds).id;
+      const photo: Step = { kind: 'photo', machine: 'laptop', find, shade: random.between(0, 40_000) };
+      return [
+        pushing(),
+        photo,
+        pushing('laptop', 'archaeologist', meeting(random.pick(['dies', 'lost', 'late', 'astray', 'closed']))),
+        { kind: 'does', ...doing(random, 'laptop', find, ['drop']) },
+        photo,
+        ...(random.chance(0.5) ? [waiting(random, 1, 26)] : []),
+        pushing(),
+      ];
+    },
+  },
+  'people work beside a push': {
+    tell: (random, finds) => {
+      const beside = (...among: readonly Doing[]): Step => ({
+        ...{ kind: 'beside', fates: doubtful(random).fates ?? [], afterMs: random.between(0, 1500) },
+        ...doing(random, 'laptop', random.pick(finds).id, among),
+      });
+      return [
+        entering(random, finds, 'laptop', 1, 4),
+        { kind: 'photo', machine: 'laptop', find: lastOf(finds), shade: random.between(0, 40_000) },
+        ...(random.chance(0.4) ? [{ kind: 'backup', machine: 'laptop' } as const] : []),
+        beside('edit', 'remove', 'validate', 'number-import', 'drop', 'restore', 'adopt', 'check'),
+        beside('edit', 'remove', 'validate', 'number-import', 'undo', 'restore', 'check'),
+        pushing(),
+      ];
+    },
+  },
+  'a training service beside the real one': {
+    tell: (random, finds) => {
+      const by = (does: Doing): Step => ({ kind: 'does', ...doing(random, 'laptop', random.pick(finds).id, [does]) });
+      return [
+        ...(random.chance(0.5)
+          ? [{ kind: 'number', machine: 'laptop', find: lastOf(finds), value: numberOf(random) } as const]
+          : []),
+        ...(random.chance(0.5) ? [by('rehearse')] : [by('copy'), pushing('laptop', 'training', doubtful(random))]),
+        pushing('laptop', 'archaeologist', random.chance(0.3) ? doubtful(random) : {}),
+        ...(random.chance(0.5) ? [by('copy'), pushing('laptop', 'training')] : []),
+        entering(random, finds),
+        ...(random.chance(0.5) ? [by('rehearse')] : []),
+        pushing(),
+      ];
+    },
+  },
+  'no clock is right': {
+    tell: (random, finds) => {
+      const set = (): Step => ({
+        ...{ kind: 'clock', machine: 'laptop' },
+        byMs: Math.round((random.next() - 0.5) * random.pick([3_600_000, 90_000_000, 2_000_000_000])),
+      });
+      const find = lastOf(finds);
+      return [
+        set(),
+        { kind: 'photo', machine: 'laptop', find, shade: random.between(0, 40_000) },
+        { kind: 'backup', machine: 'laptop' },
+        set(),
+        pushing('laptop', 'archaeologist', random.chance(0.6) ? doubtful(random) : {}),
+        set(),
+        ...(random.chance(0.5) ? [{ kind: 'does', ...doing(random, 'laptop', find, ['restore', 'edit']) } as const] : []),
+        { kind: 'import-again', machine: 'laptop', find },
+        set(),
+        pushing(),
+        ...(random.chance(0.5) ? [waiting(random, 1, 26), looking()] : []),
+        set(),
+        pushing(),
+      ];
+    },
   },
 };

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Clock } from '../../src/base/clock.ts';
+import { type Clock, monotonicMs, wallMs } from '../../src/base/clock.ts';
 import { growingFile } from '../../src/flows/harvest/growing-output.ts';
 import { harvestRecords } from '../../src/flows/harvest/harvest-records.ts';
 import { harvestVocabulary } from '../../src/flows/harvest/harvest-vocabulary.ts';
@@ -107,7 +107,7 @@ export function vocabularyClient(place: Place): StoryClient {
   const path = join(folder, 'vocabulary.sqlite');
   const { oaiBase, version, list } = place;
   let now = Date.now;
-  const clock: Clock = { now: () => now(), monotonicMs: () => now(), sleep: async () => {}, hold: () => {} };
+  const clock: Clock = { now: () => wallMs(now()), monotonicMs: () => monotonicMs(now()), sleep: async () => {}, hold: () => {} };
   return {
     run: async (run) => {
       now = run.clock.now;

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/base/clock.ts';
+import { type Clock, monotonicMs, wallMs } from '../../src/base/clock.ts';
 import { PasError } from '../../src/base/errors.ts';
 import { type Exchange, NoAnswerError } from '../../src/http/exchange.ts';
 import { HARVEST_RETRY, retrying } from '../../src/http/retry.ts';
@@ -224,8 +224,8 @@ class Story {
   #clock(): Clock {
     const service = this.#service;
     return {
-      now: () => service.nowMs + this.#skewMs,
-      monotonicMs: () => service.nowMs,
+      now: () => wallMs(service.nowMs + this.#skewMs),
+      monotonicMs: () => monotonicMs(service.nowMs),
       sleep: (ms) => service.advance(Math.ceil(ms)),
       hold: () => {},
     };

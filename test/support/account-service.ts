@@ -1,6 +1,6 @@
 import type { OpenService } from '../../src/flows/push/identify-account.ts';
 import type { HttpRequest, HttpResponse } from '../../src/http/exchange.ts';
-import type { KnownAccount } from '../../src/outbox/accounts.ts';
+import type { KnownAccount } from '../../src/outbox/bound-account.ts';
 import { ADDRESS, USERNAME } from './temp-outbox.ts';
 
 /** Who the service says an account is; the first is the one that every outbox of the tests knows. */
@@ -24,13 +24,13 @@ export type AskedService = OpenService & { readonly asked: HttpRequest[] };
 /** A service that says this of whoever's token it is, and answers writes as it is told. */
 export function serviceSaying(
   said: KnownAccount | HttpResponse | Error,
-  { tokenIsLent = false, onWrite }: { tokenIsLent?: boolean; onWrite?: (request: HttpRequest) => HttpResponse } = {},
+  { usesExternalToken = false, onWrite }: { usesExternalToken?: boolean; onWrite?: (request: HttpRequest) => HttpResponse } = {},
 ): AskedService {
   const asked: HttpRequest[] = [];
   return {
     asked,
     baseUrl: ADDRESS,
-    tokenIsLent,
+    ...{ username: USERNAME, usesExternalToken },
     session: { token: async () => 'token', renew: async () => 'fresh' },
     send: async (request) => {
       asked.push(request);

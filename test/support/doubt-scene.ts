@@ -1,6 +1,7 @@
+import { serverMs } from '../../src/base/clock.ts';
 import type { HarvestedElements, HarvestedFile, HarvestedFind } from '../../src/find/harvested-find.ts';
 import { shownKindOf } from '../../src/flows/reconcile/judge-absence.ts';
-import { type ImportDoubt, judgeImports } from '../../src/flows/reconcile/judge-doubt.ts';
+import { judgeImports, type UncertainImport } from '../../src/flows/reconcile/judge-import.ts';
 import type { View, Window } from '../../src/flows/reconcile/verdict.ts';
 
 export const START = Date.UTC(2024, 5, 1, 20, 0, 0);
@@ -17,13 +18,19 @@ export const SENT: HarvestedElements = {
   geom_wkt: 'POINT (14.4 50.1)',
 };
 
-export function window(fromMs: number, ...given: readonly Window['accounts'][]): Window {
-  const accounts = given.length === 0 ? new Set([USER]) : given[0];
-  const untilMs = fromMs + 10 * MINUTE;
-  return { fromMs, untilMs, answeredMs: untilMs, settledMs: untilMs, accounts };
+export function window(fromMs: number, { untilMs = fromMs + 10 * MINUTE, accounts = new Set([USER]) }: WindowPart = {}): Window {
+  return {
+    bounds: { fromMs: serverMs(fromMs), untilMs: serverMs(untilMs), settledMs: serverMs(fromMs + 10 * MINUTE) },
+    accounts,
+  };
 }
 
-export function doubt(entryId: number, more: Partial<ImportDoubt> = {}): ImportDoubt {
+type WindowPart = { readonly untilMs?: number; readonly accounts?: Window['accounts'] };
+
+/** Of attempts before which the service had not said the time. */
+export const TIME_UNKNOWN: Window = { bounds: undefined, accounts: new Set([USER]) };
+
+export function doubt(entryId: number, more: Partial<UncertainImport> = {}): UncertainImport {
   return {
     entryId,
     elements: SENT,
@@ -77,6 +84,6 @@ export function sightsOf(elements: HarvestedElements, stav: number, user = USER)
   return new Map([[shownKindOf(elements, stav), new Set([user])]]);
 }
 
-export function kinds(doubts: readonly ImportDoubt[], seen: View): Record<number, string> {
+export function kinds(doubts: readonly UncertainImport[], seen: View): Record<number, string> {
   return Object.fromEntries([...judgeImports(doubts, seen)].map(([id, verdict]) => [id, verdict.kind]));
 }

@@ -1,20 +1,25 @@
-import { noWalls } from '../../src/flows/push/left-out.ts';
-import { type PushToEnd, pushToEnd } from '../../src/flows/push/push-to-end.ts';
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '../../src/base/clock.ts';
+import { asFoundDigest } from '../../src/find/as-found.ts';
+import { createBreakers } from '../../src/flows/push/circuit-breaker.ts';
+import { type PushAllOptions, pushAll } from '../../src/flows/push/push-all.ts';
 import { sha512Of } from '../../src/http/digest.ts';
 import { type Exchange, type HttpRequest, type HttpResponse, NoAnswerError } from '../../src/http/exchange.ts';
 import { makePace } from '../../src/http/pacer.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
 import { REFUSAL } from '../../src/oai/record.ts';
-import type { KnownAccount } from '../../src/outbox/accounts.ts';
-import { addImport } from '../../src/outbox/entries.ts';
+import type { KnownAccount } from '../../src/outbox/bound-account.ts';
+import { addImport, addPhoto, type Target } from '../../src/outbox/entries.ts';
 import { ENTRY_KINDS } from '../../src/outbox/entry.ts';
-import type { ServiceOutbox } from '../../src/outbox/open-outbox.ts';
+import { headerOf, type Outbox } from '../../src/outbox/open-outbox.ts';
 import { insertFind } from '../../src/outbox/stored-finds.ts';
 import { EVA_SAID, serviceSaying } from './account-service.ts';
 import type { ManualClock } from './manual-clock.ts';
 import { memoryPaceStore } from './memory-pace-store.ts';
 import { answer, OAI_BASE, oaiError, oaiXml } from './scripted-oai.ts';
-import { newMachine } from './temp-outbox.ts';
+import { openAt, tempFolder } from './temp-outbox.ts';
 
 /** Without a digest the service has changed its bytes. */
 type StoredFile = { readonly name: string; readonly atMs: number; readonly sha512Hex?: string };
@@ -32,18 +37,23 @@ type Stored = {
 /** What becomes of a write: done, done and answered with a failure, or not done. */
 type Fate = 'done' | 'done-but-500' | '500';
 
+const DAY_MS = 86_400_000;
+
 /** Both interfaces of a service in memory, signed in as one account. */
 export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID) {
   const records = new Map<string, Stored>();
   const writes: string[] = [];
   const asked: string[] = [];
   const habits = {
+    /** Its answers say the time. */
+    tellsTime: true,
     fate: (_write: string): Fate => 'done',
     beforeHarvest: async (_request: HttpRequest): Promise<void> => {},
   };
+  const dated = () => (habits.tellsTime ? { date: new Date(clock.now()).toUTCString() } : {});
   const said = (status: number, ident?: string): HttpResponse => ({
     status,
-    headers: { date: new Date(clock.now()).toUTCString(), ...(ident === undefined ? {} : { 'x-record-id': ident }) },
+    headers: { ...dated(), ...(ident === undefined ? {} : { 'x-record-id': ident }) },
     body: Buffer.from(status < 300 ? '' : '{"detail":"said"}'),
   });
   const make = (inner: string, user = account.identCely): string => {
@@ -68,7 +78,11 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
       return { write: `${ident} = ${value}`, done: () => (isThere() ? undefined : setNumber(ident, value)) };
     }
     const name = /filename="([^"]*)"/.exec(body)?.[1] ?? '';
-    if (ident !== '') return { write: `${ident} + ${name}`, done: () => addFile(ident, name) };
+    if (ident !== '')
+      return {
+        write: `${ident} + ${name}`,
+        done: () => addFile(ident, name, sha512Of(Buffer.from(contentIn(body))).toString('hex')),
+      };
     const inner = /<samostatny_nalez>([\s\S]*)<\/samostatny_nalez>/.exec(body)?.[1] ?? '';
     return { write: /<poznamka>([^<]*)</.exec(inner)?.[1] ?? '', done: () => make(inner) };
   };
@@ -95,7 +109,9 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
       throw new NoAnswerError('reset', false, 'the body broke off', { cause });
     });
     await clock.sleep(50);
-    return request.url.endsWith('/api/uzivatel-info/') ? service.send(request) : answerWrite(request, body);
+    if (!request.url.endsWith('/api/uzivatel-info/')) return answerWrite(request, body);
+    const { headers, ...answered } = await service.send(request);
+    return { ...answered, headers: { ...headers, ...dated() } };
   };
   const harvest: Exchange = async (request) => {
     asked.push(new URL(request.url).search);
@@ -103,25 +119,35 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
     return answer(harvested(new URL(request.url).searchParams, records, clock));
   };
   const client = openOaiClient({ oaiBase: OAI_BASE, version: '2.2', credentials: { kind: 'none' }, exchange: harvest });
-  const machine = newMachine();
-  const push = async (outbox: ServiceOutbox, more: Partial<PushToEnd> = {}, forMs = 60_000) => {
-    const running = pushToEnd({
-      ...{ outbox, service: { ...service, send }, baseUrl: service.baseUrl, session: service.session, send, clock },
-      ...{ kinds: ENTRY_KINDS, recordKeys: undefined, limit: undefined, anyAccount: false, takeOver: false },
-      ...{ maxInFlight: 4, answerTimeoutMs: 1000, settleMs: 1000, walls: noWalls(), photosFolder: 'none' },
-      harvesting: { open: async () => client, auth: 'bearer', format: 'oai_svc', settleMs: 1000, indexAllowanceMs: 0 },
+  const push = async (outbox: Outbox, more: Partial<PushAllOptions> = {}, forMs = 60_000) => {
+    const running = pushAll({
+      ...{ outbox, service: { ...service, send }, clock },
+      ...{ kinds: ENTRY_KINDS, recordKeys: undefined, limit: undefined, machine: '' },
+      ...{ onMatch: 'hold' as const, mayLook: true, lookBackMs: 30 * DAY_MS },
+      lock: lockOf(outbox, clock),
+      ...{ maxInFlight: 4, answerTimeoutMs: 1000, settleMs: 1000, breakerMemory: createBreakers(), photosFolder: 'none' },
+      harvesting: { open: async () => client, auth: 'bearer', format: 'oai_svc', indexAllowanceMs: 0 },
       pace: makePace({ clock, scopes: ['address:a'], intervalMs: 100, store: memoryPaceStore(clock) }),
-      recognition: machine,
       report: () => {},
       stop: new AbortController().signal,
       abort: new AbortController().signal,
       ...more,
     });
-    running.catch(() => {});
+    let isDone = false;
+    running.then(done, done);
+    function done(): void {
+      isDone = true;
+    }
     await clock.advance(forMs);
+    // A photograph is read from a disk, which no clock of a test waits for.
+    for (let tries = 0; tries < 2000 && !isDone; tries += 1) await (clock.sleeping === 0 ? delay(1) : clock.advance(50));
     return running;
   };
-  return { records, writes, asked, habits, client, machine, make, change, addFile, setNumber, push };
+  return { open: { ...service, send }, records, writes, asked, habits, client, make, change, addFile, setNumber, push };
+}
+
+function contentIn(body: string): string {
+  return /\r\n\r\n([\s\S]*?)\r\n--/.exec(body)?.[1] ?? '';
 }
 
 async function textOf({ body }: HttpRequest): Promise<string> {
@@ -182,9 +208,62 @@ export function innerOf(note: string): string {
 }
 
 /** Queues a find whose record can be told from others by its note. */
-export function queueFind(outbox: ServiceOutbox, localId: string, note = localId): { findId: number; entryId: number } {
-  const findId = insertFind(outbox, { localId, elements: { poznamka: note } });
+export function queueFind(outbox: Outbox, localId: string, note = localId): { findId: number; entryId: number } {
+  const elements = { projekt: { id: PROJECT, text: 'x' }, poznamka: note };
+  const findId = insertFind(outbox, { localId, elements });
   const document = Buffer.from(`<svc xmlns="urn:svc/2.2/"><samostatny_nalez>${innerOf(note)}</samostatny_nalez></svc>`);
-  const entryId = addImport(outbox, findId, { document, documentSha512: sha512Of(document), project: PROJECT, issues: [] });
+  const content = { digest: asFoundDigest(elements, 'full') };
+  const entryId = addImport(outbox, findId, {
+    document,
+    documentSha512: sha512Of(document),
+    ...content,
+    project: PROJECT,
+    issues: [],
+  });
   return { findId, entryId };
+}
+
+/** Queues a photograph with these bytes, which lies in a file of its own. */
+export function queuePhotograph(outbox: Outbox, target: Target, name: string, bytes: string): number {
+  const link = join(tempFolder(), name);
+  writeFileSync(link, bytes);
+  const content = Buffer.from(bytes);
+  return addPhoto(outbox, target, { name, mediaType: 'image/jpeg', sha512: sha512Of(content), sizeBytes: content.length, link });
+}
+
+/** The lock that a push of the outbox takes. */
+export function lockOf(outbox: Outbox, clock: Clock) {
+  const { outbox: outboxId } = headerOf(outbox);
+  return { folder: dirname(outbox.path), outboxId, clock, holder: { pid: process.pid, host: 'here' } };
+}
+
+/** A computer with one journal for all outboxes that are pushed on it. */
+export function aComputer(clock: Clock) {
+  const folder = tempFolder();
+  const aside = tempFolder();
+  const opened: Outbox[] = [];
+  const open = (name = 'outbox'): Outbox => {
+    const outbox = openAt(join(folder, `${name}.sqlite`), join(folder, 'journal.sqlite'), { clock });
+    opened.push(outbox);
+    return outbox;
+  };
+  const close = (): void => {
+    for (const outbox of opened.splice(0)) outbox.close();
+  };
+  return {
+    folder,
+    open,
+    /** Copies its disk, which nothing may be open on. */
+    save(): void {
+      close();
+      cpSync(folder, aside, { recursive: true });
+    },
+    /** Puts the disk back as it was. */
+    rollBack(): void {
+      close();
+      rmSync(folder, { recursive: true });
+      cpSync(aside, folder, { recursive: true });
+    },
+    [Symbol.dispose]: close,
+  };
 }

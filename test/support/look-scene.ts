@@ -1,17 +1,19 @@
+import { serverMs } from '../../src/base/clock.ts';
 import { type Reconciled, reconcile } from '../../src/flows/reconcile/reconcile-entries.ts';
+import { evidenceOf } from '../../src/outbox/attempts.ts';
 import { claim, settle } from '../../src/outbox/claims.ts';
 import { addNumber, addPhoto, entryById } from '../../src/outbox/entries.ts';
 import type { Entry } from '../../src/outbox/entry.ts';
-import { evidenceOf } from '../../src/outbox/evidence.ts';
 import { EVA_SAID } from './account-service.ts';
 import { findService, innerOf, queueFind } from './find-service.ts';
 import { manualClock } from './manual-clock.ts';
-import { ACCOUNT_ID, tempOutbox } from './temp-outbox.ts';
+import { tempOutbox } from './temp-outbox.ts';
 
-type Ended = 'accepted' | 'uncertain' | 'refused';
+type Ended = 'accepted' | 'uncertain' | 'refused' | 'lost';
+const SETTLE_MS = 1000;
 
 /** An outbox, and the service that it looks at. A minute is over between one thing and the next. */
-export function lookScene() {
+export function lookScene({ tellsTime = true } = {}) {
   const clock = manualClock();
   const outbox = tempOutbox(clock);
   const service = findService(clock);
@@ -21,18 +23,39 @@ export function lookScene() {
     if (found === undefined) throw new Error('no such entry');
     return found;
   };
-  /** One attempt of it, which the service has answered in time. */
-  const end = async (id: number, state: Ended, identCely = ''): Promise<number> => {
-    const claimed = claim(outbox, id, () => ({ method: 'POST', path: '/', accountId: ACCOUNT_ID }));
+  const begin = (id: number) => {
+    const [now, account] = [tellsTime ? serverMs(clock.now()) : null, EVA_SAID.identCely];
+    const claimed = claim(outbox, id, () => ({
+      method: 'POST',
+      path: '/',
+      account,
+      serverMs: now,
+      sentByMs: now,
+      settleMs: SETTLE_MS,
+    }));
     if (claimed === undefined) throw new Error('the entry is not queued');
+    return claimed;
+  };
+  /** One attempt of each, at once; `lost`: no answer came. */
+  const endAll = async (ids: readonly number[], state: Ended, identCely = ''): Promise<void> => {
     const settlements = {
       accepted: { state: 'accepted', identCely } as const,
       uncertain: { state: 'uncertain', reason: 'no answer' } as const,
+      lost: { state: 'uncertain', reason: 'no answer' } as const,
       refused: { state: 'refused', reason: 'said', issues: [] } as const,
     };
-    const serverDateAt = Math.floor(clock.now() / 1000) * 1000;
-    settle(outbox, claimed, settlements[state], { outcome: state, status: state === 'accepted' ? 201 : 500, serverDateAt });
+    const answered = { accepted: 201, uncertain: 500, refused: 422, lost: undefined }[state];
+    const endedAt = serverMs(Math.floor(clock.now() / 1000) * 1000);
+    for (const claimed of ids.map(begin))
+      settle(outbox, claimed, settlements[state], {
+        outcome: state === 'lost' ? 'uncertain' : state,
+        ...(answered === undefined ? {} : { status: answered }),
+        ...(tellsTime ? { endedAt, ...(answered === undefined ? {} : { serverDateAt: endedAt }) } : {}),
+      });
     await clock.advance(60_000);
+  };
+  const end = async (id: number, state: Ended, identCely = ''): Promise<number> => {
+    await endAll([id], state, identCely);
     return id;
   };
   return {
@@ -41,8 +64,10 @@ export function lookScene() {
     service,
     progress,
     entry,
+    begin,
     end,
-    evidence: (id: number) => evidenceOf(outbox, id).map(({ basis }) => basis),
+    endAll,
+    evidence: (id: number) => evidenceOf(outbox, entry(id)).map(({ basis }) => basis),
     /** A find whose sending ended so; `isMade`: the service has it. */
     find: async (localId: string, state: Ended, isMade = state === 'accepted', note = localId) => {
       const { findId, entryId } = queueFind(outbox, localId, note);
@@ -52,17 +77,12 @@ export function lookScene() {
     },
     queuePhoto: (name: string, byte: number, identCely: string | null, findId: number | null = null) =>
       addPhoto(outbox, { findId, identCely }, { name, mediaType: 'image/jpeg', sha512: Buffer.alloc(64, byte), sizeBytes: 3 }),
-    queueNumber: (value: string, identCely: string) => addNumber(outbox, { findId: null, identCely }, value),
-    /** Since an older copy was put back, what was sent before it may have been sent. */
-    doubt: (id: number, fromMs: number, untilMs: number) =>
-      void outbox
-        .sql("update entries set state = 'uncertain', doubt_from_at = ?, doubt_until_at = ? where id = ?")
-        .run(fromMs, untilMs, id),
-    look: async (recordKeys?: readonly string[], { aheadMs = 0, settleMs = 1000 } = {}): Promise<Reconciled[]> => {
+    queueNumber: (value: string, identCely: string, expects: string | null = null) =>
+      addNumber(outbox, { findId: null, identCely }, value, expects),
+    look: async (recordKeys?: readonly string[]): Promise<Reconciled[]> => {
       const running = reconcile({
-        ...{ outbox, client: service.client, format: 'oai_svc', indexAllowanceMs: 0, settleMs, recordKeys },
-        ...{ user: EVA_SAID.identCely, harvester: EVA_SAID.identCely },
-        clock: { ...clock, now: () => clock.now() + aheadMs },
+        ...{ outbox, client: service.client, format: 'oai_svc', indexAllowanceMs: 0, recordKeys, clock },
+        harvester: EVA_SAID.identCely,
         onProgress: (done, total) => progress.push([done, total]),
       });
       running.catch(() => {});

@@ -1,17 +1,24 @@
-import { noWalls } from '../../src/flows/push/left-out.ts';
-import { type PushEvent, startRun } from '../../src/flows/push/push-run.ts';
-import { settlementOf } from '../../src/flows/push/settle-outcome.ts';
+import { monotonicMs } from '../../src/base/clock.ts';
+import type { AttemptOutcome } from '../../src/base/outcomes.ts';
+import { createBreakers } from '../../src/flows/push/circuit-breaker.ts';
+import type { PushEvent } from '../../src/flows/push/push-context.ts';
+import { PushSession } from '../../src/flows/push/push-session.ts';
+import type { Sent } from '../../src/flows/push/send-entry.ts';
+import { createServerClock } from '../../src/flows/push/server-clock.ts';
 import { sha512Of } from '../../src/http/digest.ts';
 import { NoAnswerError } from '../../src/http/exchange.ts';
+import { settle } from '../../src/outbox/claims.ts';
 import { addImport, addNumber, addPhoto, entryById } from '../../src/outbox/entries.ts';
 import { ENTRY_KINDS } from '../../src/outbox/entry.ts';
-import { closeAttempt, openAttempt } from '../../src/outbox/journal.ts';
 import { insertFind } from '../../src/outbox/stored-finds.ts';
+import type { Outcome } from '../../src/pas-api/outcome.ts';
+import { EVA_SAID } from './account-service.ts';
+import { claimEntry } from './attempted-entries.ts';
 import { inWords } from './in-words.ts';
 import { manualClock } from './manual-clock.ts';
-import { ACCOUNT_ID, queueImport, tempOutbox } from './temp-outbox.ts';
+import { tempOutbox } from './temp-outbox.ts';
 
-export type Told = Parameters<typeof settlementOf>[2];
+export type Told = Outcome;
 
 export const RECORD = 'C-202400101-N00001';
 /** What the pace of such a push gives whoever slows down. */
@@ -30,9 +37,17 @@ export function aPush() {
   const unused = async (): Promise<never> => {
     throw new NoAnswerError('reset', false, 'nothing is sent here');
   };
-  const run = startRun({
-    ...{ outbox, accountId: ACCOUNT_ID, anyAccount: false, baseUrl: 'http://service', kinds: ENTRY_KINDS, clock },
-    ...{ recordKeys: undefined, limit: undefined, maxInFlight: 4, answerTimeoutMs: 1000, settleMs: 600_000, walls: noWalls() },
+  const session = new PushSession({
+    ...{ outbox, account: EVA_SAID.identCely, baseUrl: 'http://service', kinds: ENTRY_KINDS, clock },
+    serverClock: createServerClock(clock),
+    ...{
+      recordKeys: undefined,
+      limit: undefined,
+      maxInFlight: 4,
+      answerTimeoutMs: 1000,
+      settleMs: 600_000,
+      breakerMemory: createBreakers(),
+    },
     pace: { slowDown, approach: unused, depart: unused, waitMs: unused, pause: unused, setPause: unused },
     session: { token: unused, renew: unused },
     send: unused,
@@ -49,16 +64,33 @@ export function aPush() {
     if (found === undefined) throw new Error('no such entry');
     return found;
   };
+  const sent = (outcome: Outcome, more: Partial<Sent> = {}): Sent => ({
+    ...{ outcome, status: undefined, serverDateAt: undefined, tookMs: 1, departedAt: clock.monotonicMs(), token: 'token' },
+    ...more,
+  });
   return {
-    run,
+    session,
+    sent,
     clock,
     slowed,
     events,
     entry,
     outbox,
-    settled: (id: number, told: Told, departedAtMs = 1) => inWords(settlementOf(run, entry(id), told, departedAtMs)),
-    anImport: (localId = 'K-1', project = 'C-202400101') => queueImport(outbox, localId, project).entryId,
-    aNumber: (value = 'INV 1', identCely = RECORD) => addNumber(outbox, { findId: null, identCely }, value),
+    settled: (id: number, told: Told, departedAtMs = 1) =>
+      inWords(session.decideOnce(entry(id), sent(told, { departedAt: monotonicMs(departedAtMs) })).settlement),
+    /** Two imports under way at once, of the same project. */
+    beside: (...ids: number[]) => {
+      for (const id of ids) session.takeOff(entry(id), Promise.resolve());
+    },
+    land: (...ids: number[]) => {
+      for (const id of ids) session.land(entry(id));
+    },
+    anImport: (localId = 'K-1', project: string | null = 'C-202400101'): number => {
+      const document = Buffer.from(`<document>${localId}</document>`);
+      const content = { document, documentSha512: sha512Of(document), digest: null, project, issues: [] };
+      return addImport(outbox, insertFind(outbox, { localId, elements: {} }), content);
+    },
+    aNumber: (value = 'INV 1', identCely = RECORD) => addNumber(outbox, { findId: null, identCely }, value, null),
     aPhotograph: (identCely = RECORD) =>
       addPhoto(
         outbox,
@@ -68,13 +100,17 @@ export function aPush() {
     anImportOf: (lines: readonly string[]): number => {
       const document = Buffer.from(lines.join('\n'));
       const findId = insertFind(outbox, { localId: 'K-1', elements: {} });
-      return addImport(outbox, findId, { document, documentSha512: sha512Of(document), project: 'C-202400101', issues: [] });
+      return addImport(outbox, findId, {
+        document,
+        documentSha512: sha512Of(document),
+        digest: null,
+        project: 'C-202400101',
+        issues: [],
+      });
     },
-    triedInVain: (id: number, times: number) => {
+    triedInVain: (id: number, times: number, outcome: AttemptOutcome = 'busy') => {
       for (let time = 0; time < times; time += 1)
-        closeAttempt(outbox, openAttempt(outbox, id, { method: 'POST', path: '/x', accountId: ACCOUNT_ID }), {
-          ...{ outcome: 'busy', status: 429, reason: null },
-        });
+        settle(outbox, claimEntry(outbox, id), { state: 'queued', reason: 'busy', notBeforeAt: 0 }, { outcome });
     },
     change: (sql: string) => void outbox.sql(sql).run(),
     now: () => clock.now(),

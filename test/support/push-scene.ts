@@ -1,16 +1,17 @@
 import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
-import { noWalls } from '../../src/flows/push/left-out.ts';
-import { type PushResult, push } from '../../src/flows/push/push-due.ts';
-import type { PushContext, PushEvent } from '../../src/flows/push/push-run.ts';
+import { createBreakers } from '../../src/flows/push/circuit-breaker.ts';
+import { drainQueue, type PushResult } from '../../src/flows/push/drain-queue.ts';
+import type { PushContext, PushEvent } from '../../src/flows/push/push-context.ts';
+import { createServerClock } from '../../src/flows/push/server-clock.ts';
 import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../src/http/exchange.ts';
 import { makePace } from '../../src/http/pacer.ts';
-import { entriesOfService } from '../../src/outbox/entries.ts';
+import { selectEntries } from '../../src/outbox/entries.ts';
 import { ENTRY_KINDS, type EntryState } from '../../src/outbox/entry.ts';
-import type { ServiceOutbox } from '../../src/outbox/open-outbox.ts';
+import type { Outbox } from '../../src/outbox/open-outbox.ts';
+import { EVA_SAID } from './account-service.ts';
 import type { ManualClock } from './manual-clock.ts';
 import { memoryPaceStore } from './memory-pace-store.ts';
-import { ACCOUNT_ID } from './temp-outbox.ts';
 
 export const LATENCY_MS = 400;
 
@@ -21,9 +22,11 @@ export type Asked = {
   readonly url: string;
   readonly body: string;
   readonly token: string;
+  /** Of the import; null for anything else. */
+  readonly project: string | null;
 };
 
-type More = Partial<Pick<PushContext, 'limit' | 'maxInFlight' | 'session' | 'pace' | 'walls'>> & {
+type More = Partial<Pick<PushContext, 'limit' | 'maxInFlight' | 'session' | 'pace' | 'breakerMemory'>> & {
   /** How long the push is watched. */
   readonly forMs?: number;
 };
@@ -37,15 +40,22 @@ export function scene(
   const asked: Asked[] = [];
   const events: PushEvent[] = [];
   const stop = new AbortController();
-  const walls = noWalls();
+  const breakerMemory = createBreakers();
   const pace = makePace({ clock, scopes: ['address:a'], intervalMs: 100, store: memoryPaceStore(clock) });
-  const send = async (request: HttpRequest): Promise<HttpResponse> => {
+  const sendFrom = async (outbox: Outbox, request: HttpRequest): Promise<HttpResponse> => {
     await connect?.();
     request.onDeparture?.();
     const body = request.body?.open();
     const text = Buffer.isBuffer(body) ? body.toString() : '';
     const { method, url, headers } = request;
-    const seen = { at: clock.monotonicMs(), method, url, body: text, token: headers?.['authorization'] ?? '' };
+    const seen = {
+      at: clock.monotonicMs(),
+      method,
+      url,
+      body: text,
+      token: headers?.['authorization'] ?? '',
+      project: projectIn(outbox, text),
+    };
     const index = asked.push(seen) - 1;
     const answered = async (): Promise<HttpResponse> => {
       await clock.sleep(LATENCY_MS);
@@ -55,11 +65,12 @@ export function scene(
     };
     return Promise.race([answered(), stopped(request.signal)]);
   };
-  const start = (outbox: ServiceOutbox, more: More = {}): Promise<PushResult> =>
-    push({
+  const start = (outbox: Outbox, more: More = {}): Promise<PushResult> => {
+    const serverClock = createServerClock(clock);
+    return drainQueue({
       outbox,
-      accountId: ACCOUNT_ID,
-      anyAccount: false,
+      account: EVA_SAID.identCely,
+      serverClock,
       baseUrl: 'http://service',
       kinds: ENTRY_KINDS,
       recordKeys: undefined,
@@ -67,10 +78,10 @@ export function scene(
       maxInFlight: more.maxInFlight ?? 16,
       answerTimeoutMs: 1000,
       settleMs: 600_000,
-      walls: more.walls ?? walls,
+      breakerMemory: more.breakerMemory ?? breakerMemory,
       pace: more.pace ?? pace,
       session: more.session ?? { token: async () => 'token', renew: async () => 'fresh' },
-      send,
+      send: serverClock.observing((request) => sendFrom(outbox, request)),
       openPhotograph: () => Readable.from([Buffer.from('jpg')]),
       readIdentCely: () => undefined,
       clock,
@@ -78,8 +89,10 @@ export function scene(
       stop: stop.signal,
       abort: new AbortController().signal,
     });
-  const run = async (outbox: ServiceOutbox, more: More = {}): Promise<PushResult> => {
+  };
+  const run = async (outbox: Outbox, more: More = {}): Promise<PushResult> => {
     const running = start(outbox, more);
+    running.catch(() => {});
     await clock.advance(more.forMs ?? 3_600_000);
     return running;
   };
@@ -104,16 +117,21 @@ export function page(status: number): HttpResponse {
 }
 
 let assigned = 0;
-export function created(): HttpResponse {
+export function created({ project }: Partial<Asked> = {}): HttpResponse {
   assigned += 1;
-  return answer(201, { 'x-record-id': `C-202400101-N${String(assigned).padStart(5, '0')}` });
+  return answer(201, { 'x-record-id': `${project ?? 'C-202400101'}-N${String(assigned).padStart(5, '0')}` });
+}
+
+function projectIn(outbox: Outbox, body: string): string | null {
+  const project = outbox.sql('select project from entries where instr(?, cast(document as text)) > 0').pluck().get(body);
+  return typeof project === 'string' ? project : null;
 }
 
 /** What a service does that is well: makes what is to be made, and names the record that it was told to change. */
 export function obeyed(request: Asked): HttpResponse {
   const record = /\/nalez\/([^/]+)\//.exec(request.url)?.[1];
   if (request.url.endsWith('/import-xml') && !isCreate(request)) return answer(request.method === 'GET' ? 405 : 415);
-  return record === undefined ? created() : answer(request.method === 'PATCH' ? 200 : 201, { 'x-record-id': record });
+  return record === undefined ? created(request) : answer(request.method === 'PATCH' ? 200 : 201, { 'x-record-id': record });
 }
 
 /** An import that holds a find, and no question whether the service is there. */
@@ -121,6 +139,6 @@ export function isCreate({ method, body }: Pick<Asked, 'method' | 'body'>): bool
   return method === 'POST' && body !== '';
 }
 
-export function count(outbox: ServiceOutbox, state: EntryState): number {
-  return entriesOfService(outbox, 'state = :state', { state }).length;
+export function count(outbox: Outbox, state: EntryState): number {
+  return selectEntries(outbox, 'state = :state', { state }).length;
 }

@@ -9,8 +9,12 @@ export type RawServer = AsyncDisposable & {
 /**
  * A server that writes to the wire what it likes, which no HTTP library would. `answer` is called for each request of which
  * the head came whole and the announced body too; `nth` counts them from 0.
+ * @param onBytes told all that comes, as it comes
  */
-export async function startRawServer(answer: (socket: Socket, nth: number, head: string) => void): Promise<RawServer> {
+export async function startRawServer(
+  answer: (socket: Socket, nth: number, head: string) => void,
+  onBytes: (bytes: Buffer) => void = () => {},
+): Promise<RawServer> {
   const sockets = new Set<Socket>();
   let requests = 0;
   const server = createServer((socket) => {
@@ -18,6 +22,7 @@ export async function startRawServer(answer: (socket: Socket, nth: number, head:
     let waiting = Buffer.alloc(0);
     socket.on('error', () => {});
     socket.on('data', (chunk) => {
+      onBytes(chunk);
       waiting = Buffer.concat([waiting, chunk]);
       for (let end = endOfRequest(waiting); end !== undefined; end = endOfRequest(waiting)) {
         const head = waiting.subarray(0, waiting.indexOf('\r\n\r\n')).toString('latin1');

@@ -1,53 +1,82 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Recognition } from '../../src/flows/push/recognise-outbox.ts';
+import type { Clock } from '../../src/base/clock.ts';
 import { sha512Of } from '../../src/http/digest.ts';
-import { rememberAccount } from '../../src/outbox/accounts.ts';
+import { bindAccount, rememberAccount } from '../../src/outbox/bound-account.ts';
 import { addImport } from '../../src/outbox/entries.ts';
-import { openMemory } from '../../src/outbox/history.ts';
-import { openOutbox, type ServiceOutbox } from '../../src/outbox/open-outbox.ts';
-import { openService } from '../../src/outbox/services.ts';
+import type { EntryId, FindId } from '../../src/outbox/entry.ts';
+import { type Journal, openJournal } from '../../src/outbox/journal.ts';
+import { type Binding, headerOf, type Outbox, openOutbox, updateHeader } from '../../src/outbox/open-outbox.ts';
 import { insertFind } from '../../src/outbox/stored-finds.ts';
-import { type ManualClock, manualClock } from './manual-clock.ts';
+import { manualClock } from './manual-clock.ts';
 
 export const ADDRESS = 'https://finds.example.org';
 export const USERNAME = 'eva@example.org';
-/** Row of the account that {@link tempOutbox} knows from the beginning. */
-export const ACCOUNT_ID = 1;
+/** The service's identifier of the account that {@link tempOutbox} is bound to. */
+export const ACCOUNT_ID = 'U-000001';
+export const BINDING: Binding = { address: ADDRESS, prefix: 'svc', schemaVersion: '2.2' };
+const EVA = { identCely: ACCOUNT_ID, name: 'Eva', email: USERNAME, organisation: 'Museum', role: 'archaeologist' };
 
 export function tempFolder(): string {
   return mkdtempSync(join(tmpdir(), 'pas-test-'));
 }
 
-export type TempOutbox = ServiceOutbox & { readonly [Symbol.dispose]: () => void };
+export type TempOutbox = Outbox & { readonly journal: Journal; readonly [Symbol.dispose]: () => void };
 
-/** An outbox in a new folder, bound to a service and an account that is known there. */
-export function tempOutbox(clock: ManualClock = manualClock()): TempOutbox {
-  const outbox = openOutbox(join(tempFolder(), 'outbox.sqlite'), clock);
-  const bound = openService(outbox, { address: ADDRESS, username: USERNAME });
-  rememberAccount(bound, { identCely: 'U-000001', name: 'Eva', email: USERNAME, organisation: 'Museum', role: 'archaeologist' });
-  return { ...bound, [Symbol.dispose]: () => outbox.close() };
+/** An outbox in a new folder, with a journal of its own there, bound to an account that is known there. */
+export function tempOutbox(clock: Clock = manualClock()): TempOutbox {
+  const folder = tempFolder();
+  const outbox = openAt(join(folder, 'outbox.sqlite'), join(folder, 'journal.sqlite'), { clock });
+  rememberAccount(outbox, USERNAME, EVA);
+  bindAccount(outbox, ACCOUNT_ID);
+  return outbox;
 }
 
-/** The same outbox as another service, or another account, sees it. */
-export function asSeenBy(outbox: ServiceOutbox, other: { readonly address?: string; readonly username?: string }): ServiceOutbox {
-  return openService(outbox, { address: other.address ?? outbox.address, username: other.username ?? outbox.username });
+/** The outbox of a file, made where there is none, with the journal of another file. */
+export function openAt(
+  path: string,
+  journalFile: string,
+  { clock = manualClock(), id }: { clock?: Clock; id?: string } = {},
+): TempOutbox {
+  const outbox = openOutbox(path, clock, {
+    ...(id === undefined ? { binding: BINDING } : { binding: BINDING, id }),
+    journal: () => openJournal(journalFile, { machine: () => 'this-machine', clock }),
+  });
+  const { journal } = outbox;
+  if (journal === undefined) throw outbox.journalProblem ?? new Error('there is no journal');
+  // As the first push does it.
+  if (headerOf(outbox).journal === '')
+    outbox.change(() => updateHeader(outbox, { journal: journal.id, machine: journal.machine }));
+  return { ...outbox, journal, [Symbol.dispose]: () => outbox.close() };
 }
 
-/** A queued import, and the row of its find. */
+/** A new file of the same outbox, as after its folder was lost; it has the journal. */
+export function openAnew(outbox: TempOutbox): TempOutbox {
+  return openAt(join(tempFolder(), 'outbox.sqlite'), outbox.journal.path, { clock: outbox.clock, id: headerOf(outbox).outbox });
+}
+
+/** A queued import, and the row of its find. `text` is what it says of the find: its digest depends on it. */
 export function queueImport(
-  outbox: ServiceOutbox,
+  outbox: Outbox,
   localId: string,
   project = 'C-202400101',
-): { findId: number; entryId: number } {
-  const findId = insertFind(outbox, { localId, elements: { poznamka: localId } });
-  const document = Buffer.from(`<document>${localId}</document>`);
-  const entryId = addImport(outbox, findId, { document, documentSha512: sha512Of(document), project, issues: [] });
+  text = localId,
+): { findId: FindId; entryId: EntryId } {
+  const findId = insertFind(outbox, { localId, elements: { poznamka: text } });
+  const document = Buffer.from(`<document>${text}</document>`);
+  const entryId = addImport(outbox, findId, {
+    document,
+    documentSha512: sha512Of(document),
+    digest: digestOf(text),
+    project,
+    issues: [],
+  });
   return { findId, entryId };
 }
 
-/** A machine that has never seen an outbox, and has no name of its own. */
-export function newMachine(): Recognition {
-  return { memory: openMemory(join(tempFolder(), 'outboxes.sqlite')), machine: '', wasMoved: async () => false };
+/** Stands for the digest of a find as it was found. */
+export function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }

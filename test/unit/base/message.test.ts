@@ -21,7 +21,7 @@ test('a command in a text is typed as it stands: its values quoted, with the pro
 });
 
 /** They act on the whole home, or on none. */
-const WITHOUT_PROFILE = /^pas (demo|init|profile|service|backup|restore|mock-server|completion|__complete)\b/;
+const WITHOUT_PROFILE = /^pas (demo|init|profile|service|mock-server|completion|__complete)\b/;
 
 test('every command of the program is known as one that acts on a profile or not', async () => {
   addToCommands(() => ' --profile b');

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { readNumbers } from '../../../src/columns/read-numbers.ts';
 import { checkRules } from '../../../src/find/rules.ts';
 import { enqueueNumber } from '../../../src/flows/queue/enqueue-change.ts';
-import type { ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
+import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
 import { aFind, lookupTerm } from '../find/a-find.ts';
 
@@ -33,7 +33,7 @@ function inFind(value: string): readonly string[] {
   );
 }
 
-function queue(outbox: ServiceOutbox, value: string): string {
+function queue(outbox: Outbox, value: string): string {
   return enqueueNumber(outbox, { findId: null, identCely: 'C-202400101-N00001' }, value);
 }
 

@@ -11,30 +11,26 @@ const windows = system('win32', 'C:\\Users\\Eva Nováková');
 
 /** Where the data lie, and the state. */
 function lies(environment: Record<string, string>, on: System): readonly string[] {
-  const { home, paceFile, memoryFile } = placesFrom(environment, on);
-  return [home, paceFile, memoryFile];
+  const { home, paceFile, journalFile } = placesFrom(environment, on);
+  return [home, paceFile, journalFile];
 }
 
 describe('data and state lie where the system has such things', () => {
   test('on Linux', () => {
     const state = '/home/eva/.local/state/pas';
-    expect(lies({}, linux)).toEqual(['/home/eva/.local/share/pas', `${state}/pace.sqlite`, `${state}/outboxes.sqlite`]);
+    expect(lies({}, linux)).toEqual(['/home/eva/.local/share/pas', `${state}/pace.sqlite`, `${state}/journal.sqlite`]);
   });
 
   test('on macOS', () => {
     const pas = '/Users/eva/Library/Application Support/pas';
-    expect(lies({}, macOs)).toEqual([`${pas}/data`, `${pas}/state/pace.sqlite`, `${pas}/state/outboxes.sqlite`]);
+    expect(lies({}, macOs)).toEqual([`${pas}/data`, `${pas}/state/pace.sqlite`, `${pas}/state/journal.sqlite`]);
   });
 
   test.each([{}, { LOCALAPPDATA: 'C:\\Users\\Eva Nováková\\AppData\\Local' }, { LOCALAPPDATA: 'Local' }])(
     'on Windows, with %j',
     (environment) => {
       const pas = 'C:\\Users\\Eva Nováková\\AppData\\Local\\pas';
-      expect(lies(environment, windows)).toEqual([
-        `${pas}\\data`,
-        `${pas}\\state\\pace.sqlite`,
-        `${pas}\\state\\outboxes.sqlite`,
-      ]);
+      expect(lies(environment, windows)).toEqual([`${pas}\\data`, `${pas}\\state\\pace.sqlite`, `${pas}\\state\\journal.sqlite`]);
     },
   );
 
@@ -42,7 +38,7 @@ describe('data and state lie where the system has such things', () => {
     expect(lies({ LOCALAPPDATA: 'D:\\Data' }, windows)).toEqual([
       'D:\\Data\\pas\\data',
       'D:\\Data\\pas\\state\\pace.sqlite',
-      'D:\\Data\\pas\\state\\outboxes.sqlite',
+      'D:\\Data\\pas\\state\\journal.sqlite',
     ]);
   });
 });
@@ -75,10 +71,18 @@ test.each([
   expect(lies({}, { ...on, exists: () => true })[0]).toBe(own);
 });
 
-test('another HOME moves the data, and neither the pace nor what is known of outboxes', () => {
+test('another HOME moves the data, and neither the pace nor the journal', () => {
   expect(lies({ HOME: '/tmp/other' }, linux)).toEqual([
     '/tmp/other/.local/share/pas',
     '/home/eva/.local/state/pas/pace.sqlite',
-    '/home/eva/.local/state/pas/outboxes.sqlite',
+    '/home/eva/.local/state/pas/journal.sqlite',
+  ]);
+});
+
+test('PAS_STATE moves the state alone', () => {
+  expect(lies({ PAS_STATE: '/mnt/state' }, linux)).toEqual([
+    '/home/eva/.local/share/pas',
+    '/mnt/state/pace.sqlite',
+    '/mnt/state/journal.sqlite',
   ]);
 });

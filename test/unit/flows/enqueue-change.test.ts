@@ -1,92 +1,231 @@
 import { describe, expect, test } from 'vitest';
-import { enqueueNumber, enqueuePhoto, targetOf } from '../../../src/flows/queue/enqueue-change.ts';
+import { enqueueNumber, enqueuePhoto, targetForChange, targetOf } from '../../../src/flows/queue/enqueue-change.ts';
 import { enqueueNumbers } from '../../../src/flows/queue/enqueue-numbers.ts';
-import { applySettlement, claim, nextDue, settle } from '../../../src/outbox/claims.ts';
-import { addNumber, entriesOfFind, entryById } from '../../../src/outbox/entries.ts';
+import { knownNumber } from '../../../src/flows/queue/known-number.ts';
+import { planRemoval, removeFinds } from '../../../src/flows/queue/remove-finds.ts';
+import { type ClaimableQuery, nextClaimable } from '../../../src/outbox/claims.ts';
+import { addPhoto, entriesOfFind, entryById } from '../../../src/outbox/entries.ts';
 import { ENTRY_KINDS, type Photograph } from '../../../src/outbox/entry.ts';
-import type { ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
+import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { rememberStanding } from '../../../src/outbox/pulled.ts';
+import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
+import { insertFind } from '../../../src/outbox/stored-finds.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';
-import { ACCOUNT_ID, asSeenBy, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00001';
-const PHOTOGRAPH: Photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
+const PHOTOGRAPH: Photograph = {
+  source: '/card/IMG_0001.jpg',
+  name: 'a.jpg',
+  mediaType: 'image/jpeg',
+  sha512: Buffer.alloc(64, 1),
+  sizeBytes: 3,
+};
+const RECORD = { findId: null, identCely: IDENT };
 
-function due(outbox: ServiceOutbox) {
-  const all = { kinds: ENTRY_KINDS, anyAccount: false, recordKeys: undefined };
-  return nextDue(outbox, { ...all, busyRecords: [], busyProjects: [], leftOut: [] });
+function nextOf(outbox: Outbox) {
+  const all: ClaimableQuery = { kinds: ENTRY_KINDS, recordKeys: undefined, busyRecords: [], busyProjects: [], openCircuits: [] };
+  return nextClaimable(outbox, all);
 }
 
-function claimNext(outbox: ServiceOutbox) {
-  const claimed = claim(outbox, due(outbox)?.id ?? 0, () => ({ method: 'POST', path: '/', accountId: ACCOUNT_ID }));
-  if (claimed === undefined) throw new Error('nothing is due');
-  return claimed;
+function nextId(outbox: Outbox): number {
+  return nextOf(outbox)?.id ?? 0;
+}
+
+function drop(outbox: Outbox, id: number): void {
+  const entry = entryById(outbox, id);
+  if (entry === undefined) throw new Error('no such entry');
+  recordEvents(outbox, [decisionAbout(outbox, entry, { answer: 'abandon', by: 'person', group: 'test' }, 'dropped')]);
 }
 
 test('a photograph and a number that are queued just when the find was accepted do not wait for it for ever', () => {
   using outbox = tempOutbox();
-  const { findId } = queueImport(outbox, 'K-1');
+  const { findId, entryId } = queueImport(outbox, 'K-1');
   const lookedUpBefore = targetOf(outbox, 'K-1');
-  settle(outbox, claimNext(outbox), { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
+  acceptEntry(outbox, entryId, IDENT);
   enqueuePhoto(outbox, lookedUpBefore, PHOTOGRAPH);
   enqueueNumber(outbox, lookedUpBefore, 'A 1');
   const followers = entriesOfFind(outbox, findId).filter(({ kind }) => kind !== 'import');
   expect(followers.map(({ identCely }) => identCely)).toEqual([IDENT, IDENT]);
 });
 
-test('a refused photograph is queued again when it is added again, from where it lies now', () => {
-  using outbox = tempOutbox();
-  const target = { findId: null, identCely: IDENT };
-  enqueuePhoto(outbox, target, { ...PHOTOGRAPH, link: '/media/usb/a.jpg' });
-  const { entry, attemptId } = claimNext(outbox);
-  settle(outbox, { entry, attemptId }, { state: 'refused', reason: 'gone', issues: [] }, { outcome: 'file-changed' });
-  expect(enqueuePhoto(outbox, target, PHOTOGRAPH)).toBe('requeued');
-  expect(entryById(outbox, entry.id)).toMatchObject({ state: 'queued', reason: null, photograph: PHOTOGRAPH });
-  expect(entryById(outbox, entry.id)).not.toHaveProperty('photograph.link');
-});
+describe('a photograph', () => {
+  test('that was refused is queued again when it is added again, from where it lies now', () => {
+    using outbox = tempOutbox();
+    const { entryId } = enqueuePhoto(outbox, RECORD, { ...PHOTOGRAPH, link: '/media/usb/a.jpg' });
+    attemptEntry(outbox, entryId, { state: 'refused', reason: 'gone', issues: [] });
+    expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH)).toEqual({ change: 'requeued', entryId });
+    expect(entryById(outbox, entryId)).toMatchObject({ state: 'queued', reason: null, photograph: PHOTOGRAPH });
+    expect(entryById(outbox, entryId)).not.toHaveProperty('photograph.link');
+  });
 
-test('a photograph of unknown end is not queued a second time', () => {
-  using outbox = tempOutbox();
-  const target = { findId: null, identCely: IDENT };
-  enqueuePhoto(outbox, target, PHOTOGRAPH);
-  applySettlement(outbox, claimNext(outbox).entry, { state: 'uncertain', reason: 'no answer' });
-  expect(enqueuePhoto(outbox, target, PHOTOGRAPH)).toBe('kept');
-  expect(due(outbox)).toBeUndefined();
+  test('of unknown end is not queued a second time', () => {
+    using outbox = tempOutbox();
+    const { entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH);
+    attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'no answer' });
+    expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH).change).toBe('kept');
+    expect(nextOf(outbox)).toBeUndefined();
+  });
+
+  test('that was dropped is taken back when it is added again', () => {
+    using outbox = tempOutbox();
+    const { entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH);
+    drop(outbox, entryId);
+    expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH)).toEqual({ change: 'requeued', entryId });
+    expect(entryById(outbox, entryId)?.state).toBe('queued');
+  });
+
+  test('that was dropped while its end was not known stays uncertain when it is added again', () => {
+    using outbox = tempOutbox();
+    const { entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH);
+    attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'no answer' });
+    drop(outbox, entryId);
+    enqueuePhoto(outbox, RECORD, PHOTOGRAPH);
+    expect(entryById(outbox, entryId)?.state).toBe('uncertain');
+  });
+
+  test('of other content takes the place of an unsent one of its file, unless that is wanted beside it', () => {
+    using outbox = tempOutbox();
+    const [second, third] = [2, 3].map((byte) => ({ ...PHOTOGRAPH, sha512: Buffer.alloc(64, byte) })) as [Photograph, Photograph];
+    const { entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH, () => false);
+    expect(enqueuePhoto(outbox, RECORD, second, () => false)).toEqual({ change: 'replaced', entryId, sameFile: 'replaced' });
+    expect(entryById(outbox, entryId)).toMatchObject({ state: 'queued', photograph: { sha512: second.sha512 } });
+    expect(enqueuePhoto(outbox, RECORD, third, ({ id }) => id === entryId).change).toBe('queued');
+  });
+
+  test('of other content is named where one of its file was sent', () => {
+    using outbox = tempOutbox();
+    acceptEntry(outbox, enqueuePhoto(outbox, RECORD, PHOTOGRAPH).entryId, IDENT);
+    const other = { ...PHOTOGRAPH, sha512: Buffer.alloc(64, 2) };
+    expect(enqueuePhoto(outbox, RECORD, other, () => false)).toMatchObject({ change: 'queued', sameFile: 'sent' });
+  });
+
+  test('is looked for among thousands of the same find by indexes alone', () => {
+    using outbox = tempOutbox();
+    const plans: string[] = [];
+    const sql: Outbox['sql'] = (text) => {
+      if (/^\s*select/.test(text)) {
+        const rows = outbox.sql(`explain query plan ${text}`).all({ digest: null, source: '', record: '', name: '' });
+        plans.push(...(rows as { detail: string }[]).map(({ detail }) => detail));
+      }
+      return outbox.sql(text);
+    };
+    enqueuePhoto({ ...outbox, sql }, RECORD, PHOTOGRAPH);
+    expect(plans.filter((plan) => /entries_of_photo\b/.test(plan))).not.toEqual([]);
+    expect(plans.filter((plan) => /entries_of_photo_source/.test(plan))).not.toEqual([]);
+    expect(plans.filter((plan) => /SCAN entries|entries_of_(record|find|ident)/.test(plan))).toEqual([]);
+  });
 });
 
 describe('a number that is set', () => {
-  const target = { findId: null, identCely: IDENT };
-  const accept = (outbox: ServiceOutbox, value: string): void => {
-    const id = addNumber(outbox, target, value);
-    const claimed = claim(outbox, id, () => ({ method: 'PATCH', path: '/', accountId: ACCOUNT_ID }));
-    if (claimed !== undefined) settle(outbox, claimed, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
-  };
   const table = parseTable('numbers.csv', Buffer.from(`ident_cely;evidencni_cislo\n${IDENT};A 1`));
+  const sendNext = (outbox: Outbox): void => acceptEntry(outbox, nextId(outbox), IDENT);
+  const show = (outbox: Outbox, number: string | undefined): void =>
+    rememberStanding(outbox, {
+      ...{ identCely: IDENT, standing: 'shown', datestampMs: outbox.clock.now() },
+      shown: { stav: 1, record: { elements: number === undefined ? {} : { evidencni_cislo: number } } },
+    });
 
   test('for a find is sent again where another one was set by its identifier since', () => {
     using outbox = tempOutbox();
-    queueImport(outbox, 'K-1');
-    settle(outbox, claimNext(outbox), { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
+    acceptEntry(outbox, queueImport(outbox, 'K-1').entryId, IDENT);
     expect(enqueueNumber(outbox, targetOf(outbox, 'K-1'), 'A 1')).toBe('queued');
-    settle(outbox, claimNext(outbox), { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
+    sendNext(outbox);
     expect(enqueueNumbers(outbox, table, { dryRun: true }).numbers).toMatchObject([{ change: 'current' }]);
-    accept(outbox, 'A 2');
+    expect(enqueueNumber(outbox, RECORD, 'A 2')).toBe('queued');
+    sendNext(outbox);
     expect(enqueueNumbers(outbox, table, { dryRun: false }).numbers).toMatchObject([{ change: 'queued' }]);
-    expect(due(outbox)).toMatchObject({ kind: 'number', value: 'A 1' });
+    expect(nextOf(outbox)).toMatchObject({ kind: 'number', value: 'A 1', expects: 'A 2' });
   });
 
-  test('in place of one that another account has queued is this account’s, and the other one is not sent after it', () => {
+  test('to what it was before a curator changed it is sent', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    enqueueNumber(outbox, RECORD, 'A 1');
+    sendNext(outbox);
+    await clock.advance(60_000);
+    show(outbox, 'B 7');
+    expect(enqueueNumber(outbox, RECORD, 'A 1')).toBe('queued');
+    expect(nextOf(outbox)).toMatchObject({ value: 'A 1', expects: 'B 7' });
+  });
+
+  test('expects what was sent last, not what an older pull has shown', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    show(outbox, 'A 0');
+    await clock.advance(60_000);
+    enqueueNumber(outbox, RECORD, 'A 1');
+    expect(nextOf(outbox)).toMatchObject({ expects: 'A 0' });
+    sendNext(outbox);
+    expect(knownNumber(outbox, RECORD)).toBe('A 1');
+  });
+
+  test.each([
+    ['none where the find has none', {}, ''],
+    ['that of the find', { evidencni_cislo: 'A 9' }, 'A 9'],
+  ])('expects %s', (_what, elements, expected) => {
     using outbox = tempOutbox();
-    enqueueNumber(asSeenBy(outbox, { username: 'office@example.org' }), target, 'A 1');
-    expect(enqueueNumber(outbox, target, 'A 2')).toBe('replaced');
-    const { entry, attemptId } = claimNext(outbox);
-    expect(entry).toMatchObject({ value: 'A 2' });
-    settle(outbox, { entry, attemptId }, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
-    expect(due(asSeenBy(outbox, { username: 'office@example.org' }))).toBeUndefined();
+    const findId = insertFind(outbox, { localId: 'K-1', elements });
+    expect(knownNumber(outbox, { findId, identCely: null })).toBe(expected);
+  });
+
+  test('expects nothing of a record that is not kept here', () => {
+    using outbox = tempOutbox();
+    enqueueNumber(outbox, RECORD, 'A 1');
+    expect(nextOf(outbox)).toMatchObject({ expects: null });
   });
 
   test('may have 255 characters, counted as the service counts them', () => {
     using outbox = tempOutbox();
-    expect(enqueueNumber(outbox, target, '\u{1f3fa}'.repeat(255))).toBe('queued');
-    expect(() => enqueueNumber(outbox, target, 'a'.repeat(256))).toThrow(/256 characters/);
+    expect(enqueueNumber(outbox, RECORD, '\u{1f3fa}'.repeat(255))).toBe('queued');
+    expect(() => enqueueNumber(outbox, RECORD, 'a'.repeat(256))).toThrow(/256 characters/);
+  });
+});
+
+test('the numbers of a large table are queued in small transactions, and once however often it is imported', () => {
+  using outbox = tempOutbox();
+  let [most, now] = [0, 0];
+  const counting: Outbox = {
+    ...outbox,
+    change: (work) => {
+      const before = now;
+      now += 1;
+      most = Math.max(most, now);
+      const result = outbox.change(work);
+      if (before === 0) now = 0;
+      return result;
+    },
+  };
+  const rows = Array.from({ length: 450 }, (_, index) => `C-202400101-N${String(index + 1).padStart(5, '0')};A ${index}`);
+  const table = parseTable('numbers.csv', Buffer.from(['ident_cely;evidencni_cislo', ...rows].join('\n')));
+  expect(enqueueNumbers(counting, table, { dryRun: false }).numbers.filter(({ change }) => change === 'queued')).toHaveLength(
+    450,
+  );
+  expect(most).toBeLessThanOrEqual(101);
+  const again = enqueueNumbers(outbox, table, { dryRun: false }).numbers;
+  expect(again.every(({ change }) => change === 'current')).toBe(true);
+});
+
+describe('a find that was removed', () => {
+  const removeAll = (outbox: Outbox) => removeFinds(outbox, planRemoval(outbox, ['K-1']), tempFolder());
+
+  test('is gone where nothing was ever attempted', () => {
+    using outbox = tempOutbox();
+    const { findId } = queueImport(outbox, 'K-1');
+    addPhoto(outbox, { findId, identCely: null }, PHOTOGRAPH);
+    expect(removeAll(outbox)).toMatchObject([{ kind: 'removed', isHidden: false }]);
+    expect(() => targetOf(outbox, 'K-1')).toThrow(/There is no find K-1/);
+  });
+
+  test('is never sent and takes nothing where something was attempted', () => {
+    using outbox = tempOutbox();
+    const { entryId } = queueImport(outbox, 'K-1');
+    attemptEntry(outbox, entryId, { state: 'queued', reason: 'throttled', notBeforeAt: 0 });
+    expect(removeAll(outbox)).toMatchObject([{ kind: 'removed', isHidden: true }]);
+    expect(nextOf(outbox)).toBeUndefined();
+    expect(() => targetForChange(outbox, 'K-1')).toThrow(/K-1 was removed/);
+    expect(() => planRemoval(outbox, ['K-1'])).toThrow(/removed before/);
   });
 });

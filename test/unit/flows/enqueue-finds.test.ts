@@ -1,15 +1,18 @@
 import { expect, test } from 'vitest';
 import type { Find } from '../../../src/find/find.ts';
 import { type EnqueueContext, enqueueFinds } from '../../../src/flows/queue/enqueue-finds.ts';
+import { planRemoval, removeFinds } from '../../../src/flows/queue/remove-finds.ts';
 import { sha512Of } from '../../../src/http/digest.ts';
-import { claim, settle } from '../../../src/outbox/claims.ts';
 import { countFinds } from '../../../src/outbox/counts.ts';
-import { entriesOfFind, importOfFind, move } from '../../../src/outbox/entries.ts';
-import type { ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
+import { entriesOfFind, importOfFind } from '../../../src/outbox/entries.ts';
+import type { Entry } from '../../../src/outbox/entry.ts';
+import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
-import { ACCOUNT_ID, ADDRESS, asSeenBy, tempOutbox } from '../../support/temp-outbox.ts';
+import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
+import { tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
-function context(outbox: ServiceOutbox): EnqueueContext {
+function context(outbox: Outbox): EnqueueContext {
   return {
     outbox,
     validate: (find) => ({ document: Buffer.from(JSON.stringify(find.elements)), issues: [] }),
@@ -34,18 +37,26 @@ function context(outbox: ServiceOutbox): EnqueueContext {
 
 const FIND: Find = { localId: 'K-1', elements: { poznamka: 'přezka' }, photos: ['a.jpg'] };
 
-function rowId(outbox: ServiceOutbox): number {
+function rowId(outbox: Outbox): number {
   return findByLocalId(outbox, 'K-1')?.id ?? 0;
 }
 
-function states(outbox: ServiceOutbox): string[] {
+function states(outbox: Outbox): string[] {
   return entriesOfFind(outbox, rowId(outbox)).map(({ kind, state }) => `${kind} ${state}`);
+}
+
+function drop(outbox: Outbox, entry: Entry): void {
+  recordEvents(outbox, [decisionAbout(outbox, entry, { answer: 'abandon', by: 'person', group: 'test' }, 'dropped')]);
+}
+
+function importId(outbox: Outbox): number {
+  return importOfFind(outbox, rowId(outbox))?.id ?? 0;
 }
 
 test('a find and a photograph that were given up stay so when the table is imported again', async () => {
   using outbox = tempOutbox();
   await enqueueFinds([FIND], context(outbox));
-  for (const entry of entriesOfFind(outbox, rowId(outbox))) move(outbox, entry, 'dropped');
+  for (const entry of entriesOfFind(outbox, rowId(outbox))) drop(outbox, entry);
   const { finds, issues } = await enqueueFinds([{ ...FIND, elements: { poznamka: 'edited' } }], context(outbox));
   expect(states(outbox)).toEqual(['import dropped', 'photo dropped']);
   expect(finds).toMatchObject([{ change: 'kept', photosAdded: 0 }]);
@@ -56,7 +67,7 @@ test('a photograph alone that was given up stays so, too', async () => {
   using outbox = tempOutbox();
   await enqueueFinds([FIND], context(outbox));
   for (const entry of entriesOfFind(outbox, rowId(outbox))) {
-    if (entry.kind === 'photo') move(outbox, entry, 'dropped');
+    if (entry.kind === 'photo') drop(outbox, entry);
   }
   await enqueueFinds([FIND], context(outbox));
   expect(states(outbox)).toEqual(['import queued', 'photo dropped']);
@@ -65,13 +76,7 @@ test('a photograph alone that was given up stays so, too', async () => {
 test('a photograph that the table names only now is queued, although the find was sent and its row differs', async () => {
   using outbox = tempOutbox();
   await enqueueFinds([FIND], context(outbox));
-  const claimed = claim(outbox, importOfFind(outbox, rowId(outbox))?.id ?? 0, () => ({
-    method: 'POST',
-    path: '/',
-    accountId: ACCOUNT_ID,
-  }));
-  if (claimed === undefined) throw new Error('the find is not queued');
-  settle(outbox, claimed, { state: 'accepted', identCely: 'C-1-N00001' }, { outcome: 'accepted' });
+  acceptEntry(outbox, importId(outbox), 'C-1-N00001');
   const edited = { ...FIND, elements: { poznamka: 'edited' }, photos: ['a.jpg', 'b.jpg'] };
   const { finds } = await enqueueFinds([edited], context(outbox));
   expect(finds).toMatchObject([{ change: 'sent', photosAdded: 1 }]);
@@ -82,21 +87,42 @@ test('a photograph that the table names only now is queued, although the find wa
 });
 
 test.each([
-  ['to another service', 'https://training.example.org', ['import queued', 'photo queued']],
-  ['to this service by another account', ADDRESS, ['import uncertain', 'photo queued']],
-])('a find that was sent %s is queued again only if that is another service', async (_name, address, expected) => {
+  ['dropped and removed, since its end was not known', true],
+  ['removed after the service had refused it', false],
+])('a find that was %s is not made again by its table', async (_how, isUncertain) => {
   using outbox = tempOutbox();
-  const other = asSeenBy(outbox, { address, username: 'jan@example.org' });
-  await enqueueFinds([FIND], context(other));
-  const claimed = claim(outbox, importOfFind(other, rowId(outbox))?.id ?? 0, () => ({
-    method: 'POST',
-    path: '/',
-    accountId: ACCOUNT_ID,
-  }));
-  if (claimed === undefined) throw new Error('the find is not queued');
-  settle(outbox, claimed, { state: 'uncertain', reason: 'no answer' }, { outcome: 'uncertain' });
   await enqueueFinds([FIND], context(outbox));
-  expect(states(outbox)).toEqual(expected);
+  attemptEntry(
+    outbox,
+    importId(outbox),
+    isUncertain ? { state: 'uncertain', reason: 'no answer' } : { state: 'refused', reason: 'no', issues: [] },
+  );
+  const entry = importOfFind(outbox, rowId(outbox));
+  if (isUncertain && entry !== undefined) drop(outbox, entry);
+  expect(removeFinds(outbox, planRemoval(outbox, ['K-1']), tempFolder())).toMatchObject([{ isHidden: true }]);
+  const { finds, issues } = await enqueueFinds([{ ...FIND, elements: { poznamka: 'edited' } }], context(outbox));
+  expect(finds).toMatchObject([{ change: 'kept', photosAdded: 0 }]);
+  expect(issues).toMatchObject([{ rule: 'given-up', message: expect.stringContaining('pas resolve K-1 --resend') }]);
+  expect([countFinds(outbox), ...states(outbox)]).toEqual([0, 'import dropped']);
+});
+
+test('a photograph with new content replaces the unsent one of its file, and is named beside one that was sent', async () => {
+  using outbox = tempOutbox();
+  const withBytes = (bytes: string): EnqueueContext => ({
+    ...context(outbox),
+    keepPhotograph: async ({ path, mimeType }) => {
+      const sha512 = sha512Of(Buffer.from(bytes));
+      return { name: path, source: path, mediaType: mimeType, sha512, sizeBytes: bytes.length };
+    },
+  });
+  await enqueueFinds([FIND], withBytes('one'));
+  await enqueueFinds([FIND], withBytes('two'));
+  expect(states(outbox)).toEqual(['import queued', 'photo queued']);
+  acceptEntry(outbox, importId(outbox), 'C-1-N00001');
+  acceptEntry(outbox, entriesOfFind(outbox, rowId(outbox))[1]?.id ?? 0, 'C-1-N00001');
+  const { issues } = await enqueueFinds([FIND], withBytes('three'));
+  expect(issues).toMatchObject([{ severity: 'warning', rule: 'photo-name-sent' }]);
+  expect(states(outbox)).toEqual(['import accepted', 'photo accepted', 'photo queued']);
 });
 
 test('a waypoint never replaces a find of the same name from another file', async () => {
@@ -121,10 +147,7 @@ test('a find that was sent is the same when only the label of what it refers to 
   using outbox = tempOutbox();
   const referring = (text: string): Find => ({ ...FIND, elements: { obdobi: { id: 'HES-000274', text } }, photos: [] });
   await enqueueFinds([referring('')], context(outbox));
-  const entry = importOfFind(outbox, rowId(outbox));
-  const claimed = claim(outbox, entry?.id ?? 0, () => ({ method: 'POST', path: '/import', accountId: ACCOUNT_ID }));
-  if (claimed === undefined) throw new Error('the import is not queued');
-  settle(outbox, claimed, { state: 'accepted', identCely: 'C-1-N00001' }, { outcome: 'accepted', status: 201 });
+  acceptEntry(outbox, importId(outbox), 'C-1-N00001');
   expect((await enqueueFinds([referring('doba bronzová')], context(outbox))).finds).toMatchObject([{ change: 'kept' }]);
   const other: Find = { ...FIND, elements: { obdobi: { id: 'HES-000275', text: '' } }, photos: [] };
   expect((await enqueueFinds([other], context(outbox))).finds).toMatchObject([{ change: 'sent' }]);
@@ -140,6 +163,6 @@ test('finds are taken as they are needed, and those of a batch are on disk befor
     }
   };
   await enqueueFinds(finds(), context(outbox));
-  expect([...new Set(stored)]).toEqual([0, 500, 1000]);
+  expect([...new Set(stored)]).toEqual([0, 200, 400, 600, 800, 1000]);
   expect(countFinds(outbox)).toBe(1001);
 });

@@ -2,107 +2,54 @@ import { describe, expect, test } from 'vitest';
 import { AuthError, ConfigError, UnavailableError } from '../../../src/base/errors.ts';
 import { identifyAccount, signIn } from '../../../src/flows/push/identify-account.ts';
 import { NoAnswerError } from '../../../src/http/exchange.ts';
-import { knownAccount, rememberAccount, usernameOf } from '../../../src/outbox/accounts.ts';
-import type { ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
+import { knownAccount, knownUsername } from '../../../src/outbox/bound-account.ts';
+import { updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { EVA_SAID, JAN_SAID, serviceSaying, userInfo } from '../../support/account-service.ts';
-import { ACCOUNT_ID, ADDRESS, asSeenBy, tempOutbox, USERNAME } from '../../support/temp-outbox.ts';
+import { ADDRESS, tempOutbox, USERNAME } from '../../support/temp-outbox.ts';
 
-const LENT = { tokenIsLent: true };
-
-function rowOf(outbox: ServiceOutbox, identCely: string): unknown {
-  return outbox.sql('select id from accounts where service_id = ? and ident_cely = ?').pluck().get(outbox.serviceId, identCely);
+function unboundOutbox() {
+  const outbox = tempOutbox();
+  updateHeader(outbox, { account: null });
+  return outbox;
 }
 
-describe('the account that signs in with the user name of the profile', () => {
+describe('the account that signs in', () => {
   test('is the one that it was, and what the service says of it now is kept', async () => {
     using outbox = tempOutbox();
     const promoted = { ...EVA_SAID, role: 'archivist' };
     const service = serviceSaying(promoted);
-    const identified = await identifyAccount(outbox, service);
-    expect(identified).toMatchObject({
-      accountId: ACCOUNT_ID,
-      account: promoted,
-      outbox: { username: USERNAME, address: ADDRESS },
-    });
-    expect(knownAccount(outbox)).toEqual(promoted);
+    expect(await identifyAccount(outbox, service)).toMatchObject(promoted);
+    expect([knownAccount(outbox), knownUsername(outbox)]).toEqual([promoted, USERNAME]);
     expect(service.asked.map(({ method, url }) => `${method} ${url}`)).toEqual([`GET ${ADDRESS}/api/uzivatel-info/`]);
   });
 
-  test('is kept under that name, also where the service knows it by another address', async () => {
-    using outbox = tempOutbox();
-    const jan = asSeenBy(outbox, { username: 'jan' });
-    const { accountId, outbox: bound } = await identifyAccount(jan, serviceSaying(JAN_SAID));
-    expect([bound.username, usernameOf(outbox, JAN_SAID.identCely)]).toEqual(['jan', 'jan']);
-    expect(accountId).toBe(rowOf(outbox, JAN_SAID.identCely));
-    expect(accountId).not.toBe(ACCOUNT_ID);
+  test.each([{}, { usesExternalToken: true }])(
+    'is refused where the outbox is another one’s, and nothing is kept of it: %j',
+    async (token) => {
+      using outbox = tempOutbox();
+      const refused = identifyAccount(outbox, serviceSaying(JAN_SAID, token));
+      await expect(refused).rejects.toThrow(ConfigError);
+      await expect(refused).rejects.toThrow(/U-000001.*finds\.example\.org.*U-000002.*Nothing was sent/);
+      await expect(refused).rejects.toMatchObject({ hint: expect.stringMatching(/pas login.*pas init/) });
+      expect(knownAccount(outbox)?.identCely).toBe(EVA_SAID.identCely);
+    },
+  );
+
+  test('may be any before anything was sent: a wrong sign-in harms nothing', async () => {
+    using outbox = unboundOutbox();
+    for (const account of [JAN_SAID, EVA_SAID]) {
+      await identifyAccount(outbox, serviceSaying(account));
+      expect(knownAccount(outbox)?.identCely).toBe(account.identCely);
+    }
   });
 
-  test('is refused where it is another than before: most likely another service answers', async () => {
-    using outbox = tempOutbox();
-    const refused = identifyAccount(outbox, serviceSaying(JAN_SAID));
-    await expect(refused).rejects.toThrow(ConfigError);
-    await expect(refused).rejects.toThrow(new RegExp(`${ADDRESS}.*${USERNAME}.*U-000002.*U-000001.*Nothing was sent`));
-    await expect(refused).rejects.toMatchObject({ hint: expect.stringMatching(/base_url.*pas login/) });
-    expect(knownAccount(outbox)).toMatchObject({ identCely: EVA_SAID.identCely });
-    expect(rowOf(outbox, JAN_SAID.identCely)).toBeUndefined();
-  });
-
-  test('is the new one after signing in with that name anew', async () => {
-    using outbox = tempOutbox();
-    const anew = { ...JAN_SAID, email: USERNAME };
-    rememberAccount(outbox, anew);
-    const { accountId } = await identifyAccount(outbox, serviceSaying(anew));
-    expect(accountId).toBe(rowOf(outbox, JAN_SAID.identCely));
-    expect(usernameOf(outbox, EVA_SAID.identCely)).toBeUndefined();
-  });
-
-  test('has its own identity at each service', async () => {
-    using outbox = tempOutbox();
-    const elsewhere = asSeenBy(outbox, { address: 'https://training.example.org' });
-    const { accountId } = await identifyAccount(elsewhere, serviceSaying(JAN_SAID));
-    expect(accountId).toBe(rowOf(elsewhere, JAN_SAID.identCely));
-    expect(knownAccount(outbox)?.identCely).toBe(EVA_SAID.identCely);
-  });
-
-  test('without a user name in the profile is known by the address that the service has of it', async () => {
-    using outbox = tempOutbox();
-    const nameless = asSeenBy(outbox, { username: '' });
-    expect((await identifyAccount(nameless, serviceSaying(JAN_SAID))).outbox.username).toBe(JAN_SAID.email);
-    // Another token the next time is no other account under one name.
-    expect((await identifyAccount(nameless, serviceSaying(EVA_SAID))).accountId).toBe(ACCOUNT_ID);
-  });
-});
-
-describe('a token from outside', () => {
-  test('may be another account’s than the profile’s, which stays who it was', async () => {
-    using outbox = tempOutbox();
-    const { outbox: bound, accountId } = await identifyAccount(outbox, serviceSaying(JAN_SAID, LENT));
-    expect([bound.username, accountId]).toEqual([JAN_SAID.email, rowOf(outbox, JAN_SAID.identCely)]);
-    expect(knownAccount(outbox)?.identCely).toBe(EVA_SAID.identCely);
-  });
-
-  test('of an account that has signed in before goes on under the user name of that', async () => {
-    using outbox = tempOutbox();
-    await identifyAccount(asSeenBy(outbox, { username: 'jan' }), serviceSaying(JAN_SAID));
-    expect((await identifyAccount(outbox, serviceSaying(JAN_SAID, LENT))).outbox.username).toBe('jan');
-    expect((await identifyAccount(outbox, serviceSaying(EVA_SAID, LENT))).accountId).toBe(ACCOUNT_ID);
-  });
-
-  test('of an account that the service has no address of is an account without a user name', async () => {
-    using outbox = tempOutbox();
-    const robot = { ...JAN_SAID, email: '' };
-    const { outbox: bound, accountId } = await identifyAccount(outbox, serviceSaying(robot, LENT));
-    expect([bound.username, accountId]).toEqual(['', rowOf(outbox, robot.identCely)]);
-    expect(usernameOf(outbox, robot.identCely)).toBeUndefined();
-  });
-
-  test('never takes the user name from the account that is known to sign in with it', async () => {
-    using outbox = tempOutbox();
-    const namesake = { ...JAN_SAID, email: USERNAME };
-    await identifyAccount(outbox, serviceSaying(namesake, LENT)).catch((thrown: unknown) =>
-      expect(thrown).toBeInstanceOf(ConfigError),
-    );
-    expect(usernameOf(outbox, EVA_SAID.identCely)).toBe(USERNAME);
+  test('is that of a user name where its token came from outside only if it has signed in with that before', async () => {
+    using outbox = unboundOutbox();
+    const known = () => [knownAccount(outbox)?.identCely, knownUsername(outbox)];
+    await identifyAccount(outbox, serviceSaying(EVA_SAID, { usesExternalToken: true }));
+    expect(known()).toEqual([EVA_SAID.identCely, USERNAME]);
+    await identifyAccount(outbox, serviceSaying(JAN_SAID, { usesExternalToken: true }));
+    expect(known()).toEqual([JAN_SAID.identCely, undefined]);
   });
 });
 
@@ -130,15 +77,14 @@ describe('a service that does not say who the account is', () => {
     ['a record without an identifier', userInfo({ ...EVA_SAID, identCely: '' })],
   ])('but %s, is none', async (_name, said) => {
     using outbox = tempOutbox();
-    await expect(identifyAccount(asSeenBy(outbox, { username: 'new' }), serviceSaying(said))).rejects.toMatchObject({
+    await expect(identifyAccount(outbox, serviceSaying(said))).rejects.toMatchObject({
       hint: expect.stringContaining('base_url'),
     });
   });
 });
 
-describe('who signs in with a password', () => {
-  const signing = (said: Parameters<typeof serviceSaying>[0]) => {
-    const outbox = tempOutbox();
+describe('an account that signs in with a password', () => {
+  const signing = (said: Parameters<typeof serviceSaying>[0], outbox = unboundOutbox()) => {
     const { asked, send } = serviceSaying(said);
     const kept: string[] = [];
     const signedIn = signIn(
@@ -160,7 +106,7 @@ describe('who signs in with a password', () => {
     const { outbox, asked, kept, signedIn } = signing(JAN_SAID);
     expect(await signedIn).toEqual(JAN_SAID);
     expect(kept).toEqual(['0123456789abcdef0123456789abcdef01234567']);
-    expect([usernameOf(outbox, JAN_SAID.identCely), knownAccount(outbox)?.identCely]).toEqual(['jan', EVA_SAID.identCely]);
+    expect([knownUsername(outbox), knownAccount(outbox)?.identCely]).toEqual(['jan', JAN_SAID.identCely]);
     // A token is asked for once, and each request ends.
     expect(asked.map(({ url, answerTimeoutMs }) => [url.slice(ADDRESS.length), answerTimeoutMs])).toEqual([
       ['/api/token-auth/', 1234],
@@ -169,9 +115,9 @@ describe('who signs in with a password', () => {
     expect(asked[1]?.headers?.['authorization']).toContain('0123456789abcdef0123456789abcdef01234567');
   });
 
-  test('and is nobody keeps no token', async () => {
+  test('and is refused keeps no token', async () => {
     const { outbox, kept, signedIn } = signing({ status: 403, headers: {}, body: Buffer.alloc(0) });
     await expect(signedIn).rejects.toThrow(AuthError);
-    expect([kept, usernameOf(outbox, JAN_SAID.identCely)]).toEqual([[], undefined]);
+    expect([kept, knownUsername(outbox)]).toEqual([[], USERNAME]);
   });
 });

@@ -1,13 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { UnavailableError } from '../../../src/base/errors.ts';
-import {
-  currentRecord,
-  judgeNumber,
-  listedRecord,
-  numbersFromHere,
-  settlesNumber,
-} from '../../../src/flows/reconcile/judge-number.ts';
-import { CLOCK_MARGIN_MS, type Verdict } from '../../../src/flows/reconcile/verdict.ts';
+import { currentRecord, judgeNumber, listedRecord, numbersFromHere } from '../../../src/flows/reconcile/judge-number.ts';
+import { CLOCK_MARGIN_MS } from '../../../src/flows/reconcile/verdict.ts';
 import { sha512Of } from '../../../src/http/digest.ts';
 import { addImport } from '../../../src/outbox/entries.ts';
 import { insertFind } from '../../../src/outbox/stored-finds.ts';
@@ -99,17 +93,6 @@ describe('a number that may have been sent', () => {
   });
 });
 
-test('a number may be sent again unless it is there, another stands in its place, or the service could not be looked at', () => {
-  const verdict = (basis: Verdict['basis'], kind: 'absent' | 'undecided' = 'undecided'): Verdict => ({
-    ...{ kind, basis, reason: 'x', candidates: [] },
-  });
-  expect(settlesNumber({ ...verdict('same-number'), kind: 'found', identCely: IDENT })).toBe(true);
-  expect(settlesNumber(verdict('other-number'))).toBe(true);
-  expect(settlesNumber(verdict('not-looked-up'))).toBe(true);
-  expect(settlesNumber(verdict('record-not-shown'))).toBe(false);
-  expect(settlesNumber(verdict('number-as-before', 'absent'))).toBe(false);
-});
-
 describe('what a record may have without anybody else having set it', () => {
   const story = () => {
     const scene = lookScene();
@@ -123,7 +106,7 @@ describe('what a record may have without anybody else having set it', () => {
       const inner = `<samostatny_nalez><ident_cely>:tba</ident_cely>${number}</samostatny_nalez>`;
       const document = Buffer.from(`<svc xmlns="urn:svc/2.2/">${inner}</svc>`);
       const findId = insertFind(scene.outbox, { localId: 'K-1', elements: {} });
-      const given = { document, documentSha512: sha512Of(document), project: 'C-1', issues: [] };
+      const given = { document, documentSha512: sha512Of(document), digest: null, project: 'C-1', issues: [] };
       await scene.end(addImport(scene.outbox, findId, given), 'accepted', IDENT);
     };
     return { ...scene, known, made };

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { HarvestedFile } from '../../../src/find/harvested-find.ts';
-import { judgePhoto, type PhotoDoubt } from '../../../src/flows/reconcile/judge-photograph.ts';
+import { judgePhoto, type UncertainPhoto } from '../../../src/flows/reconcile/judge-photograph.ts';
 import { CLOCK_MARGIN_MS } from '../../../src/flows/reconcile/verdict.ts';
-import { MINUTE, OTHER_USER, record, START, USER, view, window } from '../../support/doubt-scene.ts';
+import { MINUTE, OTHER_USER, record, START, TIME_UNKNOWN, USER, view, window } from '../../support/doubt-scene.ts';
 import { inWords } from '../../support/in-words.ts';
 
-const photo: PhotoDoubt = {
+const photo: UncertainPhoto = {
   entryId: 7,
   identCely: 'C-1-N00001',
   fileName: 'IMG_1.jpg',
@@ -20,7 +20,7 @@ const file = (name: string, sha512Hex: string, note: string, atMs = START + 1000
 });
 
 describe('a photograph of unknown end', () => {
-  const judge = (files: HarvestedFile[], settled: PhotoDoubt[] = [], doubts = [photo]) =>
+  const judge = (files: HarvestedFile[], settled: UncertainPhoto[] = [], doubts = [photo]) =>
     judgePhoto(photo, doubts, settled, { find: record('C-1-N00001', { files }), changedMs: START }, view([])).kind;
 
   test('is found by its digest', () => {
@@ -49,7 +49,7 @@ describe('a photograph of unknown end', () => {
   });
 
   describe('that its record does not show', () => {
-    const basis = (changedMs: number, nowMs: number, settled: PhotoDoubt[] = []): string => {
+    const basis = (changedMs: number, nowMs: number, settled: UncertainPhoto[] = []): string => {
       const seen = view([], { nowMs });
       return judgePhoto(photo, [photo], settled, { find: record('C-1-N00001'), changedMs }, seen).basis;
     };
@@ -69,7 +69,12 @@ describe('a photograph of unknown end', () => {
 });
 
 /** A service whose record has these files. */
-function judged(files: HarvestedFile[], more: Partial<PhotoDoubt> = {}, settled: PhotoDoubt[] = [], beside: PhotoDoubt[] = []) {
+function judged(
+  files: HarvestedFile[],
+  more: Partial<UncertainPhoto> = {},
+  settled: UncertainPhoto[] = [],
+  beside: UncertainPhoto[] = [],
+) {
   const doubt = { ...photo, ...more };
   const shown = { find: record('C-1-N00001', { files }), changedMs: START };
   return inWords(judgePhoto(doubt, [doubt, ...beside], settled, shown, view([])));
@@ -79,11 +84,11 @@ const kept = file('F01.jpg', 'bb', 'IMG_1.jpg');
 const second = { ...photo, entryId: 8, fileName: 'IMG_2.jpg', sha512Hex: 'dd' };
 
 describe('a verdict on a photograph names what it rests on, in words and with the files that were considered', () => {
-  const accountUnknown = { window: window(START, undefined) };
+  const timeUnknown = { window: TIME_UNKNOWN };
   test.each([
     ['same-digest', ['F01.jpg'], 'F01.jpg has the same digest', [file('F01.jpg', 'aa', 'other name')], {}],
     ['same-name-and-new', ['F01.jpg'], 'F01.jpg came from a file of this name since the attempt', [kept], {}],
-    ['maker-unknown', ['F01.jpg'], 'nobody knows which account sent the photograph', [kept], accountUnknown],
+    ['time-unknown', ['F01.jpg'], 'the service did not say the time before the attempt', [kept], timeUnknown],
     [
       'several-files',
       ['F01.jpg', 'F02.jpg'],
@@ -93,7 +98,7 @@ describe('a verdict on a photograph names what it rests on, in words and with th
     ],
     ['other-name-and-new', ['F01.jpg'], 'under another name', [file('F01.jpg', 'bb', 'renamed.jpg')], {}],
     ['not-among-those-shown', [], 'C-1-N00001 is shown with its files, and this is none of them', [], {}],
-    ['not-among-those-shown', [], 'C-1-N00001 is shown with its files, and this is none of them', [], accountUnknown],
+    ['time-unknown', [], 'so a person decides', [], timeUnknown],
   ])('%s', (basis, candidates, words, files, more) => {
     const verdict = judged(files, more);
     expect(verdict).toMatchObject({ basis, candidates });
@@ -137,7 +142,7 @@ describe('a file of the record', () => {
 
 test('a photograph that was accepted before the attempt says nothing of how far the index has come', () => {
   const acceptedUntil = (untilMs: number) =>
-    judged([], {}, [{ ...second, window: { ...window(START - 60 * MINUTE), untilMs } }]).basis;
+    judged([], {}, [{ ...second, window: window(START - 60 * MINUTE, { untilMs }) }]).basis;
   expect(acceptedUntil(START - CLOCK_MARGIN_MS)).toBe('index-behind');
   expect(acceptedUntil(START - CLOCK_MARGIN_MS - 1)).toBe('not-among-those-shown');
 });

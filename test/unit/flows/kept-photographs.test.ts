@@ -56,6 +56,7 @@ describe('a photograph that tells its place', () => {
     const kept = await stripping.keepPhotograph(photograph);
     expect(kept.link).toBeUndefined();
     expect(kept.sha512.toString('hex')).toBe(photograph.sha512Hex);
+    expect(kept.originalSha512?.toString('hex')).toBe(photograph.counterpartSha512Hex);
     expect(readFileSync(at('placed.jpg')).equals(before)).toBe(true);
   });
 

@@ -3,10 +3,10 @@ import { pull } from '../../../src/flows/harvest/pull-finds.ts';
 import { JAN_SAID } from '../../support/account-service.ts';
 import { findService, queueFind } from '../../support/find-service.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
-import { asSeenBy, type TempOutbox, tempOutbox } from '../../support/temp-outbox.ts';
+import { type TempOutbox, tempOutbox } from '../../support/temp-outbox.ts';
 
 /** What this account is shown by a harvest that could be of another service. */
-async function pulled(outbox: ReturnType<typeof asSeenBy>, service: ReturnType<typeof findService>, clock: ManualClock) {
+async function pulled(outbox: TempOutbox, service: ReturnType<typeof findService>, clock: ManualClock) {
   const { client } = service;
   const { finds } = await pull({ outbox, client, format: 'oai_svc', clock, training: true, full: true, indexAllowanceMs: 0 });
   return finds.map(({ sent, pulled: { standing } }) => [sent.find, standing]);
@@ -18,13 +18,6 @@ async function sent(clock: ManualClock, outbox: TempOutbox) {
   await service.push(outbox);
   return service;
 }
-
-test('a colleague who looks at a training instance is shown the finds that another account of this outbox sent', async () => {
-  const clock = manualClock();
-  using outbox = tempOutbox(clock);
-  const service = await sent(clock, outbox);
-  expect(await pulled(asSeenBy(outbox, { username: JAN_SAID.email }), service, clock)).toEqual([['K-1', 'shown']]);
-});
 
 test('a record of the same identifier that somebody else made meanwhile is not taken for the one that was sent', async () => {
   const clock = manualClock();

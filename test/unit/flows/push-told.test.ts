@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
-import { OutboxLeasedError } from '../../../src/base/errors.ts';
 import { speak } from '../../../src/base/language.ts';
 import { msg } from '../../../src/base/message.ts';
-import { type WatchEvent, watch } from '../../../src/flows/push/watch.ts';
 import { NoAnswerError } from '../../../src/http/exchange.ts';
 import { piecesOfTexts } from '../../support/in-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -44,26 +42,4 @@ test.each<[string, string, (request: Asked) => Reply]>([
   const all = await toldInBoth([stopCause, events]);
   expect(PIECES.cs.filter((piece) => all.cs.includes(piece))).not.toEqual([]);
   expect(PIECES.en.filter((piece) => all.cs.includes(piece))).toEqual([]);
-});
-
-test('a watch tells who holds the outbox, and what to do, in the language of whoever reads it', async () => {
-  const clock = manualClock();
-  const stopper = new AbortController();
-  const events: WatchEvent[] = [];
-  const ended = watch({
-    clock,
-    stop: stopper.signal,
-    push: async () =>
-      new OutboxLeasedError(msg`another push of this outbox is running`, { hint: msg`The queue is kept. Try again later.` }),
-    isOpen: async () => true,
-    dueAtMs: () => undefined,
-    report: (event) => void events.push(event),
-  });
-  await clock.advance(1);
-  stopper.abort();
-  await clock.advance(2000);
-  await ended;
-  const { en, cs } = await toldInBoth(events);
-  expect(en).toContain('another push of this outbox is running The queue is kept. Try again later.');
-  expect(cs).not.toMatch(/another push|The queue is kept/);
 });

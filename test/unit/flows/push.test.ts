@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { NoAnswerError } from '../../../src/http/exchange.ts';
-import { addNumber, addPhoto, entriesOfService } from '../../../src/outbox/entries.ts';
+import { addNumber, addPhoto, selectEntries } from '../../../src/outbox/entries.ts';
+import { claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { answer, count, created, LATENCY_MS, obeyed, scene } from '../../support/push-scene.ts';
+import { answer, count, created, isCreate, LATENCY_MS, obeyed, scene } from '../../support/push-scene.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
 test('a slow service does not slow the queue: requests leave every 100 ms while others wait for their answers', async () => {
@@ -24,7 +25,7 @@ test('what a request needs before its slot does not make it late: its claim is o
   for (let index = 0; index < 60; index += 1) queueImport(outbox, `K-${index}`);
   const claimed: number[] = [];
   const { run, asked } = scene(clock, created, async () => {
-    claimed.push(entriesOfService(outbox, `state <> 'queued'`, {}).length);
+    claimed.push(selectEntries(outbox, `state <> 'queued'`, {}).length);
     await clock.sleep(1.5);
   });
   await run(outbox);
@@ -38,7 +39,7 @@ test('entries of one record go one after the other, the photograph after its fin
   using outbox = tempOutbox(clock);
   const { findId } = queueImport(outbox, 'K-1');
   const target = { findId, identCely: null };
-  addNumber(outbox, target, 'A 1');
+  addNumber(outbox, target, 'A 1', null);
   addPhoto(outbox, target, { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64), sizeBytes: 3 });
   const { run, asked } = scene(clock, obeyed);
   expect(await run(outbox)).toMatchObject({ accepted: 3 });
@@ -63,13 +64,15 @@ describe('after an answer that leaves it open', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('a number is sent again, and "already current" settles it', async () => {
+  test('a number is uncertain like any other write, and a later one waits for it', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
-    addNumber(outbox, { findId: null, identCely: 'C-1-N00001' }, 'A 1');
-    const { run, asked } = scene(clock, (_request, index) => answer(index === 0 ? 500 : 422));
-    expect(await run(outbox)).toMatchObject({ accepted: 1 });
-    expect(asked).toHaveLength(2);
+    addNumber(outbox, { findId: null, identCely: 'C-1-N00001' }, 'A 1', null);
+    const { run, asked } = scene(clock, () => answer(500));
+    await run(outbox);
+    addNumber(outbox, { findId: null, identCely: 'C-1-N00001' }, 'A 2', null);
+    expect(await run(outbox)).toMatchObject({ requests: 0 });
+    expect([asked.length, count(outbox, 'uncertain'), count(outbox, 'queued')]).toEqual([1, 1, 1]);
   });
 
   test('the push stops when it happens five times in a row', async () => {
@@ -117,7 +120,7 @@ describe('a lock', () => {
   test('holds back its own record alone', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
-    addNumber(outbox, { findId: null, identCely: 'C-1-N00001' }, 'A 1');
+    addNumber(outbox, { findId: null, identCely: 'C-1-N00001' }, 'A 1', null);
     for (let index = 0; index < 5; index += 1) queueImport(outbox, `K-${index}`);
     let locked = true;
     const { run, asked } = scene(clock, (request) => {
@@ -134,7 +137,8 @@ describe('a lock', () => {
   test('that seems to hold several records at once is taken for a throttle', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
-    for (const ident of ['C-1-N00001', 'C-1-N00002', 'C-1-N00003']) addNumber(outbox, { findId: null, identCely: ident }, 'A 1');
+    for (const ident of ['C-1-N00001', 'C-1-N00002', 'C-1-N00003'])
+      addNumber(outbox, { findId: null, identCely: ident }, 'A 1', null);
     const { run } = scene(clock, (request, index) => (index < 3 ? answer(429) : obeyed(request)));
     const result = await run(outbox);
     expect(result.throttled).toBeGreaterThan(0);
@@ -154,23 +158,54 @@ describe('a refusal in a word, as of an import beside another one of its project
     expect(asked).toHaveLength(7);
   });
 
-  test('is tried again also where the other imports come from another machine', async () => {
+  test('is final where no other import of its project was under way', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queueImport(outbox, 'K-1');
-    const { run } = scene(clock, (_request, index) => (index < 4 ? collision : created()));
-    expect(await run(outbox)).toMatchObject({ accepted: 1, refused: 0, requests: 5 });
+    const { run } = scene(clock, () => collision);
+    expect(await run(outbox)).toMatchObject({ accepted: 0, refused: 1, requests: 1 });
   });
 
-  test('is final the fifth time', async () => {
+  test('is final once it was tried again alone', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
-    queueImport(outbox, 'K-1');
-    const alone = scene(clock, () => collision);
-    expect(await alone.run(outbox)).toMatchObject({ refused: 1, requests: 5 });
     for (const name of ['K-2', 'K-3', 'K-4']) queueImport(outbox, name);
     const both = scene(clock, (_request, index) => (index === 0 ? created() : collision));
-    expect(await both.run(outbox)).toMatchObject({ accepted: 1, refused: 2, requests: 11 });
+    expect(await both.run(outbox)).toMatchObject({ accepted: 1, refused: 2, requests: 5 });
+  });
+
+  test('is tried again where a push that was killed may have left another import under way', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const { entryId } = queueImport(outbox, 'K-1');
+    queueImport(outbox, 'K-2');
+    claimEntry(outbox, entryId);
+    const { run } = scene(clock, (_request, index) => (index === 0 ? collision : created()));
+    expect(await run(outbox)).toMatchObject({ accepted: 1, refused: 0, requests: 2 });
+    expect(count(outbox, 'uncertain')).toBe(1);
+  });
+
+  test('that refuses all finds of ever other projects opens the circuit all the same', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    for (let index = 0; index < 400; index += 1) queueImport(outbox, `K-${index}`, `C-${Math.floor(index / 2)}`);
+    const { run, asked } = scene(clock, (request) => (isCreate(request) ? collision : obeyed(request)));
+    expect(await run(outbox, { forMs: 50_000 })).toMatchObject({ refused: 0, leftOut: [{ kind: 'import', project: null }] });
+    expect(asked.filter(isCreate).length).toBeLessThan(25);
+  });
+
+  test('that refuses all finds opens the circuit after few requests, and all of them stay queued', async () => {
+    for (const projects of [1, 2, 7]) {
+      const clock = manualClock();
+      using outbox = tempOutbox(clock);
+      for (let index = 0; index < 400; index += 1) queueImport(outbox, `K-${index}`, `C-${index % projects}`);
+      const { run, asked } = scene(clock, (request) => (isCreate(request) ? collision : obeyed(request)));
+      expect(await run(outbox, { forMs: 50_000 })).toMatchObject({
+        ...{ accepted: 0, refused: 0, leftOut: [{ kind: 'import', project: null, status: 422 }] },
+      });
+      expect(asked.filter(isCreate).length).toBeLessThanOrEqual(12);
+      expect(count(outbox, 'queued')).toBe(400);
+    }
   });
 });
 

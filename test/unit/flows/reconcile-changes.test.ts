@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { innerOf, queueFind } from '../../support/find-service.ts';
+import { serverMs } from '../../../src/base/clock.ts';
+import { settle } from '../../../src/outbox/claims.ts';
+import { releaseRecord } from '../../../src/outbox/ownership.ts';
 import { lookScene } from '../../support/look-scene.ts';
 
 describe('photographs in doubt', () => {
@@ -42,9 +44,7 @@ describe('photographs in doubt', () => {
     scene.service.setNumber(ident, 'INV 1');
     await scene.end(number, 'accepted', ident);
     await scene.end(scene.queuePhoto('x.jpg', 9, ident), 'refused');
-    const doubtful = scene.queuePhoto('a.jpg', 2, ident);
-    scene.doubt(doubtful, scene.clock.now() - 600_000, scene.clock.now());
-    await scene.clock.advance(60_000);
+    const doubtful = await scene.end(scene.queuePhoto('a.jpg', 2, ident), 'lost');
     await scene.look();
     expect(scene.evidence(doubtful)).toEqual(['not-among-those-shown']);
   });
@@ -52,56 +52,71 @@ describe('photographs in doubt', () => {
   test('may be those that were refused, whose file is nobody’s', async () => {
     using scene = lookScene();
     const { ident } = await scene.find('K-1', 'accepted');
-    scene.service.addFile(ident, 'a.jpg');
-    await scene.end(scene.queuePhoto('a.jpg', 1, ident), 'refused');
+    const refused = scene.queuePhoto('a.jpg', 1, ident);
+    await scene.end(refused, 'refused');
     const doubtful = scene.queuePhoto('a.jpg', 2, ident);
-    scene.doubt(doubtful, scene.clock.now() - 600_000, scene.clock.now());
+    scene.service.addFile(ident, 'a.jpg');
+    await scene.end(doubtful, 'lost');
     await scene.look();
     expect(scene.evidence(doubtful)).toEqual(['same-name-and-new']);
   });
 
-  test('of a find that is in doubt as well follow its verdict', async () => {
-    using scene = lookScene();
-    await scene.find('K-0', 'accepted');
-    const fromMs = scene.clock.now();
-    const withPhoto = (localId: string) => {
-      const { findId, entryId } = queueFind(scene.outbox, localId);
-      const photo = scene.queuePhoto(`${localId}.jpg`, 1, null, findId);
-      for (const id of [entryId, photo]) scene.doubt(id, fromMs, fromMs + 60_000);
-      return photo;
-    };
-    const [found, lost, open] = [withPhoto('K-1'), withPhoto('K-2'), withPhoto('K-3')];
-    scene.service.addFile(scene.service.make(innerOf('K-1')), 'K-1.jpg');
-    for (const ident of [1, 2].map(() => scene.service.make(innerOf('K-3')))) expect(ident).not.toBe('');
-    await scene.clock.advance(120_000);
-    const looked = await scene.look();
-    expect([found, lost, open].map((id) => scene.entry(id).state)).toEqual(['accepted', 'queued', 'uncertain']);
-    expect([found, lost, open].map((id) => scene.evidence(id))).toEqual([['same-name-and-new'], ['find-absent'], []]);
-    expect(looked.find(({ entry }) => entry.id === lost)?.verdict).toMatchObject({ kind: 'absent', candidates: [] });
-    expect(`${looked.find(({ entry }) => entry.id === lost)?.verdict.reason}`).toMatch(/its find is not at the service/);
-  });
+  test.each([
+    ['one', ['absent', 'queued']],
+    ['both', ['found', 'accepted']],
+  ] as const)(
+    'are not confused with one of the same name that was answered soon after: %s are there',
+    async (which, expected) => {
+      using scene = lookScene();
+      const { ident } = await scene.find('K-1', 'accepted');
+      const doubtful = scene.queuePhoto('a.jpg', 1, ident);
+      const first = scene.begin(doubtful);
+      if (which === 'both') scene.service.addFile(ident, 'a.jpg');
+      const answer = { outcome: 'uncertain', endedAt: serverMs(scene.clock.now()) } as const;
+      settle(scene.outbox, first, { state: 'uncertain', reason: 'no answer' }, answer);
+      await scene.clock.advance(2000);
+      scene.service.addFile(ident, 'a.jpg');
+      await scene.end(scene.queuePhoto('a.jpg', 2, ident), 'accepted', ident);
+      const looked = await scene.look();
+      expect([looked.find(({ entry }) => entry.id === doubtful)?.verdict.kind, scene.entry(doubtful).state]).toEqual(expected);
+    },
+  );
 
-  test('without a find and a record are left as they are', async () => {
+  test('of a find whose record the service gave to another one follow its verdict', async () => {
     using scene = lookScene();
     await scene.find('K-0', 'accepted');
-    const id = scene.queuePhoto('a.jpg', 1, null);
-    scene.doubt(id, scene.clock.now(), scene.clock.now() + 1000);
-    expect(await scene.look()).toEqual([]);
-    expect(scene.entry(id).state).toBe('uncertain');
-    expect(scene.service.asked.join()).not.toContain('GetRecord');
+    const released = async (localId: string) => {
+      const { findId, entryId, ident } = await scene.find(localId, 'accepted');
+      const photo = scene.queuePhoto(`${localId}.jpg`, 1, ident, findId);
+      scene.service.addFile(ident, `${localId}.jpg`);
+      await scene.end(photo, 'accepted', ident);
+      const owner = scene.entry(entryId);
+      if (owner.kind !== 'import') throw new Error('it is no import');
+      releaseRecord(scene.outbox, owner, 'given to another');
+      return { photo, ident };
+    };
+    const [found, lost] = [await released('K-1'), await released('K-2')];
+    scene.service.records.delete(lost.ident);
+    expect([found, lost].map(({ photo }) => scene.entry(photo))).toMatchObject([
+      { state: 'uncertain', identCely: null },
+      { state: 'uncertain', identCely: null },
+    ]);
+    const looked = await scene.look();
+    expect([found, lost].map(({ photo }) => scene.entry(photo).state)).toEqual(['accepted', 'queued']);
+    const verdict = looked.find(({ entry }) => entry.id === lost.photo)?.verdict;
+    expect(verdict).toMatchObject({ kind: 'absent', basis: 'find-absent', candidates: [] });
+    expect(`${verdict?.reason}`).toMatch(/its find is not at the service/);
   });
 });
 
 describe('numbers in doubt', () => {
-  const story = async (current: string, restored: boolean) => {
+  const story = async (current: string) => {
     const scene = lookScene();
     const one = await scene.find('K-1', 'accepted');
-    const photo = scene.queuePhoto('a.jpg', 1, one.ident);
-    await scene.end(photo, 'uncertain');
-    const id = scene.queueNumber('INV 1', one.ident);
-    if (restored) scene.doubt(id, scene.clock.now(), scene.clock.now() + 1000);
-    else await scene.end(id, 'uncertain');
+    await scene.end(scene.queuePhoto('a.jpg', 1, one.ident), 'uncertain');
+    const id = await scene.end(scene.queueNumber('INV 1', one.ident), 'uncertain');
     scene.service.setNumber(one.ident, current);
+    await scene.clock.advance(60_000);
     return { ...scene, id, ident: one.ident };
   };
 
@@ -110,24 +125,25 @@ describe('numbers in doubt', () => {
     ['is not there', '', 'number-as-before', 'queued'],
     ['has another in its place', 'CUR 7', 'other-number', 'uncertain'],
   ])('one that %s', async (_name, current, basis, state) => {
-    for (const restored of [false, true]) {
-      const scene = await story(current, restored);
-      await scene.clock.advance(60_000);
-      await scene.look();
-      expect([scene.evidence(scene.id), scene.entry(scene.id).state]).toEqual([[basis], state]);
-      expect(scene.entry(scene.id).identCely).toBe(scene.ident);
-      scene[Symbol.dispose]();
-    }
+    using scene = await story(current);
+    await scene.look();
+    expect([scene.evidence(scene.id), scene.entry(scene.id).state]).toEqual([[basis], state]);
+    expect(scene.entry(scene.id).identCely).toBe(scene.ident);
   });
 
-  test('one of a record that is not shown is sent again, unless an older copy was put back since', async () => {
-    for (const restored of [false, true]) {
-      const scene = await story('', restored);
-      scene.service.records.delete(scene.ident);
-      await scene.look();
-      expect(scene.evidence(scene.id)).toEqual(['record-not-shown']);
-      expect(scene.entry(scene.id).state).toBe(restored ? 'uncertain' : 'queued');
-      scene[Symbol.dispose]();
-    }
+  test('one of a record that cannot be looked at is left to a person', async () => {
+    using scene = await story('');
+    scene.service.records.delete(scene.ident);
+    await scene.look();
+    expect([scene.evidence(scene.id), scene.entry(scene.id).state]).toEqual([['record-not-shown'], 'uncertain']);
+  });
+
+  test('one before which the service had not said the time is not sent again by itself', async () => {
+    using scene = lookScene({ tellsTime: false });
+    const { ident } = await scene.find('K-1', 'accepted');
+    const id = await scene.end(scene.queueNumber('INV 1', ident), 'uncertain');
+    await scene.clock.advance(86_400_000);
+    await scene.look();
+    expect([scene.evidence(id), scene.entry(id).state]).toEqual([['time-unknown'], 'uncertain']);
   });
 });

@@ -1,105 +1,200 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { DatabaseError } from '../../../src/base/errors.ts';
-import { restoreOutbox } from '../../../src/flows/reconcile/restore-outbox.ts';
+import { describe, expect, test } from 'vitest';
+import { DatabaseError, OutboxLeasedError } from '../../../src/base/errors.ts';
+import { type OutboxPlace, restoreOutbox } from '../../../src/flows/outbox/restore-outbox.ts';
+import { sha512Of } from '../../../src/http/digest.ts';
 import { backUpOutbox } from '../../../src/outbox/backup-copy.ts';
-import { openOutbox } from '../../../src/outbox/open-outbox.ts';
-import { addOldEntry, earlierOutbox, PROFILES } from '../../support/earlier-outbox.ts';
+import { addPhoto } from '../../../src/outbox/entries.ts';
+import { openJournal } from '../../../src/outbox/journal.ts';
+import { headerOf, type Outbox, openOutbox } from '../../../src/outbox/open-outbox.ts';
+import { acquirePushLock } from '../../../src/outbox/push-lock.ts';
+import { allFinds } from '../../../src/outbox/stored-finds.ts';
+import { openContentStore } from '../../../src/store/content-store.ts';
 import { canLimitFiles, withFilesUpTo } from '../../support/file-limit.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
+import { ADDRESS, BINDING, queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
-const DAMAGED = 'what a broken drive left of an outbox. '.repeat(100);
+type More = Partial<Parameters<typeof restoreOutbox>[0]>;
+
+/** A data home, and a backup of an outbox that is not in it. */
+function scene(fill: (outbox: Outbox) => void = (outbox) => void queueImport(outbox, 'K-1')) {
+  const clock = manualClock(Date.UTC(2024, 5, 1, 9, 5, 7, 250));
+  const [home, backup] = [tempFolder(), join(tempFolder(), 'backup.sqlite')];
+  const [outboxesFolder, journalFile] = [join(home, 'outboxes'), join(home, 'state', 'journal.sqlite')];
+  let id: string;
+  {
+    using outbox = tempOutbox(clock);
+    fill(outbox);
+    backUpOutbox(outbox, backup);
+    id = headerOf(outbox).outbox;
+  }
+  const folder = join(outboxesFolder, id);
+  const placeOf = (outboxId: string): OutboxPlace => {
+    const outboxFile = join(outboxesFolder, outboxId, 'outbox.sqlite');
+    return {
+      outboxFile,
+      photosFolder: join(outboxesFolder, outboxId, 'photos'),
+      lock: { folder: join(home, 'locks'), outboxId, clock, holder: { pid: 7, host: 'office' } },
+      open: () =>
+        openOutbox(outboxFile, clock, {
+          binding: BINDING,
+          id: outboxId,
+          journal: () => openJournal(journalFile, { machine: () => '', clock }),
+        }),
+    };
+  };
+  const pointed: string[] = [];
+  const progress: number[] = [];
+  const restore = (more: More = {}) =>
+    restoreOutbox({
+      ...{ backup, clock, outboxesFolder, placeOf, replace: false, service: { address: ADDRESS, profile: 'field' } },
+      point: (pointedId) => void pointed.push(pointedId),
+      onPhotograph: (done) => void progress.push(done),
+      ...more,
+    });
+  const finds = (): string[] => {
+    const outbox = placeOf(id).open();
+    const names = [...allFinds(outbox)].map(({ localId }) => localId);
+    outbox.close();
+    return names;
+  };
+  const enter = (localId: string): void => {
+    const outbox = placeOf(id).open();
+    queueImport(outbox, localId);
+    outbox.close();
+  };
+  return { clock, backup, folder, outboxesFolder, id, placeOf, pointed, progress, restore, finds, enter };
+}
+
+const ASIDE = 'outbox-replaced-2024-06-01T10-05-07Z.sqlite';
+const asidesIn = (folder: string): string[] => readdirSync(folder).filter((name) => name.startsWith('outbox-replaced-'));
+
+test('a backup becomes the outbox under its own identifier', async () => {
+  const { restore, finds, pointed, id, folder } = scene();
+  expect(await restore()).toMatchObject({ id, finds: 1, uncertain: 0, aside: undefined, merged: { events: 0 } });
+  expect([finds(), pointed, asidesIn(folder)]).toEqual([['K-1'], [id], []]);
+});
+
+describe('an outbox with finds', () => {
+  test('stays where nothing is said of replacing it, and is put aside otherwise, however often', async () => {
+    const { restore, finds, enter, folder, clock } = scene();
+    enter('K-old');
+    await expect(restore()).rejects.toThrow(/There is an outbox with finds/);
+    expect([finds(), asidesIn(folder)]).toEqual([['K-old'], []]);
+    await clock.advance(3_600_000 - 0);
+    for (let nth = 0; nth < 3; nth += 1) await restore({ replace: true });
+    expect([finds(), asidesIn(folder).sort()]).toEqual([
+      ['K-1'],
+      [ASIDE.replace('.sqlite', '-2.sqlite'), ASIDE.replace('.sqlite', '-3.sqlite'), ASIDE].sort(),
+    ]);
+  });
+
+  test('is not replaced beside a push', async () => {
+    const { restore, placeOf, id, enter, finds } = scene();
+    enter('K-old');
+    const lock = acquirePushLock(placeOf(id).lock);
+    await expect(restore({ replace: true })).rejects.toThrow(OutboxLeasedError);
+    lock.release();
+    await restore({ replace: true });
+    expect(finds()).toEqual(['K-1']);
+  });
+});
+
+test('a damaged outbox stays where nothing is said of replacing it, and is put aside otherwise', async () => {
+  const { restore, folder, finds } = scene();
+  mkdirSync(folder, { recursive: true });
+  const outboxFile = join(folder, 'outbox.sqlite');
+  for (const damaged of ['first', 'second']) {
+    writeFileSync(outboxFile, `what a broken drive left of the ${damaged}. `.repeat(100));
+    await expect(restore()).rejects.toThrow(/the outbox that is there is damaged/);
+    const { aside = '' } = await restore({ replace: true });
+    expect([readFileSync(aside, 'utf8').includes(damaged), finds()]).toEqual([true, ['K-1']]);
+  }
+  expect(asidesIn(folder)).toHaveLength(2);
+});
+
+test('what is no backup is told as what it is', async () => {
+  const { restore, backup, folder, outboxesFolder } = scene();
+  const home = tempFolder();
+  writeFileSync(join(home, 'text'), 'no database');
+  await expect(restore({ backup: join(home, 'none') })).rejects.toThrow(/There is no file/);
+  await expect(restore({ backup: home })).rejects.toThrow(/is not a file/);
+  await expect(restore({ backup: join(home, 'text') })).rejects.toThrow(/is no backup: it is not a database/);
+  const other = { address: 'https://other.example.org', profile: 'other' };
+  await expect(restore({ backup, service: other })).rejects.toThrow(/is of an outbox for https:\/\/finds.example.org/);
+  await restore();
+  await expect(restore({ backup: join(folder, 'outbox.sqlite'), replace: true })).rejects.toThrow(/is the outbox itself/);
+  expect(readdirSync(outboxesFolder)).toHaveLength(1);
+});
+
+test('what a restore that was killed left unfinished is swept away after a day, and nothing else', async () => {
+  const { restore, outboxesFolder, clock } = scene();
+  mkdirSync(outboxesFolder, { recursive: true });
+  const draft = (n: number): string => join(outboxesFolder, `restoring-0a1b2c3d-0000-4000-8000-00000000000${n}.tmp.sqlite`);
+  const [old, young, others] = [draft(1), draft(2), join(outboxesFolder, 'restoring-notes.txt')];
+  for (const path of [old, young, others]) writeFileSync(path, '');
+  const seconds = clock.now() / 1000;
+  for (const path of [old, others]) utimesSync(path, seconds - 90_000, seconds - 90_000);
+  utimesSync(young, seconds, seconds);
+  await restore();
+  expect([old, young, others].map((path) => existsSync(path))).toEqual([false, true, true]);
+});
+
+test('photographs come back from beside the backup, and what is nowhere is named', async () => {
+  const bytes = (n: number): Buffer => Buffer.from(`photograph ${n}`);
+  const linked = join(tempFolder(), 'linked.jpg');
+  writeFileSync(linked, bytes(4));
+  const photograph = (n: number, link?: string) => ({
+    ...{ name: `${n}.jpg`, mediaType: 'image/jpeg', sha512: sha512Of(bytes(n)), sizeBytes: bytes(n).length },
+    ...(link === undefined ? {} : { link }),
+  });
+  const { restore, backup, folder, progress } = scene((outbox) => {
+    const { findId } = queueImport(outbox, 'K-1');
+    for (const n of [0, 1, 2, 3]) addPhoto(outbox, { findId, identCely: null }, photograph(n));
+    addPhoto(outbox, { findId, identCely: null }, photograph(4, linked));
+    addPhoto(outbox, { findId, identCely: null }, photograph(5, `${linked}.gone`));
+  });
+  const [here, beside] = [openContentStore(join(folder, 'photos')), openContentStore(`${backup}.photos`)];
+  const put = async (store: typeof here, n: number, content?: Buffer): Promise<void> => {
+    const path = join(tempFolder(), 'x.jpg');
+    writeFileSync(path, bytes(n));
+    await store.add(path);
+    if (content !== undefined) writeFileSync(store.pathOf(sha512Of(bytes(n))), content);
+  };
+  await put(here, 0);
+  for (const n of [1, 5]) await put(beside, n);
+  // One that a drive has changed is none.
+  await put(beside, 2, Buffer.from('photograph x'));
+  const { photosCopied, missing } = await restore();
+  expect([photosCopied, missing.map((entry) => entry.photograph.name)]).toEqual([1, ['2.jpg', '3.jpg', '5.jpg']]);
+  expect([existsSync(here.pathOf(sha512Of(bytes(1)))), progress]).toEqual([true, [0, 1, 2, 3, 4, 5]]);
+});
 
 // Continuous integration runs where this can be done.
 test.skipIf(!canLimitFiles && process.env['CI'] === undefined)(
-  'a backup that is put back on a disk that is full at any byte is in doubt as a whole, or what was there stays',
+  'a backup that is put back on a disk that is full at any byte is there as a whole, or what was there stays',
   async () => {
-    const clock = manualClock();
-    const backup = join(tempFolder(), 'backup.sqlite');
-    {
-      using outbox = tempOutbox(clock);
+    const { backup, folder, restore, finds } = scene((outbox) => {
       for (let n = 0; n < 60; n += 1) queueImport(outbox, `K-${n}`);
-      backUpOutbox(outbox.path, backup, clock);
-    }
+    });
+    const damaged = 'what a broken drive left of an outbox. '.repeat(100);
+    mkdirSync(folder, { recursive: true });
     const { size } = statSync(backup);
     const outcomes = new Set<string>();
     for (let halfPages = -4; halfPages <= 20; halfPages += 1) {
-      const home = tempFolder();
-      const outboxFile = join(home, 'outbox.sqlite');
-      writeFileSync(outboxFile, DAMAGED);
-      const restored = withFilesUpTo(size + halfPages * 2048, () =>
-        restoreOutbox({
-          ...{ backup, outboxFile, clock, photosFolder: join(home, 'photos'), profiles: [] },
-          openPresent: () => Promise.reject(new Error('it is damaged')),
-          ...{ replace: true, nothingSent: false, takeOver: false, onPhotograph: () => {} },
-        }),
-      );
+      writeFileSync(join(folder, 'outbox.sqlite'), damaged);
+      const restored = withFilesUpTo(size + halfPages * 2048, () => restore({ replace: true }));
       const outcome = await restored.catch((thrown: unknown) => thrown);
       if (outcome instanceof DatabaseError) {
         outcomes.add('refused');
-        expect(readFileSync(outboxFile, 'utf8')).toBe(DAMAGED);
-        continue;
+        const left = readFileSync(join(folder, 'outbox.sqlite'), 'latin1');
+        expect(left === damaged || left.startsWith('SQLite format 3')).toBe(true);
+      } else {
+        outcomes.add('restored');
+        expect(finds()).toHaveLength(60);
       }
-      outcomes.add('restored');
-      expect(outcome).toMatchObject({ doubtful: { length: 60 } });
-      const outbox = openOutbox(outboxFile, clock);
-      const states = outbox.sql('select state, count(*) from entries group by state').raw().all();
-      const gaps = outbox.sql('select count(*) from gaps').pluck().get();
-      outbox.close();
-      expect([states, gaps]).toEqual([[['uncertain', 60]], 1]);
     }
     expect([...outcomes]).toEqual(['refused', 'restored']);
   },
 );
-
-test('of a find that an earlier pas had under two names of one service, one import is in doubt once its backup is put back', async () => {
-  const clock = manualClock();
-  const backup = join(tempFolder(), 'backup.sqlite');
-  const old = earlierOutbox(backup, 9);
-  for (const profile of ['field', 'twin']) addOldEntry(old, { find: 'K-1', profile, kind: 'import', state: 'queued' });
-  old.close();
-  const home = tempFolder();
-  const outboxFile = join(home, 'outbox.sqlite');
-  const { doubtful } = await restoreOutbox({
-    ...{ backup, outboxFile, clock, photosFolder: join(home, 'photos'), profiles: PROFILES },
-    openPresent: async () => openOutbox(outboxFile, clock),
-    ...{ replace: false, nothingSent: false, takeOver: false, onPhotograph: () => {} },
-  });
-  expect(doubtful).toHaveLength(1);
-  const outbox = openOutbox(outboxFile, clock);
-  expect(
-    outbox.sql(`select local_id, state from entries join finds on finds.id = find_id order by entries.id`).raw().all(),
-  ).toEqual([
-    ['K-1', 'uncertain'],
-    ['K-1', 'dropped'],
-  ]);
-  outbox.close();
-});
-
-test('outboxes that are replaced within one second are all kept', async () => {
-  const clock = manualClock();
-  const backup = join(tempFolder(), 'backup.sqlite');
-  {
-    using outbox = tempOutbox(clock);
-    queueImport(outbox, 'K-1');
-    backUpOutbox(outbox.path, backup, clock);
-  }
-  const home = tempFolder();
-  const outboxFile = join(home, 'outbox.sqlite');
-  for (const damaged of ['first', 'second', 'third']) {
-    writeFileSync(outboxFile, `${DAMAGED}${damaged}`);
-    await restoreOutbox({
-      ...{ backup, outboxFile, clock, photosFolder: join(home, 'photos'), profiles: [] },
-      openPresent: () => Promise.reject(new Error('it is damaged')),
-      ...{ replace: true, nothingSent: false, takeOver: false, onPhotograph: () => {} },
-    });
-  }
-  const kept = readdirSync(home).filter((name) => name.startsWith('outbox-replaced-'));
-  expect(kept.map((name) => readFileSync(join(home, name), 'utf8').slice(DAMAGED.length)).sort()).toEqual([
-    'first',
-    'second',
-    'third',
-  ]);
-});

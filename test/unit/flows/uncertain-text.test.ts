@@ -1,25 +1,26 @@
 import { expect, test } from 'vitest';
 import { msg } from '../../../src/base/message.ts';
-import { takeFromOwner } from '../../../src/flows/reconcile/change-owner.ts';
+import { reassignRecord } from '../../../src/flows/reconcile/reassign-record.ts';
 import { uncertainTexts } from '../../../src/flows/reconcile/uncertain-text.ts';
-import { claim, settle } from '../../../src/outbox/claims.ts';
+import { recordLook } from '../../../src/outbox/attempts.ts';
+import { settle } from '../../../src/outbox/claims.ts';
 import { addNumber, addPhoto, entryById } from '../../../src/outbox/entries.ts';
 import type { ImportEntry } from '../../../src/outbox/entry.ts';
-import { type EvidenceVerdict, recordEvidence } from '../../../src/outbox/evidence.ts';
-import type { ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
+import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { recordEvidence } from '../../../src/outbox/record-events.ts';
+import { acceptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { ACCOUNT_ID, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00001';
 const MINUTE_MS = 60_000;
 const SETTLE_MS = 10 * MINUTE_MS;
-const DECIDE = 'What the service shows does not tell whether it has this find; look there, and decide.';
-const NEXT_PUSH = 'Nobody knows yet whether the service has this find; pas looks with the next push.';
+const DECIDE = 'What the service shows does not say whether it has this find; look there, and decide.';
+const NEXT_PUSH = 'It is not known yet whether the service has this find; pas looks with the next push.';
 
 /** Ended without an answer, when it had been under way for a minute. */
-async function sent(outbox: ServiceOutbox, clock: ReturnType<typeof manualClock>, entryId: number): Promise<void> {
-  const claimed = claim(outbox, entryId, () => ({ method: 'POST', path: '/', accountId: ACCOUNT_ID }));
-  if (claimed === undefined) throw new Error('the entry is not queued');
+async function sent(outbox: Outbox, clock: ReturnType<typeof manualClock>, entryId: number): Promise<void> {
+  const claimed = claimEntry(outbox, entryId);
   await clock.advance(MINUTE_MS);
   settle(outbox, claimed, { state: 'uncertain', reason: msg`no answer` }, { outcome: 'uncertain' });
 }
@@ -32,19 +33,14 @@ function inDoubt() {
   return { clock, outbox, entryId };
 }
 
-function looked(
-  outbox: ServiceOutbox,
-  entryId: number,
-  basis: string | null,
-  { verdict = 'undecided', candidates = [] }: { verdict?: EvidenceVerdict; candidates?: string[] } = {},
-): void {
-  recordEvidence(outbox, entryId, { serverAt: null, verdict, basis, reason: msg`two are alike`, candidates });
+function looked(outbox: Outbox, entryId: number, basis: string, candidates: string[] = []): void {
+  recordLook(outbox, { id: entryId }, { serverAt: null, basis, reason: msg`two are alike`, candidates });
 }
 
 test('what may still be under way is looked for after the next full minute', async () => {
   const { outbox, clock, entryId } = inDoubt();
   await sent(outbox, clock, entryId);
-  const text = 'Nobody knows yet whether the service has this find; pas looks again after 09:11.';
+  const text = 'It is not known yet whether the service has this find; pas looks again after 09:11.';
   expect(uncertainTexts(outbox, entryId, SETTLE_MS)).toEqual([text, 'no answer']);
   expect(uncertainTexts(outbox, entryId, SETTLE_MS + 1)[0]).toContain('after 09:12.');
   await clock.advance(SETTLE_MS - 1);
@@ -55,7 +51,7 @@ test('what may still be under way is looked for after the next full minute', asy
 
 test('what is still being sent counts from its begin', async () => {
   const { outbox, clock, entryId } = inDoubt();
-  claim(outbox, entryId, () => ({ method: 'POST', path: '/', accountId: ACCOUNT_ID }));
+  claimEntry(outbox, entryId);
   await clock.advance(3 * MINUTE_MS);
   expect(uncertainTexts(outbox, entryId, SETTLE_MS)[0]).toContain('after 09:10.');
 });
@@ -70,7 +66,7 @@ test('numbers and photographs are called so', () => {
   const target = { findId: null, identCely: IDENT };
   const photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
   const said = (entryId: number) => uncertainTexts(outbox, entryId, SETTLE_MS)[0];
-  expect(said(addNumber(outbox, target, 'A 1'))).toContain('has this number;');
+  expect(said(addNumber(outbox, target, 'A 1', null))).toContain('has this number;');
   expect(said(addPhoto(outbox, target, photograph))).toContain('has this photograph;');
 });
 
@@ -87,50 +83,53 @@ test('a person decides once a look has told all that it can', async () => {
 test('a person decides at once where there are records to choose from', async () => {
   const { outbox, clock, entryId } = inDoubt();
   await sent(outbox, clock, entryId);
-  looked(outbox, entryId, 'alike-and-new', { candidates: [IDENT] });
+  looked(outbox, entryId, 'alike-and-new', [IDENT]);
   expect(uncertainTexts(outbox, entryId, SETTLE_MS)[0]).toBe(DECIDE);
 });
 
-test.each(['maybe-under-way', 'copy-may-send', 'index-behind', 'index-may-lag', 'not-looked-up', null])(
+test.each(['maybe-under-way', 'index-behind', 'index-may-lag', 'not-looked-up'])(
   'a later look may tell more than one that ended with %s',
   async (basis) => {
     const { outbox, clock, entryId } = inDoubt();
     await sent(outbox, clock, entryId);
     await clock.advance(SETTLE_MS);
-    looked(outbox, entryId, basis, { candidates: [IDENT] });
+    looked(outbox, entryId, basis, [IDENT]);
     expect(uncertainTexts(outbox, entryId, SETTLE_MS)[0]).toBe(NEXT_PUSH);
   },
 );
 
-test('a look that found nothing to decide is no reason to ask a person', async () => {
+test('what was looked for and is not there is no reason to ask a person', async () => {
   const { outbox, clock, entryId } = inDoubt();
   await sent(outbox, clock, entryId);
   await clock.advance(SETTLE_MS);
-  looked(outbox, entryId, 'find-absent', { verdict: 'absent' });
+  const entry = entryById(outbox, entryId);
+  if (entry === undefined) throw new Error('it is gone');
+  const reason = msg`two are alike`;
+  recordEvidence(
+    outbox,
+    entry,
+    { kind: 'absent' },
+    { serverMs: null, basis: 'find-absent', reason, candidates: [], account: null },
+  );
   expect(uncertainTexts(outbox, entryId, SETTLE_MS)[0]).toBe(NEXT_PUSH);
 });
 
 test('one reason is said once', async () => {
   const { outbox, clock, entryId } = inDoubt();
   await sent(outbox, clock, entryId);
-  recordEvidence(outbox, entryId, {
-    ...{ serverAt: null, verdict: 'undecided', basis: 'several-same', candidates: [] },
-    reason: msg`no answer`,
-  });
+  recordLook(outbox, { id: entryId }, { serverAt: null, basis: 'several-same', candidates: [], reason: msg`no answer` });
   expect(uncertainTexts(outbox, entryId, 0)).toEqual([DECIDE, 'no answer']);
 });
 
 test('where the service gave one record to two finds, that alone is said', () => {
   const { outbox, entryId } = inDoubt();
-  const claimed = claim(outbox, entryId, () => ({ method: 'POST', path: '/', accountId: ACCOUNT_ID }));
-  if (claimed === undefined) throw new Error('the entry is not queued');
-  settle(outbox, claimed, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
+  acceptEntry(outbox, entryId, IDENT);
   const of = (id: number) => entryById(outbox, id) as ImportEntry;
   // It is no other find's where the service says it again.
-  expect(takeFromOwner(outbox, of(entryId), IDENT)).toBeUndefined();
+  expect(reassignRecord(outbox, of(entryId), IDENT)).toBeUndefined();
   const other = queueImport(outbox, 'K-2').entryId;
-  expect(takeFromOwner(outbox, of(other), `${IDENT}9`)).toBeUndefined();
-  expect(takeFromOwner(outbox, of(other), IDENT)?.id).toBe(entryId);
+  expect(reassignRecord(outbox, of(other), `${IDENT}9`)).toBeUndefined();
+  expect(reassignRecord(outbox, of(other), IDENT)?.id).toBe(entryId);
   const reason = `the service gave its record ${IDENT} to K-2: it may have been put back from a backup and have lost this one`;
   expect(uncertainTexts(outbox, entryId, SETTLE_MS)).toEqual([reason]);
   looked(outbox, entryId, 'several-same');

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { UNSEEN } from '../../../src/http/pace-state.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { type PaceStore, UNSEEN } from '../../../src/http/pace-state.ts';
 import { openPaceStore } from '../../../src/http/pace-store.ts';
 import { makePace, type Pace, type Slot } from '../../../src/http/pacer.ts';
 import { openDatabase } from '../../../src/store/database.ts';
@@ -139,6 +140,64 @@ test('who is stopped shortly before the slot gives it back', async () => {
   await refused;
   await departing(of(), clock);
   expect(await of().waitMs()).toBeLessThan(125);
+});
+
+/** A store in the network that answers only when it is let. */
+function slowStore(clock: ManualClock): PaceStore & { readonly waiting: number; answer(): Promise<void> } {
+  const store = memoryPaceStore(clock);
+  const waiting: (() => void)[] = [];
+  return {
+    update: async (scopes, change) => {
+      await new Promise<void>((go) => waiting.push(go));
+      return store.update(scopes, change);
+    },
+    get waiting() {
+      return waiting.length;
+    },
+    async answer() {
+      for (const go of waiting.splice(0)) go();
+      await clock.advance(0);
+    },
+  };
+}
+
+test.each(['waitMs', 'approach', 'depart'] as const)(
+  'who is stopped while a store in the network is waited for hears it at once (%s)',
+  async (wait) => {
+    const clock = manualClock();
+    const pace = makePace({ store: slowStore(clock), clock, scopes: ['address:a'], intervalMs: 100 });
+    const stop = new AbortController();
+    const stopped = pace[wait](stop.signal);
+    const refused = expect(stopped).rejects.toThrow('stopped');
+    await clock.advance(0);
+    stop.abort(new Error('stopped'));
+    await refused;
+  },
+);
+
+test('a slot that a store in the network gives to who was stopped meanwhile is given back', async () => {
+  const clock = manualClock();
+  const store = slowStore(clock);
+  const pace = makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
+  const stop = new AbortController();
+  const refused = expect(pace.depart(stop.signal)).rejects.toThrow('stopped');
+  await clock.advance(0);
+  stop.abort(new Error('stopped'));
+  await refused;
+  await store.answer();
+  expect(store.waiting).toBe(1);
+  await store.answer();
+  const startedMs = clock.monotonicMs();
+  let isNext = false;
+  const next = pace.depart().finally(() => {
+    isNext = true;
+  });
+  while (!isNext) {
+    await store.answer();
+    await clock.advance(0.5);
+  }
+  await next;
+  expect(clock.monotonicMs() - startedMs).toBeLessThan(125);
 });
 
 test('a throttle that is heard of shortly before the slot is obeyed', async () => {
@@ -424,5 +483,23 @@ test('a file of the pace that is of another making is made anew', async () => {
   other.close();
   const store = openPaceStore(path, manualClock());
   expect(await store.update(['a'], (states) => ({ result: states }))).toEqual([UNSEEN]);
+  store.close();
+});
+
+test('a pace file that another process is writing to holds the process up in pieces, in which it hears what else happens', async () => {
+  const path = join(tempFolder(), 'pace.sqlite');
+  const store = openPaceStore(path, systemClock);
+  const other = openDatabase(path, { synchronous: 'normal' });
+  other.exec('begin immediate');
+  const pace = makePace({ store, clock: systemClock, scopes: ['address:a'], intervalMs: 0 });
+  const stop = new AbortController();
+  const refused = expect(pace.depart(stop.signal)).rejects.toThrow('stopped');
+  stop.abort(new Error('stopped'));
+  await refused;
+  const taken = pace.depart();
+  other.exec('commit');
+  expect((await taken).leave()).toBe(true);
+  other.close();
+  await new Promise((resolve) => setImmediate(resolve));
   store.close();
 });

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Clock, systemClock } from '../../../src/base/clock.ts';
+import { type Clock, monotonicMs, systemClock } from '../../../src/base/clock.ts';
 import { UNSEEN } from '../../../src/http/pace-state.ts';
 import { makePace } from '../../../src/http/pacer.ts';
 import { isAddressFault, readRedisAddress } from '../../../src/http/redis-address.ts';
@@ -210,7 +210,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
   test.each([-60_000, 60_000])('a clock that is set by %d ms makes everybody wait', async (ms) => {
     // Seen from here it is the same whether the store's clock was set or this machine's stood still.
     let aheadMs = 0;
-    const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + 1e6 + aheadMs };
+    const clock = { ...systemClock, monotonicMs: () => monotonicMs(systemClock.monotonicMs() + 1e6 + aheadMs) };
     const store = await open({ clock });
     await settle(store);
     const marks = (): Promise<number> =>

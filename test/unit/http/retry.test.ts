@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { type Exchange, type HttpResponse, NoAnswerError } from '../../../src/http/exchange.ts';
+import { type Exchange, type HttpRequest, type HttpResponse, NoAnswerError } from '../../../src/http/exchange.ts';
 import { HARVEST_RETRY, retrying } from '../../../src/http/retry.ts';
-import { manualClock } from '../../support/manual-clock.ts';
+import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 
 const OPTIONS = { random: () => 1, attempts: 4, firstWaitMs: 1000, mostWaitMs: 3000, mostRetryAfterMs: 60_000 };
 const ok: HttpResponse = { status: 200, headers: {}, body: Buffer.from('ok') };
@@ -68,14 +68,19 @@ describe('a GET', () => {
 });
 
 describe('a server that is away for a while', () => {
-  const night = async (exchange: Exchange, requests: number) => {
-    const clock = manualClock();
+  const night = async (
+    exchange: Exchange,
+    requests: number,
+    clock = manualClock(),
+    more: Partial<HttpRequest> = {},
+    random = () => 0,
+  ) => {
     const beganMs = clock.monotonicMs();
-    const get = retrying(exchange, { ...HARVEST_RETRY, random: () => 0, clock });
+    const get = retrying(exchange, { ...HARVEST_RETRY, random, clock });
     const statuses: (number | undefined)[] = [];
     for (let n = 0; n < requests; n++) {
       let over = false;
-      const outcome = get({ method: 'GET', url: 'http://x/' })
+      const outcome = get({ method: 'GET', url: 'http://x/', ...more })
         .then(
           ({ status }) => status,
           () => undefined,
@@ -89,11 +94,77 @@ describe('a server that is away for a while', () => {
     return { statuses, elapsedMs: clock.monotonicMs() - beganMs };
   };
 
-  test('after it has answered is waited for as long as a restart takes, and no longer than twenty minutes', async () => {
-    const { statuses, elapsedMs } = await night(answers(ok, cut).exchange, 2);
+  const FIVE_MINUTES_MS = 300_000;
+
+  test.each([0, 0.5, 0.99])('after it has answered is tried for five minutes, and then once more (chance %d)', async (chance) => {
+    const { statuses, elapsedMs } = await night(answers(ok, cut).exchange, 2, manualClock(), {}, () => chance);
     expect(statuses).toEqual([200, undefined]);
-    expect(elapsedMs).toBeGreaterThan(300_000);
-    expect(elapsedMs).toBeLessThan(1_300_000);
+    expect(elapsedMs).toBeGreaterThanOrEqual(FIVE_MINUTES_MS);
+    expect(elapsedMs).toBeLessThan(FIVE_MINUTES_MS + 2000);
+  });
+
+  test('is asked for the last time when a restart of five minutes is over', async () => {
+    const clock = manualClock();
+    const backMs = clock.monotonicMs() + FIVE_MINUTES_MS;
+    let asked = 0;
+    const restarting: Exchange = async () => {
+      asked += 1;
+      return asked > 1 && clock.monotonicMs() < backMs ? busy() : ok;
+    };
+    expect((await night(restarting, 2, clock)).statuses).toEqual([200, 200]);
+  });
+
+  /** Answers `answered` requests and hangs from then on; each of those ends with its answer timeout. */
+  const hanging = (clock: ManualClock, answered: number) => {
+    const timeouts: (number | undefined)[] = [];
+    let asked = 0;
+    const exchange: Exchange = async ({ answerTimeoutMs }) => {
+      asked += 1;
+      if (asked <= answered) return ok;
+      timeouts.push(answerTimeoutMs);
+      await clock.sleep(answerTimeoutMs ?? 120_000);
+      throw new NoAnswerError('timeout', true, 'too long');
+    };
+    return { exchange, timeouts };
+  };
+
+  test.each([
+    ['that never answered', 0],
+    ['after its first answer', 1],
+  ])('and hangs %s is given up after five minutes', async (_name, answered) => {
+    const clock = manualClock();
+    const { exchange, timeouts } = hanging(clock, answered);
+    const { statuses, elapsedMs } = await night(exchange, answered + 1, clock);
+    expect(statuses.at(-1)).toBeUndefined();
+    expect(elapsedMs).toBeGreaterThanOrEqual(FIVE_MINUTES_MS);
+    expect(elapsedMs).toBeLessThan(FIVE_MINUTES_MS + 2000);
+    expect(timeouts).toHaveLength(3);
+  });
+
+  test.each([1000, 20_000, 200_000])(
+    'and hangs is given up after five minutes with an answer timeout of %d ms',
+    async (timeoutMs) => {
+      const clock = manualClock();
+      const { exchange } = hanging(clock, 1);
+      const { elapsedMs } = await night(exchange, 2, clock, { answerTimeoutMs: timeoutMs });
+      expect(elapsedMs).toBeGreaterThanOrEqual(FIVE_MINUTES_MS);
+      expect(elapsedMs).toBeLessThan(FIVE_MINUTES_MS + 12_000);
+    },
+  );
+
+  test('has all of a longer answer timeout once', async () => {
+    const clock = manualClock();
+    const { exchange, timeouts } = hanging(clock, 1);
+    const { elapsedMs } = await night(exchange, 2, clock, { answerTimeoutMs: 900_000 });
+    expect(timeouts).toEqual([900_000]);
+    expect(elapsedMs).toBeLessThan(902_000);
+  });
+
+  test('and asks for pauses has them beside the five minutes, and no longer than twenty', async () => {
+    const { statuses, elapsedMs } = await night(answers(ok, busy({ 'retry-after': '200' })).exchange, 2);
+    expect(statuses).toEqual([200, 503]);
+    expect(elapsedMs).toBeGreaterThan(1_000_000);
+    expect(elapsedMs).toBeLessThan(1_402_000);
   });
 
   test('that never answered is given up soon: the address may be wrong', async () => {

@@ -1,57 +1,100 @@
 import { describe, expect, test } from 'vitest';
+import { serverMs } from '../../../src/base/clock.ts';
+import { DatabaseError } from '../../../src/base/errors.ts';
 import { errorIssue } from '../../../src/base/issue.ts';
 import { sha512Of } from '../../../src/http/digest.ts';
+import { attemptsOf } from '../../../src/outbox/attempts.ts';
 import {
-  applySettlement,
   type Claim,
+  type ClaimableQuery,
   claim,
+  clampFutureBackoff,
+  clearBackoff,
   countOpen,
-  type DueQuery,
-  forgetImpossibleWaits,
-  forgetWaits,
-  holdFollowers,
-  nextDue,
-  nextDueAt,
-  nextInTime,
-  recoverInterrupted,
+  type Departure,
+  moveToBack,
+  nextClaimable,
+  nextClaimableAt,
+  nextScheduled,
+  recoverInFlight,
+  requeue,
+  type Settlement,
   settle,
-  waitBehind,
+  unpackContent,
 } from '../../../src/outbox/claims.ts';
-import { addNumber, addPhoto, entryById, importOfFind, move, replaceImport } from '../../../src/outbox/entries.ts';
+import {
+  addNumber,
+  addPhoto,
+  entryById,
+  eventsOfEntry,
+  importOfFind,
+  replaceImport,
+  schedule,
+} from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
-import { attemptsOf } from '../../../src/outbox/journal.ts';
-import { dropOutdated } from '../../../src/outbox/latest-number.ts';
-import type { ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
+import { mergeJournal } from '../../../src/outbox/merge.ts';
+import { supersedeEarlierNumbers } from '../../../src/outbox/numbers.ts';
+import { headerOf, type Outbox } from '../../../src/outbox/open-outbox.ts';
+import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
 import { removeTarget } from '../../../src/outbox/removal.ts';
-import { MOST_TRIES, waitAfter } from '../../../src/outbox/tries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { ACCOUNT_ID, asSeenBy, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import { ACCOUNT_ID, openAnew, queueImport, type TempOutbox, tempOutbox } from '../../support/temp-outbox.ts';
 
-const ALL: DueQuery = {
+const ALL: ClaimableQuery = {
   kinds: ['import', 'number', 'photo'],
-  anyAccount: false,
   recordKeys: undefined,
   busyRecords: [],
   busyProjects: [],
-  leftOut: [],
+  openCircuits: [],
 };
-const POST = { method: 'POST', path: '/api/pas/import-xml', accountId: ACCOUNT_ID };
+const SERVER_NOW = serverMs(1_700_000_000_000);
+const POST: Departure = {
+  method: 'POST',
+  path: '/api/pas/import-xml',
+  account: ACCOUNT_ID,
+  serverMs: SERVER_NOW,
+  sentByMs: null,
+  settleMs: 60_000,
+};
 const IDENT = 'C-202400101-N00001';
+const PHOTOGRAPH = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
+const BUSY: Settlement = { state: 'queued', reason: 'lock', notBeforeAt: 0 };
+const LOST: Settlement = { state: 'uncertain', reason: 'no answer' };
 
-function due(outbox: ServiceOutbox, query: Partial<DueQuery> = {}): Entry {
-  const entry = nextDue(outbox, { ...ALL, ...query });
+function due(outbox: Outbox, query: Partial<ClaimableQuery> = {}): Entry {
+  const entry = nextClaimable(outbox, { ...ALL, ...query });
   if (entry === undefined) throw new Error('nothing is due');
   return entry;
 }
 
-function claimed(outbox: ServiceOutbox, query: Partial<DueQuery> = {}): Claim {
+function claimed(outbox: Outbox, query: Partial<ClaimableQuery> = {}): Claim {
   const made = claim(outbox, due(outbox, query).id, () => POST);
   if (made === undefined) throw new Error('the entry is no longer queued');
   return made;
 }
 
-function state(outbox: ServiceOutbox, id: number): string | undefined {
-  return entryById(outbox, id)?.state;
+function accept(outbox: Outbox, query: Partial<ClaimableQuery> = {}, identCely = IDENT): Claim {
+  const made = claimed(outbox, query);
+  settle(outbox, made, { state: 'accepted', identCely }, { outcome: 'accepted', status: 201 });
+  return made;
+}
+
+function entryOf(outbox: Outbox, id: number): Entry {
+  const entry = entryById(outbox, id);
+  if (entry === undefined) throw new Error('the entry is gone');
+  return entry;
+}
+
+const state = (outbox: Outbox, id: number): string => entryOf(outbox, id).state;
+
+function abandon(outbox: Outbox, id: number): void {
+  recordEvents(outbox, [decisionAbout(outbox, entryOf(outbox, id), { answer: 'abandon', by: 'person', group: 'g' }, 'dropped')]);
+}
+
+function kindsInJournal(outbox: TempOutbox): string[] {
+  return outbox.journal
+    .eventsSince(headerOf(outbox).outbox, 0)
+    .map(({ event }) => (event.kind === 'answered' ? event.body.outcome : event.kind));
 }
 
 describe('what is due', () => {
@@ -65,22 +108,32 @@ describe('what is due', () => {
   test('is no photograph and no number before its find is imported, and then it is', () => {
     using outbox = tempOutbox();
     const { findId } = queueImport(outbox, 'K-1');
-    const number = addNumber(outbox, { findId, identCely: null }, 'A 1');
-    expect(nextDue(outbox, { ...ALL, kinds: ['number'] })).toBeUndefined();
-    settle(outbox, claimed(outbox), { state: 'accepted', identCely: IDENT }, { outcome: 'accepted', status: 201 });
+    const number = addNumber(outbox, { findId, identCely: null }, 'A 1', '');
+    expect(nextClaimable(outbox, { ...ALL, kinds: ['number'] })).toBeUndefined();
+    accept(outbox);
     expect(due(outbox)).toMatchObject({ id: number, identCely: IDENT });
+  });
+
+  test('is nothing that a person must answer a question about first', () => {
+    using outbox = tempOutbox();
+    const { entryId } = queueImport(outbox, 'K-1');
+    schedule(outbox, entryId, { held: { basis: 'equal-record', question: 'is it this one?', candidates: [IDENT] } });
+    expect(nextClaimable(outbox, ALL)).toBeUndefined();
+    expect(claim(outbox, entryId, () => POST)).toBeUndefined();
+    schedule(outbox, entryId, { held: null });
+    expect(due(outbox).id).toBe(entryId);
   });
 
   test('does not wait for days because a clock ran ahead when it was put back', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
-    const wait = (aheadMs: number) =>
-      outbox.sql('update entries set not_before_at = ? where id = ?').run(outbox.clock.now() + aheadMs, entryId);
-    wait(30_000);
-    forgetImpossibleWaits(outbox);
-    expect(nextDue(outbox, ALL)).toBeUndefined();
-    wait(3 * 24 * 3_600_000);
-    forgetImpossibleWaits(outbox);
+    const waitUntil = (ms: number) =>
+      outbox.sql('update entries set not_before_at = ? where id = ?').run(outbox.clock.now() + ms, entryId);
+    waitUntil(30_000);
+    clampFutureBackoff(outbox, 3_600_000);
+    expect(nextClaimable(outbox, ALL)).toBeUndefined();
+    waitUntil(3 * 24 * 3_600_000);
+    clampFutureBackoff(outbox, 3_600_000);
     expect(due(outbox).id).toBe(entryId);
   });
 
@@ -89,7 +142,7 @@ describe('what is due', () => {
     const { entryId } = queueImport(outbox, 'K-1');
     const thenMs = outbox.clock.now() + 180_000;
     outbox.sql('update entries set not_before_at = ?, updated_at = ? where id = ?').run(thenMs + 1000, thenMs, entryId);
-    forgetImpossibleWaits(outbox);
+    clampFutureBackoff(outbox, 3_600_000);
     expect(due(outbox).id).toBe(entryId);
   });
 
@@ -107,11 +160,10 @@ describe('what is due', () => {
     using outbox = tempOutbox(clock);
     const [, second] = ['K-1', 'K-2', 'K-3'].map((name, at) => {
       const { entryId } = queueImport(outbox, name);
-      const aheadMs = at === 1 ? 1000 : 5000;
-      outbox.sql('update entries set not_before_at = ? where id = ?').run(outbox.clock.now() + aheadMs, entryId);
+      schedule(outbox, entryId, { notBeforeAt: outbox.clock.now() + (at === 1 ? 1000 : 5000) });
       return entryId;
     });
-    expect(nextInTime(outbox, ALL)?.id).toBe(second);
+    expect(nextScheduled(outbox, ALL)?.id).toBe(second);
     await clock.advance(6000);
     expect(due(outbox).id).toBe(second);
   });
@@ -121,9 +173,9 @@ describe('what is due', () => {
     using outbox = tempOutbox(clock);
     queueImport(outbox, 'K-1');
     const untilMs = clock.now() + 5000;
-    settle(outbox, claimed(outbox), { state: 'queued', reason: 'lock', notBeforeAt: untilMs }, { outcome: 'busy' });
-    expect(nextDue(outbox, ALL)).toBeUndefined();
-    expect(nextDueAt(outbox, ALL)).toBe(untilMs);
+    settle(outbox, claimed(outbox), { ...BUSY, notBeforeAt: untilMs }, { outcome: 'busy' });
+    expect(nextClaimable(outbox, ALL)).toBeUndefined();
+    expect(nextClaimableAt(outbox, ALL)).toBe(untilMs);
     await clock.advance(5000);
     expect(due(outbox).localId).toBe('K-1');
   });
@@ -132,76 +184,111 @@ describe('what is due', () => {
 describe('of two numbers for one record', () => {
   const target = { findId: null, identCely: IDENT };
 
-  test('the last one alone is sent, and the ones before it are given up when it is', () => {
+  test('the last one alone is sent, and the ones before it are dropped when it is', () => {
     using outbox = tempOutbox();
-    const earlier = addNumber(outbox, target, 'A 1');
-    settle(outbox, claimed(outbox), { state: 'queued', reason: 'lock', notBeforeAt: 0 }, { outcome: 'busy' });
-    const later = addNumber(outbox, target, 'A 2');
+    const earlier = addNumber(outbox, target, 'A 1', '');
+    settle(outbox, claimed(outbox), BUSY, { outcome: 'busy' });
+    const later = addNumber(outbox, target, 'A 2', '');
     expect(due(outbox).id).toBe(later);
     expect(state(outbox, earlier)).toBe('queued');
     claimed(outbox);
     expect([state(outbox, earlier), state(outbox, later)]).toEqual(['dropped', 'sending']);
   });
 
-  test('none is given up when a photograph of the record is sent', () => {
+  test('none is dropped when a photograph of the record is sent', () => {
     using outbox = tempOutbox();
-    const earlier = addNumber(outbox, target, 'A 1');
-    const office = asSeenBy(outbox, { username: 'office@example.org' });
-    addNumber(office, target, 'A 2');
-    settle(outbox, claimed(office), { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
-    addPhoto(outbox, target, { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 });
+    const earlier = addNumber(outbox, target, 'A 1', '');
+    addPhoto(outbox, target, PHOTOGRAPH);
     claimed(outbox, { kinds: ['photo'] });
     expect(state(outbox, earlier)).toBe('queued');
   });
 
-  test('the earlier is sent where a person gave the later up', () => {
+  test('the earlier is sent where a person dropped the later, or must answer a question about it', () => {
     using outbox = tempOutbox();
-    const earlier = addNumber(outbox, target, 'A 1');
-    const later = addNumber(outbox, target, 'A 2');
-    const entry = entryById(outbox, later);
-    if (entry !== undefined) move(outbox, entry, 'dropped');
+    const earlier = addNumber(outbox, target, 'A 1', '');
+    const later = addNumber(outbox, target, 'A 2', '');
+    schedule(outbox, later, { held: { basis: 'number-changed', question: '?', candidates: ['B'] } });
     expect(due(outbox).id).toBe(earlier);
+    schedule(outbox, later, { held: null });
+    expect(due(outbox).id).toBe(later);
+    abandon(outbox, later);
+    expect(due(outbox).id).toBe(earlier);
+  });
+
+  test('the later waits while the earlier may still arrive, and no longer once a person gave that up', () => {
+    using outbox = tempOutbox();
+    const earlier = addNumber(outbox, target, 'A 1', '');
+    settle(outbox, claimed(outbox), LOST, { outcome: 'uncertain' });
+    const later = addNumber(outbox, target, 'A 2', 'A 1');
+    expect(nextClaimable(outbox, ALL)).toBeUndefined();
+    abandon(outbox, earlier);
+    expect(due(outbox).id).toBe(later);
   });
 
   test('only one is under way at a time, also where one was set for the find and one for its identifier', () => {
     using outbox = tempOutbox();
     queueImport(outbox, 'K-1');
-    const find = claimed(outbox);
-    settle(outbox, find, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
-    addNumber(outbox, { ...target, findId: find.entry.findId }, 'A 1');
+    const find = accept(outbox);
+    addNumber(outbox, { ...target, findId: find.entry.findId }, 'A 1', '');
     const { entry } = claimed(outbox);
-    addNumber(outbox, target, 'A 2');
-    expect(nextDue(outbox, { ...ALL, busyRecords: [entry.recordKey, entry.identCely ?? ''] })).toBeUndefined();
+    addNumber(outbox, target, 'A 2', '');
+    expect(nextClaimable(outbox, { ...ALL, busyRecords: [entry.recordKey, entry.identCely ?? ''] })).toBeUndefined();
   });
 
   test('one that may have arrived is not taken away, so that it is known what may still come to stand', () => {
     using outbox = tempOutbox();
-    addNumber(outbox, target, 'A 1');
-    settle(outbox, claimed(outbox), { state: 'queued', reason: 'no answer', notBeforeAt: 0 }, { outcome: 'uncertain' });
+    addNumber(outbox, target, 'A 1', '');
+    settle(outbox, claimed(outbox), LOST, { outcome: 'uncertain' });
     expect(removeTarget(outbox, target)).toMatchObject({ kind: 'kept', because: { value: 'A 1' } });
   });
 
-  test('one that another account sent later is not undone by an earlier one', () => {
+  test('an earlier one that waited is dropped where the later was accepted', () => {
     using outbox = tempOutbox();
-    const earlier = addNumber(outbox, target, 'A 1');
-    const office = asSeenBy(outbox, { username: 'office@example.org' });
-    const later = addNumber(office, target, 'A 2');
-    expect(due(outbox).id).toBe(earlier);
-    settle(outbox, claimed(office), { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
-    expect(state(outbox, later)).toBe('accepted');
-    expect(nextDue(outbox, ALL)).toBeUndefined();
-    dropOutdated(outbox, outbox.serviceId);
-    expect(state(outbox, earlier)).toBe('dropped');
+    const earlier = addNumber(outbox, target, 'A 1', '');
+    schedule(outbox, earlier, { notBeforeAt: Number.MAX_SAFE_INTEGER });
+    const later = addNumber(outbox, target, 'A 2', '');
+    expect(due(outbox).id).toBe(later);
+    accept(outbox);
+    supersedeEarlierNumbers(outbox);
+    expect([state(outbox, earlier), nextScheduled(outbox, ALL)]).toEqual(['dropped', undefined]);
   });
 });
 
 describe('a claim', () => {
-  test('is on disk with its attempt before anything is sent', () => {
+  test('is on disk with its attempt, in the journal and in the outbox, before anything is sent', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
-    claimed(outbox);
-    expect(state(outbox, entryId)).toBe('sending');
-    expect(attemptsOf(outbox, entryId)).toMatchObject([{ method: 'POST', path: '/api/pas/import-xml', endedAt: null }]);
+    const { attemptId } = claimed(outbox);
+    const entry = entryOf(outbox, entryId);
+    expect(entry).toMatchObject({ state: 'sending', attempts: 1, unknownAttempts: 1 });
+    expect(attemptsOf(outbox, entry)).toMatchObject([
+      {
+        ...{ id: attemptId, method: 'POST', path: '/api/pas/import-xml', account: ACCOUNT_ID, endedAt: null, outcome: null },
+        bounds: { fromMs: SERVER_NOW },
+      },
+    ]);
+    expect(kindsInJournal(outbox)).toEqual(['bound', 'attempted']);
+    expect(outbox.journal.has(attemptId)).toBe(true);
+  });
+
+  test('writes down what is sent, and the find, so that both can be restored', () => {
+    using outbox = tempOutbox();
+    const { entryId } = queueImport(outbox, 'K-1');
+    const { entry } = claimed(outbox);
+    const [attempted] = eventsOfEntry(outbox, entry.uuid);
+    if (attempted?.kind !== 'attempted' || entry.kind !== 'import') throw new Error('no attempt');
+    const content = unpackContent(attempted.body);
+    expect(content?.document.equals(entry.document ?? Buffer.alloc(0))).toBe(true);
+    expect(content?.find).toEqual({ localId: 'K-1', elements: { poznamka: 'K-1' }, createdAt: outbox.clock.now() });
+    expect(attempted.body).toMatchObject({
+      localId: 'K-1',
+      digest: entry.digest,
+      project: 'C-202400101',
+      target: null,
+      fromMs: SERVER_NOW,
+      settleMs: 60_000,
+    });
+    expect(entryOf(outbox, entryId).findUuid).toBe(attempted.find);
   });
 
   test('cannot be made twice', () => {
@@ -220,7 +307,7 @@ describe('a claim', () => {
   test('takes away what was said of the entry before', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
-    outbox.sql(`update entries set issues = '[{}]', reason = '"before"' where id = ?`).run(entryId);
+    outbox.sql(`update entries set issues = '[]', reason = '"before"' where id = ?`).run(entryId);
     claimed(outbox);
     expect(entryById(outbox, entryId)).toMatchObject({ reason: null, issues: [] });
   });
@@ -232,7 +319,13 @@ describe('a claim', () => {
     const entry = importOfFind(outbox, findId);
     if (entry === undefined) throw new Error('the entry is gone');
     const document = Buffer.from('<document>edited</document>');
-    replaceImport(outbox, entry, { document, documentSha512: sha512Of(document), project: 'C-202400101', issues: [] });
+    replaceImport(outbox, entry, {
+      document,
+      documentSha512: sha512Of(document),
+      digest: 'd',
+      project: 'C-202400101',
+      issues: [],
+    });
     expect(claim(outbox, id, () => POST)?.entry).toMatchObject({ document });
   });
 
@@ -242,121 +335,268 @@ describe('a claim', () => {
     const { id } = due(outbox);
     const entry = importOfFind(outbox, findId);
     if (entry === undefined) throw new Error('the entry is gone');
-    replaceImport(outbox, entry, { document: null, documentSha512: null, project: null, issues: [] });
+    replaceImport(outbox, entry, { document: null, documentSha512: null, digest: null, project: null, issues: [] });
     expect(claim(outbox, id, () => POST)).toBeUndefined();
-    expect(attemptsOf(outbox, id)).toEqual([]);
+    expect(attemptsOf(outbox, entry)).toEqual([]);
   });
 
-  test('that a dead process left makes an import and a photograph uncertain, and queues a number again', () => {
+  test.each(['accepted', 'uncertain', 'refused', 'dropped'])(
+    'is not made where the row says "queued" and the events say "%s"',
+    (said) => {
+      using outbox = tempOutbox();
+      const { entryId } = queueImport(outbox, 'K-1');
+      if (said === 'accepted') accept(outbox);
+      if (said === 'uncertain') settle(outbox, claimed(outbox), LOST, { outcome: 'uncertain' });
+      if (said === 'refused')
+        settle(outbox, claimed(outbox), { state: 'refused', reason: 'no', issues: [] }, { outcome: 'refused' });
+      if (said === 'dropped') abandon(outbox, entryId);
+      outbox.sql(`update entries set state = 'queued' where id = ?`).run(entryId);
+      expect(claim(outbox, entryId, () => POST)).toBeUndefined();
+      expect(state(outbox, entryId)).toBe(said);
+    },
+  );
+
+  test.each([
+    ['document', `cast('<document>K-2</document>' as blob)`],
+    ['document_sha512', 'zeroblob(64)'],
+    ['project', `'C-202400102'`],
+    ['digest', `'x'`],
+    ['retry_of', `'x'`],
+    ['ident_cely', `'C-202400101-N00002'`],
+    ['record_key', `'find:7'`],
+  ])('is refused where the column %s is not as it was written', (column, value) => {
+    using outbox = tempOutbox();
+    const { entryId } = queueImport(outbox, 'K-1');
+    outbox.sql(`update entries set ${column} = ${value} where id = ?`).run(entryId);
+    expect(() => claim(outbox, entryId, () => POST)).toThrow(expect.objectContaining({ damaged: true }) as Error);
+    expect(kindsInJournal(outbox)).toEqual(['bound']);
+  });
+
+  test.each([
+    ['number', 'value', `'A 2'`],
+    ['number', 'expects', `'B'`],
+    ['number', 'ident_cely', `'C-202400101-N00002'`],
+    ['photo', 'photo_name', `'b.jpg'`],
+    ['photo', 'photo_sha512', 'zeroblob(64)'],
+    ['photo', 'ident_cely', `'C-202400101-N00002'`],
+  ] as const)('of a %s is refused where its %s is not as it was written', (kind, column, value) => {
+    using outbox = tempOutbox();
+    queueImport(outbox, 'K-1');
+    const { findId } = accept(outbox).entry;
+    const target = { findId, identCely: IDENT };
+    const id = kind === 'number' ? addNumber(outbox, target, 'A 1', '') : addPhoto(outbox, target, PHOTOGRAPH);
+    outbox.sql(`update entries set ${column} = ${value} where id = ?`).run(id);
+    expect(() => claim(outbox, id, () => POST)).toThrow(expect.objectContaining({ damaged: true }) as Error);
+  });
+
+  test('is refused where fewer attempts are found than before', () => {
+    using outbox = tempOutbox();
+    const { entryId } = queueImport(outbox, 'K-1');
+    settle(outbox, claimed(outbox), LOST, { outcome: 'uncertain' });
+    outbox.sql('delete from events where entry is not null').run();
+    outbox.sql(`update entries set state = 'queued' where id = ?`).run(entryId);
+    expect(() => claim(outbox, entryId, () => POST)).toThrow(expect.objectContaining({ damaged: true }) as Error);
+  });
+});
+
+describe('where the disk refuses', () => {
+  test('the outbox, the entry is not being sent, and the journal knows that nothing left', () => {
+    using outbox = tempOutbox();
+    const { entryId } = queueImport(outbox, 'K-1');
+    outbox.sql(`create trigger full before insert on events begin select raise(abort, 'the disk is full'); end`).run();
+    expect(() => claimed(outbox)).toThrow(/the disk is full/);
+    expect(entryById(outbox, entryId)).toMatchObject({ state: 'queued', attempts: 0 });
+    expect(kindsInJournal(outbox)).toEqual(['bound', 'attempted', 'not-sent']);
+
+    outbox.sql('drop trigger full').run();
+    mergeJournal(outbox, { withOpen: true });
+    expect(entryById(outbox, entryId)).toMatchObject({ state: 'queued', attempts: 1, unknownAttempts: 0 });
+    accept(outbox);
+    expect(state(outbox, entryId)).toBe('accepted');
+  });
+
+  test('the outbox, later events keep their order: a decision can be taken back, and stays so', () => {
+    using outbox = tempOutbox();
+    const { entryId } = queueImport(outbox, 'K-1');
+    outbox.sql(`create trigger full before insert on events begin select raise(abort, 'the disk is full'); end`).run();
+    expect(() => claimed(outbox)).toThrow(/the disk is full/);
+    outbox.sql('drop trigger full').run();
+    mergeJournal(outbox, { withOpen: true });
+    settle(outbox, claimed(outbox), LOST, { outcome: 'uncertain' });
+    const decide = (answer: 'send' | 'undo' | 'abandon', of: string | null = null) =>
+      recordEvents(outbox, [
+        decisionAbout(outbox, entryOf(outbox, entryId), { answer, by: 'person', group: answer, of }, answer),
+      ]);
+    const [sent] = decide('send');
+    expect(state(outbox, entryId)).toBe('queued');
+    claimed(outbox);
+    recoverInFlight(outbox);
+    decide('undo', sent?.id ?? '');
+    decide('abandon');
+    expect(entryOf(outbox, entryId)).toMatchObject({ state: 'dropped', unknownAttempts: 1 });
+    const positions = eventsOfEntry(outbox, entryOf(outbox, entryId).uuid).map(({ position }) => position);
+    expect(Math.max(...positions)).toBeLessThan(20);
+    using anew = openAnew(outbox);
+    mergeJournal(anew, { withOpen: true });
+    expect(anew.sql('select state, unknown_attempts from entries').raw().all()).toEqual([['dropped', 1]]);
+  });
+
+  test('the journal, nothing is written into the outbox', () => {
+    using outbox = tempOutbox();
+    const { entryId } = queueImport(outbox, 'K-1');
+    outbox.journal.close();
+    expect(() => claimed(outbox)).toThrow();
+    expect(entryById(outbox, entryId)).toMatchObject({ state: 'queued', attempts: 0 });
+    expect(outbox.sql('select kind from events').pluck().all()).toEqual(['bound']);
+  });
+
+  test('the journal, since another program holds it, the push is told so', () => {
+    using outbox = tempOutbox();
+    const { entryId } = queueImport(outbox, 'K-1');
+    const refusing: Outbox = {
+      ...outbox,
+      journal: {
+        ...outbox.journal,
+        append: () => {
+          throw new DatabaseError('another program is writing', { passing: true });
+        },
+      },
+    };
+    expect(() => claim(refusing, entryId, () => POST)).toThrow(DatabaseError);
+    expect(entryById(outbox, entryId)).toMatchObject({ state: 'queued', attempts: 0 });
+    expect(kindsInJournal(outbox)).toEqual(['bound']);
+  });
+
+  test('the answer, the entry is uncertain after the next start, since the answer is in neither', () => {
+    using outbox = tempOutbox();
+    const { entryId } = queueImport(outbox, 'K-1');
+    const made = claimed(outbox);
+    const failing: Outbox = {
+      ...outbox,
+      journal: {
+        ...outbox.journal,
+        append: () => {
+          throw new DatabaseError('full');
+        },
+      },
+    };
+    expect(() => settle(failing, made, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' })).toThrow('full');
+    expect(state(outbox, entryId)).toBe('sending');
+    recoverInFlight(outbox);
+    expect(state(outbox, entryId)).toBe('uncertain');
+  });
+});
+
+describe('what a dead process left', () => {
+  test('is uncertain, whatever it is: nothing is sent again because no answer was seen', () => {
     using outbox = tempOutbox();
     const target = { findId: null, identCely: IDENT };
-    const photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
-    const ids = {
-      import: queueImport(outbox, 'K-1').entryId,
-      number: addNumber(outbox, target, 'A 1'),
-      photo: addPhoto(outbox, target, photograph),
-    };
+    const ids = [queueImport(outbox, 'K-1').entryId, addNumber(outbox, target, 'A 1', ''), addPhoto(outbox, target, PHOTOGRAPH)];
     for (const kind of ['import', 'number', 'photo'] as const) claimed(outbox, { kinds: [kind] });
-    recoverInterrupted(outbox);
-    expect(state(outbox, ids.import)).toBe('uncertain');
-    expect(state(outbox, ids.photo)).toBe('uncertain');
-    expect(state(outbox, ids.number)).toBe('queued');
-    expect(attemptsOf(outbox, ids.import)).toMatchObject([{ outcome: 'lost' }]);
-    for (const id of Object.values(ids)) expect(String(entryById(outbox, id)?.reason)).toContain('pas stopped while');
-  });
-
-  test('that dead processes left again and again has a number wait', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    const number = addNumber(outbox, { findId: null, identCely: IDENT }, 'A 1');
-    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      expect(entryById(outbox, number)?.notBeforeAt).toBeLessThanOrEqual(clock.now());
-      claimed(outbox);
-      recoverInterrupted(outbox);
+    expect(recoverInFlight(outbox).map(({ id }) => id)).toEqual(ids);
+    for (const id of ids) {
+      expect(entryOf(outbox, id)).toMatchObject({ state: 'uncertain', unknownAttempts: 1 });
+      expect(String(entryOf(outbox, id).reason)).toContain('pas stopped while');
+      expect(attemptsOf(outbox, entryOf(outbox, id))).toMatchObject([{ outcome: 'orphaned' }]);
     }
-    expect(entryById(outbox, number)?.notBeforeAt).toBe(clock.now() + waitAfter(MOST_TRIES));
+    expect(recoverInFlight(outbox)).toEqual([]);
   });
 });
 
 describe('what became of an attempt stands with its entry:', () => {
-  const attempted = (outbox: ServiceOutbox): Claim => {
+  const attempted = (outbox: Outbox): Claim => {
     queueImport(outbox, 'K-1');
     return claimed(outbox);
   };
 
   test('that it was accepted, and what it was refused for before is gone', () => {
     using outbox = tempOutbox();
-    const { entry } = attempted(outbox);
-    outbox.sql(`update entries set issues = '[]', reason = '"before"' where id = ?`).run(entry.id);
-    applySettlement(outbox, entry, { state: 'accepted', identCely: IDENT });
-    expect(entryById(outbox, entry.id)).toMatchObject({ state: 'accepted', identCely: IDENT, reason: null, issues: [] });
+    const made = attempted(outbox);
+    outbox.sql(`update entries set issues = '[]', reason = '"before"' where id = ?`).run(made.entry.id);
+    settle(outbox, made, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
+    expect(entryById(outbox, made.entry.id)).toMatchObject({ state: 'accepted', identCely: IDENT, reason: null, issues: [] });
   });
 
-  test('why it was refused, with what the service found', () => {
+  test('why it was refused, with what the service found, and no longer when it is sent again', () => {
     using outbox = tempOutbox();
-    const { entry } = attempted(outbox);
+    const made = attempted(outbox);
     const issues = [errorIssue('server', 'no such period')];
-    applySettlement(outbox, entry, { state: 'refused', reason: 'refused', issues });
-    expect(entryById(outbox, entry.id)).toMatchObject({ state: 'refused', reason: 'refused', issues: [{ rule: 'server' }] });
+    settle(outbox, made, { state: 'refused', reason: 'refused', issues }, { outcome: 'refused', status: 422 });
+    expect(entryById(outbox, made.entry.id)).toMatchObject({ state: 'refused', reason: 'refused', issues: [{ rule: 'server' }] });
+    expect(claim(outbox, made.entry.id, () => POST)).toBeUndefined();
+    requeue(outbox, entryOf(outbox, made.entry.id), 'a person decided: send', 7.5);
+    expect(entryById(outbox, made.entry.id)).toMatchObject({
+      state: 'queued',
+      reason: 'a person decided: send',
+      issues: [],
+      notBeforeAt: 8,
+    });
+    settle(outbox, claimed(outbox), { state: 'refused', reason: 'again', issues: [] }, { outcome: 'refused' });
+    expect(entryById(outbox, made.entry.id)).toMatchObject({ state: 'refused', reason: 'again', attempts: 2 });
   });
 
-  test('why it waits, until when, and whether it met another import', () => {
+  test('why it waits, and until when', () => {
     using outbox = tempOutbox();
-    const { entry } = attempted(outbox);
-    applySettlement(outbox, entry, { state: 'queued', reason: 'lock', notBeforeAt: 7.5 });
-    expect(entryById(outbox, entry.id)).toMatchObject({ state: 'queued', reason: 'lock', notBeforeAt: 8, collisions: 0 });
-    const again = claimed(outbox).entry;
-    applySettlement(outbox, again, { state: 'queued', reason: 'number taken', notBeforeAt: 9, collisions: 1 });
-    expect(entryById(outbox, entry.id)).toMatchObject({
+    const made = attempted(outbox);
+    settle(outbox, made, { ...BUSY, notBeforeAt: 7.5 }, { outcome: 'busy' });
+    expect(entryById(outbox, made.entry.id)).toMatchObject({
       state: 'queued',
-      reason: 'number taken',
-      notBeforeAt: 9,
-      collisions: 1,
+      reason: 'lock',
+      notBeforeAt: 8,
+      unknownAttempts: 0,
     });
   });
 
   test('why nobody knows', () => {
     using outbox = tempOutbox();
-    const { entry } = attempted(outbox);
-    applySettlement(outbox, entry, { state: 'uncertain', reason: 'no answer' });
-    expect(entryById(outbox, entry.id)).toMatchObject({ state: 'uncertain', reason: 'no answer' });
+    const made = attempted(outbox);
+    settle(outbox, made, LOST, { outcome: 'uncertain' });
+    expect(entryById(outbox, made.entry.id)).toMatchObject({ state: 'uncertain', reason: 'no answer' });
   });
 
   test('and the attempt has the answer’s status, date and reason', () => {
     using outbox = tempOutbox();
-    const claim = attempted(outbox);
-    settle(outbox, claim, { state: 'uncertain', reason: 'no answer' }, { outcome: 'uncertain', status: 500, serverDateAt: 5 });
-    expect(attemptsOf(outbox, claim.entry.id)).toMatchObject([
-      { outcome: 'uncertain', status: 500, serverDateAt: 5, reason: 'no answer', endedAt: outbox.clock.now() },
+    const made = attempted(outbox);
+    const serverDateAt = serverMs(SERVER_NOW + 500);
+    settle(outbox, made, LOST, { outcome: 'uncertain', status: 500, serverDateAt });
+    expect(attemptsOf(outbox, made.entry)).toMatchObject([
+      {
+        ...{ outcome: 'uncertain', status: 500, serverDateAt, reason: 'no answer', endedAt: outbox.clock.now() },
+        bounds: { fromMs: SERVER_NOW, untilMs: serverDateAt },
+      },
     ]);
+  });
+
+  test('and a late answer accepts what was uncertain, given up or declared absent', () => {
+    for (const before of ['abandon', 'send'] as const) {
+      using outbox = tempOutbox();
+      const made = attempted(outbox);
+      recoverInFlight(outbox);
+      recordEvents(outbox, [
+        decisionAbout(outbox, entryOf(outbox, made.entry.id), { answer: before, by: 'person', group: 'g' }, before),
+      ]);
+      settle(outbox, made, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
+      expect(entryById(outbox, made.entry.id)).toMatchObject({ state: 'accepted', identCely: IDENT, unknownAttempts: 0 });
+    }
   });
 });
 
-describe('followers', () => {
-  test('of an import get its identifier, those of a photograph do not', () => {
-    using outbox = tempOutbox();
-    const photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
-    const { findId, entryId } = queueImport(outbox, 'K-1');
-    const other = queueImport(outbox, 'K-2');
-    const followers = [
-      addNumber(outbox, { findId, identCely: null }, 'A 1'),
-      addPhoto(outbox, { findId, identCely: null }, photograph),
-    ];
-    const strange = addNumber(outbox, { findId: other.findId, identCely: null }, 'A 2');
-    const identOf = (id: number) => entryById(outbox, id)?.identCely;
-    settle(outbox, claimed(outbox), { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
-    expect([...followers, strange].map(identOf)).toEqual([IDENT, IDENT, null]);
-
-    const accepted = entryById(outbox, entryId);
-    if (accepted === undefined) throw new Error('the entry is gone');
-    holdFollowers(outbox, accepted);
-    expect([entryId, ...followers].map(identOf)).toEqual([IDENT, null, null]);
-
-    // A photograph is accepted with the identifier of its record, which says nothing of another number.
-    const later = addPhoto(outbox, { findId: other.findId, identCely: IDENT }, photograph);
-    settle(outbox, claimed(outbox, { kinds: ['photo'] }), { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
-    expect([later, strange].map(identOf)).toEqual([IDENT, null]);
-  });
+test('what waits for an import gets its identifier, and nothing else does', () => {
+  using outbox = tempOutbox();
+  const { findId } = queueImport(outbox, 'K-1');
+  const other = queueImport(outbox, 'K-2');
+  const dependents = [
+    addNumber(outbox, { findId, identCely: null }, 'A 1', ''),
+    addPhoto(outbox, { findId, identCely: null }, PHOTOGRAPH),
+  ];
+  const strange = addNumber(outbox, { findId: other.findId, identCely: null }, 'A 2', '');
+  accept(outbox);
+  const identOf = (id: number) => entryById(outbox, id)?.identCely;
+  expect([...dependents, strange].map(identOf)).toEqual([IDENT, IDENT, null]);
+  // A photograph is accepted with the identifier of its record, which says nothing of another number.
+  const later = addPhoto(outbox, { findId: other.findId, identCely: 'C-1-N1' }, PHOTOGRAPH);
+  accept(outbox, { kinds: ['photo'], recordKeys: [`find:${other.findId}`] }, 'C-1-N1');
+  expect([later, strange].map(identOf)).toEqual(['C-1-N1', null]);
 });
 
 describe('a part of what is queued', () => {
@@ -364,48 +604,30 @@ describe('a part of what is queued', () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     const ids = ['C-1', 'C-2', 'C-2'].map((project, at) => queueImport(outbox, `K-${at}`, project).entryId);
-    addNumber(outbox, { findId: null, identCely: 'C-1-N00001' }, 'A 1');
+    addNumber(outbox, { findId: null, identCely: 'C-1-N00001' }, 'A 1', '');
     const part = { kind: 'import', project: 'C-2' } as const;
     expect([countOpen(outbox, part), countOpen(outbox, { kind: 'import', project: null })]).toEqual([2, 3]);
     expect(countOpen(outbox, { kind: 'number', project: 'C-1' })).toBe(1);
-    const leftOut = [{ kind: 'import', project: 'C-1' } as const];
-    expect(due(outbox, { leftOut }).id).toBe(ids[1]);
-    claimed(outbox, { leftOut });
+    const openCircuits = [{ kind: 'import', project: 'C-1' } as const];
+    expect(due(outbox, { openCircuits }).id).toBe(ids[1]);
+    claimed(outbox, { openCircuits });
     expect(countOpen(outbox, part)).toBe(2);
 
     await clock.advance(1000);
-    waitBehind(outbox, part, 'a wall');
+    moveToBack(outbox, part, 'a wall');
     expect(entryById(outbox, ids[2] ?? 0)).toMatchObject({ notBeforeAt: clock.now(), reason: 'a wall' });
     expect(entryById(outbox, ids[0] ?? 0)).toMatchObject({ reason: null });
-    expect(nextInTime(outbox, { ...ALL, kinds: ['number'] })?.kind).toBe('number');
-    expect(nextInTime(outbox, { ...ALL, leftOut })?.kind).toBe('number');
+    expect(nextScheduled(outbox, { ...ALL, openCircuits })?.kind).toBe('number');
   });
 
   test('that is asked for by name waits no longer', () => {
     using outbox = tempOutbox();
     const [first, second] = ['K-1', 'K-2'].map((name) => queueImport(outbox, name));
-    outbox.sql('update entries set not_before_at = ?').run(outbox.clock.now() + 5000);
-    forgetWaits(outbox, [`find:${second?.findId}`]);
+    for (const each of [first, second]) schedule(outbox, each?.entryId ?? 0, { notBeforeAt: outbox.clock.now() + 5000 });
+    clearBackoff(outbox, [`find:${second?.findId}`]);
     expect(due(outbox).id).toBe(second?.entryId);
-    expect(nextInTime(outbox, ALL)?.id).toBe(second?.entryId);
+    expect(nextScheduled(outbox, ALL)?.id).toBe(second?.entryId);
     expect(entryById(outbox, first?.entryId ?? 0)?.notBeforeAt).toBe(outbox.clock.now() + 5000);
-    expect(nextDueAt(outbox, { ...ALL, kinds: ['photo'] })).toBeUndefined();
+    expect(nextClaimableAt(outbox, { ...ALL, kinds: ['photo'] })).toBeUndefined();
   });
-});
-
-test('no way leads from accepted back to the queue', () => {
-  using outbox = tempOutbox();
-  const { entryId } = queueImport(outbox, 'K-1');
-  settle(outbox, claimed(outbox), { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
-  const entry = entryById(outbox, entryId);
-  if (entry === undefined) throw new Error('the entry is gone');
-  expect(() => move(outbox, entry, 'queued')).toThrow(/may not go/);
-});
-
-test('the same photograph is not queued twice for one record', () => {
-  using outbox = tempOutbox();
-  const target = { findId: null, identCely: IDENT };
-  const photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
-  addPhoto(outbox, target, photograph);
-  expect(() => addPhoto(outbox, target, photograph)).toThrow(/unique/i);
 });

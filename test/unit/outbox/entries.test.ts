@@ -1,59 +1,75 @@
 import { describe, expect, test } from 'vitest';
-import { msg } from '../../../src/base/message.ts';
+import { UsageError } from '../../../src/base/errors.ts';
+import { sha512Of } from '../../../src/http/digest.ts';
 import {
   addImport,
   addNumber,
   addPhoto,
+  assignRecord,
   entriesOfTarget,
   entryById,
-  move,
+  heldEntries,
+  isDropped,
   projectOf,
   replaceImport,
   replaceNumber,
   replacePhoto,
-  wasGivenUp,
+  schedule,
+  setReason,
 } from '../../../src/outbox/entries.ts';
-import type { Entry, EntryState, ImportEntry } from '../../../src/outbox/entry.ts';
-import { addGap } from '../../../src/outbox/gaps.ts';
-import { attemptsInARow, attemptsOf, closeAttempt, openAttempt, reasonOfLostAttempt } from '../../../src/outbox/journal.ts';
-import type { ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
-import { sealOf } from '../../../src/outbox/seal.ts';
-import { ACCOUNT_ID, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import type { Entry, Held, ImportEntry, NumberEntry, PhotoEntry } from '../../../src/outbox/entry.ts';
+import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
+import { findByLocalId, insertFind, renameFind, updateFind } from '../../../src/outbox/stored-finds.ts';
+import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00012';
 const RECORD = { findId: null, identCely: IDENT };
 const PHOTOGRAPH = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
-const LINKED = { ...PHOTOGRAPH, name: 'b.jpg', link: '/photos/b.jpg' };
-const DOUBT = { doubtFromAt: 1000, doubtUntilAt: 2000 };
-const REQUEST = { method: 'POST', path: '/', accountId: ACCOUNT_ID };
+const LINKED = { ...PHOTOGRAPH, name: 'b.jpg', link: '/photos/b.jpg', originalSha512: Buffer.alloc(64, 2) };
+const REFUSED = { state: 'refused', reason: 'no', issues: [] } as const;
+const UNCERTAIN = { state: 'uncertain', reason: 'no answer' } as const;
+const HELD: Held = { basis: 'equal-record', question: 'is it this one?', candidates: [IDENT] };
 
-function entryOf(outbox: ServiceOutbox, id: number): Entry {
+function entryOf<T extends Entry = Entry>(outbox: Outbox, id: number): T {
   const entry = entryById(outbox, id);
   if (entry === undefined) throw new Error('no such entry');
-  return entry;
+  return entry as T;
 }
 
-function set(outbox: ServiceOutbox, id: number, state: EntryState): Entry {
-  outbox.sql('update entries set state = ? where id = ?').run(state, id);
-  return entryOf(outbox, id);
+function abandon(outbox: Outbox, id: number): void {
+  recordEvents(outbox, [decisionAbout(outbox, entryOf(outbox, id), { answer: 'abandon', by: 'person', group: 'g' }, 'dropped')]);
 }
 
-/** Waits for something, for a reason, and may have been sent before. */
-function troubled(outbox: ServiceOutbox, id: number, state: EntryState): Entry {
-  outbox
-    .sql('update entries set not_before_at = 5, collided = 2, doubt_from_at = 1000, doubt_until_at = 2000 where id = ?')
-    .run(id);
-  outbox.sql(`update entries set reason = '"refused"', issues = '[]' where id = ?`).run(id);
-  return set(outbox, id, state);
-}
+const contentOf = (text: string | null) => {
+  const document = text === null ? null : Buffer.from(text);
+  return {
+    document,
+    documentSha512: document === null ? null : sha512Of(document),
+    digest: text,
+    project: text === null ? null : 'C-2',
+    issues: [],
+  };
+};
 
-describe('what is mended', () => {
-  test('is a number, which is queued under its new seal', () => {
+describe('what is corrected', () => {
+  test('is a number, which is queued again, also when it was refused', () => {
     using outbox = tempOutbox();
-    const id = addNumber(outbox, RECORD, 'A 1');
-    replaceNumber(outbox, troubled(outbox, id, 'refused'), 'A 2');
-    const seal = sealOf({ kind: 'number', recordKey: `record:${IDENT}`, value: 'A 2' });
-    expect(entryOf(outbox, id)).toMatchObject({ state: 'queued', value: 'A 2', notBeforeAt: 0, reason: null, doubt: null, seal });
+    const id = addNumber(outbox, RECORD, 'A 1', '');
+    attemptEntry(outbox, id, REFUSED);
+    replaceNumber(outbox, entryOf<NumberEntry>(outbox, id), 'A 2', 'A 0');
+    expect(entryOf(outbox, id)).toMatchObject({
+      state: 'queued',
+      value: 'A 2',
+      expects: 'A 0',
+      notBeforeAt: 0,
+      reason: null,
+      attempts: 1,
+    });
+    attemptEntry(outbox, id, REFUSED);
+    expect(entryOf(outbox, id).state).toBe('refused');
   });
 
   test('is a photograph, with its new bytes or its new place', () => {
@@ -61,67 +77,78 @@ describe('what is mended', () => {
     const id = addPhoto(outbox, RECORD, PHOTOGRAPH);
     expect(entryOf(outbox, id)).toMatchObject({ state: 'queued', photograph: PHOTOGRAPH });
     expect(entryOf(outbox, id)).not.toHaveProperty('photograph.link');
-    replacePhoto(outbox, set(outbox, id, 'refused'), LINKED);
-    const seal = sealOf({ kind: 'photo', recordKey: `record:${IDENT}`, photograph: LINKED });
-    expect(entryOf(outbox, id)).toMatchObject({ state: 'queued', photograph: LINKED, seal, notBeforeAt: 0, reason: null });
+    attemptEntry(outbox, id, REFUSED);
+    replacePhoto(outbox, entryOf<PhotoEntry>(outbox, id), LINKED);
+    expect(entryOf(outbox, id)).toMatchObject({ state: 'queued', photograph: LINKED, reason: null });
+    replacePhoto(outbox, entryOf<PhotoEntry>(outbox, id), PHOTOGRAPH);
+    expect(entryOf<PhotoEntry>(outbox, id).photograph).toEqual(PHOTOGRAPH);
   });
 
-  test('is in doubt where it may have been mended and sent before', () => {
+  test('is an import, which is a draft without a document', () => {
     using outbox = tempOutbox();
-    const photo = addPhoto(outbox, RECORD, PHOTOGRAPH);
-    replacePhoto(outbox, troubled(outbox, photo, 'refused'), LINKED);
-    expect(entryOf(outbox, photo)).toMatchObject({ state: 'uncertain', doubt: { fromMs: 1000, untilMs: 2000 }, notBeforeAt: 0 });
     const { entryId } = queueImport(outbox, 'K-1');
-    const content = { document: Buffer.from('<x/>'), documentSha512: Buffer.alloc(64), project: 'C-2', issues: [] };
-    replaceImport(outbox, troubled(outbox, entryId, 'refused') as ImportEntry, content);
-    expect(entryOf(outbox, entryId)).toMatchObject({ state: 'uncertain', project: 'C-2', collisions: 0, reason: null });
-    replaceImport(outbox, troubled(outbox, entryId, 'refused') as ImportEntry, { ...content, document: null });
+    replaceImport(outbox, entryOf<ImportEntry>(outbox, entryId), contentOf(null));
     expect(entryOf(outbox, entryId)).toMatchObject({ state: 'draft', document: null });
+    replaceImport(outbox, entryOf<ImportEntry>(outbox, entryId), contentOf('<x/>'));
+    expect(entryOf(outbox, entryId)).toMatchObject({ state: 'queued', digest: '<x/>', project: 'C-2' });
+  });
+
+  test('stays uncertain where it may have been sent before', () => {
+    using outbox = tempOutbox();
+    const { entryId } = queueImport(outbox, 'K-1');
+    attemptEntry(outbox, entryId, UNCERTAIN);
+    replaceImport(outbox, entryOf<ImportEntry>(outbox, entryId), contentOf('<x/>'));
+    expect(entryOf(outbox, entryId)).toMatchObject({ state: 'uncertain', unknownAttempts: 1 });
+  });
+
+  test('has no open question any more', () => {
+    using outbox = tempOutbox();
+    const { entryId } = queueImport(outbox, 'K-1');
+    schedule(outbox, entryId, { held: HELD, notBeforeAt: 7 });
+    expect([entryOf(outbox, entryId).held, heldEntries(outbox).map(({ id }) => id)]).toEqual([HELD, [entryId]]);
+    replaceImport(outbox, entryOf<ImportEntry>(outbox, entryId), contentOf('<x/>'));
+    expect(entryOf(outbox, entryId)).toMatchObject({ held: null, notBeforeAt: 0 });
   });
 });
 
-describe('a move', () => {
-  test.each<[EntryState, EntryState, boolean]>([
-    ['uncertain', 'queued', false],
-    ['uncertain', 'accepted', false],
-    ['uncertain', 'dropped', true],
-    ['draft', 'uncertain', true],
-  ])('from %s to %s keeps the doubt: %s', (from, to, isKept) => {
+describe('an open question', () => {
+  test('ends when the entry is settled otherwise', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
-    outbox.sql('update entries set state = ?, doubt_from_at = 1, doubt_until_at = 2 where id = ?').run(from, entryId);
-    move(outbox, entryOf(outbox, entryId), to, { identCely: IDENT });
-    expect(entryOf(outbox, entryId).doubt).toEqual(isKept ? { fromMs: 1, untilMs: 2 } : null);
+    schedule(outbox, entryId, { held: HELD });
+    abandon(outbox, entryId);
+    expect(entryOf(outbox, entryId)).toMatchObject({ state: 'dropped', held: null });
   });
 
-  test('changes what it is given, and leaves the reason otherwise', () => {
-    using outbox = tempOutbox();
-    const { entryId } = queueImport(outbox, 'K-1');
-    move(outbox, entryOf(outbox, entryId), 'refused', { reason: msg`no such project` });
-    expect(entryOf(outbox, entryId)).toMatchObject({ state: 'refused', reason: msg`no such project` });
-    move(outbox, entryOf(outbox, entryId), 'queued', { notBeforeAt: 7 });
-    expect(entryOf(outbox, entryId)).toMatchObject({ notBeforeAt: 7, reason: msg`no such project` });
-  });
+  test.each([`'{'`, `'{"basis":"equal-record","question":"\\"other?\\"","candidates":[],"crc":1}'`, '0'])(
+    'that is not as it was written, such as %s, is noticed',
+    (text) => {
+      using outbox = tempOutbox();
+      const { entryId } = queueImport(outbox, 'K-1');
+      schedule(outbox, entryId, { held: HELD });
+      outbox.sql('pragma ignore_check_constraints = on').run();
+      outbox.sql(`update entries set held = ${text} where id = ?`).run(entryId);
+      expect(() => entryById(outbox, entryId)).toThrow(expect.objectContaining({ damaged: true }) as Error);
+    },
+  );
 
-  test('of what another pas moved meanwhile is refused, by its number', () => {
+  test('may be taken away by the project, without the row being another one', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
-    const read = entryOf(outbox, entryId);
-    move(outbox, read, 'dropped');
-    expect(() => move(outbox, read, 'dropped')).toThrow(`moving entry ${entryId} to dropped did not find the entry`);
+    schedule(outbox, entryId, { held: HELD });
+    outbox.sql(`update entries set held = null where held ->> 'basis' = 'equal-record'`).run();
+    expect(claimEntry(outbox, entryId).entry.held).toBeNull();
   });
+});
 
-  test('half of a doubt is none', () => {
-    using outbox = tempOutbox();
-    const { entryId } = queueImport(outbox, 'K-1');
-    for (const [from, until] of [
-      [1, null],
-      [null, 1],
-    ]) {
-      outbox.sql('update entries set doubt_from_at = ?, doubt_until_at = ? where id = ?').run(from, until, entryId);
-      expect(entryOf(outbox, entryId).doubt).toBeNull();
-    }
-  });
+test('what is not there any more cannot be changed', () => {
+  using outbox = tempOutbox();
+  for (const change of [
+    () => schedule(outbox, 7, { notBeforeAt: 1 }),
+    () => setReason(outbox, 7, null),
+    () => assignRecord(outbox, 7, IDENT),
+  ])
+    expect(change).toThrow('changing entry 7 did not find the entry');
 });
 
 describe('the project', () => {
@@ -136,42 +163,22 @@ describe('the project', () => {
     ['line\nC-1-N1', null],
   ])('of the record %j is %j', (identCely, project) => {
     using outbox = tempOutbox();
-    expect(projectOf(entryOf(outbox, addNumber(outbox, { findId: null, identCely }, 'A 1')))).toBe(project);
+    expect(projectOf(entryOf(outbox, addNumber(outbox, { findId: null, identCely }, 'A 1', '')))).toBe(project);
   });
 
   test('of an import is the one that it names', () => {
     using outbox = tempOutbox();
     const { entryId, findId } = queueImport(outbox, 'K-1', 'C-7');
-    outbox.sql(`update entries set ident_cely = 'C-8-N1' where id = ?`).run(entryId);
+    acceptEntry(outbox, entryId, 'C-8-N1');
     expect(projectOf(entryOf(outbox, entryId))).toBe('C-7');
-    expect(projectOf(entryOf(outbox, addNumber(outbox, { findId, identCely: null }, 'A 1')))).toBeNull();
-  });
-
-  test('tells which photographs a gap holds', () => {
-    using outbox = tempOutbox();
-    const { findId } = queueImport(outbox, 'K-1', 'C-7');
-    const draft = { document: null, documentSha512: null, project: 'C-7', issues: [] };
-    addGap(outbox, { project: 'C-7', fromMs: DOUBT.doubtFromAt, untilMs: DOUBT.doubtUntilAt });
-    const states = [
-      { findId, identCely: null },
-      // Its import says more than the identifier, which may be of a record that was moved.
-      { findId, identCely: 'C-8-N1' },
-      { findId: null, identCely: 'C-7-N1' },
-      { findId: null, identCely: 'C-8-N1' },
-    ].map((target, nth) => entryOf(outbox, addPhoto(outbox, target, { ...PHOTOGRAPH, sha512: Buffer.alloc(64, nth) })).state);
-    expect(states).toEqual(['uncertain', 'uncertain', 'uncertain', 'queued']);
-    const held = queueImport(outbox, 'K-2', 'C-7').entryId;
-    expect(String(entryOf(outbox, held).reason)).toBe('its like may have been sent before the copy of the outbox was put back');
-    const { findId: other } = queueImport(outbox, 'K-3', 'C-8');
-    outbox.sql('delete from entries where find_id = ?').run(other);
-    expect(entryOf(outbox, addImport(outbox, other, draft)).state).toBe('draft');
+    expect(projectOf(entryOf(outbox, addNumber(outbox, { findId, identCely: null }, 'A 1', '')))).toBeNull();
   });
 });
 
 test('entries are found by their find, or else by their record', () => {
   using outbox = tempOutbox();
   const { entryId, findId } = queueImport(outbox, 'K-1');
-  const number = addNumber(outbox, RECORD, 'A 1');
+  const number = addNumber(outbox, RECORD, 'A 1', '');
   const ids = (target: { findId: number | null; identCely: string | null }) =>
     entriesOfTarget(outbox, target).map(({ id }) => id);
   expect([ids({ findId, identCely: IDENT }), ids(RECORD), ids({ findId: null, identCely: null })]).toEqual([
@@ -181,49 +188,58 @@ test('entries are found by their find, or else by their record', () => {
   ]);
 });
 
-test('a find was given up when each of its imports was, whatever else is queued for it', () => {
+test('a find is dropped with its import, whatever else is queued for it', () => {
   using outbox = tempOutbox();
   const { entryId, findId } = queueImport(outbox, 'K-1');
-  addNumber(outbox, { findId, identCely: null }, 'A 1');
-  expect(wasGivenUp(outbox, findId)).toBe(false);
-  set(outbox, entryId, 'dropped');
-  expect(wasGivenUp(outbox, findId)).toBe(true);
-  addImport(outbox, findId, { document: null, documentSha512: null, project: null, issues: [] });
-  expect(wasGivenUp(outbox, findId)).toBe(false);
-  expect(wasGivenUp(outbox, findId + 1)).toBe(false);
+  addNumber(outbox, { findId, identCely: null }, 'A 1', '');
+  expect(isDropped(outbox, findId)).toBe(false);
+  abandon(outbox, entryId);
+  expect([isDropped(outbox, findId), isDropped(outbox, findId + 1)]).toEqual([true, false]);
 });
 
-describe('the attempts of an entry', () => {
-  const tried = (outbox: ServiceOutbox, entryId: number, ...outcomes: readonly (string | null)[]) => {
-    for (const outcome of outcomes) {
-      const id = openAttempt(outbox, entryId, REQUEST);
-      if (outcome !== null) closeAttempt(outbox, id, { outcome, reason: null });
-    }
-  };
+test('a find has one import', () => {
+  using outbox = tempOutbox();
+  const { findId } = queueImport(outbox, 'K-1');
+  expect(() => addImport(outbox, findId, contentOf('<x/>'))).toThrow(/unique/i);
+});
 
-  test.each<[readonly (string | null)[], number]>([
-    [[], 0],
-    [['unauthorised'], 1],
-    [['unauthorised', 'unauthorised'], 2],
-    [['unauthorised', 'cut'], 0],
-    [['unauthorised', 'cut', 'unauthorised'], 1],
-    [['unauthorised', 'unauthorised', null], 2],
-    [[null], 0],
-  ])('%j were refused in a row: %i', (outcomes, count) => {
-    using outbox = tempOutbox();
-    const { entryId } = queueImport(outbox, 'K-1');
-    tried(outbox, entryId, ...outcomes);
-    expect(attemptsInARow(outbox, entryId, 'unauthorised')).toBe(count);
+describe('a find', () => {
+  test('is changed only where it is as it was read', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    insertFind(outbox, { localId: 'K-1', elements: { poznamka: 'a' }, source: { file: 'a.csv', row: 3 } });
+    const read = findByLocalId(outbox, 'K-1');
+    await clock.advance(1000);
+    updateFind(outbox, { localId: 'K-1', elements: { poznamka: 'b' } }, read?.version);
+    expect(findByLocalId(outbox, 'K-1')).toEqual({ ...read, elements: { poznamka: 'b' }, version: 2, updatedAt: clock.now() });
+    expect(() => updateFind(outbox, { localId: 'K-1', elements: {} }, read?.version)).toThrow(UsageError);
+    updateFind(outbox, { localId: 'K-1', elements: { poznamka: 'c' }, source: { file: 'b.csv', row: 4 } });
+    expect(findByLocalId(outbox, 'K-1')).toMatchObject({
+      elements: { poznamka: 'c' },
+      version: 3,
+      sourceFile: 'b.csv',
+      sourceRow: 4,
+    });
+    expect(() => updateFind(outbox, { localId: 'K-2', elements: {} })).toThrow(UsageError);
   });
 
-  test('that a dead process left open are lost, and the others stay what they were', () => {
+  test('keeps its UUID and elements under another local id', () => {
     using outbox = tempOutbox();
-    const { entryId } = queueImport(outbox, 'K-1');
-    tried(outbox, entryId, 'cut', null);
-    const before = attemptsOf(outbox, entryId)[0];
-    const reason = reasonOfLostAttempt(outbox, entryId);
-    expect(String(reason)).toMatch(/^pas stopped while the request was under way/);
-    expect(attemptsOf(outbox, entryId)).toEqual([before, expect.objectContaining({ outcome: 'lost', reason })]);
-    expect(attemptsOf(outbox, entryId)[1]?.endedAt).not.toBeNull();
+    queueImport(outbox, 'K-1');
+    const before = findByLocalId(outbox, 'K-1');
+    renameFind(outbox, 'K-1', 'K-9');
+    expect(findByLocalId(outbox, 'K-9')).toEqual({ ...before, localId: 'K-9', version: 2 });
+    expect(() => renameFind(outbox, 'K-1', 'K-8')).toThrow(UsageError);
   });
+
+  test.each(['elements', 'source_file', 'created_at', 'hidden_at', 'version', 'uuid'])(
+    'whose %s is not as it was written is noticed',
+    (column) => {
+      using outbox = tempOutbox();
+      insertFind(outbox, { localId: 'K-1', elements: {}, source: { file: 'a.csv', row: 3 } });
+      const value = column === 'elements' ? '{"a":1}' : ['uuid', 'source_file'].includes(column) ? 'x' : 77;
+      outbox.sql(`update finds set ${column} = ?`).run(value);
+      expect(() => findByLocalId(outbox, 'K-1')).toThrow(expect.objectContaining({ damaged: true }) as Error);
+    },
+  );
 });

@@ -3,24 +3,23 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DatabaseError, DatabaseTooNewError } from '../../../src/base/errors.ts';
 import { countEntries } from '../../../src/outbox/counts.ts';
-import { addImport, UNSETTLED } from '../../../src/outbox/entries.ts';
-import { openOutbox, type ServiceOutbox } from '../../../src/outbox/open-outbox.ts';
-import { needingPerson } from '../../../src/outbox/overview.ts';
-import { openService } from '../../../src/outbox/services.ts';
-import { insertFind } from '../../../src/outbox/stored-finds.ts';
+import { type Header, headerOf, type Outbox, openOutbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { openSqlite } from '../../../src/store/database.ts';
-import { earlierOutbox } from '../../support/earlier-outbox.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { ADDRESS, asSeenBy, queueImport, tempFolder, tempOutbox, USERNAME } from '../../support/temp-outbox.ts';
+import { BINDING, queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
+
+function newFile(): string {
+  return join(tempFolder(), 'outbox.sqlite');
+}
 
 test('the outbox can be read by its owner alone', () => {
-  const path = join(tempFolder(), 'outbox.sqlite');
+  const path = newFile();
   openOutbox(path, manualClock()).close();
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
 test('an outbox written by a newer pas is left alone', () => {
-  const path = join(tempFolder(), 'outbox.sqlite');
+  const path = newFile();
   openOutbox(path, manualClock()).close();
   const database = openSqlite(path);
   database.pragma('user_version = 999');
@@ -29,49 +28,72 @@ test('an outbox written by a newer pas is left alone', () => {
 });
 
 test('a file that is no database is refused, not replaced', () => {
-  const path = join(tempFolder(), 'outbox.sqlite');
+  const path = newFile();
   writeFileSync(path, 'these are my notes, not a database, and they are longer than a page header would be\n'.repeat(20));
   expect(() => openOutbox(path, manualClock())).toThrow(DatabaseError);
   expect(statSync(path).size).toBeGreaterThan(1000);
 });
 
-test('a large outbox of an earlier pas says that it is brought up to date, once', () => {
-  const folder = tempFolder();
-  const upgrades = (path: string, sizeBytes: number): number => {
-    const database = earlierOutbox(path, 7);
-    database.exec('create table ballast (bytes blob)');
-    database.prepare('insert into ballast values (zeroblob(?))').run(sizeBytes);
-    database.close();
-    let told = 0;
-    for (const _ of ['first', 'second']) openOutbox(path, manualClock(), () => told++).close();
-    return told;
+test('an outbox is for the service that it was made for, whatever it is opened for later', () => {
+  const path = newFile();
+  openOutbox(path, manualClock(), { binding: BINDING, id: 'o-1' }).close();
+  const again = openOutbox(path, manualClock(), { binding: { ...BINDING, address: 'https://other.example.org' }, id: 'o-2' });
+  expect(headerOf(again)).toMatchObject({
+    ...BINDING,
+    outbox: 'o-1',
+    journal: '',
+    account: null,
+    mustLook: false,
+    separateFrom: [],
+    copyMadeAt: null,
+  });
+  again.close();
+});
+
+test('an outbox without a service says so', () => {
+  const outbox = openOutbox(newFile(), manualClock());
+  expect(() => headerOf(outbox)).toThrow(DatabaseError);
+  outbox.close();
+});
+
+test('each outbox has an identifier of its own', () => {
+  const ids = [1, 2].map(() => {
+    const outbox = openOutbox(newFile(), manualClock(), { binding: BINDING });
+    const { outbox: id } = headerOf(outbox);
+    outbox.close();
+    return id;
+  });
+  expect(new Set(ids).size).toBe(2);
+});
+
+test('the header is changed as it is told, and no further', () => {
+  using outbox = tempOutbox();
+  const before = headerOf(outbox);
+  const changes: Partial<Header> = {
+    journal: 'j',
+    machine: 'm',
+    mergedSeq: 7,
+    mergedEvent: 'e',
+    mustLook: true,
+    separateFrom: ['o-2'],
+    address: 'https://moved.example.org',
   };
-  expect(upgrades(join(folder, 'large.sqlite'), 33 * 1024 * 1024)).toBe(1);
-  expect(upgrades(join(folder, 'small.sqlite'), 1)).toBe(0);
+  updateHeader(outbox, changes);
+  expect(headerOf(outbox)).toEqual({ ...before, ...changes });
+  updateHeader(outbox, { account: null, mustLook: false });
+  updateHeader(outbox, {});
+  expect(headerOf(outbox)).toEqual({ ...before, ...changes, account: null, mustLook: false });
 });
 
 test('what is in the outbox survives closing it', () => {
-  const path = join(tempFolder(), 'outbox.sqlite');
-  const open = (): ServiceOutbox => openService(openOutbox(path, manualClock()), { address: ADDRESS, username: USERNAME });
+  const path = newFile();
+  const open = (): Outbox => openOutbox(path, manualClock(), { binding: BINDING });
   const first = open();
   queueImport(first, 'K-1');
   first.close();
   const second = open();
   expect(countEntries(second).import.queued).toBe(1);
   second.close();
-});
-
-test('entries for another service are none of ours, those of another account of the same service are', () => {
-  using outbox = tempOutbox();
-  queueImport(outbox, 'K-1');
-  const draft = { document: null, documentSha512: null, project: null, issues: [] };
-  addImport(outbox, insertFind(outbox, { localId: 'K-2', elements: {} }), draft);
-  const ours = (other: Parameters<typeof asSeenBy>[1]) => {
-    const seen = asSeenBy(outbox, other);
-    return [countEntries(seen).import.queued, needingPerson(seen, 10).map(({ localId }) => localId)];
-  };
-  expect(ours({ address: 'https://other.example.org' })).toEqual([0, []]);
-  expect(ours({ username: 'jan@example.org' })).toEqual([1, ['K-2']]);
 });
 
 test('half of a change is no change', () => {
@@ -85,10 +107,22 @@ test('half of a change is no change', () => {
   expect(countEntries(outbox).import.queued).toBe(0);
 });
 
-test('what is not settled is found without reading every entry of a service', () => {
+test('what the disk refuses while a statement runs is an error that names the file', () => {
   using outbox = tempOutbox();
-  const plan = outbox
-    .sql(`explain query plan select * from entries where service_id = 1 and ${UNSETTLED} and state = 'uncertain'`)
-    .all() as { detail: string }[];
-  expect(plan.map(({ detail }) => detail)).toEqual([expect.stringContaining('entries_unsettled (service_id=? AND state=?')]);
+  queueImport(outbox, 'K-1');
+  outbox.sql('pragma query_only = on').run();
+  expect(() => outbox.sql(`update entries set reason = '"x"'`).run()).toThrow(DatabaseError);
+  outbox.sql('pragma query_only = off').run();
+  expect([...outbox.sql('select local_id from finds').pluck().iterate()]).toEqual(['K-1']);
+  expect(() => outbox.sql('select such_thing from finds')).toThrow(expect.objectContaining({ damaged: true }) as Error);
+});
+
+test.each([
+  [`state in ('draft', 'refused', 'sending', 'uncertain') and +state = 'uncertain'`, 'entries_unsettled'],
+  [`held is not null and state = 'queued'`, 'entries_held'],
+  [`ident_cely = 'C-1-N1'`, 'entries_of_ident'],
+])('what is %s is found without reading every entry', (condition, index) => {
+  using outbox = tempOutbox();
+  const plan = outbox.sql(`explain query plan select * from entries where ${condition}`).all() as { detail: string }[];
+  expect(plan.map(({ detail }) => detail).join()).toContain(index);
 });

@@ -46,9 +46,9 @@ describe('a refusal in the form of the contract', () => {
     ['import', 401, 'unauthorised'],
     ['import', 403, 'forbidden'],
     ['import', 404, 'refused'],
-    ['import', 422, 'refused-with-detail'],
+    ['import', 422, 'refused-unspecified'],
     ['photo', 422, 'refused'],
-    ['number', 422, 'already-current'],
+    ['number', 422, 'already-applied'],
     ['import', 500, 'uncertain'],
     ['number', 500, 'uncertain'],
     ['photo', 500, 'uncertain'],
@@ -62,7 +62,7 @@ describe('a refusal in the form of the contract', () => {
 
   test('is of a number that the record has already only in the service’s own words: it has no findings for that, and no pages', () => {
     const findings = [{ line: null, column: null, message: 'evidencni_cislo: wrong', error_type: 2 }];
-    expect(outcome('number', answer(422, detail))).toBe('already-current');
+    expect(outcome('number', answer(422, detail))).toBe('already-applied');
     expect(outcome('number', answer(422, { validation_errors: findings }))).toBe('refused');
     expect(outcome('number', answer(422, '<html>blocked</html>'))).toBe('refused');
   });
@@ -103,11 +103,7 @@ describe('the status decides, whatever is said beside it:', () => {
     [400, 'refused'],
     [401, 'unauthorised'],
     [403, 'forbidden'],
-    [404, 'refused'],
-    [405, 'refused'],
-    [406, 'refused'],
     [413, 'refused'],
-    [415, 'refused'],
     [500, 'uncertain'],
     [503, 'closed'],
   ])('%i is %s', (status, kind) => {
@@ -116,18 +112,31 @@ describe('the status decides, whatever is said beside it:', () => {
         expect([operation, name, outcome(operation, answer(status, body))]).toEqual([operation, name, kind]);
   });
 
+  test.each([404, 405, 406, 415])('%i is refused by the service in JSON or XML, and by something on the way else', (status) => {
+    const own = ['a word of the service', 'findings', 'other findings'];
+    for (const operation of OPERATIONS)
+      for (const [name, body] of BODIES)
+        expect([operation, name, outcome(operation, answer(status, body))]).toEqual([
+          ...[operation, name, own.includes(name) ? 'refused' : 'refused-by-intermediary'],
+        ]);
+    for (const type of ['application/json', 'application/problem+json; charset=utf-8', 'application/xml', 'text/xml'])
+      expect(outcome('import', answer(status, '', { 'content-type': type }))).toBe('refused');
+    for (const type of ['text/html', 'text/plain', 'application/xhtml+xml'])
+      expect(outcome('import', answer(status, '<p>', { 'content-type': type }))).toBe('refused-by-intermediary');
+  });
+
   test('422 refuses a find and a photograph', () => {
     for (const [name, body] of BODIES) {
       expect([name, outcome('import', answer(422, body))]).toEqual([
         name,
-        name === 'a word of the service' ? 'refused-with-detail' : 'refused',
+        name === 'a word of the service' ? 'refused-unspecified' : 'refused',
       ]);
       expect([name, outcome('photo', answer(422, body))]).toEqual([name, 'refused']);
     }
   });
 
   test('422 to a number means that the record has it where the service says so itself, and else that it is refused', () => {
-    expect(outcome('number', answer(422, { detail: 'same value' }))).toBe('already-current');
+    expect(outcome('number', answer(422, { detail: 'same value' }))).toBe('already-applied');
     expect(outcome('number', answer(422, '<html>Unprocessable</html>'))).toBe('refused');
     expect(outcome('number', answer(422, ''))).toBe('refused');
   });
@@ -209,7 +218,7 @@ describe('a success that names another record than the one that was written to',
 
 describe('no answer', () => {
   test('is safe to repeat only where the request cannot have arrived whole', () => {
-    expect(outcomeOfNoAnswer('import', new NoAnswerError('connect', false, 'refused'), 0).kind).toBe('never-arrived');
+    expect(outcomeOfNoAnswer('import', new NoAnswerError('connect', false, 'refused'), 0).kind).toBe('not-delivered');
     expect(outcomeOfNoAnswer('import', new NoAnswerError('reset', true, 'reset'), 0).kind).toBe('uncertain');
     expect(outcomeOfNoAnswer('import', new NoAnswerError('timeout', true, 'late'), 0).kind).toBe('uncertain');
   });
@@ -242,11 +251,11 @@ describe('no answer', () => {
     const early = (status: number) => new NoAnswerError('reset', false, 'cut', { head: { status, headers: {} } });
     expect(outcomeOfNoAnswer('photo', early(413), 0).kind).toBe('refused');
     expect(outcomeOfNoAnswer('photo', early(503), 0).kind).toBe('closed');
-    for (const status of [201, 302, 500, 502]) expect(outcomeOfNoAnswer('photo', early(status), 0).kind).toBe('never-arrived');
+    for (const status of [201, 302, 500, 502]) expect(outcomeOfNoAnswer('photo', early(status), 0).kind).toBe('cut');
   });
 
   test('because the photograph changed is a matter for a person', () => {
     const error = new NoAnswerError('body', false, 'changed', { cause: new ChangedFileError() });
-    expect(outcomeOfNoAnswer('photo', error, 0).kind).toBe('file-changed');
+    expect(outcomeOfNoAnswer('photo', error, 0).kind).toBe('content-changed');
   });
 });

@@ -20,7 +20,6 @@ import { replaceUnusable } from '../../../src/store/database-file.ts';
 import { flushFiles, writeFiles } from '../../../src/store/file-folder.ts';
 import { writePrivateFile } from '../../../src/store/files.ts';
 import { writeOutputFile } from '../../../src/store/output-file.ts';
-import { manualClock } from '../../support/manual-clock.ts';
 import { tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 import { canWatchDisk, watchDisk } from '../../support/watched-disk.ts';
 
@@ -114,7 +113,7 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
   test('finds a backup, and an outbox that was put aside before another takes its place', async () => {
     using outbox = tempOutbox();
     const folder = tempFolder();
-    const backup = await watchDisk(() => backUpOutbox(outbox.path, join(folder, 'copy.sqlite'), manualClock()));
+    const backup = await watchDisk(() => backUpOutbox(outbox, join(folder, 'copy.sqlite')));
     expect(backup).toEqual(['flush draft', 'name copy.sqlite', `flush ${basename(folder)}`]);
 
     const home = tempFolder();
@@ -200,7 +199,7 @@ describe('a draft', () => {
     const target = join(tempFolder(), 'copy.sqlite');
     const other = `${target}.${process.pid}.tmp`;
     writeFileSync(other, 'another’s');
-    backUpOutbox(outbox.path, target, manualClock());
+    backUpOutbox(outbox, target);
     expect(readFileSync(other, 'utf8')).toBe('another’s');
   });
 

@@ -15,7 +15,6 @@ import { writePrivateFile } from '../../../src/store/files.ts';
 import { keep, readKept } from '../../../src/store/kept-files.ts';
 import { writeOutputFile } from '../../../src/store/output-file.ts';
 import { canLimitFiles, withFilesUpTo } from '../../support/file-limit.ts';
-import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
 const OLD = 'what was there before';
@@ -138,16 +137,15 @@ describe.skipIf(!canLimitFiles && process.env['CI'] === undefined)('a disk that 
   test('leaves the backup that was there, and nothing beside it', async () => {
     using outbox = tempOutbox();
     for (let n = 0; n < 40; n += 1) queueImport(outbox, `K-${n}`);
-    const clock = manualClock();
     const folder = tempFolder();
-    backUpOutbox(outbox.path, join(folder, 'whole.sqlite'), clock);
+    backUpOutbox(outbox, join(folder, 'whole.sqlite'));
     const { size } = statSync(join(folder, 'whole.sqlite'));
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: size + 64 * 1024 }), async (room) => {
         const target = join(folder, randomUUID());
         mkdirSync(target);
         writeFileSync(join(target, 'b.sqlite'), OLD);
-        const outcome = await withRoom(room, () => backUpOutbox(outbox.path, join(target, 'b.sqlite'), clock));
+        const outcome = await withRoom(room, () => backUpOutbox(outbox, join(target, 'b.sqlite')));
         if (outcome === 'written') expect(findDamage(join(target, 'b.sqlite'))).toEqual([]);
         else {
           expectClear(outcome);

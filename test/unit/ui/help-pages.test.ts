@@ -7,10 +7,13 @@ import { displayWidth } from '../../../src/text/width.ts';
 const silent = { write: () => true };
 
 async function commandsAt(columns: number): Promise<Command[]> {
-  const below = (command: Command): Command[] => [command, ...command.commands.flatMap(below)];
-  return below(await buildWholeProgram({ stdout: { ...silent, columns }, stderr: silent })).filter(
-    (command) => !command.name().startsWith('__'),
-  );
+  const shownIn = (command: Command): Command[] =>
+    command
+      .createHelp()
+      .visibleCommands(command)
+      .filter((each) => command.commands.includes(each));
+  const below = (command: Command): Command[] => [command, ...shownIn(command).flatMap(below)];
+  return below(await buildWholeProgram({ stdout: { ...silent, columns }, stderr: silent }));
 }
 
 test('no help page is wider than a terminal of 80 or of 40 columns, but for a flag that is longer itself', async () => {

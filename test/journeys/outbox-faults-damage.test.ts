@@ -1,0 +1,331 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { openSqlite } from '../../src/store/database.ts';
+import { tinyPng, writeSeason } from '../support/a-season.ts';
+import { findStates } from '../support/find-states.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { numberedRuns } from '../support/numbered-runs.ts';
+import { configFile, keepJournalInState, outboxFile, outboxFolder, outboxIdOf } from '../support/outbox-files.ts';
+import { addressFlags, expectDone, type Home, PROJECT, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
+
+hostRuns();
+
+const mock = useMock('--min-interval', '0');
+const other = useMock('--min-interval', '0');
+let home: Home;
+let copy: string;
+
+beforeEach(async () => {
+  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  keepJournalInState(home);
+  copy = join(home.folder, 'backup.sqlite');
+});
+
+const journalFile = (of: Home): string => join(of.folder, 'state', 'pas', 'journal.sqlite');
+
+function changeDatabase(path: string, sql: string): void {
+  const database = openSqlite(path);
+  database.exec(sql);
+  database.close();
+}
+
+const asides = (): string[] => readdirSync(outboxFolder(home)).filter((name) => name.startsWith('outbox-replaced-'));
+
+/** One bit of what a find says, as a drive that is wearing out changes it: the place `pole 1` becomes `qole 1`. */
+function flipBit(path: string): void {
+  const bytes = readFileSync(path);
+  const at = bytes.indexOf('"pole 1"');
+  expect(at).toBeGreaterThan(0);
+  bytes[at + 1] = (bytes[at + 1] ?? 0) ^ 1;
+  writeFileSync(path, bytes);
+}
+
+/** The restore that a message advises, with a file in the place of its placeholder. */
+function advisedRestore({ stderr }: Run, file: string): string[] {
+  const [found = ''] = /pas restore FILE --replace/.exec(stderr) ?? [];
+  expect(found, stderr).not.toBe('');
+  return found.replace('FILE', file).split(' ').slice(1);
+}
+
+describe('Where one bit of a find was changed by the drive,', () => {
+  beforeEach(async () => {
+    await expectDone(home.pas('import', writeSeason(home, 3)));
+    await expectDone(home.pas('push', 'K-2'));
+    await expectDone(home.pas('backup', copy));
+    flipBit(outboxFile(home));
+  });
+
+  test.each(
+    [
+      'doctor',
+      'list',
+      'push',
+      'backup later.sqlite',
+      'outbox check',
+      'show K-1',
+      'validate',
+      'export',
+      'edit K-1 --set hloubka=3',
+      'report page.html',
+    ].map((words) => [words] as const),
+  )('pas %s notices it and ends with 12.', async (words) => {
+    const run = await home.pas(...words.split(' '));
+    expect([run.code, run.stdout + run.stderr]).toEqual([12, expect.stringMatching(/damaged/)]);
+    expect(run.stderr).not.toMatch(/bug in pas/);
+    expect(await mock.made()).toMatchObject({ finds: 1 });
+  });
+
+  test('no command ends with a bug in pas.', async () => {
+    const photo = home.file('p.png', tinyPng(1));
+    for (const words of [
+      ['status'],
+      ['reconcile'],
+      ['pull'],
+      ['import', writeSeason(home, 4)],
+      ['photo', 'add', 'K-1', photo],
+      ['number', 'set', 'K-1', 'A 1'],
+      ['resolve', 'K-1', '--drop'],
+      ['build', 'K-1'],
+      ['rehearse', '--yes'],
+      ['remove', 'K-1', '--yes'],
+    ]) {
+      const run = await home.pas(...words);
+      expect(run.code, `${words.join(' ')}\n${run.stderr}`).not.toBe(1);
+    }
+  });
+
+  test('a good backup is not replaced by the damaged outbox, and the restore that is advised works as it is typed.', async () => {
+    const sound = readFileSync(copy);
+    expect((await home.pas('backup', copy, '--force')).code).toBe(12);
+    expect(readFileSync(copy).equals(sound)).toBe(true);
+    const run = await home.pas('push');
+    expect(run.code).toBe(12);
+    await expectDone(home.pas(...advisedRestore(run, copy)));
+    expect(await findStates(home)).toEqual({ 'K-1': 'queued', 'K-2': 'accepted', 'K-3': 'queued' });
+    await expectDone(home.pas('push'));
+    expect(await mock.made()).toMatchObject({ finds: 3 });
+  });
+
+  test('a backup with such a bit is refused each time, and leaves nothing behind.', async () => {
+    await expectDone(home.pas('restore', copy, '--replace'));
+    const before = asides();
+    flipBit(copy);
+    for (const _again of [1, 2, 3]) expect((await home.pas('restore', copy, '--replace')).code).toBe(12);
+    expect(asides()).toEqual(before);
+    expect(readdirSync(join(home.folder, 'pas', 'outboxes'))).toEqual([outboxIdOf(home)]);
+    await expectDone(home.pas('list'));
+  });
+});
+
+describe('A profile', () => {
+  beforeEach(async () => {
+    await expectDone(home.pas('import', writeSeason(home, 1)));
+  });
+
+  const setAddress = (from: string, to: string): void =>
+    writeFileSync(configFile(home), readFileSync(configFile(home), 'utf8').replaceAll(from, to));
+
+  test('that names another service than its outbox is refused, and both ways out work.', async () => {
+    const [old, now] = [mock.service.base_url, other.service.base_url];
+    setAddress(`"${old}"`, `"${now}"`);
+    for (const words of [['push'], ['list'], ['status'], ['backup', copy]]) {
+      const refused = await home.pas(...words);
+      expect([refused.code, refused.stderr]).toEqual([12, expect.stringMatching(/pas service moved.*pas init --base-url/s)]);
+    }
+    // It is another service.
+    setAddress(`"${now}"`, `"${old}"`);
+    await expectDone(
+      home.pas('init', '--base-url', now, '--name', 'elsewhere', '--kind', 'training', ...addressFlags(other.service)),
+    );
+    expect(await home.json('list', '--profile', 'elsewhere')).toEqual([]);
+    // Or the same one at another address.
+    setAddress(`"${old}"`, `"${now}"`);
+    await expectDone(home.pas('service', 'moved', old, now, '--yes'));
+    expect(await home.json('list')).toMatchObject([{ local_id: 'K-1' }]);
+  });
+
+  test('that names another account than its outbox is refused, and both ways out work.', async () => {
+    await expectDone(home.pas('push'));
+    await expectDone(home.pas('import', writeSeason(home, 2)));
+    setAddress('"archaeologist"', '"archivist"');
+    const archivist = home.with({ PAS_PASSWORD: 'archivist' });
+    const refused = await archivist.pas('push');
+    expect([refused.code, refused.stderr]).toEqual([12, expect.stringMatching(/pas login.*pas init --name NAME --base-url/s)]);
+    expect(await mock.made()).toMatchObject({ finds: 1 });
+    // The profile gets its own account back, and the other account a profile and an outbox of its own.
+    writeFileSync(configFile(home), readFileSync(configFile(home), 'utf8').replace('"archivist"', '"archaeologist"'));
+    await expectDone(home.pas('login'));
+    await expectDone(home.pas('push'));
+    expect(await mock.made()).toMatchObject({ finds: 2 });
+    const flags = ['--kind', 'training', '--username', 'archivist', '--oai-auth', 'basic', ...addressFlags(mock.service)];
+    await expectDone(archivist.pas('init', '--name', 'of-archivist', ...flags));
+    await expectDone(archivist.pas('push', '--profile', 'of-archivist'));
+    expect(outboxIdOf(home, 'of-archivist')).not.toBe(outboxIdOf(home));
+  });
+});
+
+describe('What a newer pas has written is left as it is:', () => {
+  beforeEach(async () => {
+    await expectDone(home.pas('import', writeSeason(home, 2)));
+    await expectDone(home.pas('push', 'K-1'));
+  });
+
+  test.each([99, 1_000_000])('an outbox of layout %i is read by no command.', async (layout) => {
+    changeDatabase(outboxFile(home), `pragma user_version = ${layout}`);
+    for (const words of [
+      ['push'],
+      ['list'],
+      ['status'],
+      ['backup', copy],
+      ['import', writeSeason(home, 3)],
+      ['outbox', 'check'],
+    ]) {
+      const run = await home.pas(...words);
+      expect([words, run.code]).toEqual([words, 13]);
+    }
+    changeDatabase(outboxFile(home), 'pragma user_version = 1');
+    expect(await findStates(home)).toEqual({ 'K-1': 'accepted', 'K-2': 'queued' });
+  });
+
+  test('with a newer journal nothing is sent, and all else goes on.', async () => {
+    changeDatabase(journalFile(home), 'pragma user_version = 99');
+    expect((await home.pas('push')).code).toBe(13);
+    for (const words of [
+      ['list'],
+      ['status'],
+      ['import', writeSeason(home, 3)],
+      ['edit', 'K-2', '--set', 'hloubka=3'],
+      ['backup', copy],
+    ])
+      await expectDone(home.pas(...words));
+    expect(await mock.made()).toMatchObject({ finds: 1 });
+  });
+});
+
+const NAMESPACE = process.getuid?.() === 0 ? ['-m'] : ['-rm'];
+const canMount = spawnSync('unshare', [...NAMESPACE, 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
+
+/** Runs commands to their ends in a name space in which `mounting` was done first. The mock server of this process goes on meanwhile. */
+async function mounted(of: Home, mounting: string, ...commands: readonly string[]): Promise<Run[]> {
+  const typed = commands.map((command, index) => {
+    const number = index + 1;
+    return `"$NODE" "$PAS" ${command} >${number}.out 2>${number}.err; echo $? >${number}.code`;
+  });
+  const child = spawn('unshare', [...NAMESPACE, 'bash', '-c', [mounting, ...typed].join('\n')], {
+    env: { ...of.env, NODE: process.execPath, PAS: join(PROJECT, 'bin', 'pas.js') },
+    ...{ cwd: of.folder, stdio: 'inherit' },
+  });
+  await once(child, 'exit');
+  return commands.map((_, index) => numberedRuns(of.folder)(index + 1));
+}
+
+describe.skipIf(!canMount)('Where the journal', () => {
+  const state = (): string => join(home.folder, 'state');
+
+  beforeEach(async () => {
+    await expectDone(home.pas('import', writeSeason(home, 3)));
+    await expectDone(home.pas('push', 'K-1'));
+  });
+
+  test('cannot be written, nothing is sent, and the list is shown.', async () => {
+    const readOnly = `mount --bind "${state()}" "${state()}" && mount -o remount,ro,bind "${state()}"`;
+    const [push, list] = await mounted(home, readOnly, 'push', 'list');
+    expect([push?.code, list?.code], push?.stderr).toEqual([12, 0]);
+    expect(await mock.made()).toMatchObject({ finds: 1 });
+    await expectDone(home.pas('push'));
+    expect(await mock.made()).toMatchObject({ finds: 3 });
+  });
+
+  test.each([
+    [
+      'alone',
+      `mkdir elsewhere && mv state/pas/pace.sqlite* elsewhere && ln -s "$PWD/elsewhere/pace.sqlite" state/pas/pace.sqlite`,
+    ],
+    ['with the pace that all pas share', ''],
+  ])('is on a full disk, %s, nothing is sent, and everything is once there is room.', async (_, except) => {
+    const full = `mkdir kept && cp -a state/. kept && mount -t tmpfs -o size=4m none state && cp -a kept/. state
+      ${except}
+      dd if=/dev/zero of=state/filling bs=4k 2>/dev/null`;
+    const [push, list] = await mounted(home, full, 'push', 'list');
+    expect([push?.code, list?.code], push?.stderr).toEqual([5, 0]);
+    expect(push?.stderr).toContain('the disk is full');
+    expect(await mock.made()).toMatchObject({ finds: 1 });
+    await expectDone(home.pas('push'));
+    expect(await mock.made()).toMatchObject({ finds: 3 });
+  });
+});
+
+describe('Two homes with one outbox', () => {
+  /** Another home, whose outboxes are those of the first. */
+  function beside(layout: 'state' | 'beside'): Home {
+    const config = readFileSync(configFile(home), 'utf8').replace(/^journal = .*$/m, `journal = "${layout}"`);
+    writeFileSync(configFile(home), config);
+    const second = home.copy();
+    const outboxes = join('pas', 'outboxes');
+    rmSync(join(second.folder, outboxes), { recursive: true });
+    symlinkSync(join(home.folder, outboxes), join(second.folder, outboxes));
+    rmSync(join(second.folder, 'state'), { recursive: true, force: true });
+    return second;
+  }
+
+  beforeEach(async () => {
+    await expectDone(home.pas('import', writeSeason(home, 6)));
+    await mock.service.control('PUT', '/settings', { latency_ms: 100 });
+  });
+
+  test('and the journal beside it, pushed at the same time: one has to wait, and nothing is sent twice.', async () => {
+    const second = beside('beside');
+    const runs = await Promise.all([home, second].map((each) => each.start('push').ended));
+    expect(runs.map(({ code }) => code).sort(), runs.map(({ stderr }) => stderr).join()).toEqual([0, 11]);
+    expect(await mock.made()).toMatchObject({ finds: 6 });
+  });
+
+  test('and a journal each: only the one that pushed it first may, and nothing is sent twice.', async () => {
+    const second = beside('state');
+    await expectDone(home.pas('push', 'K-1'));
+    const runs = await Promise.all([home, second].map((each) => each.start('push').ended));
+    expect(
+      runs.map(({ code }) => code),
+      runs.map(({ stderr }) => stderr).join(),
+    ).toEqual([0, 2]);
+    expect(runs[1]?.stderr).toContain('pas outbox adopt');
+    expect(await mock.made()).toMatchObject({ finds: 6 });
+  });
+
+  test('and a journal each, pushed at the same time for the first time: nothing is sent twice.', async () => {
+    const second = beside('state');
+    const runs = await Promise.all([home, second].map((each) => each.start('push').ended));
+    expect(await mock.made(), runs.map(({ stderr }) => stderr).join()).toMatchObject({ finds: 6 });
+  });
+});
+
+test('A backup of another service is refused, and changes nothing.', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  const stranger = await signedIn(other.service, 'archaeologist', WITHOUT_PAUSES);
+  await expectDone(stranger.pas('import', writeSeason(stranger, 2)));
+  const strange = join(stranger.folder, 'backup.sqlite');
+  await expectDone(stranger.pas('backup', strange));
+  const before = readFileSync(configFile(home), 'utf8');
+  for (const flags of [[], ['--replace']]) {
+    const refused = await home.pas('restore', strange, ...flags);
+    expect([refused.code, refused.stderr]).toEqual([12, expect.stringContaining(other.service.base_url)]);
+  }
+  expect(readFileSync(configFile(home), 'utf8')).toBe(before);
+  expect(readdirSync(join(home.folder, 'pas', 'outboxes'))).toEqual([outboxIdOf(home)]);
+  expect(await home.json('list')).toMatchObject([{ local_id: 'K-1', state: 'queued' }]);
+});
+
+test('Nothing is rehearsed at an address that any profile has as the real service, however it is written.', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  const spelt = mock.service.base_url.replace('http://', 'HTTP://');
+  const service = { ...mock.service, base_url: `${spelt}/` };
+  await expectDone(home.pas('init', '--name', 'real', '--kind', 'production', ...addressFlags(service)));
+  const refused = await home.pas('rehearse', '--to', 'mock', '--yes');
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('Nothing was sent')]);
+  expect(await mock.made()).toMatchObject({ finds: 0 });
+  expect(existsSync(join(home.folder, 'pas', 'rehearsals'))).toBe(false);
+});

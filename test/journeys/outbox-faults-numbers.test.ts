@@ -1,0 +1,146 @@
+import { expect, test } from 'vitest';
+import { writeSeason } from '../support/a-season.ts';
+import { tokenOf } from '../support/contract-requests.ts';
+import { eventually } from '../support/eventually.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import type { RunningMock } from '../support/mock-process.ts';
+import { addressFlags, expectDone, type Home, jsonLines, settledAfter, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
+
+hostRuns();
+
+const production = useMock('--min-interval', '0');
+const training = useMock('--min-interval', '0', '--training');
+
+/** As a curator sees it in the service's own pages. */
+async function numberAt({ oai_base }: RunningMock, ident: string): Promise<string> {
+  const address = `${oai_base}/2.2/oai?verb=GetRecord&metadataPrefix=oai_svc&identifier=${oai_base}/id/${ident}`;
+  const answer = await fetch(address, { headers: { authorization: `Basic ${btoa('archivist:archivist')}` } });
+  return /<svc:evidencni_cislo>([^<]*)/.exec(await answer.text())?.[1] ?? '';
+}
+
+async function curatorSets({ base_url }: RunningMock, ident: string, value: string): Promise<void> {
+  const answer = await fetch(`${base_url}/api/pas/nalez/${ident}/evidencni-cislo?evidencni_cislo=${encodeURIComponent(value)}`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${await tokenOf({ url: base_url }, 'archivist')}` },
+  });
+  expect(answer.status).toBe(200);
+}
+
+async function identOf(home: Home, find: string): Promise<string> {
+  const listed = await home.json<{ local_id: string; ident_cely: string | null }[]>('list');
+  return listed.find(({ local_id }) => local_id === find)?.ident_cely ?? '';
+}
+
+const numbersSent = async (service: RunningMock): Promise<number> =>
+  (await service.journal()).filter(({ method }) => method === 'PATCH').length;
+
+test('A number that was tried at the training instance does not follow the find to the real service.', async () => {
+  // A training instance has no harvesting.
+  const { base_url, schema_base } = training.service;
+  const { oai_base } = production.service;
+  const home = await signedIn({ base_url, schema_base, oai_base }, 'archaeologist', WITHOUT_PAUSES);
+  await expectDone(
+    home.pas(
+      ...['init', '--name', 'museum', '--kind', 'production', '--username', 'archaeologist', '--oai-auth', 'basic'],
+      ...addressFlags(production.service),
+      ...WITHOUT_PAUSES,
+    ),
+  );
+  const museum = ['--profile', 'museum'];
+  await expectDone(home.pas('import', writeSeason(home, 3)));
+  for (const find of ['K-1', 'K-2', 'K-3']) await expectDone(home.pas('number', 'set', find, `TRY ${find}`));
+  await expectDone(home.pas('push'));
+  await expectDone(home.pas('copy', '--all', '--to', 'museum'));
+  await expectDone(home.pas('number', 'set', 'K-2', 'MMK A 77/2024', ...museum));
+  const register = home.file('register.csv', 'local_id;evidencni_cislo\nK-3;MMK A 78/2024\n');
+  await expectDone(home.pas('number', 'import', register, ...museum));
+  await expectDone(home.pas('push', ...museum, '--yes'));
+  const made = await home.json<{ local_id: string; ident_cely: string }[]>('list', ...museum);
+  const numbers = await Promise.all(made.map(({ ident_cely }) => numberAt(production.service, ident_cely)));
+  expect(numbers).toEqual(['', 'MMK A 77/2024', 'MMK A 78/2024']);
+});
+
+/** A find is at the service; a push of its number was killed during the request, and then a curator has set another one. */
+async function killedDuringNumber(
+  service: RunningMock,
+  flags: readonly string[],
+): Promise<{ readonly home: Home; readonly ident: string }> {
+  const home = await signedIn(service, 'archaeologist', flags);
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await expectDone(home.pas('push'));
+  const ident = await identOf(home, 'K-1');
+  await expectDone(home.pas('number', 'set', 'K-1', 'MMK 1/2026'));
+  await service.faults({ endpoint: 'number', fault: 'hang-before-save', times: 1 });
+  const push = home.start('push');
+  await eventually(() => numbersSent(service)).toBe(1);
+  push.child.kill('SIGKILL');
+  await push.ended;
+  await service.faults();
+  await curatorSets(service, ident, 'CURATOR');
+  return { home, ident };
+}
+
+test.each<[string, readonly string[], NodeJS.ProcessEnv]>([
+  ['the service no longer takes the password for harvesting', settledAfter(0, 0), { PAS_PASSWORD: 'changed-meanwhile' }],
+  ['the profile does not sign in for harvesting', [...settledAfter(0, 0), '--oai-auth', 'none'], {}],
+])('A number of unknown end is not sent again over the number of a curator where %s.', async (_, flags, env) => {
+  const { service } = production;
+  const { home, ident } = await killedDuringNumber(service, flags);
+  const sent = await numbersSent(service);
+  for (const _again of [1, 2]) {
+    const run = await home.with({ PAS_PASSWORD: 'archaeologist', ...env }).pas('push');
+    expect(run.code, run.stderr).toBe(6);
+  }
+  expect([await numberAt(service, ident), await numbersSent(service)]).toEqual(['CURATOR', sent]);
+  const { needs_person } = await home.json<{ needs_person: object[] }>('status');
+  expect(needs_person).toMatchObject([{ find: 'K-1', kind: 'number', state: 'uncertain' }]);
+});
+
+test('A number that a curator has changed is set back only after the change was shown.', async () => {
+  const { service } = production;
+  const home = await signedIn(service, 'archaeologist', settledAfter(0, 0));
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await expectDone(home.pas('number', 'set', 'K-1', 'MMK 1/2026'));
+  await expectDone(home.pas('push'));
+  const ident = await identOf(home, 'K-1');
+  await curatorSets(service, ident, 'WRONG');
+  await expectDone(home.pas('pull'));
+  expect((await expectDone(home.pas('show', 'K-1'))).stdout).toContain('WRONG');
+  expect(await home.json('number', 'set', 'K-1', 'MMK 1/2026')).toMatchObject({ change: 'queued' });
+  const register = home.file('register.csv', 'local_id;evidencni_cislo\nK-1;MMK 1/2026\n');
+  await expectDone(home.pas('number', 'import', register));
+  await expectDone(home.pas('push'));
+  expect(await numberAt(service, ident)).toBe('MMK 1/2026');
+});
+
+test('A number is held where a curator has changed the record since, and says the old one and the new one.', async () => {
+  const { service } = production;
+  const home = await signedIn(service, 'archaeologist', settledAfter(0, 0));
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await expectDone(home.pas('push'));
+  const ident = await identOf(home, 'K-1');
+  await expectDone(home.pas('number', 'set', 'K-1', 'MMK 1/2026'));
+  await curatorSets(service, ident, 'CURATOR');
+  expect((await home.pas('push')).code).toBe(6);
+  expect((await expectDone(home.pas('status'))).stdout).toMatch(/CURATOR.*MMK 1\/2026/);
+  expect(await numberAt(service, ident)).toBe('CURATOR');
+});
+
+test('A long list of numbers is imported beside a push, and neither gets in the way of the other.', async () => {
+  const { service } = production;
+  const home = await signedIn(service, 'archaeologist', [...WITHOUT_PAUSES, '--max-in-flight', '4']);
+  await expectDone(home.pas('import', writeSeason(home, 60)));
+  const rows = Array.from({ length: 5000 }, (_, index) => `C-202400102-N${String(index + 1).padStart(5, '0')};Z ${index + 1}`);
+  const list = home.file('numbers.csv', ['ident_cely;evidencni_cislo', ...rows].join('\n'));
+  await service.control('PUT', '/settings', { latency_ms: 600 });
+  const push = home.start('push', '--only', 'import', '--json');
+  await push.until(({ stdout }) => stdout.includes('"accepted"'));
+  const imported = await home.start('number', 'import', list, '--json').ended;
+  expect(push.child.exitCode).toBe(null);
+  const run = await push.ended;
+  expect([imported.code, JSON.parse(imported.stdout)]).toMatchObject([0, { queued: 5000 }]);
+  expect(`${run.stderr}${imported.stderr}`).not.toContain('locked');
+  expect(run.code, run.stderr).toBe(0);
+  expect(jsonLines(run.stdout).at(-1)).toMatchObject({ type: 'summary', accepted: 60, uncertain: 0 });
+});

@@ -1,0 +1,238 @@
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { tinyPng, writeSeason } from '../support/a-season.ts';
+import { eventually } from '../support/eventually.ts';
+import { findStates } from '../support/find-states.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { placedPhotograph } from '../support/placed-photograph.ts';
+import { addressFlags, expectDone, type Home, settledAfter, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
+
+hostRuns();
+
+const production = useMock('--min-interval', '0');
+const training = useMock('--min-interval', '0');
+const MUSEUM = ['--profile', 'museum'];
+
+/** Signed in at the training instance, and as the profile `museum` at the real one. */
+async function homeOfTwo(): Promise<Home> {
+  const home = await signedIn(training.service, 'archaeologist', WITHOUT_PAUSES);
+  await expectDone(
+    home.pas(
+      ...['init', '--name', 'museum', '--kind', 'production', '--username', 'archaeologist', '--oai-auth', 'basic'],
+      ...addressFlags(production.service),
+      ...WITHOUT_PAUSES,
+    ),
+  );
+  return home;
+}
+
+const homeOfOne = (...flags: string[]): Promise<Home> =>
+  signedIn(production.service, 'archaeologist', [...WITHOUT_PAUSES, ...flags]);
+
+/** What a record says at the service. */
+async function shownAt(ident: string): Promise<string> {
+  const { oai_base } = production.service;
+  const address = `${oai_base}/2.2/oai?verb=GetRecord&metadataPrefix=oai_svc&identifier=${oai_base}/id/${ident}`;
+  const answer = await fetch(address, { headers: { authorization: `Basic ${btoa('archivist:archivist')}` } });
+  return answer.text();
+}
+
+async function photosByState(home: Home): Promise<Record<string, number>> {
+  return (await home.json<{ entries: { photo: Record<string, number> } }>('status')).entries.photo;
+}
+
+type Listed = { readonly local_id: string; readonly ident_cely: string | null; readonly elements: Record<string, unknown> };
+
+async function listed(home: Home, find: string, ...flags: string[]): Promise<Listed> {
+  const found = (await home.json<Listed[]>('list', ...flags)).find(({ local_id }) => local_id === find);
+  if (found === undefined) throw new Error(`there is no find ${find}`);
+  return found;
+}
+
+describe('While a push runs,', () => {
+  test('no backup is put in the place of its outbox.', async () => {
+    const home = await homeOfTwo();
+    const own = join(home.folder, 'own.sqlite');
+    await expectDone(home.pas('import', writeSeason(home, 8)));
+    await expectDone(home.pas('backup', own));
+    await training.service.control('PUT', '/settings', { latency_ms: 400 });
+    const push = home.start('push', '--json');
+    await push.until(({ stdout }) => stdout.includes('"attempt"'));
+    const refused = await home.pas('restore', own, '--replace');
+    expect([refused.code, push.child.exitCode], refused.stderr).toEqual([11, null]);
+    expect((await push.ended).code).toBe(0);
+    expect(await training.made()).toMatchObject({ finds: 8 });
+  });
+
+  test('or watches for new finds, what is put back meanwhile is sent to its own service, and only once.', async () => {
+    const [home, office] = [await homeOfTwo(), await homeOfTwo()];
+    const [own, ofMuseum] = [join(home.folder, 'own.sqlite'), join(office.folder, 'museum.sqlite')];
+    await expectDone(home.pas('import', writeSeason(home, 1)));
+    await expectDone(home.pas('backup', own));
+    await expectDone(office.pas('import', writeSeason(office, 2), ...MUSEUM));
+    await expectDone(office.pas('backup', ofMuseum, ...MUSEUM));
+    const watching = home.start('push', '--watch');
+    const rests = (count: number) => watching.until(({ stderr }) => (stderr.match(/Waiting for more/g) ?? []).length >= count);
+    await rests(1);
+    // Between two rounds the watch holds nothing.
+    expect([0, 11]).toContain((await home.pas('restore', own, '--replace')).code);
+    expect((await home.pas('restore', ofMuseum, '--replace')).code).toBe(12);
+    await expectDone(home.pas('restore', ofMuseum, '--replace', ...MUSEUM));
+    await expectDone(home.pas('import', writeSeason(home, 3), ...MUSEUM));
+    await expectDone(home.pas('import', writeSeason(home, 2)));
+    await eventually(async () => (await training.made()).finds).toBe(2);
+    watching.child.kill('SIGINT');
+    await watching.ended;
+    expect([await training.made(), await production.made()]).toMatchObject([{ finds: 2 }, { finds: 0 }]);
+    expect(await home.json('list', ...MUSEUM)).toMatchObject(Array(3).fill({ state: 'queued' }));
+  });
+});
+
+test('A find that is corrected under one profile is sent corrected under the other profile of the same outbox.', async () => {
+  const home = await homeOfOne();
+  await expectDone(
+    home.pas('init', '--name', 'twin', '--kind', 'training', '--username', 'archaeologist', ...addressFlags(production.service)),
+  );
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await production.service.faults({ endpoint: 'import', fault: '503', times: 1 });
+  expect((await home.pas('push')).code).toBe(5);
+  await expectDone(home.pas('edit', 'K-1', '--set', 'hloubka=35', '--profile', 'twin'));
+  await expectDone(home.pas('push', 'K-1'));
+  const { ident_cely, elements } = await listed(home, 'K-1');
+  expect(elements).toMatchObject({ hloubka: 35 });
+  expect(await shownAt(ident_cely ?? '')).toContain('<svc:hloubka>35<');
+});
+
+test('What is corrected after a rehearsal is sent as it is corrected.', async () => {
+  const home = await homeOfTwo();
+  await expectDone(home.pas('import', writeSeason(home, 1), ...MUSEUM));
+  expect(await home.json('rehearse', '--to', 'mock', '--yes', ...MUSEUM)).toMatchObject({ sent: 1, accepted: 1 });
+  await expectDone(home.pas('edit', 'K-1', '--set', 'hloubka=35', ...MUSEUM));
+  await expectDone(home.pas('push', '--yes', ...MUSEUM));
+  const { ident_cely } = await listed(home, 'K-1', ...MUSEUM);
+  expect(await shownAt(ident_cely ?? '')).toContain('<svc:hloubka>35<');
+});
+
+test('A photograph is added to a find only in the outbox that has the find, and then goes there once.', async () => {
+  const home = await homeOfTwo();
+  const photo = home.file('K-1.png', tinyPng(1));
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await expectDone(home.pas('push'));
+  const refused = await home.pas('photo', 'add', 'K-1', photo, ...MUSEUM);
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('K-1')]);
+  await expectDone(home.pas('copy', 'K-1', '--to', 'museum'));
+  await expectDone(home.pas('photo', 'add', 'K-1', photo, ...MUSEUM));
+  for (const _again of [1, 2]) await expectDone(home.pas('push', 'K-1', '--yes', ...MUSEUM));
+  expect(await production.made()).toMatchObject({ finds: 1, photos: 1 });
+});
+
+test('A photograph of unknown end is sent once, also where another one of the same file name went to the find shortly before.', async () => {
+  const home = await signedIn(production.service, 'archaeologist', settledAfter(500, 0));
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await expectDone(home.pas('push'));
+  const cards = await Promise.all(
+    [1, 2].map(async (card) =>
+      home.file(`card-${card}/IMG_0001.jpg`, await placedPhotograph('jpeg', { shade: card, place: [14.4, 50.08] })),
+    ),
+  );
+  await expectDone(home.pas('photo', 'add', 'K-1', cards[0] ?? ''));
+  await expectDone(home.pas('push'));
+  await expectDone(home.pas('photo', 'add', 'K-1', cards[1] ?? ''));
+  await production.service.faults({ endpoint: 'photo', fault: '500-after-save', times: 1 });
+  await home.pas('push');
+  await production.service.faults();
+  for (const command of ['reconcile', 'push', 'reconcile', 'push']) await home.pas(command);
+  expect(await production.made()).toMatchObject({ finds: 1, photos: 2 });
+  expect(await home.json('status')).toMatchObject({ entries: { photo: { accepted: 2, uncertain: 0 } } });
+});
+
+test('A find that is corrected while all finds are checked stays as it was corrected, and is sent so.', async () => {
+  const home = await homeOfOne();
+  await expectDone(home.pas('import', writeSeason(home, 600)));
+  const checking = home.start('validate');
+  const edited: string[] = [];
+  // The last finds, one after the other until the check is over: it has read some of them before, and comes to the others later.
+  for (let number = 600; checking.child.exitCode === null && number > 590; number -= 1) {
+    await expectDone(home.pas('edit', `K-${number}`, '--set', 'hloubka=77'));
+    edited.push(`K-${number}`);
+  }
+  expect((await checking.ended).code).toBe(0);
+  expect(edited.length).toBeGreaterThan(1);
+  for (const find of edited) expect((await expectDone(home.pas('build', find))).stdout).toContain('<svc:hloubka>77<');
+  await expectDone(home.pas('push', ...edited));
+  const sent = (await home.json<Listed[]>('list')).filter(({ ident_cely }) => ident_cely !== null);
+  expect(sent).toMatchObject(edited.map(() => ({ elements: { hloubka: 77 } })));
+  for (const { ident_cely } of sent) expect(await shownAt(ident_cely ?? '')).toContain('<svc:hloubka>77<');
+});
+
+test('A photograph that was given up and added again is still one photograph when giving it up is taken back.', async () => {
+  const home = await homeOfOne();
+  const photo = home.file('p.png', tinyPng(1));
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await expectDone(home.pas('push'));
+  await expectDone(home.pas('photo', 'add', 'K-1', photo));
+  await expectDone(home.pas('resolve', 'K-1', '--drop'));
+  await expectDone(home.pas('photo', 'add', 'K-1', photo));
+  // The last decision was to add it again, the one before to give it up.
+  const states = [];
+  for (const _decision of [1, 2]) {
+    await expectDone(home.pas('resolve', 'K-1', '--undo'));
+    states.push(await photosByState(home));
+  }
+  expect(states).toMatchObject([
+    { queued: 0, dropped: 1 },
+    { queued: 1, dropped: 0 },
+  ]);
+  await expectDone(home.pas('push'));
+  expect(await production.made()).toMatchObject({ finds: 1, photos: 1 });
+});
+
+describe('A draft with a photograph and a number', () => {
+  test.each([[['K-1']], [[]]])('is named by pas push %s, which sends nothing and ends with 3.', async (names) => {
+    const home = await homeOfOne();
+    const table = readFileSync(writeSeason(home, 1, { state: 2 }), 'utf8').replaceAll('2024-06-01', '');
+    const imported = await home.pas('import', home.file('draft.csv', table), '--json');
+    expect(JSON.parse(imported.stdout), imported.stderr).toMatchObject({ added: 1, drafts: 1 });
+    await expectDone(home.pas('photo', 'add', 'K-1', home.file('p.png', tinyPng(1))));
+    await expectDone(home.pas('number', 'set', 'K-1', 'X 1'));
+    const run = await home.pas('push', ...names);
+    expect([run.code, run.stderr]).toEqual([3, expect.stringContaining('K-1')]);
+    expect(await production.made()).toMatchObject({ finds: 0, photos: 0 });
+    expect(await findStates(home)).toEqual({ 'K-1': 'draft' });
+  });
+});
+
+test('Photographs are matched to finds also where the folder holds links to them.', async () => {
+  const home = await homeOfOne();
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  const [real, links] = [home.file('camera/DSC_1.png', tinyPng(1)), join(home.folder, 'links')];
+  mkdirSync(links);
+  symlinkSync(real, join(links, 'K-1.png'));
+  symlinkSync(join(home.folder, 'nowhere.png'), join(links, 'K-2.png'));
+  await home.pas('photo', 'match', links, '--yes');
+  expect(await home.json('status')).toMatchObject({ entries: { photo: { queued: 1 } } });
+});
+
+/** Milliseconds of processor time that a command takes. */
+async function processorMs(home: Home, ...args: string[]): Promise<number> {
+  const told = join(home.folder, 'cpu.txt');
+  const hook = `import fs from 'node:fs'; process.on('exit', () => {
+    const { user, system } = process.cpuUsage(); fs.writeFileSync(${JSON.stringify(told)}, String((user + system) / 1000)); });`;
+  const measured = home.with({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}` });
+  await expectDone(measured.start(...args).ended);
+  return Number(readFileSync(told, 'utf8'));
+}
+
+test('Adding many photographs to one find takes as long for each as adding a few.', async () => {
+  const home = await homeOfOne();
+  await expectDone(home.pas('import', writeSeason(home, 2)));
+  const photos = Array.from({ length: 900 }, (_, index) => home.file(`many/${index}.png`, tinyPng(index)));
+  const [few, many] = [photos.slice(0, 150), photos.slice(150)];
+  const started = await processorMs(home, 'photo', 'add', 'K-1', photos[0] ?? '');
+  const fewMs = (await processorMs(home, 'photo', 'add', 'K-1', ...few)) - started;
+  const manyMs = (await processorMs(home, 'photo', 'add', 'K-2', ...many)) - started;
+  // Five times as many; quadratic would be 25 times as long.
+  expect(manyMs / fewMs).toBeLessThan(12);
+});

@@ -1,0 +1,76 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { writeSeason } from '../support/a-season.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { configFile } from '../support/outbox-files.ts';
+import { addressFlags, expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
+
+hostRuns();
+
+const mock = useMock('--min-interval', '0');
+const NOWHERE = 'http://127.0.0.1:9';
+let home: Home;
+
+beforeEach(async () => {
+  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  await expectDone(
+    home.pas(
+      'init',
+      '--name',
+      'museum',
+      '--kind',
+      'production',
+      '--base-url',
+      NOWHERE,
+      '--schema-base',
+      mock.service.schema_base,
+    ),
+  );
+  await expectDone(home.pas('profile', 'use', 'museum'));
+});
+
+type Result = {
+  readonly sent: number;
+  readonly accepted: number;
+  readonly refused: { local_id: string }[];
+  readonly not_tested: { local_id: string }[];
+};
+
+test('copies of what is queued are tried at the training instance, as often as is wanted', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 2, { photos: true })));
+  const asked = await home.pas('rehearse');
+  expect([asked.code, asked.stderr]).toEqual([2, expect.stringMatching(/records of 2 finds at the training instance.*--yes/s)]);
+  expect(await mock.made()).toMatchObject({ finds: 0 });
+  expect(await home.json<Result>('rehearse', '--yes')).toEqual({ sent: 2, accepted: 2, refused: [], not_tested: [] });
+  expect(await home.json<Result>('rehearse', 'K-1', '--to', 'mock', '--yes')).toMatchObject({ sent: 1, accepted: 1 });
+  expect(await mock.made()).toMatchObject({ finds: 3 });
+  // Here nothing has changed, and nothing is left.
+  expect(await home.json('list')).toMatchObject([{ state: 'queued' }, { state: 'queued' }]);
+  expect(readdirSync(join(home.folder, 'pas', 'rehearsals'))).toEqual([]);
+  expect(await home.json('outbox', 'show', '--all')).toHaveLength(2);
+});
+
+test('a project that the training instance does not know is not tested, until it is translated', async () => {
+  const table = readFileSync(writeSeason(home, 1), 'utf8').replaceAll(/C-20\d+/g, 'C-209900999');
+  await expectDone(home.pas('import', home.file('other.csv', table)));
+  const result = await home.json<Result>('rehearse', '--yes');
+  expect([result.refused, result.not_tested.map((each) => each.local_id)]).toEqual([[], ['K-1']]);
+  const mapped = await home.json<Result>('rehearse', '--yes', '--project-map', 'C-209900999=C-202400101');
+  expect(mapped).toMatchObject({ accepted: 1, not_tested: [] });
+  expect(readFileSync(configFile(home), 'utf8')).toContain('C-209900999');
+  expect(await home.json<Result>('rehearse', '--yes')).toMatchObject({ accepted: 1 });
+});
+
+test('nothing is rehearsed at an instance that is not for training, or that another profile calls production', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  expect((await home.pas('rehearse', '--to', 'museum', '--yes')).stderr).toMatch(
+    /not one of a training instance. Nothing was sent/,
+  );
+  await expectDone(home.pas('init', '--name', 'real', '--kind', 'production', ...addressFlags(mock.service)));
+  const refused = await home.pas('rehearse', '--to', 'mock', '--yes');
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/as production, so nothing is rehearsed there/)]);
+  expect(await mock.made()).toMatchObject({ finds: 0 });
+  expect(existsSync(join(home.folder, 'pas', 'rehearsals'))).toBe(false);
+});

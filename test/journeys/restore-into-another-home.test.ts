@@ -1,0 +1,141 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { acquirePushLock } from '../../src/outbox/push-lock.ts';
+import { openSqlite } from '../../src/store/database.ts';
+import { writeSeason } from '../support/a-season.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { keepJournalInState, outboxFile, outboxFolder, outboxIdOf } from '../support/outbox-files.ts';
+import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
+
+hostRuns();
+
+const mock = useMock('--min-interval', '0');
+let home: Home;
+let copy: string;
+
+beforeEach(async () => {
+  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  keepJournalInState(home);
+  copy = join(home.folder, 'copy.sqlite');
+});
+
+const asides = (folder: string): string[] => readdirSync(folder).filter((name) => name.startsWith('outbox-replaced-'));
+
+test('a backup that is put back knows from the journal what was sent since', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 3)));
+  await expectDone(home.pas('backup', copy));
+  await expectDone(home.pas('import', writeSeason(home, 4)));
+  await expectDone(home.pas('push'));
+  expect((await home.pas('restore', copy)).code).toBe(2);
+  expect(await home.json('restore', copy, '--replace')).toMatchObject({
+    finds: 4,
+    journal_finds: 1,
+    uncertain: 0,
+    outbox: outboxIdOf(home),
+  });
+  expect(await home.json('list')).toMatchObject(Array(4).fill({ state: 'accepted' }));
+  await expectDone(home.pas('import', writeSeason(home, 4)));
+  await expectDone(home.pas('push'));
+  expect(await mock.made()).toMatchObject({ finds: 4 });
+  expect(asides(outboxFolder(home))).toHaveLength(1);
+});
+
+test('a backup of another home is put back there under its own identifier, and the outbox of before stays', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 2)));
+  await expectDone(home.pas('backup', copy));
+  const other = await signedIn(mock.service, 'archaeologist', [...WITHOUT_PAUSES, '--max-in-flight', '3']);
+  keepJournalInState(other);
+  await expectDone(other.pas('import', other.file('own.csv', readFileSync(writeSeason(home, 1), 'utf8').replaceAll('K-', 'L-'))));
+  const before = outboxFolder(other);
+  await expectDone(other.pas('restore', copy));
+  expect(outboxIdOf(other)).toBe(outboxIdOf(home));
+  expect(await other.json('list')).toMatchObject([{ local_id: 'K-1' }, { local_id: 'K-2' }]);
+  expect(existsSync(before)).toBe(true);
+  // An outbox that nothing was done with goes.
+  const third = await signedIn(mock.service, 'archaeologist', [...WITHOUT_PAUSES, '--max-in-flight', '2']);
+  await expectDone(third.pas('list'));
+  const unused = outboxFolder(third);
+  await expectDone(third.pas('restore', copy));
+  expect(existsSync(unused)).toBe(false);
+});
+
+test('a damaged outbox is noticed, replaces no backup, and gives way to one', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 2)));
+  await expectDone(home.pas('backup', copy));
+  const sound = readFileSync(copy);
+  const database = openSqlite(outboxFile(home));
+  database.exec(`update finds set elements = replace(elements, '1', '2')`);
+  database.close();
+  const refused = await home.pas('backup', copy, '--force');
+  expect([refused.code, refused.stderr]).toEqual([12, expect.stringContaining('--replace')]);
+  expect(readFileSync(copy).equals(sound)).toBe(true);
+  expect((await home.pas('restore', copy)).code).not.toBe(0);
+  await expectDone(home.pas('restore', copy, '--replace'));
+  expect(await home.json('list')).toHaveLength(2);
+  expect(asides(outboxFolder(home))).toHaveLength(1);
+  writeFileSync(outboxFile(home), 'what a broken drive left');
+  expect((await home.pas('restore', copy)).stderr).toContain('--replace');
+  await expectDone(home.pas('restore', copy, '--replace'));
+  expect(await home.json('list')).toHaveLength(2);
+});
+
+test('a damaged backup is refused each time, and leaves nothing behind', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await expectDone(home.pas('backup', copy));
+  const database = openSqlite(copy);
+  database.exec(`update finds set elements = replace(elements, '1', '2')`);
+  database.close();
+  const [folder, before] = [join(home.folder, 'pas', 'outboxes'), readFileSync(outboxFile(home))];
+  for (const _ of [1, 2]) expect((await home.pas('restore', copy, '--replace')).code).toBe(12);
+  expect(readdirSync(folder)).toEqual([outboxIdOf(home)]);
+  expect([asides(outboxFolder(home)), readFileSync(outboxFile(home)).equals(before)]).toEqual([[], true]);
+  expect(await home.json('list')).toHaveLength(1);
+});
+
+test('what is no backup of this service is refused', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 1)));
+  expect((await home.pas('restore', home.file('notes.txt', 'my notes'))).stderr).toMatch(/not a database/);
+  expect((await home.pas('restore', outboxFile(home))).stderr).toMatch(/is the outbox itself/);
+  await expectDone(home.pas('backup', copy));
+  const other = home.with({});
+  await expectDone(
+    other.pas(
+      'init',
+      '--name',
+      'far',
+      '--kind',
+      'training',
+      '--base-url',
+      'http://127.0.0.1:9',
+      '--schema-base',
+      'http://127.0.0.1:9/s',
+    ),
+  );
+  const refused = await other.pas('restore', copy, '--profile', 'far');
+  expect([refused.code, refused.stderr]).toEqual([12, expect.stringMatching(/is of an outbox for .*pas service moved/s)]);
+});
+
+test('nothing is put back, adopted or moved while a push holds the outbox', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 2)));
+  await expectDone(home.pas('backup', copy));
+  const lock = acquirePushLock({
+    folder: join(home.folder, 'state', 'pas', 'locks'),
+    ...{ outboxId: outboxIdOf(home), clock: systemClock, holder: { pid: 17, host: 'office' } },
+  });
+  try {
+    for (const args of [
+      ['restore', copy, '--replace'],
+      ['service', 'moved', mock.service.base_url, 'http://127.0.0.1:9', '--yes'],
+      ['push'],
+    ]) {
+      const refused = await home.pas(...args);
+      expect([refused.code, refused.stderr]).toEqual([11, expect.stringContaining('process 17 on office')]);
+    }
+  } finally {
+    lock.release();
+  }
+  await expectDone(home.pas('restore', copy, '--replace'));
+});

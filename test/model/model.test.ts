@@ -1,0 +1,16 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { seededRandom } from '../chaos/random.ts';
+import { trace } from './trace.ts';
+
+const TRACES = 25;
+const folder = mkdtempSync(join(tmpdir(), 'pas-model-'));
+
+test('whatever happens to an outbox, its copies and its journal, all come to the one history when they are merged', () => {
+  for (let seed = 0; seed < TRACES; seed += 1) {
+    const { steps, differs } = trace(folder, seededRandom(seed));
+    expect(differs, [`trace ${seed}`, ...steps].join('\n')).toBeUndefined();
+  }
+});

@@ -1,0 +1,100 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openDatabaseImage, openSqlite } from '../../src/store/database.ts';
+import type { Profile } from './story.ts';
+
+/** An entry as an outbox of a home has it. */
+export type Entry = {
+  /** UUID of its outbox, and the profile that names that; none where no profile does any more. */
+  readonly outbox: string;
+  readonly profile: Profile | undefined;
+  readonly id: number;
+  readonly find: string;
+  readonly kind: 'import' | 'number' | 'photo';
+  readonly state: string;
+  /** The question that a person must answer. */
+  readonly held: string | null;
+  readonly isHidden: 0 | 1;
+  readonly ident: string | null;
+  readonly value: string | null;
+  /** SHA-512 of a photograph. */
+  readonly digest: string | null;
+  readonly service: string;
+  readonly attempts: number;
+  /** When it may have reached the service first, and was tried last, by the clock of its machine. */
+  readonly triedFromMs: number | null;
+  readonly triedUntilMs: number | null;
+  readonly queuedMs: number;
+  /** It was proven not to be at the service, and has waited to be sent since. */
+  readonly wasAbsent: 0 | 1;
+};
+
+const NEVER_ARRIVED = `('cut', 'not-delivered', 'not-sent', 'throttled', 'closed', 'unauthorised')`;
+
+const ENTRIES = `select entries.id, coalesce(local_id, entries.ident_cely) as find, kind, state, held, hidden_at is not null as isHidden,
+    entries.ident_cely as ident, entries.value as value, lower(hex(photo_sha512)) as digest, attempts,
+    (select outbox from header) as outbox, (select address from header) as service,
+    (select min(body ->> 'at') from events as tried where tried.entry = entries.uuid and tried.kind = 'attempted' and not exists (
+       select 1 from events as answered where answered.entry = tried.entry and answered.kind = 'answered'
+         and answered.body ->> 'attempt' = tried.id and answered.body ->> 'outcome' in ${NEVER_ARRIVED})) as triedFromMs,
+    (select max(body ->> 'at') from events where entry = entries.uuid and events.kind = 'attempted') as triedUntilMs,
+    entries.created_at as queuedMs,
+    exists (select 1 from events where entry = entries.uuid and events.kind = 'absent') as wasAbsent
+  from entries left join finds on finds.id = find_id order by entries.id`;
+
+/** Of all outboxes of a home. */
+export function entriesOf(home: string): Entry[] {
+  const profiles = profilesOf(home);
+  return outboxesOf(home).flatMap((outbox) => {
+    const read = readOutbox<Omit<Entry, 'profile'>>(home, outbox, ENTRIES);
+    return read.map((entry) => ({ ...entry, profile: profiles.get(outbox) }));
+  });
+}
+
+/** Whether every outbox of a home that holds anything was pushed: its header says from where. */
+export function arePushed(home: string): boolean {
+  const query = `select journal <> '' or not exists (select 1 from entries) as isPushed from header`;
+  return outboxesOf(home).every((outbox) => readOutbox<{ isPushed: 0 | 1 }>(home, outbox, query)[0]?.isPushed === 1);
+}
+
+/** The folders of a home that have an outbox. */
+export function outboxesOf(home: string): string[] {
+  const folder = join(home, 'outboxes');
+  return existsSync(folder) ? readdirSync(folder).filter((name) => existsSync(join(folder, name, 'outbox.sqlite'))) : [];
+}
+
+/** The profile that names an outbox, by its UUID. */
+export function profilesOf(home: string): Map<string, Profile> {
+  const config = join(home, 'config.toml');
+  if (!existsSync(config)) return new Map();
+  const tables = readFileSync(config, 'utf8')
+    .split(/^\[profiles\./m)
+    .slice(1);
+  return new Map(
+    tables.flatMap((table) => {
+      const [name, outbox] = [/^(\w+)\]/.exec(table)?.[1], /^outbox = "(.+)"$/m.exec(table)?.[1]];
+      return name === undefined || outbox === undefined ? [] : [[outbox, name as Profile] as const];
+    }),
+  );
+}
+
+export function outboxOf(home: string, profile: Profile): string | undefined {
+  return [...profilesOf(home)].find(([, name]) => name === profile)?.[0];
+}
+
+export function documentOf(home: string, find: string): Buffer | undefined {
+  const query = `select document from entries join finds on finds.id = find_id
+    where kind = 'import' and document is not null and local_id = '${find}'`;
+  return outboxesOf(home).flatMap((outbox) => readOutbox<{ document: Buffer }>(home, outbox, query))[0]?.document;
+}
+
+function readOutbox<T>(home: string, outbox: string, query: string): T[] {
+  const path = join(home, 'outboxes', outbox, 'outbox.sqlite');
+  // Where nothing is in its log only, its bytes are read, which is quicker.
+  const database = existsSync(`${path}-wal`) ? openSqlite(path) : openDatabaseImage(path, readFileSync(path));
+  try {
+    return database.prepare(query).all() as T[];
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,31 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseToml } from '../../src/store/toml.ts';
+import type { Home } from './run-pas.ts';
+
+/** UUID of a profile's outbox, as config.toml has it. */
+export function outboxIdOf(home: Home, profile = 'mock'): string {
+  const { profiles } = parseToml(readFileSync(configFile(home), 'utf8')) as { profiles?: Record<string, { outbox?: string }> };
+  const id = profiles?.[profile]?.outbox;
+  if (id === undefined) throw new Error(`profile ${profile} has no outbox yet`);
+  return id;
+}
+
+/** The folder of a profile's outbox. */
+export function outboxFolder(home: Home, profile = 'mock'): string {
+  return join(home.folder, 'pas', 'outboxes', outboxIdOf(home, profile));
+}
+
+export function outboxFile(home: Home, profile = 'mock'): string {
+  return join(outboxFolder(home, profile), 'outbox.sqlite');
+}
+
+export function configFile(home: Home): string {
+  return join(home.folder, 'pas', 'config.toml');
+}
+
+/** Has the journal lie in the state folder, also where the tests run in a container. */
+export function keepJournalInState(home: Home): void {
+  const text = readFileSync(configFile(home), 'utf8');
+  if (!text.startsWith('journal = ')) writeFileSync(configFile(home), `journal = "state"\n${text}`);
+}

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
+import { unlessAborted } from '../../../src/base/unless-aborted.ts';
+
+test.each([0.5, 60_000, 2 ** 31 + 1_000_000])('a sleep of %d ms ends with the reason of its signal, at once', async (ms) => {
+  const stop = new AbortController();
+  const reason = new Error('stopped');
+  const sleep = systemClock.sleep(ms, stop.signal);
+  stop.abort(reason);
+  await expect(sleep).rejects.toBe(reason);
+});
+
+test('a wait for work that hears no signal ends with the reason of the signal, and what the work gives later is handed on', async () => {
+  const stop = new AbortController();
+  const reason = new Error('stopped');
+  const unwanted: string[] = [];
+  let finish = (_result: string): void => {};
+  const work = new Promise<string>((resolve) => {
+    finish = resolve;
+  });
+  const wait = unlessAborted(
+    stop.signal,
+    () => work,
+    (late) => unwanted.push(late),
+  );
+  stop.abort(reason);
+  await expect(wait).rejects.toBe(reason);
+  expect(unwanted).toEqual([]);
+  finish('late');
+  await work;
+  expect(unwanted).toEqual(['late']);
+});
+
+test('work is not begun after the signal', async () => {
+  let begun = 0;
+  const wait = unlessAborted(AbortSignal.abort(new Error('stopped')), async () => {
+    begun += 1;
+  });
+  await expect(wait).rejects.toThrow('stopped');
+  expect(begun).toBe(0);
+});
+
+test('work that ends first gives its result, or its failure', async () => {
+  const { signal } = new AbortController();
+  expect(await unlessAborted(signal, async () => 'done')).toBe('done');
+  expect(await unlessAborted(undefined, async () => 'done')).toBe('done');
+  await expect(unlessAborted(signal, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+});

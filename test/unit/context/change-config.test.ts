@@ -1,0 +1,73 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import {
+  assignOutbox,
+  changeConfigFile,
+  pointProfiles,
+  profilesAlike,
+  profilesOfOutbox,
+} from '../../../src/context/change-config.ts';
+import { readConfigFile } from '../../../src/context/config.ts';
+import { outboxPlaces } from '../../../src/context/outbox-places.ts';
+import { placesFrom } from '../../../src/context/places.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { tempFolder } from '../../support/temp-outbox.ts';
+
+const PROFILE = 'base_url = "https://finds.example.org"\nschema_base = "https://finds.example.org/s"\nkind = "training"\n';
+
+function scene(text: string) {
+  const places = placesFrom({ PAS_HOME: tempFolder(), PAS_STATE: tempFolder() });
+  writeFileSync(places.configFile, text);
+  return { places, clock: manualClock(), read: () => readConfigFile(places.configFile) };
+}
+
+describe('the outbox of a profile', () => {
+  test('is the one of a profile of the same service and account, else a new one that both name', () => {
+    const { places, clock, read } = scene(
+      `[profiles.one]\n${PROFILE}username = "eva"\n[profiles.two]\n${PROFILE}username = "eva"\nprefix = "svc"\n[profiles.jan]\n${PROFILE}username = "jan"\n`,
+    );
+    const id = assignOutbox(places, clock, 'one');
+    expect(profilesOfOutbox(read(), id)).toEqual(['one', 'two']);
+    expect(assignOutbox(places, clock, 'two')).toBe(id);
+    expect(assignOutbox(places, clock, 'jan')).not.toBe(id);
+    expect(profilesAlike(read(), 'one', read().profiles.get('one') ?? {})).toEqual(['two']);
+    expect(assignOutbox(places, clock, 'one', id)).not.toBe(id);
+  });
+
+  test('may be one that another command pointed it to', () => {
+    const { places, clock, read } = scene(`[profiles.one]\n${PROFILE}`);
+    const id = assignOutbox(places, clock, 'one');
+    const other = '0a1b2c3d-0000-4000-8000-000000000001';
+    changeConfigFile(places, clock, (config) => pointProfiles(config, profilesOfOutbox(config, id), other));
+    expect(read().profiles.get('one')).toMatchObject({ outbox: other, kind: 'training' });
+  });
+
+  test.each(['../../etc', 'A0000000-0000-4000-8000-000000000000', ''])('is never called %j', (name) => {
+    const { places, read } = scene(`[profiles.one]\n${PROFILE}outbox = "${name}"\n`);
+    expect(read).toThrow(/must be a UUID/);
+    expect(() => outboxPlaces(places, name)).toThrow(/must be a UUID/);
+  });
+});
+
+test('a change leaves the rest of the configuration as it is', () => {
+  const text = `journal = "state"\nlang = "cs"\n[profiles.one]\n${PROFILE}[profiles.one.projects]\n"C-1" = "C-2"\n[profiles.one.defaults]\nnalezce = "x"\n`;
+  const { places, clock, read } = scene(text);
+  const before = read();
+  expect(before).toMatchObject({ journal: 'state', projectMaps: new Map([['one', { 'C-1': 'C-2' }]]) });
+  changeConfigFile(places, clock, (config) => ({ ...config, defaultProfile: 'one' }));
+  expect(read()).toEqual({ ...before, defaultProfile: 'one' });
+  const written = readFileSync(places.configFile, 'utf8');
+  changeConfigFile(places, clock, (config) => config);
+  expect(readFileSync(places.configFile, 'utf8')).toBe(written);
+});
+
+test.each(['journal = "nowhere"', `[profiles.one]\n${PROFILE}projects = "C-1"`])('%j is refused', (text) => {
+  expect(scene(text).read).toThrow(/journal must be one of|projects must be a table/);
+});
+
+test('places of outboxes lie in the data home', () => {
+  const { places } = scene('');
+  const id = '0a1b2c3d-0000-4000-8000-000000000001';
+  expect(outboxPlaces(places, id).photosFolder).toBe(join(places.home, 'outboxes', id, 'photos'));
+});

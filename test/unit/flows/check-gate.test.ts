@@ -1,0 +1,511 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { wallMs } from '../../../src/base/clock.ts';
+import { AuthError, UnavailableError } from '../../../src/base/errors.ts';
+import { type GateContext, holdQuestionable } from '../../../src/flows/push/check-gate.ts';
+import type { NotChecked } from '../../../src/flows/push/push-all.ts';
+import { openDecision, resolveEntries } from '../../../src/flows/reconcile/resolve-entries.ts';
+import { addNumber, addPhoto, allEntries, heldEntries } from '../../../src/outbox/entries.ts';
+import { type Outbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
+import { EVA_SAID } from '../../support/account-service.ts';
+import { acceptEntry } from '../../support/attempted-entries.ts';
+import { aComputer, findService, innerOf, PROJECT, queueFind, queuePhotograph } from '../../support/find-service.ts';
+import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
+import { tempOutbox } from '../../support/temp-outbox.ts';
+
+const DAY_MS = 86_400_000;
+const N1 = `${PROJECT}-N00001`;
+
+const free = <T>(work: (isLocked: boolean) => T): T => work(true);
+const states = (outbox: Outbox): string[] =>
+  allEntries(outbox).map(({ state, held }) => (held === null ? state : `held: ${held.basis}`));
+const decide = (outbox: Outbox, find: string, kind: 'created' | 'resend', identCely = N1) =>
+  resolveEntries(outbox, find, kind === 'created' ? { kind, identCely } : { kind }, undefined, free);
+
+function scene() {
+  const clock = manualClock();
+  const outbox = tempOutbox(clock);
+  const service = findService(clock);
+  return { clock, outbox, service, [Symbol.dispose]: () => outbox[Symbol.dispose]() };
+}
+
+/** Two computers of one account with one find each that read alike; the first has sent its own. */
+async function twoComputers(clock: ManualClock) {
+  const service = findService(clock);
+  const [first, second] = [aComputer(clock), aComputer(clock)];
+  const sent = first.open();
+  queueFind(sent, 'A-1', 'fibula');
+  await service.push(sent);
+  const close = (): void => {
+    for (const each of [first, second]) each[Symbol.dispose]();
+  };
+  const outbox = second.open();
+  queueFind(outbox, 'B-1', 'fibula');
+  return { service, outbox, close };
+}
+
+describe('a find that reads like a record that another outbox of the account has made', () => {
+  test('is held, with the record to choose from, and stays held however often it is pushed', async () => {
+    const clock = manualClock();
+    const { service, outbox, close } = await twoComputers(clock);
+    for (let turn = 0; turn < 3; turn += 1) {
+      expect(await service.push(outbox)).toMatchObject({ requests: 0 });
+      expect(heldEntries(outbox)).toMatchObject([{ localId: 'B-1', held: { basis: 'equal-record', candidates: [N1] } }]);
+      await clock.advance(5 * DAY_MS);
+    }
+    expect(openDecision(outbox, 'B-1', undefined)).toMatchObject({ kinds: ['created', 'resend', 'drop'], candidates: [N1] });
+    expect(service.writes).toEqual(['fibula']);
+    close();
+  });
+
+  test('is that record where a person says so', async () => {
+    const clock = manualClock();
+    const { service, outbox, close } = await twoComputers(clock);
+    await service.push(outbox);
+    decide(outbox, 'B-1', 'created');
+    await service.push(outbox);
+    expect([allEntries(outbox), service.writes]).toMatchObject([[{ state: 'accepted', identCely: N1 }], ['fibula']]);
+    close();
+  });
+
+  test('is sent where a person says that it is another, and is not asked about again', async () => {
+    const clock = manualClock();
+    const { service, outbox, close } = await twoComputers(clock);
+    await service.push(outbox);
+    decide(outbox, 'B-1', 'resend');
+    expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
+    expect(service.writes).toEqual(['fibula', 'fibula']);
+    close();
+  });
+
+  test('is sent with the push that says so beforehand, and nothing is decided about others than those that are named', async () => {
+    const clock = manualClock();
+    const { service, outbox, close } = await twoComputers(clock);
+    queueFind(outbox, 'B-2', 'fibula');
+    await service.push(outbox);
+    const [first] = allEntries(outbox);
+    await service.push(outbox, { onMatch: 'send', recordKeys: [first?.recordKey ?? ''] });
+    expect([states(outbox), service.writes]).toEqual([
+      ['accepted', 'held: equal-record'],
+      ['fibula', 'fibula'],
+    ]);
+    close();
+  });
+
+  test('is asked about where a person is there', async () => {
+    const clock = manualClock();
+    const { service, outbox, close } = await twoComputers(clock);
+    const asked: (string | null)[] = [];
+    const askHeld = async (held: readonly { localId: string | null }[]) => {
+      asked.push(...held.map(({ localId }) => localId));
+      decide(outbox, 'B-1', 'resend');
+    };
+    await service.push(outbox, { askHeld });
+    expect([asked, states(outbox)]).toEqual([['B-1'], ['accepted']]);
+    close();
+  });
+
+  test('is freed where the record turns out to be another find’s of this outbox', async () => {
+    const clock = manualClock();
+    const { service, outbox, close } = await twoComputers(clock);
+    queueFind(outbox, 'B-2', 'fibula');
+    await service.push(outbox);
+    expect(states(outbox)).toEqual(['held: equal-record', 'held: equal-record']);
+    decide(outbox, 'B-2', 'created');
+    expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
+    close();
+  });
+
+  test('is held also where it was queued while the push was under way', async () => {
+    using given = scene();
+    const { service, outbox } = given;
+    service.make(innerOf('fibula'));
+    queueFind(outbox, 'K-1');
+    service.habits.fate = (write) => {
+      if (write === 'K-1') queueFind(outbox, 'K-2', 'fibula');
+      return 'done';
+    };
+    await service.push(outbox);
+    expect([service.writes, states(outbox)]).toEqual([['K-1'], ['accepted', 'held: equal-record']]);
+  });
+
+  test('is held also where it was queued long after the look that showed that record', async () => {
+    using given = scene();
+    const { clock, service, outbox } = given;
+    service.make(innerOf('fibula'));
+    queueFind(outbox, 'K-1');
+    await service.push(outbox);
+    await clock.advance(20 * DAY_MS);
+    queueFind(outbox, 'K-2', 'fibula');
+    await service.push(outbox);
+    expect([service.writes, states(outbox)]).toEqual([['K-1'], ['accepted', 'held: equal-record']]);
+  });
+
+  test('is held also where it came while the service was looked at', async () => {
+    using given = scene();
+    const { service, outbox } = given;
+    service.make(innerOf('fibula'));
+    queueFind(outbox, 'K-1');
+    service.habits.beforeHarvest = async () => {
+      if (allEntries(outbox).length === 1) queueFind(outbox, 'K-2', 'fibula');
+    };
+    await service.push(outbox);
+    expect([service.writes, states(outbox)]).toEqual([['K-1'], ['accepted', 'held: equal-record']]);
+  });
+});
+
+describe('equal notes in one outbox', () => {
+  test('are sent without a question', async () => {
+    using given = scene();
+    const { service, outbox } = given;
+    for (const name of ['K-1', 'K-2']) queueFind(outbox, name, 'sherd');
+    await service.push(outbox);
+    queueFind(outbox, 'K-3', 'sherd');
+    await service.push(outbox);
+    expect([states(outbox), service.writes]).toEqual([Array(3).fill('accepted'), Array(3).fill('sherd')]);
+  });
+
+  test('are so also where one is uncertain and its record is shown', async () => {
+    using given = scene();
+    const { service, outbox } = given;
+    service.habits.tellsTime = false;
+    service.habits.fate = () => 'done-but-500';
+    queueFind(outbox, 'K-1', 'sherd');
+    await service.push(outbox);
+    expect(states(outbox)).toEqual(['uncertain']);
+    service.habits.fate = () => 'done';
+    queueFind(outbox, 'K-2', 'sherd');
+    await service.push(outbox);
+    expect(states(outbox)).toEqual(['uncertain', 'accepted']);
+    // One record more than can be explained is nobody’s of this outbox.
+    service.make(innerOf('sherd'));
+    queueFind(outbox, 'K-3', 'sherd');
+    await service.push(outbox);
+    expect(states(outbox)).toEqual(['uncertain', 'accepted', 'held: equal-record']);
+  });
+});
+
+describe('a number', () => {
+  const numbered = (expects: string) => {
+    const given = scene();
+    const ident = given.service.make(innerOf('K-1'));
+    given.service.setNumber(ident, 'OLD');
+    addNumber(given.outbox, { findId: null, identCely: ident }, 'INV 1', expects);
+    return { ...given, ident };
+  };
+
+  test('is sent where the record shows what it expects', async () => {
+    using given = numbered('OLD');
+    expect(await given.service.push(given.outbox)).toMatchObject({ accepted: 1 });
+    expect(given.service.records.get(given.ident)?.number).toBe('INV 1');
+  });
+
+  test('is held where a curator has changed it since, with the old and the new one, until a person decides', async () => {
+    using given = numbered('OLD');
+    const { clock, ident, outbox, service } = given;
+    service.setNumber(ident, 'CUR 7');
+    for (let turn = 0; turn < 2; turn += 1) {
+      expect(await service.push(outbox)).toMatchObject({ requests: 0 });
+      expect(heldEntries(outbox)).toMatchObject([{ held: { basis: 'number-changed', candidates: ['CUR 7'] } }]);
+      expect(String(heldEntries(outbox)[0]?.held?.question)).toMatch(/CUR 7.*INV 1/);
+      await clock.advance(5 * DAY_MS);
+    }
+    resolveEntries(outbox, ident, { kind: 'resend' }, undefined, free);
+    expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
+    expect(service.records.get(ident)?.number).toBe('INV 1');
+  });
+
+  test('is freed where the curator puts the old one back', async () => {
+    using given = numbered('OLD');
+    const { ident, outbox, service } = given;
+    service.setNumber(ident, 'CUR 7');
+    await service.push(outbox);
+    service.setNumber(ident, 'OLD');
+    expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
+  });
+
+  test('is looked at again right before it leaves', async () => {
+    using given = numbered('OLD');
+    const { ident, outbox, service } = given;
+    service.habits.beforeHarvest = async ({ url }) => {
+      if (url.includes('GetRecord')) service.setNumber(ident, 'CUR 7');
+    };
+    await service.push(outbox);
+    expect([service.records.get(ident)?.number, states(outbox)]).toEqual(['CUR 7', ['held: number-changed']]);
+  });
+
+  test('stays in the queue where the service cannot be looked at right before it leaves', async () => {
+    using given = numbered('OLD');
+    given.service.habits.beforeHarvest = async ({ url }) => {
+      if (url.includes('GetRecord')) throw new UnavailableError('closed for the night');
+    };
+    expect(await given.service.push(given.outbox)).toMatchObject({ requests: 0, stopCause: { kind: 'unreachable' } });
+    expect(states(given.outbox)).toEqual(['queued']);
+  });
+});
+
+describe('a photograph', () => {
+  const withFile = (name: string, bytes: string) => {
+    const given = scene();
+    const target = { findId: null, identCely: given.service.make(innerOf('K-1')) };
+    queuePhotograph(given.outbox, target, name, bytes);
+    return { ...given, ident: target.identCely };
+  };
+
+  test.each([
+    ['the same bytes', 'other.jpg'],
+    ['the name that it was sent under', 'a.jpg'],
+  ])('is held where the record has a file with %s that nothing explains', async (_what, name) => {
+    using given = withFile('a.jpg', 'picture');
+    const { ident, outbox, service } = given;
+    using other = withFile('a.jpg', 'picture');
+    await other.service.push(other.outbox);
+    const [sent] = other.service.records.get(other.ident)?.files ?? [];
+    service.addFile(ident, name, name === 'a.jpg' ? undefined : sent?.sha512Hex);
+    await service.push(outbox);
+    expect(heldEntries(outbox)).toMatchObject([{ held: { basis: 'equal-photograph', candidates: [name] } }]);
+    expect(service.writes).toEqual([]);
+    resolveEntries(outbox, ident, { kind: 'resend' }, undefined, free);
+    expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
+  });
+
+  test('is sent where its files are others, or are explained', async () => {
+    using given = withFile('a.jpg', 'picture');
+    const { ident, outbox, service } = given;
+    service.addFile(ident, 'b.jpg');
+    expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
+    queuePhotograph(outbox, { findId: null, identCely: ident }, 'a.jpg', 'another picture');
+    expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
+  });
+});
+
+describe('where another account harvests', () => {
+  const foreign = () => {
+    const given = scene();
+    const { service } = given;
+    service.change(service.make(innerOf('hidden')), (record) => {
+      record.hidden = 'withheld';
+    });
+    const lent = { ...service.open, usesExternalToken: true, username: 'jan@example.org' };
+    const harvesting = { open: async () => service.client, auth: 'basic', format: 'oai_svc', indexAllowanceMs: 0 } as const;
+    return { ...given, push: () => service.push(given.outbox, { service: lent, harvesting }) };
+  };
+
+  test('records that are not shown are one question for the project, and the answer is remembered', async () => {
+    using given = foreign();
+    const { outbox, service, push } = given;
+    for (const name of ['K-1', 'K-2']) queueFind(outbox, name);
+    await push();
+    expect(states(outbox)).toEqual(['held: hidden-records', 'held: hidden-records']);
+    decide(outbox, 'K-1', 'resend');
+    expect(states(outbox)).toEqual(['queued', 'queued']);
+    queueFind(outbox, 'K-3');
+    expect(await push()).toMatchObject({ accepted: 3 });
+    expect(service.writes).toEqual(['K-1', 'K-2', 'K-3']);
+  });
+
+  test('records that an event explains are no question', async () => {
+    using given = foreign();
+    acceptEntry(given.outbox, queueFind(given.outbox, 'K-0').entryId, N1);
+    queueFind(given.outbox, 'K-1');
+    expect(await given.push()).toMatchObject({ accepted: 1 });
+  });
+});
+
+describe('the look', () => {
+  const pushing = async (given: ReturnType<typeof scene>, more: { mayLook?: boolean } = {}) => {
+    const told: NotChecked[] = [];
+    const result = await given.service.push(given.outbox, { ...more, onNotChecked: (why) => told.push(why) });
+    return { told, result };
+  };
+
+  test('is left out where a person says so, and is said to be', async () => {
+    using given = scene();
+    given.service.make(innerOf('K-1'));
+    queueFind(given.outbox, 'K-1');
+    expect(await pushing(given, { mayLook: false })).toMatchObject({ told: ['skipped'], result: { accepted: 1 } });
+    expect(given.service.asked).toEqual([]);
+  });
+
+  test('that fails sends nothing', async () => {
+    using given = scene();
+    given.service.habits.beforeHarvest = async () => {
+      throw new UnavailableError('closed for the night');
+    };
+    queueFind(given.outbox, 'K-1');
+    await expect(pushing(given)).rejects.toSatisfy((thrown) => thrown instanceof UnavailableError && thrown.exitCode === 5);
+    expect([given.service.writes, states(given.outbox)]).toEqual([[], ['queued']]);
+  });
+
+  test('for which the service does not take the account is said to be missing, once, and everything is sent', async () => {
+    using given = scene();
+    const { outbox, service } = given;
+    service.habits.beforeHarvest = async () => {
+      throw new AuthError('no right to harvest', { hint: 'ask' });
+    };
+    queueFind(outbox, 'K-1');
+    addNumber(outbox, { findId: null, identCely: service.make(innerOf('K-0')) }, 'INV 1', '');
+    expect(await pushing(given)).toMatchObject({ told: ['not-signed-in'], result: { accepted: 2 } });
+  });
+
+  test('begins some weeks before the oldest entry, then where the last one ended, and never later than a day before', async () => {
+    using given = scene();
+    const { clock, outbox, service } = given;
+    const froms = () => {
+      const lists = service.asked.splice(0).filter((query) => query.includes('verb=ListRecords'));
+      return Date.parse(new URLSearchParams(lists[0]).get('from') ?? '');
+    };
+    queueFind(outbox, 'K-1');
+    const queuedMs = clock.now();
+    await clock.advance(3 * DAY_MS);
+    await service.push(outbox);
+    expect(froms()).toBe(queuedMs - 30 * DAY_MS);
+    const lookedMs = queuedMs + 3 * DAY_MS;
+    queueFind(outbox, 'K-2');
+    await service.push(outbox);
+    expect(Math.abs(froms() - (lookedMs - DAY_MS))).toBeLessThan(200_000);
+    await clock.advance(10 * DAY_MS);
+    queueFind(outbox, 'K-3');
+    await service.push(outbox);
+    const since = lookedMs - froms();
+    expect(since).toBeGreaterThan(0);
+    expect(since).toBeLessThan(DAY_MS);
+    updateHeader(outbox, { mustLook: true });
+    queueFind(outbox, 'K-4');
+    const lastMs = clock.now();
+    await service.push(outbox);
+    expect(froms()).toBe(lastMs - 30 * DAY_MS);
+    queueFind(outbox, 'K-5');
+    await service.push(outbox);
+    expect(froms()).toBeGreaterThan(lastMs - 2 * DAY_MS);
+  });
+
+  test('is that long also where the clock of this machine is weeks ahead', async () => {
+    using given = scene();
+    const { clock, service } = given;
+    const outbox = { ...given.outbox, clock: { ...clock, now: () => wallMs(clock.now() + 60 * DAY_MS) } };
+    queueFind(outbox, 'K-1');
+    await service.push(outbox);
+    const from = new URLSearchParams(service.asked.find((query) => query.includes('verb=ListRecords'))).get('from');
+    expect(clock.now() - Date.parse(from ?? '')).toBeGreaterThanOrEqual(DAY_MS);
+  });
+});
+
+describe('a machine that was rolled back with outbox and journal', () => {
+  const rolledBack = async (clock: ManualClock) => {
+    const service = findService(clock);
+    const computer = aComputer(clock);
+    const outbox = computer.open();
+    const { findId } = queueFind(outbox, 'K-1');
+    queuePhotograph(outbox, { findId, identCely: null }, 'a.jpg', 'picture');
+    queueFind(outbox, 'K-2');
+    computer.save();
+    const sent = computer.open();
+    await service.push(sent);
+    expect(states(sent)).toEqual(['accepted', 'accepted', 'accepted']);
+    const writes = [...service.writes];
+    computer.rollBack();
+    await clock.advance(3 * DAY_MS);
+    return { service, computer, writes, outbox: computer.open() };
+  };
+
+  test('holds everything that was sent, and sends nothing twice', async () => {
+    const clock = manualClock();
+    const { computer, outbox, service, writes } = await rolledBack(clock);
+    for (let turn = 0; turn < 2; turn += 1) await service.push(outbox);
+    expect(states(outbox)).toEqual(['held: equal-record', 'queued', 'held: equal-record']);
+    const [one, , two] = allEntries(outbox);
+    decide(outbox, 'K-1', 'created', one?.held?.candidates[0]);
+    decide(outbox, 'K-2', 'created', two?.held?.candidates[0]);
+    await service.push(outbox);
+    expect(states(outbox)).toEqual(['accepted', 'held: equal-photograph', 'accepted']);
+    decide(outbox, 'K-1', 'created', one?.held?.candidates[0]);
+    await service.push(outbox);
+    expect([states(outbox), service.writes]).toEqual([['accepted', 'accepted', 'accepted'], writes]);
+    computer[Symbol.dispose]();
+  });
+
+  test('sends again what a person wants sent', async () => {
+    const clock = manualClock();
+    const { computer, outbox, service, writes } = await rolledBack(clock);
+    await service.push(outbox);
+    decide(outbox, 'K-2', 'resend');
+    expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
+    expect(service.writes).toEqual([...writes, 'K-2']);
+    computer[Symbol.dispose]();
+  });
+});
+
+describe('with thousands of records and entries', () => {
+  /** As many accepted as waiting, with a photograph each; the statements that are run are counted, also between two turns. */
+  async function large(count: number) {
+    const clock = manualClock();
+    const outbox = tempOutbox(clock);
+    const service = findService(clock);
+    outbox.change(() => {
+      for (let index = 0; index < count; index += 1) {
+        const { findId, entryId } = queueFind(outbox, `A-${index}`, index % 10 === 0 ? 'sherd' : `A-${index}`);
+        const identCely = service.make(innerOf(index % 10 === 0 ? 'sherd' : `A-${index}`));
+        acceptEntry(outbox, entryId, identCely);
+        const photograph = { name: `${index}.jpg`, mediaType: 'image/jpeg', sha512: Buffer.alloc(64, index), sizeBytes: 3 };
+        addPhoto(outbox, { findId, identCely }, photograph);
+        queueFind(outbox, `B-${index}`, index % 10 === 0 ? 'sherd' : `B-${index}`);
+      }
+    });
+    const work = { statements: 0, sinceTurn: 0, mostInATurn: 0 };
+    const counted: Outbox = {
+      ...outbox,
+      sql: (text) => {
+        work.statements += 1;
+        work.sinceTurn += 1;
+        work.mostInATurn = Math.max(work.mostInATurn, work.sinceTurn);
+        return outbox.sql(text);
+      },
+    };
+    const stop = new AbortController();
+    const look = {
+      outbox: counted,
+      client: service.client,
+      clock,
+      format: 'oai_svc',
+      indexAllowanceMs: 0,
+      harvester: EVA_SAID.identCely,
+    };
+    const context: GateContext = {
+      ...{ outbox: counted, account: EVA_SAID.identCely, look, lookBackMs: 30 * DAY_MS, serverNowMs: clock.now() },
+      ...{ stop: stop.signal, judged: new Map() },
+    };
+    const run = async (onTurn: () => void = () => {}) => {
+      let isDone = false;
+      const held = holdQuestionable(context).finally(() => {
+        isDone = true;
+      });
+      held.catch(() => {});
+      while (!isDone) {
+        work.sinceTurn = 0;
+        onTurn();
+        await (clock.sleeping > 0 ? clock.advance(1000) : turn());
+      }
+      return held;
+    };
+    return { context, run, stop, work, dispose: () => outbox[Symbol.dispose]() };
+  }
+
+  test('the gate does as much more work as there are more of them, in short steps', async () => {
+    const [small, big] = [await large(250), await large(1000)];
+    expect([await small.run(), await big.run()]).toEqual([[], []]);
+    expect(big.work.statements).toBeLessThan(small.work.statements * 4.4);
+    expect(big.work.mostInATurn).toBeLessThan(small.work.mostInATurn * 1.5);
+    for (const each of [small, big]) each.dispose();
+  });
+
+  test('an interrupt is heard between two steps', async () => {
+    const { context, run, stop, dispose } = await large(500);
+    const stopped = run(() => {
+      if (context.judged.size > 0) stop.abort();
+    });
+    await expect(stopped).rejects.toMatchObject({ name: 'AbortError' });
+    expect(context.judged.size).toBeLessThan(500);
+    dispose();
+  });
+});

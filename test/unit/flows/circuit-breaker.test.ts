@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { monotonicMs } from '../../../src/base/clock.ts';
+import { RETRY_POLICY } from '../../../src/base/retry-policy.ts';
+import {
+  type CircuitBreaker,
+  circuitStatus,
+  type Failure,
+  openCircuit,
+  recordFailure,
+  trips,
+} from '../../../src/flows/push/circuit-breaker.ts';
+
+const { threshold, minOpenMs, maxOpenMs } = RETRY_POLICY.circuit;
+const PART = { kind: 'import', project: null, status: 405, reason: 'said' } as const;
+
+const failure = (subject: number, atMs: number, failureClass = 'transport'): Failure => ({
+  ...{ failureClass, subject: `${subject}`, entryId: subject, isRepeated: false },
+  ...{ departedAt: monotonicMs(atMs - 1), at: monotonicMs(atMs) },
+});
+
+type Step = { readonly subject: number } | 'success';
+
+/** A circuit that is opened as soon as it trips; a success closes it. */
+function played(steps: readonly Step[]) {
+  let breaker: CircuitBreaker | undefined;
+  return steps.map((step, index) => {
+    const at = monotonicMs(index + 1);
+    breaker = step === 'success' ? undefined : recordFailure(breaker, failure(step.subject, at));
+    if (breaker !== undefined && trips(breaker, threshold, at)) breaker = openCircuit(breaker, PART, at);
+    return circuitStatus(breaker, at);
+  });
+}
+
+const steps = fc.array(
+  fc.oneof(
+    { weight: 6, arbitrary: fc.record({ subject: fc.nat({ max: 8 }) }) },
+    { weight: 1, arbitrary: fc.constant('success' as const) },
+  ),
+  { maxLength: 40 },
+);
+
+describe('a circuit', () => {
+  test('opens with the fifth equal failure about another subject without a success between, and never before', () => {
+    expect(threshold).toBe(5);
+    fc.assert(
+      fc.property(steps, (all) => {
+        for (const [index, status] of played(all).entries()) {
+          const since = all.slice(all.slice(0, index + 1).lastIndexOf('success') + 1, index + 1);
+          const subjects = new Set(since.map((step) => (step === 'success' ? -1 : step.subject)));
+          expect(status).toBe(subjects.size >= 5 ? 'open' : 'closed');
+        }
+      }),
+    );
+  });
+
+  test('counts anew with a failure of another class', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom('403', '404', 'transport'), { maxLength: 30 }), (classes) => {
+        let breaker: CircuitBreaker | undefined;
+        for (const [index, failureClass] of classes.entries()) {
+          breaker = recordFailure(breaker, failure(index, index + 1, failureClass));
+          const before = classes.slice(0, index + 1);
+          const row = before.length - 1 - before.findLastIndex((each) => each !== failureClass);
+          expect(breaker.failures).toBe(row);
+        }
+      }),
+    );
+  });
+
+  test('is half-open after its pause, opens again with one failure, and for twice as long, an hour at most', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 12 }), (times) => {
+        let at = monotonicMs(1);
+        let breaker: CircuitBreaker | undefined;
+        for (let subject = 0; subject < threshold; subject += 1) breaker = recordFailure(breaker, failure(subject, at));
+        for (let time = 0; time < times; time += 1) {
+          const counted = recordFailure(breaker, failure(100 + time, at));
+          expect(trips(counted, threshold, at)).toBe(true);
+          const opened = openCircuit(counted, PART, at);
+          expect(opened.opened.openMs).toBe(Math.min(minOpenMs * 2 ** time, maxOpenMs));
+          expect(circuitStatus(opened, monotonicMs(opened.opened.untilAt - 1))).toBe('open');
+          expect(trips(recordFailure(opened, failure(200, at)), threshold, at)).toBe(false);
+          at = opened.opened.untilAt;
+          expect(circuitStatus(opened, at)).toBe('half-open');
+          breaker = opened;
+        }
+      }),
+    );
+    expect([minOpenMs, maxOpenMs]).toEqual([60_000, 3_600_000]);
+  });
+
+  test('counts one of the repeated requests that were under way at once', () => {
+    const late = { ...failure(1, 100), isRepeated: true };
+    const first = recordFailure(undefined, late);
+    const beside = recordFailure(first, { ...late, subject: '2', departedAt: monotonicMs(99), at: monotonicMs(101) });
+    expect([first.failures, beside.failures]).toEqual([1, 1]);
+    expect(recordFailure(first, { ...late, subject: '2', departedAt: monotonicMs(100), at: monotonicMs(101) }).failures).toBe(2);
+  });
+});

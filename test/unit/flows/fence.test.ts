@@ -1,0 +1,82 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { earlierOutboxes, isUnattempted, keepSeparate } from '../../../src/flows/outbox/earlier-outboxes.ts';
+import { adopt, fenceOf, passFence } from '../../../src/flows/outbox/fence.ts';
+import { bindAccount } from '../../../src/outbox/bound-account.ts';
+import { claim } from '../../../src/outbox/claims.ts';
+import { headerOf, updateHeader } from '../../../src/outbox/open-outbox.ts';
+import { ACCOUNT_ID, openAt, queueImport, type TempOutbox, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
+
+/** As a push does before its request leaves. */
+function attempt(outbox: TempOutbox, localId: string): void {
+  const { entryId } = queueImport(outbox, localId);
+  claim(outbox, entryId, () => ({
+    method: 'POST',
+    path: '/import-xml',
+    account: ACCOUNT_ID,
+    serverMs: null,
+    sentByMs: null,
+    settleMs: 1000,
+  }));
+}
+
+describe('the fence', () => {
+  test.each([
+    { journal: 'own', header: '', machine: '', kind: 'own' },
+    { journal: 'own', header: 'A', machine: 'A', kind: 'own' },
+    // A machine that is a copy of another one has its journal as well.
+    { journal: 'own', header: 'A', machine: 'B', kind: 'foreign' },
+    { journal: 'own', header: 'A', machine: '', kind: 'own' },
+    { journal: 'other', header: 'A', machine: 'A', kind: 'lost-journal' },
+    { journal: 'other', header: 'A', machine: 'B', kind: 'foreign' },
+    { journal: 'other', header: '', machine: '', kind: 'foreign' },
+    { journal: 'none', header: '', machine: 'A', kind: 'new' },
+  ])('is $kind where the journal is $journal, the machine of the outbox "$header" and this one "$machine"', (given) => {
+    using outbox = tempOutbox();
+    const own = outbox.journal.id;
+    updateHeader(outbox, { journal: { own, other: 'J-2', none: '' }[given.journal] ?? '', machine: given.header });
+    expect(fenceOf(outbox, given.machine).kind).toBe(given.kind);
+  });
+
+  test('lets a new outbox and one of a lost journal pass, and leaves a foreign one as it is', () => {
+    using outbox = tempOutbox();
+    const { id: journal } = outbox.journal;
+    updateHeader(outbox, { journal: '' });
+    expect(passFence(outbox, 'A').kind).toBe('new');
+    expect(headerOf(outbox)).toMatchObject({ journal, machine: 'A', mustLook: false });
+    updateHeader(outbox, { journal: 'J-2' });
+    expect(passFence(outbox, 'B').kind).toBe('foreign');
+    expect(headerOf(outbox)).toMatchObject({ journal: 'J-2', machine: 'A', mustLook: false });
+    expect(passFence(outbox, 'A').kind).toBe('lost-journal');
+    expect(headerOf(outbox)).toMatchObject({ journal, machine: 'A', mustLook: true });
+  });
+});
+
+test('an outbox that is adopted brings all of its events along', () => {
+  const path = join(tempFolder(), 'outbox.sqlite');
+  {
+    using outbox = openAt(path, join(tempFolder(), 'journal.sqlite'));
+    passFence(outbox, '');
+    bindAccount(outbox, ACCOUNT_ID);
+    attempt(outbox, 'K-1');
+  }
+  using moved = openAt(path, join(tempFolder(), 'journal.sqlite'));
+  const { outbox: id } = headerOf(moved);
+  expect(fenceOf(moved, '').kind).toBe('foreign');
+  adopt(moved, '');
+  expect(fenceOf(moved, '').kind).toBe('own');
+  expect(moved.journal.eventsSince(id, 0).map(({ event }) => event.kind)).toEqual(['bound', 'attempted']);
+});
+
+test('earlier outboxes of the account are told until a person has said that they are separate', () => {
+  using earlier = tempOutbox();
+  attempt(earlier, 'K-1');
+  using outbox = openAt(join(tempFolder(), 'outbox.sqlite'), earlier.journal.path);
+  const { outbox: id } = headerOf(earlier);
+  expect([isUnattempted(outbox), isUnattempted(earlier)]).toEqual([true, false]);
+  expect(earlierOutboxes(outbox, ACCOUNT_ID)).toMatchObject([{ outbox: id, attempts: 1 }]);
+  expect(earlierOutboxes(outbox, 'U-999999')).toEqual([]);
+  keepSeparate(outbox, [id]);
+  keepSeparate(outbox, [id]);
+  expect([earlierOutboxes(outbox, ACCOUNT_ID), headerOf(outbox).separateFrom]).toEqual([[], [id]]);
+});

@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest';
+import { msg } from '../../../src/base/message.ts';
+import { updatePeerState } from '../../../src/flows/push/peer-check.ts';
+import { type AttemptFacts, initialState, type PushState } from '../../../src/flows/push/push-state.ts';
+import { sendOnce } from '../../../src/flows/push/send-entry.ts';
+import { type HttpRequest, NoAnswerError } from '../../../src/http/exchange.ts';
+import type { Slot } from '../../../src/http/pacer.ts';
+import { entryById } from '../../../src/outbox/entries.ts';
+import type { Entry } from '../../../src/outbox/entry.ts';
+import type { Outcome } from '../../../src/pas-api/outcome.ts';
+import { inWords } from '../../support/in-words.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { answer, isCreate, page, type Reply, scene } from '../../support/push-scene.ts';
+import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+
+const uncertain = (outsideContract: boolean): Outcome => ({ kind: 'uncertain', detail: msg`odd`, outsideContract }) as Outcome;
+const ACCEPTED: Outcome = { kind: 'accepted', identCely: 'C-1-N00001' };
+const UNREACHED: Outcome = { kind: 'not-delivered', detail: msg`nobody` };
+const CHANGED = { kind: 'content-changed', detail: msg`it changed` } as Outcome;
+const CLOSED = { kind: 'closed', detail: msg`shut` } as Outcome;
+
+describe('who answers', () => {
+  test.each<[string, Outcome, number | undefined, PushState['peer'], PushState['peer']]>([
+    ['what is decided', ACCEPTED, 201, 'unverified', 'verified'],
+    ['what is decided after a question', ACCEPTED, 201, 'probing', 'verified'],
+    ['what was decided before an odd answer', ACCEPTED, 201, 'suspect', 'suspect'],
+    ['a service that is closed', CLOSED, 503, 'unverified', 'verified'],
+    ['a request that never arrived', UNREACHED, undefined, 'unverified', 'unverified'],
+    ['a file that changed', CHANGED, undefined, 'unverified', 'unverified'],
+    ['a failure of the service', uncertain(false), 500, 'unverified', 'unverified'],
+    ['a line that is cut, where the service has answered', uncertain(false), undefined, 'verified', 'verified'],
+    ['a line that is cut, where nothing has answered yet', uncertain(false), undefined, 'unverified', 'suspect'],
+    ['an odd answer', uncertain(true), 200, 'verified', 'suspect'],
+    ['an odd answer after a question', uncertain(true), 200, 'probing', 'suspect'],
+  ])('is told by %s', (_, outcome, status, before, after) => {
+    const facts = (id: number, given: Outcome): AttemptFacts =>
+      ({ entry: { id } as Entry, outcome: given, status: given === outcome ? status : 200 }) as AttemptFacts;
+    const state: PushState = { ...initialState(new Map()), peer: before, nonConforming: new Set([7, 8]) };
+    const judged = updatePeerState(state, facts(7, outcome));
+    expect(judged.state.peer).toBe(after);
+    const isOdd = outcome.kind === 'uncertain' && outcome.outsideContract;
+    expect([...judged.state.nonConforming].toSorted()).toEqual(isOdd ? [7, 8] : [8]);
+    const causes = judged.effects.flatMap((effect) => (effect.type === 'stop' ? [inWords(effect.cause)] : []));
+    expect(causes).toEqual(
+      isOdd && before === 'probing' ? [{ kind: 'in-doubt', reason: 'what answers may not be the service: odd' }] : [],
+    );
+    expect(judged.effects.some(({ type }) => type === 'probe-peer')).toBe(outcome.kind === 'uncertain' && after === 'suspect');
+    expect(updatePeerState(judged.state, facts(9, uncertain(true))).state.nonConforming.has(9)).toBe(true);
+  });
+});
+
+describe('a find that is forbidden, where a question to the service comes to', () => {
+  const OPEN = 'refused, and it is open whether the whole account is: said';
+  test.each<[string, () => Reply, string, string, string]>([
+    ['the same', () => answer(403), 'queued', 'the account is refused: said', 'not-allowed: said'],
+    ['its closing', () => answer(503), 'queued', OPEN, 'closed: said'],
+    ['no answer', () => new NoAnswerError('connect', false, 'nobody is there'), 'queued', OPEN, 'unreachable: nobody is there'],
+    ['a page of something else', () => page(200), 'queued', OPEN, 'in-doubt: what answers may not be the service: '],
+    [
+      'a record',
+      () => answer(201, { 'x-record-id': 'C-1-N00009' }),
+      'queued',
+      OPEN,
+      'in-doubt: what answers may not be the service: ',
+    ],
+    ['what an open account hears', () => answer(405), 'refused', 'said', 'undefined'],
+  ])('%s', async (_, probe, state, reason, cause) => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const { entryId } = queueImport(outbox, 'K-1');
+    const { run } = scene(clock, (request) => (isCreate(request) ? answer(403) : probe()));
+    const { stopCause } = await run(outbox);
+    expect(entryById(outbox, entryId)).toMatchObject({ state });
+    expect(String(entryById(outbox, entryId)?.reason)).toBe(reason);
+    const told = stopCause === undefined ? 'undefined' : `${stopCause.kind}: ${'reason' in stopCause ? stopCause.reason : ''}`;
+    expect(told.startsWith(cause)).toBe(true);
+  });
+});
+
+describe('one request', () => {
+  const REQUEST: HttpRequest = { method: 'POST', url: 'http://service/x' };
+
+  /** @param takesMs until the answer, of which the slot is waited for `leavesMs` */
+  function sending(reply: () => Reply, identCely: string | null = 'C-1-N00001', kind: Entry['kind'] = 'photo') {
+    const clock = manualClock();
+    const beganMs = clock.monotonicMs();
+    const slots: string[] = [];
+    const slot = { leave: () => void slots.push('left'), giveBack: () => void slots.push('given back') } as unknown as Slot;
+    const sent = sendOnce(
+      {
+        ...{ clock, answerTimeoutMs: 1000, abort: new AbortController().signal, readIdentCely: () => undefined },
+        send: async (request) => {
+          await clock.sleep(300);
+          request.onDeparture?.();
+          await clock.sleep(400);
+          const said = reply();
+          if (said instanceof Error) throw said;
+          return said;
+        },
+      },
+      { kind, identCely },
+      REQUEST,
+      'token',
+      slot,
+    );
+    sent.catch(() => {});
+    return { clock, beganMs, slots, sent };
+  }
+
+  test('is timed from when it left, and gives its slot back', async () => {
+    const { clock, beganMs, slots, sent } = sending(() =>
+      answer(201, { 'x-record-id': 'C-1-N00001', date: 'Sat, 01 Jun 2024 00:00:07 GMT' }),
+    );
+    await clock.advance(1000);
+    expect(await sent).toMatchObject({
+      ...{ status: 201, tookMs: 400, departedAt: beganMs + 300, token: 'token' },
+      ...{ serverDateAt: Date.UTC(2024, 5, 1, 0, 0, 7), outcome: { kind: 'accepted' } },
+    });
+    expect(slots).toEqual(['left', 'given back']);
+  });
+
+  test.each([undefined, 'soon'])('has no date of the service where that says %j', async (date) => {
+    const { clock, sent } = sending(() => answer(500, date === undefined ? {} : { date }));
+    await clock.advance(1000);
+    expect((await sent).serverDateAt).toBeUndefined();
+  });
+
+  test('without an answer says what is known, and gives its slot back', async () => {
+    const { clock, slots, sent } = sending(() => new NoAnswerError('timeout', true, 'too slow'));
+    await clock.advance(1000);
+    expect(await sent).toMatchObject({ status: undefined, serverDateAt: undefined, outcome: { kind: 'uncertain' } });
+    expect(slots.at(-1)).toBe('given back');
+  });
+
+  test('that breaks for another reason breaks the push, and gives its slot back', async () => {
+    const { clock, slots, sent } = sending(() => new RangeError('a fault'));
+    await clock.advance(1000);
+    await expect(sent).rejects.toThrow('a fault');
+    expect(slots.at(-1)).toBe('given back');
+  });
+
+  test('of a number or a photograph goes to a record, and an import makes its own', async () => {
+    await expect(sending(() => answer(201), null).sent).rejects.toThrow('a queued entry lacks what it is to send');
+    const { clock, sent } = sending(() => answer(201, { 'x-record-id': 'C-1-N00007' }), 'C-1-N00001', 'import');
+    await clock.advance(1000);
+    expect((await sent).outcome).toMatchObject({ kind: 'accepted', identCely: 'C-1-N00007' });
+  });
+});

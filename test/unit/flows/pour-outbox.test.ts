@@ -1,0 +1,70 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { pourOutbox } from '../../../src/flows/outbox/pour-outbox.ts';
+import { sha512Of } from '../../../src/http/digest.ts';
+import { addNumber, addPhoto, allEntries } from '../../../src/outbox/entries.ts';
+import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { openContentStore } from '../../../src/store/content-store.ts';
+import { queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
+
+async function keep(folder: string, text: string): Promise<void> {
+  const path = join(tempFolder(), 'photo');
+  writeFileSync(path, text);
+  await openContentStore(folder).add(path);
+}
+
+const photograph = (text: string) => ({
+  ...{ name: `${text}.jpg`, mediaType: 'image/jpeg', sha512: sha512Of(Buffer.from(text)), sizeBytes: text.length },
+});
+
+const contentOf = (outbox: Outbox) =>
+  allEntries(outbox).map((entry) => [
+    entry.localId ?? entry.identCely,
+    entry.kind === 'number' ? entry.value : entry.kind === 'photo' ? entry.photograph.name : entry.kind,
+    entry.held?.basis ?? '',
+  ]);
+
+test('all of an outbox is added to another one, once, however often it is poured', async () => {
+  using from = tempOutbox();
+  using to = tempOutbox();
+  const folders = { from: join(tempFolder(), 'photos'), to: join(tempFolder(), 'photos') };
+  for (const text of ['one', 'two']) await keep(folders.from, text);
+  // The same in both, but for a photograph and a number.
+  const [here] = [queueImport(from, 'K-1'), queueImport(to, 'K-1')];
+  addPhoto(from, { findId: here.findId, identCely: null }, photograph('one'));
+  addNumber(from, { findId: here.findId, identCely: null }, 'A 1', null);
+  // New.
+  const { findId } = queueImport(from, 'K-2');
+  addPhoto(from, { findId, identCely: null }, photograph('two'));
+  addPhoto(from, { findId, identCely: null }, photograph('gone'));
+  // Of a record that is kept in neither as a find.
+  addNumber(from, { findId: null, identCely: 'C-202400101-N00042' }, 'B 7', '');
+
+  expect(await pourOutbox(from, to, folders)).toEqual({ added: 1, same: 1, changes: 4, renamed: [], lost: ['gone.jpg'] });
+  const poured = [
+    ['K-1', 'import', ''],
+    ['K-1', 'one.jpg', ''],
+    ['K-1', 'A 1', ''],
+    ['K-2', 'import', ''],
+    ['K-2', 'two.jpg', ''],
+    ['C-202400101-N00042', 'B 7', ''],
+  ];
+  expect(contentOf(to)).toEqual(poured);
+  expect(await pourOutbox(from, to, folders)).toMatchObject({ added: 0, same: 2, changes: 0 });
+  expect(contentOf(to)).toEqual(poured);
+});
+
+test('a find of another digest keeps its elements under another local id, and is held', async () => {
+  using from = tempOutbox();
+  using to = tempOutbox();
+  queueImport(from, 'K-1');
+  queueImport(to, 'K-1');
+  to.sql(`update entries set digest = 'another'`).run();
+  to.sql('delete from entries').run();
+  expect(await pourOutbox(from, to, { from: tempFolder(), to: tempFolder() })).toMatchObject({
+    added: 0,
+    renamed: [{ localId: 'K-1', now: 'K-1-2' }],
+  });
+  expect(contentOf(to)).toEqual([['K-1-2', 'import', 'local-id-in-use']]);
+});

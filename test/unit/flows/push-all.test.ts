@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'vitest';
+import { ConfigError, ContractError, OutboxLeasedError, UnavailableError } from '../../../src/base/errors.ts';
+import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
+import { pushAll } from '../../../src/flows/push/push-all.ts';
+import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../../src/http/exchange.ts';
+import { makePace } from '../../../src/http/pacer.ts';
+import { attemptsOf } from '../../../src/outbox/attempts.ts';
+import { addNumber, allEntries } from '../../../src/outbox/entries.ts';
+import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
+import { headerOf, type Outbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
+import { acquirePushLock } from '../../../src/outbox/push-lock.ts';
+import { type AskedService, EVA_SAID, JAN_SAID, serviceSaying } from '../../support/account-service.ts';
+import { findService, lockOf, PROJECT, queueFind } from '../../support/find-service.ts';
+import { inWords } from '../../support/in-words.ts';
+import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
+import { memoryPaceStore } from '../../support/memory-pace-store.ts';
+import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+
+let assigned = 0;
+function created(): HttpResponse {
+  assigned += 1;
+  return { status: 201, headers: { 'x-record-id': `C-202400101-N${String(assigned).padStart(5, '0')}` }, body: Buffer.alloc(0) };
+}
+
+/** One push to its end, and how much it was told to have to send. */
+async function pushed(outbox: Outbox, service: AskedService, clock: ManualClock, { stop = new AbortController().signal } = {}) {
+  const rounds: number[] = [];
+  const running = pushAll({
+    ...{ outbox, service, clock, stop, kinds: ENTRY_KINDS, recordKeys: undefined, limit: undefined },
+    ...{ harvesting: undefined, machine: '', onMatch: 'hold', mayLook: true, lookBackMs: 0, lock: lockOf(outbox, clock) },
+    ...{ maxInFlight: 4, answerTimeoutMs: 1000, settleMs: 600_000, breakerMemory: createBreakers(), photosFolder: 'none' },
+    pace: makePace({ clock, scopes: ['address:a'], intervalMs: 100, store: memoryPaceStore(clock) }),
+    report: () => {},
+    onRound: (queued) => rounds.push(queued),
+    abort: new AbortController().signal,
+  });
+  running.catch(() => {});
+  await clock.advance(60_000);
+  return { result: await running, rounds };
+}
+
+const pathsOf = ({ asked }: AskedService): string[] => asked.map(({ url }: HttpRequest) => new URL(url).pathname);
+const madeBy = (outbox: Outbox): (string | null)[] =>
+  allEntries(outbox).flatMap((entry) => attemptsOf(outbox, entry).map(({ account }) => account));
+
+describe('a push', () => {
+  test('asks who the account is, once and before its first write, and every attempt names it', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    for (const name of ['K-1', 'K-2']) queueImport(outbox, name);
+    const service = serviceSaying(EVA_SAID, { onWrite: created });
+    expect((await pushed(outbox, service, clock)).result).toMatchObject({ accepted: 2 });
+    expect(pathsOf(service)).toEqual(['/api/uzivatel-info/', '/api/pas/import-xml', '/api/pas/import-xml']);
+    expect(madeBy(outbox)).toEqual([EVA_SAID.identCely, EVA_SAID.identCely]);
+  });
+
+  test('binds the outbox to the account that sends from it first, also where its token came from outside', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    updateHeader(outbox, { account: null });
+    queueImport(outbox, 'K-1');
+    const service = serviceSaying(JAN_SAID, { usesExternalToken: true, onWrite: created });
+    expect(await pushed(outbox, service, clock)).toMatchObject({ result: { accepted: 1 }, rounds: [1] });
+    expect([madeBy(outbox), headerOf(outbox).account]).toEqual([[JAN_SAID.identCely], JAN_SAID.identCely]);
+  });
+
+  test('without anything to send asks nobody anything', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const service = serviceSaying(EVA_SAID);
+    expect((await pushed(outbox, service, clock)).result).toMatchObject({ requests: 0, stopCause: undefined });
+    expect(service.asked).toEqual([]);
+  });
+
+  test('sends nothing where the account is another than before, and lets the outbox go', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queueImport(outbox, 'K-1');
+    const service = serviceSaying(JAN_SAID, { onWrite: created });
+    await expect(pushed(outbox, service, clock)).rejects.toThrow(ConfigError);
+    expect(pathsOf(service)).toEqual(['/api/uzivatel-info/']);
+    expect(allEntries(outbox)).toMatchObject([{ state: 'queued' }]);
+    expect(madeBy(outbox)).toEqual([]);
+    acquirePushLock(lockOf(outbox, clock)).release();
+  });
+
+  test.each<[string, HttpResponse, typeof UnavailableError | typeof ContractError]>([
+    ['fails', { status: 500, headers: {}, body: Buffer.alloc(0) }, UnavailableError],
+    ['is behind a proxy that cannot reach it', { status: 502, headers: {}, body: Buffer.from('<html>') }, UnavailableError],
+    ['is closed', { status: 503, headers: {}, body: Buffer.from('<html>') }, UnavailableError],
+    ['is behind the portal of a guest network', { status: 200, headers: {}, body: Buffer.from('<html>') }, ContractError],
+  ])('to a service that %s sends nothing, and nothing is in doubt', async (_name, said, error) => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queueImport(outbox, 'K-1');
+    await expect(pushed(outbox, serviceSaying(said, { onWrite: created }), clock)).rejects.toBeInstanceOf(error);
+    expect(allEntries(outbox)).toMatchObject([{ state: 'queued' }]);
+  });
+
+  test('that a person stops does not wait for who the account is', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queueImport(outbox, 'K-1');
+    const stop = new AbortController();
+    const send: AskedService['send'] = (request) =>
+      new Promise((_resolve, reject) => {
+        request.signal?.addEventListener('abort', () => reject(new NoAnswerError('aborted', true, 'stopped')));
+        stop.abort();
+      });
+    const { result } = await pushed(outbox, { ...serviceSaying(EVA_SAID), send }, clock, { stop: stop.signal });
+    expect(result).toMatchObject({ requests: 0, stopCause: { kind: 'interrupted' } });
+    expect(allEntries(outbox)).toMatchObject([{ state: 'queued' }]);
+  });
+
+  test('is one at a time', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queueImport(outbox, 'K-1');
+    const lock = acquirePushLock(lockOf(outbox, clock));
+    await expect(pushed(outbox, serviceSaying(EVA_SAID), clock)).rejects.toThrow(OutboxLeasedError);
+    lock.release();
+  });
+
+  test('leaves no number in the queue that a later one has overtaken', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const target = { findId: null, identCely: 'C-202400101-N00001' };
+    addNumber(outbox, target, 'N-1', null);
+    addNumber(outbox, target, 'N-2', null);
+    const answers = [429, 200];
+    const onWrite = (): HttpResponse => ({
+      ...{ status: answers.shift() ?? 500, headers: { 'x-record-id': target.identCely }, body: Buffer.alloc(0) },
+    });
+    const { result } = await pushed(outbox, serviceSaying(EVA_SAID, { onWrite }), clock);
+    expect([result.accepted, result.locked, result.stopCause]).toEqual([1, 1, undefined]);
+    expect(allEntries(outbox).map(({ state }) => state)).toEqual(['dropped', 'accepted']);
+  });
+});
+
+describe('the look at what is in doubt', () => {
+  test('ends at once when it is stopped, and what it was about stays in doubt', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const service = findService(clock);
+    service.habits.fate = (write) => (write === 'K-2' ? 'done-but-500' : 'done');
+    service.habits.beforeHarvest = async ({ signal }) => clock.sleep(service.writes.length > 0 ? 3_600_000 : 0, signal);
+    for (const name of ['K-1', 'K-2']) queueFind(outbox, name);
+    const stopper = new AbortController();
+    void clock.sleep(30_000).then(() => stopper.abort());
+    expect(await service.push(outbox, { stop: stopper.signal })).toMatchObject({
+      accepted: 1,
+      stopCause: { kind: 'interrupted' },
+    });
+    expect(allEntries(outbox).map(({ state }) => state)).toEqual(['accepted', 'uncertain']);
+  });
+});
+
+describe('a push that finds what it did not know to be there', () => {
+  test('goes on with the number of that find', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const service = findService(clock);
+    service.habits.fate = (write) => (write === 'K-1' ? 'done-but-500' : 'done');
+    const { findId } = queueFind(outbox, 'K-1');
+    addNumber(outbox, { findId, identCely: null }, 'INV 1', null);
+    expect(await service.push(outbox)).toMatchObject({ accepted: 1, requests: 2, stopCause: undefined });
+    expect(service.writes).toEqual(['K-1', `${PROJECT}-N00001 = INV 1`]);
+    expect(allEntries(outbox).map(({ state }) => state)).toEqual(['accepted', 'accepted']);
+  });
+
+  test('names what is left all the same, as a find that the service loses each time', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const service = findService(clock);
+    service.habits.fate = (write) => (write === 'K-2' ? '500' : 'done');
+    service.habits.beforeHarvest = async () => clock.sleep(5000);
+    for (const name of ['K-1', 'K-2']) queueFind(outbox, name);
+    expect(inWords(await service.push(outbox))).toMatchObject({
+      accepted: 1,
+      stopCause: { kind: 'not-yet', reason: expect.stringContaining('K-2') as string },
+    });
+    expect(service.writes).toEqual(['K-1', 'K-2', 'K-2']);
+  });
+});

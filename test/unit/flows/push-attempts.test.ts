@@ -1,0 +1,206 @@
+import { describe, expect, test } from 'vitest';
+import { type Clock, wallMs } from '../../../src/base/clock.ts';
+import { DatabaseError } from '../../../src/base/errors.ts';
+import { createServerClock } from '../../../src/flows/push/server-clock.ts';
+import { attemptsOf, evidenceOf } from '../../../src/outbox/attempts.ts';
+import { allEntries, entryById } from '../../../src/outbox/entries.ts';
+import type { Entry } from '../../../src/outbox/entry.ts';
+import { headerOf, type Outbox } from '../../../src/outbox/open-outbox.ts';
+import { aComputer, findService, PROJECT, queueFind } from '../../support/find-service.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { answer, count, created, scene } from '../../support/push-scene.ts';
+import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+
+const DAY_MS = 86_400_000;
+const N1 = `${PROJECT}-N00001`;
+
+function entryOf(outbox: Outbox, id: number): Entry {
+  const entry = entryById(outbox, id);
+  if (entry === undefined) throw new Error('no such entry');
+  return entry;
+}
+
+describe('an attempt', () => {
+  const journalled = (outbox: Outbox) =>
+    (outbox.journal?.eventsSince(headerOf(outbox).outbox, 0) ?? []).map(({ event }) => event.kind);
+
+  test('is on record in the journal and in the outbox before its request is begun, and its answer after it', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const { entryId } = queueImport(outbox, 'K-1');
+    const before: string[][] = [];
+    const { run } = scene(clock, created, async () => {
+      before.push(journalled(outbox), [entryOf(outbox, entryId).state]);
+    });
+    await run(outbox);
+    expect(before.map((kinds) => kinds.at(-1))).toEqual(['attempted', 'sending']);
+    expect(journalled(outbox).slice(-2)).toEqual(['attempted', 'answered']);
+  });
+
+  test.each([
+    ['full', { passing: true }, 5],
+    ['read-only', {}, 12],
+  ])(
+    'that the journal cannot take, since its disk is %s, stops the push, and nothing leaves',
+    async (_name, options, exitCode) => {
+      const clock = manualClock();
+      using outbox = tempOutbox(clock);
+      queueImport(outbox, 'K-1');
+      const { run, asked } = scene(clock, created);
+      const append = () => {
+        throw new DatabaseError('the disk refuses', options);
+      };
+      const pushed = run({ ...outbox, journal: { ...outbox.journal, append } });
+      await expect(pushed).rejects.toSatisfy((thrown) => thrown instanceof DatabaseError && thrown.exitCode === exitCode);
+      expect([asked, count(outbox, 'queued')]).toEqual([[], 1]);
+    },
+  );
+
+  test('whose answer the journal cannot take stops the push, and is uncertain', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    for (const name of ['K-1', 'K-2', 'K-3']) queueImport(outbox, name);
+    let isFull = false;
+    const { run, asked } = scene(clock, (request) => {
+      isFull = true;
+      return created(request);
+    });
+    const { journal } = outbox;
+    const append: typeof journal.append = (events) => {
+      if (isFull) throw new DatabaseError('the disk is full', { passing: true });
+      journal.append(events);
+    };
+    await expect(run({ ...outbox, journal: { ...journal, append } })).rejects.toBeInstanceOf(DatabaseError);
+    expect(asked).toHaveLength(1);
+    isFull = false;
+    await run(outbox);
+    expect([count(outbox, 'uncertain'), count(outbox, 'accepted')]).toEqual([1, 2]);
+  });
+
+  test('that is stopped between its record and its departure was not sent, and its entry stays in the queue', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const { entryId } = queueImport(outbox, 'K-1');
+    const { run, asked, stop, pace } = scene(clock, created);
+    const depart = (signal?: AbortSignal) => {
+      stop.abort();
+      return pace.depart(signal);
+    };
+    expect(await run(outbox, { pace: { ...pace, depart } })).toMatchObject({ requests: 0, stopCause: { kind: 'interrupted' } });
+    expect(asked).toEqual([]);
+    expect(attemptsOf(outbox, entryOf(outbox, entryId)).map(({ outcome }) => outcome)).toEqual(['not-sent']);
+    expect(entryOf(outbox, entryId)).toMatchObject({ state: 'queued', unknownAttempts: 0 });
+  });
+});
+
+describe('a record that the service names for an import', () => {
+  test('and that is one of another project leaves it uncertain', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queueImport(outbox, 'K-1', PROJECT);
+    queueImport(outbox, 'K-2', 'X-C-123456789A');
+    const { run } = scene(clock, (_request, index) => answer(201, { 'x-record-id': `C-9-N0000${index}` }));
+    expect(await run(outbox)).toMatchObject({ accepted: 1 });
+    // A temporary project may be renamed with its finds.
+    expect(allEntries(outbox)).toMatchObject([{ state: 'uncertain', identCely: null }, { state: 'accepted' }]);
+    expect(String(allEntries(outbox)[0]?.reason)).toMatch(/C-9-N00000, which is not a record of C-202400101/);
+  });
+
+  test('and that another find has leaves both uncertain', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    for (const name of ['K-1', 'K-2']) queueImport(outbox, name);
+    const { run, events } = scene(clock, () => answer(201, { 'x-record-id': N1 }));
+    await run(outbox);
+    expect(allEntries(outbox)).toMatchObject([
+      { state: 'uncertain', identCely: null },
+      { state: 'uncertain', identCely: null },
+    ]);
+    const told = events.flatMap((event) => (event.type === 'settled' ? [`${event.find} ${event.state}`] : []));
+    expect(told).toEqual(['K-1 accepted', 'K-1 uncertain', 'K-2 uncertain']);
+  });
+});
+
+describe('the time of an attempt', () => {
+  /** A computer whose clock is set by so much as soon as the service has got the find, which it answers with a failure. */
+  const story = async (setByMs: number, fate: 'done-but-500' | '500', tellsTime = true) => {
+    const time = manualClock();
+    let aheadMs = 0;
+    const clock: Clock = { ...time, now: () => wallMs(time.now() + aheadMs) };
+    const computer = aComputer(clock);
+    const outbox = computer.open();
+    const service = findService(time);
+    service.habits.tellsTime = tellsTime;
+    queueFind(outbox, 'K-0');
+    await service.push(outbox, { clock });
+    service.habits.fate = (write) => {
+      if (write !== 'K-1') return 'done';
+      aheadMs = setByMs;
+      return fate;
+    };
+    const { entryId } = queueFind(outbox, 'K-1');
+    const sentMs = time.now();
+    const push = async () => {
+      await service.push(outbox, { clock, kinds: ['number'] });
+      return entryOf(outbox, entryId);
+    };
+    await service.push(outbox, { clock, limit: 1 });
+    return {
+      time,
+      outbox,
+      service,
+      sentMs,
+      push,
+      entry: () => entryOf(outbox, entryId),
+      close: () => computer[Symbol.dispose](),
+    };
+  };
+
+  test.each([0, -2 * DAY_MS, 2 * DAY_MS])(
+    'is bounded by the service’s clock, also where that of this machine is set by %s ms meanwhile',
+    async (setByMs) => {
+      const { entry, outbox, sentMs, push, close } = await story(setByMs, 'done-but-500');
+      const [attempt] = attemptsOf(outbox, entry());
+      expect(Math.abs((attempt?.bounds?.fromMs ?? 0) - sentMs)).toBeLessThan(5000);
+      expect(Math.abs((attempt?.serverDateAt ?? 0) - sentMs)).toBeLessThan(5000);
+      expect(await push()).toMatchObject({ state: 'accepted', identCely: `${PROJECT}-N00002` });
+      close();
+    },
+  );
+
+  test('lets nothing be sent again before the service is done, though the clock of this machine was set ahead', async () => {
+    const { entry, push, service, time, close } = await story(2 * DAY_MS, '500');
+    expect(entry().state).toBe('uncertain');
+    service.habits.fate = () => 'done';
+    await time.advance(4 * DAY_MS);
+    expect((await push()).state).toBe('queued');
+    close();
+  });
+
+  test.each(['done-but-500', '500'] as const)('settles nothing by itself where the service does not say it: %s', async (fate) => {
+    const { entry, outbox, push, service, time, close } = await story(0, fate, false);
+    for (let turn = 0; turn < 3; turn += 1) {
+      await time.advance(DAY_MS);
+      expect((await push()).state).toBe('uncertain');
+    }
+    expect(evidenceOf(outbox, entry()).at(-1)?.basis).toBe('time-unknown');
+    expect(service.writes).toEqual(['K-0', 'K-1']);
+    close();
+  });
+});
+
+test('the service’s time is what it said last and what has passed since, whatever its answers say besides', async () => {
+  const clock = manualClock();
+  const serverClock = createServerClock(clock);
+  const dates = ['Sat, 01 Jun 2024 20:00:00 GMT', undefined, 'soon'];
+  const send = serverClock.observing(async () => {
+    const date = dates.shift();
+    return { status: 200, headers: date === undefined ? {} : { date }, body: Buffer.alloc(0) };
+  });
+  expect(serverClock.now()).toBeUndefined();
+  for (let turn = 0; turn < 3; turn += 1) {
+    await send({ method: 'GET', url: 'http://service/' });
+    await clock.advance(5000);
+  }
+  expect(serverClock.now()).toBe(Date.UTC(2024, 5, 1, 20, 0, 15));
+});

@@ -1,0 +1,315 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
+import { NoAnswerError } from '../../../src/http/exchange.ts';
+import { addNumber, addPhoto, entryById, selectEntries } from '../../../src/outbox/entries.ts';
+import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { inWords } from '../../support/in-words.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { type Asked, answer, count, isCreate, obeyed, page, type Reply, scene } from '../../support/push-scene.ts';
+import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+
+const FINDING = { validation_errors: [{ line: 3, column: null, message: 'hloubka: wrong', error_type: 2 }] };
+/** Fewer than five equal answers about each of fewer than five projects. */
+const MOST_REFUSED = 16;
+
+function queueFinds(outbox: Outbox, name: string, finds: number, project: string): void {
+  for (let index = 0; index < finds; index += 1) queueImport(outbox, `${name}-${index}`, project);
+}
+
+function queuePhotos(outbox: Outbox, records: number, ofProject = 'C-1'): void {
+  for (let index = 0; index < records; index += 1) {
+    const target = { findId: null, identCely: `${ofProject}-N${String(index).padStart(5, '0')}` };
+    addPhoto(outbox, target, { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, index + 1), sizeBytes: 3 });
+  }
+}
+
+const isOf = (name: string) => (request: Asked) => request.body.includes(`>${name}-`);
+const creates = (asked: readonly Asked[]): Asked[] => asked.filter(isCreate);
+
+describe('a project that the account has no right to', () => {
+  test.each([
+    ['refused', 403],
+    ['not there', 404],
+  ])(
+    'and that is %s is left out after a few finds, none of which stays refused, and the other finds are sent',
+    async (_name, status) => {
+      const clock = manualClock();
+      using outbox = tempOutbox(clock);
+      queueFinds(outbox, 'A', 60, 'C-1');
+      queueFinds(outbox, 'B', 40, 'C-2');
+      const { run, asked, events } = scene(clock, (request) => (isOf('A')(request) ? answer(status) : obeyed(request)));
+      const result = await run(outbox);
+      expect(result).toMatchObject({ accepted: 40, refused: 0, leftOut: [{ kind: 'import', project: 'C-1', status }] });
+      expect(count(outbox, 'queued')).toBe(60);
+      expect(count(outbox, 'refused')).toBe(0);
+      expect(creates(asked).filter(isOf('A')).length).toBeLessThan(22);
+      expect(events.filter(({ type }) => type === 'left_out')).toMatchObject([{ project: 'C-1', count: 60, reason: 'said' }]);
+    },
+  );
+
+  test('is left out with its photographs, too, where those are refused record after record', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queuePhotos(outbox, 30, 'C-1');
+    queuePhotos(outbox, 20, 'C-12');
+    const { run } = scene(clock, (request) => (request.url.includes('/C-1-N') ? answer(403) : obeyed(request)));
+    expect(await run(outbox)).toMatchObject({ accepted: 20, refused: 0, leftOut: [{ kind: 'photo', project: 'C-1' }] });
+  });
+
+  test('of which only some finds are refused is not left out: those are refused one by one', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    for (let index = 0; index < 12; index += 1) queueFinds(outbox, index % 3 === 0 ? `A${index}` : `B${index}`, 1, 'C-1');
+    const { run } = scene(clock, (request) => (request.body.includes('>A') ? answer(403) : obeyed(request)));
+    expect(await run(outbox, { maxInFlight: 1 })).toMatchObject({ accepted: 8, refused: 4, leftOut: [] });
+  });
+
+  test('is tried again later by one find, and sent when the right was given meanwhile', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queueFinds(outbox, 'A', 30, 'C-1');
+    let allowed = false;
+    const { run, asked } = scene(clock, (request) => (allowed || !isCreate(request) ? obeyed(request) : answer(403)));
+    await run(outbox, { forMs: 30_000 });
+    const before = asked.length;
+    await run(outbox, { forMs: 20_000 });
+    expect(asked.length).toBe(before);
+    await clock.advance(20_000);
+    await run(outbox, { maxInFlight: 1 });
+    expect(creates(asked.slice(before))).toHaveLength(1);
+    allowed = true;
+    expect(await run(outbox)).toMatchObject({ accepted: 30, leftOut: [] });
+  });
+});
+
+test('an account that is blocked in the middle stops the push, and none of its finds stays refused', async () => {
+  const clock = manualClock();
+  using outbox = tempOutbox(clock);
+  for (const project of ['C-1', 'C-2', 'C-3', 'C-4', 'C-5', 'C-6']) queueFinds(outbox, project, 10, project);
+  let sent = 0;
+  const { run } = scene(clock, (request) => {
+    if (isCreate(request)) sent += 1;
+    return sent > 8 ? answer(403) : obeyed(request);
+  });
+  expect(await run(outbox)).toMatchObject({ accepted: 8, refused: 0, stopCause: { kind: 'not-allowed' } });
+  expect(count(outbox, 'queued')).toBe(52);
+});
+
+describe('what blocks the way', () => {
+  const BLOCKS: readonly [string, () => Reply][] = [
+    ['405', () => answer(405)],
+    ['415', () => answer(415)],
+    ['406', () => answer(406)],
+    ['400', () => answer(400)],
+    ['413 of a proxy', () => page(413)],
+    ['a schema that the service takes no more', () => answer(422)],
+  ];
+
+  test.each(BLOCKS)('(%s) leaves all finds queued and says so once', async (_name, reply) => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    for (let index = 0; index < 200; index += 1) queueFinds(outbox, `A${index}`, 1, `C-${index % 7}`);
+    const { run, events } = scene(clock, (request) => (isCreate(request) ? reply() : obeyed(request)));
+    expect(await run(outbox)).toMatchObject({ accepted: 0, refused: 0, leftOut: [{ kind: 'import', project: null }] });
+    expect(count(outbox, 'queued')).toBe(200);
+    expect(events.filter(({ type }) => type === 'left_out')).toMatchObject([{ kind: 'import', project: null, count: 200 }]);
+  });
+
+  test('that is told now in one way and now in another is one all the same', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queueFinds(outbox, 'A', 100, 'C-1');
+    const statuses = [405, 400, 415];
+    const { run } = scene(clock, (request, index) => (isCreate(request) ? answer(statuses[index % 3] ?? 0) : obeyed(request)));
+    expect(await run(outbox)).toMatchObject({ refused: 0, leftOut: [{ kind: 'import', project: null }] });
+  });
+
+  test('for photographs alone lets the finds through', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queuePhotos(outbox, 50);
+    queueFinds(outbox, 'A', 20, 'C-1');
+    const { run } = scene(clock, (request) => (request.url.includes('/nalez/') ? page(413) : obeyed(request)));
+    expect(await run(outbox)).toMatchObject({
+      accepted: 20,
+      refused: 0,
+      leftOut: [{ kind: 'photo', project: null, status: 413 }],
+    });
+  });
+
+  test('is none where the service names what is wrong in each find', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queueFinds(outbox, 'A', 30, 'C-1');
+    const { run } = scene(clock, (request) => (isCreate(request) ? answer(422, {}, FINDING) : obeyed(request)));
+    expect(await run(outbox)).toMatchObject({ refused: 30, leftOut: [] });
+  });
+
+  test('is none where others get through between: the few that it refuses stay refused', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queuePhotos(outbox, 12);
+    const { run } = scene(clock, (request) => (/N0000[147]/.test(request.url) ? page(413) : obeyed(request)));
+    expect(await run(outbox, { maxInFlight: 1 })).toMatchObject({ accepted: 9, refused: 3, leftOut: [] });
+  });
+
+  test('does not keep from the rest what it met first: the next push begins with what was not tried', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queuePhotos(outbox, 30);
+    const large = (request: Asked) => /N0000\d/.test(request.url);
+    const { run } = scene(clock, (request) => (large(request) ? page(413) : obeyed(request)));
+    for (let round = 0; round < 4; round += 1) await run(outbox, { maxInFlight: 1, breakerMemory: createBreakers() });
+    expect(count(outbox, 'accepted')).toBe(20);
+  });
+
+  test('what a person took up after it was refused is left as it is', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queueFinds(outbox, 'A', 8, 'C-1');
+    const [first] = selectEntries(outbox, `kind = 'import'`, {});
+    const { run } = scene(clock, (request, index) => {
+      if (index === 3) outbox.sql(`update entries set state = 'dropped' where id = ?`).run(first?.id);
+      return isCreate(request) ? answer(415) : obeyed(request);
+    });
+    await run(outbox, { maxInFlight: 1 });
+    expect(entryById(outbox, first?.id ?? 0)).toMatchObject({ state: 'dropped' });
+    expect(count(outbox, 'queued')).toBe(7);
+  });
+});
+
+test('whatever refuses all there is, few entries stay refused, none is lost, and few requests are spent', async () => {
+  const kinds = fc.constantFrom<() => Reply>(
+    () => answer(400),
+    () => answer(403),
+    () => answer(404),
+    () => answer(405),
+    () => answer(406),
+    () => answer(415),
+    () => page(413),
+    () => answer(409),
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      kinds,
+      fc.array(fc.nat({ max: 40 }), { minLength: 1, maxLength: 120 }),
+      fc.nat({ max: 60 }),
+      fc.integer({ min: 1, max: 16 }),
+      async (reply, projects, photos, maxInFlight) => {
+        const clock = manualClock();
+        using outbox = tempOutbox(clock);
+        for (const [index, project] of projects.entries()) queueFinds(outbox, `A${index}`, 1, `C-${project}`);
+        queuePhotos(outbox, photos, 'X-1');
+        const { run, asked } = scene(clock, (request) => (request.method === 'GET' ? obeyed(request) : reply()));
+        const result = await run(outbox, { maxInFlight });
+        expect(result.refused).toBe(count(outbox, 'refused'));
+        expect(result.refused).toBeLessThanOrEqual(MOST_REFUSED + 4);
+        expect(count(outbox, 'refused') + count(outbox, 'queued') + count(outbox, 'uncertain')).toBe(projects.length + photos);
+        expect(count(outbox, 'uncertain')).toBeLessThanOrEqual(1);
+        expect(asked.length).toBeLessThanOrEqual(2 * (25 + 2 * 16));
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
+
+describe('what never gets through', () => {
+  const cut = () => new NoAnswerError('reset', false, 'cut');
+
+  test('an upload that is cut each time waits after some tries, longer each time, while the others are sent', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queuePhotos(outbox, 3);
+    const isCut = ({ url }: Asked) => url.includes('N00001');
+    const { run, asked } = scene(clock, (request) => (isCut(request) ? cut() : obeyed(request)));
+    const result = await run(outbox);
+    expect(result).toMatchObject({ accepted: 2, stopCause: { kind: 'not-yet' } });
+    expect(inWords(result.stopCause)).toMatchObject({ reason: expect.stringMatching(/photo of C-1-N00001.*cut.*tried 8 times/) });
+    const tries = () => asked.filter(isCut).length;
+    expect(tries()).toBe(8);
+    for (let hour = 0; hour < 12; hour += 1) await run(outbox);
+    expect(tries()).toBeLessThan(22);
+  });
+
+  test('a record that is locked for ever waits after some tries, slows everything down, and holds up no other', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queuePhotos(outbox, 3);
+    const isLocked = ({ url }: Asked) => url.includes('N00001');
+    const { run, asked, pace } = scene(clock, (request) => (isLocked(request) ? answer(429) : obeyed(request)));
+    let slowed = 0;
+    const slowDown: typeof pace.slowDown = (...given) => {
+      slowed += 1;
+      return pace.slowDown(...given);
+    };
+    const slowing = { ...pace, slowDown };
+    expect(await run(outbox, { pace: slowing })).toMatchObject({ accepted: 2, locked: 8, stopCause: { kind: 'not-yet' } });
+    expect(asked.filter(isLocked)).toHaveLength(8);
+    expect(slowed).toBeGreaterThan(3);
+  });
+
+  test('records that are all answered with 429 without a word how long are left out after a few', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queuePhotos(outbox, 200);
+    const { run, asked } = scene(clock, (request) => (request.method === 'GET' ? obeyed(request) : answer(429)));
+    const result = await run(outbox);
+    expect(result).toMatchObject({ refused: 0, leftOut: [{ kind: 'photo', project: null, status: 429 }] });
+    expect(asked.length).toBeLessThan(100);
+    expect(count(outbox, 'queued')).toBe(200);
+  });
+
+  test('a network that cuts all uploads is noticed, and one that fails for a moment is not taken for one', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queuePhotos(outbox, 100);
+    let failing = true;
+    const { run, asked } = scene(clock, (request) => (failing && request.method === 'POST' ? cut() : obeyed(request)));
+    expect(await run(outbox, { breakerMemory: createBreakers() })).toMatchObject({ leftOut: [{ kind: 'photo', status: null }] });
+    expect(asked.length).toBeLessThan(150);
+    failing = false;
+    expect(await run(outbox, { breakerMemory: createBreakers() })).toMatchObject({ accepted: 100 });
+
+    using other = tempOutbox(clock);
+    queuePhotos(other, 100);
+    let cuts = 16;
+    // After the first answer, that is: until then one request at a time is under way.
+    const blip = scene(clock, (request, index) => (index > 0 && cuts-- > 0 ? cut() : obeyed(request)));
+    expect(await blip.run(other)).toMatchObject({ accepted: 100, leftOut: [], stopCause: undefined });
+  });
+
+  test('a number that the service never answers is named, and tried ever more seldom', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    addNumber(outbox, { findId: null, identCely: 'C-1-N00001' }, 'A 1', null);
+    const { run, asked } = scene(clock, () => new NoAnswerError('timeout', true, 'late'));
+    for (let round = 0; round < 30; round += 1) await run(outbox, { forMs: 600_000 });
+    expect(asked.filter(({ method }) => method === 'PATCH').length).toBeLessThan(17);
+  });
+});
+
+describe('a page that is not the service’s own', () => {
+  test.each([404, 405, 406, 415])('with %i refuses none of a few finds: they wait, and say why', async (status) => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queueFinds(outbox, 'A', 3, 'C-1');
+    const { run, asked } = scene(clock, (request) => (isCreate(request) ? page(status) : obeyed(request)));
+    const result = await run(outbox);
+    expect(result).toMatchObject({ accepted: 0, refused: 0, leftOut: [], stopCause: { kind: 'not-yet' } });
+    expect(count(outbox, 'queued')).toBe(3);
+    expect(asked).toHaveLength(3);
+    for (const { reason } of selectEntries(outbox, `kind = 'import'`, {}))
+      expect(String(reason)).toMatch(/refused by something on the way.*not the service's own/);
+  });
+
+  test('refuses none of many finds, and opens the circuit', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queueFinds(outbox, 'A', 100, 'C-1');
+    const { run, asked } = scene(clock, (request) => (isCreate(request) ? page(404) : obeyed(request)));
+    expect(await run(outbox)).toMatchObject({ refused: 0, leftOut: [{ kind: 'import', project: null, status: 404 }] });
+    expect(count(outbox, 'queued')).toBe(100);
+    expect(asked.length).toBeLessThan(20);
+  });
+});

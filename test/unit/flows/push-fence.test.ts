@@ -1,0 +1,136 @@
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { UsageError } from '../../../src/base/errors.ts';
+import { keepSeparate } from '../../../src/flows/outbox/earlier-outboxes.ts';
+import { adopt } from '../../../src/flows/outbox/fence.ts';
+import { resolveEntries } from '../../../src/flows/reconcile/resolve-entries.ts';
+import { allEntries } from '../../../src/outbox/entries.ts';
+import { headerOf, type Outbox } from '../../../src/outbox/open-outbox.ts';
+import { aComputer, findService, innerOf, PROJECT, queueFind } from '../../support/find-service.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+
+const states = (outbox: Outbox): string[] =>
+  allEntries(outbox).map(({ state, held }) => (held === null ? state : `held: ${held.basis}`));
+
+/** An outbox that was pushed on one computer, and a copy of it on another. */
+async function copied() {
+  const clock = manualClock();
+  const service = findService(clock);
+  const [office, laptop] = [aComputer(clock), aComputer(clock)];
+  const outbox = office.open();
+  for (const name of ['K-1', 'K-2']) queueFind(outbox, name);
+  await service.push(outbox, { limit: 1 });
+  office.save();
+  cpSync(join(office.folder, 'outbox.sqlite'), join(laptop.folder, 'outbox.sqlite'));
+  return {
+    ...{ clock, service, office, copy: laptop.open() },
+    [Symbol.dispose]: () => {
+      for (const each of [office, laptop]) each[Symbol.dispose]();
+    },
+  };
+}
+
+describe('an outbox that is pushed with another journal', () => {
+  test('is not pushed from here until a person adopts it', async () => {
+    using given = await copied();
+    const { copy, service } = given;
+    for (const more of [{}, { confirmAdoption: async () => false }]) {
+      const refused = service.push(copy, more);
+      await expect(refused).rejects.toBeInstanceOf(UsageError);
+      await expect(refused).rejects.toMatchObject({ hint: expect.stringContaining('pas outbox adopt --yes') });
+    }
+    expect([service.writes, states(copy)]).toEqual([['K-1'], ['accepted', 'queued']]);
+  });
+
+  test('is looked for at the service before it is sent from here, and what the other place sent is held', async () => {
+    using given = await copied();
+    const { clock, copy, office, service } = given;
+    await service.push(office.open());
+    await clock.advance(40 * 86_400_000);
+    adopt(copy, '');
+    expect(headerOf(copy).mustLook).toBe(true);
+    await service.push(copy);
+    expect([service.writes, states(copy)]).toEqual([
+      ['K-1', 'K-2'],
+      ['accepted', 'held: equal-record'],
+    ]);
+    expect(headerOf(copy).mustLook).toBe(true);
+    resolveEntries(copy, 'K-2', { kind: 'created', identCely: `${PROJECT}-N00002` }, undefined, (work) => work(true));
+    queueFind(copy, 'K-3');
+    expect(await service.push(copy)).toMatchObject({ accepted: 1 });
+    expect(headerOf(copy).mustLook).toBe(false);
+  });
+
+  test('is adopted with the push where a person says so', async () => {
+    using given = await copied();
+    expect(await given.service.push(given.copy, { confirmAdoption: async () => true })).toMatchObject({ accepted: 1 });
+    expect(await given.service.push(given.copy)).toMatchObject({ requests: 0 });
+    // The first place is foreign now.
+    const first = given.office.open();
+    queueFind(first, 'K-9');
+    expect(await given.service.push(first)).toMatchObject({ requests: 1 });
+  });
+});
+
+test('a journal that was lost on the machine that pushes is made anew by itself, and a person is told', async () => {
+  const clock = manualClock();
+  const service = findService(clock);
+  using computer = aComputer(clock);
+  const outbox = computer.open();
+  const machine = 'this-machine';
+  queueFind(outbox, 'K-1');
+  await service.push(outbox, { machine });
+  queueFind(outbox, 'K-2', 'sent meanwhile');
+  computer.save();
+  for (const name of ['journal.sqlite', 'journal.id']) rmSync(join(computer.folder, name), { force: true });
+  service.make(innerOf('sent meanwhile'));
+  const again = computer.open();
+  const told: string[] = [];
+  const onLostJournal = () => void told.push('lost');
+  await service.push(again, { machine, onLostJournal });
+  expect([told, service.writes, states(again)]).toEqual([['lost'], ['K-1'], ['accepted', 'held: equal-record']]);
+  expect(again.journal?.eventsSince(headerOf(again).outbox, 0).map(({ event }) => event.kind)).toContain('answered');
+  await service.push(again, { machine, onLostJournal });
+  expect(told).toHaveLength(1);
+});
+
+describe('a new outbox on a machine that has sent for the account from another one', () => {
+  const second = async () => {
+    const clock = manualClock();
+    const service = findService(clock);
+    const computer = aComputer(clock);
+    const first = computer.open('first');
+    queueFind(first, 'K-1', 'fibula');
+    await service.push(first);
+    const outbox = computer.open('second');
+    return { clock, service, outbox, first: headerOf(first).outbox, [Symbol.dispose]: () => computer[Symbol.dispose]() };
+  };
+
+  test('sends nothing before a person has said how the two stand, and names both commands', async () => {
+    using given = await second();
+    queueFind(given.outbox, 'L-1');
+    const refused = given.service.push(given.outbox);
+    await expect(refused).rejects.toBeInstanceOf(UsageError);
+    await expect(refused).rejects.toMatchObject({ hint: expect.stringContaining(`pas outbox adopt --continue ${given.first}`) });
+    await expect(refused).rejects.toMatchObject({ hint: expect.stringContaining('pas outbox adopt --separate') });
+    expect([given.service.writes, states(given.outbox)]).toEqual([['fibula'], ['queued']]);
+    keepSeparate(given.outbox, [given.first]);
+    expect(await given.service.push(given.outbox)).toMatchObject({ accepted: 1 });
+  });
+
+  test.each([
+    ['that reads the same', 'L-1', 'fibula', 'attempted-elsewhere'],
+    ['of the same local id', 'K-1', 'spindle', 'local-id-sent-elsewhere'],
+  ])('asks about a find %s, also where nothing can be looked at', async (_what, localId, note, basis) => {
+    using given = await second();
+    const { outbox, service } = given;
+    keepSeparate(outbox, [given.first]);
+    queueFind(outbox, localId, note);
+    queueFind(outbox, 'L-9');
+    expect(await service.push(outbox, { harvesting: undefined })).toMatchObject({ accepted: 1 });
+    expect(allEntries(outbox)[0]?.held).toMatchObject({ basis, candidates: [`${PROJECT}-N00001`] });
+    resolveEntries(outbox, localId, { kind: 'resend' }, undefined, (work) => work(true));
+    expect(await service.push(outbox, { harvesting: undefined })).toMatchObject({ accepted: 1 });
+  });
+});

@@ -1,0 +1,470 @@
+import { describe, expect, test } from 'vitest';
+import type { UsageError } from '../../../src/base/errors.ts';
+import { msg } from '../../../src/base/message.ts';
+import { lookAtRecord, recordProblem } from '../../../src/flows/reconcile/look-at-record.ts';
+import { type Decision, openDecision, resolveEntries, undoDecision } from '../../../src/flows/reconcile/resolve-entries.ts';
+import { evidenceOf, recordLook } from '../../../src/outbox/attempts.ts';
+import { addImport, addNumber, addPhoto, allEntries, entryById, schedule } from '../../../src/outbox/entries.ts';
+import type { Entry, EntryState, HeldBasis, ImportEntry } from '../../../src/outbox/entry.ts';
+import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { insertFind } from '../../../src/outbox/stored-finds.ts';
+import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
+import { innerOf, PROJECT } from '../../support/find-service.ts';
+import { lookScene } from '../../support/look-scene.ts';
+import { tempOutbox } from '../../support/temp-outbox.ts';
+
+const IDENT = `${PROJECT}-N00001`;
+const OTHER = `${PROJECT}-N00002`;
+const STATUS = '`pas status` lists what needs a person, with the command for it.';
+const CREATED: Decision = { kind: 'created', identCely: IDENT };
+const DROP: Decision = { kind: 'drop' };
+const RESEND: Decision = { kind: 'resend' };
+
+const free = <T>(work: (isLocked: boolean) => T): T => work(true);
+const besidePush = <T>(work: (isLocked: boolean) => T): T => work(false);
+const resolve = (outbox: Outbox, decision: Decision, entryId?: number, find = 'K-1') =>
+  resolveEntries(outbox, find, decision, entryId, free);
+const undo = (outbox: Outbox, find = 'K-1') => undoDecision(outbox, find, free);
+
+function saidBy(act: () => unknown): readonly [message: string, hint: string] {
+  try {
+    act();
+  } catch (thrown) {
+    const { message, hint } = thrown as UsageError;
+    return [message, String(hint)];
+  }
+  throw new Error('nothing was said');
+}
+
+type Given = readonly [kind: Entry['kind'], state: EntryState | 'held', identCely?: string];
+
+/** The find K-1 with these entries, brought into these states in this order. */
+function findWith(...given: readonly Given[]) {
+  return withEntries(tempOutbox(), 'K-1', given);
+}
+
+function withEntries(outbox: Outbox, localId: string, given: readonly Given[]) {
+  const findId = insertFind(outbox, { localId, elements: {} });
+  const ids = given.map(([kind, state, identCely], nth) => {
+    const id = add(outbox, findId, kind, nth, { state, identCely: identCely ?? null });
+    bring(outbox, id, state, identCely ?? IDENT);
+    return id;
+  });
+  return { outbox, findId, ids, states: () => ids.map((id) => entryById(outbox, id)?.state) };
+}
+
+type Part = { readonly state: Given[1]; readonly identCely: string | null };
+
+function add(outbox: Outbox, findId: number, kind: Given[0], nth: number, { state, identCely }: Part): number {
+  const target = { findId, identCely };
+  if (kind === 'number') return addNumber(outbox, target, `A ${nth}`, null);
+  if (kind === 'photo') return addPhoto(outbox, target, photograph(nth));
+  const document = state === 'draft' ? null : Buffer.from(`<x>${nth}</x>`);
+  return addImport(outbox, findId, {
+    document,
+    documentSha512: Buffer.alloc(64, nth),
+    digest: null,
+    project: PROJECT,
+    issues: [],
+  });
+}
+
+const photograph = (nth: number) => ({
+  name: `${nth}.jpg`,
+  mediaType: 'image/jpeg',
+  sha512: Buffer.alloc(64, nth),
+  sizeBytes: 3,
+});
+
+function bring(outbox: Outbox, id: number, state: Given[1], identCely: string): void {
+  switch (state) {
+    case 'draft':
+    case 'queued':
+      return;
+    case 'sending':
+      claimEntry(outbox, id);
+      return;
+    case 'accepted':
+      acceptEntry(outbox, id, identCely);
+      return;
+    case 'uncertain':
+      attemptEntry(outbox, id, { state, reason: 'no answer' });
+      return;
+    case 'refused':
+      attemptEntry(outbox, id, { state, reason: 'before', issues: [] });
+      return;
+    case 'dropped':
+      resolveEntries(outbox, entryById(outbox, id)?.localId ?? '', DROP, id, free);
+      return;
+    case 'held':
+      hold(outbox, id, 'equal-record', [identCely]);
+  }
+}
+
+function hold(outbox: Outbox, id: number, basis: HeldBasis, candidates: readonly string[]): void {
+  schedule(outbox, id, { held: { basis, candidates, question: msg`is it this one?` } });
+}
+
+describe('a record that is given for an entry', () => {
+  const found = (project: string | null) => {
+    const outbox = tempOutbox();
+    const content = { document: Buffer.from('<x/>'), documentSha512: Buffer.alloc(64), digest: null, project, issues: [] };
+    addImport(outbox, insertFind(outbox, { localId: 'K-1', elements: {} }), content);
+    const [entry] = allEntries(outbox);
+    if (entry?.kind !== 'import') throw new Error('no import');
+    return { outbox, entry };
+  };
+  const shown = (form: string) => `The service shows it beside the record; it looks like ${form}.`;
+
+  test.each<[string | null, string, readonly [string, string] | undefined]>([
+    [PROJECT, IDENT, undefined],
+    [PROJECT, `${PROJECT}-N1234567`, undefined],
+    [null, 'C-7-N00001', undefined],
+    // A temporary project gets another name later.
+    ['X-C-123456789A', 'C-7-N00001', undefined],
+    [
+      PROJECT,
+      'C-7-N00001',
+      ['C-7-N00001 is a find of another project: this one was sent to C-202400101.', shown('C-202400101-N00042')],
+    ],
+    ['C-X-7', 'C-7-N00001', ['C-7-N00001 is a find of another project: this one was sent to C-X-7.', shown('C-X-7-N00042')]],
+    ...[`${PROJECT}-N0001`, `${IDENT}b`, '-N00001', `a\n${IDENT}`, 'K-1', ''].map(
+      (ident) =>
+        [PROJECT, ident, [`${ident} is not an identifier of a find.`, shown('C-202400101-N00042')]] as [
+          string,
+          string,
+          readonly [string, string],
+        ],
+    ),
+    [null, 'K-1', ['K-1 is not an identifier of a find.', shown('C-202400101-N00042')]],
+    ['C-7', 'K-1', ['K-1 is not an identifier of a find.', shown('C-7-N00042')]],
+  ])('of a find of %j: %j', (project, ident, said) => {
+    const { outbox, entry } = found(project);
+    const problem = recordProblem(outbox, entry, ident);
+    expect(problem === undefined ? undefined : [problem.message, String(problem.hint)]).toEqual(said);
+  });
+
+  test('must be that of the number or the photograph', () => {
+    const { outbox } = found(PROJECT);
+    addPhoto(outbox, { findId: null, identCely: IDENT }, photograph(1));
+    const photo = allEntries(outbox)[1];
+    if (photo === undefined) throw new Error('no photograph');
+    expect(recordProblem(outbox, photo, IDENT)).toBeUndefined();
+    const problem = recordProblem(outbox, photo, OTHER);
+    expect(problem?.message).toBe(`The photo was sent to ${IDENT}, not to ${OTHER}.`);
+    expect(String(problem?.hint)).toBe(`If ${IDENT} has it, give that identifier.`);
+  });
+
+  test.each(['uncertain', 'held'] as const)('cannot be that of another find, for one that is %s', (state) => {
+    const { outbox } = findWith(['import', 'accepted', IDENT]);
+    const { ids } = withEntries(outbox, 'K-2', [['import', state]]);
+    const [message, hint] = saidBy(() => resolve(outbox, CREATED, undefined, 'K-2'));
+    expect(message).toMatch(/record of K-1 already/);
+    expect(hint).toMatch(/pas show K-1.*pas resolve K-2 --drop$/);
+    expect(entryById(outbox, ids[0] ?? 0)?.identCely).toBeNull();
+    resolve(outbox, { kind: 'created', identCely: OTHER }, undefined, 'K-2');
+    expect(entryById(outbox, ids[0] ?? 0)).toMatchObject({ state: 'accepted', identCely: OTHER, held: null });
+  });
+});
+
+describe('a look at a record', () => {
+  async function looked(more: { note?: string; user?: string; hidden?: 'withheld' | 'deleted'; isThere?: boolean } = {}) {
+    using scene = lookScene();
+    const { note = 'fibula', user, hidden, isThere = true } = more;
+    const { entryId } = await scene.find('K-1', 'uncertain', false, 'fibula');
+    if (isThere) scene.service.make(innerOf(note), user);
+    if (hidden !== undefined)
+      scene.service.change(IDENT, (record) => {
+        record.hidden = hidden;
+      });
+    const context = { outbox: scene.outbox, client: scene.service.client, format: 'oai_svc' };
+    const seen = await lookAtRecord(context, scene.entry(entryId) as ImportEntry, IDENT);
+    return seen === undefined ? undefined : { ...seen, doubts: seen.doubts.map(String) };
+  }
+  const element = (name: string, sent: string | null, now: string | null) => ({
+    ...{ element: name, sent, now },
+    differs: sent !== now,
+  });
+
+  test('compares what was sent with what is there, by the elements that either has', async () => {
+    const seen = await looked();
+    expect(seen?.doubts).toEqual([]);
+    expect(seen?.compared.map(({ element: name, differs }) => [name, differs])).toEqual([
+      ['projekt', false],
+      ['poznamka', false],
+      ['stav', false],
+    ]);
+    expect(seen?.compared[1]).toEqual(element('poznamka', 'fibula', 'fibula'));
+  });
+
+  test('names what differs, and who made it', async () => {
+    const seen = await looked({ note: 'spona</poznamka><pocet>1</pocet><poznamka>', user: 'U-000409' });
+    expect(seen?.doubts[0]).toBe('It was made by the account U-000409, which did not send this find.');
+    expect(seen?.doubts[1]).toMatch(/^It differs in pocet/);
+    expect(seen?.compared).toContainEqual(element('pocet', null, '1'));
+    expect((await looked({ note: 'spona' }))?.doubts).toEqual(['It differs in poznamka.']);
+  });
+
+  test('of what the service does not show says no more than that', async () => {
+    expect(await looked({ hidden: 'withheld' })).toEqual({
+      compared: [],
+      doubts: [`The service has ${IDENT} and does not show it to this account.`],
+    });
+    expect(await looked({ hidden: 'deleted' })).toBeUndefined();
+    expect(await looked({ isThere: false })).toBeUndefined();
+  });
+});
+
+describe('what can be decided', () => {
+  test.each<[Given[1], readonly string[]]>([
+    ['uncertain', ['created', 'resend', 'drop']],
+    ['held', ['created', 'resend', 'drop']],
+    ['refused', ['resend', 'drop']],
+    ['queued', ['drop']],
+    ['draft', ['drop']],
+    ['dropped', ['resend']],
+  ])('about a find that is %s', (state, kinds) => {
+    const { outbox, ids } = findWith(['import', state]);
+    expect(openDecision(outbox, 'K-1', undefined)).toMatchObject({ entry: { id: ids[0] }, kinds });
+  });
+
+  test('is nothing about what the service has', () => {
+    const { outbox, ids } = findWith(['import', 'accepted', IDENT]);
+    expect(saidBy(() => openDecision(outbox, 'K-1', undefined))).toEqual(['Nothing here waits for a decision.', STATUS]);
+    const only = ` Only the entry ${ids[0]} was asked about.`;
+    expect(saidBy(() => openDecision(outbox, 'K-1', ids[0]))[0]).toBe(`Nothing here waits for a decision.${only}`);
+    const nothing = {
+      created: 'Nothing here is uncertain or held.',
+      resend: 'Nothing here is uncertain, held, refused or dropped.',
+      drop: 'Nothing here is open: uncertain, held, refused, queued or a draft.',
+    };
+    for (const decision of [{ kind: 'created', identCely: OTHER }, RESEND, DROP] as const) {
+      expect(saidBy(() => resolve(outbox, decision))).toEqual([nothing[decision.kind], STATUS]);
+      expect(saidBy(() => resolve(outbox, decision, ids[0]))[0]).toBe(`${nothing[decision.kind]}${only}`);
+    }
+  });
+
+  test('rests on the records of the last look, or of the question, that no other find has', () => {
+    const { outbox } = findWith(['import', 'accepted', OTHER]);
+    const { ids } = withEntries(outbox, 'K-2', [['import', 'uncertain']]);
+    const look = { serverAt: null, basis: 'several-same', reason: msg`two` };
+    recordLook(outbox, { id: ids[0] ?? 0 }, { ...look, candidates: [`${PROJECT}-N00009`] });
+    recordLook(outbox, { id: ids[0] ?? 0 }, { ...look, candidates: [OTHER, IDENT] });
+    expect(openDecision(outbox, 'K-2', undefined).candidates).toEqual([IDENT]);
+    const held = withEntries(outbox, 'K-3', [['import', 'queued']]);
+    hold(outbox, held.ids[0] ?? 0, 'equal-record', [OTHER, IDENT]);
+    expect(openDecision(outbox, 'K-3', undefined).candidates).toEqual([IDENT]);
+  });
+
+  test('rests on the record of a photograph', () => {
+    const { outbox, ids } = findWith(['photo', 'refused', IDENT], ['photo', 'uncertain', IDENT]);
+    recordLook(outbox, { id: ids[1] ?? 0 }, { serverAt: null, basis: 'several-files', reason: msg`x`, candidates: ['a.jpg'] });
+    const open = openDecision(outbox, 'K-1', undefined);
+    expect(open).toMatchObject({ entry: { id: ids[1] }, kinds: ['created', 'resend', 'drop'], candidates: [IDENT] });
+    resolve(outbox, CREATED, ids[1]);
+    expect(openDecision(outbox, 'K-1', undefined)).toMatchObject({ entry: { id: ids[0] }, kinds: ['resend', 'drop'] });
+  });
+});
+
+describe('a decision is about', () => {
+  test.each<[string, readonly Given[], Decision, readonly EntryState[]]>([
+    [
+      'what is held before what was refused',
+      [
+        ['photo', 'held', IDENT],
+        ['photo', 'refused', IDENT],
+      ],
+      DROP,
+      ['dropped', 'refused'],
+    ],
+    [
+      'all that was refused, with a record or without',
+      [
+        ['import', 'refused'],
+        ['photo', 'refused', IDENT],
+        ['number', 'refused', IDENT],
+      ],
+      RESEND,
+      ['queued', 'queued', 'queued'],
+    ],
+    [
+      'all that was refused, where it is dropped',
+      [
+        ['import', 'refused'],
+        ['photo', 'refused', IDENT],
+      ],
+      DROP,
+      ['dropped', 'dropped'],
+    ],
+    [
+      'the find alone, where it is queued and what follows waits for it',
+      [
+        ['photo', 'queued'],
+        ['import', 'queued'],
+        ['number', 'queued'],
+      ],
+      DROP,
+      ['queued', 'dropped', 'queued'],
+    ],
+    [
+      'all that is queued, where the find is there',
+      [
+        ['import', 'accepted', IDENT],
+        ['photo', 'queued', IDENT],
+        ['number', 'queued', IDENT],
+      ],
+      DROP,
+      ['accepted', 'dropped', 'dropped'],
+    ],
+    ['the draft of a find', [['import', 'draft']], DROP, ['dropped']],
+    [
+      'what is uncertain before what was refused',
+      [
+        ['import', 'uncertain'],
+        ['photo', 'refused', IDENT],
+      ],
+      DROP,
+      ['dropped', 'refused'],
+    ],
+  ])('%s', (_, given, decision, expected) => {
+    const { outbox, states } = findWith(...given);
+    resolve(outbox, decision);
+    expect(states()).toEqual(expected);
+  });
+
+  test('one entry, where it is named', () => {
+    const { outbox, ids, states } = findWith(['photo', 'refused', IDENT], ['photo', 'refused', IDENT]);
+    expect(resolve(outbox, DROP, ids[1]).settled.map(({ id }) => id)).toEqual([ids[1]]);
+    expect(states()).toEqual(['refused', 'dropped']);
+    expect(entryById(outbox, ids[1] ?? 0)).toMatchObject({ reason: msg`dropped by a person` });
+  });
+
+  test('what a push that was killed left under way', () => {
+    const { outbox, ids } = findWith(['import', 'sending']);
+    resolve(outbox, CREATED);
+    expect(entryById(outbox, ids[0] ?? 0)).toMatchObject({ state: 'accepted', identCely: IDENT });
+  });
+});
+
+describe('a decision', () => {
+  test('is kept in words, and says how many wait for a find that is dropped', () => {
+    const { outbox, ids, states } = findWith(['import', 'uncertain'], ['photo', 'queued']);
+    const dropped = resolve(outbox, DROP);
+    expect([dropped.settled.map(({ id }) => id), dropped.waiting, states()]).toEqual([[ids[0]], 1, ['dropped', 'queued']]);
+    expect(resolve(outbox, RESEND).waiting).toBeUndefined();
+    // It may have been sent before it was dropped.
+    expect(states()).toEqual(['uncertain', 'queued']);
+    resolve(outbox, CREATED);
+    const entry = entryById(outbox, ids[0] ?? 0);
+    if (entry === undefined) throw new Error('it is gone');
+    const kept = evidenceOf(outbox, entry).map(({ verdict, basis, reason }) => [verdict, basis, String(reason)]);
+    expect(kept).toEqual([
+      ['person', 'drop', 'dropped by a person'],
+      ['person', 'resend', 'a person decided: send'],
+      ['person', 'created', `a person decided: created as ${IDENT}`],
+    ]);
+    expect(String(entry.reason)).toBe(`a person decided: created as ${IDENT}`);
+    expect(allEntries(outbox)[1]?.identCely).toBe(IDENT);
+  });
+
+  test('beside a push leaves what is under way, and takes the rest', () => {
+    const { outbox, states } = findWith(['photo', 'sending', IDENT], ['photo', 'refused', IDENT]);
+    resolveEntries(outbox, 'K-1', DROP, undefined, besidePush);
+    expect(states()).toEqual(['sending', 'dropped']);
+    undoDecision(outbox, 'K-1', besidePush);
+    expect(states()).toEqual(['sending', 'refused']);
+    expect(() => resolveEntries(outbox, 'K-1', CREATED, undefined, besidePush)).toThrow('Nothing here');
+  });
+
+  test('to send a held photograph or number again takes what was found for another’s', () => {
+    const { outbox, ids } = findWith(['import', 'accepted', IDENT], ['photo', 'held', IDENT], ['number', 'queued', IDENT]);
+    hold(outbox, ids[2] ?? 0, 'number-changed', ['CUR 7']);
+    resolve(outbox, RESEND);
+    expect(allEntries(outbox).slice(1)).toMatchObject([
+      { state: 'queued', held: null },
+      { state: 'queued', held: null },
+    ]);
+  });
+});
+
+describe('a decision that is taken back', () => {
+  test.each<[string, readonly Given[], Decision]>([
+    [
+      'a record for what was uncertain',
+      [
+        ['import', 'uncertain'],
+        ['photo', 'queued'],
+      ],
+      CREATED,
+    ],
+    ['sending again what was uncertain', [['import', 'uncertain']], RESEND],
+    ['dropping what was uncertain', [['import', 'uncertain']], DROP],
+    ['sending again what was refused', [['photo', 'refused', IDENT]], RESEND],
+    ['dropping what was refused', [['photo', 'refused', IDENT]], DROP],
+    ['taking back what was dropped', [['import', 'dropped']], RESEND],
+    ['dropping what was queued', [['import', 'queued']], DROP],
+  ])('gives back exactly what was there before: %s', (_name, given, decision) => {
+    const { outbox } = findWith(...given);
+    const facts = () =>
+      allEntries(outbox).map(({ state, identCely, unknownAttempts, attempts }) => ({
+        state,
+        identCely,
+        unknownAttempts,
+        attempts,
+      }));
+    const before = facts();
+    resolve(outbox, decision);
+    expect(facts()).not.toEqual(before);
+    expect(undo(outbox).decision).toBe(decision.kind);
+    expect(facts()).toEqual(before);
+    if (given[0]?.[1] !== 'dropped') expect(saidBy(() => undo(outbox))[0]).toBe('No decision about K-1 can be taken back.');
+  });
+
+  test('of several, one after the other, gives back the uncertainty from before the first', () => {
+    const { outbox, ids } = findWith(['import', 'uncertain']);
+    for (const decision of [DROP, RESEND, DROP]) resolve(outbox, decision);
+    for (const decision of ['drop', 'resend', 'drop']) expect(undo(outbox).decision).toBe(decision);
+    expect(entryById(outbox, ids[0] ?? 0)).toMatchObject({ state: 'uncertain', unknownAttempts: 1 });
+  });
+
+  test('holds what was queued since for the record that the find was taken for', () => {
+    const { outbox, findId } = findWith(['import', 'uncertain']);
+    resolve(outbox, CREATED);
+    const since = addNumber(outbox, { findId, identCely: IDENT }, 'A 9', null);
+    undo(outbox);
+    expect(entryById(outbox, since)).toMatchObject({ state: 'queued', identCely: null });
+  });
+
+  test('leaves what belongs to a record that it did not give', () => {
+    const { outbox, findId, ids } = findWith(['import', 'accepted', IDENT], ['photo', 'refused', IDENT]);
+    resolve(outbox, DROP, ids[1]);
+    const since = addNumber(outbox, { findId, identCely: IDENT }, 'A 9', null);
+    const { decision, entries } = undo(outbox);
+    expect([decision, entries.map(({ id }) => id)]).toEqual(['drop', [ids[1]]]);
+    expect(entryById(outbox, since)).toMatchObject({ state: 'queued', identCely: IDENT });
+    expect(entryById(outbox, ids[0] ?? 0)).toMatchObject({ state: 'accepted', identCely: IDENT });
+  });
+
+  test('is refused once something was sent on its account', () => {
+    const stands = 'Something was sent since on account of the decision, so it stands.';
+    const taken = findWith(['import', 'uncertain'], ['photo', 'queued']);
+    resolve(taken.outbox, CREATED);
+    claimEntry(taken.outbox, taken.ids[1] ?? 0);
+    expect(saidBy(() => undo(taken.outbox))).toEqual([
+      stands,
+      `If ${IDENT} is another find, take what was added to it away in the pages of the service, and send K-1 under another local_id.`,
+    ]);
+    const again = findWith(['import', 'uncertain']);
+    resolve(again.outbox, RESEND);
+    claimEntry(again.outbox, again.ids[0] ?? 0);
+    expect(saidBy(() => undo(again.outbox))).toEqual([stands, '`pas show K-1` says what became of it.']);
+    expect(again.states()).toEqual(['uncertain']);
+  });
+
+  test('stands beside what a killed push was sending', () => {
+    const { outbox, ids, states } = findWith(['photo', 'sending', IDENT], ['photo', 'refused', IDENT]);
+    resolve(outbox, DROP, ids[1]);
+    undo(outbox);
+    expect(states()).toEqual(['uncertain', 'refused']);
+  });
+});

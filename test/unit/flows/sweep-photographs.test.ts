@@ -1,0 +1,59 @@
+import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { sweepPhotographs } from '../../../src/flows/queue/sweep-photographs.ts';
+import { addPhoto } from '../../../src/outbox/entries.ts';
+import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { openContentStore } from '../../../src/store/content-store.ts';
+import { tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
+
+const HOUR_MS = 3600_000;
+
+function copyOf(outbox: Outbox, folder: string, byte: number, ageMs: number): { readonly path: string; readonly sha512: Buffer } {
+  const sha512 = Buffer.alloc(64, byte);
+  const path = openContentStore(folder).pathOf(sha512);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, 'x');
+  const seconds = (outbox.clock.now() - ageMs) / 1000;
+  utimesSync(path, seconds, seconds);
+  return { path, sha512 };
+}
+
+test('only copies of photographs that no entry refers to are removed, an hour after they were made', () => {
+  using outbox = tempOutbox();
+  const folder = tempFolder();
+  const [used, unused, young] = [
+    copyOf(outbox, folder, 1, 2 * HOUR_MS),
+    copyOf(outbox, folder, 2, 2 * HOUR_MS),
+    copyOf(outbox, folder, 3, HOUR_MS / 2),
+  ];
+  const strange = join(dirname(unused.path), 'notes.txt');
+  writeFileSync(strange, 'x');
+  const photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: used.sha512, sizeBytes: 1 };
+  addPhoto(outbox, { findId: null, identCely: 'C-202400101-N00001' }, photograph);
+  expect(sweepPhotographs(outbox, folder)).toBe(1);
+  expect([used.path, unused.path, young.path, strange].map(existsSync)).toEqual([true, false, true, true]);
+  expect(sweepPhotographs(outbox, join(folder, 'nothing'))).toBe(0);
+});
+
+test('a photograph that is added while the folder is looked through stays', () => {
+  using outbox = tempOutbox();
+  const folder = tempFolder();
+  const { path, sha512 } = copyOf(outbox, folder, 1, 2 * HOUR_MS);
+  let isFirst = true;
+  const beside: Outbox = {
+    ...outbox,
+    change: (work) => {
+      if (isFirst)
+        addPhoto(
+          outbox,
+          { findId: null, identCely: 'C-202400101-N00001' },
+          { name: 'a.jpg', mediaType: '', sha512, sizeBytes: 1 },
+        );
+      isFirst = false;
+      return outbox.change(work);
+    },
+  };
+  expect(sweepPhotographs(beside, folder)).toBe(0);
+  expect(existsSync(path)).toBe(true);
+});

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import type { Find } from '../../../src/find/find.ts';
+import { openFindSchema } from '../../../src/find/find-schema.ts';
+import { validateFind } from '../../../src/find/validate-find.ts';
+import { openEdit } from '../../../src/flows/interview/edit-find.ts';
+import { contentOf } from '../../../src/flows/queue/enqueue-finds.ts';
+import { validateAll } from '../../../src/flows/queue/validate-finds.ts';
+import { addImport, importOfFind, replaceImport } from '../../../src/outbox/entries.ts';
+import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { findByLocalId, insertFind, updateFind } from '../../../src/outbox/stored-finds.ts';
+import { tempOutbox } from '../../support/temp-outbox.ts';
+import { aFind, lookupTerm, PROFILE } from '../find/a-find.ts';
+
+const schema = await openFindSchema(PROFILE);
+const KNOWN = { schema, today: '2024-11-20', lookupTerm };
+
+function storeDraft(outbox: Outbox, find: Find): number {
+  const findId = insertFind(outbox, find);
+  addImport(outbox, findId, { document: null, documentSha512: null, digest: null, project: null, issues: [] });
+  return findId;
+}
+
+test('a find that is changed while it is validated is validated anew, and no older document comes back', () => {
+  using outbox = tempOutbox();
+  const find = aFind();
+  const findId = storeDraft(outbox, find);
+  const edited: Find = { ...find, elements: { ...find.elements, hloubka: 99 } };
+  let isFirst = true;
+  const beside: Outbox = {
+    ...outbox,
+    change: (work) => {
+      const entry = importOfFind(outbox, findId);
+      if (isFirst && entry !== undefined) {
+        isFirst = false;
+        updateFind(outbox, edited);
+        replaceImport(outbox, entry, contentOf(edited, validateFind(edited, KNOWN)));
+      }
+      return outbox.change(work);
+    },
+  };
+  const request = { finds: undefined, documents: [], terms: undefined, onProgress: () => {} };
+  expect(validateAll(beside, KNOWN, request)).toMatchObject({ valid: 1, invalid: 0 });
+  expect(isFirst).toBe(false);
+  expect(importOfFind(outbox, findId)?.document?.toString('utf8')).toContain('<svc:hloubka>99</svc:hloubka>');
+});
+
+test('an edit of a find that another pas has changed since is refused', () => {
+  using outbox = tempOutbox();
+  const find = aFind();
+  storeDraft(outbox, find);
+  const stored = findByLocalId(outbox, find.localId);
+  if (stored === undefined) throw new Error('the find is not stored');
+  const edit = openEdit({ outbox, known: KNOWN }, stored);
+  updateFind(outbox, { ...find, elements: { ...find.elements, pocet: '2' } });
+  expect(() => edit.bySettings(['depth_cm=7'])).toThrow(/changed K-017 in the meantime/);
+  expect(findByLocalId(outbox, find.localId)?.elements).toMatchObject({ hloubka: 25, pocet: '2' });
+});

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterEach, expect, test } from 'vitest';
+import { speak } from '../../../src/base/language.ts';
+import type { HttpRequest } from '../../../src/http/exchange.ts';
+import { bytesForm } from '../../../src/http/multipart.ts';
+import { openConnections } from '../../../src/http/send.ts';
+import { rawAnswer, startRawServer } from '../../support/raw-server.ts';
+import { PROJECT } from '../../support/run-pas.ts';
+
+const FORM = bytesForm(Buffer.from('<find/>'), { fileName: 'find.xml', contentType: 'application/xml' });
+
+afterEach(() => speak('en'));
+
+/** All bytes of the request, as they come over the wire. */
+async function bytesOf(request: Partial<HttpRequest>): Promise<string> {
+  const pieces: Buffer[] = [];
+  await using server = await startRawServer(
+    (socket) => socket.write(rawAnswer(200, 'ok')),
+    (bytes) => pieces.push(bytes),
+  );
+  const { send, close } = openConnections({ maxConnections: 1 });
+  await send({ method: 'GET', url: server.url, ...request });
+  await close();
+  return Buffer.concat(pieces).toString('latin1');
+}
+
+test.each(['POST', 'PATCH'] as const)('a %s without a body says that it has none, and sends none', async (method) => {
+  const bytes = await bytesOf({ method });
+  expect(bytes).toMatch(/^content-length: 0\r$/im);
+  expect(bytes).not.toMatch(/transfer-encoding|content-type/i);
+  expect(bytes).toMatch(/\r\n\r\n$/);
+});
+
+test('a GET says nothing of a body', async () => {
+  const bytes = await bytesOf({ method: 'GET' });
+  expect(bytes).not.toMatch(/content-length|transfer-encoding/i);
+  expect(bytes).toMatch(/\r\n\r\n$/);
+});
+
+test.each([
+  ['in memory', FORM],
+  ['that is read', { contentType: 'text/plain', lengthBytes: 4, open: () => Readable.from([Buffer.from('body')]) }],
+])('a body %s goes out with its length, in one piece', async (_name, body) => {
+  const bytes = await bytesOf({ method: 'POST', body });
+  expect(bytes).toMatch(new RegExp(`^content-length: ${body.lengthBytes}\r$`, 'im'));
+  expect(bytes).not.toMatch(/transfer-encoding/i);
+  expect(Buffer.byteLength(bytes.slice(bytes.indexOf('\r\n\r\n') + 4), 'latin1')).toBe(body.lengthBytes);
+});
+
+test.each([
+  ['a question', {}],
+  ['a write', { method: 'POST', body: FORM } as const],
+  ['a change without a body', { method: 'PATCH' } as const],
+])('%s names the program, its version and the language of its output', async (_name, request) => {
+  const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as { version: string };
+  const english = await bytesOf(request);
+  expect(english).toContain(`\r\nuser-agent: pas/${version}\r\n`);
+  expect(english).toContain('\r\naccept-language: en\r\n');
+  await speak('cs');
+  expect(await bytesOf(request)).toContain('\r\naccept-language: cs\r\n');
+});
+
+test('a request may ask for another language than that of the output', async () => {
+  const bytes = await bytesOf({ headers: { 'accept-language': 'de' } });
+  expect(bytes.match(/accept-language: .*/gi)).toEqual(['accept-language: de']);
+});

@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import type { AttemptOutcome } from '../../../src/base/outcomes.ts';
+import { entryBackoffMs } from '../../../src/base/retry-policy.ts';
+import { attemptsInARow, attemptsOf, consecutiveFailures, retryAt } from '../../../src/outbox/attempts.ts';
+import { settle } from '../../../src/outbox/claims.ts';
+import { entryById } from '../../../src/outbox/entries.ts';
+import { claimEntry } from '../../support/attempted-entries.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+
+/** An entry that was tried with these outcomes, a second apart; null: the attempt is open. */
+async function tried(outcomes: readonly (AttemptOutcome | null)[]) {
+  const clock = manualClock();
+  using outbox = tempOutbox(clock);
+  const { entryId } = queueImport(outbox, 'K-1');
+  for (const outcome of outcomes) {
+    const claimed = claimEntry(outbox, entryId);
+    if (outcome !== null) settle(outbox, claimed, { state: 'queued', reason: 'x', notBeforeAt: 0 }, { outcome });
+    await clock.advance(1000);
+  }
+  const entry = entryById(outbox, entryId);
+  if (entry === undefined) throw new Error('the entry is gone');
+  const attempts = attemptsOf(outbox, entry);
+  const refused = attemptsInARow(outbox, entry, 'unauthorised');
+  return { failures: consecutiveFailures(attempts), againInMs: retryAt(attempts) - clock.now() + 1000, refused };
+}
+
+test('what fails waits longer each time, half a minute at most, and from the eighth time on for minutes', () => {
+  expect([1, 2, 3, 4, 5, 6, 7].map(entryBackoffMs)).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
+  expect([8, 9, 10, 11, 12, 20].map((failures) => entryBackoffMs(failures) / 60_000)).toEqual([5, 10, 20, 40, 60, 60]);
+});
+
+describe('consecutive failures', () => {
+  test.each<AttemptOutcome>(['busy', 'cut', 'uncertain', 'orphaned', 'refused-by-intermediary'])(
+    'are those that came to nothing: %s',
+    async (outcome) => {
+      expect((await tried(['accepted', outcome, outcome])).failures).toBe(2);
+    },
+  );
+
+  test.each<AttemptOutcome>(['accepted', 'refused', 'already-applied'])(
+    'count from the last clear answer: %s',
+    async (outcome) => {
+      expect((await tried(['busy', 'busy', outcome, 'busy'])).failures).toBe(1);
+      expect((await tried(['busy', outcome])).failures).toBe(0);
+    },
+  );
+
+  test.each<AttemptOutcome>(['throttled', 'closed', 'not-delivered', 'not-sent', 'unauthorised', 'probe'])(
+    'are not those that were no matter of the entry: %s',
+    async (outcome) => {
+      expect((await tried(['busy', outcome, 'cut', outcome])).failures).toBe(2);
+    },
+  );
+
+  test('are not those that are still under way', async () => {
+    expect((await tried(['busy', null])).failures).toBe(1);
+  });
+});
+
+test('what is to be sent again may be at once, but after eight failures waits from the last of them on', async () => {
+  const busy = (times: number): AttemptOutcome[] => Array.from({ length: times }, () => 'busy');
+  expect((await tried(busy(7))).againInMs).toBeLessThan(0);
+  expect((await tried(busy(8))).againInMs).toBe(300_000);
+  expect((await tried([...busy(8), 'throttled'])).againInMs).toBe(299_000);
+  expect((await tried(busy(9))).againInMs).toBe(600_000);
+});
+
+test.each<[readonly (AttemptOutcome | null)[], number]>([
+  [[], 0],
+  [['unauthorised'], 1],
+  [['unauthorised', 'unauthorised'], 2],
+  [['unauthorised', 'cut'], 0],
+  [['unauthorised', 'cut', 'unauthorised'], 1],
+  [['unauthorised', 'unauthorised', null], 2],
+  [[null], 0],
+])('of %j, %i ended in a row for want of a sign-in', async (outcomes, count) => {
+  expect((await tried(outcomes)).refused).toBe(count);
+});

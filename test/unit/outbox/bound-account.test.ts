@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ConfigError } from '../../../src/base/errors.ts';
+import {
+  assertSameAccount,
+  bindAccount,
+  type KnownAccount,
+  knownAccount,
+  knownUsername,
+  rememberAccount,
+} from '../../../src/outbox/bound-account.ts';
+import { mergeJournal } from '../../../src/outbox/merge.ts';
+import { headerOf } from '../../../src/outbox/open-outbox.ts';
+import { completePull, pullWatermarkMs } from '../../../src/outbox/pulled.ts';
+import { ACCOUNT_ID, ADDRESS, BINDING, openAnew, openAt, tempFolder, tempOutbox, USERNAME } from '../../support/temp-outbox.ts';
+
+const EVA: KnownAccount = { identCely: ACCOUNT_ID, name: 'Eva', email: USERNAME, organisation: 'Museum', role: 'archaeologist' };
+
+function unbound() {
+  const folder = tempFolder();
+  return openAt(join(folder, 'outbox.sqlite'), join(folder, 'journal.sqlite'));
+}
+
+describe('what the service said of the account', () => {
+  test('is not known before it was asked', () => {
+    using outbox = unbound();
+    expect([knownAccount(outbox), knownUsername(outbox), headerOf(outbox).account]).toEqual([undefined, undefined, null]);
+  });
+
+  test('is brought up to date', () => {
+    using outbox = tempOutbox();
+    expect([knownAccount(outbox), knownUsername(outbox)]).toEqual([EVA, USERNAME]);
+    const promoted = { ...EVA, role: 'archivist', organisation: 'Institute' };
+    rememberAccount(outbox, 'eva.nova@example.org', promoted);
+    expect([knownAccount(outbox), knownUsername(outbox)]).toEqual([promoted, 'eva.nova@example.org']);
+  });
+
+  test('has no user name where a token alone was used', () => {
+    using outbox = tempOutbox();
+    rememberAccount(outbox, '', EVA);
+    expect(knownUsername(outbox)).toBeUndefined();
+  });
+
+  test('has everything pulled anew where its rights are others', () => {
+    using outbox = tempOutbox();
+    completePull(outbox, 5);
+    rememberAccount(outbox, USERNAME, { ...EVA, name: 'Eva Nová' });
+    expect(pullWatermarkMs(outbox)).toBe(5);
+    rememberAccount(outbox, USERNAME, { ...EVA, role: 'archivist' });
+    expect(pullWatermarkMs(outbox)).toBeUndefined();
+  });
+});
+
+describe('an outbox', () => {
+  test('is bound to the account that sends from it first, and refuses every other one', () => {
+    using outbox = unbound();
+    assertSameAccount(outbox, 'U-000009');
+    bindAccount(outbox, ACCOUNT_ID);
+    bindAccount(outbox, ACCOUNT_ID);
+    assertSameAccount(outbox, ACCOUNT_ID);
+    for (const act of [bindAccount, assertSameAccount]) expect(() => act(outbox, 'U-000009')).toThrow(ConfigError);
+    expect(headerOf(outbox)).toMatchObject({ ...BINDING, account: ACCOUNT_ID });
+    expect(outbox.sql(`select kind, body ->> 'address' from events`).raw().all()).toEqual([['bound', ADDRESS]]);
+  });
+
+  test('that was lost is bound to it again by the journal', () => {
+    using outbox = tempOutbox();
+    using anew = openAnew(outbox);
+    mergeJournal(anew, { withOpen: false });
+    expect(() => bindAccount(anew, 'U-000009')).toThrow(ConfigError);
+  });
+});

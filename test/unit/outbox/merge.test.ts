@@ -1,0 +1,497 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { sha512Of } from '../../../src/http/digest.ts';
+import { claim, recoverInFlight, settle } from '../../../src/outbox/claims.ts';
+import {
+  addNumber,
+  addPhoto,
+  allEntries,
+  entriesOfFind,
+  entryById,
+  importOfFind,
+  replaceImport,
+} from '../../../src/outbox/entries.ts';
+import type { Entry, ImportEntry } from '../../../src/outbox/entry.ts';
+import { mergeJournal, rebuildStates, thinDocuments } from '../../../src/outbox/merge.ts';
+import { headerOf, type Outbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
+import { rememberStanding } from '../../../src/outbox/pulled.ts';
+import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
+import { removeTarget } from '../../../src/outbox/removal.ts';
+import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
+import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
+import {
+  ACCOUNT_ID,
+  digestOf,
+  openAnew,
+  openAt,
+  queueImport,
+  type TempOutbox,
+  tempFolder,
+  tempOutbox,
+} from '../../support/temp-outbox.ts';
+
+const IDENT = 'C-202400101-N00001';
+const PHOTOGRAPH = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
+const LOCKED = { withOpen: true } as const;
+const UNLOCKED = { withOpen: false } as const;
+const UNCERTAIN = { state: 'uncertain', reason: 'no answer' } as const;
+const REFUSED = { state: 'refused', reason: 'no such period', issues: [] } as const;
+
+function entryOf(outbox: Outbox, id: number): Entry {
+  const entry = entryById(outbox, id);
+  if (entry === undefined) throw new Error('the entry is gone');
+  return entry;
+}
+
+function importOf(outbox: Outbox, localId: string): ImportEntry {
+  const find = findByLocalId(outbox, localId);
+  const entry = find === undefined ? undefined : importOfFind(outbox, find.id);
+  if (entry === undefined) throw new Error(`there is no find ${localId}`);
+  return entry;
+}
+
+function statesOf(outbox: Outbox): (string | null)[][] {
+  return allEntries(outbox).map(({ localId, kind, state, identCely }) => [localId, kind, state, identCely]);
+}
+
+/** Closes the outbox into one file and copies that. */
+function copyOf(outbox: TempOutbox): string {
+  const copy = join(tempFolder(), 'outbox.sqlite');
+  outbox.sql('pragma wal_checkpoint(truncate)').all();
+  copyFileSync(outbox.path, copy);
+  return copy;
+}
+
+/** What is at the service as far as this outbox knows: each identifier once for each attempt. */
+function sentTwice(outbox: Outbox): string[] {
+  return allEntries(outbox)
+    .filter(({ attempts }) => attempts > 1)
+    .map(({ localId }) => localId ?? '');
+}
+
+describe('an older copy of the outbox that was put back', () => {
+  test('knows after the merge what was accepted since, and nothing is uncertain', () => {
+    using outbox = tempOutbox();
+    const ids = ['K-1', 'K-2'].map((name) => queueImport(outbox, name).entryId);
+    const number = addNumber(outbox, { findId: importOf(outbox, 'K-1').findId, identCely: null }, 'A 1', '');
+    mergeJournal(outbox, LOCKED);
+    const copy = copyOf(outbox);
+    acceptEntry(outbox, ids[0] ?? 0, IDENT);
+    acceptEntry(outbox, number, IDENT);
+    const before = statesOf(outbox);
+
+    using old = openAt(copy, outbox.journal.path);
+    expect(statesOf(old).map(([, , state]) => state)).toEqual(['queued', 'queued', 'queued']);
+    expect(mergeJournal(old, UNLOCKED)).toEqual({ events: 4, restoredFinds: 0 });
+    expect(statesOf(old)).toEqual(before);
+    expect(allEntries(old).map(({ unknownAttempts }) => unknownAttempts)).toEqual([0, 0, 0]);
+    expect(mergeJournal(old, LOCKED)).toEqual({ events: 0, restoredFinds: 0 });
+  });
+
+  test('gets the finds that were entered and sent since', () => {
+    using outbox = tempOutbox();
+    const copy = copyOf(outbox);
+    acceptEntry(outbox, queueImport(outbox, 'K-new').entryId, IDENT);
+    using old = openAt(copy, outbox.journal.path);
+    expect(mergeJournal(old, UNLOCKED).restoredFinds).toBe(1);
+    expect(findByLocalId(old, 'K-new')?.elements).toEqual({ poznamka: 'K-new' });
+    expect(importOf(old, 'K-new')).toMatchObject({
+      state: 'accepted',
+      identCely: IDENT,
+      digest: digestOf('K-new'),
+      project: 'C-202400101',
+    });
+  });
+
+  test('with an import that was corrected since says what was sent, and what it is compared with', () => {
+    using outbox = tempOutbox();
+    const { entryId } = queueImport(outbox, 'K-1');
+    attemptEntry(outbox, entryId, REFUSED);
+    const copy = copyOf(outbox);
+    correct(outbox, entryId, 'corrected');
+    attemptEntry(outbox, entryId, UNCERTAIN);
+    using old = openAt(copy, outbox.journal.path);
+    mergeJournal(old, UNLOCKED);
+    expect(importOf(old, 'K-1')).toMatchObject({
+      state: 'uncertain',
+      digest: digestOf('corrected'),
+      document: Buffer.from('<document>corrected</document>'),
+    });
+  });
+
+  test('does not send again what a person decided since', () => {
+    using outbox = tempOutbox();
+    const { entryId } = queueImport(outbox, 'K-1');
+    attemptEntry(outbox, entryId, UNCERTAIN);
+    const copy = copyOf(outbox);
+    recordEvents(outbox, [
+      decisionAbout(outbox, entryOf(outbox, entryId), { answer: 'abandon', by: 'person', group: 'g' }, 'dropped'),
+    ]);
+    using old = openAt(copy, outbox.journal.path);
+    mergeJournal(old, UNLOCKED);
+    expect(importOf(old, 'K-1')).toMatchObject({ state: 'dropped', unknownAttempts: 1 });
+  });
+});
+
+describe('an outbox that was lost', () => {
+  test('comes back from the journal with all that was sent: finds, numbers and photographs', () => {
+    using outbox = tempOutbox();
+    const { findId, entryId } = queueImport(outbox, 'K-1');
+    acceptEntry(outbox, entryId, IDENT);
+    acceptEntry(outbox, addNumber(outbox, { findId, identCely: IDENT }, 'A 1', ''), IDENT);
+    attemptEntry(
+      outbox,
+      addPhoto(outbox, { findId, identCely: IDENT }, { ...PHOTOGRAPH, originalSha512: Buffer.alloc(64, 2), link: '/p/a.jpg' }),
+      UNCERTAIN,
+    );
+    acceptEntry(outbox, addNumber(outbox, { findId: null, identCely: 'C-1-N1' }, 'B 1', 'B 0'), 'C-1-N1');
+    using anew = openAnew(outbox);
+    expect(mergeJournal(anew, LOCKED)).toEqual({ events: 9, restoredFinds: 1 });
+    expect(statesOf(anew)).toEqual(statesOf(outbox));
+    const contents = (of: Outbox) =>
+      allEntries(of).map((entry) => [
+        entry.uuid,
+        entry.findUuid,
+        entry.kind === 'photo' ? entry.photograph : entry.kind === 'number' ? [entry.value, entry.expects] : entry.document,
+      ]);
+    expect(contents(anew)).toEqual(contents(outbox));
+    expect(headerOf(anew).account).toBe(ACCOUNT_ID);
+  });
+
+  test('comes back with what was sent last where a find was corrected after a refusal', () => {
+    using outbox = tempOutbox();
+    const { entryId } = queueImport(outbox, 'K-1');
+    attemptEntry(outbox, entryId, REFUSED);
+    correct(outbox, entryId, 'corrected');
+    acceptEntry(outbox, entryId, IDENT);
+    using anew = openAnew(outbox);
+    mergeJournal(anew, LOCKED);
+    expect(importOf(anew, 'K-1')).toMatchObject({ state: 'accepted', attempts: 2, digest: digestOf('corrected') });
+  });
+
+  test('knows its finds when the same table is imported again before the merge', () => {
+    using outbox = tempOutbox();
+    const { findId, entryId } = queueImport(outbox, 'K-1');
+    acceptEntry(outbox, entryId, IDENT);
+    const sent = [
+      addNumber(outbox, { findId, identCely: IDENT }, 'A 1', ''),
+      addPhoto(outbox, { findId, identCely: IDENT }, PHOTOGRAPH),
+    ];
+    for (const id of sent) acceptEntry(outbox, id, IDENT);
+
+    using anew = openAnew(outbox);
+    const again = queueImport(anew, 'K-1');
+    addNumber(anew, { findId: again.findId, identCely: null }, 'A 1', '');
+    addPhoto(anew, { findId: again.findId, identCely: null }, PHOTOGRAPH);
+    addPhoto(anew, { findId: again.findId, identCely: null }, { ...PHOTOGRAPH, sha512: Buffer.alloc(64, 9) });
+    expect(importOf(anew, 'K-1').uuid).not.toBe(entryOf(outbox, entryId).uuid);
+    expect(mergeJournal(anew, UNLOCKED).restoredFinds).toBe(0);
+    expect(statesOf(anew)).toEqual([...statesOf(outbox), ['K-1', 'photo', 'queued', IDENT]]);
+    expect(findByLocalId(anew, 'K-1')?.uuid).toBe(findByLocalId(outbox, 'K-1')?.uuid);
+    expect(sentTwice(anew)).toEqual([]);
+  });
+
+  test('asks about a find of the same local id that reads otherwise, and gives back the one that was sent under another', () => {
+    using outbox = tempOutbox();
+    acceptEntry(outbox, queueImport(outbox, 'K-1').entryId, IDENT);
+    using anew = openAnew(outbox);
+    const { entryId } = queueImport(anew, 'K-1', 'C-202400101', 'another find');
+    queueImport(anew, 'K-1-2');
+    expect(mergeJournal(anew, UNLOCKED).restoredFinds).toBe(1);
+    expect(importOf(anew, 'K-1')).toMatchObject({ state: 'queued', held: { basis: 'local-id-in-use', candidates: ['K-1'] } });
+    expect(importOf(anew, 'K-1-3')).toMatchObject({ state: 'accepted', identCely: IDENT });
+    expect(
+      claim(anew, entryId, () => {
+        throw new Error('not reached');
+      }),
+    ).toBeUndefined();
+  });
+
+  test('asks also after the find was changed, and about a draft', () => {
+    using outbox = tempOutbox();
+    acceptEntry(outbox, queueImport(outbox, 'K-1').entryId, IDENT);
+    using anew = openAnew(outbox);
+    const { entryId } = queueImport(anew, 'K-1', 'C-202400101', 'another find');
+    mergeJournal(anew, UNLOCKED);
+    for (const document of [Buffer.from('<edited/>'), null, Buffer.from('<again/>')]) {
+      const content = {
+        document,
+        documentSha512: document === null ? null : sha512Of(document),
+        digest: 'x',
+        project: 'C-1',
+        issues: [],
+      };
+      replaceImport(anew, entryOf(anew, entryId) as ImportEntry, content);
+      expect(entryOf(anew, entryId).held).toMatchObject({ basis: 'local-id-in-use' });
+    }
+  });
+
+  test('loses nothing where both finds of one local id were sent already', () => {
+    using outbox = tempOutbox();
+    acceptEntry(outbox, queueImport(outbox, 'K-1').entryId, IDENT);
+    using anew = openAnew(outbox);
+    // Sent with another journal, as after an adoption.
+    const elsewhere = tempOutbox();
+    updateHeader(anew, { journal: elsewhere.journal.id });
+    acceptEntry({ ...anew, journal: elsewhere.journal }, queueImport(anew, 'K-1').entryId, 'C-202400101-N00002');
+    elsewhere[Symbol.dispose]();
+    expect(mergeJournal(anew, LOCKED).restoredFinds).toBe(1);
+    expect(statesOf(anew)).toEqual([
+      ['K-1', 'import', 'accepted', 'C-202400101-N00002'],
+      ['K-1-2', 'import', 'accepted', IDENT],
+    ]);
+  });
+
+  test('has its removed finds as dropped ones', () => {
+    using outbox = tempOutbox();
+    const { findId, entryId } = queueImport(outbox, 'K-1');
+    attemptEntry(outbox, entryId, REFUSED);
+    removeTarget(outbox, { findId, identCely: null });
+    using anew = openAnew(outbox);
+    mergeJournal(anew, LOCKED);
+    expect(importOf(anew, 'K-1').state).toBe('dropped');
+  });
+});
+
+describe('an attempt without an answer', () => {
+  test('is merged under the lock only, and is there for the next merge until then', () => {
+    using outbox = tempOutbox();
+    const ids = ['K-1', 'K-2', 'K-3'].map((name) => queueImport(outbox, name).entryId);
+    const copy = copyOf(outbox);
+    acceptEntry(outbox, ids[0] ?? 0, IDENT);
+    const open = claimEntry(outbox, ids[1] ?? 0);
+    acceptEntry(outbox, ids[2] ?? 0, 'C-202400101-N00003');
+
+    using old = openAt(copy, outbox.journal.path);
+    const states = () => allEntries(old).map(({ state }) => state);
+    mergeJournal(old, UNLOCKED);
+    expect(states()).toEqual(['accepted', 'queued', 'accepted']);
+    const { mergedSeq } = headerOf(old);
+    mergeJournal(old, UNLOCKED);
+    expect(headerOf(old).mergedSeq).toBe(mergedSeq);
+    settle(outbox, open, { state: 'accepted', identCely: 'C-202400101-N00002' }, { outcome: 'accepted' });
+    mergeJournal(old, UNLOCKED);
+    expect(statesOf(old)).toEqual(statesOf(outbox));
+    expect(headerOf(old).mergedSeq).toBeGreaterThan(mergedSeq);
+  });
+
+  test('is uncertain under the lock, since nobody waits for its answer any more', () => {
+    using outbox = tempOutbox();
+    const { entryId } = queueImport(outbox, 'K-1');
+    const copy = copyOf(outbox);
+    const open = claimEntry(outbox, entryId);
+    using old = openAt(copy, outbox.journal.path);
+    mergeJournal(old, LOCKED);
+    recoverInFlight(old);
+    expect(importOf(old, 'K-1').state).toBe('uncertain');
+    // The answer comes all the same.
+    settle(outbox, open, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
+    mergeJournal(old, LOCKED);
+    expect(importOf(old, 'K-1')).toMatchObject({ state: 'accepted', identCely: IDENT, unknownAttempts: 0 });
+  });
+
+  test('that is the first event moves the watermark not at all', () => {
+    using outbox = tempOutbox();
+    mergeJournal(outbox, LOCKED);
+    const { entryId } = queueImport(outbox, 'K-1');
+    const copy = copyOf(outbox);
+    claimEntry(outbox, entryId);
+    using old = openAt(copy, outbox.journal.path);
+    const before = headerOf(old).mergedSeq;
+    expect(mergeJournal(old, UNLOCKED).events).toBe(0);
+    expect(headerOf(old).mergedSeq).toBe(before);
+    expect(mergeJournal(old, LOCKED).events).toBe(1);
+  });
+});
+
+describe('two copies on one machine', () => {
+  test('that are pushed in turn send nothing twice', () => {
+    using first = tempOutbox();
+    for (const name of ['K-1', 'K-2', 'K-3', 'K-4']) queueImport(first, name);
+    using second = openAt(copyOf(first), first.journal.path);
+    let made = 0;
+    for (const [outbox, names] of [
+      [first, ['K-1', 'K-2']],
+      [second, ['K-2', 'K-3']],
+      [first, ['K-3', 'K-4']],
+      [second, ['K-1', 'K-4']],
+    ] as const) {
+      mergeJournal(outbox, LOCKED);
+      for (const name of names)
+        if (importOf(outbox, name).state === 'queued') acceptEntry(outbox, importOf(outbox, name).id, `C-202400101-N${++made}`);
+    }
+    mergeJournal(first, LOCKED);
+    expect(made).toBe(4);
+    expect(statesOf(first)).toEqual(statesOf(second));
+    expect([...sentTwice(first), ...sentTwice(second)]).toEqual([]);
+  });
+
+  test('into which the same table was imported send its finds once', () => {
+    using first = tempOutbox();
+    using second = openAt(copyOf(first), first.journal.path);
+    acceptEntry(first, queueImport(first, 'K-1').entryId, IDENT);
+    queueImport(second, 'K-1');
+    mergeJournal(second, LOCKED);
+    expect(statesOf(second)).toEqual([['K-1', 'import', 'accepted', IDENT]]);
+    expect(importOf(second, 'K-1').uuid).toBe(importOf(first, 'K-1').uuid);
+  });
+
+  test('with different decisions at the same place agree on what holds', () => {
+    using first = tempOutbox();
+    const { entryId } = queueImport(first, 'K-1');
+    attemptEntry(first, entryId, UNCERTAIN);
+    using second = openAt(copyOf(first), first.journal.path);
+    const decide = (outbox: Outbox, answer: 'abandon' | 'send') => {
+      const entry = importOf(outbox, 'K-1');
+      recordEvents(outbox, [decisionAbout(outbox, entry, { answer, by: 'person', group: answer }, answer)]);
+    };
+    decide(first, 'abandon');
+    decide(second, 'send');
+    for (const outbox of [first, second, first]) mergeJournal(outbox, LOCKED);
+    expect(importOf(first, 'K-1').state).toBe(importOf(second, 'K-1').state);
+  });
+});
+
+describe('documents that were thinned away', () => {
+  const show = (outbox: Outbox, identCely: string) =>
+    rememberStanding(outbox, { identCely, standing: 'shown', datestampMs: 1, shown: { stav: 1, record: {} } });
+
+  /** K-1 accepted and shown, K-2 accepted, K-3 uncertain; a photograph of K-1. */
+  function season(): TempOutbox {
+    const outbox = tempOutbox();
+    const { findId, entryId } = queueImport(outbox, 'K-1');
+    acceptEntry(outbox, entryId, IDENT);
+    acceptEntry(outbox, addPhoto(outbox, { findId, identCely: IDENT }, PHOTOGRAPH), IDENT);
+    acceptEntry(outbox, queueImport(outbox, 'K-2').entryId, 'C-202400101-N00002');
+    attemptEntry(outbox, queueImport(outbox, 'K-3').entryId, UNCERTAIN);
+    show(outbox, IDENT);
+    show(outbox, 'C-202400101-N00003');
+    rememberStanding(outbox, { identCely: 'C-202400101-N00002', standing: 'withheld', datestampMs: 1 });
+    return outbox;
+  }
+
+  const kept = (outbox: TempOutbox) =>
+    outbox.journal
+      .eventsSince(headerOf(outbox).outbox, 0)
+      .flatMap(({ event }) =>
+        event.kind === 'attempted' && event.body.entryKind === 'import'
+          ? [[event.body.localId, event.body.content !== null, event.body.digest !== null]]
+          : [],
+      );
+
+  test('are those of accepted records that the service shows; their digests stay', () => {
+    using outbox = season();
+    const before = outbox.sql('select count(*) from events').pluck().get();
+    expect([thinDocuments(outbox), thinDocuments(outbox)]).toEqual([1, 0]);
+    expect(kept(outbox)).toEqual([
+      ['K-1', false, true],
+      ['K-2', true, true],
+      ['K-3', true, true],
+    ]);
+    const here = outbox
+      .sql(`select body ->> 'localId', body ->> 'content' is null from events where body ->> 'entryKind' = 'import'`)
+      .raw()
+      .all();
+    expect(here).toEqual([
+      ['K-1', 1],
+      ['K-2', 0],
+      ['K-3', 0],
+    ]);
+    expect(outbox.sql('select count(*) from events').pluck().get()).toBe(before);
+    expect(rebuildStates(outbox)).toEqual([]);
+    expect(importOf(outbox, 'K-1').document).not.toBeNull();
+  });
+
+  test('are no loss where the table is imported again: nothing is sent twice, with its photographs', () => {
+    using outbox = season();
+    thinDocuments(outbox);
+    using anew = openAnew(outbox);
+    expect(mergeJournal(anew, UNLOCKED).restoredFinds).toBe(2);
+    expect(findByLocalId(anew, 'K-1')).toBeUndefined();
+    const { findId } = queueImport(anew, 'K-1');
+    addPhoto(anew, { findId, identCely: null }, PHOTOGRAPH);
+    mergeJournal(anew, LOCKED);
+    expect(
+      entriesOfFind(anew, findId)
+        .map(({ kind, state, identCely }) => [kind, state, identCely])
+        .sort(),
+    ).toEqual([
+      ['import', 'accepted', IDENT],
+      ['photo', 'accepted', IDENT],
+    ]);
+    expect(allEntries(anew).filter(({ state }) => state === 'queued')).toEqual([]);
+    expect(mergeJournal(anew, LOCKED)).toEqual({ events: 0, restoredFinds: 0 });
+  });
+
+  test('have a person asked once about a find of the same local id that reads otherwise', () => {
+    using outbox = season();
+    thinDocuments(outbox);
+    using anew = openAnew(outbox);
+    const { entryId } = queueImport(anew, 'K-1', 'C-202400101', 'another find');
+    mergeJournal(anew, LOCKED);
+    const { held } = entryOf(anew, entryId);
+    expect(held).toMatchObject({ basis: 'local-id-in-use' });
+    const decided = { answer: 'send', by: 'person', group: 'g', candidates: held?.candidates ?? [] } as const;
+    recordEvents(anew, [decisionAbout(anew, entryOf(anew, entryId), decided, 'send')]);
+    anew.sql('update entries set held = null where id = ?').run(entryId);
+    mergeJournal(anew, LOCKED);
+    expect(entryOf(anew, entryId)).toMatchObject({ state: 'queued', held: null });
+  });
+});
+
+describe('states', () => {
+  test('are brought up to date with the events, and whatever was wrong is named', () => {
+    using outbox = tempOutbox();
+    const ids = ['K-1', 'K-2', 'K-3'].map((name) => queueImport(outbox, name).entryId);
+    acceptEntry(outbox, ids[0] ?? 0, IDENT);
+    attemptEntry(outbox, ids[1] ?? 0, UNCERTAIN);
+    const before = statesOf(outbox);
+    outbox.sql(`update entries set state = 'queued', attempts = 7 where id in (1, 2)`).run();
+    outbox.sql(`update entries set state = 'dropped' where id = 3`).run();
+    expect(rebuildStates(outbox)).toEqual(['K-1', 'K-2', 'K-3']);
+    expect(statesOf(outbox)).toEqual(before);
+    expect(rebuildStates(outbox)).toEqual([]);
+  });
+});
+
+test('thousands of events are merged in a time that grows with their number', () => {
+  using outbox = tempOutbox();
+  const count = 1000;
+  // Without waiting for the disk.
+  outbox.sql('pragma synchronous = off').run();
+  const events = outbox.change(() =>
+    Array.from({ length: count }, (_, at) => {
+      const { entryId } = queueImport(outbox, `K-${at}`);
+      acceptEntry({ ...outbox, journal: { ...outbox.journal, append: () => {} } }, entryId, `C-202400101-N${at}`);
+      return entryId;
+    }),
+  );
+  outbox.sql('update events set in_journal = 0').run();
+  mergeJournal(outbox, LOCKED);
+  using anew = openAnew(outbox);
+  const statements = (size: number): number => {
+    let run = 0;
+    const counting: Outbox = {
+      ...anew,
+      sql: (text) => {
+        run += 1;
+        return anew.sql(text);
+      },
+    };
+    const some = { ...anew.journal, eventsSince: (id: string, seq: number) => anew.journal.eventsSince(id, seq).slice(0, size) };
+    mergeJournal({ ...counting, journal: some }, LOCKED);
+    return run;
+  };
+  const [few, many] = [statements(200), statements(1800)];
+  expect(events).toHaveLength(count);
+  expect(many).toBeLessThan(10 * few);
+  mergeJournal(anew, LOCKED);
+  expect(statesOf(anew)).toEqual(statesOf(outbox));
+}, 30_000);
+
+function correct(outbox: Outbox, id: number, text: string): void {
+  const document = Buffer.from(`<document>${text}</document>`);
+  const content = { document, documentSha512: sha512Of(document), digest: digestOf(text), project: 'C-202400101', issues: [] };
+  replaceImport(outbox, entryOf(outbox, id) as ImportEntry, content);
+}

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { addNumber, addPhoto, entryById, schedule } from '../../../src/outbox/entries.ts';
+import type { NumberEntry } from '../../../src/outbox/entry.ts';
+import { effectiveNumbers, lastNumber, latestNumber, numbersOf, supersedeEarlierNumbers } from '../../../src/outbox/numbers.ts';
+import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
+import { tempOutbox } from '../../support/temp-outbox.ts';
+
+const IDENT = 'C-202400101-N00001';
+const OTHER = 'C-202400101-N00002';
+const REFUSED = { state: 'refused', reason: 'said', issues: [] } as const;
+
+const add = (outbox: Outbox, value: string, identCely = IDENT): number =>
+  addNumber(outbox, { findId: null, identCely }, value, '');
+const stateOf = (outbox: Outbox, id: number): string | undefined => entryById(outbox, id)?.state;
+
+test('the numbers of a record are those that were not dropped or refused', () => {
+  using outbox = tempOutbox();
+  attemptEntry(outbox, add(outbox, 'ONE'), REFUSED);
+  add(outbox, 'TWO');
+  add(outbox, 'OTHER', OTHER);
+  const target = { findId: null, identCely: IDENT };
+  expect(numbersOf(outbox, target).map(({ value }) => value)).toEqual(['ONE', 'TWO']);
+  expect(lastNumber(outbox, target, [])?.value).toBe('TWO');
+  expect(lastNumber(outbox, target, ['queued'])?.value).toBe('ONE');
+  expect(lastNumber(outbox, target, ['refused', 'queued'])).toBeUndefined();
+  expect(effectiveNumbers(outbox).map(({ value }) => value)).toEqual(['TWO', 'OTHER']);
+  const photo = entryById(
+    outbox,
+    addPhoto(outbox, target, { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64), sizeBytes: 1 }),
+  );
+  const entry = entryById(outbox, add(outbox, 'THREE')) as NumberEntry;
+  if (photo === undefined) throw new Error('the entry is gone');
+  expect(
+    latestNumber([entry, { ...entry, state: 'dropped', value: 'x' }, { ...entry, state: 'refused', value: 'y' }, photo]),
+  ).toBe('THREE');
+  expect(latestNumber([photo])).toBeUndefined();
+});
+
+test('numbers before one that is sent are dropped, those of its record and of no other, also refused ones', () => {
+  using outbox = tempOutbox();
+  const refused = add(outbox, 'ZERO');
+  attemptEntry(outbox, refused, REFUSED);
+  const [first, other] = [add(outbox, 'ONE'), add(outbox, 'OTHER', OTHER)];
+  const last = add(outbox, 'TWO');
+  acceptEntry(outbox, last, IDENT);
+  const later = add(outbox, 'THREE');
+  supersedeEarlierNumbers(outbox);
+  expect([refused, first, other, last, later].map((id) => stateOf(outbox, id))).toEqual([
+    'dropped',
+    'dropped',
+    'queued',
+    'accepted',
+    'queued',
+  ]);
+  expect(`${entryById(outbox, first)?.reason}`).toBe('a later number of the record takes its place');
+});
+
+test('numbers are dropped of one record alone where only that is asked for, and not for one that a person is asked about', () => {
+  using outbox = tempOutbox();
+  const numbers = [IDENT, OTHER].map((ident) => [add(outbox, 'ONE', ident), add(outbox, 'TWO', ident)] as const);
+  const states = () => numbers.map(([first]) => stateOf(outbox, first));
+  schedule(outbox, numbers[0]?.[1] ?? 0, { held: { basis: 'number-changed', question: '?', candidates: ['x'] } });
+  supersedeEarlierNumbers(outbox);
+  expect(states()).toEqual(['queued', 'queued']);
+  schedule(outbox, numbers[0]?.[1] ?? 0, { held: null });
+  // Accepted without the claim that drops those before it.
+  outbox.sql(`update entries set state = 'accepted' where value = 'TWO'`).run();
+  supersedeEarlierNumbers(outbox, OTHER);
+  expect(states()).toEqual(['queued', 'dropped']);
+  supersedeEarlierNumbers(outbox);
+  expect(states()).toEqual(['dropped', 'dropped']);
+});

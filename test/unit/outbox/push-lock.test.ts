@@ -1,0 +1,301 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { OutboxLeasedError } from '../../../src/base/errors.ts';
+import { acquirePushLock, isPushRunning, type PushLock, withPushLock } from '../../../src/outbox/push-lock.ts';
+import { acquireLockFile, type LockFile } from '../../../src/store/lock-file.ts';
+import { canLimitFiles, withFilesUpTo } from '../../support/file-limit.ts';
+import { canMakeNameSpaces, type LockProcess, NAME_SPACE, type Refusal, startLockProcess } from '../../support/lock-process.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { tempFolder } from '../../support/temp-outbox.ts';
+
+const SINCE = '2024-06-01T00:00:00.000Z';
+const HOLDER = { pid: 10, host: 'laptop' };
+
+const started: LockProcess[] = [];
+const taken: PushLock[] = [];
+
+afterEach(async () => {
+  for (const lock of taken.splice(0)) lock.release();
+  await Promise.all(started.splice(0).map((each) => each.kill()));
+});
+
+async function start(options: Parameters<typeof startLockProcess>[0] = {}): Promise<LockProcess> {
+  const process = await startLockProcess(options);
+  started.push(process);
+  return process;
+}
+
+async function kill(process: LockProcess): Promise<void> {
+  started.splice(started.indexOf(process), 1);
+  await process.kill();
+}
+
+function anOutbox() {
+  const place = { folder: join(tempFolder(), 'outboxes'), outboxId: randomUUID() };
+  const path = (ending: string): string => join(place.folder, `${place.outboxId}.${ending}`);
+  const options = { ...place, clock: manualClock(), holder: HOLDER };
+  const take = (): PushLock => {
+    const lock = acquirePushLock(options);
+    taken.push(lock);
+    return lock;
+  };
+  return { place, options, take, lockPath: path('lock'), holderPath: path('holder') };
+}
+
+function errorOf(work: () => unknown): OutboxLeasedError {
+  try {
+    work();
+  } catch (thrown) {
+    if (thrown instanceof OutboxLeasedError) return thrown;
+    throw thrown;
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('the lock of an outbox', () => {
+  test('refuses a second one, which is told the process, the computer and the start of the first', () => {
+    const { take } = anOutbox();
+    take();
+    const error = errorOf(take);
+    expect(error.message).toBe(`Another pas holds this outbox: process 10 on laptop, since ${SINCE}.`);
+    expect(error.hint).toBe('Wait until it is done. Two pushes of one outbox would send finds twice.');
+    expect(error).toMatchObject({ code: 'outbox-leased', exitCode: 11 });
+  });
+
+  test('is free when it is released, and leaves an empty file and no text', () => {
+    const { take, place, lockPath } = anOutbox();
+    take().release();
+    expect(readdirSync(place.folder)).toEqual([`${place.outboxId}.lock`]);
+    expect(readFileSync(lockPath)).toHaveLength(0);
+    take();
+  });
+
+  test('that is released twice leaves the next holder its lock and its text', () => {
+    const { take, holderPath } = anOutbox();
+    const first = take();
+    first.release();
+    take();
+    first.release();
+    expect(errorOf(take).message).toMatch(/process 10/);
+    expect(existsSync(holderPath)).toBe(true);
+  });
+
+  test('of one outbox leaves another one in the same folder free', () => {
+    const { take, options } = anOutbox();
+    take();
+    acquirePushLock({ ...options, outboxId: randomUUID() }).release();
+  });
+
+  test.each([
+    ['is missing', undefined],
+    ['is empty', ''],
+    ['was written in part', 'process 10 on'],
+    ['is of another program', 'process ten on laptop since yesterday\n'],
+    ['has several lines', `process 10 on laptop since ${SINCE}\nand more\n`],
+  ])('is held also where the text %s, and the message then names no process', (_, text) => {
+    const { take, holderPath, lockPath, place } = anOutbox();
+    mkdirSync(place.folder);
+    const lock = acquireLockFile(lockPath);
+    if (text !== undefined) writeFileSync(holderPath, text);
+    const error = errorOf(take);
+    expect(error.message).toBe('Another pas holds this outbox.');
+    expect(error.hint).toMatch(/locks may not function on this disk: run `pas doctor`/);
+    lock?.release();
+  });
+
+  test('names the computer as it is called, also with blanks in its name', () => {
+    const { take, options } = anOutbox();
+    taken.push(acquirePushLock({ ...options, holder: { pid: 7, host: 'Eva’s new laptop' } }));
+    expect(errorOf(take).message).toBe(`Another pas holds this outbox: process 7 on Eva’s new laptop, since ${SINCE}.`);
+  });
+
+  test('is taken where a folder stands in the place of the text, which is no evidence', () => {
+    const { take, holderPath } = anOutbox();
+    mkdirSync(join(holderPath, 'inside'), { recursive: true });
+    take().release();
+    take();
+    expect(errorOf(take).message).toBe('Another pas holds this outbox.');
+  });
+
+  test.skipIf(!canLimitFiles)('is taken where no text can be written, and the text of an earlier holder goes', async () => {
+    const { take, holderPath, place } = anOutbox();
+    mkdirSync(place.folder);
+    writeFileSync(holderPath, `process 4711 on office since ${SINCE}\n`);
+    await withFilesUpTo(0, take);
+    expect(errorOf(take).message).toBe('Another pas holds this outbox.');
+  });
+
+  test('is not refused by a command that only looks if it is held', () => {
+    const { options, place, lockPath } = anOutbox();
+    mkdirSync(place.folder);
+    const looking = acquireLockFile(lockPath) as LockFile;
+    const clock = { ...options.clock, hold: () => looking.release() };
+    taken.push(acquirePushLock({ ...options, clock }));
+  });
+
+  test('waits for nothing else: it is refused after less than a tenth of a second', () => {
+    const { take, options } = anOutbox();
+    take();
+    const before = options.clock.monotonicMs();
+    errorOf(take);
+    expect(options.clock.monotonicMs() - before).toBeLessThan(100);
+  });
+});
+
+describe('work under the lock', () => {
+  test('has it to its end and gives back its result', async () => {
+    const { options, take } = anOutbox();
+    const done = await withPushLock(options, async () => {
+      await Promise.resolve();
+      expect(isPushRunning(options)).toBe(true);
+      return 'sent';
+    });
+    expect(done).toBe('sent');
+    take();
+  });
+
+  test('that fails gives it up', async () => {
+    const { options, take } = anOutbox();
+    await expect(withPushLock(options, () => Promise.reject(new Error('cut off')))).rejects.toThrow('cut off');
+    take();
+  });
+
+  test('does not begin where it is held', async () => {
+    const { options, take } = anOutbox();
+    take();
+    let hasBegun = false;
+    const work = async (): Promise<void> => {
+      hasBegun = true;
+    };
+    await expect(withPushLock(options, work)).rejects.toThrow(OutboxLeasedError);
+    expect(hasBegun).toBe(false);
+  });
+});
+
+describe('a push that runs', () => {
+  test('is looked for without a trace on disk', () => {
+    const { options, place } = anOutbox();
+    expect(isPushRunning(options)).toBe(false);
+    expect(existsSync(place.folder)).toBe(false);
+  });
+
+  test('is seen in this process and in another one, which keep their locks', async () => {
+    const { options, take, place } = anOutbox();
+    const other = await start();
+    const lock = take();
+    expect(isPushRunning(options)).toBe(true);
+    expect(await other.say({ order: 'running', ...place })).toBe(true);
+    lock.release();
+    expect(await other.say({ order: 'running', ...place })).toBe(false);
+    expect(await other.say({ order: 'acquire', ...place })).toBe('acquired');
+    expect(isPushRunning(options)).toBe(true);
+    expect(errorOf(take).message).toContain(`process ${other.pid} on laptop`);
+  });
+
+  test('is not seen in the text of a holder', () => {
+    const { options, place, holderPath } = anOutbox();
+    mkdirSync(place.folder);
+    writeFileSync(holderPath, `process ${process.pid} on laptop since ${SINCE}\n`);
+    expect(isPushRunning(options)).toBe(false);
+  });
+
+  test('is not seen in a file that is no lock', () => {
+    const { options, place, lockPath } = anOutbox();
+    mkdirSync(place.folder);
+    writeFileSync(lockPath, 'something else');
+    expect(isPushRunning(options)).toBe(false);
+  });
+});
+
+describe('between processes', () => {
+  test('one that asks in vain takes no lock from the process it runs in', async () => {
+    const { take, place, options } = anOutbox();
+    const other = await start();
+    take();
+    errorOf(take);
+    expect(isPushRunning(options)).toBe(true);
+    expect(await other.say({ order: 'acquire', ...place })).toMatchObject({ exitCode: 11 });
+  });
+
+  test('a process that is killed holds nothing, though its text stays', async () => {
+    const { take, place, holderPath } = anOutbox();
+    const other = await start();
+    expect(await other.say({ order: 'acquire', ...place })).toBe('acquired');
+    errorOf(take);
+    await kill(other);
+    expect(readFileSync(holderPath, 'utf8')).toContain(`process ${other.pid} on laptop since`);
+    take();
+    expect(errorOf(take).message).toContain('process 10 on laptop');
+  });
+
+  test('a process that is killed holds nothing, though its text names a process that runs', async () => {
+    const { take, place, holderPath } = anOutbox();
+    const other = await start();
+    await other.say({ order: 'acquire', ...place });
+    await kill(other);
+    writeFileSync(holderPath, `process ${process.pid} on laptop since ${SINCE}\n`);
+    take();
+  });
+
+  test('a lock is kept that the program does not look at again', async () => {
+    const { take, place } = anOutbox();
+    const other = await start({ nodeFlags: ['--expose-gc'] });
+    expect(await other.say({ order: 'acquire', ...place, keep: false })).toBe('acquired');
+    expect(await other.say({ order: 'collect' })).toBe('collected');
+    expect(await other.say({ order: 'collect' })).toBe('collected');
+    errorOf(take);
+  });
+
+  test('of eight that race exactly one gets it, every time', async () => {
+    const racers = await Promise.all(Array.from({ length: 8 }, () => start()));
+    for (let round = 0; round < 10; round += 1) {
+      const { place } = anOutbox();
+      const answers = await Promise.all(racers.map((each) => each.say({ order: 'acquire', ...place })));
+      expect(answers.filter((each) => each === 'acquired')).toHaveLength(1);
+      expect(answers.filter((each) => (each as Refusal).exitCode === 11)).toHaveLength(7);
+      await Promise.all(racers.map((each) => each.say({ order: 'release' })));
+    }
+  });
+
+  test('of eight that race for what a killed process held exactly one gets it', async () => {
+    const { place } = anOutbox();
+    const [holder, ...racers] = await Promise.all(Array.from({ length: 9 }, () => start()));
+    if (holder === undefined) throw new Error('no process was started');
+    await holder.say({ order: 'acquire', ...place });
+    await kill(holder);
+    const answers = await Promise.all(racers.map((each) => each.say({ order: 'acquire', ...place })));
+    expect(answers.filter((each) => each === 'acquired')).toHaveLength(1);
+  });
+
+  // A container has process numbers of its own, so the number in the text is another one's here.
+  describe.skipIf(!canMakeNameSpaces)('that count processes differently', () => {
+    test('a container keeps this process out, and holds nothing when it is killed', async () => {
+      const { take, place } = anOutbox();
+      const inside = await start({ within: NAME_SPACE });
+      expect(await inside.say({ order: 'acquire', ...place })).toBe('acquired');
+      expect(errorOf(take).message).toContain('process 1 on laptop');
+      await kill(inside);
+      take();
+    });
+
+    test('this process keeps a container out', async () => {
+      const { take, place } = anOutbox();
+      const inside = await start({ within: NAME_SPACE });
+      const lock = take();
+      expect(await inside.say({ order: 'acquire', ...place })).toMatchObject({ exitCode: 11 });
+      lock.release();
+      expect(await inside.say({ order: 'acquire', ...place })).toBe('acquired');
+    });
+
+    test('two containers keep one another out', async () => {
+      const { place } = anOutbox();
+      const [one, other] = [await start({ within: NAME_SPACE }), await start({ within: NAME_SPACE })];
+      expect(await one.say({ order: 'acquire', ...place })).toBe('acquired');
+      expect(await other.say({ order: 'acquire', ...place })).toMatchObject({ exitCode: 11 });
+      await kill(one);
+      expect(await other.say({ order: 'acquire', ...place })).toBe('acquired');
+    });
+  });
+});

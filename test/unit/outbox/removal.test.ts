@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import { addNumber, addPhoto, allEntries, entryById } from '../../../src/outbox/entries.ts';
+import { mergeJournal } from '../../../src/outbox/merge.ts';
+import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
+import { removable, removeTarget, unhideFind, usedPhotographs } from '../../../src/outbox/removal.ts';
+import { allFinds, countFinds, findByLocalId, latestFinds } from '../../../src/outbox/stored-finds.ts';
+import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
+import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+
+const IDENT = 'C-202400101-N00001';
+const PHOTOGRAPH = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
+const REFUSED = { state: 'refused', reason: 'no', issues: [] } as const;
+
+function queued(outbox: Outbox) {
+  const { findId, entryId } = queueImport(outbox, 'K-1');
+  const target = { findId, identCely: null };
+  const photo = addPhoto(outbox, target, PHOTOGRAPH);
+  addNumber(outbox, target, 'A 1', '');
+  return { findId, entryId, photo, target };
+}
+
+describe('a find that was never sent', () => {
+  test('is removed with all that waits for it, and its local id is free again', () => {
+    using outbox = tempOutbox();
+    const { target } = queued(outbox);
+    expect(removeTarget(outbox, target)).toMatchObject({ kind: 'removed', isHidden: false, entries: [{}, {}, {}] });
+    expect([allEntries(outbox), findByLocalId(outbox, 'K-1')]).toEqual([[], undefined]);
+    queueImport(outbox, 'K-1');
+    expect(countFinds(outbox)).toBe(1);
+  });
+});
+
+describe('a find of which something was attempted', () => {
+  test('is hidden and dropped, its local id stays taken, and what waits for it is removed', () => {
+    using outbox = tempOutbox();
+    const { target, entryId } = queued(outbox);
+    attemptEntry(outbox, entryId, REFUSED);
+    expect(removeTarget(outbox, target)).toMatchObject({ kind: 'removed', isHidden: true });
+    expect(allEntries(outbox).map(({ kind, state }) => [kind, state])).toEqual([['import', 'dropped']]);
+    expect(findByLocalId(outbox, 'K-1')).toMatchObject({ isHidden: true });
+    expect([[...allFinds(outbox)], latestFinds(outbox, 9), countFinds(outbox)]).toEqual([[], [], 0]);
+    expect(() => queueImport(outbox, 'K-1')).toThrow(/unique/i);
+    unhideFind(outbox, target.findId);
+    expect([...allFinds(outbox)]).toHaveLength(1);
+  });
+
+  test.each(['accepted', 'sending', 'uncertain'] as const)('is kept while it is %s', (state) => {
+    using outbox = tempOutbox();
+    const { target, entryId } = queued(outbox);
+    if (state === 'accepted') acceptEntry(outbox, entryId, IDENT);
+    if (state === 'sending') claimEntry(outbox, entryId);
+    if (state === 'uncertain') attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'x' });
+    expect(removable(outbox, target).because?.id).toBe(entryId);
+    expect(removeTarget(outbox, target)).toMatchObject({ kind: 'kept', because: { id: entryId } });
+    expect(allEntries(outbox)).toHaveLength(3);
+  });
+
+  test('is kept while a photograph of it may have arrived', () => {
+    using outbox = tempOutbox();
+    const photo = addPhoto(outbox, { findId: null, identCely: IDENT }, PHOTOGRAPH);
+    attemptEntry(outbox, photo, { state: 'uncertain', reason: 'x' });
+    expect(removeTarget(outbox, { findId: null, identCely: IDENT })).toMatchObject({ kind: 'kept' });
+  });
+
+  test('that a person gave up while its end was not known is hidden, and is no proof of absence for the same table again', () => {
+    using outbox = tempOutbox();
+    const { target, entryId } = queued(outbox);
+    attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'x' });
+    const entry = entryById(outbox, entryId);
+    if (entry === undefined) throw new Error('the entry is gone');
+    recordEvents(outbox, [decisionAbout(outbox, entry, { answer: 'abandon', by: 'person', group: 'g' }, 'dropped')]);
+    expect(removeTarget(outbox, target)).toMatchObject({ kind: 'removed', isHidden: true });
+    expect(entryById(outbox, entryId)).toMatchObject({ state: 'dropped', unknownAttempts: 1 });
+    expect(() => queueImport(outbox, 'K-1')).toThrow(/unique/i);
+    mergeJournal(outbox, { withOpen: true });
+    expect(findByLocalId(outbox, 'K-1')?.isHidden).toBe(true);
+  });
+});
+
+test('removing what hangs on a record alone removes no find', () => {
+  using outbox = tempOutbox();
+  queueImport(outbox, 'K-1');
+  addNumber(outbox, { findId: null, identCely: IDENT }, 'A 1', '');
+  expect(removeTarget(outbox, { findId: null, identCely: IDENT })).toMatchObject({ kind: 'removed', isHidden: false });
+  expect([allEntries(outbox).length, countFinds(outbox)]).toEqual([1, 1]);
+});
+
+test('the photographs that are of use are those that were copied, also of dropped entries', () => {
+  using outbox = tempOutbox();
+  const { findId } = queueImport(outbox, 'K-1');
+  addPhoto(outbox, { findId, identCely: null }, PHOTOGRAPH);
+  addPhoto(outbox, { findId, identCely: null }, { ...PHOTOGRAPH, sha512: Buffer.alloc(64, 2), link: '/p/b.jpg' });
+  expect([...usedPhotographs(outbox)]).toEqual([PHOTOGRAPH.sha512.toString('hex')]);
+});
