@@ -1,13 +1,14 @@
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { systemClock } from '../dist/src/base/clock.js';
+import { dirname } from 'node:path';
+import { serverMs, systemClock } from '../dist/src/base/clock.js';
+import { passFence } from '../dist/src/flows/outbox/fence.js';
 import { sha512Of } from '../dist/src/http/digest.js';
-import { rememberAccount } from '../dist/src/outbox/accounts.js';
-import { claim, nextDue, settle } from '../dist/src/outbox/claims.js';
-import { recount } from '../dist/src/outbox/counts.js';
+import { bindAccount, rememberAccount } from '../dist/src/outbox/bound-account.js';
+import { claim, nextClaimable, settle } from '../dist/src/outbox/claims.js';
 import { addImport } from '../dist/src/outbox/entries.js';
+import { openJournal } from '../dist/src/outbox/journal.js';
+import { mergeJournal } from '../dist/src/outbox/merge.js';
 import { openOutbox } from '../dist/src/outbox/open-outbox.js';
-import { openService } from '../dist/src/outbox/services.js';
 import { insertFind } from '../dist/src/outbox/stored-finds.js';
 
 const ACCOUNT = { identCely: 'U-000001', name: 'Bench', email: 'archivist', organisation: '', role: '' };
@@ -17,58 +18,90 @@ export const DOCUMENT = Buffer.from(
   `<?xml version="1.0" encoding="UTF-8"?>${'<svc:poznamka>keramika, okraj</svc:poznamka>'.repeat(40)}`,
 );
 
-/** The outbox of a data home, as an account of the service at this address sees it. */
-export function openFilled(home, address) {
-  return openService(openOutbox(join(home, 'outbox.sqlite'), systemClock), { address, username: ACCOUNT.email });
+/** @typedef {{ readonly file: string, readonly journalFile: string, readonly address: string }} Places */
+
+/**
+ * The outbox of a file with its journal, bound to an account that pushes it from here.
+ * @param {Places} places
+ * @param {(journal: import('../dist/src/outbox/journal.js').Journal) => import('../dist/src/outbox/journal.js').Journal} [wrapped]
+ */
+export function openFilled({ file, journalFile, address }, wrapped = (journal) => journal) {
+  for (const path of [file, journalFile]) mkdirSync(dirname(path), { recursive: true });
+  const outbox = openOutbox(file, systemClock, {
+    binding: { address, prefix: 'svc', schemaVersion: '2.2' },
+    journal: () => wrapped(openJournal(journalFile, { machine: () => '', clock: systemClock })),
+  });
+  passFence(outbox, '');
+  rememberAccount(outbox, ACCOUNT.email, ACCOUNT);
+  bindAccount(outbox, ACCOUNT.identCely);
+  return outbox;
 }
 
-/** An outbox with this many finds for the service at this address; nine of ten are accepted. */
-export async function fillOutbox(home, address, finds) {
-  mkdirSync(home, { recursive: true });
-  const outbox = openFilled(home, address);
-  // What the triggers count is counted once at the end: filling is not what is measured.
-  const found = outbox.sql(`select name, sql from sqlite_master where type = 'trigger'`).all();
-  const triggers = /** @type {{ name: string, sql: string }[]} */ (found);
-  for (const { name } of triggers) outbox.sql(`drop trigger ${name}`).run();
-  for (let start = 0; start < finds; start += BATCH) addFinds(outbox, start, Math.min(finds, start + BATCH));
-  outbox.sql(`update entries set state = 'accepted', ident_cely = 'C-' || id where id % 10 <> 0`).run();
-  for (const { sql } of triggers) outbox.sql(sql).run();
-  recount(outbox);
+/**
+ * An outbox with this many finds; nine of ten are accepted.
+ * @param {Places} places
+ */
+export function fillOutbox(places, finds) {
+  /** What goes into the journal goes there many at once: filling is not what is measured. */
+  const pending = [];
+  let append;
+  const outbox = openFilled(places, (journal) => {
+    append = journal.append;
+    return { ...journal, append: (events) => void pending.push(...events) };
+  });
+  for (let start = 0; start < finds; start += BATCH) {
+    outbox.change(() => {
+      for (const [index, id] of addFinds(outbox, start, Math.min(finds, start + BATCH)).entries())
+        if (index % 10 !== 0) accept(outbox, id);
+    });
+    append(pending.splice(0));
+  }
+  append(pending.splice(0));
   outbox.close();
+  // What both have is merged once.
+  const filled = openFilled(places);
+  mergeJournal(filled, { withOpen: true });
+  filled.close();
 }
 
-/** Finds with their imports, queued, in one transaction. */
+/** Finds with their imports, queued, in one transaction. @returns the entries */
 export function addFinds(outbox, from, to) {
-  outbox.change(() => {
-    for (let n = from; n < to; n++) {
+  return outbox.change(() =>
+    Array.from({ length: to - from }, (_, index) => {
+      const n = from + index;
       const elements = { projekt: { id: 'C-202400101' }, hloubka: String(n % 40), poznamka: `nález ${n}` };
       const id = insertFind(outbox, { localId: `B-${n}`, elements, source: { file: 'bench.csv', row: n + 2 } });
-      addImport(outbox, id, {
+      return addImport(outbox, id, {
         document: DOCUMENT,
         documentSha512: sha512Of(DOCUMENT),
+        digest: `${n}`,
         project: 'C-202400101',
         issues: [],
       });
-    }
-  });
+    }),
+  );
 }
 
 /** Takes what is due and settles it as accepted, one by one, as a push does. @returns how many */
 export function claimAndSettle(outbox, most) {
-  const accountId = rememberAccount(outbox, ACCOUNT);
   const query = {
     kinds: /** @type {const} */ (['import', 'number', 'photo']),
-    anyAccount: false,
     recordKeys: undefined,
     busyRecords: [],
     busyProjects: [],
-    leftOut: [],
+    openCircuits: [],
   };
   for (let done = 0; done < most; done++) {
-    const due = nextDue(outbox, query);
+    const due = nextClaimable(outbox, query);
     if (due === undefined) return done;
-    const claimed = claim(outbox, due.id, () => ({ method: 'POST', path: '/api/pas/import', accountId }));
-    settle(outbox, claimed, { state: 'accepted', identCely: `C-${due.id}` }, { outcome: 'accepted', status: 201 });
+    accept(outbox, due.id);
   }
   return most;
+}
+
+function accept(outbox, id) {
+  const now = serverMs(Date.now());
+  const departure = { method: 'POST', path: '/api/pas/import', account: ACCOUNT.identCely, settleMs: 600_000 };
+  const claimed = claim(outbox, id, () => ({ ...departure, serverMs: now, sentByMs: now }));
+  settle(outbox, claimed, { state: 'accepted', identCely: `C-${id}` }, { outcome: 'accepted', status: 201, serverDateAt: now });
 }

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { countElsewhere, countEntries, countFinds, countWaiting } from '../dist/src/outbox/counts.js';
+import { countEntries, countFinds, countWaiting } from '../dist/src/outbox/counts.js';
 import { needingPerson } from '../dist/src/outbox/overview.js';
 import { openSqlite } from '../dist/src/store/database.js';
 import { addFinds, claimAndSettle, DOCUMENT, fillOutbox, openFilled } from './fill-outbox.mjs';
@@ -16,22 +16,23 @@ const TIMES_BARE = { importMs: 20, settleMs: 4 };
 
 export async function run(bench) {
   const rows = [];
-  for (const size of SIZES) rows.push(await measuredAt(bench, size));
+  for (const size of SIZES) rows.push(measuredAt(bench, size));
   bench.table([
-    ['finds', 'import a find', 'claim and settle one', 'status', 'file a find'],
-    ...rows.map(({ size, importMs, settleMs, statusMs, bytes }) => [
+    ['finds', 'import a find', 'claim and settle one', 'status', 'outbox a find', 'journal a find'],
+    ...rows.map(({ size, importMs, settleMs, statusMs, bytes, journalBytes }) => [
       String(size),
       `${(importMs * 1000).toFixed(0)} µs`,
       `${(settleMs * 1000).toFixed(0)} µs`,
       `${statusMs.toFixed(1)} ms`,
       `${Math.round(bytes)} bytes`,
+      `${Math.round(journalBytes)} bytes`,
     ]),
   ]);
   const [first, last] = [rows[0], rows.at(-1)];
-  const bare = bareMs(join(bench.folder, 'bare.sqlite'));
+  const bare = bareMs(['bare.sqlite', 'bare-journal.sqlite'].map((name) => join(bench.folder, name)));
   for (const [what, key, against] of [
     ['import', 'importMs', 'a bare insert'],
-    ['claim and settle', 'settleMs', 'two bare transactions'],
+    ['claim and settle', 'settleMs', 'four bare transactions'],
   ]) {
     bench.verdict(`${what} a find among ${last.size}`, {
       figure: `${(last[key] * 1000).toFixed(0)} µs`,
@@ -56,35 +57,46 @@ export async function run(bench) {
   }
 }
 
-/** The least that SQLite does for the same: a row in a transaction of many; two transactions that are each on disk. */
-function bareMs(path) {
-  const database = openSqlite(path);
-  database.pragma('journal_mode = wal');
-  database.pragma('synchronous = full');
-  database.exec('create table entries (id integer primary key, state text not null, document blob not null)');
-  const insert = database.prepare(`insert into entries (state, document) values ('queued', ?)`);
-  const update = database.prepare('update entries set state = ? where id = ?');
+/** The least that SQLite does for the same: a row in a transaction of many; two transactions in each file that are each on disk. */
+function bareMs(paths) {
+  const databases = paths.map((path) => {
+    const database = openSqlite(path);
+    database.pragma('journal_mode = wal');
+    database.pragma('synchronous = full');
+    database.exec('create table entries (id integer primary key, state text not null, document blob not null)');
+    return database;
+  });
+  const [outbox] = databases;
+  const insert = outbox.prepare(`insert into entries (state, document) values ('queued', ?)`);
+  const update = outbox.prepare('update entries set state = ? where id = ?');
+  const note = databases[1].prepare(`insert into entries (state, document) values (?, x'00')`);
   const [imports, settles] = [[], []];
   for (let round = 0; round < ROUNDS; round++) {
-    const insertAll = database.transaction(() => {
+    const insertAll = outbox.transaction(() => {
       for (let n = 0; n < SAMPLE; n++) insert.run(DOCUMENT);
     });
     imports.push(timeMs(insertAll) / SAMPLE);
     settles.push(
       timeMs(() => {
-        for (let n = 1; n <= SAMPLE; n++) for (const state of ['sending', 'accepted']) update.run(state, round * SAMPLE + n);
+        for (let n = 1; n <= SAMPLE; n++) {
+          for (const state of ['sending', 'accepted']) {
+            note.run(state);
+            update.run(state, round * SAMPLE + n);
+          }
+        }
       }) / SAMPLE,
     );
   }
-  database.close();
+  for (const database of databases) database.close();
   return { importMs: median(imports), settleMs: median(settles) };
 }
 
-async function measuredAt(bench, size) {
-  const home = join(bench.folder, `growth-${size}`);
-  await fillOutbox(home, ADDRESS, size);
-  const bytes = statSync(join(home, 'outbox.sqlite')).size / size;
-  const outbox = openFilled(home, ADDRESS);
+function measuredAt(bench, size) {
+  const [file, journalFile] = ['outbox.sqlite', 'journal.sqlite'].map((name) => join(bench.folder, `growth-${size}`, name));
+  const places = { file, journalFile, address: ADDRESS };
+  fillOutbox(places, size);
+  const [bytes, journalBytes] = [file, journalFile].map((path) => statSync(path).size / size);
+  const outbox = openFilled(places);
   const [imports, settles, statuses] = [[], [], []];
   for (let round = 0; round < ROUNDS; round++) {
     const from = size + round * SAMPLE;
@@ -94,7 +106,6 @@ async function measuredAt(bench, size) {
       timeMs(() => {
         countFinds(outbox);
         countEntries(outbox);
-        countElsewhere(outbox);
         countWaiting(outbox);
         needingPerson(outbox, 20);
       }),
@@ -102,7 +113,15 @@ async function measuredAt(bench, size) {
   }
   outbox.close();
   const statusMs = median(statuses);
-  return { size, importMs: median(imports), settleMs: median(settles), statusMs, statusPerFindMs: statusMs / size, bytes };
+  return {
+    size,
+    importMs: median(imports),
+    settleMs: median(settles),
+    statusMs,
+    statusPerFindMs: statusMs / size,
+    bytes,
+    journalBytes,
+  };
 }
 
 function timeMs(work) {
