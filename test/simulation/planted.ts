@@ -431,8 +431,8 @@ export const PLANTED: readonly Planted[] = [
     themes: ['two outboxes of one account on one machine'],
     anonymous: true,
     file: 'src/flows/push/check-gate.ts',
-    from: 'if (journal.outboxesOf(account, headerOf(outbox).address, own).length === 0)',
-    to: 'if (journal.outboxesOf(account, headerOf(outbox).address, own).length >= 0)',
+    from: 'hasOthers: assertJournal(outbox).outboxesOf(account, address, own).length > 0,',
+    to: 'hasOthers: assertJournal(outbox).outboxesOf(account, address, own).length < 0,',
   },
   {
     name: 'a record that is found for one find stays with another',

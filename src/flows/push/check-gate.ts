@@ -165,11 +165,15 @@ function recordLooks(
 
 /** What a look shows, ordered for the entries. */
 type Sights = {
+  /** Other outboxes of this machine have attempted something with the account. */
+  readonly hasOthers: boolean;
   readonly shown: ReadonlyMap<string, HarvestedFind>;
   /** The same with those of earlier looks that have files which no event explains. */
   readonly withFiles: ReadonlyMap<string, HarvestedFind>;
   /** Records of this account that no event explains, by their digests. */
   readonly byDigest: ReadonlyMap<string, readonly HarvestedFind[]>;
+  /** Results of comparisons, by digests and elements that were sent: entries that are equal share one. */
+  readonly equalTo: Map<string, readonly HarvestedFind[]>;
   readonly hasWithheld: boolean;
   readonly hidden: GateFacts['hiddenRecords'];
   /** Imports of unknown end, by their digests. */
@@ -192,14 +196,20 @@ async function gatherSights({ outbox, account, look, stop }: GateContext, harves
     for (const find of slice) {
       if (!isStranger(outbox, account, find)) continue;
       hasWithheld ||= find.protectedWithheld;
-      for (const digest of digestsOf(find)) byDigest.set(digest, [...(byDigest.get(digest) ?? []), find]);
+      for (const digest of digestsOf(find)) {
+        const alike = byDigest.get(digest);
+        if (alike === undefined) byDigest.set(digest, [find]);
+        else alike.push(find);
+      }
     }
   });
   const uncertain = entriesInState(outbox, 'uncertain').filter((entry) => entry.kind === 'import');
+  const { outbox: own, address } = headerOf(outbox);
   return {
+    hasOthers: assertJournal(outbox).outboxesOf(account, address, own).length > 0,
     shown: new Map(shown.map((find) => [find.identCely, find])),
     withFiles: new Map([...seen.records, ...shown].map((find) => [find.identCely, find])),
-    ...{ byDigest, hasWithheld },
+    ...{ byDigest, equalTo: new Map(), hasWithheld },
     hidden: look?.harvester === account ? new Map() : hiddenRecords(outbox, seen.hidden),
     uncertain: groupBy(
       uncertain.map((entry) => ({ entry, window: windowOf(outbox, entry) })),
@@ -215,14 +225,23 @@ function isStranger(outbox: Outbox, account: string, find: HarvestedFind): boole
 
 function gatherFacts({ outbox, account }: GateContext, queued: readonly Entry[], sights: Sights): GateFacts {
   const imports = queued.filter((entry) => entry.kind === 'import');
-  const rejected = new Map<string, ReadonlySet<string>>();
   return {
-    ...attemptedElsewhere(outbox, account, imports),
+    ...factsFromHere(outbox),
+    ...(sights.hasOthers ? attemptedElsewhere(outbox, account, imports) : {}),
     equalRecords: new Map(imports.map((entry) => [entry.uuid, equalRecords(outbox, entry, sights)])),
     equalFiles: equalFiles(outbox, queued, sights.withFiles),
     hiddenRecords: sights.hidden,
     // Each number is looked at again by itself right before it leaves.
     shownNumbers: new Map(queued.flatMap((entry) => shownNumber(entry, sights.shown))),
+  };
+}
+
+/** The facts that this outbox has by itself, and none of a look or of another outbox. */
+function factsFromHere(outbox: Outbox): GateFacts {
+  const rejected = new Map<string, ReadonlySet<string>>();
+  return {
+    ...{ attemptedByDigest: new Map(), attemptedByLocalId: new Map(), equalRecords: new Map(), equalFiles: new Map() },
+    ...{ hiddenRecords: new Map(), shownNumbers: new Map() },
     rejected: (entry) => {
       const known = rejected.get(entry.uuid) ?? rejectedCandidates(outbox, entry);
       rejected.set(entry.uuid, known);
@@ -247,7 +266,6 @@ function attemptedElsewhere(outbox: Outbox, account: string, imports: readonly I
   const { outbox: own } = headerOf(outbox);
   const attemptedByDigest = new Map<string, readonly AttemptedElsewhere[]>();
   const attemptedByLocalId = new Map<string, readonly AttemptedElsewhere[]>();
-  if (journal.outboxesOf(account, headerOf(outbox).address, own).length === 0) return { attemptedByDigest, attemptedByLocalId };
   const here = outbox.sql('select 1 from entries where uuid = ?');
   for (const { digest, localId, attempts } of imports) {
     if (attempts > 0) continue;
@@ -260,11 +278,19 @@ function attemptedElsewhere(outbox: Outbox, account: string, imports: readonly I
 }
 
 /** Records of this account that no event explains, and that read like an unsent entry. */
-function equalRecords(outbox: Outbox, entry: ImportEntry, { byDigest, hasWithheld, uncertain }: Sights): readonly string[] {
+function equalRecords(
+  outbox: Outbox,
+  entry: ImportEntry,
+  { byDigest, equalTo, hasWithheld, uncertain }: Sights,
+): readonly string[] {
   if (byDigest.size === 0) return [];
   const digests = [entry.digest ?? '', ...(hasWithheld ? [openDigestOf(outbox, entry)] : [])];
   const alike = new Set(digests.flatMap((digest) => byDigest.get(digest) ?? []));
-  const equal = [...alike].filter((find) => readsTheSame(entry, find));
+  const sent = alike.size === 0 ? undefined : elementsSent(entry);
+  if (sent === undefined) return [];
+  const key = JSON.stringify([digests, sent]);
+  const equal = equalTo.get(key) ?? [...alike].filter((find) => readsTheSame(sent, find));
+  equalTo.set(key, equal);
   return withoutExplained(equal, uncertain.get(entry.digest ?? '') ?? []).map(({ identCely }) => identCely);
 }
 
@@ -292,9 +318,8 @@ function openDigestOf(outbox: Outbox, { findId }: ImportEntry): string {
 /** Changed since at the service, and all the same equal as found. */
 const MAY_DIFFER: readonly string[] = ['evidencni_cislo', 'predano', 'predano_organizace'];
 
-function readsTheSame(entry: ImportEntry, find: HarvestedFind): boolean {
-  const sent = elementsSent(entry);
-  return sent !== undefined && differingElements(sent, find).every((name) => MAY_DIFFER.includes(name));
+function readsTheSame(sent: HarvestedElements, find: HarvestedFind): boolean {
+  return differingElements(sent, find).every((name) => MAY_DIFFER.includes(name));
 }
 
 /** Files of a record that no photograph from here explains and that equal a queued one by digest, or by the name that it was sent under. */
@@ -327,7 +352,7 @@ function isFileOf({ photograph }: PhotoEntry, file: HarvestedFile): boolean {
 function hiddenRecords(outbox: Outbox, listed: readonly string[]): Map<string, readonly string[]> {
   const hidden = listed.filter((identCely) => importOfRecord(outbox, identCely) === undefined);
   const othersWrite = outbox.sql('select 1 from project_looks where project = ? and others_write = 1');
-  const byProject = groupBy(hidden, (identCely) => identCely.replace(/-N\d+$/, ''));
+  const byProject = groupBy(hidden, projectOfRecord);
   return new Map([...byProject].filter(([project]) => othersWrite.get(project) === undefined));
 }
 
@@ -364,8 +389,8 @@ async function holdChangedNumber(context: GateContext, entry: NumberEntry): Prom
   if (look === undefined || entry.identCely === null) return false;
   const record = await currentRecord(look, entry.identCely);
   if (record === undefined) return false;
-  const facts = gatherFacts(context, [entry], await gatherSights(context, undefined));
-  const passage = mayLeave(entry, { ...facts, shownNumbers: new Map([[entry.identCely, numberOf(record.find)]]) });
+  const shownNumbers = new Map([[entry.identCely, numberOf(record.find)]]);
+  const passage = mayLeave(entry, { ...factsFromHere(outbox), shownNumbers });
   if (passage.kind === 'leave') return false;
   schedule(outbox, entry.id, { held: passage.held });
   return true;
