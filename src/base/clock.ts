@@ -34,7 +34,7 @@ export function elapsedMs(clock: Clock, since: Moment): number {
 }
 
 /** A longer timer fires at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => wallMs(Date.now()),
@@ -45,7 +45,7 @@ export const systemClock: Clock = {
     for (let leftMs = ms; leftMs > 0; leftMs = endMs - systemClock.monotonicMs()) {
       signal?.throwIfAborted();
       if (leftMs < 2) await turn();
-      else await timer(Math.min(Math.floor(leftMs) - 1, LONGEST_TIMER_MS), signal);
+      else await timer(Math.min(Math.floor(leftMs) - 1, MAX_TIMER_MS), signal);
       signal?.throwIfAborted();
     }
   },

@@ -1,6 +1,6 @@
 import { type Message, msg } from './message.ts';
 
-/** What a failure is about. `answer`: the status and the findings tell; `none`: neither a failure of the entry nor of others. */
+/** Scope of a failure. `answer`: the status and the findings tell it; `none`: no failure, neither of the entry nor of others. */
 export type FailureScope = 'none' | 'answer' | 'record' | 'project' | 'kind' | 'service';
 
 type OutcomeTraits = {

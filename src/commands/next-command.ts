@@ -15,10 +15,11 @@ export function adviseSending({ terminal }: Context): void {
  */
 export function commandFor({ id, kind, state, held, localId, identCely }: Entry): Command {
   const find = localId ?? identCely ?? '';
-  if (held !== null) return kind === 'import' ? cmd`pas resolve ${find}` : cmd`pas resolve ${find} --entry ${id}`;
+  const resolve = kind === 'import' ? cmd`pas resolve ${find}` : cmd`pas resolve ${find} --entry ${id}`;
+  if (held !== null) return resolve;
   switch (state) {
     case 'uncertain':
-      return kind === 'import' ? cmd`pas resolve ${find}` : cmd`pas resolve ${find} --entry ${id}`;
+      return resolve;
     case 'refused':
       return kind === 'import' ? cmd`pas edit ${find}` : cmd`pas resolve ${find} --entry ${id}`;
     case 'draft':

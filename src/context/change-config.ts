@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { ConfigError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { writePrivateFile } from '../store/files.ts';
-import { acquireLockFile, type LockFile } from '../store/lock-file.ts';
+import { type LockFile, waitForLockFile } from '../store/lock-file.ts';
 import { tomlText } from '../store/toml.ts';
 import { type ConfigFile, readConfigFile } from './config.ts';
 import type { Places } from './places.ts';
@@ -29,8 +29,7 @@ function writeConfigFile(path: string, config: ConfigFile): void {
   writePrivateFile(path, `${text}\n`);
 }
 
-const TRIES = 400;
-const PAUSE_MS = 5;
+const MAX_TRIES = 400;
 
 /**
  * Changes the configuration as it is on disk at this moment, so that two commands at once lose nothing of one another.
@@ -53,11 +52,8 @@ export function changeConfigFile(
 }
 
 function lockConfig(path: string, clock: Clock): LockFile {
-  for (let tries = 1; tries <= TRIES; tries += 1) {
-    const lock = acquireLockFile(path);
-    if (lock !== undefined) return lock;
-    clock.hold(PAUSE_MS);
-  }
+  const lock = waitForLockFile(path, clock, MAX_TRIES);
+  if (lock !== undefined) return lock;
   throw new ConfigError(t`${path}: another pas is changing the configuration.`, { hint: t`Run the command again.` });
 }
 
@@ -66,7 +62,7 @@ export function withSettings(config: ConfigFile, name: string, settings: Profile
   return { ...config, profiles: new Map([...config.profiles, [name, settings]]) };
 }
 
-/** What must be equal for two profiles to share an outbox that neither of them has used yet. */
+/** Settings that are equal in profiles which share an outbox. */
 const OF_AN_OUTBOX = ['base_url', 'username', 'kind', 'prefix', 'schema_version'] as const;
 
 /** Other profiles of the same account at the same service. */

@@ -2,18 +2,17 @@ import { existsSync } from 'node:fs';
 import { ConfigError } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import { isEmptyOutbox } from '../outbox/backup-copy.ts';
-import { type Binding, headerOf, type Outbox } from '../outbox/open-outbox.ts';
+import { type Binding, headerOf, isSameBinding, type Outbox } from '../outbox/open-outbox.ts';
 import type { Profile } from './config.ts';
 
-/** What a profile says of the service, as the header of its outbox has it. */
+/** The service of a profile, as the header of its outbox has it. */
 export function bindingOf({ baseUrl, prefix, schemaVersion }: Profile): Binding {
   return { address: baseUrl, prefix, schemaVersion };
 }
 
 /** Tells if the outbox is for the service that the profile names. */
 export function fitsProfile(outbox: Outbox, profile: Profile): boolean {
-  const [header, binding] = [headerOf(outbox), bindingOf(profile)];
-  return (['address', 'prefix', 'schemaVersion'] as const).every((key) => header[key] === binding[key]);
+  return isSameBinding(headerOf(outbox), bindingOf(profile));
 }
 
 /** @throws ConfigError where the outbox is for another service than the one that the profile names, with both ways out */
@@ -56,7 +55,7 @@ export async function assertSameService(context: Outboxes, profile: Profile): Pr
   if (!isUnused(outbox)) assertBinding(outbox, profile);
 }
 
-/** Nothing in it, and nothing was ever attempted from it. */
+/** Tells if the outbox is empty and nothing was ever attempted from it. */
 export function isUnused(outbox: Outbox): boolean {
   return isEmptyOutbox(outbox) && outbox.sql('select 1 from events limit 1').get() === undefined;
 }

@@ -7,7 +7,7 @@ import { shellWord } from '../base/shell-word.ts';
 import type { Connections } from '../http/send.ts';
 import { machineId, type System, thisSystem } from '../outbox/machine-id.ts';
 import type { Binding, Outbox } from '../outbox/open-outbox.ts';
-import type { acquirePushLock } from '../outbox/push-lock.ts';
+import type { PushLockOptions } from '../outbox/push-lock.ts';
 import { keepPrivate } from '../store/folder.ts';
 import { systemKeyring } from '../store/keyring.ts';
 import { openSecrets, ownerOf, type SecretStore } from '../store/secrets.ts';
@@ -74,9 +74,6 @@ const SYSTEM: Ports = {
   openConnections: async () => (await import('../http/send.ts')).openConnections({ maxConnections: 64 }),
 };
 
-/** What taking the lock of an outbox needs. */
-type PushLockOptions = Parameters<typeof acquirePushLock>[0];
-
 /** What a command is given. Whatever costs time to open is opened when it is first asked for, and closed at the end. */
 export type Context = World & {
   readonly clock: Clock;
@@ -125,7 +122,7 @@ export function makeContext(world: World, options: GlobalOptions): Context {
   const readConfig = (): ConfigFile => readConfigFile(places.configFile);
   const profile = once(() => chooseProfile(readConfig(), places, { flag: options.profile, environment }));
   const terminal = fixed.terminal ?? terminalFor(streams, environment, options);
-  // What an inner context advises is for the person who runs the outer one.
+  // Commands that an inner context advises are typed by the person who runs the outer one.
   if (world.fixed === undefined) {
     const flag = once(() => profileFlag(readConfig, environment, profile));
     addToCommands(flag);

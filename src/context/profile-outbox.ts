@@ -4,7 +4,7 @@ import { DatabaseError, PasError } from '../base/errors.ts';
 import { msgid, ngettext, t } from '../base/language.ts';
 import { cmd } from '../base/message.ts';
 import { type Journal, openJournal } from '../outbox/journal.ts';
-import { type Merged, mergeJournal } from '../outbox/merge.ts';
+import { type Merged, mergeJournal, NOTHING_MERGED } from '../outbox/merge.ts';
 import { type Binding, type Outbox, openOutbox } from '../outbox/open-outbox.ts';
 import { cannotWrite, copyToRead } from '../store/database-file.ts';
 import type { Terminal } from '../ui/terminal.ts';
@@ -14,7 +14,7 @@ import type { Profile } from './config.ts';
 import type { JournalPlaces, OutboxPlaces } from './outbox-places.ts';
 import type { Places } from './places.ts';
 
-/** What opening an outbox takes from the context. */
+/** Parts of the context that opening an outbox needs. */
 type OutboxSources = {
   readonly clock: Clock;
   readonly places: Places;
@@ -91,18 +91,16 @@ export async function openProfileOutboxToRead(sources: OutboxSources, open: () =
   }
 }
 
-const NOTHING: Merged = { events: 0, restoredFinds: 0 };
-
 /** Merges the journal, unless it is busy, read-only or damaged: only a push needs it. */
 function mergeIfPossible(outbox: Outbox): Merged {
-  if (outbox.journal === undefined) return NOTHING;
+  if (outbox.journal === undefined) return NOTHING_MERGED;
   const failures: unknown[] = [];
   try {
     return mergeJournal({ ...outbox, journal: watched(outbox.journal, failures) }, { withOpen: false });
   } catch (thrown) {
     const isOfJournal = failures.includes(thrown) && thrown instanceof PasError;
     // Another process may be writing to the outbox for a moment: the next command merges.
-    if (isOfJournal || (thrown instanceof DatabaseError && thrown.exitReason === 'unavailable')) return NOTHING;
+    if (isOfJournal || (thrown instanceof DatabaseError && thrown.exitReason === 'unavailable')) return NOTHING_MERGED;
     throw thrown;
   }
 }

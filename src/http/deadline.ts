@@ -26,9 +26,9 @@ const PAUSED_MS = 250;
 /** Time for what is on its way to a process that was paused. */
 const GRACE_MS = 1000;
 /** Bounds the extra time of an exchange whose process is paused again and again. */
-const MOST_GRACES = 3;
+const MAX_GRACES = 3;
 /** Bounds the reading of an answer that comes without a gap. */
-const MOST_READING_MS = 1000;
+const MAX_READING_MS = 1000;
 /** Event loop turns that are given to reading before anything is called late; each of them polls all sockets once. */
 const QUIET_TURNS = 2;
 
@@ -54,7 +54,7 @@ export function startDeadline({ clock, limitMs, progress, judge }: DeadlineOptio
       await arrivedIsRead(clock, progress);
       if (signal.aborted) return;
       if (awaited !== begun) continue;
-      if (wasPaused && graces < MOST_GRACES) {
+      if (wasPaused && graces < MAX_GRACES) {
         graces += 1;
         give(GRACE_MS);
         continue;
@@ -74,7 +74,7 @@ export function startDeadline({ clock, limitMs, progress, judge }: DeadlineOptio
 async function arrivedIsRead(clock: Clock, progress: () => number): Promise<void> {
   const begunMs = clock.monotonicMs();
   let known = progress();
-  for (let quiet = 0; quiet < QUIET_TURNS && clock.monotonicMs() - begunMs < MOST_READING_MS; quiet += 1) {
+  for (let quiet = 0; quiet < QUIET_TURNS && clock.monotonicMs() - begunMs < MAX_READING_MS; quiet += 1) {
     await turn();
     const read = progress();
     if (read !== known) [known, quiet] = [read, -1];

@@ -97,7 +97,7 @@ export function replaceContents(outbox: Outbox, from: string, aside: string): vo
   }
 }
 
-/** Nothing in it that a person could miss. */
+/** Tells if the outbox has nothing that a person could miss. */
 export function isEmptyOutbox(outbox: Outbox): boolean {
   return outbox.sql('select exists (select 1 from finds) or exists (select 1 from entries) as filled').pluck().get() === 0;
 }

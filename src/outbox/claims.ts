@@ -84,7 +84,7 @@ function queryValues(query: ClaimableQuery): Record<string, unknown> {
   };
 }
 
-/** What is written down of a request before its first byte leaves. */
+/** Facts about a request that are written down before its first byte leaves. */
 export type Departure = {
   readonly method: string;
   readonly path: string;
@@ -221,7 +221,7 @@ export function unpackContent({ content }: AttemptedBody): { readonly document: 
   return { document: Buffer.from(document, 'utf8'), find };
 }
 
-/** What became of an attempt. */
+/** Result of an attempt for its entry. */
 export type Settlement =
   | { readonly state: 'accepted'; readonly identCely: string; readonly reason?: Message }
   | { readonly state: 'refused'; readonly reason: Message; readonly issues: readonly Issue[] }

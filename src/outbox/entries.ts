@@ -150,7 +150,6 @@ export function schedule(
   if (changes.retryOf !== undefined) refreshState(outbox, id);
 }
 
-/** With a checksum of its own, so that the question can be taken away without the row's. */
 function update(outbox: Outbox, row: EntryRow, changes: Changes): void {
   const all = { ...changes, crc: checksumOf({ ...row, ...(changes as Partial<Content>) }) };
   const names = Object.keys(all) as (keyof typeof COLUMN_OF)[];
@@ -202,7 +201,7 @@ export function refreshState(outbox: Outbox, id: EntryId, known?: readonly Outbo
   return true;
 }
 
-/** What is queued for the record of an import follows it; where it lost its record, it waits again. */
+/** Moves entries that are queued for the record of an import along with it; where it lost its record, they wait again. */
 function moveDependents(outbox: Outbox, { findId, identCely: before }: EntryRow, identCely: string | null): void {
   const ids = outbox
     .sql(
@@ -288,7 +287,6 @@ export function selectEntries(outbox: Outbox, condition: string, values: Record<
   return rows.map((row) => parseEntry(outbox, row));
 }
 
-/** @throws DatabaseError where the row is not as it was written */
 /** The project that an entry is, or changes, a find of; null where that cannot be told. An identifier begins with its project's. */
 export function projectOf(entry: Entry): string | null {
   return entry.kind === 'import' ? entry.project : (entry.identCely?.match(/^(.+)-N\d+$/)?.[1] ?? null);

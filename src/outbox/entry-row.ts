@@ -4,7 +4,7 @@ import { checksum, damagedRow } from './events.ts';
 import { deserializeIssues, deserializeMessage, serializeMessage } from './message-codec.ts';
 import { assertOneRowChanged, type Outbox } from './open-outbox.ts';
 
-/** What is wanted of an entry: the columns that its checksum covers, since a changed bit would change what is sent, or where to. */
+/** Content of an entry: the columns that its checksum covers, since a changed bit would change the request or its address. */
 export type Content = {
   readonly document: Buffer | null;
   readonly documentSha512: Buffer | null;
@@ -43,7 +43,8 @@ export type EntryRow = Content & {
   readonly updatedAt: number;
 };
 
-export const COLUMN_OF = {
+/** The columns of the content. A new one is covered by the checksum. */
+const CONTENT_COLUMN_OF = {
   document: 'document',
   documentSha512: 'document_sha512',
   digest: 'digest',
@@ -58,10 +59,14 @@ export const COLUMN_OF = {
   photoLink: 'photo_link',
   photoSource: 'photo_source',
   retryOf: 'retry_of',
+  identCely: 'ident_cely',
+} as const satisfies Record<keyof Content, string>;
+
+export const COLUMN_OF = {
+  ...CONTENT_COLUMN_OF,
   notBeforeAt: 'not_before_at',
   held: 'held',
   state: 'state',
-  identCely: 'ident_cely',
   unknownAttempts: 'unknown_attempts',
   attempts: 'attempts',
   reason: 'reason',
@@ -79,46 +84,18 @@ export const FROM = 'from entries left join finds on finds.id = entries.find_id'
 
 export type Changes = Partial<Record<keyof typeof COLUMN_OF, string | number | Buffer | null>>;
 
-export const NO_CONTENT: Content = {
-  document: null,
-  documentSha512: null,
-  digest: null,
-  project: null,
-  value: null,
-  expects: null,
-  photoName: null,
-  photoType: null,
-  photoSha512: null,
-  photoOriginalSha512: null,
-  photoBytes: null,
-  photoLink: null,
-  photoSource: null,
-  retryOf: null,
-  identCely: null,
+const CONTENT_NAMES = Object.keys(CONTENT_COLUMN_OF) as (keyof Content)[];
+
+export const NO_CONTENT = Object.fromEntries(CONTENT_NAMES.map((name) => [name, null])) as {
+  readonly [Name in keyof Content]: null;
 };
 
 export function checksumOf(row: Pick<EntryRow, 'uuid' | 'findId' | 'kind' | 'recordKey'> & Content): number {
-  const {
-    uuid,
-    findId,
-    kind,
-    recordKey: key,
-    document,
-    documentSha512,
-    digest,
-    project,
-    value,
-    expects,
-    retryOf,
-    identCely,
-  } = row;
-  const { photoName, photoType, photoSha512, photoOriginalSha512, photoBytes, photoLink, photoSource } = row;
-  return checksum([
-    ...[uuid, findId, kind, key, document, documentSha512, digest, project, value, expects, retryOf, identCely],
-    ...[photoName, photoType, photoSha512, photoOriginalSha512, photoBytes, photoLink, photoSource],
-  ]);
+  const { uuid, findId, kind, recordKey } = row;
+  return checksum([uuid, findId, kind, recordKey, ...CONTENT_NAMES.map((name) => row[name])]);
 }
 
+/** With a checksum of its own, so that the question can be taken away without the row's. */
 export function serializeHeld(held: Held | null): string | null {
   if (held === null) return null;
   const { basis, candidates } = held;

@@ -19,7 +19,7 @@ export type Photograph = {
   readonly mediaType: string;
   readonly sha512: Buffer;
   readonly sizeBytes: number;
-  /** Of the file before its place was removed from it. */
+  /** Digest of the file before its place was removed from it. */
   readonly originalSha512?: Buffer;
   /** The file that it was read from. */
   readonly source?: string;

@@ -13,7 +13,7 @@ import type { EntryKind } from './entry.ts';
 const EVENT_KINDS = ['attempted', 'answered', 'found', 'absent', 'decided', 'bound', 'moved'] as const;
 type EventKind = (typeof EVENT_KINDS)[number];
 
-/** What an answer does to its entry. `unknown`: the service may or may not have carried the attempt out. */
+/** Effect of an answer on its entry. `unknown`: the service may or may not have carried the attempt out. */
 export type Settles = 'accepted' | 'refused' | 'queued' | 'unknown';
 
 /** The find that an import sends, so that it can be restored from the journal. */

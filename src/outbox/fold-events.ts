@@ -2,7 +2,7 @@ import type { Kept } from '../base/message.ts';
 import type { EntryState } from './entry.ts';
 import type { AnsweredBody, DecidedBody, EventOf, OutboxEvent } from './events.ts';
 
-/** What the events of one entry say together. */
+/** Facts about one entry, from all of its events. */
 export type EntryFacts = {
   /** The record of the entry, and what says so: an answer counts more than evidence, and evidence as much as a person. */
   readonly accepted:
@@ -19,7 +19,7 @@ export type EntryFacts = {
   readonly attempts: number;
 };
 
-/** What the outbox wants of an entry, as far as its state depends on it. */
+/** Intent of the outbox for an entry, as far as its state depends on it. */
 export type Wanted = {
   readonly hasContent: boolean;
   /** The refused attempt that is overruled. */

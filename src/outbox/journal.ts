@@ -6,6 +6,7 @@ import { DatabaseError, isDamaged, PasError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { asDatabaseError, type Database, openDatabase, openSqlite } from '../store/database.ts';
+import { asidePath } from '../store/database-file.ts';
 import { writePrivateFile } from '../store/files.ts';
 import { migrate } from '../store/migrate.ts';
 import { EVENT_COLUMNS, type EventOf, type EventRow, type OutboxEvent, parseEvent, serializeEvent } from './events.ts';
@@ -28,7 +29,7 @@ export type EarlierOutbox = { readonly outbox: string; readonly attempts: number
 export type Journal = {
   readonly path: string;
   readonly id: string;
-  /** Of the machine that made it; empty where it has no identity. */
+  /** Identifier of the machine that made it; empty where that has none. */
   readonly machine: string;
   /** Adds events that are not there yet; they are on disk when it returns. */
   append(events: readonly OutboxEvent[]): void;
@@ -124,7 +125,7 @@ function openSound(path: string, { machine, busyTimeoutMs }: JournalOptions): Jo
   }
 }
 
-/** A table or column that is not as the schema says, or an index over JSON that is none. */
+/** Reports a table or column that is not as the schema says, or an index over JSON that is none, as damage. */
 function sound<T>(path: string, prepare: () => T): T {
   try {
     return asDatabaseError(path, prepare);
@@ -275,12 +276,7 @@ function rebuild(path: string, options: JournalOptions): void {
 }
 
 function setAside(path: string, nowMs: number): string {
-  const stamp = new Date(nowMs)
-    .toISOString()
-    .replace(/\.\d+Z$/, 'Z')
-    .replaceAll(':', '-');
-  let aside = path.replace(/\.sqlite$/, `-damaged-${stamp}.sqlite`);
-  for (let count = 2; existsSync(aside); count += 1) aside = path.replace(/\.sqlite$/, `-damaged-${stamp}-${count}.sqlite`);
+  const aside = asidePath(`${path.replace(/\.sqlite$/, '')}-damaged`, nowMs);
   asDatabaseError(path, () => {
     for (const suffix of ['-wal', '-shm', '']) if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
   });

@@ -18,7 +18,7 @@ import {
   selectEntries,
   type Target,
 } from './entries.ts';
-import type { Entry, ImportEntry, Photograph } from './entry.ts';
+import type { Entry, Held, ImportEntry, Photograph } from './entry.ts';
 import {
   type AttemptedBody,
   EVENT_COLUMNS,
@@ -33,16 +33,17 @@ import { foldEvents } from './fold-events.ts';
 import type { Journal } from './journal.ts';
 import { headerOf, type Outbox, updateHeader } from './open-outbox.ts';
 import { insertEvents } from './record-events.ts';
-import { assignFindUuid, findByLocalId, findByUuid, insertFind } from './stored-finds.ts';
+import { assignFindUuid, findByLocalId, findByUuid, freeLocalId, insertFind } from './stored-finds.ts';
 
-/** What a merge brought. */
+/** Result of a merge. */
 export type Merged = {
   readonly events: number;
   /** Finds that only the journal knew. */
   readonly restoredFinds: number;
 };
 
-const NOTHING: Merged = { events: 0, restoredFinds: 0 };
+/** The result where there is no journal. */
+export const NOTHING_MERGED: Merged = { events: 0, restoredFinds: 0 };
 
 /** How much is taken in one transaction, so that no other writer waits for long. */
 const MAX_EVENTS_AT_ONCE = 500;
@@ -54,7 +55,7 @@ const MAX_EVENTS_AT_ONCE = 500;
  */
 export function mergeJournal(outbox: Outbox, { withOpen }: { readonly withOpen: boolean }): Merged {
   const { journal } = outbox;
-  if (journal === undefined) return NOTHING;
+  if (journal === undefined) return NOTHING_MERGED;
   resetWatermark(outbox, journal);
   exportEvents(outbox, journal);
   const { outbox: id, mergedSeq } = headerOf(outbox);
@@ -86,10 +87,13 @@ function resetWatermark(outbox: Outbox, journal: Journal): void {
   const lastWritten = outbox.sql('select id from events where in_journal = 1 order by seq desc limit 1').pluck().get();
   const isSame = mergedSeq === 0 ? lastWritten === undefined : journal.eventAt(mergedSeq) === mergedEvent;
   if (isSame && (typeof lastWritten !== 'string' || journal.has(lastWritten))) return;
-  outbox.change(() => {
-    outbox.sql('update events set in_journal = 0').run();
-    updateHeader(outbox, { mergedSeq: 0, mergedEvent: '' });
-  });
+  outbox.change(() => restartMerge(outbox));
+}
+
+/** Has the next merge write all events into the journal, and read all of that. */
+export function restartMerge(outbox: Outbox): void {
+  outbox.sql('update events set in_journal = 0').run();
+  updateHeader(outbox, { mergedSeq: 0, mergedEvent: '' });
 }
 
 function exportEvents(outbox: Outbox, journal: Journal): void {
@@ -117,16 +121,16 @@ function followEvents(outbox: Outbox, { id, uuid }: Entry): void {
   refreshState(outbox, id);
   const entry = entryByUuid(outbox, uuid);
   if (entry?.kind !== 'import' || !['accepted', 'uncertain', 'sending'].includes(entry.state)) return;
-  const sent = lastContent(outbox, uuid);
+  const sent = lastContent(eventsOfEntry(outbox, uuid));
   if (sent === undefined || entry.document?.equals(sent.document) === true) return;
   assignSentContent(outbox, id, contentOf(sent));
 }
 
 type Sent = NonNullable<ReturnType<typeof unpackContent>> & Pick<AttemptedBody, 'digest' | 'project'>;
 
-/** What was sent last; undefined where it was thinned away. */
-function lastContent(outbox: Outbox, uuid: string): Sent | undefined {
-  const last = eventsOfEntry(outbox, uuid).findLast((event) => event.kind === 'attempted');
+/** Content that was sent last; undefined where it was thinned away. */
+function lastContent(events: readonly OutboxEvent[]): Sent | undefined {
+  const last = events.findLast((event) => event.kind === 'attempted');
   const content = last === undefined ? undefined : unpackContent(last.body);
   return last === undefined || content === undefined
     ? undefined
@@ -185,7 +189,7 @@ function restoreImport(
   uuid: string,
   events: readonly OutboxEvent[],
 ): number {
-  const sent = lastContent(outbox, uuid);
+  const sent = lastContent(events);
   const localId = sent?.find.localId ?? body.localId;
   if (find === null || localId === null) return 0;
   const byUuid = findByUuid(outbox, find);
@@ -229,15 +233,13 @@ function restoreChangesOf(outbox: Outbox, find: string): void {
 function holdNamesake(outbox: Outbox, entry: ImportEntry, localId: string): void {
   if (entry.state !== 'queued' && entry.state !== 'draft') return;
   if (foldEvents(eventsOfEntry(outbox, entry.uuid)).rejected.has(localId)) return;
-  const question = msg`another find was sent from this machine as ${localId}, and reads otherwise: is this one another find?`;
-  schedule(outbox, entry.id, { held: { basis: 'local-id-in-use', question, candidates: [localId] } });
+  schedule(outbox, entry.id, { held: localIdQuestion(localId) });
 }
 
-function freeLocalId(outbox: Outbox, localId: string): string {
-  for (let count = 2; ; count += 1) {
-    const name = `${localId}-${count}`;
-    if (findByLocalId(outbox, name) === undefined) return name;
-  }
+/** The question about a find whose local id another one was sent under. */
+export function localIdQuestion(localId: string): Held {
+  const question = msg`another find was sent from this machine as ${localId}, and reads otherwise: is this one another find?`;
+  return { basis: 'local-id-in-use', question, candidates: [localId] };
 }
 
 /** A number or a photograph that is not here. What was queued again for the same, and never attempted, is that entry. */
@@ -279,12 +281,10 @@ function photographOf({ name, mediaType, sizeBytes, sha512, original, link }: Se
 export function thinDocuments(outbox: Outbox): number {
   const rows = outbox
     .sql(
-      `select ${EVENT_COLUMNS.split(', ')
-        .map((name) => `events.${name}`)
-        .join(', ')}
-       from events join entries on entries.uuid = events.entry join pulled on pulled.ident_cely = entries.ident_cely
-       where events.kind = 'attempted' and entries.kind = 'import' and entries.state = 'accepted' and pulled.standing = 'shown'
-         and body ->> 'content' is not null`,
+      `select ${EVENT_COLUMNS} from events
+       where kind = 'attempted' and body ->> 'content' is not null and entry in (
+         select uuid from entries join pulled using (ident_cely)
+         where kind = 'import' and state = 'accepted' and standing = 'shown')`,
     )
     .all() as EventRow[];
   const thinned = rows.map((row): OutboxEvent => {
@@ -295,14 +295,9 @@ export function thinDocuments(outbox: Outbox): number {
   outbox.journal?.replaceBodies(thinned);
   outbox.change(() => {
     const replace = outbox.sql('update events set body = :body, crc = :crc where id = :id');
-    for (const event of thinned) replace.run(serializeForUpdate(event));
+    for (const event of thinned) replace.run(serializeEvent(event));
   });
   return thinned.length;
-}
-
-function serializeForUpdate(event: OutboxEvent): { id: string; body: string; crc: number } {
-  const { id, body, crc } = serializeEvent(event);
-  return { id, body, crc };
 }
 
 /** Compares the stored states with the events, and corrects them. @returns the local ids or identifiers of what was wrong */

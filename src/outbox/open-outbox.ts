@@ -37,6 +37,13 @@ export type Outbox = {
 /** The service that an outbox is for. The address is in the spelling of `normalAddress`. */
 export type Binding = { readonly address: string; readonly prefix: string; readonly schemaVersion: string };
 
+const OF_BINDING = ['address', 'prefix', 'schemaVersion'] as const;
+
+/** The same service with the same documents. */
+export function isSameBinding(one: Binding, other: Binding): boolean {
+  return OF_BINDING.every((key) => one[key] === other[key]);
+}
+
 export type Header = Binding & {
   readonly outbox: string;
   readonly journal: string;
@@ -125,7 +132,7 @@ function withStatements(
   };
 }
 
-/** What the disk refuses while a statement runs is a readable error, too; so is a table that is not as its schema says. */
+/** Turns what the disk refuses while a statement runs into a readable error, also a table that is not as its schema says. */
 function guardedStatement(path: string, prepare: () => Statement): Statement {
   const statement = asDatabaseError(path, () => {
     try {
@@ -182,6 +189,8 @@ function parseUuids(path: string, text: string): string[] {
 
 const COLUMN_OF = {
   address: 'address',
+  prefix: 'prefix',
+  schemaVersion: 'schema_version',
   journal: 'journal',
   machine: 'machine',
   mergedSeq: 'merged_seq',

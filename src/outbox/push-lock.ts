@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { DatabaseError, OutboxLeasedError } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import { writePrivateFile } from '../store/files.ts';
-import { acquireLockFile, type LockFile } from '../store/lock-file.ts';
+import { type LockFile, waitForLockFile } from '../store/lock-file.ts';
 
 /** The outbox whose lock is meant, and the folder that has the lock: the journal's. */
 type LockedOutbox = {
@@ -26,7 +26,7 @@ export type PushLock = {
 
 /**
  * Takes the lock of an outbox, which push, restore, adopt and a move of the service hold while they work. No other command takes
- * it. A process that has ended holds nothing, in any container. Tries for {@link TRIES} times {@link PAUSE_MS} at most.
+ * it. A process that has ended holds nothing, in any container. Tries {@link MAX_TRIES} times at most.
  * @throws OutboxLeasedError naming the holder's process, computer and start, as far as its text file names them
  * @throws DatabaseError where the lock file cannot be made or opened: with exit code 5 where the disk is full, else with 12
  */
@@ -77,15 +77,10 @@ export function isPushRunning(outbox: LockedOutbox): boolean {
 }
 
 /** {@link isPushRunning} has the lock for a moment, which must not refuse a push. */
-const TRIES = 8;
-const PAUSE_MS = 5;
+const MAX_TRIES = 8;
 
 function tryLock(outbox: LockedOutbox): LockFile | undefined {
-  for (let tries = 1; ; tries += 1) {
-    const lock = acquireLockFile(fileOf(outbox, 'lock'));
-    if (lock !== undefined || tries === TRIES) return lock;
-    outbox.clock.hold(PAUSE_MS);
-  }
+  return waitForLockFile(fileOf(outbox, 'lock'), outbox.clock, MAX_TRIES);
 }
 
 function fileOf({ folder, outboxId }: LockedOutbox, ending: 'lock' | 'holder'): string {

@@ -14,7 +14,7 @@ export type NewEvent = {
     readonly entry: Pick<Entry, 'uuid' | 'findUuid'> | null;
     readonly body: Extract<OutboxEvent, { kind: Kind }>['body'];
     readonly id?: string;
-    /** What is shown as the reason of the entry from now on; undefined leaves it as it is. */
+    /** Reason that the entry shows from now on; undefined leaves it as it is. */
     readonly reason?: Message | null;
   };
 }[OutboxEvent['kind']];
@@ -36,14 +36,22 @@ export function recordEvents(outbox: Outbox, drafts: readonly NewEvent[]): Outbo
     });
     outbox.journal?.append(events);
     insertEvents(outbox, events, outbox.journal !== undefined);
-    for (const [index, draft] of drafts.entries()) {
-      const entry = draft.entry === null ? undefined : entryByUuid(outbox, draft.entry.uuid);
+    for (const [uuid, reason] of lastReasons(drafts)) {
+      const entry = entryByUuid(outbox, uuid);
       if (entry === undefined) continue;
-      if (index === drafts.findLastIndex((other) => other.entry?.uuid === draft.entry?.uuid)) refreshState(outbox, entry.id);
-      if (draft.reason !== undefined) setReason(outbox, entry.id, serializeMessage(draft.reason));
+      refreshState(outbox, entry.id);
+      if (reason !== undefined) setReason(outbox, entry.id, serializeMessage(reason));
     }
     return events;
   });
+}
+
+/** The reason that each entry is to show; undefined where it stays. */
+function lastReasons(drafts: readonly NewEvent[]): Map<string, Message | null | undefined> {
+  const reasons = new Map<string, Message | null | undefined>();
+  for (const { entry, reason } of drafts)
+    if (entry !== null) reasons.set(entry.uuid, reason === undefined ? reasons.get(entry.uuid) : reason);
+  return reasons;
 }
 
 /** The place of the last event of an entry; 0 where it has none. */

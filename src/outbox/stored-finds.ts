@@ -101,6 +101,14 @@ export function findByLocalId(outbox: Outbox, localId: string): StoredFind | und
   return one(outbox, `select ${COLUMNS} from finds where local_id = ?`, localId);
 }
 
+/** A local id that no find has, made of one that is taken. */
+export function freeLocalId(outbox: Outbox, localId: string): string {
+  for (let count = 2; ; count += 1) {
+    const name = `${localId}-${count}`;
+    if (findByLocalId(outbox, name) === undefined) return name;
+  }
+}
+
 export function findById(outbox: Outbox, id: FindId): StoredFind | undefined {
   return one(outbox, `select ${COLUMNS} from finds where id = ?`, id);
 }

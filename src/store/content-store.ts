@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { FileError, messageOf } from '../base/errors.ts';
@@ -20,6 +21,15 @@ type ContentStore = {
 };
 
 type StoredContent = { readonly sha512: Buffer; readonly sizeBytes: number };
+
+/**
+ * Copies content from one store to another.
+ * @returns false where it is not in the first one, or is not what its name says
+ */
+export async function copyContent(sha512: Buffer, from: ContentStore, to: ContentStore): Promise<boolean> {
+  const path = from.pathOf(sha512);
+  return existsSync(path) && (await to.add(path)).sha512.equals(sha512);
+}
 
 export function openContentStore(folder: string): ContentStore {
   const pathOf = (sha512: Buffer): string => {

@@ -81,6 +81,18 @@ export function refuseDamaged(path: string, check?: Statement): void {
   });
 }
 
+/** The name of a file that is set aside at this moment, which no file has: nothing that was set aside before is replaced. */
+export function asidePath(start: string, nowMs: number): string {
+  const stamp = new Date(nowMs)
+    .toISOString()
+    .replace(/\.\d+Z$/, 'Z')
+    .replaceAll(':', '-');
+  for (let more = '', count = 2; ; more = `-${count++}`) {
+    const path = `${start}-${stamp}${more}.sqlite`;
+    if (!existsSync(path)) return path;
+  }
+}
+
 function vacuumInto(path: string, draft: string): void {
   const source = asDatabaseError(path, () => openDatabase(path, { synchronous: 'full', readonly: true }));
   try {

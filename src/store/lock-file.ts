@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
 import { DatabaseError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
@@ -49,6 +50,17 @@ export function acquireLockFile(path: string): LockFile | undefined {
       },
     };
   });
+}
+
+const PAUSE_MS = 5;
+
+/** The same, which tries again after short pauses while another process holds the lock. */
+export function waitForLockFile(path: string, clock: Clock, maxTries: number): LockFile | undefined {
+  for (let tries = 1; ; tries += 1) {
+    const lock = acquireLockFile(path);
+    if (lock !== undefined || tries === maxTries) return lock;
+    clock.hold(PAUSE_MS);
+  }
 }
 
 /** Makes the file where there is none. SQLite would let other users read it, and does not tell that a disk is full. */

@@ -5,7 +5,7 @@ import { cmd } from '../../base/message.ts';
 import { pointProfiles, profilesOfOutbox } from '../../context/change-config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openContinued } from '../../context/continued-outbox.ts';
-import { withLock } from '../../context/locked-outbox.ts';
+import { withLock, withLocks } from '../../context/locked-outbox.ts';
 import { isOutboxId } from '../../context/outbox-places.ts';
 import { describeOutbox } from '../../flows/outbox/describe-outbox.ts';
 import { earlierOutboxes, isUnattempted, keepSeparate } from '../../flows/outbox/earlier-outboxes.ts';
@@ -95,19 +95,14 @@ async function continueEarlier(context: Context, id: string, yes: boolean): Prom
     t`The finds of the present outbox will be taken into the outbox ${id}, and the profile will name that one.`,
     t`Does this outbox continue that one?`,
   );
-  const poured = await withLock(
-    context,
-    () =>
-      withLock(context, async () => {
-        const earlier = await openContinued(context, id);
-        if (fenceOf(earlier, context.machine()).kind !== 'own') adopt(earlier, context.machine());
-        const folders = { from: context.outboxPlaces(presentId).photosFolder, to: context.outboxPlaces(id).photosFolder };
-        const done = await pourOutbox(present, earlier, folders);
-        context.changeConfig((config) => pointProfiles(config, profilesOfOutbox(config, presentId), id));
-        return done;
-      }),
-    id,
-  );
+  const poured = await withLocks(context, [id, presentId], async () => {
+    const earlier = await openContinued(context, id);
+    if (fenceOf(earlier, context.machine()).kind !== 'own') adopt(earlier, context.machine());
+    const folders = { from: context.outboxPlaces(presentId).photosFolder, to: context.outboxPlaces(id).photosFolder };
+    const done = await pourOutbox(present, earlier, folders);
+    context.changeConfig((config) => pointProfiles(config, profilesOfOutbox(config, presentId), id));
+    return done;
+  });
   print(context, poured);
   terminal.value({ outbox: id, ...poured });
   return 'done';

@@ -144,7 +144,7 @@ function* machineChecks(context: Context): Generator<Check> {
   yield checkDatabase('pace', places.paceFile, t`Delete it while no pas runs: it holds only when the last request left.`);
 }
 
-/** Of the profile; none that is there where no profile can be used, or it has none yet. */
+/** Outbox of the profile; one that is not there where no profile can be used, or it has none yet. */
 function knownOutboxFile(context: Context): string {
   try {
     const { outbox } = context.profile();

@@ -95,7 +95,7 @@ async function confirm({ terminal, prompt }: Context, count: number, address: st
   if (!(await (await prompt()).confirm(t`Make them?`))) throw new UsageError(t`Nothing was sent.`);
 }
 
-/** What the profile keeps, what the flags say, and what a person is asked for, once. */
+/** Projects by those that they stand for: from the profile, from the flags, and from answers, which the profile keeps. */
 async function projectMap(
   context: Context,
   profile: string,

@@ -1,4 +1,4 @@
-import { headerOf, type Outbox } from '../../outbox/open-outbox.ts';
+import { headerOf, isSameBinding, type Outbox } from '../../outbox/open-outbox.ts';
 import { allFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import { findsNamed } from '../queue/named-finds.ts';
 import { isUnattempted } from './earlier-outboxes.ts';
@@ -13,7 +13,5 @@ export function chosenToCopy(outbox: Outbox, names: readonly string[]): StoredFi
  * with the same documents.
  */
 export function mayPour(from: Outbox, to: Outbox): boolean {
-  const [one, other] = [headerOf(from), headerOf(to)];
-  const isOneService = (['address', 'prefix', 'schemaVersion'] as const).every((key) => one[key] === other[key]);
-  return isOneService && isUnattempted(from);
+  return isSameBinding(headerOf(from), headerOf(to)) && isUnattempted(from);
 }

@@ -43,7 +43,7 @@ export function outboxFolders(outboxesFolder: string): string[] {
     .sort();
 }
 
-/** What `work` gives, or why an outbox cannot be used: one that is damaged hides no other. */
+/** Returns the result of `work`, or the error where an outbox cannot be used: a damaged one hides no other. */
 export async function unlessUnusable<T>(work: () => Promise<T>): Promise<T | PasError> {
   try {
     return await work();

@@ -20,12 +20,12 @@ export function keepSeparate(outbox: Outbox, others: readonly string[]): void {
   outbox.change(() => updateHeader(outbox, { separateFrom: [...new Set([...headerOf(outbox).separateFrom, ...others])] }));
 }
 
-/** Nothing was ever attempted from the outbox. */
+/** Tells if nothing was ever attempted from the outbox. */
 export function isUnattempted(outbox: Outbox): boolean {
   return outbox.sql(`select 1 from events where kind = 'attempted' limit 1`).get() === undefined;
 }
 
-/** What a push is refused with where a person must say first if a new outbox continues an earlier one. */
+/** Error of a push where a person must say first if a new outbox continues an earlier one. */
 export function undecidedOutbox(earlier: readonly EarlierOutbox[]): UsageError {
   const [latest] = earlier;
   const { outbox = '', attempts = 0 } = latest ?? {};

@@ -1,11 +1,11 @@
 import { UsageError } from '../../base/errors.ts';
 import { cmd, msg } from '../../base/message.ts';
-import { type Merged, mergeJournal } from '../../outbox/merge.ts';
+import { type Merged, mergeJournal, restartMerge } from '../../outbox/merge.ts';
 import { headerOf, type Outbox, updateHeader } from '../../outbox/open-outbox.ts';
 import { assertJournal } from '../../outbox/record-events.ts';
 
 /**
- * Whose an outbox is. `new`: it was never pushed. `own`: it is pushed with this machine's journal. `foreign`: it is, or a copy of it may
+ * Ownership of an outbox. `new`: it was never pushed. `own`: it is pushed with this machine's journal. `foreign`: it is, or a copy of it may
  * be, pushed from another place. `lost-journal`: this machine had another journal, which is gone.
  */
 export type Fence =
@@ -51,14 +51,13 @@ export function passFence(outbox: Outbox, machine: string): Fence {
 export function adopt(outbox: Outbox, machine: string): Merged {
   const { id } = assertJournal(outbox);
   outbox.change(() => {
-    updateHeader(outbox, { journal: id, machine, mustLook: true, mergedSeq: 0, mergedEvent: '' });
-    // The next merge writes all of them into this journal.
-    outbox.sql('update events set in_journal = 0').run();
+    updateHeader(outbox, { journal: id, machine, mustLook: true });
+    restartMerge(outbox);
   });
   return mergeJournal(outbox, { withOpen: true });
 }
 
-/** What a push is refused with where the outbox is foreign. */
+/** Error of a push whose outbox is foreign. */
 export function foreignOutbox({ path }: Outbox): UsageError {
   return new UsageError(msg`The outbox ${path} was pushed from another machine or with another journal. Nothing was sent.`, {
     hint: msg`If nothing is sent from the other place any more: ${cmd`pas outbox adopt --yes`}. Otherwise push there.`,

@@ -1,7 +1,7 @@
-import { headerOf, type Outbox, updateHeader } from '../../outbox/open-outbox.ts';
+import { headerOf, isSameBinding, type Outbox, updateHeader } from '../../outbox/open-outbox.ts';
 import { type NewEvent, recordEvents } from '../../outbox/record-events.ts';
 
-/** What is new of a service. */
+/** New address and documents of a service. */
 export type ServiceMove = { readonly address: string; readonly prefix?: string; readonly schemaVersion?: string };
 
 /**
@@ -11,9 +11,8 @@ export type ServiceMove = { readonly address: string; readonly prefix?: string; 
 export function moveOutbox(outbox: Outbox, { address, prefix, schemaVersion }: ServiceMove): boolean {
   return outbox.change(() => {
     const before = headerOf(outbox);
-    const after = { prefix: prefix ?? before.prefix, schemaVersion: schemaVersion ?? before.schemaVersion };
-    if (address === before.address && after.prefix === before.prefix && after.schemaVersion === before.schemaVersion)
-      return false;
+    const after = { address, prefix: prefix ?? before.prefix, schemaVersion: schemaVersion ?? before.schemaVersion };
+    if (isSameBinding(before, after)) return false;
     if (address !== before.address) {
       const at = Math.floor(outbox.clock.now());
       const moved: NewEvent = { kind: 'moved', entry: null, body: { from: before.address, to: address, at } };
@@ -21,9 +20,8 @@ export function moveOutbox(outbox: Outbox, { address, prefix, schemaVersion }: S
       const bound: NewEvent[] =
         before.account === null ? [] : [{ kind: 'bound', entry: null, body: { account: before.account, address, at } }];
       recordEvents(outbox, [moved, ...bound]);
-      updateHeader(outbox, { address });
     }
-    outbox.sql('update header set prefix = :prefix, schema_version = :schemaVersion').run(after);
+    updateHeader(outbox, after);
     return true;
   });
 }

@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { msg } from '../../base/message.ts';
 import {
   addImport,
   addNumber,
@@ -8,18 +6,20 @@ import {
   entriesOfFind,
   entriesOfRecord,
   importOfFind,
+  photoEntries,
   schedule,
   type Target,
 } from '../../outbox/entries.ts';
-import type { Entry, FindId, ImportEntry, PhotoEntry } from '../../outbox/entry.ts';
+import type { Entry, FindId, ImportEntry } from '../../outbox/entry.ts';
+import { localIdQuestion } from '../../outbox/merge.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { allFinds, findByLocalId, insertFind, type StoredFind } from '../../outbox/stored-finds.ts';
-import { openContentStore } from '../../store/content-store.ts';
+import { allFinds, findByLocalId, freeLocalId, insertFind, type StoredFind } from '../../outbox/stored-finds.ts';
+import { copyContent, openContentStore } from '../../store/content-store.ts';
 
 /** The folders of photographs, of each outbox. */
 type PhotosFolders = { readonly from: string; readonly to: string };
 
-/** What became of the finds and entries of an outbox that was poured into another one. */
+/** Result for the finds and entries of an outbox that was poured into another one. */
 export type Poured = {
   readonly added: number;
   /** The other outbox has them as they are. */
@@ -62,17 +62,16 @@ function pourFind(from: Outbox, to: Outbox, find: StoredFind): PouredFind {
   const { localId, elements, createdAt } = find;
   const imported = importOfFind(from, find.id);
   const there = findByLocalId(to, localId);
-  if (there !== undefined && isSame(find, imported, there, importOfFind(to, there.id)))
-    return { kind: 'same', localId, target: { findId: there.id, identCely: importOfFind(to, there.id)?.identCely ?? null } };
+  const importThere = there === undefined ? undefined : importOfFind(to, there.id);
+  if (there !== undefined && isSame(find, imported, there, importThere))
+    return { kind: 'same', localId, target: { findId: there.id, identCely: importThere?.identCely ?? null } };
   const now = there === undefined ? localId : freeLocalId(to, localId);
   const source = find.sourceFile === null ? {} : { source: { file: find.sourceFile, row: find.sourceRow ?? 0 } };
   const findId = insertFind(to, { localId: now, elements, createdAt, ...source });
   if (imported !== undefined) {
     const { document, documentSha512, digest, project, issues } = imported;
     const entryId = addImport(to, findId, { document, documentSha512, digest, project, issues });
-    const question = msg`another find was sent from this machine as ${localId}, and reads otherwise: is this one another find?`;
-    if (there !== undefined && document !== null)
-      schedule(to, entryId, { held: { basis: 'local-id-in-use', question, candidates: [localId] } });
+    if (there !== undefined && document !== null) schedule(to, entryId, { held: localIdQuestion(localId) });
   }
   return { kind: there === undefined ? 'added' : 'renamed', localId: now, target: { findId, identCely: null } };
 }
@@ -81,13 +80,6 @@ function pourFind(from: Outbox, to: Outbox, find: StoredFind): PouredFind {
 function isSame(one: StoredFind, its: ImportEntry | undefined, other: StoredFind, others: ImportEntry | undefined): boolean {
   if (its?.digest != null || others?.digest != null) return its?.digest === others?.digest;
   return JSON.stringify(one.elements) === JSON.stringify(other.elements);
-}
-
-function freeLocalId(outbox: Outbox, localId: string): string {
-  for (let count = 2; ; count += 1) {
-    const name = `${localId}-${count}`;
-    if (findByLocalId(outbox, name) === undefined) return name;
-  }
 }
 
 /** @returns whether a number or a photograph was added */
@@ -111,12 +103,10 @@ async function copyFiles(from: Outbox, folders: PhotosFolders): Promise<[Set<num
   const [source, target] = [openContentStore(folders.from), openContentStore(folders.to)];
   const inPlace = new Set<number>();
   const lost: string[] = [];
-  for (const entry of allEntries(from).filter((each): each is PhotoEntry => each.kind === 'photo' && each.state !== 'dropped')) {
-    const { sha512, link, name } = entry.photograph;
-    const path = source.pathOf(sha512);
-    const isKept = link === undefined && existsSync(path);
-    if (link !== undefined || (isKept && (await target.add(path)).sha512.equals(sha512))) inPlace.add(entry.id);
-    else lost.push(name);
+  for (const { id, photograph } of photoEntries(from).filter(({ state }) => state !== 'dropped')) {
+    const isThere = photograph.link !== undefined || (await copyContent(photograph.sha512, source, target));
+    if (isThere) inPlace.add(id);
+    else lost.push(photograph.name);
   }
   return [inPlace, lost];
 }

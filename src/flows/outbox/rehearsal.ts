@@ -78,7 +78,7 @@ function resultOf(outbox: Outbox, entries: readonly Entry[], isMapped: boolean):
   return { reason: open?.reason ?? msg`it was not sent` };
 }
 
-/** What stands against an entry: of a draft, what validation found; of a refused one, what the service said. */
+/** Findings about an entry: of a draft, those of validation; of a refused one, those of the service. */
 function issuesOf({ state, issues, reason, kind }: Entry): readonly Issue[] {
   if (state !== 'draft' && state !== 'refused') return [];
   if (hasErrors(issues)) return issues;

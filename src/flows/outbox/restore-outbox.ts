@@ -8,18 +8,18 @@ import { assertSound, isEmptyOutbox, openBackup, replaceContents } from '../../o
 import { countFinds } from '../../outbox/counts.ts';
 import { entriesInState, unsentPhotoEntries } from '../../outbox/entries.ts';
 import type { PhotoEntry } from '../../outbox/entry.ts';
-import { type Merged, mergeJournal } from '../../outbox/merge.ts';
+import { type Merged, mergeJournal, NOTHING_MERGED } from '../../outbox/merge.ts';
 import { type Binding, headerOf, type Outbox } from '../../outbox/open-outbox.ts';
-import { acquirePushLock } from '../../outbox/push-lock.ts';
-import { openContentStore } from '../../store/content-store.ts';
-import { isDatabase, isUnusable, removeDatabase, replaceUnusable } from '../../store/database-file.ts';
+import { acquirePushLock, type PushLockOptions } from '../../outbox/push-lock.ts';
+import { copyContent, openContentStore } from '../../store/content-store.ts';
+import { asidePath, isDatabase, isUnusable, removeDatabase, replaceUnusable } from '../../store/database-file.ts';
 import { makeFolder } from '../../store/folder.ts';
 
 /** Where an outbox lies, and how it is locked and opened. */
 export type OutboxPlace = {
   readonly outboxFile: string;
   readonly photosFolder: string;
-  readonly lock: Parameters<typeof acquirePushLock>[0];
+  readonly lock: PushLockOptions;
   /** Opens it with its journal. */
   open(): Outbox;
 };
@@ -100,7 +100,7 @@ function assertOther(backup: string, outboxFile: string): void {
 }
 
 const DRAFT = 'restoring-';
-/** What a restore that was killed left unfinished, after so long. */
+/** Drafts that a killed restore left, which are removed after this time. */
 const UNFINISHED = /^restoring-[\da-f-]{36}\.tmp\.sqlite/;
 const UNFINISHED_MS = 24 * 3600 * 1000;
 
@@ -135,7 +135,7 @@ function readBackup({ backup, service, clock }: RestoreOptions, draft: string): 
 function replaceBy(draft: string, { outboxFile, open }: OutboxPlace, { clock, replace }: RestoreOptions): string | undefined {
   const folder = dirname(outboxFile);
   makeFolder(folder);
-  const aside = asideOf(folder, clock.now());
+  const aside = asidePath(join(folder, 'outbox-replaced'), clock.now());
   if (!existsSync(outboxFile)) {
     replaceUnusable(outboxFile, draft, aside);
     return undefined;
@@ -180,16 +180,6 @@ function isSound(outbox: Outbox): boolean {
   }
 }
 
-function asideOf(folder: string, nowMs: number): string {
-  const stamp = new Date(nowMs)
-    .toISOString()
-    .replace(/\.\d+Z$/, 'Z')
-    .replaceAll(':', '-');
-  const name = (more: string): string => join(folder, `outbox-replaced-${stamp}${more}.sqlite`);
-  // Nothing that was put aside is replaced, also where a restore is run again at once.
-  for (let more = '', count = 2; ; more = `-${count++}`) if (!existsSync(name(more))) return name(more);
-}
-
 /** Adds what the journal has, and the photographs. */
 async function complete(place: OutboxPlace, options: RestoreOptions): Promise<Omit<Restored, 'id' | 'madeMs' | 'aside'>> {
   const restored = place.open();
@@ -208,13 +198,12 @@ async function complete(place: OutboxPlace, options: RestoreOptions): Promise<Om
 }
 
 function mergeOrSay(outbox: Outbox): [Merged, string | undefined] {
-  const nothing = { events: 0, restoredFinds: 0 };
-  if (outbox.journal === undefined) return [nothing, outbox.journalProblem?.message];
+  if (outbox.journal === undefined) return [NOTHING_MERGED, outbox.journalProblem?.message];
   try {
     return [mergeJournal(outbox, { withOpen: true }), undefined];
   } catch (thrown) {
     // The backup is in place, and the next push merges before it sends anything.
-    if (thrown instanceof DatabaseError) return [nothing, thrown.message];
+    if (thrown instanceof DatabaseError) return [NOTHING_MERGED, thrown.message];
     throw thrown;
   }
 }
@@ -233,9 +222,7 @@ async function bringPhotographs(
     onPhotograph(index, photographs.length);
     const { sha512, link } = entry.photograph;
     if (existsSync(link ?? here.pathOf(sha512))) continue;
-    const copy = copies.pathOf(sha512);
-    const added = link === undefined && existsSync(copy) ? await here.add(copy) : undefined;
-    if (added?.sha512.equals(sha512) === true) photosCopied += 1;
+    if (link === undefined && (await copyContent(sha512, copies, here))) photosCopied += 1;
     else missing.push(entry);
   }
   return { photosCopied, missing };

@@ -30,7 +30,7 @@ export type GateContext = {
   /** The server's time now; undefined where it has not said the time. */
   readonly serverNowMs: number | undefined;
   readonly stop: AbortSignal;
-  /** What each entry held when it was judged, by its row: what was queued or changed since is judged before it leaves. */
+  /** Content of each entry when it was judged, by its row: an entry that was queued or changed since is judged before it leaves. */
   readonly judged: Map<EntryId, string>;
 };
 
@@ -163,7 +163,7 @@ function recordLooks(
   if (held.length === 0) updateHeader(outbox, { mustLook: false });
 }
 
-/** What a look shows, ordered for the entries. */
+/** Records that a look shows, ordered for the entries. */
 type Sights = {
   /** Other outboxes of this machine have attempted something with the account. */
   readonly hasOthers: boolean;

@@ -26,7 +26,7 @@ export type OpenCircuit = {
   readonly kind: EntryKind;
   /** Only the entries of this project, or all of the kind. */
   readonly project: string | null;
-  /** Of the answers; null where none came. */
+  /** Status of the answers; null where none came. */
   readonly status: number | null;
   readonly reason: Message;
   readonly untilAt: MonotonicMs;
@@ -40,7 +40,7 @@ export type Failure = {
   readonly entryId: number;
   readonly departedAt: MonotonicMs;
   readonly at: MonotonicMs;
-  /** Of repeated requests that were under way at once, one counts: they may have failed for one cause. */
+  /** Marks a repeated request: of several that were under way at once, one counts, since they may have failed for one cause. */
   readonly isRepeated: boolean;
 };
 

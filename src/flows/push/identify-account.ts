@@ -8,7 +8,7 @@ import { readAccount } from './read-account.ts';
 /** The write interface of a service, open for one account. */
 export type OpenService = {
   readonly baseUrl: string;
-  /** Of the profile; undefined where only a token is known. */
+  /** User name of the profile; undefined where only a token is known. */
   readonly username: string | undefined;
   readonly session: Session;
   readonly send: Exchange;

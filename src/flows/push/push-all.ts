@@ -167,7 +167,7 @@ function createPush(given: PushAllOptions): Push {
     const gate = createGate(given, await gateContext(given, account, serverClock));
     const isStopped = await passGate(given, gate);
     if (isStopped) return { ...NOTHING_SENT, stopCause: { kind: 'interrupted' } };
-    onRound(given);
+    given.onRound?.(countToSend(outbox, given));
     return drainQueue({
       ...given,
       ...service,
@@ -181,10 +181,6 @@ function createPush(given: PushAllOptions): Push {
   return { round, reconcile: (result) => reconcileUncertain(given, result) };
 }
 
-function onRound(given: PushAllOptions): void {
-  given.onRound?.(countToSend(given.outbox, given));
-}
-
 /** @throws UsageError where this machine has sent for the account from another outbox, and a person has not said how the two stand */
 function assertDecided(outbox: Outbox, { identCely }: Account): void {
   if (!isUnattempted(outbox)) return;
@@ -192,7 +188,7 @@ function assertDecided(outbox: Outbox, { identCely }: Account): void {
   if (earlier.length > 0) throw undecidedOutbox(earlier);
 }
 
-/** What an earlier push left uncertain is settled first: its records are no equals of what is still to be sent. */
+/** Settles entries that an earlier push left uncertain first: their records are no equals of those still to be sent. */
 async function reconcileBeforeLook(given: PushAllOptions): Promise<void> {
   if (entriesInState(given.outbox, 'uncertain').length > 0) await reconcileUncertain(given, NOTHING_SENT);
 }
@@ -280,7 +276,7 @@ async function passGate(given: PushAllOptions, gate: Gate): Promise<boolean> {
   return given.stop.aborted;
 }
 
-/** Of the kinds and records that the push is about: nothing is decided about others. */
+/** Tells if the push is about the entry, by its kind and record: nothing is decided about others. */
 function isMeant({ kinds, recordKeys }: Pick<PushAllOptions, 'kinds' | 'recordKeys'>, { kind, recordKey }: Entry): boolean {
   return kinds.includes(kind) && (recordKeys === undefined || recordKeys.includes(recordKey));
 }
@@ -299,7 +295,7 @@ export const NOTHING_SENT: PushResult = {
   stopCause: undefined,
 };
 
-/** Of these kinds and records; some may have to wait. */
+/** Counts queued entries of these kinds and records; some may have to wait. */
 export function countToSend(outbox: Outbox, { kinds, recordKeys }: Pick<PushAllOptions, 'kinds' | 'recordKeys'>): number {
   const counts = countQueued(outbox, recordKeys);
   return kinds.reduce((sum, kind) => sum + counts[kind], 0);

@@ -68,7 +68,7 @@ export type PushEvent =
       readonly kind: EntryKind;
       /** Null where it concerns all of the kind. */
       readonly project: string | null;
-      /** Of the answers; null where none came. */
+      /** Status of the answers; null where none came. */
       readonly status: number | null;
       readonly reason: Message;
       /** How many entries are left out. */

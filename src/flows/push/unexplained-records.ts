@@ -5,7 +5,7 @@ import type { ListedFind } from '../harvest/harvest-finds.ts';
 /** Records as looks have shown them, and identifiers of those that were listed and not shown. */
 type Unexplained = { readonly records: readonly HarvestedFind[]; readonly hidden: readonly string[] };
 
-/** What a look is told of a record that it lists. */
+/** Judges a record that a look lists. */
 export type IsUnexplained = (identCely: string, listed: ListedFind) => boolean;
 
 /**

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import type { Issue } from '../../base/issue.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
@@ -7,7 +6,7 @@ import { addImport, addPhoto, entriesOfFind, importOfFind } from '../../outbox/e
 import type { EntryState, Photograph } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId, insertFind, type StoredFind } from '../../outbox/stored-finds.ts';
-import { openContentStore } from '../../store/content-store.ts';
+import { copyContent, openContentStore } from '../../store/content-store.ts';
 import { asFind, contentOf } from './enqueue-finds.ts';
 
 type CopyOptions = {
@@ -90,20 +89,9 @@ async function copyPhotographs(
   for (const entry of entriesOfFind(outbox, id)) {
     if (entry.kind !== 'photo' || entry.state === 'dropped') continue;
     const { photograph } = entry;
-    const path = source.pathOf(photograph.sha512);
-    const isLost = photograph.link === undefined && !existsSync(path);
-    if (isLost) {
-      lost.push(photograph.name);
-      continue;
-    }
-    if (photograph.link === undefined && folders.from !== folders.to) {
-      const stored = await target.add(path);
-      if (!stored.sha512.equals(photograph.sha512)) {
-        lost.push(photograph.name);
-        continue;
-      }
-    }
-    photographs.push(photograph);
+    const isThere = photograph.link !== undefined || (await copyContent(photograph.sha512, source, target));
+    if (isThere) photographs.push(photograph);
+    else lost.push(photograph.name);
   }
   return { photographs, lost };
 }

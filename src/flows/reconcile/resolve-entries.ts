@@ -137,7 +137,7 @@ export function sendHeld(outbox: Outbox, held: readonly Entry[]): void {
   });
 }
 
-/** What may be decided about a record now, and the records that the last look or the open question names. */
+/** Decisions that are open for a record, and the records that the last look or the open question names. */
 export type OpenDecision = {
   readonly entry: Entry;
   readonly kinds: readonly DecisionKind[];
