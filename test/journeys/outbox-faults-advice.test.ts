@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { cpSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { tokenOf } from '../support/contract-requests.ts';
@@ -184,6 +185,17 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
       basis: 'local-id-sent-elsewhere',
     };
   },
+  'a find whose local id an older copy of the outbox has sent': async () => {
+    const home = await laptop();
+    await expectDone(home.pas('list'));
+    const older = join(home.folder, 'older');
+    cpSync(join(home.folder, 'pas'), older, { recursive: true });
+    const table = readFileSync(writeSeason(home, 1), 'utf8').replaceAll('pole 1', 'les');
+    await expectDone(home.pas('import', home.file('other.csv', table)));
+    await sent(home.with({ PAS_PASSWORD: 'archaeologist', PAS_HOME: older }));
+    await home.pas('push');
+    return { home, find: FIND, state: 'queued', basis: 'local-id-in-use' };
+  },
 };
 
 async function made(name: string): Promise<Scene> {
@@ -241,6 +253,7 @@ describe('Each command that is advised works when it is typed, for', () => {
       expect(run.code, `pas ${words.join(' ')}\n${run.stderr}`).not.toBe(1);
       for (const command of commandsIn(run, subcommands, fill)) waiting.add(command);
     }
+    expect(waiting.size).toBeGreaterThan(1);
     const failed: string[] = [];
     for (const command of waiting) {
       const args = command.split(' ');

@@ -5,6 +5,7 @@ import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { findStates } from '../support/find-states.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { keepJournalInState, outboxFolder } from '../support/outbox-files.ts';
+import { placedPhotograph } from '../support/placed-photograph.ts';
 import { expectDone, type Home, settledAfter, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 import { wrongClock } from '../support/wrong-clock.ts';
@@ -121,6 +122,26 @@ describe('Where the whole computer is put back to an earlier state, with the out
       heldAs('equal-photograph', 'K-2', 'photo'),
     ]);
     expect(await mock.made()).toMatchObject({ finds: 2, photos: 2 });
+  });
+
+  test('a photograph is recognised also beside an earlier one of the same file name.', async () => {
+    const home = await laptop();
+    const photographs = await Promise.all(
+      [1, 2].map(async (card) =>
+        home.file(`card-${card}/IMG_0001.jpg`, await placedPhotograph('jpeg', { shade: card, place: [14.4, 50.08] })),
+      ),
+    );
+    const [first = '', second = ''] = photographs;
+    await expectDone(home.pas('import', writeSeason(home, 1)));
+    await expectDone(home.pas('photo', 'add', 'K-1', first));
+    await expectDone(home.pas('push'));
+    await expectDone(home.pas('photo', 'add', 'K-1', second));
+    const snapshot = home.copy();
+    await expectDone(home.pas('push'));
+    const run = await snapshot.pas('push');
+    expect(run.code, run.stderr).toBe(6);
+    expect(await questions(snapshot)).toMatchObject([heldAs('equal-photograph', 'K-1', 'photo')]);
+    expect(await mock.made()).toMatchObject({ finds: 1, photos: 2 });
   });
 });
 

@@ -15,6 +15,7 @@ import { windowOf } from '../reconcile/attempt-window.ts';
 import { elementsSent, type LookContext } from '../reconcile/gather-evidence.ts';
 import { couldBeMade, makingOf } from '../reconcile/judge-import.ts';
 import { currentRecord, numbersFromHere } from '../reconcile/judge-number.ts';
+import { ownersOf, type SettledPhoto } from '../reconcile/judge-photograph.ts';
 import { rejectedCandidates } from '../reconcile/resolve-entries.ts';
 import type { Window } from '../reconcile/verdict.ts';
 import { type IsUnexplained, rememberUnexplained, unexplainedSoFar } from './unexplained-records.ts';
@@ -329,18 +330,32 @@ function equalFiles(
   shown: ReadonlyMap<string, HarvestedFind>,
 ): Map<string, readonly string[]> {
   const photographs = queued.filter((entry) => entry.kind === 'photo');
+  const free = new Map(
+    [...new Set(photographs.map(({ identCely }) => identCely ?? ''))].map((identCely) => {
+      const find = shown.get(identCely);
+      return [identCely, find === undefined ? [] : unexplainedFiles(outbox, find)] as const;
+    }),
+  );
   return new Map(
     photographs.map((entry) => {
-      const find = shown.get(entry.identCely ?? '');
-      const free = find === undefined ? [] : unexplainedFiles(outbox, find);
-      return [entry.uuid, free.filter((file) => isFileOf(entry, file)).map(({ name }) => name)];
+      const files = free.get(entry.identCely ?? '') ?? [];
+      return [entry.uuid, files.filter((file) => isFileOf(entry, file)).map(({ name }) => name)];
     }),
   );
 }
 
+/** Each photograph that was sent explains one file: cameras give one name to many photographs. */
 function unexplainedFiles(outbox: Outbox, { identCely, files }: HarvestedFind): HarvestedFile[] {
-  const sent = entriesOfRecord(outbox, identCely).filter((entry) => entry.kind === 'photo' && entry.attempts > 0);
-  return files.filter((file) => !sent.some((entry) => entry.kind === 'photo' && isFileOf(entry, file)));
+  const sent = entriesOfRecord(outbox, identCely).flatMap((entry) =>
+    entry.kind === 'photo' && entry.attempts > 0 ? [settledPhotograph(outbox, entry)] : [],
+  );
+  const owners = ownersOf(files, sent);
+  return files.filter((file) => !owners.has(file));
+}
+
+function settledPhotograph(outbox: Outbox, entry: PhotoEntry): SettledPhoto {
+  const { name, sha512 } = entry.photograph;
+  return { fileName: name, sha512Hex: sha512.toString('hex'), window: windowOf(outbox, entry) };
 }
 
 function isFileOf({ photograph }: PhotoEntry, file: HarvestedFile): boolean {

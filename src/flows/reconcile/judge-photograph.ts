@@ -23,7 +23,7 @@ export type RecordEvidence = { readonly find: HarvestedFind; readonly changedMs:
 export function judgePhoto(
   judged: UncertainPhoto,
   uncertain: readonly UncertainPhoto[],
-  settled: readonly Settled[],
+  settled: readonly SettledPhoto[],
   record: RecordEvidence,
   view: Pick<View, 'nowMs' | 'index'>,
 ): Verdict {
@@ -74,14 +74,17 @@ function found(judged: UncertainPhoto, basis: Basis, reason: Message, candidates
   return { kind: 'found', identCely: judged.identCely, basis, reason, candidates };
 }
 
-type Settled = Pick<UncertainPhoto, 'fileName' | 'sha512Hex' | 'window'>;
+export type SettledPhoto = Pick<UncertainPhoto, 'fileName' | 'sha512Hex' | 'window'>;
 
 /**
  * The files of photographs that are known to be there, one for each: of the same digest, else of its name and nearest to its attempt.
  * Cameras give one name to many photographs, and clocks agree only roughly, so that a photograph may fit the file of the next one, too.
  */
-function ownersOf(files: readonly HarvestedFile[], settled: readonly Settled[]): ReadonlyMap<HarvestedFile, Settled> {
-  const owners = new Map<HarvestedFile, Settled>();
+export function ownersOf(
+  files: readonly HarvestedFile[],
+  settled: readonly SettledPhoto[],
+): ReadonlyMap<HarvestedFile, SettledPhoto> {
+  const owners = new Map<HarvestedFile, SettledPhoto>();
   const byDigest = new Map(files.map((file) => [file.sha512Hex, file]));
   const changed = settled.filter((photo) => {
     const file = byDigest.get(photo.sha512Hex);
@@ -102,7 +105,7 @@ function outsideMs({ bounds }: Window, file: HarvestedFile): number {
   return bounds === undefined || Number.isNaN(atMs) ? 0 : Math.max(0, bounds.fromMs - atMs, atMs - bounds.untilMs);
 }
 
-function isFileOf(photo: Settled, file: HarvestedFile): boolean {
+function isFileOf(photo: SettledPhoto, file: HarvestedFile): boolean {
   if (file.sha512Hex === photo.sha512Hex) return true;
   return storingOf(file)?.note === photo.fileName && couldBeStored(photo.window, file);
 }
