@@ -28,7 +28,8 @@ export function assertSound(outbox: Outbox): void {
   if (outbox.sql('pragma foreign_key_check').get() !== undefined) throw damagedRow(outbox.path, msg`a reference`);
   assertSoundFinds(outbox);
   allEntries(outbox);
-  for (const row of outbox.sql(`select ${EVENT_COLUMNS} from events not indexed`).iterate()) parseEvent(outbox.path, row as EventRow);
+  for (const row of outbox.sql(`select ${EVENT_COLUMNS} from events not indexed`).iterate())
+    parseEvent(outbox.path, row as EventRow);
   headerOf(outbox);
 }
 
@@ -45,15 +46,18 @@ export function openBackup(file: string, draft: string, clock: Clock): Outbox {
         hint: msg`Name a file that ${cmd`pas backup`} made.`,
       });
     });
+  } catch (thrown) {
+    throw isSchemaDamage(thrown) ? damagedBackup(file, thrown) : thrown;
+  }
+  try {
     return openSound(draft, clock);
   } catch (thrown) {
-    if (!isDamaged(thrown) && !isSchemaDamage(thrown)) throw thrown;
-    throw new DatabaseError(msg`${file}: the backup is damaged.`, {
-      cause: thrown,
-      damaged: true,
-      hint: msg`Put an older backup back.`,
-    });
+    throw isDamaged(thrown) ? damagedBackup(file, thrown) : thrown;
   }
+}
+
+function damagedBackup(file: string, cause: Error): DatabaseError {
+  return new DatabaseError(msg`${file}: the backup is damaged.`, { cause, damaged: true, hint: msg`Put an older backup back.` });
 }
 
 function openSound(path: string, clock: Clock): Outbox {
