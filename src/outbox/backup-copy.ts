@@ -1,10 +1,11 @@
 import type { Clock } from '../base/clock.ts';
-import { DatabaseError, FileError } from '../base/errors.ts';
+import { DatabaseError, FileError, isDamaged } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import { copyDatabase, refuseDamaged } from '../store/database-file.ts';
 import { allEntries } from './entries.ts';
 import { damagedRow, EVENT_COLUMNS, type EventRow, parseEvent } from './events.ts';
 import { headerOf, type Outbox, openOutbox } from './open-outbox.ts';
+import { isSchemaDamage } from './schema-damage.ts';
 import { assertSoundFinds } from './stored-finds.ts';
 
 /** Tables that only an outbox has; a file without them is some other program's. */
@@ -27,7 +28,8 @@ export function assertSound(outbox: Outbox): void {
   if (outbox.sql('pragma foreign_key_check').get() !== undefined) throw damagedRow(outbox.path, msg`a reference`);
   assertSoundFinds(outbox);
   allEntries(outbox);
-  for (const row of outbox.sql(`select ${EVENT_COLUMNS} from events`).iterate()) parseEvent(outbox.path, row as EventRow);
+  for (const row of outbox.sql(`select ${EVENT_COLUMNS} from events not indexed`).iterate())
+    parseEvent(outbox.path, row as EventRow);
   headerOf(outbox);
 }
 
@@ -36,25 +38,35 @@ export function assertSound(outbox: Outbox): void {
  * @throws FileError when it is no outbox; DatabaseError when it is damaged; DatabaseTooNewError
  */
 export function openBackup(file: string, draft: string, clock: Clock): Outbox {
-  copyDatabase(file, draft, (copy) => {
-    const tables = copy.prepare(`select name from sqlite_schema where type = 'table'`).pluck().all();
-    if (TABLES_OF_AN_OUTBOX.every((name) => tables.includes(name))) return;
-    throw new FileError(file, msg`${file} is a database, but not an outbox of pas.`, {
-      hint: msg`Name a file that ${cmd`pas backup`} made.`,
+  try {
+    copyDatabase(file, draft, (copy) => {
+      const tables = copy.prepare(`select name from sqlite_schema where type = 'table'`).pluck().all();
+      if (TABLES_OF_AN_OUTBOX.every((name) => tables.includes(name))) return;
+      throw new FileError(file, msg`${file} is a database, but not an outbox of pas.`, {
+        hint: msg`Name a file that ${cmd`pas backup`} made.`,
+      });
     });
-  });
-  const outbox = openOutbox(draft, clock);
+  } catch (thrown) {
+    throw isSchemaDamage(thrown) ? damagedBackup(file, thrown) : thrown;
+  }
+  try {
+    return openSound(draft, clock);
+  } catch (thrown) {
+    throw isDamaged(thrown) ? damagedBackup(file, thrown) : thrown;
+  }
+}
+
+function damagedBackup(file: string, cause: Error): DatabaseError {
+  return new DatabaseError(msg`${file}: the backup is damaged.`, { cause, damaged: true, hint: msg`Put an older backup back.` });
+}
+
+function openSound(path: string, clock: Clock): Outbox {
+  const outbox = openOutbox(path, clock);
   try {
     assertSound(outbox);
     return outbox;
   } catch (thrown) {
     outbox.close();
-    if (thrown instanceof DatabaseError && thrown.damaged)
-      throw new DatabaseError(msg`${file}: the backup is damaged.`, {
-        cause: thrown,
-        damaged: true,
-        hint: msg`Put an older backup back.`,
-      });
     throw thrown;
   }
 }

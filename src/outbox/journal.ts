@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import { DatabaseError, isDamaged, PasError } from '../base/errors.ts';
+import { DatabaseError, isDamaged } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { asDatabaseError, type Database, openDatabase, openSqlite } from '../store/database.ts';
@@ -10,6 +10,7 @@ import { asidePath } from '../store/database-file.ts';
 import { writePrivateFile } from '../store/files.ts';
 import { migrate } from '../store/migrate.ts';
 import { EVENT_COLUMNS, type EventOf, type EventRow, type OutboxEvent, parseEvent, serializeEvent } from './events.ts';
+import { isSchemaDamage } from './schema-damage.ts';
 
 /** An attempt that the journal has of another outbox. */
 type EarlierAttempt = {
@@ -130,8 +131,7 @@ function sound<T>(path: string, prepare: () => T): T {
   try {
     return asDatabaseError(path, prepare);
   } catch (thrown) {
-    if (thrown instanceof PasError || !(thrown instanceof Error) || !/^no such (table|column)|malformed/.test(thrown.message))
-      throw thrown;
+    if (!isSchemaDamage(thrown)) throw thrown;
     throw damagedJournal(path, thrown.message, thrown);
   }
 }

@@ -251,9 +251,27 @@ function restoreChange(outbox: Outbox, { find, body }: EventOf<'attempted'>, uui
   if (same !== undefined) {
     assignEntryUuid(outbox, same.id, uuid);
     if (same.identCely === null) assignRecord(outbox, same.id, body.target);
-  } else if (body.value !== null) addNumber(outbox, target, body.value, body.expects, uuid);
-  else if (body.photograph !== null) addPhoto(outbox, target, photographOf(body.photograph), uuid);
+  } else if (body.value !== null) {
+    addNumber(outbox, target, body.value, body.expects, uuid);
+    queueUnsentBehind(outbox, recordKey(target), uuid);
+  } else if (body.photograph !== null) addPhoto(outbox, target, photographOf(body.photograph), uuid);
   return 0;
+}
+
+/** Numbers follow one another in the order of their rows: one that was not sent yet must not seem to be replaced by one that was. */
+function queueUnsentBehind(outbox: Outbox, key: string, sent: string): void {
+  const unsent = selectEntries(
+    outbox,
+    `record_key = :key and attempts = 0 and entries.kind = 'number' and state = 'queued' and entries.uuid <> :sent`,
+    { key, sent },
+  );
+  for (const entry of unsent) {
+    if (entry.kind !== 'number') continue;
+    const { id, uuid, findId, identCely, value, expects, held } = entry;
+    outbox.sql('delete from entries where id = ?').run(id);
+    const behind = addNumber(outbox, { findId, identCely }, value, expects, uuid);
+    schedule(outbox, behind, { held });
+  }
 }
 
 function unsentAlike(outbox: Outbox, key: string, { value, photograph }: AttemptedBody): Entry | undefined {

@@ -15,6 +15,7 @@ import {
 } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
 import type { Journal } from './journal.ts';
+import { isSchemaDamage } from './schema-damage.ts';
 
 /**
  * The outbox of one account at one service, open. The modules beside this one hold what is done with it. Every change is one transaction
@@ -134,27 +135,32 @@ function withStatements(
 
 /** Turns what the disk refuses while a statement runs into a readable error, also a table that is not as its schema says. */
 function guardedStatement(path: string, prepare: () => Statement): Statement {
-  const statement = asDatabaseError(path, () => {
-    try {
-      return prepare();
-    } catch (thrown) {
-      if (thrown instanceof Error && /^no such (table|column)|malformed/.test(thrown.message)) throw damagedSchema(path, thrown);
-      throw thrown;
-    }
-  });
+  const statement = guarded(path, prepare);
   const { get, all, run, iterate } = statement;
   return Object.assign(statement, {
-    get: (...values: unknown[]) => asDatabaseError(path, () => get.apply(statement, values)),
-    all: (...values: unknown[]) => asDatabaseError(path, () => all.apply(statement, values)),
-    run: (...values: unknown[]) => asDatabaseError(path, () => run.apply(statement, values)),
+    get: (...values: unknown[]) => guarded(path, () => get.apply(statement, values)),
+    all: (...values: unknown[]) => guarded(path, () => all.apply(statement, values)),
+    run: (...values: unknown[]) => guarded(path, () => run.apply(statement, values)),
     *iterate(...values: unknown[]) {
       try {
         yield* iterate.apply(statement, values);
       } catch (thrown) {
-        throw toDatabaseError(path, thrown);
+        throw readable(path, thrown);
       }
     },
   });
+}
+
+function guarded<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (thrown) {
+    throw readable(path, thrown);
+  }
+}
+
+function readable(path: string, thrown: unknown): unknown {
+  return isSchemaDamage(thrown) ? damagedSchema(path, thrown) : toDatabaseError(path, thrown);
 }
 
 function damagedSchema(path: string, cause: Error): DatabaseError {

@@ -14,6 +14,7 @@ import {
 } from '../../../src/outbox/entries.ts';
 import type { Entry, ImportEntry } from '../../../src/outbox/entry.ts';
 import { mergeJournal, rebuildStates, thinDocuments } from '../../../src/outbox/merge.ts';
+import { numbersOf, supersedeEarlierNumbers } from '../../../src/outbox/numbers.ts';
 import { headerOf, type Outbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { rememberStanding } from '../../../src/outbox/pulled.ts';
 import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
@@ -335,6 +336,26 @@ describe('two copies on one machine', () => {
     mergeJournal(second, LOCKED);
     expect(statesOf(second)).toEqual([['K-1', 'import', 'accepted', IDENT]]);
     expect(importOf(second, 'K-1').uuid).toBe(importOf(first, 'K-1').uuid);
+  });
+
+  test('keep a number that one of them queued while the other sent one: it is still to be sent, and is the later one', () => {
+    using first = tempOutbox();
+    using second = openAt(copyOf(first), first.journal.path);
+    const target = { findId: null, identCely: IDENT };
+    acceptEntry(first, addNumber(first, target, 'A 1', ''), IDENT);
+    const { uuid } = entryOf(second, addNumber(second, target, 'B 7', ''));
+    mergeJournal(second, LOCKED);
+    supersedeEarlierNumbers(second);
+    const numbers = () => numbersOf(second, target).map((entry) => [entry.value, entry.state]);
+    expect(numbers()).toEqual([
+      ['A 1', 'accepted'],
+      ['B 7', 'queued'],
+    ]);
+    const [, later] = numbersOf(second, target);
+    expect(later?.uuid).toBe(uuid);
+    acceptEntry(second, later?.id ?? 0, IDENT);
+    mergeJournal(first, LOCKED);
+    expect(numbersOf(first, target).map((entry) => [entry.value, entry.state])).toEqual(numbers());
   });
 
   test('with different decisions at the same place agree on what holds', () => {

@@ -1,0 +1,121 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { DatabaseError, FileError } from '../../../src/base/errors.ts';
+import { assertSound, backUpOutbox, isEmptyOutbox, openBackup, replaceContents } from '../../../src/outbox/backup-copy.ts';
+import { allEntries } from '../../../src/outbox/entries.ts';
+import { headerOf, type Outbox, openOutbox } from '../../../src/outbox/open-outbox.ts';
+import { openSqlite } from '../../../src/store/database.ts';
+import { acceptEntry } from '../../support/attempted-entries.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
+
+const CLOCK = manualClock();
+const newFile = (): string => join(tempFolder(), 'file.sqlite');
+const open = (backup: string): Outbox => openBackup(backup, newFile(), CLOCK);
+const localIds = (outbox: Outbox): (string | null)[] => allEntries(outbox).map(({ localId }) => localId);
+
+function backupOf(...names: readonly string[]): string {
+  using outbox = tempOutbox();
+  for (const name of names) queueImport(outbox, name);
+  const backup = newFile();
+  backUpOutbox(outbox, backup);
+  return backup;
+}
+
+describe('a backup', () => {
+  test('holds what the outbox held, says when it was made, and can be read by its owner alone', () => {
+    using outbox = tempOutbox();
+    acceptEntry(outbox, queueImport(outbox, 'K-1').entryId, 'C-202400101-N00001');
+    const backup = newFile();
+    backUpOutbox(outbox, backup);
+    const opened = open(backup);
+    expect(allEntries(opened)).toEqual(allEntries(outbox));
+    expect(headerOf(opened)).toEqual({ ...headerOf(outbox), copyMadeAt: outbox.clock.now() });
+    expect(statSync(backup).mode & 0o777).toBe(0o600);
+    opened.close();
+  });
+
+  test('stays as it is, whatever is done to what was opened', () => {
+    const backup = backupOf('K-1');
+    const before = readFileSync(backup);
+    const opened = open(backup);
+    queueImport(opened, 'K-2');
+    opened.close();
+    expect(readFileSync(backup).equals(before)).toBe(true);
+  });
+
+  test('is not replaced by an outbox of which a row is damaged', () => {
+    using outbox = tempOutbox();
+    const { entryId } = queueImport(outbox, 'K-1');
+    const backup = newFile();
+    backUpOutbox(outbox, backup);
+    const before = readFileSync(backup);
+    outbox.sql(`update entries set project = 'C-1' where id = ?`).run(entryId);
+    expect(() => backUpOutbox(outbox, backup)).toThrow(expect.objectContaining({ damaged: true }) as Error);
+    expect(readFileSync(backup).equals(before)).toBe(true);
+  });
+
+  test.each([
+    ['a find, also one that was removed', `update finds set hidden_at = 7`],
+    ['an event', `update events set body = '{}'`],
+    ['a reference', `pragma foreign_keys = off; delete from finds`],
+  ])('cannot be made of an outbox that is damaged in %s', (_, damage) => {
+    using outbox = tempOutbox();
+    queueImport(outbox, 'K-1');
+    for (const statement of damage.split('; ')) outbox.sql(statement).run();
+    expect(() => assertSound(outbox)).toThrow(expect.objectContaining({ damaged: true }) as Error);
+  });
+
+  test('of which a word of the schema is another one is damaged', () => {
+    const backup = backupOf('K-1');
+    const bytes = readFileSync(backup);
+    writeFileSync(backup, Buffer.from(bytes.toString('latin1').replaceAll('separate_from text', 'separate_form text'), 'latin1'));
+    expect(() => open(backup)).toThrow(/the backup is damaged/);
+  });
+
+  test('is no text, and no database of another program', () => {
+    const [text, other] = [newFile(), newFile()];
+    writeFileSync(text, 'these are my notes, not a database, and they are longer than a page header would be\n'.repeat(20));
+    expect(() => open(text)).toThrow(DatabaseError);
+    const database = openSqlite(other);
+    database.exec('create table events (id)');
+    database.close();
+    expect(() => open(other)).toThrow(FileError);
+  });
+});
+
+describe('the content of a backup', () => {
+  test('takes the place of the old, which is put aside', () => {
+    using outbox = tempOutbox();
+    queueImport(outbox, 'K-old');
+    const aside = newFile();
+    replaceContents(outbox, backupOf('K-1', 'K-2'), aside);
+    expect(localIds(outbox)).toEqual(['K-1', 'K-2']);
+    expect(outbox.sql('select name from pragma_database_list').pluck().all()).not.toContain('brought');
+    assertSound(outbox);
+    const old = openOutbox(aside, CLOCK);
+    expect(localIds(old)).toEqual(['K-old']);
+    old.close();
+  });
+
+  test('does not come where the old cannot be put aside, and can be brought again', () => {
+    using outbox = tempOutbox();
+    queueImport(outbox, 'K-old');
+    const backup = backupOf('K-1');
+    const nowhere = join(tempFolder(), 'no', 'folder', 'aside.sqlite');
+    expect(() => replaceContents(outbox, backup, nowhere)).toThrow();
+    expect([localIds(outbox), existsSync(nowhere)]).toEqual([['K-old'], false]);
+    replaceContents(outbox, backup, newFile());
+    expect(localIds(outbox)).toEqual(['K-1']);
+  });
+});
+
+test('an outbox is empty that holds neither finds nor entries', () => {
+  using outbox = tempOutbox();
+  expect(isEmptyOutbox(outbox)).toBe(true);
+  const { entryId } = queueImport(outbox, 'K-1');
+  expect(isEmptyOutbox(outbox)).toBe(false);
+  outbox.sql('delete from entries where id = ?').run(entryId);
+  expect(isEmptyOutbox(outbox)).toBe(false);
+});
