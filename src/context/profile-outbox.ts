@@ -117,7 +117,8 @@ function watched(journal: Journal, failures: unknown[]): Journal {
       }
     };
   };
-  return { ...journal, append: watch(journal.append), eventAt: watch(journal.eventAt), eventsSince: watch(journal.eventsSince) };
+  const { append, eventAt, eventsSince, has } = journal;
+  return { ...journal, append: watch(append), eventAt: watch(eventAt), eventsSince: watch(eventsSince), has: watch(has) };
 }
 
 function warnOfMissing({ terminal }: OutboxSources, outbox: Outbox, { restoredFinds }: Merged): void {
