@@ -3,7 +3,7 @@ import { asFoundDigest } from '../../find/as-found.ts';
 import type { FindElements } from '../../find/fields.ts';
 import { differingElements, type HarvestedElements, type HarvestedFile, type HarvestedFind } from '../../find/harvested-find.ts';
 import { NEW_PERSON } from '../../find/resolve-reference.ts';
-import { entriesInState, entriesOfRecord, heldEntries, importOfRecord, schedule, selectEntries } from '../../outbox/entries.ts';
+import { entriesInState, heldEntries, importOfRecord, schedule, selectEntries } from '../../outbox/entries.ts';
 import type { Entry, EntryId, ImportEntry, NumberEntry, PhotoEntry } from '../../outbox/entry.ts';
 import { type AttemptedElsewhere, type GateFacts, mayLeave } from '../../outbox/gate.ts';
 import { headerOf, type Outbox, updateHeader } from '../../outbox/open-outbox.ts';
@@ -15,10 +15,9 @@ import { windowOf } from '../reconcile/attempt-window.ts';
 import { elementsSent, type LookContext } from '../reconcile/gather-evidence.ts';
 import { couldBeMade, makingOf } from '../reconcile/judge-import.ts';
 import { currentRecord, numbersFromHere } from '../reconcile/judge-number.ts';
-import { ownersOf, type SettledPhoto } from '../reconcile/judge-photograph.ts';
 import { rejectedCandidates } from '../reconcile/resolve-entries.ts';
 import type { Window } from '../reconcile/verdict.ts';
-import { type IsUnexplained, rememberUnexplained, unexplainedSoFar } from './unexplained-records.ts';
+import { type IsUnexplained, rememberUnexplained, unexplainedFiles, unexplainedSoFar } from './unexplained-records.ts';
 
 export type GateContext = {
   readonly outbox: Outbox;
@@ -342,20 +341,6 @@ function equalFiles(
       return [entry.uuid, files.filter((file) => isFileOf(entry, file)).map(({ name }) => name)];
     }),
   );
-}
-
-/** Each photograph that was sent explains one file: cameras give one name to many photographs. */
-function unexplainedFiles(outbox: Outbox, { identCely, files }: HarvestedFind): HarvestedFile[] {
-  const sent = entriesOfRecord(outbox, identCely).flatMap((entry) =>
-    entry.kind === 'photo' && entry.attempts > 0 ? [settledPhotograph(outbox, entry)] : [],
-  );
-  const owners = ownersOf(files, sent);
-  return files.filter((file) => !owners.has(file));
-}
-
-function settledPhotograph(outbox: Outbox, entry: PhotoEntry): SettledPhoto {
-  const { name, sha512 } = entry.photograph;
-  return { fileName: name, sha512Hex: sha512.toString('hex'), window: windowOf(outbox, entry) };
 }
 
 function isFileOf({ photograph }: PhotoEntry, file: HarvestedFile): boolean {

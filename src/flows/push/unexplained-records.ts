@@ -1,6 +1,10 @@
-import type { HarvestedFind } from '../../find/harvested-find.ts';
+import type { HarvestedFile, HarvestedFind } from '../../find/harvested-find.ts';
+import { entriesOfRecord } from '../../outbox/entries.ts';
+import type { PhotoEntry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { ListedFind } from '../harvest/harvest-finds.ts';
+import { windowOf } from '../reconcile/attempt-window.ts';
+import { ownersOf, type SettledPhoto } from '../reconcile/judge-photograph.ts';
 
 /** Records as looks have shown them, and identifiers of those that were listed and not shown. */
 type Unexplained = { readonly records: readonly HarvestedFind[]; readonly hidden: readonly string[] };
@@ -39,4 +43,18 @@ export function unexplainedSoFar({ sql }: Outbox): Unexplained {
     records: rows.flatMap(({ record }) => (record === null ? [] : [JSON.parse(record) as HarvestedFind])),
     hidden: rows.flatMap(({ identCely, record }) => (record === null ? [identCely] : [])),
   };
+}
+
+/** Each photograph that was sent explains one file: cameras give one name to many photographs. */
+export function unexplainedFiles(outbox: Outbox, { identCely, files }: HarvestedFind): HarvestedFile[] {
+  const sent = entriesOfRecord(outbox, identCely).flatMap((entry) =>
+    entry.kind === 'photo' && entry.attempts > 0 ? [settledPhotograph(outbox, entry)] : [],
+  );
+  const owners = ownersOf(files, sent);
+  return files.filter((file) => !owners.has(file));
+}
+
+function settledPhotograph(outbox: Outbox, entry: PhotoEntry): SettledPhoto {
+  const { name, sha512 } = entry.photograph;
+  return { fileName: name, sha512Hex: sha512.toString('hex'), window: windowOf(outbox, entry) };
 }
