@@ -2,6 +2,7 @@ import { readlinkSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { systemClock } from '../../dist/src/base/clock.js';
 import { acquirePushLock, isPushRunning } from '../../dist/src/outbox/push-lock.js';
+import { openSqlite } from '../../dist/src/store/database.js';
 import { acquireLockFile, isLockingReliable } from '../../dist/src/store/lock-file.js';
 
 // A process that takes and releases locks as lock-process.ts says: one order a line on stdin, one answer a line on stdout.
@@ -28,6 +29,16 @@ const ORDERS = {
     return 'collected';
   },
 };
+
+const user = Number(process.env.LOCK_PROCESS_USER ?? Number.NaN);
+if (Number.isInteger(user)) {
+  // Loaded first: the other account may have no access to the folder of the project.
+  openSqlite(':memory:').close();
+  process.chdir('/');
+  process.setgroups([]);
+  process.setgid(user);
+  process.setuid(user);
+}
 
 // In another name space of process numbers this one has another number than the one by which it can be killed from outside.
 answer(Number(readlinkSync('/proc/self')));

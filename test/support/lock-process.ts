@@ -27,6 +27,7 @@ type Start = {
   readonly within?: readonly string[];
   readonly nodeFlags?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
+  /** Number of the account that it becomes. */
   readonly user?: number;
 };
 
@@ -36,8 +37,7 @@ export async function startLockProcess({ within = [], nodeFlags = [], env = {}, 
   const child = tied(
     spawn(program, args, {
       stdio: ['pipe', 'pipe', 'inherit'],
-      env: { ...process.env, ...env },
-      ...(user === undefined ? {} : { uid: user, gid: user, cwd: '/' }),
+      env: { ...process.env, ...env, ...(user === undefined ? {} : { LOCK_PROCESS_USER: `${user}` }) },
     }),
   );
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
