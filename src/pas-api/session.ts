@@ -1,7 +1,7 @@
 import { AuthError, ContractError, UnavailableError } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
-import { discreet, striking } from '../http/without-secrets.ts';
+import { createRedactor, redactAnswers } from '../http/redaction.ts';
 import { parseJson, readErrorBody } from './error-body.ts';
 import { tokenRequest } from './requests.ts';
 
@@ -68,8 +68,8 @@ export function lentSession(token: string): Session {
 
 /** Adds the bearer header to whatever passes. No answer tells the token back. */
 export function authorised(token: string, send: Exchange): Exchange {
-  const sendDiscreetly = discreet([token], send);
-  return (request) => sendDiscreetly({ ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } });
+  const sendRedacted = redactAnswers([token], send);
+  return (request) => sendRedacted({ ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } });
 }
 
 const LOGIN_HINT = msg`Run \`${cmd`pas login`}\`, or set PAS_USERNAME and PAS_PASSWORD.`;
@@ -84,7 +84,7 @@ async function requestToken(options: SessionOptions, signal: AbortSignal | undef
   if (response.status === 400 || response.status === 401 || response.status === 403) {
     throw new AuthError(msg`${baseUrl} does not accept the user name or password of ${username}.`, { hint: LOGIN_HINT });
   }
-  throw notTheService(baseUrl, striking([password])(response));
+  throw notTheService(baseUrl, createRedactor([password])(response));
 }
 
 function tokenOf(baseUrl: string, response: HttpResponse, password: string): string {
@@ -93,7 +93,7 @@ function tokenOf(baseUrl: string, response: HttpResponse, password: string): str
   if (typeof answer === 'object' && answer !== null && 'token' in answer && /^[\x21-\x7e]+$/.test(String(answer.token))) {
     return String(answer.token);
   }
-  throw notTheService(baseUrl, striking([password])(response));
+  throw notTheService(baseUrl, createRedactor([password])(response));
 }
 
 function notTheService(baseUrl: string, response: HttpResponse): ContractError {

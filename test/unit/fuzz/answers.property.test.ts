@@ -5,7 +5,7 @@ import { PasError } from '../../../src/base/errors.ts';
 import { readRecordIdent } from '../../../src/flows/harvest/read-record-ident.ts';
 import { readAccount } from '../../../src/flows/push/read-account.ts';
 import type { HttpResponse } from '../../../src/http/exchange.ts';
-import { striking } from '../../../src/http/without-secrets.ts';
+import { createRedactor } from '../../../src/http/redaction.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { readErrorBody } from '../../../src/pas-api/error-body.ts';
 import { listXml, OAI_BASE, recordXml } from '../../support/scripted-oai.ts';
@@ -160,7 +160,7 @@ describe('what the write interface answers', () => {
   test('never repeats a secret', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 6, maxLength: 40 }), fc.string(), fc.string(), (secret, before, after) => {
-        const { body, headers } = striking([secret])({
+        const { body, headers } = createRedactor([secret])({
           status: 500,
           headers: { 'x-echo': secret + after },
           body: Buffer.from(before + secret + after),
