@@ -81,7 +81,8 @@ async function requestToken(options: SessionOptions, signal: AbortSignal | undef
   const response = await answerOrUnavailable(baseUrl, () => send(signal === undefined ? request : { ...request, signal }));
   if (response.status === 200) return tokenOf(baseUrl, response, password);
   refuseUnavailable(baseUrl, response);
-  if (response.status === 400 || response.status === 401 || response.status === 403) {
+  // A page of a proxy or of another server says nothing about the password.
+  if ([400, 401, 403].includes(response.status) && isJsonObject(response)) {
     throw new AuthError(msg`${baseUrl} does not accept the user name or password of ${username}.`, { hint: LOGIN_HINT });
   }
   throw notTheService(baseUrl, createRedactor([password])(response));
@@ -90,10 +91,14 @@ async function requestToken(options: SessionOptions, signal: AbortSignal | undef
 function tokenOf(baseUrl: string, response: HttpResponse, password: string): string {
   const answer = parseJson(response.body.toString('utf8'));
   // A token goes into a header line, so it must be one word of visible characters.
-  if (typeof answer === 'object' && answer !== null && 'token' in answer && /^[\x21-\x7e]+$/.test(String(answer.token))) {
-    return String(answer.token);
-  }
+  const token = typeof answer === 'object' && answer !== null && 'token' in answer ? answer.token : undefined;
+  if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token;
   throw notTheService(baseUrl, createRedactor([password])(response));
+}
+
+function isJsonObject({ body }: HttpResponse): boolean {
+  const answer = parseJson(body.toString('utf8'));
+  return typeof answer === 'object' && answer !== null && !Array.isArray(answer);
 }
 
 function notTheService(baseUrl: string, response: HttpResponse): ContractError {
