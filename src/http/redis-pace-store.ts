@@ -82,7 +82,7 @@ async function connect({ address, password }: RedisPaceOptions, toError: ToStore
   const redis = new Redis({
     host: address.host,
     port: address.port,
-    ...(address.tls ? { tls: { servername: address.host } } : {}),
+    ...(address.tls ? { tls: { servername: address.host, rejectUnauthorized: true } } : {}),
     protocol: 2,
     lazyConnect: true,
     maxRetriesPerRequest: 0,
