@@ -41,7 +41,14 @@ function writeWhole(bytes, _encoding, done) {
 delete process.env.DEBUG;
 
 const args = process.argv.slice(2);
-if (args.length === 1 && args[0] === '--version') {
+// Node has read this already, and prints requests with their tokens where it names one of these.
+const printing = /(?:^|,)\s*(?:[^,]*\*|http|http2|https|net|stream|tls|undici|fetch)[^,]*/i.exec(process.env.NODE_DEBUG ?? '');
+if (printing !== null) {
+  process.stderr.write(
+    `pas: NODE_DEBUG=${printing[0].replace(/[^\w*-]/g, '')} makes Node print passwords and tokens.\n     Run the command again without NODE_DEBUG.\n`,
+  );
+  process.exitCode = 12;
+} else if (args.length === 1 && args[0] === '--version') {
   // Asked by scripts and editors on every start, so nothing is loaded for it.
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
   process.exitCode = 0;

@@ -17,8 +17,21 @@ export type Template = { readonly strings: readonly string[]; readonly values: r
 
 /** A text in the language of the process. Inside the template stand plain variables, members and commands, nothing to be called. */
 export function t(strings: TemplateStringsArray, ...values: readonly unknown[]): string {
-  return spoken === undefined ? String.raw({ raw: strings }, ...values) : inLanguage(numbered(strings), values);
+  return spoken === undefined ? String.raw({ raw: strings }, ...values.map(onOneLine)) : inLanguage(numbered(strings), values);
 }
+
+/** Names of files and texts of the service are put into sentences: a line break in one would begin a line of its own. */
+function onOneLine(value: unknown): string {
+  if (typeof value !== 'string') return String(value);
+  return value.replace(/[\n\r\u0085\u2028\u2029]/g, (character) => LINE_BREAKS[character] ?? '\\n');
+}
+
+const LINE_BREAKS: Readonly<Record<string, string>> = {
+  '\r': '\\r',
+  '\u0085': '\\u0085',
+  '\u2028': '\\u2028',
+  '\u2029': '\\u2029',
+};
 
 /** The singular of {@link ngettext}, which the Czech forms are found by. */
 export function msgid(strings: TemplateStringsArray, ...values: readonly unknown[]): Template {
@@ -28,7 +41,7 @@ export function msgid(strings: TemplateStringsArray, ...values: readonly unknown
 /** ngettext(msgid`${count} find`, `${count} finds`, count) */
 export function ngettext({ strings, values }: Template, many: string, count: number): string {
   if (spoken !== undefined) return inLanguage(numbered(strings), values, { many, count });
-  return count === 1 ? String.raw({ raw: strings }, ...values) : many;
+  return count === 1 ? String.raw({ raw: strings }, ...values.map(onOneLine)) : many;
 }
 
 /** What a text is found by in a catalog: its values are numbered as they come. */
@@ -44,7 +57,7 @@ export function inLanguage(text: string, values: readonly unknown[], counted?: C
   const forms = spoken?.forms[text];
   const english = counted === undefined || counted.count === 1 ? text : counted.many;
   const form = counted === undefined ? forms?.[0] : forms?.[CZECH_FORMS[CZECH.select(counted.count)] ?? 2];
-  const texts = values.map(String);
+  const texts = values.map(onOneLine);
   return filled(form === undefined ? english : withPrepositions(form, texts), texts);
 }
 

@@ -2,7 +2,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { striking } from '../http/without-secrets.ts';
+import { createRedactor } from '../http/redaction.ts';
 import { MalformedAnswerError, MOST_KEPT_BYTES } from '../oai/malformed.ts';
 import { writePrivateFile } from '../store/files.ts';
 import type { Context } from './context.ts';
@@ -26,7 +26,7 @@ export function keepMalformedAnswer(context: Context, thrown: unknown): never {
       const password = profile().oaiAuth === 'none' ? undefined : passwordOf(context, profile());
       writePrivateFile(
         path,
-        striking(password === undefined ? [] : [password])({ status: 200, headers: {}, body: beginning }).body,
+        createRedactor(password === undefined ? [] : [password])({ status: 200, headers: {}, body: beginning }).body,
       );
       removeOldest(places.home);
       terminal.warn(

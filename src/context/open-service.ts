@@ -2,7 +2,7 @@ import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { OpenService } from '../flows/push/identify-account.ts';
 import { type Exchange, within } from '../http/exchange.ts';
-import { discreet } from '../http/without-secrets.ts';
+import { redactAnswers } from '../http/redaction.ts';
 import { lentSession, openSession } from '../pas-api/session.ts';
 import { ownerOf, type SecretPlace } from '../store/secrets.ts';
 import type { Profile } from './config.ts';
@@ -26,7 +26,7 @@ export async function openService(context: Context): Promise<OpenService> {
 
 /** No answer that says that something failed tells the password back. */
 export function keepingQuiet(send: Exchange, password: string | undefined): Exchange {
-  return discreet([], send, password === undefined ? [] : [password]);
+  return redactAnswers([], send, password === undefined ? [] : [password]);
 }
 
 export function passwordOf(context: Context, profile: Profile): string | undefined {

@@ -86,6 +86,7 @@ export async function writeResult(
     await writeToReader(streams.stdout, pieces);
     return;
   }
-  await writeOutputFile(out, pieces, { overwrite: force === true });
+  // Terms are no secret.
+  await writeOutputFile(out, pieces, { overwrite: force === true, mode: 0o666 });
   terminal.note(t`Written to ${out}.`);
 }

@@ -5,8 +5,8 @@ import { messageOf, SayingError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { networkWords } from './network-words.ts';
 import { MOST_KEPT_PAUSE_MS, MOST_LEAVING_MS, type PaceState, type PaceStore, UNSEEN } from './pace-state.ts';
+import { createTextRedactor } from './redaction.ts';
 import type { RedisAddress } from './redis-address.ts';
-import { strikingText } from './without-secrets.ts';
 
 /** `away`: not to be had now, perhaps later. `refused`: it answers, but not to us, and time will not change that. */
 export class PaceStoreError extends SayingError {
@@ -63,12 +63,12 @@ const SERVER_FIELD = 'server';
  * @throws PaceStoreError within a second when it cannot be used; so does every `update`, and is of no use from then on
  */
 export async function openRedisPaceStore(options: RedisPaceOptions, signal?: AbortSignal): Promise<RedisPaceStore> {
-  const strike = strikingText(options.password === undefined ? [] : [options.password]);
-  const toError: ToStoreError = (thrown) => toStoreError(thrown, strike);
+  const redact = createTextRedactor(options.password === undefined ? [] : [options.password]);
+  const toError: ToStoreError = (thrown) => toStoreError(thrown, redact);
   const redis = await connect(options, toError, signal);
   try {
     const { runId, version, role } = await readFacts(redis);
-    return storeIn(redis, { runId, version: strike(version), role: strike(role) }, options, toError);
+    return storeIn(redis, { runId, version: redact(version), role: redact(role) }, options, toError);
   } catch (thrown) {
     redis.disconnect();
     throw toError(thrown);
@@ -82,7 +82,7 @@ async function connect({ address, password }: RedisPaceOptions, toError: ToStore
   const redis = new Redis({
     host: address.host,
     port: address.port,
-    ...(address.tls ? { tls: { servername: address.host } } : {}),
+    ...(address.tls ? { tls: { servername: address.host, rejectUnauthorized: true } } : {}),
     protocol: 2,
     lazyConnect: true,
     maxRetriesPerRequest: 0,
@@ -238,9 +238,9 @@ async function measure(redis: Redis, clock: Clock): Promise<{ latencyMs: number;
 }
 
 /** The library's error carries the command with its arguments, which may be the password: only its text goes on, without it. */
-function toStoreError(thrown: unknown, strike: (text: string) => string): PaceStoreError {
+function toStoreError(thrown: unknown, redact: (text: string) => string): PaceStoreError {
   if (thrown instanceof PaceStoreError) return thrown;
-  const said = strike(messageOf(thrown));
+  const said = redact(messageOf(thrown));
   if (/^(Unknown RESP|Protocol error)/.test(said)) return notUnderstood();
   if (/^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password|ERR DB index|ERR unknown command)/.test(said)) {
     return new PaceStoreError('refused', said);
@@ -249,7 +249,7 @@ function toStoreError(thrown: unknown, strike: (text: string) => string): PaceSt
   if (/timed? ?out|ETIMEDOUT/i.test(said)) return new PaceStoreError('away', msg`it does not answer`);
   if (/^Connection is closed|ECONNRESET|EPIPE/.test(said)) return new PaceStoreError('away', msg`the connection was lost`);
   const words = networkWords(thrown);
-  return new PaceStoreError('away', typeof words === 'string' ? strike(words) || msg`no reason is given` : words);
+  return new PaceStoreError('away', typeof words === 'string' ? redact(words) || msg`no reason is given` : words);
 }
 
 /** What no Redis says. */

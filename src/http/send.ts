@@ -21,6 +21,8 @@ import {
 import { IDLE_MS, IdleConnections } from './idle-connections.ts';
 import { networkWords } from './network-words.ts';
 
+/** A certificate is verified, whatever NODE_TLS_REJECT_UNAUTHORIZED says. */
+const VERIFIED = { rejectUnauthorized: true } as const;
 const CONNECT_TIMEOUT_MS = 15_000;
 const DEFAULT_MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 /** An answer that grows beyond it gets all the room it may need: each move to a larger one leaves the smaller one behind. */
@@ -39,7 +41,7 @@ type ConnectionsOptions = { readonly maxConnections: number; readonly clock?: Cl
 /** The one place where requests leave. Redirects are not followed and nothing is sent twice. */
 export function openConnections({ maxConnections, clock = systemClock }: ConnectionsOptions): Connections {
   const shared = { keepAlive: true, maxSockets: maxConnections, timeout: IDLE_MS };
-  const [plain, secure] = [new HttpAgent(shared), new HttpsAgent(shared)];
+  const [plain, secure] = [new HttpAgent(shared), new HttpsAgent({ ...shared, ...VERIFIED })];
   const idle = new IdleConnections(clock);
   const open = (request: HttpRequest): ClientRequest => {
     const { url, method } = request;

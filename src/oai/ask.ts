@@ -3,7 +3,7 @@ import { AuthError, InterruptedError, messageOf, OaiError, PasError, Unavailable
 import { t } from '../base/language.ts';
 import { cmd, msg } from '../base/message.ts';
 import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
-import { striking } from '../http/without-secrets.ts';
+import { createRedactor } from '../http/redaction.ts';
 import { attributeOf, childOf, childrenOf, childText, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { datestampMs } from './datestamp.ts';
@@ -79,7 +79,7 @@ export function makeAsk(options: AskOptions): Ask {
       });
       const body = response.status === 200 ? unpacked(endpoint, response, maxAnswerBytes) : response.body;
       if (body === response.body) return response;
-      return striking(authorization === undefined ? [] : [tokenIn(authorization)])({ ...response, body });
+      return createRedactor(authorization === undefined ? [] : [tokenIn(authorization)])({ ...response, body });
     };
     const response = await answered(endpoint, signal, () => signedIn(credentials, send, signal));
     refuseStatus(endpoint, response);

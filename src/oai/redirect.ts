@@ -1,7 +1,7 @@
 import { OaiError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Exchange, HttpRequest, HttpResponse } from '../http/exchange.ts';
-import { discreet } from '../http/without-secrets.ts';
+import { redactAnswers } from '../http/redaction.ts';
 
 const MOST_REDIRECTS = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
@@ -21,7 +21,7 @@ export function followRedirects(endpoint: string, exchange: Exchange): Get {
   const { origin } = new URL(endpoint);
   let settled = endpoint;
   return async (query, authorization, options) => {
-    const send = authorization === undefined ? exchange : discreet([tokenIn(authorization)], exchange);
+    const send = authorization === undefined ? exchange : redactAnswers([tokenIn(authorization)], exchange);
     let url = `${settled}?${query}`;
     for (let hops = 0; hops <= MOST_REDIRECTS; hops++) {
       if (authorization !== undefined && new URL(url).origin !== origin) throw elsewhere(endpoint, new URL(url).origin);

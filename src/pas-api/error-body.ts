@@ -33,7 +33,7 @@ export function readErrorBody(response: Pick<HttpResponse, 'body'>): ErrorBody {
 }
 
 function toFinding(value: unknown): ServerFinding {
-  const { line, column, message, error_type }: Record<string, unknown> = isObject(value) ? value : { message: String(value) };
+  const { line, column, message, error_type }: Record<string, unknown> = isObject(value) ? value : { message: value };
   return {
     line: wholeNumber(line),
     column: wholeNumber(column),

@@ -1,7 +1,7 @@
 import { AuthError, ContractError, UnavailableError } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
-import { discreet, striking } from '../http/without-secrets.ts';
+import { createRedactor, redactAnswers } from '../http/redaction.ts';
 import { parseJson, readErrorBody } from './error-body.ts';
 import { tokenRequest } from './requests.ts';
 
@@ -68,8 +68,8 @@ export function lentSession(token: string): Session {
 
 /** Adds the bearer header to whatever passes. No answer tells the token back. */
 export function authorised(token: string, send: Exchange): Exchange {
-  const sendDiscreetly = discreet([token], send);
-  return (request) => sendDiscreetly({ ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } });
+  const sendRedacted = redactAnswers([token], send);
+  return (request) => sendRedacted({ ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } });
 }
 
 const LOGIN_HINT = msg`Run \`${cmd`pas login`}\`, or set PAS_USERNAME and PAS_PASSWORD.`;
@@ -81,19 +81,24 @@ async function requestToken(options: SessionOptions, signal: AbortSignal | undef
   const response = await answerOrUnavailable(baseUrl, () => send(signal === undefined ? request : { ...request, signal }));
   if (response.status === 200) return tokenOf(baseUrl, response, password);
   refuseUnavailable(baseUrl, response);
-  if (response.status === 400 || response.status === 401 || response.status === 403) {
+  // A page of a proxy or of another server says nothing about the password.
+  if ([400, 401, 403].includes(response.status) && isJsonObject(response)) {
     throw new AuthError(msg`${baseUrl} does not accept the user name or password of ${username}.`, { hint: LOGIN_HINT });
   }
-  throw notTheService(baseUrl, striking([password])(response));
+  throw notTheService(baseUrl, createRedactor([password])(response));
 }
 
 function tokenOf(baseUrl: string, response: HttpResponse, password: string): string {
   const answer = parseJson(response.body.toString('utf8'));
   // A token goes into a header line, so it must be one word of visible characters.
-  if (typeof answer === 'object' && answer !== null && 'token' in answer && /^[\x21-\x7e]+$/.test(String(answer.token))) {
-    return String(answer.token);
-  }
-  throw notTheService(baseUrl, striking([password])(response));
+  const token = typeof answer === 'object' && answer !== null && 'token' in answer ? answer.token : undefined;
+  if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token;
+  throw notTheService(baseUrl, createRedactor([password])(response));
+}
+
+function isJsonObject({ body }: HttpResponse): boolean {
+  const answer = parseJson(body.toString('utf8'));
+  return typeof answer === 'object' && answer !== null && !Array.isArray(answer);
 }
 
 function notTheService(baseUrl: string, response: HttpResponse): ContractError {

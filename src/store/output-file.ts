@@ -11,13 +11,21 @@ import { flushFolder } from './folder.ts';
 type OutputOptions = {
   /** Whether a file of that name may be replaced. */
   readonly overwrite: boolean;
-  /** Permissions of the file; those of any new file by default. */
+  /** Permissions of the file. By default only its owner can read it; a file that is replaced keeps its own. */
   readonly mode?: number;
   /** Stops between two pieces. */
   readonly signal?: AbortSignal;
 };
 
 type Pieces = Iterable<string | Buffer> | AsyncIterable<string | Buffer>;
+
+/** Finds have exact places. */
+const PRIVATE_MODE = 0o600;
+
+function modeOf(path: string): number | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found === undefined ? undefined : found.mode & 0o777;
+}
 
 /** Pieces are gathered to so many bytes before they are written. */
 const BLOCK_BYTES = 256 * 1024;
@@ -29,9 +37,10 @@ const BLOCK_BYTES = 256 * 1024;
  *   written to; what the pieces throw
  */
 export async function writeOutputFile(path: string, pieces: Pieces, options: OutputOptions): Promise<number> {
-  const { overwrite, mode = 0o666, signal } = options;
+  const { overwrite, signal } = options;
   refuseExisting(path, overwrite);
   const target = realPath(path);
+  const mode = options.mode ?? modeOf(target) ?? PRIVATE_MODE;
   let sizeBytes = 0;
   const blocks = async function* (): AsyncGenerator<Buffer> {
     let block: Buffer[] = [];

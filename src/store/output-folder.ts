@@ -22,9 +22,10 @@ export function writeOutputFolder(path: string, { files, folders }: FolderConten
   const exists = refuseOther(target, path, refuse);
   const draft = draftIn(dirname(target));
   try {
-    mkdirSync(draft);
-    for (const name of folders) mkdirSync(join(draft, name));
-    for (const [name, content] of files) writeFlushed(join(draft, name), content, 0o666);
+    // Finds have exact places: only the owner can read them.
+    mkdirSync(draft, { mode: 0o700 });
+    for (const name of folders) mkdirSync(join(draft, name), { mode: 0o700 });
+    for (const [name, content] of files) writeFlushed(join(draft, name), content, 0o600);
     flushFolder(draft);
     sweepBeside(draft);
     if (exists) replaceFolder(draft, target, refuse);

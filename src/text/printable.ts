@@ -1,11 +1,16 @@
 import type { Message } from '../base/message.ts';
 
-/** Shows what others wrote (server messages, file names) without letting it steer the terminal. */
+/** Control, format and separator characters, but for tabs, line feeds and the blanks that separate words. */
+const UNSEEN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** Shows text of others (messages of the service, names of files) so that it cannot steer the terminal or hide a part of itself. */
 export function printable(text: Message): string {
-  return String(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (character) => {
-    const code = character.codePointAt(0) ?? 0;
-    return `\\u${code.toString(16).padStart(4, '0')}`;
-  });
+  return String(text).replace(UNSEEN, escaped);
+}
+
+function escaped(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`;
 }
 
 /** `U+0085` */

@@ -226,12 +226,25 @@ describe('a server whose certificate nobody vouches for', () => {
     const withToken = home.with({ PAS_TOKEN: 'planted-token' });
     await expectDone(withToken.pas('import', writeSeason(home, 1)));
     const commands = (at: Home): Promise<Run>[] => [home.pas('login'), at.pas('push'), at.pas('harvest-vocab', 'organizace')];
-    for (const run of await Promise.all(commands(withToken))) {
+    const unverified = withToken.with({ NODE_TLS_REJECT_UNAUTHORIZED: '0' });
+    for (const run of await Promise.all([...commands(withToken), unverified.pas('login'), unverified.pas('whoami')])) {
       expect([run.code, run.stderr]).toEqual([5, expect.stringMatching(/certificate/)]);
     }
     expect(heard).toEqual([]);
     await withToken.with({ NODE_EXTRA_CA_CERTS: pem('cert') }).pas('whoami');
     expect(heard).not.toEqual([]);
+  });
+});
+
+describe('NODE_DEBUG, by which Node would print requests with their tokens', () => {
+  test.each(['http', 'tls', 'fs,HTTPS', 'h*'])('%s ends each command before anything is read', async (value) => {
+    const run = await makeHome({ NODE_DEBUG: value }).pas('whoami');
+    expect([run.code, run.stdout]).toEqual([12, '']);
+    expect(run.stderr).toContain('without NODE_DEBUG');
+  });
+
+  test('is heard where it prints no request', async () => {
+    expect((await makeHome({ NODE_DEBUG: 'timer' }).pas('profile', 'list')).code).not.toBe(12);
   });
 });
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import iconv from 'iconv-lite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -75,6 +75,15 @@ test('only the finds asked for are written, and no file is replaced without bein
   expect((await expectDone(home.pas('export', '--format', 'geojson', '--project', 'C-1'))).stdout).toBe(
     '{"type":"FeatureCollection","features":[\n]}\n',
   );
+});
+
+test('an export can be read by its owner alone, until a person says otherwise', async () => {
+  const out = join(home.folder, 'private.csv');
+  await expectDone(home.pas('export', '--out', out));
+  expect(statSync(out).mode & 0o777).toBe(0o600);
+  chmodSync(out, 0o640);
+  await expectDone(home.pas('export', '--out', out, '--force'));
+  expect(statSync(out).mode & 0o777).toBe(0o640);
 });
 
 test('every format is imported by its content, with what the table leaves out from the command line', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { languageFrom } from '../../../src/base/language.ts';
+import { languageFrom, t } from '../../../src/base/language.ts';
+import { msg } from '../../../src/base/message.ts';
 
 const CZECH_MACHINE = (): string => 'cs-CZ';
 const ENGLISH_MACHINE = (): string => 'en-US';
@@ -15,4 +16,10 @@ test('what is said more plainly counts more: the flag, PAS_LANG, config.toml, th
 test('a variable that names another locale is obeyed before the operating system', () => {
   expect(languageFrom([], { LANG: 'C' }, undefined, CZECH_MACHINE)).toBe('en');
   expect(languageFrom([], { LC_ALL: 'de_DE.UTF-8', LANG: 'cs_CZ.UTF-8' }, undefined, CZECH_MACHINE)).toBe('en');
+});
+
+test('a name with a line break begins no line of its own, in a text and in a message', () => {
+  const name = 'photo.jpg\n29 finds accepted\u2028.';
+  expect(t`${name} is missing.`).toBe(String.raw`photo.jpg\n29 finds accepted\u2028. is missing.`);
+  expect(String(msg`${name} is missing.`)).toBe(String.raw`photo.jpg\n29 finds accepted\u2028. is missing.`);
 });

@@ -130,7 +130,7 @@ describe('a record that is given for an entry', () => {
     ['C-X-7', 'C-7-N00001', ['C-7-N00001 is a find of another project: this one was sent to C-X-7.', shown('C-X-7-N00042')]],
     ...[`${PROJECT}-N0001`, `${IDENT}b`, '-N00001', `a\n${IDENT}`, 'K-1', ''].map(
       (ident) =>
-        [PROJECT, ident, [`${ident} is not an identifier of a find.`, shown('C-202400101-N00042')]] as [
+        [PROJECT, ident, [`${ident.replace('\n', '\\n')} is not an identifier of a find.`, shown('C-202400101-N00042')]] as [
           string,
           string,
           readonly [string, string],

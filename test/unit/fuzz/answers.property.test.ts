@@ -1,13 +1,14 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { PasError } from '../../../src/base/errors.ts';
+import { AuthError, ContractError, PasError } from '../../../src/base/errors.ts';
 import { readRecordIdent } from '../../../src/flows/harvest/read-record-ident.ts';
 import { readAccount } from '../../../src/flows/push/read-account.ts';
 import type { HttpResponse } from '../../../src/http/exchange.ts';
-import { striking } from '../../../src/http/without-secrets.ts';
+import { createRedactor } from '../../../src/http/redaction.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { readErrorBody } from '../../../src/pas-api/error-body.ts';
+import { openSession } from '../../../src/pas-api/session.ts';
 import { listXml, OAI_BASE, recordXml } from '../../support/scripted-oai.ts';
 
 /** What a server may send that is broken, malicious or not the service at all. */
@@ -134,6 +135,26 @@ describe('what the write interface answers', () => {
     );
   });
 
+  test.each([
+    { schema_errors: [[{ toString: 1 }]] },
+    { validation_errors: [{ toString: 1 }] },
+    { schema_errors: [{ message: { toString: 1 } }, null, 4] },
+  ])('about an error with a value that no text can be made of is read (%#)', (said) => {
+    const read = readErrorBody({ body: toBytes(said) });
+    expect(read.kind === 'findings' && typeof read.findings[0]?.message).toBe('string');
+  });
+
+  test.each([null, { toString: 1 }, 7, '', ['a'], 'two words'])('to a sign-in, the token %j is none', async (token) => {
+    const { session, kept } = signingIn(200, { token });
+    await expect(session.token()).rejects.toBeInstanceOf(ContractError);
+    expect(kept).toEqual([]);
+  });
+
+  test.each([400, 401, 403])('to a sign-in, an HTML page with status %i says nothing about the password', async (status) => {
+    await expect(signingIn(status, '<html><h1>Forbidden</h1></html>').session.token()).rejects.toBeInstanceOf(ContractError);
+    await expect(signingIn(status, { non_field_errors: ['no'] }).session.token()).rejects.toBeInstanceOf(AuthError);
+  });
+
   test.each(['<script', '<', '<head><', '</script', '{"detail":', '[[['])(
     'about an error is read where it is %j a million times, which a reader that goes back would not end',
     (piece) => {
@@ -160,7 +181,7 @@ describe('what the write interface answers', () => {
   test('never repeats a secret', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 6, maxLength: 40 }), fc.string(), fc.string(), (secret, before, after) => {
-        const { body, headers } = striking([secret])({
+        const { body, headers } = createRedactor([secret])({
           status: 500,
           headers: { 'x-echo': secret + after },
           body: Buffer.from(before + secret + after),
@@ -173,6 +194,16 @@ describe('what the write interface answers', () => {
     );
   });
 });
+
+function signingIn(status: number, said: object | string) {
+  const kept: string[] = [];
+  const session = openSession({
+    ...{ baseUrl: 'https://x.example', username: 'eva', password: 'a long password' },
+    keeper: { read: () => undefined, write: (token) => void kept.push(token) },
+    send: answering({ status, body: typeof said === 'string' ? Buffer.from(said) : toBytes(said) }),
+  });
+  return { session, kept };
+}
 
 function toBytes(value: unknown): Buffer {
   return Buffer.from(JSON.stringify(value));

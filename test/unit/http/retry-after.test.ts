@@ -8,6 +8,8 @@ test.each([
   ['1', 1000],
   [' 120 ', 120_000],
   ['0', 0],
+  ['9999999999', 1_000_000_000_000],
+  ['9'.repeat(400), 1_000_000_000_000],
   ['Mon, 01 Jan 2024 12:00:30 GMT', 30_000],
   ['Monday, 01-Jan-24 12:00:30 GMT', 30_000],
   ['Mon, 01 Jan 2024 11:00:00 GMT', 0],
@@ -15,7 +17,7 @@ test.each([
   expect(retryAfterMs(value, NOW)).toBe(expected);
 });
 
-test.each([undefined, '', '-1', '1.5', 'soon', '99999999999999', '2024-01-01'])('%s says nothing', (value) => {
+test.each([undefined, '', '-1', '1.5', 'soon', '2024-01-01'])('%s says nothing', (value) => {
   expect(retryAfterMs(value, NOW)).toBeUndefined();
 });
 

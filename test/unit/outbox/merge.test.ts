@@ -478,7 +478,7 @@ describe('states', () => {
 
 test('thousands of events are merged in a time that grows with their number', () => {
   using outbox = tempOutbox();
-  const count = 1000;
+  const count = 300;
   // Without waiting for the disk.
   outbox.sql('pragma synchronous = off').run();
   const events = outbox.change(() =>
@@ -504,7 +504,7 @@ test('thousands of events are merged in a time that grows with their number', ()
     mergeJournal({ ...counting, journal: some }, LOCKED);
     return run;
   };
-  const [few, many] = [statements(200), statements(1800)];
+  const [few, many] = [statements(60), statements(540)];
   expect(events).toHaveLength(count);
   expect(many).toBeLessThan(10 * few);
   mergeJournal(anew, LOCKED);

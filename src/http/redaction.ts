@@ -1,0 +1,271 @@
+import { decodeEscapes, type Layer } from './escapes.ts';
+import type { Exchange, HttpResponse } from './exchange.ts';
+
+const MASK = '***';
+/** A shorter secret is part of many words: an answer that repeats it is not shown at all. */
+const MIN_CHARACTERS = 6;
+/** An answer may be cut off inside a secret: its beginning is masked as well, where it is this long. */
+const MIN_BEGINNING_BYTES = 40;
+const MIN_BASE64_BYTES = 5;
+
+/**
+ * Masks secrets that an answer repeats of its request: debug pages and proxies do so, and answers end up in messages, in the outbox and
+ * in kept files.
+ * @param words passwords, which may be a word of a find: they are masked where an answer says that something failed
+ */
+export function redactAnswers(secrets: readonly string[], send: Exchange, words: readonly string[] = []): Exchange {
+  const redactSuccess = createRedactor(secrets);
+  const redactFailure = createRedactor([...secrets, ...words]);
+  return async (request) => {
+    const response = await send(request);
+    return isSuccess(response) ? redactSuccess(response) : redactFailure(response);
+  };
+}
+
+function isSuccess({ status }: HttpResponse): boolean {
+  return status === 200 || status === 201;
+}
+
+/** A function that masks secrets in an answer, in each spelling that can be read. Its time is linear in the length of the answer. */
+export function createRedactor(secrets: readonly string[]): (response: HttpResponse) => HttpResponse {
+  if (secrets.length === 0) return (response) => response;
+  const { patterns, short } = spellingsOf(secrets);
+  return (response) => {
+    const { status, headers, body } = response;
+    // The document of a success is read and not shown, and would be lost.
+    const isHidden = !isSuccess(response) && repeats(short, body);
+    return {
+      status,
+      headers: Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => {
+          const bytes = Buffer.from(value, 'latin1');
+          if (name === 'location' && repeats(short, bytes)) return [name, MASK];
+          return [name, masked(patterns, bytes).toString('latin1')];
+        }),
+      ),
+      body: isHidden ? withoutTexts(body) : masked(patterns, body),
+    };
+  };
+}
+
+/** The same for a text. */
+export function createTextRedactor(secrets: readonly string[]): (text: string) => string {
+  if (secrets.length === 0) return (text) => text;
+  const { patterns, short } = spellingsOf(secrets);
+  return (text) => {
+    const bytes = Buffer.from(text);
+    return repeats(short, bytes) ? MASK : masked(patterns, bytes).toString();
+  };
+}
+
+/** JSON keeps its form, by which the kind of an answer is known; anything else becomes empty. */
+function withoutTexts(body: Buffer): Buffer {
+  try {
+    return Buffer.from(
+      JSON.stringify(JSON.parse(body.toString('utf8'), (_, value) => (typeof value === 'string' ? MASK : value))),
+    );
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
+
+/** Bytes to look for, in one layer of an answer. */
+type Pattern = {
+  readonly layer: LayerName;
+  readonly bytes: Uint8Array;
+  /** Length of the longest proper prefix that is a suffix as well, for each length (Knuth, Morris, Pratt). */
+  readonly failures: Int32Array;
+  readonly isBase64: boolean;
+};
+/** `raw`: as it came. `decoded`: escapes replaced by what they stand for. `text`: the same without markup. */
+type LayerName = 'raw' | 'decoded' | 'text';
+type Spellings = { readonly patterns: readonly Pattern[]; readonly short: readonly Pattern[] };
+
+/** A command has a password and a token, and asks with them again and again. */
+const MAX_KEPT_SPELLINGS = 16;
+const keptSpellings = new Map<string, Spellings>();
+
+function spellingsOf(secrets: readonly string[]): Spellings {
+  const key = JSON.stringify(secrets);
+  const spellings = keptSpellings.get(key) ?? makeSpellings(secrets.filter((secret) => secret !== ''));
+  keptSpellings.delete(key);
+  keptSpellings.set(key, spellings);
+  for (const oldest of [...keptSpellings.keys()].slice(0, -MAX_KEPT_SPELLINGS)) keptSpellings.delete(oldest);
+  return spellings;
+}
+
+function makeSpellings(secrets: readonly string[]): Spellings {
+  const all = secrets.flatMap((secret) => [...new Set([secret.normalize('NFC'), secret.normalize('NFD')])]).map(patternsOf);
+  return { patterns: all.flatMap(({ patterns }) => patterns), short: all.flatMap(({ short }) => short) };
+}
+
+function patternsOf(secret: string): Spellings {
+  const isShort = [...secret].length < MIN_CHARACTERS;
+  const bytes = Buffer.from(secret);
+  const utf16 = Buffer.from(secret, 'utf16le');
+  const encoded = [bytes, ...oldEncodings(secret), utf16, Buffer.from(utf16).swap16()];
+  const plain = distinct(
+    encoded.flatMap((each) => [
+      patternOf('raw', each, false),
+      ...DECODED.map((layer) => patternOf(layer, decodedBytes(layer, each), false)),
+    ]),
+  );
+  const base64 = distinct(inBase64(bytes).map((each) => patternOf('decoded', decodedBytes('decoded', each), true)));
+  const isTooShort = ({ bytes: looked, isBase64 }: Pattern) => looked.length < (isBase64 ? MIN_BASE64_BYTES : MIN_CHARACTERS);
+  const shortest = plain.filter((pattern) => isShort || isTooShort(pattern));
+  return {
+    patterns: isShort ? [] : [...plain, ...base64].filter((pattern) => !isTooShort(pattern)),
+    short: shortest,
+  };
+}
+
+function distinct(patterns: readonly Pattern[]): Pattern[] {
+  return [
+    ...new Map(patterns.map((pattern) => [`${pattern.layer} ${Buffer.from(pattern.bytes).toString('hex')}`, pattern])).values(),
+  ];
+}
+
+const DECODED: readonly Exclude<LayerName, 'raw'>[] = ['decoded', 'text'];
+
+function patternOf(layer: LayerName, bytes: Uint8Array, isBase64: boolean): Pattern {
+  const failures = new Int32Array(bytes.length + 1);
+  let length = 0;
+  for (let at = 1; at < bytes.length; at++) {
+    while (length > 0 && bytes[at] !== bytes[length]) length = failures[length] ?? 0;
+    if (bytes[at] === bytes[length]) length += 1;
+    failures[at + 1] = length;
+  }
+  return { layer, bytes, failures, isBase64 };
+}
+
+function decodedBytes(layer: Exclude<LayerName, 'raw'>, bytes: Buffer): Uint8Array {
+  const { bytes: decoded, length } = decodeEscapes(bytes, { markup: layer === 'text' ? 'drop' : 'keep', places: false });
+  return decoded.slice(0, length);
+}
+
+/** In base64 a secret reads in three ways, by where it begins, and in two alphabets. The letters that depend on its neighbours are left out. */
+function inBase64(bytes: Buffer): Buffer[] {
+  return [0, 1, 2].flatMap((before) => {
+    const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
+    const own = text.slice(before === 0 ? 0 : before + 1, Math.floor(((before + bytes.length) * 8) / 6));
+    return [own, own.replaceAll('+', '-').replaceAll('/', '_')].map((each) => Buffer.from(each));
+  });
+}
+
+const OLD_ENCODINGS = ['windows-1250', 'iso-8859-2', 'windows-1252'].map(
+  (encoding) => new Map(Array.from({ length: 256 }, (_, byte) => [decodedByte(encoding, byte), byte])),
+);
+
+function decodedByte(encoding: string, byte: number): string {
+  return new TextDecoder(encoding).decode(Uint8Array.of(byte));
+}
+
+function oldEncodings(secret: string): Buffer[] {
+  const characters = [...secret];
+  return OLD_ENCODINGS.flatMap((byteOf) => {
+    const bytes = characters.flatMap((character) => byteOf.get(character) ?? []);
+    return bytes.length === characters.length ? [Buffer.from(bytes)] : [];
+  });
+}
+
+type Range = { start: number; end: number };
+
+function repeats(patterns: readonly Pattern[], body: Buffer): boolean {
+  if (patterns.length === 0) return false;
+  const layers = layersOf(body, false);
+  return patterns.some(
+    (pattern) => pattern.bytes.length === 0 || rangesIn(layers[pattern.layer], pattern, 'first-whole').length > 0,
+  );
+}
+
+function masked(patterns: readonly Pattern[], body: Buffer): Buffer {
+  if (patterns.length === 0 || body.length === 0) return body;
+  // Few answers repeat a secret: the places in the answer are worked out for those alone.
+  const layers = layersOf(body, false);
+  if (layers.isTooDeep) return Buffer.from(MASK);
+  const found = patterns.filter((pattern) => rangesIn(layers[pattern.layer], pattern, 'first').length > 0);
+  if (found.length === 0) return body;
+  const placed = layersOf(body, true);
+  const ranges = joined(
+    found.flatMap((pattern) => {
+      const all = rangesIn(placed[pattern.layer], pattern, 'all');
+      return pattern.isBase64 ? withWholeWords(body, all) : all;
+    }),
+  );
+  const pieces: Buffer[] = [];
+  let at = 0;
+  for (const { start, end } of ranges) {
+    pieces.push(body.subarray(at, start), Buffer.from(MASK));
+    at = end;
+  }
+  return Buffer.concat([...pieces, body.subarray(at)]);
+}
+
+type Layers = Readonly<Record<LayerName, Layer>> & { readonly isTooDeep: boolean };
+
+function layersOf(body: Buffer, places: boolean): Layers {
+  const decoded = decodeEscapes(body, { markup: 'keep', places });
+  const text = decodeEscapes(body, { markup: 'drop', places });
+  return {
+    raw: { bytes: body, length: body.length, starts: undefined, ends: undefined, isTooDeep: false },
+    ...{ decoded, text, isTooDeep: decoded.isTooDeep || text.isTooDeep },
+  };
+}
+
+/** Places of the pattern in the answer, and of its beginning where the rest does not follow. */
+function rangesIn(layer: Layer, { bytes, failures }: Pattern, wanted: 'all' | 'first' | 'first-whole'): Range[] {
+  const { bytes: text, length } = layer;
+  const ranges: Range[] = [];
+  const beginning = bytes.subarray(0, MIN_CHARACTERS);
+  if (Buffer.from(text.buffer, text.byteOffset, length).indexOf(beginning) === -1) return ranges;
+  const isWhole = wanted === 'first-whole';
+  const least = isWhole ? bytes.length : Math.min(bytes.length, MIN_BEGINNING_BYTES);
+  const add = (end: number, matched: number): void => {
+    const [first, last] = [end - matched, end - 1];
+    const [start, endInAnswer] = [layer.starts?.[first] ?? first, layer.ends?.[last] ?? last + 1];
+    const before = ranges.at(-1);
+    if (before !== undefined && start <= before.end) before.end = Math.max(before.end, endInAnswer);
+    else ranges.push({ start, end: endInAnswer });
+  };
+  const first = bytes[0];
+  let matched = 0;
+  for (let at = 0; at < length; at++) {
+    if (matched === 0 && text[at] !== first) continue;
+    while (matched > 0 && (matched === bytes.length || text[at] !== bytes[matched])) {
+      if (matched >= least) {
+        add(at, matched);
+        if (wanted !== 'all') return ranges;
+      }
+      matched = failures[matched] ?? 0;
+    }
+    if (text[at] === bytes[matched]) matched += 1;
+  }
+  const isCutOff = !isWhole && matched >= MIN_CHARACTERS;
+  if (matched > 0 && (matched >= least || isCutOff)) add(length, matched);
+  return ranges;
+}
+
+/** Letters beside a range in the same word of base64 tell of the secret's first and last byte. */
+function withWholeWords(body: Buffer, ranges: readonly Range[]): Range[] {
+  const isLetter = (at: number) => /[A-Za-z0-9+/=_-]/.test(String.fromCharCode(body[at] ?? 0));
+  const words: Range[] = [];
+  for (const { start, end } of ranges) {
+    const last = words.at(-1);
+    if (last !== undefined && end <= last.end) continue;
+    let [from, to] = [start, end];
+    while (from > (last?.end ?? 0) && isLetter(from - 1)) from -= 1;
+    while (to < body.length && isLetter(to)) to += 1;
+    words.push({ start: from, end: to });
+  }
+  return words;
+}
+
+function joined(ranges: readonly Range[]): Range[] {
+  const result: Range[] = [];
+  for (const { start, end } of ranges.toSorted((a, b) => a.start - b.start)) {
+    const last = result.at(-1);
+    if (last !== undefined && start <= last.end) last.end = Math.max(last.end, end);
+    else result.push({ start, end });
+  }
+  return result;
+}
