@@ -6,7 +6,7 @@ import { cmd } from '../../base/message.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { readFileOrInput, readMappingFile, readTableOrInput, type TableOptions } from '../../context/own-files.ts';
-import { openValidationContext, photographKeeping, photoRootOf } from '../../context/validation.ts';
+import { askAboutFinders, openValidationContext, photographKeeping, photoRootOf } from '../../context/validation.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import type { Enqueued } from '../../flows/queue/enqueue-finds.ts';
 import { foldPlaces, foldUnchecked } from '../../flows/queue/fold-issues.ts';
@@ -62,6 +62,7 @@ export async function importTables(context: Context, files: readonly string[], o
     const progress = terminal.progress(t`Importing ${file}`);
     const report = await importTable(table, {
       ...request,
+      known: await askAboutFinders(context, known, { table, map: request.map, set: options.set }),
       photoFolder: photoRootOf(table.file, options.photos),
       onProgress: (done) => progress.update(done, table.rowCount),
     }).finally(progress.end);

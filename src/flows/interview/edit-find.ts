@@ -107,7 +107,7 @@ function editFind(
 ): Edited {
   const changed = differingCells(before, after);
   if (changed.length === 0) return { kind: 'unchanged' };
-  const read = readCells(stored, after, known.lookupTerm);
+  const read = readCells(stored, cellsToRead(after, changed), known.lookupTerm);
   if (read.find === undefined) return { kind: 'unreadable', issues: read.issues };
   // What is wrong now is no matter of the table's row any more.
   const find: Find = {
@@ -123,7 +123,7 @@ function editFind(
     else replaceImport(outbox, entry, contentOf(find, validated));
     const state = importOfFind(outbox, stored.id)?.state ?? 'draft';
     const changes = changed.map((element) => ({ element, was: before.get(element), is: after.get(element) }));
-    return { kind: 'stored', changed: changes, state, issues: validated.issues };
+    return { kind: 'stored', changed: changes, state, issues: [...read.issues, ...validated.issues] };
   });
 }
 
@@ -153,6 +153,14 @@ function editableImport(outbox: Outbox, { id, localId }: StoredFind): ImportEntr
     default:
       return entry;
   }
+}
+
+/** What was changed, with the other cells of the same elements: what nobody touched need not be readable any more. */
+function cellsToRead(cells: Cells, changed: readonly string[]): Cells {
+  const touched = new Set(changed.flatMap(elementsOfLine));
+  const isRead = (name: string): boolean =>
+    changed.includes(name) || elementsOfLine(name).some((element) => touched.has(element));
+  return new Map([...cells].filter(([name]) => isRead(name)));
 }
 
 /** The same way as a row of a table goes. */
