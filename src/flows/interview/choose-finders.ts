@@ -11,6 +11,7 @@ import { resolveFinder } from '../../find/resolve-finder.ts';
 import type { Table } from '../../tables/table.ts';
 import { choose, type Prompt } from '../../ui/prompt.ts';
 import { printable } from '../../ui/terminal.ts';
+import type { NewPerson } from '../finds/new-people.ts';
 
 /** Where finders are named: in `element=value`, or in a table that these are said of as well. */
 export type FinderSource = {
@@ -49,6 +50,23 @@ export async function chooseFinders(finders: Iterable<string>, lookupTerm: Looku
     chosen.push({ row: 0, set: person.setSpec, term: finder, id: person.id, label: person.label, note: '', confirmed: true });
   }
   return withMapping(lookupTerm, { file: '', rows: chosen, issues: [] });
+}
+
+/**
+ * Asks if a finder whom the service does not know is one of the nearest people.
+ * @returns that person, or that a new one is to be made, or that nothing is to be sent
+ */
+export function askAboutNewPerson({ name, finds, nearest }: NewPerson, prompt: Prompt): Promise<TermCandidate | 'new' | 'stop'> {
+  const [written, count] = [printable(name), finds.length];
+  return choose<TermCandidate | 'new' | 'stop'>(
+    prompt,
+    t`The service knows no finder "${written}" (finds: ${count}). Who is it?`,
+    [
+      ...nearest.map((person) => ({ value: person, name: printable(nameOf(person)) })),
+      { value: 'new', name: t`a new person; the service is to make one` },
+      { value: 'stop', name: t`send nothing now` },
+    ],
+  );
 }
 
 const ASKED: readonly string[] = ['term-ambiguous', 'finder-unsure'];

@@ -19,9 +19,9 @@ import type { LookupTerm } from '../../find/lookup.ts';
 import { isAsked, QUESTIONS, type Question, type QuestionName } from '../../find/questions.ts';
 import { type ValidationContext, validateFind } from '../../find/validate-find.ts';
 import { addImport, importOfFind, replaceImport } from '../../outbox/entries.ts';
-import type { EntryState, ImportEntry } from '../../outbox/entry.ts';
+import type { EntryState, FindId, ImportEntry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { type StoredFind, updateFind } from '../../outbox/stored-finds.ts';
+import { findById, type StoredFind, updateFind } from '../../outbox/stored-finds.ts';
 import { readPosition } from '../../place/read-position.ts';
 import { unreadable } from '../../text/reading.ts';
 import { answerText } from '../finds/find-texts.ts';
@@ -90,6 +90,14 @@ export function openEdit(context: EditContext, stored: StoredFind) {
     },
     byAnswers: (answered: Interviewed) => edit(cellsOf(answered.find.elements, known.lookupTerm), answered.intent),
   };
+}
+
+/** Gives finds that are not sent another finder, by identifier. @throws UsageError as {@link openEdit} does */
+export function replaceFinder(context: EditContext, finds: readonly FindId[], id: string): void {
+  for (const find of finds) {
+    const stored = findById(context.outbox, find);
+    if (stored !== undefined) openEdit(context, stored).bySettings([`nalezce=${id}`]);
+  }
 }
 
 /** Aliases would stand beside the element that they mean. */
