@@ -2,7 +2,7 @@ import type { FindId } from './entry.ts';
 import type { Outbox } from './open-outbox.ts';
 
 /** What an element of queued finds refers to by its text, such as a finder without an identifier. */
-export type QueuedReference = { readonly text: string; readonly finds: readonly FindId[] };
+type QueuedReference = { readonly text: string; readonly finds: readonly FindId[] };
 
 type Naming = {
   readonly element: string;

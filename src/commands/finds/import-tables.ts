@@ -17,7 +17,7 @@ import { issueValues, printIssues } from '../../ui/issues.ts';
 import { printable } from '../../ui/terminal.ts';
 import { findCount, photographCount } from '../counted.ts';
 import { adviseSending } from '../next-command.ts';
-import { personText } from '../sending/new-people.ts';
+import { personText } from '../sending/say-new-people.ts';
 
 export type ImportOptions = GlobalOptions &
   TableOptions & {

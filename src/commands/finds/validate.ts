@@ -9,7 +9,7 @@ import { recordsNamed } from '../../flows/queue/named-finds.ts';
 import { validateAll } from '../../flows/queue/validate-finds.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { findNewPeople, newPeopleValue, sayNewPeople } from '../sending/new-people.ts';
+import { findNewPeople, newPeopleValue, sayNewPeople } from '../sending/say-new-people.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {

@@ -22,8 +22,8 @@ import { defineCommand, type Runner } from '../command.ts';
 import { requestCount } from '../counted.ts';
 import { wholeNumber } from '../finds/list.ts';
 import { answersFor } from '../next-command.ts';
-import { admitNewPeople, findNewPeople, newPeopleValue, sayNewPeople } from './new-people.ts';
 import { showPush, showWaits } from './push-progress.ts';
+import { admitNewPeople, findNewPeople, newPeopleValue, sayNewPeople } from './say-new-people.ts';
 
 type PushOptions = GlobalOptions & {
   readonly dryRun?: boolean;

@@ -17,7 +17,7 @@ import { findCount } from '../counted.ts';
 import { answersFor, commandFor, heldValue } from '../next-command.ts';
 import { INSTANCE_WORDS } from '../service/instance-words.ts';
 import { lastRunText } from '../setup/job-texts.ts';
-import { findNewPeople, newPeopleValue, sayNewPeople } from './new-people.ts';
+import { findNewPeople, newPeopleValue, sayNewPeople } from './say-new-people.ts';
 
 const MAX_SHOWN = 10;
 

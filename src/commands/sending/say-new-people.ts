@@ -1,10 +1,8 @@
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context } from '../../context/context.ts';
-import { openLookups, openValidationContext } from '../../context/validation.ts';
 import type { TermCandidate } from '../../find/lookup.ts';
 import { acceptNewPeople, type NewPerson, newPeople } from '../../flows/finds/new-people.ts';
-import { replaceFinder } from '../../flows/interview/edit-find.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { printable } from '../../ui/terminal.ts';
 import { findCount } from '../counted.ts';
@@ -13,7 +11,11 @@ const MOST_SHOWN = 20;
 
 /** Finders of queued finds whom the service would make anew. */
 export async function findNewPeople(context: Context, outbox: Outbox, recordKeys?: readonly string[]) {
-  return newPeople(outbox, async () => (await openLookups(context)).lookupTerm, recordKeys);
+  const openLookup = async () => {
+    const { openLookups } = await import('../../context/validation.ts');
+    return (await openLookups(context)).lookupTerm;
+  };
+  return newPeople(outbox, openLookup, recordKeys);
 }
 
 /** A person who is made by a slip of the pen cannot be taken away again from here. */
@@ -78,6 +80,8 @@ export async function admitNewPeople(
   }
   if (mayAsk) {
     const { askAboutNewPerson } = await import('../../flows/interview/choose-finders.ts');
+    const { replaceFinder } = await import('../../flows/interview/edit-find.ts');
+    const { openValidationContext } = await import('../../context/validation.ts');
     const known = await openValidationContext(context);
     for (const person of open) {
       const answer = await askAboutNewPerson(person, await context.prompt());
