@@ -58,6 +58,7 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
     );
   printDropped(context, dropped);
   const people = await findNewPeople(context, outbox);
+  if (people.some(({ isAccepted }) => !isAccepted)) terminal.line();
   sayNewPeople(context, people, terminal.line);
   const jobs = jobsOf(context.places.schedulesFolder, context.places.home);
   if (jobs.length > 0) terminal.line();
