@@ -41,12 +41,11 @@ export async function chooseFinders(finders: Iterable<string>, lookupTerm: Looku
     const read = resolveFinder(finder, lookupTerm);
     if (!('candidates' in read) || read.candidates === undefined || !ASKED.includes(read.rule)) continue;
     const name = printable(finder);
-    const id = await choose<string | undefined>(prompt, t`Who is the finder "${name}"?`, [
-      ...read.candidates.map((person) => ({ value: person.id, name: printable(nameOf(person)) })),
-      { value: undefined, name: t`none of them; leave it as an error` },
+    const person = await choose<TermCandidate | 'none'>(prompt, t`Who is the finder "${name}"?`, [
+      ...read.candidates.map((each) => ({ value: each, name: printable(nameOf(each)) })),
+      { value: 'none', name: t`none of them; leave it as an error` },
     ]);
-    const person = read.candidates.find((candidate) => candidate.id === id);
-    if (person === undefined) continue;
+    if (person === 'none') continue;
     chosen.push({ row: 0, set: person.setSpec, term: finder, id: person.id, label: person.label, note: '', confirmed: true });
   }
   return withMapping(lookupTerm, { file: '', rows: chosen, issues: [] });
