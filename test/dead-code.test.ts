@@ -12,8 +12,6 @@ const ENTRIES =
 const FOR_TESTS: Readonly<Record<string, string>> = {
   'src/commands/setup/complete.ts#wordsOf': 'lines of a shell are endless, and a process for each is not',
   'src/columns/defaults.ts#checkDefaults': 'the faults of defaults are many, and each needs a file otherwise',
-  'src/find/resolve-reference.ts#resolveTerm': 'one cell, without the field that leads to it',
-  'src/find/resolve-reference.ts#resolveFinder': 'one cell, without the field that leads to it',
   'src/find/rules.ts#RULES': 'every rule must have its case',
   'src/http/redis-pace-store.ts#fieldOf': 'what stands in a Redis is shared with other versions',
   'src/http/redis-pace-store.ts#encodeState': 'what stands in a Redis is shared with other versions',

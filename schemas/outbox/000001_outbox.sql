@@ -38,6 +38,12 @@ create table account (
   seen_at integer not null
 ) strict;
 
+-- names of people whom the service does not know, and that a person said it is to make
+create table accepted_people (
+  name text primary key,
+  accepted_at integer not null
+) strict, without rowid;
+
 create table finds (
   id integer primary key autoincrement,
   uuid text not null unique,

@@ -25,6 +25,11 @@ export class Issue {
   /** Line of an XML document, from 1. */
   declare readonly line?: number;
 
+  /** The cell as it was written, where it could not be taken as it is. */
+  declare readonly written?: string;
+  /** What may be meant instead. */
+  declare readonly candidates?: readonly { readonly id: string; readonly label: string }[];
+
   constructor(issue: Fields) {
     Object.assign(this, issue);
   }

@@ -3,9 +3,9 @@ import { type Message, msg, nmsg } from '../base/message.ts';
 import type { ColumnName } from '../find/column-names.ts';
 import { FIELDS, type Field } from '../find/fields.ts';
 import type { LookupArea, LookupTerm } from '../find/lookup.ts';
-import { NAME_ORDERS, type NameOrder, orderOf, type PersonName, readings, withoutTitles } from '../find/person-name.ts';
+import { type NameOrder, orderOf, parseName } from '../find/person-name.ts';
 import { readBoolean, readGeomSystem, readTargetState } from '../find/read-cell.ts';
-import { foldName } from '../text/names.ts';
+import { foldName, nameWords } from '../text/names.ts';
 import { isReadable } from '../text/reading.ts';
 import { type ColumnProfile, shareOf } from './column-profile.ts';
 import { type DepthUnit, keyForm, type ReadColumn } from './column-rule.ts';
@@ -248,17 +248,24 @@ function finderCandidate(profile: ColumnProfile, name: NameFit | undefined, know
 /** Undefined where all stand with a comma, or tell nothing. */
 function nameOrder({ values }: ColumnProfile, { lookupTerm }: Knowledge): NameOrder | undefined {
   let [surnameFirst, givenFirst] = [0, 0];
-  const isKnown = ({ surname, given }: PersonName): boolean => lookupTerm('osoba', `${surname}, ${given}`).kind === 'found';
   for (const text of [...values.keys()].slice(0, 100)) {
-    const name = withoutTitles(text);
-    const both = name.includes(',') ? undefined : readings(name);
-    if (both === undefined) continue;
-    const order = NAME_ORDERS.find((each) => isKnown(both[each])) ?? orderOf(name);
+    const { parts } = parseName(text);
+    const [name = ''] = parts;
+    if (parts.length !== 1 || !name.includes(' ')) continue;
+    const known = lookupTerm('osoba', name);
+    const order = (known.kind === 'found' ? orderOfKnown(name, known.term.label) : undefined) ?? orderOf(name);
     if (order === 'surname-first') surnameFirst += 1;
     else if (order === 'given-first') givenFirst += 1;
   }
   if (surnameFirst + givenFirst === 0) return undefined;
   return surnameFirst >= givenFirst ? 'surname-first' : 'given-first';
+}
+
+/** @param label `Surname, Given name` */
+function orderOfKnown(name: string, label: string): NameOrder | undefined {
+  const [first] = nameWords(name);
+  if (first === undefined || !label.includes(',')) return undefined;
+  return nameWords(label.slice(0, label.indexOf(','))).includes(first) ? 'surname-first' : 'given-first';
 }
 
 /** Short words for yes and no that are not read by themselves. */

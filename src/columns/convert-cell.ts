@@ -1,4 +1,4 @@
-import { type NameOrder, orderOf, readings, withoutTitles } from '../find/person-name.ts';
+import { type NameOrder, orderOf, parseName, readings } from '../find/person-name.ts';
 import { twoReadings } from '../find/read-cell.ts';
 import { formatPoint } from '../place/geometry.ts';
 import { readPosition } from '../place/read-position.ts';
@@ -40,11 +40,12 @@ function inCentimetres(text: string, unit: DepthUnit): string | undefined {
   return String(Math.round(Number((Number(digits.replace(',', '.')) * factor).toPrecision(12))));
 }
 
-/** One person → `Surname, Given name`. An identifier, a comma and several people stay for the reader. */
+/** A name that does not tell by itself which part is the surname → `Surname, Given name`. All else stays for the reader. */
 function surnameFirst(text: string, order: NameOrder): string {
-  const name = withoutTitles(text);
-  const { surname, given } = (name.includes(',') ? undefined : readings(name)?.[orderOf(name) ?? order]) ?? {};
-  return surname === undefined ? name : `${surname}, ${given}`;
+  const { parts, suffix = '' } = parseName(text);
+  const [name = ''] = parts;
+  const read = parts.length > 1 || orderOf(name) !== undefined ? undefined : readings(name)?.[order];
+  return read === undefined ? text : `${read.surname}, ${read.given} ${suffix}`.trim();
 }
 
 function withMinus(text: string): string {

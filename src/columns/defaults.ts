@@ -1,7 +1,7 @@
 import { ConfigError } from '../base/errors.ts';
 import { joined, type Message, msg } from '../base/message.ts';
 import { FIELDS } from '../find/fields.ts';
-import { rememberReferences } from '../find/resolve-reference.ts';
+import { rememberReferences } from '../find/remember-references.ts';
 import { readSettings, type Setting, settingOf } from './settings.ts';
 
 /** What config.toml says of every new find: of all of a profile, and of those of a project. */
@@ -31,7 +31,7 @@ export function checkDefaults(where: Message, value: unknown): FindDefaults {
       throw new ConfigError(msg`${where}: ${key} belongs to one find alone and cannot be a default.`);
     }
     const [issue] = readSettings([setting], '', WITHOUT_LOOKUPS).issues;
-    if (issue !== undefined && issue.rule !== 'term-not-harvested' && issue.rule !== 'finder-name') {
+    if (issue !== undefined && !OF_LOOKUPS.includes(issue.rule)) {
       throw new ConfigError(joined([where, key, issue.says], ': '));
     }
     return setting;
@@ -70,6 +70,9 @@ export function defaultsFor(file: DefaultsFile, profile: string, project: string
 const ALLOWED = new Set<string>(
   FIELDS.filter(({ kind, name }) => kind !== 'point' && name !== 'evidencni_cislo').map(({ name }) => name),
 );
+
+/** What is settled only where vocabularies and the user's own mapping are at hand. */
+const OF_LOOKUPS: readonly string[] = ['term-not-harvested', 'finder-name', 'finder-unknown'];
 
 /** What an entry means is known only once vocabularies are at hand. */
 const WITHOUT_LOOKUPS = {

@@ -6,10 +6,11 @@ import { type ElementName, FIELDS, type Field, type FindElements } from '../find
 import type { Find } from '../find/find.ts';
 import { readBoolean, readInteger, readTargetState } from '../find/read-cell.ts';
 import { readDate } from '../find/read-date.ts';
-import type { ResolveReference } from '../find/resolve-reference.ts';
+import type { ResolveReference } from '../find/remember-references.ts';
+import type { ResolvedFinder } from '../find/resolve-finder.ts';
 import { MISSING, type ResolvePhoto } from '../photo/photo-path.ts';
 import { rowPlaceOf, type TableRow } from '../tables/table.ts';
-import { isReadable, type Reading } from '../text/reading.ts';
+import { isReadable, type Reading, type Unreadable } from '../text/reading.ts';
 import type { Columns } from './columns.ts';
 import { readPoint } from './read-point.ts';
 
@@ -41,7 +42,14 @@ export type MappedRow = { readonly find?: Find; readonly issues: readonly Issue[
 type Value = string | number | boolean | Reference;
 
 /** Notes what is wrong with a cell. Photographs and keys are no elements, so `element` may be absent. */
-type Report = (severity: Issue['severity'], rule: string, message: Message, column: ColumnName, element?: ElementName) => void;
+type Report = (
+  severity: Issue['severity'],
+  rule: string,
+  message: Message,
+  column: ColumnName,
+  element?: ElementName,
+  more?: Pick<Issue, 'written' | 'candidates'>,
+) => void;
 
 /**
  * One row as a find. What is read here is only what each cell says; whether the find is complete and true to the service's rules is
@@ -49,10 +57,10 @@ type Report = (severity: Issue['severity'], rule: string, message: Message, colu
  */
 export function mapRow(row: TableRow, localId: string, columns: Columns, context: RowContext): MappedRow {
   const issues: Issue[] = [];
-  const report: Report = (severity, rule, message, column, element) => {
+  const report: Report = (severity, rule, message, column, element, more) => {
     const header = columns.headerOf(column);
     const place = { ...rowPlaceOf(columns.place, row), find: localId };
-    const where = { ...place, ...(element && { element }), ...(header && { column: header }) };
+    const where = { ...place, ...(element && { element }), ...(header && { column: header }), ...more };
     issues.push(severity === 'warning' ? warningIssue(rule, message, where) : errorIssue(rule, message, where));
   };
   const values = readElements(row, columns, context.resolveReference, report);
@@ -83,12 +91,19 @@ function readElements(row: TableRow, columns: Columns, resolve: ResolveReference
     if (cell === '' || field.kind === 'point' || field.kind === 'geom-system') continue;
     const reading = readElement(field, cell, resolve);
     if (isReadable(reading)) values[field.name] = reading.value;
-    else report('error', reading.rule, reading.problem, field.name, field.name);
+    const [severity, said] = isReadable(reading) ? (['warning', remarkOf(reading)] as const) : (['error', reading] as const);
+    if (said === undefined) continue;
+    const candidates = 'candidates' in said ? { candidates: said.candidates } : {};
+    report(severity, said.rule, said.problem, field.name, field.name, { written: cell, ...candidates });
   }
   return values;
 }
 
-function readElement(field: Field, cell: string, resolve: ResolveReference): Reading<Value> {
+function remarkOf(reading: ResolvedFinder | { readonly value: Value }): Unreadable | undefined {
+  return 'remark' in reading ? reading.remark : undefined;
+}
+
+function readElement(field: Field, cell: string, resolve: ResolveReference): Reading<Value> | ResolvedFinder {
   switch (field.kind) {
     case 'text':
     case 'point':

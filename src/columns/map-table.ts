@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import type { LookupTerm } from '../find/lookup.ts';
-import { rememberReferences } from '../find/resolve-reference.ts';
+import { rememberReferences } from '../find/remember-references.ts';
 import { headerPlaceOf, rowPlaceOf, type Table, type TableRow } from '../tables/table.ts';
 import { type Columns, readColumns } from './columns.ts';
 import { type MappedRow, mapRow, type RowContext } from './map-row.ts';

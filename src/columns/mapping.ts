@@ -1,11 +1,11 @@
 import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
 import { cmd, isMessage, type Message, msg } from '../base/message.ts';
 import { FIELDS } from '../find/fields.ts';
-import type { LookupTerm, TermCandidate } from '../find/lookup.ts';
+import type { LookupTerm, TermCandidate, TermLookup } from '../find/lookup.ts';
 import { mappingConflictMessage } from '../find/resolve-reference.ts';
 import type { Table, TableRow } from '../tables/table.ts';
 import { BYTE_ORDER_MARK, csvCell } from '../text/csv.ts';
-import { foldName } from '../text/names.ts';
+import { foldName, nameKey } from '../text/names.ts';
 
 /** What a museum calls an entry of a vocabulary. */
 export type MappingRow = {
@@ -127,28 +127,46 @@ export function mappingText(rows: readonly Omit<MappingRow, 'row'>[]): string {
   return `${BYTE_ORDER_MARK}${[MAPPING_COLUMNS.join(';'), ...lines].join('\n')}\n`;
 }
 
+/** People are mapped by names, and a name has many ways to be written. */
+const PEOPLE = 'osoba';
+
 /** Looks a museum's own term up by what it is mapped to, and everything else as before. */
 export function withMapping(lookupTerm: LookupTerm, { rows }: Mapping): LookupTerm {
   const confirmed = new Map(rows.filter((row) => row.confirmed).map((row) => [keyOf(row.set, row.term), row]));
   if (confirmed.size === 0) return lookupTerm;
+  const people = new Map<string, MappingRow[]>();
+  for (const row of confirmed.values()) {
+    if (row.set === PEOPLE) people.set(nameKey(row.term), [...(people.get(nameKey(row.term)) ?? []), row]);
+  }
   return (set, cell) => {
     const row = confirmed.get(keyOf(set, cell));
-    if (row === undefined) return lookupTerm(set, cell);
-    const found = lookupTerm(set, row.id === '' ? row.label : row.id);
-    switch (found.kind) {
-      case 'found':
-      case 'mapping-conflict':
-        return found;
-      case 'not-harvested':
-        return row.id === '' ? found : { kind: 'found', term: { id: row.id, label: row.label, setSpec: set } };
-      case 'ambiguous':
-      case 'unknown':
-        return { kind: 'mapping-conflict', own: row.term, target: row.id === '' ? row.label : row.id };
-      case 'wrong-set':
-      case 'deleted':
-        return { kind: 'mapping-conflict', own: row.term, target: row.id, term: found.term, because: found.kind };
-    }
+    if (row !== undefined) return lookUpMapped(row, lookupTerm);
+    const alike = set === PEOPLE ? people.get(nameKey(cell)) : undefined;
+    if (alike === undefined || nameKey(cell) === '') return lookupTerm(set, cell);
+    const found = alike.map((each) => lookUpMapped(each, lookupTerm));
+    const [first] = found;
+    const terms = found.flatMap((each) => (each.kind === 'found' ? [each.term] : []));
+    const candidates = [...new Map(terms.map((term) => [term.id, term])).values()];
+    return candidates.length > 1 || first === undefined ? { kind: 'ambiguous', candidates } : first;
   };
+}
+
+function lookUpMapped({ set, term: own, id, label }: MappingRow, lookupTerm: LookupTerm): TermLookup {
+  const found = lookupTerm(set, id === '' ? label : id);
+  switch (found.kind) {
+    case 'found':
+      return { ...found, isOwn: true };
+    case 'mapping-conflict':
+      return found;
+    case 'not-harvested':
+      return id === '' ? found : { kind: 'found', term: { id, label, setSpec: set }, isOwn: true };
+    case 'ambiguous':
+    case 'unknown':
+      return { kind: 'mapping-conflict', own, target: id === '' ? label : id };
+    case 'wrong-set':
+    case 'deleted':
+      return { kind: 'mapping-conflict', own, target: id, term: found.term, because: found.kind };
+  }
 }
 
 /** A term of a museum's list; without a set, it may stand for an entry of any that a find needs. */

@@ -5,8 +5,10 @@ import { withMapping } from '../columns/mapping.ts';
 import { readConstants } from '../columns/with-constants.ts';
 import type { Find } from '../find/find.ts';
 import { openFindSchema } from '../find/find-schema.ts';
+import type { LookupTerm } from '../find/lookup.ts';
 import { type ValidatedFind, validateFind } from '../find/validate-find.ts';
 import type { AddingSources } from '../flows/interview/adding.ts';
+import type { FinderSource } from '../flows/interview/choose-finders.ts';
 import { keepingPhotographs, type PhotographKeeping } from '../flows/queue/kept-photographs.ts';
 import { knownAccount } from '../outbox/bound-account.ts';
 import type { LidoSource } from '../tables/export-lido.ts';
@@ -26,6 +28,18 @@ export async function openValidationContext(context: Context) {
   const account = knownAccount(await context.outbox());
   const who = account === undefined ? {} : { role: account.role, organisation: account.organisation };
   return { schema, ...lookups, lookupTerm, today: localDate(context.clock.now()), ...who };
+}
+
+/** Asks on a terminal who a finder is that several people may be; the answers count for this command. */
+export async function askAboutFinders<Known extends { readonly lookupTerm: LookupTerm }>(
+  context: Context,
+  known: Known,
+  named: FinderSource,
+): Promise<Known> {
+  if (!context.terminal.interactive || context.terminal.json) return known;
+  const { chooseFinders, findersIn } = await import('../flows/interview/choose-finders.ts');
+  const lookupTerm = await chooseFinders(await findersIn(named), known.lookupTerm, await context.prompt());
+  return { ...known, lookupTerm };
 }
 
 /** What was harvested, for looking up what cells say, without the museum's own terms. */

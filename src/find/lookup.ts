@@ -6,10 +6,13 @@ export type TermCandidate = {
   readonly label: string;
   readonly labelEn?: string;
   readonly setSpec: string;
+  /** What tells people of one name apart: years, and the surname at birth. */
+  readonly about?: string;
 };
 
 export type TermLookup =
-  | { readonly kind: 'found'; readonly term: TermCandidate }
+  /** `isOwn`: a mapping of the user's says so. */
+  | { readonly kind: 'found'; readonly term: TermCandidate; readonly isOwn?: true }
   | { readonly kind: 'ambiguous'; readonly candidates: readonly TermCandidate[] }
   | { readonly kind: 'unknown'; readonly nearest: readonly TermCandidate[] }
   /** The identifier exists, but in another vocabulary, or was deleted. */

@@ -1,48 +1,170 @@
-import { foldName } from '../text/names.ts';
+import { foldName, nameWords } from '../text/names.ts';
 import { GIVEN_NAMES } from './given-names.ts';
+import { ADDRESSES, LINKS_OF_TITLES, ONLY_WITH_DOT, PARTICLES, TITLES, UNKNOWN } from './name-words.ts';
 
 export const NAME_ORDERS = ['surname-first', 'given-first'] as const;
 export type NameOrder = (typeof NAME_ORDERS)[number];
 
 export type PersonName = { readonly surname: string; readonly given: string };
 
-const TITLE =
-  '(?:BcA?|MgA|Mgr|Ing(?:\\.?\\s?arch)?|PhDr|PaedDr|PharmDr|RNDr|RSDr|MUDr|MVDr|MDDr|JUDr|ThDr|ThLic|ThMgr|Dr|Doc|Prof)';
-const BEFORE = new RegExp(`^(?:(?:${TITLE}|p|pí|sl|MUC)\\.\\s*|(?:${TITLE}|paní|pan|slečna)\\s+)+(?=\\p{L})`, 'iu');
-const BEHIND = /[,\s]+(?:Ph\.?\s?D|Th\.?\s?D|CSc|DrSc|DSc|DiS|MBA|MPA|MSc|LL\.?M|FEng|Mgr|Ing|Bc|PhDr|RNDr)\.?$/iu;
+/** A person as a text names one, without titles and forms of address. */
+export type WrittenName = {
+  /** The parts between commas; one without a comma. */
+  readonly parts: readonly string[];
+  /** `st.` or `ml.`, which tells one of two people of the same name. */
+  readonly suffix: string | undefined;
+  /** The surname at birth. */
+  readonly bornAs: string | undefined;
+};
 
-/** A name as the vocabulary has it: nothing of what stands before or behind it in a letter. */
-export function withoutTitles(text: string): string {
-  const name = text.trim();
-  const shorter = name.replace(BEHIND, '').replace(BEFORE, '').trim();
-  return shorter === name || shorter === '' ? name : withoutTitles(shorter);
+const SUFFIXES: Readonly<Record<string, string>> = {
+  ...{ st: 'st.', starsi: 'st.', sen: 'st.', senior: 'st.', sr: 'st.' },
+  ...{ ml: 'ml.', mladsi: 'ml.', jun: 'ml.', junior: 'ml.', jr: 'ml.' },
+};
+const BORN = /[\s,(]+(?:roz(?:en[áaýy])?(?:\.\s*|\s+)|née\s+)(\p{L}[\p{L}'’-]*)\)?(?=[\s,]|$)/iu;
+
+/** Letters behind a dot begin a word of their own, unless both are one title: `Ph.D.`, `Ing.arch.`, `P.J.Novák`. */
+function withBlanks(text: string): string {
+  return text
+    .replace(/\b(Ph|Th)\.?\s?D\b\.?/gi, '$1D.')
+    .replace(/\bLL\.\s?M\b\.?/gi, 'LLM.')
+    .replace(/\b(Dr|D|C|M)\.\s?Sc\b\.?/g, '$1Sc.')
+    .replace(/\bakad\.\s*(?:mal|soch|arch)\b\.?/gi, 'akad.')
+    .replace(/\.(?=\p{L})/gu, '. ')
+    .replace(/\((\p{L}+\.?)\)/gu, (all, word: string) => (isSuffix(word) ? ` ${word} ` : all))
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+/** Takes a text apart; what it says beside the name is left out, but for what tells people of the same name apart. */
+export function parseName(text: string): WrittenName {
+  const [, bornAs] = BORN.exec(text) ?? [];
+  const spaced = withBlanks(bornAs === undefined ? text : text.replace(BORN, ' '));
+  let suffix: string | undefined;
+  const takeSuffix = (word: string): boolean => {
+    const found = SUFFIXES[foldName(word)];
+    suffix ??= found;
+    return found !== undefined;
+  };
+  const parts = spaced.split(',').map((part) => withoutTitles(part.trim().split(' '), takeSuffix));
+  // What was a title alone is no part of the name; what was empty before is wrong, and stays to be seen.
+  const kept = parts.filter((part, index) => part !== '' || spaced.split(',')[index]?.trim() === '');
+  return { parts: kept, suffix, bornAs };
+}
+
+function withoutTitles(all: readonly string[], takeSuffix: (word: string) => boolean): string {
+  const left = [...all];
+  let isBehindTitle = false;
+  while (left.length > 0) {
+    const [first = ''] = left;
+    const isTitled: boolean = isTitle(first) || (isBehindTitle && LINKS_OF_TITLES.has(foldName(first)));
+    if (!isTitled && !(left.length > 1 && isAddress(first)) && !(isSuffix(first) && takeSuffix(first))) break;
+    isBehindTitle = isTitled;
+    left.shift();
+  }
+  while (left.length > 0) {
+    const last = left.at(-1) ?? '';
+    const before = left.at(-2);
+    const isLink = LINKS_OF_TITLES.has(foldName(last)) && before !== undefined && isTitle(before);
+    if (!isTitle(last) && !isLink && !(isSuffix(last) && takeSuffix(last))) break;
+    left.pop();
+  }
+  return left.join(' ');
+}
+
+function isTitle(word: string): boolean {
+  const folded = foldName(word);
+  return TITLES.has(folded) && (word.endsWith('.') || !ONLY_WITH_DOT.has(folded) || /^(?:DiS|MA)$/.test(word));
+}
+
+/** `P.` with a capital may be the first letter of a given name. */
+function isAddress(word: string): boolean {
+  const folded = foldName(word);
+  return (
+    ADDRESSES.has(folded) &&
+    (word.endsWith('.') || !ONLY_WITH_DOT.has(folded) || word.toLowerCase() === 'pí') &&
+    !/^P\.?$/.test(word)
+  );
+}
+
+function isSuffix(word: string): boolean {
+  return Object.hasOwn(SUFFIXES, foldName(word)) && !/^(?:St|Star|Mlad)/.test(word);
+}
+
+/** Tells if a text says that it names no one: `neznámý nálezce`, `?`, `n/a`. */
+export function isUnknownPerson(text: string): boolean {
+  const said = nameWords(text);
+  return (
+    (said.every((word) => UNKNOWN.has(word)) && !text.includes(',')) || /^(?:n\/a|bez (?:jm[eé]na|[uú]daj[eů]))$/i.test(text)
+  );
+}
+
+/** Characters that stand between people, or in no name. */
+const NO_NAME = /[;/&+\d@!?:=<>*_"„“”()[\]]/u;
+const MOST_WORDS = 6;
+
+/** Tells if words can be the name of one person: no list of people, no family, no note. */
+export function isOneName(name: string): boolean {
+  const all = name.split(/[\s,]+/).filter((word) => word !== '');
+  if (all.length < 2 || all.length > MOST_WORDS || NO_NAME.test(name)) return false;
+  if (all.some((word) => /^(?:a|and|et|und|s|se|nebo|kol\.?|al\.)$/.test(word))) return false;
+  const proper = all.filter((word) => !PARTICLES.has(foldName(word)));
+  const lower = proper.filter((word) => /^\p{Ll}/u.test(word));
+  return lower.length === 0 || lower.length === proper.length;
 }
 
 /** Both ways in which words can be one name; none where they are not two to four. */
 export function readings(name: string): Readonly<Record<NameOrder, PersonName>> | undefined {
-  const words = name.split(/\s+/);
-  if (words.length < 2 || words.length > 4 || /[;/&+\d]/.test(name) || words.some((word) => /^(?:a|and|et|und)$/i.test(word)))
-    return undefined;
+  const all = name.split(/\s+/);
+  if (all.length > 4 || !isOneName(name)) return undefined;
   return {
-    'surname-first': { surname: words[0] ?? '', given: words.slice(1).join(' ') },
-    'given-first': { surname: words.at(-1) ?? '', given: words.slice(0, -1).join(' ') },
+    'surname-first': { surname: all[0] ?? '', given: all.slice(1).join(' ') },
+    'given-first': { surname: all.at(-1) ?? '', given: all.slice(0, -1).join(' ') },
   };
+}
+
+/**
+ * Surname and given name of a name without a comma; undefined where the words do not tell. Given names that stand together at one end
+ * are the given name, and all the rest is the surname.
+ */
+export function splitName(name: string): PersonName | undefined {
+  const all = name.split(/\s+/);
+  const given = endsOf(all, isGiven);
+  const feminine = endsOf(all, isFeminineSurname);
+  const isCertain = ([first, last]: Ends): boolean => first > 0 !== last > 0;
+  const by = isCertain(given) ? given : isCertain(feminine) ? ([feminine[1], feminine[0]] as const) : undefined;
+  if (by === undefined) return undefined;
+  const count = by === given ? given[0] + given[1] : all.length - feminine[0] - feminine[1];
+  const isGivenFirst = by[0] > 0;
+  const [front, back] = isGivenFirst
+    ? [all.slice(0, count), all.slice(count)]
+    : [all.slice(0, all.length - count), all.slice(all.length - count)];
+  const [givenWords, surnameWords] = isGivenFirst ? [front, back] : [back, front];
+  if (surnameWords.some(isGiven) || givenWords.some(isFeminineSurname)) return undefined;
+  return { surname: surnameWords.join(' '), given: givenWords.join(' ') };
+}
+
+type Ends = readonly [first: number, last: number];
+
+/** How many words at the beginning and at the end are of a kind; none at either where all are. */
+function endsOf(all: readonly string[], isOfKind: (word: string) => boolean): Ends {
+  const first = all.findIndex((word) => !isOfKind(word));
+  if (first === -1) return [0, 0];
+  return [first, all.length - 1 - all.findLastIndex((word) => !isOfKind(word))];
 }
 
 /** Which end of a name the given name stands at; undefined where the names themselves do not tell. */
 export function orderOf(name: string): NameOrder | undefined {
-  const words = name.split(/\s+/);
-  const [first = '', last = ''] = [words[0], words.at(-1)];
-  // Women's surnames, and no given name, end so.
-  if (isFeminineSurname(last) !== isFeminineSurname(first)) return isFeminineSurname(last) ? 'given-first' : 'surname-first';
-  if (isGiven(first) === isGiven(last)) return undefined;
-  return isGiven(first) ? 'given-first' : 'surname-first';
+  const split = splitName(name);
+  if (split === undefined) return undefined;
+  return name.startsWith(split.surname) ? 'surname-first' : 'given-first';
 }
 
-function isGiven(word: string): boolean {
-  return GIVEN_NAMES.has(foldName(word)) || /^\p{Lu}\.$/u.test(word);
+export function isGiven(word: string): boolean {
+  const parts = word.split('-');
+  return parts.every((part) => GIVEN_NAMES.has(foldName(part)) || /^(?:\p{Lu}|\p{L}\.)\.?$/u.test(part));
 }
 
 export function isFeminineSurname(word: string): boolean {
-  return /ov[aá]$/i.test(word) && !isGiven(word);
+  return /ov[aá]$/i.test(word.normalize('NFC')) && !isGiven(word);
 }

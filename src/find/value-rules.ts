@@ -7,15 +7,8 @@ import type { Reference } from './field.ts';
 import { FIELDS, type Field, type FindElements } from './fields.ts';
 import type { LookupTerm, TermCandidate } from './lookup.ts';
 import { isRealDate } from './read-date.ts';
-import {
-  deletedMessage,
-  findNameDoubt,
-  findNameProblem,
-  mappingConflictMessage,
-  NEW_PERSON,
-  nearestAdvice,
-  wrongSetMessage,
-} from './resolve-reference.ts';
+import { findNameDoubt, findNameProblem } from './resolve-finder.ts';
+import { deletedMessage, mappingConflictMessage, NEW_PERSON, nearestAdvice, wrongSetMessage } from './resolve-reference.ts';
 import { type Finding, NOT_HARVESTED, type Rule, type RuleContext } from './rule.ts';
 
 /** PostgreSQL's largest integer, where the service keeps the depth (service facts 4.5). */

@@ -10,6 +10,43 @@ export function foldName(text: string): string {
     .replace(/^_+|_+$/g, '');
 }
 
+/** The folded words of a person's name: `Ľubomír  d'Este` becomes `lubomir`, `deste`. */
+export function nameWords(text: string): string[] {
+  const folded = foldName(text.normalize('NFKC').replace(/['’ʼ`]/g, ''))
+    .replaceAll('ł', 'l')
+    .replaceAll('ß', 'ss');
+  return folded === '' ? [] : folded.split('_');
+}
+
+/** Names of a person have one key, whatever their case, accents, marks and the order of their words. */
+export function nameKey(text: string): string {
+  return nameWords(text).sort().join(' ');
+}
+
+/**
+ * Tells if a name with words cut short may stand for a full one: `P. Kučera` for `Kučera, Pavel`. A word is cut short where it is one
+ * letter, or ends with a dot.
+ */
+export function mayStandFor(short: string, full: string): boolean {
+  const words = short
+    .replace(/\.(?=\p{L})/gu, '. ')
+    .split(/[\s,]+/)
+    .flatMap((word) => nameWords(word).map((text) => ({ text, isCut: text.length === 1 || word.endsWith('.') })));
+  const left = nameWords(full);
+  const take = (fits: (word: string) => boolean): boolean => {
+    const index = left.findIndex(fits);
+    if (index !== -1) left.splice(index, 1);
+    return index !== -1;
+  };
+  const [cut, whole] = [words.filter(({ isCut }) => isCut), words.filter(({ isCut }) => !isCut)];
+  return (
+    cut.length > 0 &&
+    whole.length > 0 &&
+    whole.every(({ text }) => take((word) => word === text)) &&
+    cut.every(({ text }) => take((word) => word.startsWith(text)))
+  );
+}
+
 /** Whether a name is that of a picture, by its ending: all that phones and cameras make, also what the service refuses. */
 export function isPictureName(name: string): boolean {
   return /\.(?:jpe?g|png|tiff?|heic|heif|webp)$/i.test(name);

@@ -97,5 +97,7 @@ export function issueValue(issue: Issue): Record<string, unknown> {
     rule: issue.rule,
     severity: issue.severity,
     message: issue.message,
+    ...(issue.written === undefined ? {} : { written: issue.written }),
+    ...(issue.candidates === undefined ? {} : { candidates: issue.candidates.map(({ id, label }) => ({ id, label })) }),
   };
 }

@@ -1,6 +1,6 @@
 import { type BoundingBox, contains, distanceM, metresPerDegree, type Polygon, parsePolygon } from '../place/polygon.ts';
+import { type Candidate, candidateOf } from './candidate.ts';
 import { isHarvested } from './harvests.ts';
-import { type Candidate, candidateOf } from './term-lookup.ts';
 import { termsById } from './terms.ts';
 import type { Vocabulary } from './vocabulary.ts';
 

@@ -1,20 +1,11 @@
+import { candidateOf, type TermAnswer } from './candidate.ts';
 import { fold } from './fold.ts';
 import { isHarvested } from './harvests.ts';
+import { makePeopleLookup, PEOPLE_SET } from './people.ts';
 import { searchTerms } from './search.ts';
-import { isInSet, type Term } from './term.ts';
+import { isInSet } from './term.ts';
 import { termByIdent, termsByName } from './terms.ts';
 import type { Vocabulary } from './vocabulary.ts';
-
-export type Candidate = { readonly id: string; readonly label: string; readonly labelEn?: string; readonly setSpec: string };
-
-/** What a cell of a table means in one set. */
-export type TermAnswer =
-  | { readonly kind: 'found'; readonly term: Candidate }
-  | { readonly kind: 'ambiguous'; readonly candidates: readonly Candidate[] }
-  | { readonly kind: 'unknown'; readonly nearest: readonly Candidate[] }
-  | { readonly kind: 'wrong-set'; readonly term: Candidate }
-  | { readonly kind: 'deleted'; readonly term: Candidate }
-  | { readonly kind: 'not-harvested' };
 
 export type LookupTerm = (setSpec: string, cell: string) => TermAnswer;
 
@@ -34,11 +25,12 @@ function remembered<Words extends readonly string[], Answer>(look: (...words: Wo
 
 /** Looks a cell up by identifier, else by Czech or English name. */
 export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
-  return remembered((setSpec, cell) => lookupTerm(vocabulary, setSpec, cell.trim()));
-}
-
-function lookupTerm(vocabulary: Vocabulary, setSpec: string, cell: string): TermAnswer {
-  return IDENTIFIER.test(cell) ? byIdentifier(vocabulary, setSpec, cell) : byName(vocabulary, setSpec, cell);
+  const lookUpPerson = makePeopleLookup(vocabulary);
+  return remembered((setSpec, given) => {
+    const cell = given.trim();
+    if (IDENTIFIER.test(cell)) return byIdentifier(vocabulary, setSpec, cell);
+    return setSpec === PEOPLE_SET ? lookUpPerson(cell) : byName(vocabulary, setSpec, cell);
+  });
 }
 
 function byIdentifier(vocabulary: Vocabulary, setSpec: string, cell: string): TermAnswer {
@@ -67,15 +59,6 @@ function byName(vocabulary: Vocabulary, setSpec: string, cell: string): TermAnsw
   return {
     kind: 'unknown',
     nearest: searchTerms(vocabulary, cell, { setSpec, limit: MOST_CANDIDATES }).map(({ term }) => candidateOf(term)),
-  };
-}
-
-export function candidateOf(term: Term): Candidate {
-  return {
-    id: term.ident,
-    label: term.label,
-    setSpec: term.setSpec,
-    ...(term.labelEn === null ? {} : { labelEn: term.labelEn }),
   };
 }
 

@@ -90,7 +90,7 @@ describe('the example of a museum', () => {
     });
     expect(elements['datum_nalezu']).toBeUndefined();
 
-    expect((await home.pas('push')).code).toBe(0);
+    expect((await home.pas('push', '--accept-new-people')).code).toBe(0);
     expect(await home.json<Numbers>('number', 'import', 'numbers.csv', '--dry-run')).toMatchObject({ queued: 12 });
     expect(await home.json<Numbers>('number', 'import', 'numbers.csv')).toMatchObject({ queued: 12, unchanged: 0, issues: [] });
     expect((await home.pas('push')).code).toBe(0);

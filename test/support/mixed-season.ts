@@ -86,7 +86,7 @@ export async function expectNothingChanged(home: Home, count: number, seed: numb
   await expectDone(home.pas('import', 'sezona.csv', '--wizard', '--yes', ...given));
   const report = await home.json('import', 'sezona.csv', '--map', 'sezona.map.toml');
   expect(report).toMatchObject({ added: count, invalid: 0, drafts: 0 });
-  await expectDone(home.pas('push'));
+  await expectDone(home.pas('push', '--accept-new-people'));
   await expectDone(home.pas('harvest', 'samostatny_nalez', '--out', 'held.jsonl'));
   const held = new Map(
     lines(readFileSync(join(home.folder, 'held.jsonl'), 'utf8')).flatMap(({ metadata }) => {

@@ -3,7 +3,7 @@ import { type ExitReason, InterruptedError, UsageError } from '../../base/errors
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { addingSources, type KeepingFlags, offerSources } from '../../context/validation.ts';
+import { addingSources, askAboutFinders, type KeepingFlags, offerSources } from '../../context/validation.ts';
 import type { Find } from '../../find/find.ts';
 import { findLine } from '../../flows/finds/find-texts.ts';
 import { type Asking, addFind, enterFind, findToResume, lastUnfinished } from '../../flows/interview/add-find.ts';
@@ -42,7 +42,9 @@ export function register(program: Command, run: Runner): void {
 
 async function add(context: Context, options: AddOptions): Promise<ExitReason> {
   const outbox = await context.outbox();
-  const sources = await addingSources(context, options);
+  const given = await addingSources(context, options);
+  const known = await askAboutFinders(context, given.known, options);
+  const sources = { ...given, known };
   const adding = openAdding(sources, options);
   const resumed =
     options.resume === undefined ? undefined : findToResume(outbox, options.resume === true ? undefined : options.resume);

@@ -5,7 +5,7 @@ import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { editFile } from '../../context/edit-file.ts';
-import { addingSources, offerSources, openValidationContext } from '../../context/validation.ts';
+import { addingSources, askAboutFinders, offerSources, openValidationContext } from '../../context/validation.ts';
 import { STATE_WORDS } from '../../flows/finds/entry-words.ts';
 import { findLine } from '../../flows/finds/find-texts.ts';
 import { questionsOf } from '../../flows/interview/add-find.ts';
@@ -43,8 +43,9 @@ async function edit(context: Context, name: string, options: EditOptions): Promi
   const outbox = await context.outbox();
   const [stored] = findsNamed(outbox, [name]);
   if (stored === undefined) return 'done';
-  const opened = openEdit({ outbox, known: await openValidationContext(context) }, stored);
   const { set, point } = options;
+  const known = await askAboutFinders(context, await openValidationContext(context), options);
+  const opened = openEdit({ outbox, known }, stored);
   if (options.ask === true && set === undefined && point === undefined) {
     return finish(context, stored, opened.byAnswers(await askForChanges(context, opened)));
   }

@@ -6,8 +6,9 @@ import { cmd } from '../../base/message.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { readFileOrInput, readMappingFile, readTableOrInput, type TableOptions } from '../../context/own-files.ts';
-import { openValidationContext, photographKeeping, photoRootOf } from '../../context/validation.ts';
+import { askAboutFinders, openValidationContext, photographKeeping, photoRootOf } from '../../context/validation.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
+import { nearestTo } from '../../flows/finds/new-people.ts';
 import type { Enqueued } from '../../flows/queue/enqueue-finds.ts';
 import { foldPlaces, foldUnchecked } from '../../flows/queue/fold-issues.ts';
 import { type CopiedTable, importTable } from '../../flows/queue/import-table.ts';
@@ -16,6 +17,7 @@ import { issueValues, printIssues } from '../../ui/issues.ts';
 import { printable } from '../../ui/terminal.ts';
 import { findCount, photographCount } from '../counted.ts';
 import { adviseSending } from '../next-command.ts';
+import { personText } from '../sending/say-new-people.ts';
 
 export type ImportOptions = GlobalOptions &
   TableOptions & {
@@ -62,6 +64,7 @@ export async function importTables(context: Context, files: readonly string[], o
     const progress = terminal.progress(t`Importing ${file}`);
     const report = await importTable(table, {
       ...request,
+      known: await askAboutFinders(context, known, { table, map: request.map, set: options.set }),
       photoFolder: photoRootOf(table.file, options.photos),
       onProgress: (done) => progress.update(done, table.rowCount),
     }).finally(progress.end);
@@ -75,7 +78,13 @@ export async function importTables(context: Context, files: readonly string[], o
   if (request.map === undefined && issues.filter(({ rule }) => rule === 'column-unknown').length > 1) {
     terminal.note(t`To say what the columns are without renaming them: ${cmd`pas import`} TABLE --wizard`);
   }
-  printSummary(context, { finds, rows, newPeople }, foldUnchecked(issues, unchecked), request.dryRun, copy !== undefined);
+  printSummary(
+    context,
+    { finds, rows, newPeople, lookupTerm: known.lookupTerm },
+    foldUnchecked(issues, unchecked),
+    request.dryRun,
+    copy !== undefined,
+  );
   return hasErrors(issues) || finds.some((find) => find.change === 'sent') ? 'dataRefused' : 'done';
 }
 
@@ -123,14 +132,22 @@ function printCopied({ terminal }: Context, table: string, { file, rows: count, 
   terminal.warn(t`Not in the copy, because they could not be taken apart: rows ${rows}. Mend them in ${table}.`);
 }
 
-type Imported = { readonly finds: readonly Enqueued[]; readonly rows: number; readonly newPeople: ReadonlyMap<string, number> };
+type Imported = {
+  readonly finds: readonly Enqueued[];
+  readonly rows: number;
+  readonly newPeople: ReadonlyMap<string, number>;
+  readonly lookupTerm: LookupTerm;
+};
 
 const MOST_PEOPLE = 20;
 
 /** A person who is made by a slip of the pen cannot be taken away again from here. */
-function sayNewPeople({ terminal }: Context, people: ReadonlyMap<string, number>): void {
+function sayNewPeople({ terminal }: Context, people: Imported['newPeople'], lookupTerm: LookupTerm): void {
   if (people.size === 0) return;
-  const shown = [...people].slice(0, MOST_PEOPLE).map(([name, count]) => `${printable(name)} (${count})`);
+  const shown = [...people].slice(0, MOST_PEOPLE).map(([name, count]) => {
+    const nearest = (nearestTo(name, lookupTerm) ?? []).map(personText).join(', ');
+    return `${printable(name)} (${nearest === '' ? count : t`${count}; nearest: ${nearest}`})`;
+  });
   const [names, count] = [[...shown, ...(people.size > MOST_PEOPLE ? ['…'] : [])].join('; '), people.size];
   terminal.note(
     ngettext(
@@ -143,7 +160,7 @@ function sayNewPeople({ terminal }: Context, people: ReadonlyMap<string, number>
 
 function printSummary(
   context: Context,
-  { finds, rows, newPeople }: Imported,
+  { finds, rows, newPeople, lookupTerm }: Imported,
   issues: readonly Issue[],
   dryRun: boolean,
   isCopied: boolean,
@@ -173,7 +190,7 @@ function printSummary(
       ),
     );
   }
-  sayNewPeople(context, newPeople);
+  sayNewPeople(context, newPeople, lookupTerm);
   if (!dryRun && drafts < finds.length) adviseSending(context);
   terminal.value({
     dry_run: dryRun,
@@ -184,7 +201,10 @@ function printSummary(
     invalid,
     drafts,
     photos,
-    new_people: [...newPeople].map(([name, count]) => ({ name, finds: count })),
+    new_people: [...newPeople].map(([name, count]) => {
+      const nearest = (nearestTo(name, lookupTerm) ?? []).map(({ id, label }) => ({ id, label }));
+      return { name, finds: count, ...(nearest.length === 0 ? {} : { nearest }) };
+    }),
     issues: issueValues(issues),
   });
 }

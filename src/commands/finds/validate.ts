@@ -5,9 +5,11 @@ import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { readFileOrInput, readMappingFile } from '../../context/own-files.ts';
 import { openLookups, openValidationContext } from '../../context/validation.ts';
+import { recordsNamed } from '../../flows/queue/named-finds.ts';
 import { validateAll } from '../../flows/queue/validate-finds.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { defineCommand, type Runner } from '../command.ts';
+import { findNewPeople, newPeopleValue, sayNewPeople } from '../sending/say-new-people.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -22,11 +24,13 @@ export async function validate(context: Context, names: readonly string[]): Prom
   const files = names.filter((name) => name === '-' || name.toLowerCase().endsWith('.xml'));
   const documents = await Promise.all(files.map((file) => readFileOrInput(context, file)));
   const isAll = names.length === 0;
+  const named = names.filter((name) => !files.includes(name));
   const { lookupTerm } = await openLookups(context);
   const known = await openValidationContext(context);
   const progress = terminal.progress(t`Checking`);
-  const { valid, invalid, issues } = validateAll(await context.outbox(), known, {
-    finds: isAll ? undefined : names.filter((name) => !files.includes(name)),
+  const outbox = await context.outbox();
+  const { valid, invalid, issues } = validateAll(outbox, known, {
+    finds: isAll ? undefined : named,
     documents,
     terms: isAll ? { mapping: readMappingFile(context), lookupTerm } : undefined,
     onProgress: progress.update,
@@ -34,6 +38,8 @@ export async function validate(context: Context, names: readonly string[]): Prom
   progress.end();
   if (!printIssues(terminal, issues)) terminal.note(t`${cmd`pas validate --json`} lists all of them.`);
   terminal.line(t`${valid} valid, ${invalid} not.`);
-  terminal.value({ valid, invalid, issues: issueValues(issues) });
+  const people = await findNewPeople(context, outbox, isAll ? undefined : recordsNamed(outbox, named));
+  sayNewPeople(context, people, terminal.line);
+  terminal.value({ valid, invalid, issues: issueValues(issues), new_people: newPeopleValue(people) });
   return invalid > 0 ? 'dataRefused' : 'done';
 }

@@ -8,6 +8,7 @@ import { watchInterrupts } from '../../context/interrupts.ts';
 import { announceInstance, confirmProduction } from '../../context/open-service.ts';
 import { openPace } from '../../context/pacing.ts';
 import { entryText, KIND_WORDS } from '../../flows/finds/entry-words.ts';
+import type { NewPerson } from '../../flows/finds/new-people.ts';
 import { createBreakers, type OpenCircuit } from '../../flows/push/circuit-breaker.ts';
 import type { PushResult } from '../../flows/push/drain-queue.ts';
 import { leftAfterPush, planPush, SENDABLE_KINDS } from '../../flows/push/plan-push.ts';
@@ -22,6 +23,7 @@ import { requestCount } from '../counted.ts';
 import { wholeNumber } from '../finds/list.ts';
 import { answersFor } from '../next-command.ts';
 import { showPush, showWaits } from './push-progress.ts';
+import { admitNewPeople, findNewPeople, newPeopleValue, sayNewPeople } from './say-new-people.ts';
 
 type PushOptions = GlobalOptions & {
   readonly dryRun?: boolean;
@@ -32,6 +34,7 @@ type PushOptions = GlobalOptions & {
   readonly look?: boolean;
   readonly onMatch?: 'hold' | 'send';
   readonly why?: boolean;
+  readonly acceptNewPeople?: boolean;
 };
 
 export function register(program: Command, run: Runner): void {
@@ -51,6 +54,7 @@ export function register(program: Command, run: Runner): void {
         .choices(['hold', 'send'])
         .default('hold'),
     )
+    .option('--accept-new-people', t`let the service make a person of each finder whom it does not know`)
     .option('--why', t`with the evidence on what is uncertain`)
     .action((finds: string[], options: PushOptions) => run(options, (context) => pushCommand(context, finds, options)));
 }
@@ -73,7 +77,10 @@ export async function pushCommand(context: Context, names: readonly string[], op
   const kinds = options.only ?? SENDABLE_KINDS;
   const plan = planPush(outbox, names);
   sayDrafts(context, plan.drafts);
-  if (options.dryRun === true) return sayQueued(context, kinds, plan.queued);
+  if (options.dryRun === true) {
+    const people = kinds.includes('import') ? await findNewPeople(context, outbox, plan.recordKeys) : [];
+    return sayQueued(context, kinds, plan.queued, people);
+  }
   await confirmProduction(context, options.yes === true);
   const { end, ...telling } = showPush(context, outbox, options.why === true);
   const given = await pushOptions(context, outbox, options, { kinds, recordKeys: plan.recordKeys, ...telling });
@@ -93,6 +100,7 @@ async function pushOptions(
   const profile = context.profile();
   const { maxInFlight, answerTimeoutMs, settleMs, lookBackDays } = profile;
   const mayAsk = terminal.interactive && options.watch !== true;
+  const admission = { recordKeys: telling.recordKeys, isAllAccepted: options.acceptNewPeople === true, mayAsk };
   return {
     ...watchInterrupts(context, t`Finishing what is under way. Press Ctrl-C again to give it up.`),
     ...(await openSync(context)),
@@ -107,6 +115,7 @@ async function pushOptions(
     mayLook: options.look !== false,
     lookBackMs: lookBackDays * DAY_MS,
     onNotChecked: (why) => terminal.note(String(NOT_CHECKED[why])),
+    ...(telling.kinds.includes('import') ? { admitNewPeople: () => admitNewPeople(context, { outbox, ...admission }) } : {}),
     onLostJournal: () =>
       terminal.warn(
         t`The journal of this machine was gone and was made anew from the outbox. What is not sent is looked for at the service first.`,
@@ -151,12 +160,23 @@ function sayDrafts({ terminal }: Context, drafts: readonly string[]): void {
 
 const MAX_NAMED = 10;
 
-function sayQueued({ terminal }: Context, kinds: readonly EntryKind[], queued: Readonly<Record<EntryKind, number>>): ExitReason {
+function sayQueued(
+  context: Context,
+  kinds: readonly EntryKind[],
+  queued: Readonly<Record<EntryKind, number>>,
+  people: readonly NewPerson[],
+): ExitReason {
+  const { terminal } = context;
   for (const kind of kinds) {
     const [word, count] = [KIND_WORDS[kind], queued[kind]];
     terminal.line(t`${word}: ${count} would be sent`);
   }
-  terminal.value({ dry_run: true, queued: Object.fromEntries(kinds.map((kind) => [kind, queued[kind]])) });
+  sayNewPeople(context, people);
+  terminal.value({
+    dry_run: true,
+    queued: Object.fromEntries(kinds.map((kind) => [kind, queued[kind]])),
+    new_people: newPeopleValue(people),
+  });
   return 'done';
 }
 
@@ -215,6 +235,8 @@ function summarise(
   switch (stopCause?.kind) {
     case 'not-allowed':
       return 'notAllowed';
+    case 'new-people':
+      return 'dataRefused';
     case 'interrupted':
       return result.atRest === true && queued === 0 ? (totals.refused > 0 ? 'dataRefused' : 'done') : 'interrupted';
     case 'closed':

@@ -17,6 +17,7 @@ import { findCount } from '../counted.ts';
 import { answersFor, commandFor, heldValue } from '../next-command.ts';
 import { INSTANCE_WORDS } from '../service/instance-words.ts';
 import { lastRunText } from '../setup/job-texts.ts';
+import { findNewPeople, newPeopleValue, sayNewPeople } from './say-new-people.ts';
 
 const MAX_SHOWN = 10;
 
@@ -56,6 +57,9 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
         : [whyText(entry)],
     );
   printDropped(context, dropped);
+  const people = await findNewPeople(context, outbox);
+  if (people.some(({ isAccepted }) => !isAccepted)) terminal.line();
+  sayNewPeople(context, people, terminal.line);
   const jobs = jobsOf(context.places.schedulesFolder, context.places.home);
   if (jobs.length > 0) terminal.line();
   for (const job of jobs) terminal.line(printable(lastRunText(job, context.clock.now())));
@@ -79,6 +83,7 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
     },
     ...pause.value,
     schedules: jobs.map(jobValue),
+    new_people: newPeopleValue(people),
     needs_person: needsPerson.map((entry) => ({
       entry: entry.id,
       kind: entry.kind,

@@ -106,11 +106,11 @@ async function tell(
   step(t`Check every find against all that the service would refuse:`);
   await validate(context, []);
   step(t`Send them, one request every 100 ms, many under way at once:`);
-  await pushCommand(context, [], {});
+  await pushCommand(context, [], { acceptNewPeople: true });
   step(t`Months later the museum assigns registration numbers (examples/numbers.csv). Queue and send them:`);
   await importNumbers(context, join(packageRoot, 'examples', 'numbers.csv'), {});
   const { queued: numbers } = outboxStatus(await context.outbox()).entries.number;
-  await pushCommand(context, [], {});
+  await pushCommand(context, [], { acceptNewPeople: true });
   step(t`Read every find back by harvest and compare it with what was sent:`);
   const harvestedBack = await compare(context);
   const { finds, entries } = outboxStatus(await context.outbox());

@@ -148,7 +148,7 @@ async function sendCopies(
       projects,
     });
     // Records of an earlier rehearsal are equal to these.
-    const ended = await pushCommand(training, [], { yes: true, look: false, onMatch: 'send' });
+    const ended = await pushCommand(training, [], { yes: true, look: false, onMatch: 'send', acceptNewPeople: true });
     const mapped = finds.filter(({ id: find }) => projectsOf(from, [{ id: find }]).every((project) => projects.has(project)));
     return [rehearsed(to, copies, new Set(mapped.map(({ localId }) => localId))), ended];
   } finally {

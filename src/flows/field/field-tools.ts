@@ -1,7 +1,7 @@
 import { UsageError } from '../../base/errors.ts';
 import type { FindDefaults } from '../../columns/defaults.ts';
 import { readSettings } from '../../columns/settings.ts';
-import { rememberReferences } from '../../find/resolve-reference.ts';
+import { rememberReferences } from '../../find/remember-references.ts';
 import type { FieldMade, FieldRequest, MakeField } from './make-field.ts';
 
 /** The programs that finds are recorded in on a phone. What makes a form is loaded only for its program. */

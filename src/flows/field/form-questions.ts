@@ -13,7 +13,8 @@ import {
   isWrittenToo,
 } from '../../find/form-names.ts';
 import { QUESTIONS, type Question } from '../../find/questions.ts';
-import { cellOfReference, MAX_NAME_LENGTH } from '../../find/resolve-reference.ts';
+import { MAX_NAME_LENGTH } from '../../find/resolve-finder.ts';
+import { cellOfReference } from '../../find/resolve-reference.ts';
 import { COUNTRY, MUST_BE_HANDED_OVER } from '../../find/rules.ts';
 import { EARLIEST_YEAR, MAX_DEPTH_CM, MOST_CHARACTERS } from '../../find/value-rules.ts';
 import type { FormList } from './form-lists.ts';

@@ -3,7 +3,7 @@ import { type Message, msg } from '../../base/message.ts';
 import type { TargetState } from '../../find/field.ts';
 import { type ElementName, FIELDS, type Field } from '../../find/fields.ts';
 import { FORM_WRITTEN, formGroupOf, formLabelOf, isWrittenToo, type WrittenElement } from '../../find/form-names.ts';
-import { MAX_NAME_LENGTH } from '../../find/resolve-reference.ts';
+import { MAX_NAME_LENGTH } from '../../find/resolve-finder.ts';
 import { MUST_BE_HANDED_OVER } from '../../find/rules.ts';
 import { EARLIEST_YEAR, MAX_DEPTH_CM, MOST_CHARACTERS } from '../../find/value-rules.ts';
 import { DRAWN_WITHIN_M } from '../../place/same-place.ts';

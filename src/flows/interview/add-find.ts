@@ -30,7 +30,7 @@ export async function addFind(adding: Adding, resumed: Find | undefined, isDraft
   const find = withDefaults(adding, begun);
   if (find.localId !== resumed?.localId) refuseTaken(adding, find);
   // What was given and cannot be read is not missing.
-  const unread = unreadable.map(({ element }) => element);
+  const unread = unreadable.filter(({ severity }) => severity === 'error').map(({ element }) => element);
   // A point brings its coordinate system along.
   const given = new Set(unread.some((element) => element === 'geom_wkt') ? [...unread, 'geom_system'] : unread);
   const missing = adding.check(find).filter(({ element }) => !given.has(element));

@@ -8,8 +8,9 @@ import { findKeyProblem } from '../../columns/map-table.ts';
 import { inOrder, POINT_COLUMNS, parseSetting, readSettings, type Setting } from '../../columns/settings.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
+import type { LookupTerm } from '../../find/lookup.ts';
 import { copiedFrom, elementsOf, questionFor } from '../../find/questions.ts';
-import { rememberReferences } from '../../find/resolve-reference.ts';
+import { rememberReferences } from '../../find/remember-references.ts';
 import { type ValidatedFind, type ValidationContext, validateFind } from '../../find/validate-find.ts';
 import { importOfFind } from '../../outbox/entries.ts';
 import type { EntryState } from '../../outbox/entry.ts';
@@ -27,7 +28,7 @@ import { withPosition } from './answer.ts';
 
 export type AddingSources = {
   readonly outbox: Outbox;
-  readonly known: ValidationContext;
+  readonly known: ValidationContext & { readonly lookupTerm: LookupTerm };
   readonly keeping: PhotographKeeping;
   /** Where file names start from. */
   readonly folder: string;

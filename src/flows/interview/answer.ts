@@ -48,7 +48,9 @@ export async function readAnswer(question: Question, text: string, find: Find, c
     default: {
       const settled = readSettings([{ name: question.name, given: question.name, value: text.trim() }], find.localId, context);
       if (hasErrors(settled.issues)) return { problem: messages(settled.issues) };
-      return judged(question, { ...find, elements: replaced(find, question, settled.elements) }, context);
+      const answer = judged(question, { ...find, elements: replaced(find, question, settled.elements) }, context);
+      const told = settled.issues.map(({ message }) => `! ${message}`);
+      return 'problem' in answer ? answer : { ...answer, remarks: [...told, ...answer.remarks] };
     }
   }
 }

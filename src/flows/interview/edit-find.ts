@@ -19,9 +19,9 @@ import type { LookupTerm } from '../../find/lookup.ts';
 import { isAsked, QUESTIONS, type Question, type QuestionName } from '../../find/questions.ts';
 import { type ValidationContext, validateFind } from '../../find/validate-find.ts';
 import { addImport, importOfFind, replaceImport } from '../../outbox/entries.ts';
-import type { EntryState, ImportEntry } from '../../outbox/entry.ts';
+import type { EntryState, FindId, ImportEntry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { type StoredFind, updateFind } from '../../outbox/stored-finds.ts';
+import { findById, type StoredFind, updateFind } from '../../outbox/stored-finds.ts';
 import { readPosition } from '../../place/read-position.ts';
 import { unreadable } from '../../text/reading.ts';
 import { answerText } from '../finds/find-texts.ts';
@@ -92,6 +92,14 @@ export function openEdit(context: EditContext, stored: StoredFind) {
   };
 }
 
+/** Gives finds that are not sent another finder, by identifier. @throws UsageError as {@link openEdit} does */
+export function replaceFinder(context: EditContext, finds: readonly FindId[], id: string): void {
+  for (const find of finds) {
+    const stored = findById(context.outbox, find);
+    if (stored !== undefined) openEdit(context, stored).bySettings([`nalezce=${id}`]);
+  }
+}
+
 /** Aliases would stand beside the element that they mean. */
 function canonicalName(name: string): string {
   return FIELDS.find((field) => field.alias === name)?.name ?? name;
@@ -107,7 +115,7 @@ function editFind(
 ): Edited {
   const changed = differingCells(before, after);
   if (changed.length === 0) return { kind: 'unchanged' };
-  const read = readCells(stored, after, known.lookupTerm);
+  const read = readCells(stored, cellsToRead(after, changed), known.lookupTerm);
   if (read.find === undefined) return { kind: 'unreadable', issues: read.issues };
   // What is wrong now is no matter of the table's row any more.
   const find: Find = {
@@ -123,7 +131,7 @@ function editFind(
     else replaceImport(outbox, entry, contentOf(find, validated));
     const state = importOfFind(outbox, stored.id)?.state ?? 'draft';
     const changes = changed.map((element) => ({ element, was: before.get(element), is: after.get(element) }));
-    return { kind: 'stored', changed: changes, state, issues: validated.issues };
+    return { kind: 'stored', changed: changes, state, issues: [...read.issues, ...validated.issues] };
   });
 }
 
@@ -153,6 +161,14 @@ function editableImport(outbox: Outbox, { id, localId }: StoredFind): ImportEntr
     default:
       return entry;
   }
+}
+
+/** What was changed, with the other cells of the same elements: what nobody touched need not be readable any more. */
+function cellsToRead(cells: Cells, changed: readonly string[]): Cells {
+  const touched = new Set(changed.flatMap(elementsOfLine));
+  const isRead = (name: string): boolean =>
+    changed.includes(name) || elementsOfLine(name).some((element) => touched.has(element));
+  return new Map([...cells].filter(([name]) => isRead(name)));
 }
 
 /** The same way as a row of a table goes. */

@@ -69,6 +69,8 @@ export type PushAllOptions = SyncContext &
     readonly askHeld?: (held: readonly Entry[]) => Promise<void>;
     /** Asks a person if an outbox of another place is pushed from here now; undefined where none can be asked. */
     readonly confirmAdoption?: (fence: Extract<Fence, { kind: 'foreign' }>) => Promise<boolean>;
+    /** Settles with a person which people the service is to make; false where some are left. Without it, all are made. */
+    readonly admitNewPeople?: () => Promise<boolean>;
     /** Told how many entries are to be sent, before each round of sending. */
     readonly onRound?: (queued: number) => void;
     /** Told what was found out about entries of unknown end. */
@@ -154,6 +156,7 @@ function createPush(given: PushAllOptions): Push {
     recoverInFlight(outbox);
     // Without anything to send, and without a question that the service or a person may answer now, the service is not needed.
     if (countToSend(outbox, given) === 0 && !heldEntries(outbox).some((entry) => isMeant(given, entry))) return NOTHING_SENT;
+    if ((await given.admitNewPeople?.()) === false) return { ...NOTHING_SENT, stopCause: NEW_PEOPLE };
     try {
       account ??= await identifyAccount(outbox, service, given.stop);
     } catch (thrown) {
@@ -205,6 +208,8 @@ async function gateContext(
   if (notChecked !== undefined && countToSend(outbox, given) > 0) given.onNotChecked?.(notChecked);
   return { ...{ outbox, account, look, lookBackMs, stop: given.stop }, serverNowMs: serverClock.now(), judged: new Map() };
 }
+
+const NEW_PEOPLE = { kind: 'new-people', reason: msg`some finders would be new people at the service` } as const;
 
 type Gate = {
   /** @returns the entries of this push that are held */

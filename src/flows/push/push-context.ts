@@ -84,7 +84,9 @@ export type StopCause =
   | { readonly kind: 'not-allowed'; readonly reason: Message }
   /** The service has asked for a pause, or what is left waits for its time. */
   | { readonly kind: 'waiting' | 'not-yet'; readonly reason: Message; readonly untilMs: number }
-  | { readonly kind: 'in-doubt'; readonly reason: Message };
+  | { readonly kind: 'in-doubt'; readonly reason: Message }
+  /** The service would make people whom nobody has said that it is to make. */
+  | { readonly kind: 'new-people'; readonly reason: Message };
 
 export function isAbort(thrown: unknown): thrown is Error {
   return thrown instanceof Error && thrown.name === 'AbortError';

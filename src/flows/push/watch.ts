@@ -51,6 +51,7 @@ export async function watch(options: WatchOptions): Promise<StopCause> {
     switch (cause?.kind) {
       case 'interrupted':
       case 'not-allowed':
+      case 'new-people':
         return cause;
       case 'closed':
       case 'unreachable':

@@ -208,7 +208,14 @@ function changeOf(
 }
 
 function isSame(stored: StoredElements, elements: StoredElements): boolean {
-  return meaningOf(stored) === meaningOf(elements);
+  return meaningOf(withFinderOf(elements as FindElements, stored)) === meaningOf(elements);
+}
+
+/** A person by name and the same one by identifier, which was harvested in between, are one finder. */
+function withFinderOf({ nalezce: now }: FindElements, stored: StoredElements): StoredElements {
+  const { nalezce: before } = stored as FindElements;
+  const isEither = before?.id === NEW_PERSON || now?.id === NEW_PERSON;
+  return isEither && before?.text === now?.text ? { ...stored, nalezce: now } : stored;
 }
 
 /** Of what refers to something only the identifier counts, but for a person whom the service may not know. */

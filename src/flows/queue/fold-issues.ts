@@ -1,6 +1,7 @@
 import { type Issue, warningIssue } from '../../base/issue.ts';
 import { msgid } from '../../base/language.ts';
 import { cmd, joined, type Message, nmsg } from '../../base/message.ts';
+import { FINDER_MATCHED } from '../../find/resolve-finder.ts';
 import { NOT_HARVESTED } from '../../find/rule.ts';
 import { KEEPS_PLACE, TELLS_PLACE } from './kept-photographs.ts';
 
@@ -36,15 +37,15 @@ export function foldPlaces(issues: readonly Issue[]): readonly Issue[] {
 }
 
 /**
- * A table without harvested vocabularies has a warning for every cell that names a term, and one of a doubtful project for every
- * row: one says the same.
+ * A table without harvested vocabularies has a warning for every cell that names a term, and one of a doubtful project, or of a finder
+ * who is written otherwise, for every row: one says the same.
  *
  * @param more of the former that were counted and not kept
  */
 export function foldUnchecked(issues: readonly Issue[], more = 0): Issue[] {
   const checked = issues.filter((issue) => issue.rule !== NOT_HARVESTED);
   const unchecked = issues.length - checked.length + more;
-  const rest = foldProjects(checked);
+  const rest = foldAlike(checked);
   if (unchecked === 0) return rest;
   const message = nmsg(
     msgid`${unchecked} identifier is taken unchecked, because its vocabulary was not harvested. Run ${cmd`pas harvest-vocab`} to check it.`,
@@ -54,17 +55,27 @@ export function foldUnchecked(issues: readonly Issue[], more = 0): Issue[] {
   return [...rest, warningIssue(NOT_HARVESTED, message)];
 }
 
-function foldProjects(issues: readonly Issue[]): Issue[] {
+/** A season has few projects and finders: what is said of one of them in many rows is said once. */
+function foldAlike(issues: readonly Issue[]): Issue[] {
+  const keyOf = ({ severity, element, rule, written = '', message }: Issue): string | undefined => {
+    if (severity !== 'warning') return undefined;
+    if (element === 'projekt') return message;
+    return rule === FINDER_MATCHED ? `${rule} ${written}` : undefined;
+  };
   const alike = new Map<string, number>();
-  for (const { severity, element, message } of issues) {
-    if (severity === 'warning' && element === 'projekt') alike.set(message, (alike.get(message) ?? 0) + 1);
+  for (const issue of issues) {
+    const key = keyOf(issue);
+    if (key !== undefined) alike.set(key, (alike.get(key) ?? 0) + 1);
   }
   return issues.flatMap((issue) => {
-    const { rule, message, says } = issue;
-    const count = alike.get(message) ?? 1;
+    const { rule, says, element, written, file } = issue;
+    const key = keyOf(issue) ?? '';
+    const count = alike.get(key) ?? 1;
     if (count === 1) return [issue];
-    alike.set(message, 0);
+    alike.set(key, 0);
     const named = nmsg(msgid`${count} find names it.`, msgid`${count} finds name it.`, count);
-    return count === 0 ? [] : [warningIssue(rule, joined([says, named], ' '), { element: 'projekt' })];
+    const finders = nmsg(msgid`${count} find has this finder.`, msgid`${count} finds have this finder.`, count);
+    const where = { ...(element && { element }), ...(written !== undefined && file !== undefined && { written, file }) };
+    return count === 0 ? [] : [warningIssue(rule, joined([says, element === 'projekt' ? named : finders], ' '), where)];
   });
 }

@@ -10,6 +10,7 @@ import type { MappedRow } from '../../columns/map-row.ts';
 import { mapTable } from '../../columns/map-table.ts';
 import { readConstants, withConstants } from '../../columns/with-constants.ts';
 import type { Find } from '../../find/find.ts';
+import { FINDER_MATCHED } from '../../find/resolve-finder.ts';
 import { NEW_PERSON } from '../../find/resolve-reference.ts';
 import { type ValidationContext, validateFind } from '../../find/validate-find.ts';
 import { photoResolver } from '../../photo/photo-path.ts';
@@ -83,7 +84,8 @@ async function importRows(
   const [found, texts] = [new FoundIssues(), new RowTexts(own)];
   const onIssue = (issue: Issue): void => {
     found.add(issue);
-    if (copy !== undefined) texts.add(issue);
+    // That a finder was recognised is nothing to mend.
+    if (copy !== undefined && issue.rule !== FINDER_MATCHED) texts.add(issue);
   };
   for (const issue of [...ofTable, ...unnamedAttachments(own, photoFolder)]) onIssue(issue);
   const validate = (find: Find) => validateFind(find, known);

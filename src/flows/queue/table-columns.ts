@@ -11,7 +11,7 @@ import { readSettings } from '../../columns/settings.ts';
 import { readConstants } from '../../columns/with-constants.ts';
 import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
-import { rememberReferences } from '../../find/resolve-reference.ts';
+import { rememberReferences } from '../../find/remember-references.ts';
 import type { RuleContext } from '../../find/rule.ts';
 import { checkRules } from '../../find/rules.ts';
 import { photoResolver } from '../../photo/photo-path.ts';
@@ -32,7 +32,8 @@ export function readMap(file: string, bytes: Buffer, lookupTerm: LookupTerm): Co
 /** What is wrong with values that every find would have: said once, not for every row. */
 export function fixedProblems(fixed: ColumnMap['fixed'], lookupTerm: LookupTerm): readonly Issue[] {
   const resolvePhoto = () => ({ rule: 'photo-path', problem: '' });
-  return readSettings(fixed, '', { resolveReference: rememberReferences(lookupTerm), resolvePhoto }).issues;
+  const { issues } = readSettings(fixed, '', { resolveReference: rememberReferences(lookupTerm), resolvePhoto });
+  return issues.filter(({ severity }) => severity === 'error');
 }
 
 /** What the columns of a table of registration numbers seem to be, and the map that says it. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { checkDefaults, defaultsFor } from '../../../src/columns/defaults.ts';
 import { parseSetting, readSettings, type Setting } from '../../../src/columns/settings.ts';
-import { rememberReferences } from '../../../src/find/resolve-reference.ts';
+import { rememberReferences } from '../../../src/find/remember-references.ts';
 
 const context = {
   resolveReference: rememberReferences((setSpec, cell) =>

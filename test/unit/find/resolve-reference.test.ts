@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { resolveFinder, resolveProject, resolveTerm } from '../../../src/find/resolve-reference.ts';
+import { resolveProject, resolveTerm } from '../../../src/find/resolve-reference.ts';
 import { DELETED, lookupTerm, nothingHarvested } from './a-find.ts';
 
 const problemOf = (reading: object): string => ('problem' in reading ? String(reading.problem) : 'none');
@@ -35,46 +35,6 @@ describe('a vocabulary cell', () => {
   test('before the first harvest an identifier is taken and a label is not', () => {
     expect(resolveTerm('heslo:obdobi', 'HES-000253', nothingHarvested)).toEqual({ value: { id: 'HES-000253', text: '' } });
     expect(problemOf(resolveTerm('heslo:obdobi', 'paleolit', nothingHarvested))).toContain('Run pas harvest-vocab');
-  });
-});
-
-describe('the finder', () => {
-  test.each([
-    ['Novák, Jan', 'Novák, Jan'],
-    ['Novák,Jan', 'Novák, Jan'],
-    [' Novák ,  Jan   Maria ', 'Novák, Jan Maria'],
-    ['p. Eva Dvořáková', 'Dvořáková, Eva'],
-    ['Dvořáková Eva', 'Dvořáková, Eva'],
-    ['Mgr. Eva Dvořáková, Ph.D.', 'Dvořáková, Eva'],
-    ['Dvořáková, Mgr. Eva', 'Dvořáková, Eva'],
-    ['Dvořáková, Eva, Ph.D.', 'Dvořáková, Eva'],
-    ['paní Zdeňka Kolářová', 'Kolářová, Zdeňka'],
-    ['J. Kolář', 'Kolář, J.'],
-    ['Komenský Jan Amos', 'Komenský, Jan Amos'],
-    ['Simon, Thierry', 'Simon, Thierry'],
-  ])('the name %s goes as :tba', (cell, text) => {
-    expect(resolveFinder(cell, lookupTerm)).toEqual({ value: { id: ':tba', text } });
-  });
-
-  test('a person by identifier keeps the identifier', () => {
-    expect(resolveFinder('OS-001507', lookupTerm)).toEqual({ value: { id: 'OS-001507', text: 'Novák, Jan' } });
-  });
-
-  test.each([
-    ['Kolář Hrubý', 'no finder'],
-    ['Pavel Ctibor', 'no finder'],
-    ['Eva, Dvořáková', 'looks turned round: before the comma stands the surname. Write Dvořáková, Eva.'],
-    ['Jan, Novák', 'looks turned round'],
-    ['Novák,', 'no finder'],
-    [', Jan', 'no finder'],
-    [':tba', 'no finder'],
-    ['Novák, Jan; Dvořák, Petr', 'one person'],
-    ['Novák, Jan, ml.', 'without titles'],
-    [`Novák, ${'J'.repeat(101)}`, 'at most 100'],
-    ['OS-999999', 'Nothing in osoba'],
-    ['HES-000253', 'is an entry of heslo:obdobi'],
-  ])('%s is refused', (cell, advice) => {
-    expect(problemOf(resolveFinder(cell, lookupTerm))).toContain(advice);
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { makeTermLookup, type TermAnswer } from '../../../src/vocabulary/term-lookup.ts';
+import type { TermAnswer } from '../../../src/vocabulary/candidate.ts';
+import { makeTermLookup } from '../../../src/vocabulary/term-lookup.ts';
 import { putTombstone } from '../../../src/vocabulary/terms.ts';
 import type { Vocabulary } from '../../../src/vocabulary/vocabulary.ts';
 import { aTerm, fill, markHarvested, tempVocabulary } from '../../support/temp-vocabulary.ts';

@@ -1,0 +1,215 @@
+import { cmd, joined, type Message, msg } from '../base/message.ts';
+import { foldName, mayStandFor, nameKey, nameWords } from '../text/names.ts';
+import { type Unreadable, unreadable } from '../text/reading.ts';
+import type { Reference } from './field.ts';
+import type { LookupTerm, TermCandidate, TermLookup } from './lookup.ts';
+import {
+  isFeminineSurname,
+  isGiven,
+  isOneName,
+  isUnknownPerson,
+  orderOf,
+  type PersonName,
+  parseName,
+  splitName,
+  type WrittenName,
+} from './person-name.ts';
+import { identifierIn, mappingConflictMessage, NEW_PERSON, namedTerms, resolveTerm } from './resolve-reference.ts';
+
+/** Longer names fail inside the service (service facts 4.5). */
+export const MAX_NAME_LENGTH = 100;
+
+/** The rule of the warning whom a finder is taken for who is written otherwise. */
+export const FINDER_MATCHED = 'finder-matched';
+
+const PEOPLE = 'osoba';
+
+/** `remark`: the person is not written as the service knows one, and is told whom it is taken for. */
+export type ResolvedFinder =
+  | { readonly value: Reference; readonly remark?: Unreadable }
+  | (Unreadable & { readonly candidates?: readonly TermCandidate[] });
+
+/**
+ * Decides who a finder is, wherever one is named. A mapping of the user's own comes first. The service matches a name exactly, so one
+ * that differs from a known person's in case, accents, order, titles or blanks becomes that person's identifier, which is told. Where
+ * several people may be meant, or words are cut short, a person must choose. What is left is a new person, if it is certain which part
+ * of the name is the surname.
+ */
+export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFinder {
+  if (identifierIn(cell) !== undefined) return resolveTerm(PEOPLE, cell, lookupTerm);
+  const written = cell.normalize('NFC').replace(/\s+/g, ' ').trim();
+  const name = parseName(written);
+  const joined = name.parts.join(', ');
+  const plain = name.suffix === undefined ? joined : `${joined} ${name.suffix}`;
+  const lookups = [written, ...(plain === written ? [] : [plain])].map((text) => lookupTerm(PEOPLE, text));
+  const own = lookups.find((found) => found.kind === 'mapping-conflict' || (found.kind === 'found' && found.isOwn === true));
+  const known = own ?? lookups.find(({ kind }) => kind === 'found') ?? lookups.find(({ kind }) => kind === 'ambiguous');
+  if (known !== undefined) return takeKnown(known, written, name);
+  if (isUnknownPerson(written)) return takeUnknown(written, lookupTerm);
+  const problem = findPartsProblem(name, written);
+  if (problem !== undefined) return unreadable('finder-name', problem);
+  const candidates = candidatesFor(name, plain, lookupTerm);
+  if (candidates.length > 0) return unsure(written, candidates);
+  return name.parts.length === 2 ? takeAsWritten(name, joined) : takeSplit(name, written, lookupTerm);
+}
+
+function takeKnown(found: TermLookup, written: string, name: WrittenName): ResolvedFinder {
+  if (found.kind === 'mapping-conflict') return unreadable('term-mapped-astray', mappingConflictMessage(found, PEOPLE));
+  if (found.kind === 'ambiguous') {
+    const bornAs = foldName(name.bornAs ?? '');
+    const [only, another] = found.candidates.filter(({ about = '' }) => bornAs !== '' && nameWords(about).includes(bornAs));
+    if (only !== undefined && another === undefined) return takePerson(only, written);
+    const named = namedTerms(found.candidates);
+    const [{ id } = { id: 'OS-001507' }] = found.candidates;
+    const message = msg`"${written}" can be several people: ${named}. Write the identifier of the right one, or say who is always meant: ${cmd`pas vocab map set osoba ${written} ${id}`}`;
+    return { ...unreadable('term-ambiguous', message), candidates: found.candidates };
+  }
+  if (found.kind !== 'found') throw new Error(`a person who is ${found.kind} is not known`);
+  if (found.isOwn === true) return { value: { id: found.term.id, text: found.term.label } };
+  const { about = '' } = found.term;
+  const isOther = name.bornAs !== undefined && /\p{L}/u.test(about) && !nameWords(about).includes(foldName(name.bornAs));
+  return isOther || isContrary(name, found.term) ? unsure(written, [found.term]) : takePerson(found.term, written);
+}
+
+/** The service matches this text itself; any other way to write the person's name would make another person. */
+function takePerson({ id, label }: TermCandidate, written: string): ResolvedFinder {
+  const asMatched = written.replace(/ ?, ?/, ', ');
+  if (asMatched === label && findNameProblem(label) === undefined) return { value: { id: NEW_PERSON, text: label } };
+  const remark = unreadable(FINDER_MATCHED, msg`"${written}" is taken for ${id} (${label}).`);
+  return { value: { id, text: label }, ...(written === label ? {} : { remark }) };
+}
+
+/** A comma says which part is the surname: it is believed where both parts may be given names. */
+function isContrary({ parts: [surname = '', given] }: WrittenName, { label }: TermCandidate): boolean {
+  if (given === undefined || !isGiven(surname) || !isGiven(given)) return false;
+  return nameKey(surname) !== nameKey(label.slice(0, label.indexOf(',')));
+}
+
+/** What a vocabulary may call the person who stands for all that are not known. */
+const NAMES_OF_UNKNOWN = ['neurčeno', 'neznámý', 'neuvedeno', 'nezjištěno', 'anonym', 'unknown', 'anonymous', 'neurčený'];
+
+function takeUnknown(written: string, lookupTerm: LookupTerm): ResolvedFinder {
+  const found = NAMES_OF_UNKNOWN.flatMap((name) => [name, `${name}, ${name}`, `${name} nálezce`]).flatMap((name) => {
+    const known = lookupTerm(PEOPLE, name);
+    return known.kind === 'found' ? [known.term] : known.kind === 'ambiguous' ? known.candidates : [];
+  });
+  const people = [...new Map(found.map((term) => [term.id, term])).values()];
+  const [only, another] = people;
+  if (only !== undefined && another === undefined) {
+    const { id, label } = only;
+    return {
+      value: { id, text: label },
+      remark: unreadable(FINDER_MATCHED, msg`"${written}" names no person; ${id} (${label}) is taken, who stands for that.`),
+    };
+  }
+  if (only !== undefined) return unsure(written, people);
+  const message = msg`"${written}" names no person. Leave the finder out, or say who stands for it: ${cmd`pas vocab map set osoba ${written}`} ID`;
+  return unreadable('finder-unknown', message);
+}
+
+function unsure(written: string, candidates: readonly TermCandidate[]): ResolvedFinder {
+  const named = namedTerms(candidates);
+  const [{ id } = { id: 'OS-001507' }] = candidates;
+  const message = msg`"${written}" may be ${named}. Write the identifier, or the whole name of another person; if it is always this one: ${cmd`pas vocab map set osoba ${written} ${id}`}`;
+  return { ...unreadable('finder-unsure', message), candidates };
+}
+
+/** People who may be meant, although the name is not all of theirs: a decision about them is a person's. */
+function candidatesFor(name: WrittenName, plain: string, lookupTerm: LookupTerm): readonly TermCandidate[] {
+  const bare = name.parts.join(' ');
+  const withoutCut = bare
+    .split(' ')
+    .filter((word) => !/^\p{L}\.?$/u.test(word))
+    .join(' ');
+  const [, given = ''] = name.parts;
+  const variants = [
+    ...(name.suffix === undefined ? [] : [bare]),
+    ...(withoutCut === bare ? [] : [withoutCut]),
+    ...(name.bornAs === undefined ? [] : [`${given || (splitName(bare)?.given ?? '')} ${name.bornAs}`]),
+  ];
+  const met = variants.flatMap((text) => peopleOf(lookupTerm(PEOPLE, text)));
+  const found = lookupTerm(PEOPLE, plain);
+  const shortened = found.kind === 'unknown' ? found.nearest.filter(({ label }) => mayStandFor(bare, label)) : [];
+  return [...new Map([...met, ...shortened].map((term) => [term.id, term])).values()];
+}
+
+function peopleOf(found: TermLookup): readonly TermCandidate[] {
+  return found.kind === 'found' ? [found.term] : found.kind === 'ambiguous' ? found.candidates : [];
+}
+
+/** `Surname, Given name`, unless everything speaks for the other way round. */
+function takeAsWritten(name: WrittenName, joined: string): ResolvedFinder {
+  const [surname = '', given = ''] = name.parts;
+  if (isFeminineSurname(given) && !isFeminineSurname(surname)) {
+    const turned = `${given}, ${surname}`;
+    return unreadable('finder-name', msg`"${joined}" looks turned round: before the comma stands the surname. Write ${turned}.`);
+  }
+  return newPerson({ surname, given }, name);
+}
+
+function takeSplit(name: WrittenName, written: string, lookupTerm: LookupTerm): ResolvedFinder {
+  const [bare = ''] = name.parts;
+  const split = isOneName(bare) ? splitName(bare) : undefined;
+  if (split !== undefined) return newPerson(split, name);
+  const found = lookupTerm(PEOPLE, bare);
+  const nearest = found.kind === 'unknown' ? found.nearest : [];
+  const named = namedTerms(nearest);
+  const advice = nearest.length === 0 ? nameAdvice(written) : joined([nameAdvice(written), msg`Nearest: ${named}.`], ' ');
+  return { ...unreadable('finder-name', advice), ...(nearest.length === 0 ? {} : { candidates: nearest }) };
+}
+
+/** What tells two people of one name apart is kept with the surname. */
+function newPerson({ surname, given }: PersonName, { suffix, bornAs }: WrittenName): ResolvedFinder {
+  const text = `${suffix === undefined ? surname : `${surname} ${suffix}`}, ${given.replace(/\s+/g, ' ')}`;
+  const problem = findNameProblem(text);
+  if (problem !== undefined) return unreadable('finder-name', problem);
+  const value = { id: NEW_PERSON, text };
+  if (bornAs === undefined) return { value };
+  return {
+    value,
+    remark: unreadable('finder-name', msg`The finder is sent as "${text}", without the surname at birth, ${bornAs}.`),
+  };
+}
+
+/** Why the parts between commas are no name of one person. */
+function findPartsProblem({ parts, suffix }: WrittenName, written: string): Message | undefined {
+  const [surname = '', given] = parts;
+  if (given === undefined) return surname === '' ? nameAdvice(written) : undefined;
+  if (parts.some((part) => part === '')) return nameAdvice(written);
+  const joined = parts.join(', ');
+  const isTwo = [surname, given].every((part) => part.includes(' ') && part.split(' ').some(isGiven));
+  if (parts.length > 2 || isTwo || !isOneName(joined)) return severalMessage(written);
+  return findNameProblem(suffix === undefined ? joined : `${surname} ${suffix}, ${given}`);
+}
+
+/** Why the service would not take a text as the name of a new person. */
+export function findNameProblem(text: string): Message | undefined {
+  const comma = text.indexOf(',');
+  const surname = text.slice(0, Math.max(0, comma)).trim();
+  const given = text
+    .slice(comma + 1)
+    .trim()
+    .replace(/\s+/g, ' ');
+  if (comma === -1 || surname === '' || given === '') return nameAdvice(text);
+  if (Math.max([...surname].length, [...given].length) > MAX_NAME_LENGTH) {
+    return msg`"${text}" is too long: a surname and a given name have at most ${MAX_NAME_LENGTH} characters each.`;
+  }
+  return undefined;
+}
+
+/** Why the service would make a person of an odd name from it: it splits at the first comma and looks no further. */
+export function findNameDoubt(text: string): Message | undefined {
+  const [surname, given] = [text.slice(0, text.indexOf(',')).trim(), text.slice(text.indexOf(',') + 1).trim()];
+  if (/[;,]/.test(given)) return severalMessage(text);
+  return orderOf(`${surname} ${given}`) === 'given-first'
+    ? msg`"${text}" may be turned round: before the comma stands the surname.`
+    : undefined;
+}
+
+function severalMessage(text: string): Message {
+  return msg`"${text}" has more than a surname and a given name. Write one person without titles: Novák, Jan.`;
+}
+
+function nameAdvice(text: string): Message {
+  return msg`"${text}" is no finder. Write a person's identifier such as OS-001507, or the name as Surname, Given name.`;
+}

@@ -1,0 +1,62 @@
+import type { LookupTerm, TermCandidate } from '../../find/lookup.ts';
+import { NEW_PERSON } from '../../find/resolve-reference.ts';
+import type { FindId } from '../../outbox/entry.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { acceptedPeople, acceptPeople, queuedReferences } from '../../outbox/queued-references.ts';
+import { findById } from '../../outbox/stored-finds.ts';
+
+/** A finder whom the service would make anew. */
+export type NewPerson = {
+  readonly name: string;
+  readonly finds: readonly FindId[];
+  /** Local id of the first of them. */
+  readonly first: string;
+  /** A person has said that it is to be made. */
+  readonly isAccepted: boolean;
+  /** Known people who may be meant. */
+  readonly nearest: readonly TermCandidate[];
+};
+
+/** Known people who may be meant by the name of a new person; undefined where no new person would be made of it, or none can tell. */
+export function nearestTo(name: string, lookupTerm: LookupTerm): readonly TermCandidate[] | undefined {
+  const found = lookupTerm('osoba', name);
+  switch (found.kind) {
+    case 'found':
+      return found.term.label === name ? undefined : [found.term];
+    case 'ambiguous':
+      return found.candidates;
+    case 'unknown':
+      return found.nearest;
+    case 'not-harvested':
+      return undefined;
+    default:
+      return [];
+  }
+}
+
+/**
+ * Finders of queued finds whom the service does not know by exactly this name. Where people were not harvested, nothing can be said.
+ * @param recordKeys records that are meant; undefined means all
+ */
+export async function newPeople(
+  outbox: Outbox,
+  openLookup: () => Promise<LookupTerm>,
+  recordKeys?: readonly string[],
+): Promise<readonly NewPerson[]> {
+  const named = queuedReferences(outbox, { element: 'nalezce', id: NEW_PERSON }, recordKeys);
+  if (named.length === 0) return [];
+  const [lookupTerm, accepted] = [await openLookup(), acceptedPeople(outbox)];
+  return named.flatMap(({ text: name, finds }) => {
+    const nearest = nearestTo(name, lookupTerm);
+    const first = findById(outbox, finds[0] ?? 0)?.localId ?? '';
+    return nearest === undefined ? [] : [{ name, finds, first, isAccepted: accepted.has(name), nearest }];
+  });
+}
+
+/** Remembers that the service is to make them. */
+export function acceptNewPeople(outbox: Outbox, people: readonly NewPerson[]): void {
+  acceptPeople(
+    outbox,
+    people.map(({ name }) => name),
+  );
+}

@@ -1,0 +1,270 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { type RunningMock, serveMock } from '../support/mock-process.ts';
+import { type Home, jsonLines, signedIn } from '../support/run-pas.ts';
+
+hostRuns();
+
+let service: RunningMock;
+let started: Home;
+
+beforeAll(async () => {
+  service = await serveMock('--min-interval', '0');
+  started = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0'], {
+    name: 'people are harvested',
+    prepare: (home) => home.pas('harvest-vocab', 'heslo', 'organizace', 'osoba', 'ruian_katastr', '--quiet'),
+  });
+});
+afterAll(() => service.stop());
+
+type Candidate = { readonly id: string; readonly label: string };
+type Issue = {
+  readonly rule: string;
+  readonly row: number | null;
+  readonly column: string | null;
+  readonly severity: string;
+  readonly message: string;
+  readonly written?: string;
+  readonly candidates?: readonly Candidate[];
+};
+type New = {
+  readonly name: string;
+  readonly finds: number;
+  readonly accepted?: boolean;
+  readonly nearest?: readonly Candidate[];
+};
+type Reported = { readonly issues: readonly Issue[]; readonly new_people: readonly New[] };
+type Listed = readonly { readonly local_id: string; readonly elements: { readonly nalezce?: { id: string; text: string } } }[];
+
+const COMMON = 'C-202400101;2;zlomek nádoby;keramika;doba bronzová;sběr;5;2024-06-01;Louka;4326;badatel';
+const HEADER =
+  'local_id;nalezce;projekt;stav;druh_nalezu;specifikace;obdobi;okolnosti;hloubka;datum_nalezu;lokalizace;geom_system;pristupnost;geom_x;geom_y';
+
+/** Complete finds, each beside the one before it. */
+function tableOf(finders: readonly string[], prefix = 'R'): string {
+  const rows = finders.map((finder, index) => {
+    const place = `15,17${String(120 + index)};49,84${String(50 + index)}`;
+    return `${prefix}${index};"${finder.replaceAll('"', '""')}";${COMMON};${place}`;
+  });
+  return [HEADER, ...rows].join('\n');
+}
+
+async function importing(home: Home, finders: readonly string[], ...flags: string[]) {
+  const run = await home.pas('import', home.file('finders.csv', tableOf(finders)), '--json', ...flags);
+  return { code: run.code, ...(JSON.parse(run.stdout) as Reported) };
+}
+
+async function findersOf(home: Home): Promise<Record<string, string | undefined>> {
+  const listed = await home.json<Listed>('list');
+  return Object.fromEntries(
+    listed.map(({ local_id, elements: { nalezce } }) => [local_id, nalezce?.id === ':tba' ? `=${nalezce.text}` : nalezce?.id]),
+  );
+}
+
+/** Runs what a message advises, as a shell would read it. */
+async function typed(home: Home, message: string, command: RegExp) {
+  const [advised = ''] = command.exec(message) ?? [];
+  const words = [...advised.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+  return home.pas(...words.slice(1));
+}
+
+describe('finders of a table', () => {
+  test('are taken for the one known person whom they name in any writing, which is told by name and row', async () => {
+    const home = started.copy();
+    const { code, issues, new_people } = await importing(home, [
+      ...['DVOŘÁKOVÁ, Eva', 'Dvorakova, Eva', 'novák, jan', 'Novak, Jan', 'Jan Novák', 'Mgr. et Mgr. Eva Dvořáková, Ph.D.'],
+      ...['pí Dvořáková Eva', 'Novák, Jan', 'neznámý nálezce'],
+    ]);
+    expect([code, new_people]).toEqual([0, []]);
+    expect(await findersOf(home)).toEqual({
+      ...{ R0: 'OS-001508', R1: 'OS-001508', R2: 'OS-001507', R3: 'OS-001507', R4: 'OS-001507', R5: 'OS-001508' },
+      ...{ R6: 'OS-001508', R7: '=Novák, Jan', R8: 'OS-000001' },
+    });
+    expect(issues.filter(({ rule }) => rule === 'finder-matched')).toHaveLength(8);
+    expect(issues[0]).toMatchObject({
+      ...{ rule: 'finder-matched', severity: 'warning', row: 2, column: 'nalezce', written: 'DVOŘÁKOVÁ, Eva' },
+      message: '"DVOŘÁKOVÁ, Eva" is taken for OS-001508 (Dvořáková, Eva).',
+    });
+    expect((await importing(home, ['novák, jan', 'novák, jan'])).issues).toMatchObject([
+      { message: '"novák, jan" is taken for OS-001507 (Novák, Jan). 2 finds have this finder.' },
+    ]);
+  });
+
+  test('that several people may be are left out, until a mapping says who is meant', async () => {
+    const home = started.copy();
+    const { code, issues } = await importing(home, ['Kučera, Pavel', 'J. Novák', 'Mgr. KUČERA Pavel', 'Jan Novák (ml.)']);
+    expect([code, await findersOf(home)]).toEqual([3, {}]);
+    expect(issues).toMatchObject([
+      {
+        ...{ rule: 'term-ambiguous', row: 2, column: 'nalezce', written: 'Kučera, Pavel' },
+        candidates: [
+          { id: 'OS-000304', label: 'Kučera, Pavel' },
+          { id: 'OS-000305', label: 'Kučera, Pavel' },
+        ],
+      },
+      { rule: 'finder-unsure', row: 3, written: 'J. Novák', candidates: [{ id: 'OS-001507' }] },
+      { rule: 'term-ambiguous', row: 4 },
+      { rule: 'finder-unsure', row: 5 },
+    ]);
+    for (const { message } of issues) expect((await typed(home, message, /pas vocab map set .*$/)).code).toBe(0);
+    const again = await importing(home, ['Kučera, Pavel', 'J. Novák', 'Mgr. KUČERA Pavel', 'Jan Novák (ml.)', 'Pavel Kučera']);
+    expect([again.code, again.issues]).toEqual([0, []]);
+    expect(await findersOf(home)).toEqual({
+      R0: 'OS-000304',
+      R1: 'OS-001507',
+      R2: 'OS-000304',
+      R3: 'OS-001507',
+      R4: 'OS-000304',
+    });
+  });
+
+  test('who are not known are listed with the nearest people, and what is no person is an issue', async () => {
+    const home = started.copy();
+    const { code, issues, new_people } = await importing(home, [
+      ...['Novak, Jam', 'P. J. Novák', 'Jana Nováková Svobodová', 'Petr Novák st.', 'Novák Jan, Eva Dvořáková', 'parta z Lhoty'],
+      ...['Kolář Hrubý', 'Novak, Jam'],
+    ]);
+    expect(code).toBe(3);
+    expect(new_people).toMatchObject([
+      { name: 'Novak, Jam', finds: 2, nearest: [{ id: 'OS-001507', label: 'Novák, Jan' }] },
+      { name: 'Novák, P. J.', finds: 1 },
+      { name: 'Nováková Svobodová, Jana', finds: 1 },
+      { name: 'Novák st., Petr', finds: 1 },
+    ]);
+    expect(issues.map(({ row, rule }) => `${row} ${rule}`)).toEqual(['6 finder-name', '7 finder-name', '8 finder-name']);
+  });
+
+  test('stay the same when the table is imported again after people were harvested, also where a find was sent', async () => {
+    const home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
+    await home.pas('harvest-vocab', 'heslo', 'organizace', 'ruian_katastr', '--quiet');
+    expect((await importing(home, ['Jan Novák'])).code).toBe(0);
+    expect((await home.pas('push')).code).toBe(0);
+    await home.pas('harvest-vocab', 'osoba', '--quiet');
+    expect(await importing(home, ['Jan Novák'])).toMatchObject({ code: 0, unchanged: 1, already_sent: 0 });
+  });
+});
+
+describe('one finder that is given by hand', () => {
+  const find = (finder: string): string[] => ['--set', `finder=${finder}`, '--set', 'project=C-202400101', '--set', 'crs=4326'];
+
+  test('is matched by pas add as in a table', async () => {
+    const home = started.copy();
+    const added = await home.json<Reported>('add', '--draft', ...find('novák, jan'));
+    expect(added).toMatchObject({ elements: { nalezce: { id: 'OS-001507' } } });
+    expect(added.issues[0]).toMatchObject({ rule: 'finder-matched', written: 'novák, jan' });
+    const two = await home.pas('add', ...find('Pavel Kučera'), '--json');
+    expect(two.code).toBe(3);
+    expect((JSON.parse(two.stdout) as Reported).issues[0]).toMatchObject({
+      rule: 'term-ambiguous',
+      written: 'Pavel Kučera',
+      candidates: [{ id: 'OS-000304' }, { id: 'OS-000305' }],
+    });
+  });
+
+  test('is matched by pas edit as in a table, and what was not touched stays', async () => {
+    const home = started.copy();
+    await importing(home, ['Novák, Jan']);
+    const edited = await home.json<Reported>('edit', 'R0', '--set', 'nalezce=DVOŘÁKOVÁ Eva');
+    expect(edited.issues).toMatchObject([{ rule: 'finder-matched' }]);
+    expect(await findersOf(home)).toEqual({ R0: 'OS-001508' });
+    const refused = await home.pas('edit', 'R0', '--set', 'nalezce=Kučera Pavel', '--json');
+    expect([refused.code, (JSON.parse(refused.stdout) as Reported).issues[0]?.rule]).toEqual([3, 'term-ambiguous']);
+    expect((await home.pas('edit', 'R0', '--set', 'nalezce=OS-000305')).code).toBe(0);
+    expect(await findersOf(home)).toEqual({ R0: 'OS-000305' });
+  });
+
+  test('is left alone by an edit of something else, although it could not be read any more', async () => {
+    const home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
+    await home.pas('harvest-vocab', 'heslo', 'organizace', 'ruian_katastr', '--quiet');
+    await importing(home, ['Kučera, Pavel']);
+    await home.pas('harvest-vocab', 'osoba', '--quiet');
+    expect((await home.pas('edit', 'R0', '--set', 'depth_cm=7')).code).toBe(0);
+    expect(await findersOf(home)).toEqual({ R0: '=Kučera, Pavel' });
+  });
+});
+
+test('a finder of a form from a phone is matched as in a table', async () => {
+  const home = started.copy();
+  const rows = ['Kolář, Jan', 'novak, jan', 'Pavel Kučera'].map(
+    (finder, index) => `2026-06-01,F-${index},C-202400101,1,archeolog,:tba,"${finder}",49.84,15.17,200,5,uuid:${index}`,
+  );
+  const header =
+    'SubmissionDate,frame-local_id,frame-projekt,frame-stav,frame-pristupnost,frame-nalezce,frame-nalezce_jmeno,point-Latitude,' +
+    'point-Longitude,point-Altitude,point-Accuracy,KEY';
+  const csv = [header, ...rows].join('\n');
+  const run = await home.pas('import', home.file('finds.csv', csv), '--json');
+  const { issues, new_people } = JSON.parse(run.stdout) as Reported;
+  expect(await findersOf(home)).toMatchObject({ 'F-0': '=Kolář, Jan', 'F-1': 'OS-001507' });
+  expect(issues.find(({ rule }) => rule === 'term-ambiguous')).toMatchObject({ row: 4, written: 'Pavel Kučera' });
+  expect(new_people).toMatchObject([{ name: 'Kolář, Jan' }]);
+});
+
+describe('a push that would make new people', () => {
+  const pushed = async (home: Home, ...flags: string[]) => {
+    const run = await home.pas('push', '--json', ...flags);
+    return { code: run.code, lines: jsonLines(run.stdout) };
+  };
+
+  test('sends nothing before a person has said so, and names them with the nearest', async () => {
+    const home = started.copy();
+    await importing(home, ['Novak, Jam', 'Novák, Jan', 'Novak, Jam']);
+    const first = await pushed(home);
+    expect(first.code).toBe(3);
+    expect(first.lines).toMatchObject([
+      {
+        type: 'new_people',
+        people: [{ name: 'Novak, Jam', finds: 2, accepted: false, nearest: [{ id: 'OS-001507', label: 'Novák, Jan' }] }],
+      },
+      { type: 'summary', accepted: 0, queued: 3, requests: 0 },
+    ]);
+    const said = await home.pas('push');
+    expect(said.code).toBe(3);
+    expect(said.stderr).toContain('Novak, Jam: 2 finds, the first is R0');
+    expect(said.stderr).toContain('Nearest: OS-001507 (Novák, Jan, 1961).');
+    expect(said.stderr).toContain('pas push --accept-new-people');
+    expect((await typed(home, said.stderr, /pas edit R0 --set nalezce=OS-001507/)).code).toBe(0);
+    expect(await findersOf(home)).toMatchObject({ R0: 'OS-001507', R2: '=Novak, Jam' });
+    expect((await pushed(home, 'R0', 'R1', '--no-look')).lines.at(-1)).toMatchObject({ accepted: 2 });
+  });
+
+  test('is said beforehand by push --dry-run, status and validate', async () => {
+    const home = started.copy();
+    await importing(home, ['Kolář, Jan']);
+    const people = [{ name: 'Kolář, Jan', finds: 1, accepted: false }];
+    expect(await home.json('push', '--dry-run')).toMatchObject({ new_people: people });
+    expect(await home.json('status')).toMatchObject({ new_people: people });
+    expect(await home.json('validate')).toMatchObject({ new_people: people });
+    expect(await home.json('validate', 'R0')).toMatchObject({ new_people: people });
+    for (const words of [['push', '--dry-run'], ['status'], ['validate']]) {
+      const run = await home.pas(...words);
+      expect(run.stdout + run.stderr).toContain('Kolář, Jan: 1 find');
+    }
+  });
+
+  test('sends them once they were accepted, which is remembered for each of them', async () => {
+    const home = started.copy();
+    await importing(home, ['Kolář, Jan', 'Horák, Petr']);
+    expect((await pushed(home, '--accept-new-people', '--limit', '1')).lines.at(-1)).toMatchObject({ accepted: 1 });
+    expect(await home.json('status')).toMatchObject({ new_people: [{ accepted: true }] });
+    expect((await home.pas('status')).stdout).not.toContain('new person');
+    expect(await pushed(home)).toMatchObject({ code: 0 });
+    await home.pas('import', home.file('more.csv', tableOf(['Kolář, Jan', 'Nový, Karel'], 'M')));
+    expect((await pushed(home)).lines[0]).toMatchObject({ people: [{ name: 'Nový, Karel' }] });
+    expect(await pushed(home, 'M0')).toMatchObject({ code: 0 });
+  });
+
+  test('is none where people were not harvested, since nobody can tell', async () => {
+    const home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
+    await home.pas('harvest-vocab', 'heslo', 'organizace', 'ruian_katastr', '--quiet');
+    await importing(home, ['Dlouhý, Karel']);
+    expect(await pushed(home)).toMatchObject({ code: 0 });
+  });
+
+  test('names those who were entered before people were harvested, and are known in another writing', async () => {
+    const home = await signedIn(service, 'archaeologist', ['--min-interval-ms', '0']);
+    await home.pas('harvest-vocab', 'heslo', 'organizace', 'ruian_katastr', '--quiet');
+    await importing(home, ['DVOŘÁKOVÁ, Eva']);
+    await home.pas('harvest-vocab', 'osoba', '--quiet');
+    expect((await pushed(home)).lines[0]).toMatchObject({ people: [{ name: 'DVOŘÁKOVÁ, Eva', nearest: [{ id: 'OS-001508' }] }] });
+  });
+});
