@@ -221,6 +221,10 @@ async function askFixed(proposal: TableProposal, element: ColumnName, world: Ask
   const field = isElementName(element) ? fieldOf(element) : undefined;
   const before = proposal.fixed.find((each) => each.element === element)?.text;
   const message = t`${element} of every find (${gloss})`;
+  const problemOf = (given: string): string | undefined =>
+    given.trim() === ''
+      ? undefined
+      : fixedProblems([{ name: element, given: element, value: given.trim() }], lookupTerm)[0]?.message;
   let text: string;
   if (field !== undefined && (field.kind === 'term' || field.kind === 'reference')) {
     const later = { value: '', name: t`leave it for later` };
@@ -229,14 +233,15 @@ async function askFixed(proposal: TableProposal, element: ColumnName, world: Ask
       ...offerTerms(field.name, typed),
     ];
     text = await prompt.search({ message, offers });
+    for (let problem = problemOf(text); problem !== undefined; problem = problemOf(text)) {
+      world.say([problem]);
+      text = await prompt.search({ message, offers });
+    }
   } else {
     text = await prompt.text({
       message,
       ...(before === undefined ? {} : { fallback: before }),
-      problemOf: async (given) =>
-        given.trim() === ''
-          ? undefined
-          : fixedProblems([{ name: element, given: element, value: given.trim() }], lookupTerm)[0]?.message,
+      problemOf: async (given) => problemOf(given),
     });
   }
   const value = text.trim();
