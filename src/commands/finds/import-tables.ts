@@ -49,7 +49,7 @@ export async function importTables(context: Context, files: readonly string[], o
     strict: options.strict,
     copy,
   };
-  const issues: Issue[] = [...readMappingFile(context).issues];
+  const issues: Issue[] = [...(await readMappingFile(context)).issues];
   const finds: Enqueued[] = [];
   const newPeople = new Map<string, number>();
   let [rows, unchecked] = [0, 0];

@@ -28,7 +28,7 @@ export async function validate(context: Context, names: readonly string[]): Prom
   const { valid, invalid, issues } = validateAll(await context.outbox(), known, {
     finds: isAll ? undefined : names.filter((name) => !files.includes(name)),
     documents,
-    terms: isAll ? { mapping: readMappingFile(context), lookupTerm } : undefined,
+    terms: isAll ? { mapping: await readMappingFile(context), lookupTerm } : undefined,
     onProgress: progress.update,
   });
   progress.end();
