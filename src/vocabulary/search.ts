@@ -1,3 +1,4 @@
+import { compareCzech } from '../text/czech-order.ts';
 import { editDistance } from '../text/edit-distance.ts';
 import { fold, wordsOf } from './fold.ts';
 import { otherWordings } from './own-term.ts';
@@ -51,11 +52,10 @@ export function searchTerms(vocabulary: Vocabulary, typed: string, options: Sear
 }
 
 function bestOf(hits: readonly SearchHit[], limit: number): SearchHit[] {
-  const alphabet = new Intl.Collator('cs');
   const least = Math.max(LEAST_SCORE, ...hits.map(({ score }) => score / 2));
   return hits
     .filter(({ score }) => score >= least)
-    .sort((a, b) => b.score - a.score || alphabet.compare(a.term.label, b.term.label) || compare(a.term.ident, b.term.ident))
+    .sort((a, b) => b.score - a.score || compareCzech(a.term.label, b.term.label) || compare(a.term.ident, b.term.ident))
     .slice(0, limit);
 }
 
