@@ -82,3 +82,12 @@ test('a mistyped column among good ones is told by itself', async () => {
   const run = await home.pas('import', 'typo.csv');
   expect(run.stdout).toContain('Did you mean hloubka');
 });
+
+test('errors call an element as pas show does, with its name in brackets', async () => {
+  home.file('depth.csv', 'local_id;hloubka\nZ-1;mělko\n');
+  const [english, czech] = await Promise.all(
+    ['en', 'cs'].map((language) => home.with({ PAS_LANG: language }).pas('import', 'depth.csv', '--dry-run')),
+  );
+  expect(english?.stdout).toContain('Depth (hloubka): ');
+  expect(czech?.stdout).toContain('Hloubka (hloubka): ');
+});
