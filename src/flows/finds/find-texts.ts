@@ -59,7 +59,8 @@ export function elementLabel({ gloss, ask, report }: Field): string {
 
 /** The label of an element with its name: `Depth (hloubka)`. */
 export function labelAndName(element: string): string {
-  return isElementName(element) ? `${elementLabel(fieldOf(element))} (${element})` : element;
+  const field = isElementName(element) ? fieldOf(element) : undefined;
+  return field?.ask === undefined ? element : `${elementLabel(field)} (${element})`;
 }
 
 /** Every element of a find under its name; a point in one line, a term with its identifier. */
