@@ -1,15 +1,16 @@
-import { decimal, msgid } from '../base/language.ts';
-import { type Message, msg, nmsg } from '../base/message.ts';
+import { type Message, msg } from '../base/message.ts';
 import type { ColumnName } from '../find/column-names.ts';
 import { FIELDS, type Field } from '../find/fields.ts';
 import type { LookupArea, LookupTerm } from '../find/lookup.ts';
 import { type NameOrder, orderOf, parseName } from '../find/person-name.ts';
 import { readBoolean, readGeomSystem, readTargetState } from '../find/read-cell.ts';
-import { foldName, nameWords } from '../text/names.ts';
+import { readPosition } from '../place/read-position.ts';
+import { isPictureName, nameWords } from '../text/names.ts';
 import { isReadable } from '../text/reading.ts';
-import { type ColumnProfile, shareOf } from './column-profile.ts';
-import { type DepthUnit, keyForm, type ReadColumn } from './column-rule.ts';
+import { type ColumnProfile, shareOf, unreadableDoubt } from './column-profile.ts';
+import { keyForm, type ReadColumn } from './column-rule.ts';
 import { DAY_NUMBER } from './date-form.ts';
+import { depthCandidate } from './depth-column.ts';
 import { type NameFit, nameFit } from './element-names.ts';
 import { dateShape, numberShape, photographShare, positionShare } from './value-shapes.ts';
 
@@ -51,6 +52,11 @@ const JUDGES: Readonly<Partial<Record<ColumnName, Judge>>> = {
   nalezce: finderCandidate,
   wkt: position,
   photos: photographs,
+  ident_cely: byName(0.4),
+  lon: coordinate,
+  lat: coordinate,
+  geom_x: coordinate,
+  geom_y: coordinate,
 };
 
 /** Of a field that has no judge of its own. */
@@ -60,7 +66,7 @@ function judgeOf({ kind, set = '' }: Field): Judge | undefined {
       return byName(0.05);
     case 'integer':
       return (profile, name) =>
-        name !== undefined && numberShape(profile).share > 0.9 ? { score: 0.3, reasons: [] } : undefined;
+        name !== undefined && numberShape([...profile.values]).share > 0.9 ? { score: 0.3, reasons: [] } : undefined;
     case 'date':
       return dateCandidate;
     case 'boolean':
@@ -90,7 +96,7 @@ export function candidatesOf(profile: ColumnProfile, knowledge: Knowledge): Cand
   if (profile.filled === 0) return [];
   const found = (Object.entries(ALL_JUDGES) as [ColumnName, Judge | undefined][]).flatMap(([element, judge]): Candidate[] => {
     const name = nameFit(profile.header, element);
-    const evidence = judge?.(profile, name, knowledge);
+    const evidence = judge?.(profile, name, knowledge) ?? calledSo(element, profile, name);
     if (evidence === undefined) return [];
     const score = WEIGHT_OF_NAME * (name?.score ?? 0) + evidence.score;
     if (score < LEAST_SCORE) return [];
@@ -108,6 +114,32 @@ export function candidatesOf(profile: ColumnProfile, knowledge: Knowledge): Cand
   return found.sort((a, b) => b.score - a.score);
 }
 
+/** Names that stand for other things as well: of these columns, some value must be what the element takes. */
+const NEEDS_VALUES: Readonly<Partial<Record<ColumnName, (text: string) => boolean>>> = {
+  stav: (text) => isReadable(readTargetState(text)),
+  geom_system: (text) => isReadable(readGeomSystem(text)),
+  predano: (text) => isReadable(readBoolean(text)),
+  predano_organizace: () => false,
+  projekt: isProject,
+  photos: isPictureName,
+  wkt: (text) => isReadable(readPosition(text)),
+};
+
+/** A column that is plainly called so is read whatever stands in it: what cannot be read is told of its rows. */
+function calledSo(element: ColumnName, profile: ColumnProfile, name: NameFit | undefined): Evidence | undefined {
+  if (!isPlain(name) || element === 'local_id') return undefined;
+  const fits = NEEDS_VALUES[element];
+  const share = fits === undefined ? 0 : shareOf(profile, fits);
+  if (fits !== undefined && share === 0) return undefined;
+  const doubt = unreadableDoubt(profile, share);
+  return { score: 0.3 * share - 0.1, reasons: [], ...(doubt === undefined ? {} : { doubt }) };
+}
+
+/** A name that says what the column is, not one that is merely like it. */
+function isPlain(name: NameFit | undefined): boolean {
+  return name !== undefined && name.score >= 0.85;
+}
+
 function nameReason({ score, like }: NameFit): Message {
   return score === 1 ? msg`called so` : msg`its name is like ‘${like}’`;
 }
@@ -117,24 +149,31 @@ function byName(score: number): Judge {
 }
 
 function localId(profile: ColumnProfile, name: NameFit | undefined): Evidence | undefined {
-  const everywhere = profile.filled === profile.rowCount;
   if (name === undefined) return undefined;
-  if (profile.unique && everywhere) return { score: 0.3, reasons: [msg`every row has one, and no two are the same`] };
-  const empty = profile.rowCount - profile.filled;
-  const doubt = profile.unique
-    ? nmsg(msgid`${empty} row has none and will be left out`, msgid`${empty} rows have none and will be left out`, empty)
-    : msg`some are there twice and will be left out`;
-  return { score: profile.unique ? 0.1 : -0.1, reasons: [], doubt };
+  // "name" is the number of a waypoint, and elsewhere the name of a thing.
+  if (name.like === 'name' && shareOf(profile, (text) => /\d/.test(text)) < 1) return undefined;
+  const everywhere = profile.filled === profile.rowCount;
+  return { score: !profile.unique ? -0.1 : everywhere ? 0.3 : 0.1, reasons: [] };
+}
+
+function isProject(text: string): boolean {
+  return /^(?:X-)?[CM]-\d{9}$/.test(text);
+}
+
+/** Columns of coordinates whose numbers tell nothing are what they are called. */
+function coordinate(_profile: ColumnProfile, name: NameFit | undefined): Evidence | undefined {
+  if (name === undefined) return undefined;
+  return { score: 0.4, reasons: [], doubt: msg`its values are no coordinates of the Czech Republic` };
 }
 
 function project(profile: ColumnProfile): Evidence | undefined {
-  const share = shareOf(profile, (text) => /^(?:X-)?[CM]-\d{9}$/.test(text));
+  const share = shareOf(profile, isProject);
   return share < 0.8 ? undefined : { score: 0.7, reasons: [msg`its values are identifiers of projects`] };
 }
 
 function termOf(set: string): Judge {
   return (profile, name, { lookupTerm }) => {
-    const isText = numberShape(profile).share < 0.8;
+    const isText = numberShape([...profile.values]).share < 0.8;
     // Many different texts that are called otherwise are no terms.
     if (!isText || (name === undefined && profile.values.size > Math.max(20, profile.filled / 2))) return undefined;
     const shape = termShape(profile, set, lookupTerm);
@@ -197,40 +236,20 @@ function termReason({ looked, found }: TermShape, set: string): Message {
   return msg`${found} of ${looked} different terms are in ${set}`;
 }
 
-/** Evidence of elements whose values have a form: measures, days, people, yes and no. */
-
-function depthCandidate(profile: ColumnProfile, name: NameFit | undefined): Evidence | undefined {
-  const { share, least, most, fractions } = numberShape(profile);
-  if (name === undefined || share < 0.5 || least < 0 || most > 5000) return undefined;
-  const range = fractions ? `${decimal(least, 2)}–${decimal(most, 2)}` : `${least}–${most}`;
-  const named = namedUnit(profile.header);
-  if (named !== undefined) return { score: 0.3, rule: { unit: named }, reasons: [msg`the header says ${named}`] };
-  if (fractions && most <= 10) return { score: 0.2, rule: { unit: 'm' }, reasons: [msg`${range}: probably metres`] };
-  if (most > 1000) return { score: 0.2, rule: { unit: 'mm' }, reasons: [msg`${range}: probably millimetres`] };
-  const isVague = !fractions && most <= 5;
-  return {
-    score: 0.2,
-    rule: { unit: 'cm' },
-    reasons: [msg`${range}: probably centimetres`],
-    ...(isVague ? { doubt: msg`${range} may be metres as well` } : {}),
-  };
-}
-
-function namedUnit(header: string): DepthUnit | undefined {
-  const words = foldName(header).split('_').slice(1);
-  return (['mm', 'cm', 'dm', 'm'] as const).find((unit) => words.includes(unit));
-}
+/** Evidence of elements whose values have a form: days, people, yes and no. */
 
 function dateCandidate(profile: ColumnProfile, name: NameFit | undefined): Evidence | undefined {
-  const shape = dateShape(profile);
-  if (shape === undefined || (name === undefined && shape.share < 0.9)) return undefined;
-  const { form, share, ambiguous, years } = shape;
+  const { form, share, readable, ambiguous, years } = dateShape(profile);
+  if (name === undefined ? share < 0.9 : readable < (isPlain(name) ? 0.1 : 0.6)) return undefined;
+  const doubt = ambiguous
+    ? msg`nothing tells the day from the month; the day is taken to come first`
+    : unreadableDoubt(profile, readable);
   const written = form === DAY_NUMBER ? msg`day numbers of a spreadsheet` : msg`days of the form ${form}`;
   return {
-    score: share > 0 ? 0.5 : 0.3,
+    score: (share > 0 ? 0.5 : 0.3) * readable,
     rule: { date: form, ...(years > 0 ? { yearOnly: 'note' } : {}) },
     reasons: [...(share > 0 ? [written] : []), ...(years > 0 ? [msg`a year alone is no day: it is kept in the note`] : [])],
-    ...(ambiguous ? { doubt: msg`nothing tells the day from the month; the day is taken to come first` } : {}),
+    ...(doubt === undefined ? {} : { doubt }),
   };
 }
 

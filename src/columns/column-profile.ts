@@ -1,3 +1,5 @@
+import { msgid } from '../base/language.ts';
+import { type Message, nmsg } from '../base/message.ts';
 import type { Table } from '../tables/table.ts';
 import { columnKeys } from './column-rule.ts';
 
@@ -58,4 +60,17 @@ export function shareOf({ values }: ColumnProfile, fits: (text: string) => boole
     if (fits(text)) fitting += count;
   }
   return all === 0 ? 0 : fitting / all;
+}
+
+/** Of values some of which are of no use as they stand. */
+export function unreadableDoubt(profile: ColumnProfile, share: number): Message | undefined {
+  const all = profile.filled;
+  const bad = Math.round(all * (1 - share));
+  return bad === 0
+    ? undefined
+    : nmsg(
+        msgid`${bad} of ${all} values cannot be read as it stands; its row will say so`,
+        msgid`${bad} of ${all} values cannot be read as they stand; their rows will say so`,
+        bad,
+      );
 }

@@ -5,6 +5,8 @@ import type { Setting } from './settings.ts';
 
 export const DEPTH_UNITS = ['mm', 'cm', 'dm', 'm'] as const;
 export type DepthUnit = (typeof DEPTH_UNITS)[number];
+/** The unit of a column that a person has yet to tell; a map that says it is refused. */
+export const OPEN_UNIT = '?';
 
 /** What becomes of a column of a strange table. */
 export type ColumnRule = { readonly kind: 'ignored' } | ReadColumn;
@@ -12,7 +14,9 @@ export type ColumnRule = { readonly kind: 'ignored' } | ReadColumn;
 export type ReadColumn = {
   readonly kind: 'read';
   readonly element: ColumnName;
-  readonly unit?: DepthUnit;
+  /** Stands before the local id: numbers that count from 1 in every table stay apart by it. */
+  readonly prefix?: string;
+  readonly unit?: DepthUnit | typeof OPEN_UNIT;
   /** Such as `d.m.yyyy`; see date-form.ts. */
   readonly date?: string;
   /** A year alone is no day: it is kept in the note, and the date stays empty. */
@@ -45,7 +49,10 @@ export type ColumnMap = {
 };
 
 /** Several columns may be put together in these. */
-export const JOINED: readonly ColumnName[] = ['lokalizace', 'poznamka', 'presna_datace'];
+export const JOINED: readonly ColumnName[] = ['lokalizace', 'poznamka', 'presna_datace', 'photos'];
+
+/** Of these, each column's text may stand behind a label. */
+export const LABELLED: readonly ColumnName[] = ['lokalizace', 'poznamka', 'presna_datace'];
 
 /**
  * How a column map calls the columns of a header: by their names; the second of the same name is `name #2`, and one without a

@@ -13,6 +13,11 @@ const MADE_BY_SERVICE = ['okres', 'katastr', 'igsn', 'historie', 'soubor'];
 /** Where pas writes what is wrong with a row, in a copy of the table. */
 const ISSUES_COLUMN = 'issues';
 
+/** Columns of pas' own exports that say nothing by themselves. */
+export function isWrittenByPas(header: string): boolean {
+  return foldName(header) === ISSUES_COLUMN || header === STATE_COLUMN || isLabelColumn(header);
+}
+
 type ElementHeaders = Readonly<Partial<Record<ElementName, string>>>;
 
 export type Columns = {
@@ -80,7 +85,7 @@ function strangeColumns(table: Table): (header: string, index: number) => Issue[
   return (header, index) => {
     const where = { ...headerPlaceOf(table), column: header };
     const folded = foldName(header);
-    if (folded === ISSUES_COLUMN || header === STATE_COLUMN || isLabelColumn(header)) return [];
+    if (isWrittenByPas(header)) return [];
     if (MADE_BY_SERVICE.includes(folded)) {
       return [warningIssue('column-not-sent', msg`The service fills ${folded} itself. The column is not read.`, where)];
     }

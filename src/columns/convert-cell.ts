@@ -3,10 +3,10 @@ import { twoReadings } from '../find/read-cell.ts';
 import { formatPoint } from '../place/geometry.ts';
 import { readPosition } from '../place/read-position.ts';
 import { isReadable } from '../text/reading.ts';
-import { type DepthUnit, keyForm, type ReadColumn } from './column-rule.ts';
+import { type DepthUnit, keyForm, OPEN_UNIT, type ReadColumn } from './column-rule.ts';
 import { readDateForm } from './date-form.ts';
 
-const CENTIMETRES: Readonly<Record<DepthUnit, number>> = { mm: 0.1, cm: 1, dm: 10, m: 100 };
+export const CENTIMETRES: Readonly<Record<DepthUnit, number>> = { mm: 0.1, cm: 1, dm: 10, m: 100 };
 
 /**
  * A cell as pas reads it: centimetres, days as YYYY-MM-DD, surname before given name, and so on. What is not of the form that the
@@ -15,6 +15,7 @@ const CENTIMETRES: Readonly<Record<DepthUnit, number>> = { mm: 0.1, cm: 1, dm: 1
 export function convertCell(cell: string, rule: ReadColumn): string {
   const text = replaced(cell.trim(), rule.values);
   if (text === '') return '';
+  if (rule.prefix !== undefined) return rule.prefix + text;
   if (rule.unit !== undefined) return inCentimetres(text, rule.unit) ?? text;
   if (rule.date !== undefined) return readDateForm(text, rule.date) ?? text;
   if (rule.name !== undefined) return surnameFirst(text, rule.name);
@@ -29,15 +30,21 @@ function replaced(text: string, values: ReadColumn['values']): string {
   return found === undefined ? text : found[1];
 }
 
-/** To the nearest whole centimetre; a unit in the cell counts before the column's. Nobody digs a thousand metres deep. */
-function inCentimetres(text: string, unit: DepthUnit): string | undefined {
+/**
+ * To the nearest whole centimetre; a unit in the cell counts before the column's. A depth that would come to nothing stays, with its unit,
+ * so that it is reported. Nobody digs a thousand metres deep.
+ */
+function inCentimetres(text: string, unit: DepthUnit | typeof OPEN_UNIT): string | undefined {
   const match = /^([+-]?\d+(?:[.,]\d+)?)\s*(mm|cm|dm|m)?\.?$/i.exec(text);
   if (match === null) return undefined;
   const [, digits = '', own] = match;
-  const factor = CENTIMETRES[(own?.toLowerCase() as DepthUnit | undefined) ?? unit];
+  const measured = (own?.toLowerCase() as DepthUnit | undefined) ?? unit;
+  if (measured === OPEN_UNIT) return `${text} ${OPEN_UNIT}`;
+  const factor = CENTIMETRES[measured];
   if (factor <= 1 && twoReadings(digits) !== undefined) return undefined;
   // What the multiplication adds behind the ninth digit is noise: 0.285 m are 28.5 cm.
-  return String(Math.round(Number((Number(digits.replace(',', '.')) * factor).toPrecision(12))));
+  const centimetres = Number((Number(digits.replace(',', '.')) * factor).toPrecision(12));
+  return Math.round(centimetres) === 0 && centimetres !== 0 ? `${digits} ${measured}` : String(Math.round(centimetres));
 }
 
 /** A name that does not tell by itself which part is the surname → `Surname, Given name`. All else stays for the reader. */

@@ -1,3 +1,4 @@
+import { localDate } from '../base/clock.ts';
 import { isRealDate } from '../find/read-date.ts';
 
 /** `d.m.yyyy` and its like: the parts of a day with what stands between them. A day of a spreadsheet is a number. */
@@ -22,8 +23,15 @@ export function isDateForm(form: string): boolean {
   return kinds === 'dmy' && !/[a-z0-9]/.test(form.replace(PART, ''));
 }
 
-/** A day as YYYY-MM-DD; a time behind it is left out. Undefined where the text is not of this form, or no day of the calendar. */
+/** A moment with its zone: what devices write. */
+const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/;
+
+/** A day as YYYY-MM-DD; a time behind it is left out, and a moment is the day where this computer is. Undefined where the text is not of this form, or no day of the calendar. */
 export function readDateForm(text: string, form: string): string | undefined {
+  if (MOMENT.test(text.trim())) {
+    const ms = Date.parse(text.trim().replace(',', '.'));
+    return form !== 'yyyy-mm-dd' || Number.isNaN(ms) ? undefined : localDate(ms);
+  }
   const day = text.trim().replace(/[T ]\s*\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/, '');
   if (form === DAY_NUMBER) return dayOfNumber(day);
   const match = patternOf(form).exec(day);

@@ -2,6 +2,7 @@ import type { ColumnName } from '../find/column-names.ts';
 import { FIELDS } from '../find/fields.ts';
 import { editDistance } from '../text/edit-distance.ts';
 import { foldName } from '../text/names.ts';
+import { DEPTH_UNITS, type DepthUnit } from './column-rule.ts';
 
 /** How museums call the columns that are no single element; those that are have it in their rows of {@link FIELDS}. */
 const NAMES: Readonly<Partial<Record<ColumnName, string>>> = {
@@ -9,14 +10,23 @@ const NAMES: Readonly<Partial<Record<ColumnName, string>>> = {
     'inventarni cislo, inv cislo, inv c, ic, i c, inv, cislo nalezu, c nalezu, nalez cislo, nalez c, cislo, c, poradove cislo, por c, ' +
     'prirustkove cislo, prir c, pr c, cislo sacku, c sacku, sacek, id, id nalezu, kod, oznaceni, signatura, ' +
     'inventory number, inv no, inventory no, catalogue number, catalog no, cat no, accession no, ' +
-    'accession number, object id, object number, find id, find no, find number, bag no, number, no, nr',
+    'accession number, object id, object number, find id, find no, find number, bag no, number, no, nr, name',
   wkt: 'wkt, gps, souradnice, souradnice gps, gps souradnice, coordinates, position, geometrie, geometry, point, ' + 'bod',
   photos: 'foto, fotografie, fotky, fotka, fotodokumentace, snimek, snimky, obr, obrazek, photo, photos, image, ' + 'picture',
   ...Object.fromEntries(FIELDS.map(({ name, called }) => [name, called ?? name.replaceAll('_', ' ')])),
 };
 
-/** Words that say what a number is measured in, and no more. */
-const UNIT_WORDS = new Set(['m', 'cm', 'mm', 'dm', 'v', 'in']);
+/** What stands before "metr" and "metre" in the words for a unit. */
+const UNIT_PREFIXES: Readonly<Record<string, DepthUnit>> = { mili: 'mm', milli: 'mm', centi: 'cm', deci: 'dm', '': 'm' };
+
+/** The unit that a word of a header names: `cm`, `metrech`, `millimetres`. */
+export function unitNamed(word: string): DepthUnit | undefined {
+  const [, prefix] = /^(|mili|milli|centi|deci)met(?:r(?:y|u|em|ech|ove)?|(?:er|re)s?)$/.exec(word) ?? [];
+  return prefix === undefined ? DEPTH_UNITS.find((unit) => unit === word) : UNIT_PREFIXES[prefix];
+}
+
+/** Words before a unit, which say no more than it does. */
+const UNIT_LINKS = new Set(['v', 've', 'in']);
 
 export type NameFit = { readonly score: number; readonly like: string };
 
@@ -38,21 +48,27 @@ function wordsOf(header: string): string[] {
   const all = foldName(header)
     .split('_')
     .filter((word) => word !== '');
-  const meaningful = all.filter((word, index) => index === 0 || !UNIT_WORDS.has(word));
+  const meaningful = all.filter((word, index) => index === 0 || !(UNIT_LINKS.has(word) || unitNamed(word) !== undefined));
   return meaningful.length === 0 ? all : meaningful;
 }
 
 /** An abbreviation begins the word that it stands for; what is left over counts against it. */
 function fitOf(own: readonly string[], name: readonly string[]): number {
   if (own.join(' ') === name.join(' ')) return 1;
-  const begins = own.length === name.length && own.every((word, index) => isBeginning(word, name[index] ?? ''));
+  // One letter alone begins too many words.
+  const begins =
+    own.join('').length > 1 && own.length === name.length && own.every((word, index) => isBeginning(word, name[index] ?? ''));
   if (begins) return 0.85;
   const shared = name.filter((word) => own.includes(word)).length;
   // `datum zápisu` names a date, but not the one of the find.
-  if (shared === name.length && (name[0]?.length ?? 0) > 2) return Math.max(0.5, 0.85 - 0.15 * (own.length - shared));
+  if (shared === name.length && ((name[0]?.length ?? 0) > 2 || COUNT_WORDS.includes(name[0] ?? '')))
+    return Math.max(0.5, 0.85 - 0.15 * (own.length - shared));
   const [first = ''] = own;
   return own.length === 1 && name.length === 1 && isTypingError(first, name[0] ?? '') ? 0.75 : 0;
 }
+
+/** Short, and yet no other word. */
+const COUNT_WORDS = ['ks', 'pcs'];
 
 function isBeginning(word: string, whole: string): boolean {
   return word === whole || (word !== '' && whole.startsWith(word));

@@ -1,5 +1,6 @@
 import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
 import { cmd, isMessage, type Message, msg } from '../base/message.ts';
+import { meaningOfColumn } from '../find/column-names.ts';
 import { FIELDS } from '../find/fields.ts';
 import type { LookupTerm, TermCandidate, TermLookup } from '../find/lookup.ts';
 import { mappingConflictMessage } from '../find/resolve-reference.ts';
@@ -43,8 +44,12 @@ const NO = new Set(['', 'no', 'n', 'ne', 'false', '0', '?']);
 /** Identifiers mean what the service says that they mean. */
 const IDENTIFIER = /^(?:HES|ORG|OS|ruian)-\d+$/i;
 
-/** The rows of a mapping, as far as they can be read; two confirmed rows that contradict each other both count for nothing. */
-export function readMapping(table: Table): Mapping {
+/**
+ * The rows of a mapping, as far as they can be read; two confirmed rows that contradict each other both count for nothing. A row that
+ * names neither set nor entry proposes nothing, and is passed over.
+ * @param anySet the set of a row that names an entry alone
+ */
+export function readMapping(table: Table, anySet?: string): Mapping {
   const columns = columnsOf(table);
   const issues: Issue[] = [...table.issues.filter(({ rule }) => rule !== 'table-no-rows')];
   const known = MAPPING_COLUMNS.join(', ');
@@ -55,7 +60,8 @@ export function readMapping(table: Table): Mapping {
   }
   if (hasErrors(issues)) return { file: table.file, rows: [], issues };
   const rows = Array.from(table.rows).flatMap((row) => {
-    const read = readRow(row, columns);
+    const read = readRow(row, columns, anySet);
+    if (read === undefined) return [];
     if (!isMessage(read)) return [read];
     issues.push(errorIssue('mapping-row', read, { file: table.file, row: row.row }));
     return [];
@@ -74,12 +80,18 @@ function columnsOf(table: Table): Map<MappingColumn, number> {
 }
 
 /** @returns what is wrong, where the row cannot be used */
-function readRow({ row, cells }: TableRow, columns: ReadonlyMap<MappingColumn, number>): MappingRow | Message {
+function readRow(
+  { row, cells }: TableRow,
+  columns: ReadonlyMap<MappingColumn, number>,
+  anySet: string | undefined,
+): MappingRow | Message | undefined {
   const cell = (name: MappingColumn): string => (cells[columns.get(name) ?? -1] ?? '').trim();
   const named = cell('set');
-  const set = setNamed(named);
   const term = cell('term');
   const said = cell('confirmed').toLowerCase();
+  const isEmpty = cell('id') === '' && cell('label') === '';
+  if (named === '' && isEmpty && NO.has(said)) return undefined;
+  const set = named === '' ? anySet : setNamed(named);
   if (set === undefined) {
     return msg`"${named}" is no set of the harvesting interface and no element of a find. Write heslo:obdobi or obdobi.`;
   }
@@ -108,10 +120,14 @@ function withoutContradictions(file: string, rows: readonly MappingRow[], issues
     first.set(key, other ?? row);
     if (other === undefined || (other.id === row.id && other.label === row.label)) continue;
     contradictory.add(key);
-    const message = msg`Rows ${other.row} and ${row.row} map "${row.term}" to different entries. Keep one of them; neither counts.`;
-    issues.push(errorIssue('mapping-twice', message, { file, row: row.row }));
+    issues.push(contradictionIssue(row.term, other.row, row.row).with({ file, row: row.row }));
   }
   return rows.filter((row) => !contradictory.has(keyOf(row.set, row.term)));
+}
+
+export function contradictionIssue(term: string, first: number, second: number): Issue {
+  const message = msg`Rows ${first} and ${second} map "${term}" to different entries. Keep one of them; neither counts.`;
+  return errorIssue('mapping-twice', message);
 }
 
 /** Terms are the same whatever their case and white space; accents tell words apart. */
@@ -178,7 +194,10 @@ export type OwnTerm = { readonly row: number; readonly term: string; readonly se
  */
 export function readOwnTerms(table: Table): { readonly terms: readonly OwnTerm[]; readonly issues: readonly Issue[] } {
   const columns = columnsOf(table);
-  const issues: Issue[] = [...table.issues];
+  const [only = '', another] = table.header;
+  // Of one column, the first line is a term like the others unless it is the name of one.
+  const isList = another === undefined && only !== '' && columns.size === 0 && meaningOfColumn(only) === undefined;
+  const issues: Issue[] = table.issues.filter(({ rule }) => !isList || rule !== 'table-no-rows');
   const [termAt, setAt] = [columns.get('term') ?? (table.header.length === 1 ? 0 : undefined), columns.get('set')];
   if (termAt === undefined) {
     const known = table.header.join(', ');
@@ -186,6 +205,7 @@ export function readOwnTerms(table: Table): { readonly terms: readonly OwnTerm[]
     return { terms: [], issues: [...issues, errorIssue('list-column', message, { file: table.file, row: 1 })] };
   }
   const terms = new Map<string, OwnTerm>();
+  if (isList) terms.set(keyOf('', only.trim()), { row: table.headerRow ?? 1, term: only.trim() });
   for (const { row, cells } of table.rows) {
     const term = (cells[termAt] ?? '').trim();
     const named = setAt === undefined ? '' : (cells[setAt] ?? '').trim();

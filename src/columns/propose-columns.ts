@@ -1,13 +1,17 @@
-import { type Message, msg } from '../base/message.ts';
+import { msgid } from '../base/language.ts';
+import { type Message, msg, nmsg } from '../base/message.ts';
 import type { ColumnName } from '../find/column-names.ts';
 import type { Table } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
 import { type Candidate, candidatesOf, type Knowledge } from './candidates.ts';
 import { type ColumnProfile, profileColumns, shareOf } from './column-profile.ts';
-import type { ColumnMap, ColumnRule } from './column-rule.ts';
+import { type ColumnMap, type ColumnRule, JOINED, LABELLED, OPEN_UNIT } from './column-rule.ts';
+import { isWrittenByPas } from './columns.ts';
+import { judgedKey, likelyKey } from './propose-key.ts';
 import { type PointProposal, proposePoint } from './propose-points.ts';
 import { NUMBER_COLUMNS } from './read-numbers.ts';
 import type { Setting } from './settings.ts';
+import { axisShape } from './value-shapes.ts';
 
 /** What a column is taken for, and why. */
 export type ColumnProposal = {
@@ -16,9 +20,16 @@ export type ColumnProposal = {
   readonly reasons: readonly Message[];
   /** Why a person should look at it. */
   readonly doubt?: Message;
+  /** No element is like it: what it says is kept in the note. */
+  readonly isLeftOver?: boolean;
 };
 
 type FixedProposal = { readonly element: ColumnName; readonly text: string; readonly reasons: readonly Message[] };
+
+/** Whether the doubt is a question that the table does not answer. */
+export function isOpen({ rule }: ColumnProposal): boolean {
+  return rule.kind === 'read' && rule.unit === OPEN_UNIT;
+}
 
 /** How a strange table may be read. */
 export type TableProposal = {
@@ -47,15 +58,21 @@ export function proposeColumns(table: Table, given: readonly Setting[], knowledg
     free.map((profile) => ({ profile, candidates: candidatesOf(profile, knowledge) })),
     new Set<ColumnName>(point === undefined ? [] : ['wkt', 'lon', 'lat', 'geom_x', 'geom_y']),
   );
-  const key = [...chosen.values()].some(({ element }) => element === 'local_id') ? undefined : likelyKey(free, chosen);
-  if (key !== undefined) chosen.set(...key);
+  const key = [...chosen].find(([, { element }]) => element === 'local_id') ?? likelyKey(free, chosen);
+  const keyProfile = profiles[key?.[0] ?? -1];
+  if (key !== undefined && keyProfile !== undefined) chosen.set(key[0], judgedKey(table, keyProfile, key[1]));
   const columns = profiles.map((profile): ColumnProposal => {
     const axis = ofPoint.get(profile.index);
     if (axis !== undefined) return { profile, rule: axis.rule, reasons: axis.reasons };
     const candidate = chosen.get(profile.index);
-    if (candidate === undefined) return { profile, rule: { kind: 'ignored' }, reasons: [whyIgnored(profile)] };
+    if (candidate === undefined) return leftOver(profile);
     const { rule, reasons, doubt } = candidate;
-    return { profile, rule, reasons, ...(doubt === undefined ? {} : { doubt }) };
+    return {
+      profile,
+      rule,
+      reasons,
+      ...(doubt === undefined ? {} : { doubt }),
+    };
   });
   const read = new Set(columns.flatMap(({ rule }) => (rule.kind === 'read' ? [rule.element] : [])));
   const fixed = [
@@ -108,7 +125,7 @@ export function undecidedOf({ columns, fixed, hasPoints }: Omit<TableProposal, '
   return NEEDED.filter((element) => !decided.has(element));
 }
 
-/** The best pairs of column and element first; an element has one column, and a column one element. */
+/** The best pairs of column and element first; a column has one element, and an element one column unless it joins several. */
 function assign(
   open: readonly { readonly profile: ColumnProfile; readonly candidates: readonly Candidate[] }[],
   taken: Set<ColumnName>,
@@ -116,27 +133,15 @@ function assign(
   const chosen = new Map<number, Candidate>();
   const pairs = open.flatMap(({ profile, candidates }) => candidates.map((candidate) => ({ index: profile.index, candidate })));
   for (const { index, candidate } of pairs.sort((a, b) => b.candidate.score - a.candidate.score || a.index - b.index)) {
-    if (chosen.has(index) || taken.has(candidate.element)) continue;
-    chosen.set(index, candidate);
-    taken.add(candidate.element);
+    const { element, rule } = candidate;
+    const isAnother = taken.has(element);
+    if (chosen.has(index) || (isAnother && !JOINED.includes(element))) continue;
+    const label = open.find(({ profile }) => profile.index === index)?.profile.header ?? '';
+    const isLabelled = isAnother && LABELLED.includes(element);
+    chosen.set(index, isLabelled ? { ...candidate, rule: { ...rule, label } } : candidate);
+    taken.add(element);
   }
   return chosen;
-}
-
-/** Without a number of its own, a find whose row is edited later would be another find. */
-function likelyKey(free: readonly ColumnProfile[], chosen: ReadonlyMap<number, Candidate>): [number, Candidate] | undefined {
-  const profile = free.find(
-    ({ index, unique, filled, rowCount, values }) =>
-      unique &&
-      rowCount > 1 &&
-      filled === rowCount &&
-      !chosen.has(index) &&
-      [...values.keys()].every((text) => /^(?=.*\d).{1,30}$/.test(text)),
-  );
-  if (profile === undefined) return undefined;
-  const reasons = [msg`every row has one, and no two are the same`];
-  const doubt = msg`no column is called a number of the find; is this one?`;
-  return [profile.index, { element: 'local_id', score: 0, rule: { kind: 'read', element: 'local_id' }, reasons, doubt }];
 }
 
 function defaultsFor(point: PointProposal | undefined, read: ReadonlySet<ColumnName>): FixedProposal[] {
@@ -151,10 +156,18 @@ function isDerived(profile: ColumnProfile | undefined): boolean {
   return profile !== undefined && DERIVED.includes(foldName(profile.header));
 }
 
-function whyIgnored(profile: ColumnProfile): Message {
-  if (profile.filled === 0) return msg`the column is empty`;
-  if (isDerived(profile)) return msg`the service finds it out from the point`;
-  return msg`like no element; to keep it, say poznamka`;
+/** A column that no element is like: its values are counted, and kept in the note unless they have no place there. */
+function leftOver(profile: ColumnProfile): ColumnProposal {
+  const { filled: count, key } = profile;
+  const ignored = (why: Message): ColumnProposal => ({ profile, rule: { kind: 'ignored' }, reasons: [why] });
+  if (count === 0) return ignored(msg`the column is empty`);
+  const values = nmsg(msgid`${count} value`, msgid`${count} values`, count);
+  if (isDerived(profile)) return ignored(msg`${values}; the service finds it out from the point`);
+  if (isWrittenByPas(profile.header)) return ignored(msg`${values}; pas writes this column itself`);
+  if (axisShape(profile) !== undefined)
+    return ignored(msg`${values}; coordinates, which have no place in a note that others may read`);
+  const reasons = [msg`${values}, like no element: kept in the note`];
+  return { profile, rule: { kind: 'read', element: 'poznamka', label: key }, reasons, isLeftOver: true };
 }
 
 /** The map that the proposal comes to. */

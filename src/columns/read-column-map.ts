@@ -6,7 +6,7 @@ import { ANGLE_PARTS, type AnglePart } from '../place/read-degrees.ts';
 import { readToml, type TomlTable, tomlScalar, tomlString } from '../store/toml.ts';
 import { alternatives } from '../text/enumeration.ts';
 import { foldName, nearestNames } from '../text/names.ts';
-import { type ColumnMap, type ColumnRule, DEPTH_UNITS, JOINED, keyForm, type ReadColumn } from './column-rule.ts';
+import { type ColumnMap, type ColumnRule, DEPTH_UNITS, JOINED, keyForm, LABELLED, type ReadColumn } from './column-rule.ts';
 import { isDateForm } from './date-form.ts';
 import type { Setting } from './settings.ts';
 
@@ -19,7 +19,8 @@ const OPTIONS: Readonly<Record<string, { readonly of: readonly ColumnName[]; rea
   sign: { of: ['geom_x', 'geom_y'], choices: ['minus'] },
   part: { of: ['lon', 'lat', 'geom_x', 'geom_y'], choices: ANGLE_PARTS },
   form: { of: ['wkt'], choices: ['position'] },
-  label: { of: JOINED },
+  label: { of: LABELLED },
+  prefix: { of: ['local_id'] },
   separator: { of: ['photos'] },
 };
 

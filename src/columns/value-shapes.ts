@@ -21,8 +21,10 @@ const FORMS = [
 
 type DateShape = {
   readonly form: string;
-  /** Of the rows that say something. */
+  /** Those of the form, of the rows that say something. */
   readonly share: number;
+  /** Days and years in any form that is read. */
+  readonly readable: number;
   /** Nothing tells the day from the month. */
   readonly ambiguous: boolean;
   /** Years alone, for which there is no day. */
@@ -30,14 +32,17 @@ type DateShape = {
 };
 
 /** The form that most of the texts have. */
-export function dateShape(profile: ColumnProfile): DateShape | undefined {
+export function dateShape(profile: ColumnProfile): DateShape {
   const years = shareOf(profile, isYear);
   const found = FORMS.map((form) => ({ form, share: shareOf(profile, (text) => readDateForm(text, form) !== undefined) }));
   const best = found.reduce((one, other) => (other.share > one.share ? other : one));
   const rival = best.form === 'd/m/yyyy' ? found.find(({ form }) => form === 'm/d/yyyy') : undefined;
   const isDay = (text: string): boolean => readDateForm(text, best.form) !== undefined || isReadable(readDate(text));
-  if (shareOf(profile, isDay) + years < 0.6) return numbersOfDays(profile);
-  return { form: best.share === 0 ? 'd.m.yyyy' : best.form, share: best.share, ambiguous: rival?.share === best.share, years };
+  const readable = shareOf(profile, isDay) + years;
+  const numbers = readable < 0.6 ? numbersOfDays(profile) : undefined;
+  if (numbers !== undefined) return numbers;
+  const ambiguous = best.share > 0 && rival?.share === best.share;
+  return { form: best.share === 0 ? 'd.m.yyyy' : best.form, share: best.share, readable, ambiguous, years };
 }
 
 function isYear(text: string): boolean {
@@ -47,7 +52,7 @@ function isYear(text: string): boolean {
 /** 20 000 to 60 000 are days from 1954 to 2064. */
 function numbersOfDays(profile: ColumnProfile): DateShape | undefined {
   const share = shareOf(profile, (text) => /^[2-5]\d{4}$/.test(text) && readDateForm(text, DAY_NUMBER) !== undefined);
-  return share < 0.9 ? undefined : { form: DAY_NUMBER, share, ambiguous: false, years: 0 };
+  return share < 0.9 ? undefined : { form: DAY_NUMBER, share, readable: share, ambiguous: false, years: 0 };
 }
 
 export function numberOf(text: string): number | undefined {
@@ -55,16 +60,20 @@ export function numberOf(text: string): number | undefined {
   return isReadable(reading) ? Number(reading.value) : undefined;
 }
 
-type NumberShape = { readonly share: number; readonly least: number; readonly most: number; readonly fractions: boolean };
+export type NumberShape = { readonly share: number; readonly least: number; readonly most: number; readonly fractions: boolean };
 
-export function numberShape(profile: ColumnProfile): NumberShape {
-  const numbers = [...profile.values.keys()].map(numberOf).filter((value) => value !== undefined);
-  return {
-    share: shareOf(profile, (text) => numberOf(text) !== undefined),
-    least: Math.min(...numbers),
-    most: Math.max(...numbers),
-    fractions: numbers.some((value) => !Number.isInteger(value)),
-  };
+/** @param values texts with the number of rows that have them */
+export function numberShape(values: readonly (readonly [string, number])[]): NumberShape {
+  let [rows, all, least, most, fractions] = [0, 0, Infinity, -Infinity, false];
+  for (const [text, count] of values) {
+    all += count;
+    const value = numberOf(text);
+    if (value === undefined) continue;
+    rows += count;
+    [least, most] = [Math.min(least, value), Math.max(most, value)];
+    fractions ||= !Number.isInteger(value);
+  }
+  return { share: all === 0 ? 0 : rows / all, least, most, fractions };
 }
 
 /** The axes of the two systems have ranges that do not meet, so that a number says what it is. */

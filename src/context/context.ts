@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../base/clock.ts';
 import { t } from '../base/language.ts';
 import { addToCommands } from '../base/message.ts';
 import { shellWord } from '../base/shell-word.ts';
+import { labelAndName } from '../flows/finds/find-texts.ts';
 import type { Connections } from '../http/send.ts';
 import { machineId, type System, thisSystem } from '../outbox/machine-id.ts';
 import type { Binding, Outbox } from '../outbox/open-outbox.ts';
@@ -12,6 +13,7 @@ import { keepPrivate } from '../store/folder.ts';
 import { systemKeyring } from '../store/keyring.ts';
 import { openSecrets, ownerOf, type SecretStore } from '../store/secrets.ts';
 import { learnWidths } from '../text/width.ts';
+import { nameElements } from '../ui/issues.ts';
 import type { Prompt } from '../ui/prompt.ts';
 import { makeTerminal, type Streams, type Terminal } from '../ui/terminal.ts';
 import type { VocabularyStore } from '../vocabulary/vocabulary-store.ts';
@@ -126,6 +128,7 @@ export function makeContext(world: World, options: GlobalOptions): Context {
   if (world.fixed === undefined) {
     const flag = once(() => profileFlag(readConfig, environment, profile));
     addToCommands(flag);
+    nameElements(labelAndName);
   }
   const base = { ...world, environment, clock, random, places, terminal, config: readConfig, profile, onClose };
   const outboxes = outboxAccess({ ...base, fixed, machine: once(() => machineId(system)), system, holder });

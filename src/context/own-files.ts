@@ -1,43 +1,74 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { UsageError } from '../base/errors.ts';
-import { placeText } from '../base/issue.ts';
+import { join, resolve } from 'node:path';
+import { ConfigError, FileError, UsageError } from '../base/errors.ts';
+import { errorIssue, placeText } from '../base/issue.ts';
 import { t } from '../base/language.ts';
-import { cmd } from '../base/message.ts';
+import { cmd, joined, msg } from '../base/message.ts';
 import { type Mapping, type MappingRow, mappingText, readMapping } from '../columns/mapping.ts';
 import { writePrivateFile } from '../store/files.ts';
+import { waitForLockFile } from '../store/lock-file.ts';
 import { writeOutputFile, writeToReader } from '../store/output-file.ts';
 import { parseTable } from '../tables/csv-table.ts';
 import { readHeaderRows } from '../tables/header-row.ts';
 import { readAtMost, readInputFile } from '../tables/input-file.ts';
 import { readTable, readTableBytes } from '../tables/read-table.ts';
 import type { Table } from '../tables/table.ts';
+import { inUtf8 } from '../tables/text-encoding.ts';
 import type { Context } from './context.ts';
 
+/** The museum's own terms; none where there is no file yet. A file that is no table has no terms, and an issue says so. */
+export async function readMappingFile({ places: { mappingFile: file } }: Context): Promise<Mapping> {
+  if (!existsSync(file)) return { file, rows: [], issues: [] };
+  try {
+    const { text, issues } = await inUtf8(file, readFileSync(file));
+    const mapping = readMapping(parseTable(file, text));
+    return { ...mapping, issues: [...issues, ...mapping.issues] };
+  } catch (thrown) {
+    if (!(thrown instanceof FileError)) throw thrown;
+    const advice = msg`Save it as CSV in UTF-8, or put it away: none of your own terms counts until then.`;
+    return { file, rows: [], issues: [errorIssue('mapping-file', joined([thrown.message, advice], ' '), { file })] };
+  }
+}
+
+const MAX_TRIES = 400;
+
 /**
- * The museum's own terms; none where there is no file yet.
- * @throws FileError where the file is no table
+ * Changes the mapping as it is on disk at this moment, so that two commands at once lose nothing of one another.
+ * @param change the rows that are to be there, with whatever else is told of it
+ * @throws UsageError where a row cannot be read
  */
-export function readMappingFile({ places: { mappingFile } }: Context): Mapping {
-  if (!existsSync(mappingFile)) return { file: mappingFile, rows: [], issues: [] };
-  return readMapping(parseTable(mappingFile, readFileSync(mappingFile)));
+export async function changeMappingFile<Change extends { readonly rows: readonly Omit<MappingRow, 'row'>[] }>(
+  context: Context,
+  change: (mapping: Mapping) => Change,
+): Promise<Change> {
+  const { home, mappingFile } = context.places;
+  const path = join(home, '.mapping.lock');
+  const lock = waitForLockFile(path, context.clock, MAX_TRIES);
+  if (lock === undefined) {
+    throw new ConfigError(t`${path}: another pas is changing the mapping.`, { hint: t`Run the command again.` });
+  }
+  try {
+    const before = await readMappingToChange(context);
+    const changed = change(before);
+    const text = mappingText(changed.rows);
+    if (text !== mappingText(before.rows)) writePrivateFile(mappingFile, text);
+    return changed;
+  } finally {
+    lock.release();
+  }
 }
 
 /**
  * The same for changing: what cannot be read would be lost when the file is written anew.
  * @throws UsageError where a row cannot be read
  */
-export function readMappingToChange(context: Context): Mapping {
-  const mapping = readMappingFile(context);
-  const [first] = mapping.issues;
+async function readMappingToChange(context: Context): Promise<Mapping> {
+  const mapping = await readMappingFile(context);
+  const first = mapping.issues.find(({ severity }) => severity === 'error');
   if (first === undefined) return mapping;
   throw new UsageError(`${placeText(first.with({ file: mapping.file }))}: ${first.message}`, {
     hint: t`Mend the file; \`${cmd`pas vocab map check`}\` lists all that is wrong with it.`,
   });
-}
-
-export function writeMappingFile({ places }: Context, rows: readonly Omit<MappingRow, 'row'>[]): void {
-  writePrivateFile(places.mappingFile, mappingText(rows));
 }
 
 /** The same rows into another file, or to stdout. */

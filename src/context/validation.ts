@@ -24,7 +24,7 @@ export async function openValidationContext(context: Context) {
   const profile = context.profile();
   const schema = await openFindSchema(documentProfileOf(profile), ownSchemaReader(context));
   const lookups = await openLookups(context);
-  const lookupTerm = withMapping(lookups.lookupTerm, readMappingFile(context));
+  const lookupTerm = withMapping(lookups.lookupTerm, await readMappingFile(context));
   const account = knownAccount(await context.outbox());
   const who = account === undefined ? {} : { role: account.role, organisation: account.organisation };
   return { schema, ...lookups, lookupTerm, today: localDate(context.clock.now()), ...who };
@@ -112,7 +112,7 @@ export async function addingSources(context: Context, flags: KeepingFlags = {}):
 /** What entries of vocabularies are offered from, in lines as long as the terminal's. */
 export async function offerSources(context: Context) {
   const vocabulary = (await context.vocabulary()).source(context.profile().oaiBase ?? '');
-  return { vocabulary, mapping: readMappingFile(context), columns: context.streams.stderr.columns ?? 80 };
+  return { vocabulary, mapping: await readMappingFile(context), columns: context.streams.stderr.columns ?? 80 };
 }
 
 export type KeepingFlags = { readonly link?: boolean; readonly stripGps?: boolean };

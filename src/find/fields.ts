@@ -143,7 +143,8 @@ const ROWS = [
     gloss: msg`date of the find`,
     called:
       'datum nalezu, datum, dat nalezu, dat, dat nal, den nalezu, nalezeno, nalezeno dne, dne, rok nalezu, ' +
-      'rok, kdy, kdy nalezeno, kdy nalezen, when, when found, date found, found on, date, find date, date of find, date of discovery, year, year found',
+      'rok, kdy, kdy nalezeno, kdy nalezen, when, when found, date found, found on, date, find date, date of find, date of discovery, year, year found, ' +
+      'time, timestamp, cas, datum a cas',
     ask: { at: 40, title: msg`Date of the find`, when: 'frame', stays: 'carried' },
     report: { at: 50, label: msg`Found on` },
   },
@@ -209,7 +210,7 @@ const ROWS = [
     gloss: msg`description of the place`,
     called:
       'lokalizace, lok, lokalita, poloha, kde, kde nalezeno, where, misto nalezu, misto, nazev lokality, trat, nalezova situace, ' +
-      'nal misto, location, site, findspot, find spot, place, locality, provenance',
+      'nal misto, popis mista, popis lokality, popis polohy, popis naleziste, location, site, findspot, find spot, place, locality, provenance',
     ask: { at: 110, title: msg`Place in words`, when: 'find', stays: 'carried' },
     report: { at: 110, label: msg`Place`, shape: 'double' },
   },

@@ -14,7 +14,14 @@ export type TermLookup =
   /** `isOwn`: a mapping of the user's says so. */
   | { readonly kind: 'found'; readonly term: TermCandidate; readonly isOwn?: true }
   | { readonly kind: 'ambiguous'; readonly candidates: readonly TermCandidate[] }
-  | { readonly kind: 'unknown'; readonly nearest: readonly TermCandidate[] }
+  | {
+      readonly kind: 'unknown';
+      readonly nearest: readonly TermCandidate[];
+      /** The set is so small that `nearest` is all of it. */
+      readonly isAll?: true;
+      /** Entries of other sets that are called so. */
+      readonly elsewhere?: readonly TermCandidate[];
+    }
   /** The identifier exists, but in another vocabulary, or was deleted. */
   | { readonly kind: 'wrong-set'; readonly term: TermCandidate }
   | { readonly kind: 'deleted'; readonly term: TermCandidate }

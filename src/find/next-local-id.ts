@@ -7,7 +7,7 @@ type Run = { readonly start: number; readonly digits: string };
  * @param isTaken whether a find has this number already
  */
 export function nextLocalId(latest: readonly string[], isTaken: (id: string) => boolean): string {
-  const [last, before] = latest.filter((id) => !/^row-[0-9a-f]{16}/.test(id));
+  const [last, before] = latest.filter((id) => !isMadeByProgram(id));
   if (last === undefined) return FIRST;
   const runs = runsOf(last);
   const run = countingRun(last, before, runs) ?? runs.at(-1);
@@ -18,6 +18,11 @@ export function nextLocalId(latest: readonly string[], isTaken: (id: string) => 
 }
 
 const FIRST = '001';
+
+/** The digest of a row, and the UUID of a filled form: no numbers to count on from. */
+export function isMadeByProgram(id: string): boolean {
+  return /^row-[0-9a-f]{16}|[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}/i.test(id);
+}
 
 function firstFree(nameOf: (number: number) => string, from: number, isTaken: (id: string) => boolean): string {
   for (let number = from; ; number++) if (!isTaken(nameOf(number))) return nameOf(number);

@@ -1,6 +1,7 @@
 import { cmd, type Message, msg } from '../base/message.ts';
 import { type Reading, unreadable } from '../text/reading.ts';
 import type { Reference } from './field.ts';
+import { FIELDS } from './fields.ts';
 import type { LookupTerm, TermCandidate, TermLookup } from './lookup.ts';
 
 /** `HES-000312`, `ORG-000091`, `OS-001507`. */
@@ -37,7 +38,7 @@ export function resolveTerm(set: string, cell: string, lookupTerm: LookupTerm): 
     case 'ambiguous':
       return unreadable('term-ambiguous', ambiguousMessage(found.candidates, set, cell));
     case 'unknown':
-      return unreadable('term-unknown', unknownMessage(found.nearest, set, cell));
+      return unreadable('term-unknown', unknownMessage(found, set, cell));
     case 'wrong-set':
       return unreadable('term-wrong-set', wrongSetMessage(found.term, set));
     case 'deleted':
@@ -74,14 +75,20 @@ function ambiguousMessage(candidates: readonly TermCandidate[], set: string, cel
   return msg`"${cell}" can mean several entries of ${set}: ${named}. Write the identifier of the right one.`;
 }
 
-function unknownMessage(nearest: readonly TermCandidate[], set: string, cell: string): Message {
-  const advice = nearestAdvice(set, cell, nearest);
-  return msg`Nothing in ${set} is called "${cell}". ${advice}`;
+type UnknownTerm = Extract<TermLookup, { kind: 'unknown' }>;
+
+function unknownMessage(found: UnknownTerm, set: string, cell: string): Message {
+  const advice = nearestAdvice(set, found);
+  const other = found.elsewhere?.find(({ setSpec }) => FIELDS.some((field) => field.set === setSpec));
+  return other === undefined
+    ? msg`Nothing in ${set} is called "${cell}". ${advice}`
+    : msg`"${cell}" is an entry of ${other.setSpec}, but none of ${set}. ${advice}`;
 }
 
-export function nearestAdvice(set: string, cell: string, nearest: readonly TermCandidate[]): Message {
+export function nearestAdvice(set: string, { nearest, isAll }: UnknownTerm): Message {
   const named = namedTerms(nearest);
-  return nearest.length > 0 ? msg`Nearest: ${named}.` : msg`Look with: ${cmd`pas vocab search ${cell} --set ${set}`}`;
+  if (isAll === true) return msg`There are: ${named}.`;
+  return nearest.length > 0 ? msg`Nearest: ${named}.` : msg`All are shown by ${cmd`pas vocab list ${set}`}.`;
 }
 
 function notHarvestedMessage(set: string, cell: string): Message {

@@ -128,7 +128,7 @@ function vocabularyMembership(elements: FindElements, { lookupTerm }: RuleContex
     .flatMap(({ field, reference }) => memberOfSet(field, reference, lookupTerm));
 }
 
-function memberOfSet({ name, set }: Field, { id, text }: Reference, lookupTerm: LookupTerm): Finding[] {
+function memberOfSet({ name, set }: Field, { id }: Reference, lookupTerm: LookupTerm): Finding[] {
   if (set === undefined) return [];
   const found = lookupTerm(set, id);
   switch (found.kind) {
@@ -141,7 +141,7 @@ function memberOfSet({ name, set }: Field, { id, text }: Reference, lookupTerm: 
     case 'deleted':
       return [{ element: name, message: deletedMessage(found.term, set) }];
     case 'unknown': {
-      const nearest = nearestAdvice(set, text || id, found.nearest);
+      const nearest = nearestAdvice(set, found);
       return [{ element: name, message: msg`${set} has no ${id}. ${nearest} If it is new, run ${cmd`pas harvest-vocab`}.` }];
     }
     case 'mapping-conflict':

@@ -1,4 +1,5 @@
 import { msgid, ngettext, sizeText, spokenLanguage, t } from '../base/language.ts';
+import { compareCzech } from '../text/czech-order.ts';
 import type { Assets } from './assets.ts';
 import { type BriefRow, briefRow, renderBriefTable } from './brief-table.ts';
 import { dayOfMoment, findsText, momentText, sJtskText, wgs84Text, wholeNumber } from './format.ts';
@@ -140,7 +141,7 @@ ${select('state', t`State`, byState)}${select('period', t`Period`, byPeriod)}${s
 }
 
 function select(name: string, label: string, counts: readonly Count[]): Html {
-  const byName = [...counts].sort((a, b) => a.label.localeCompare(b.label));
+  const byName = [...counts].sort((a, b) => compareCzech(a.label, b.label));
   const options = name === 'state' ? counts : byName;
   return html`<label><span>${label}</span><select name="${name}"><option value="*">${t`all`}</option>${options.map(
     ({ key, label: text, count }) => html`<option value="${key}">${text} (${wholeNumber(count)})</option>`,

@@ -8,6 +8,14 @@ const MOST_LISTED = 20;
 const EXAMPLES = 3;
 const ROWS_NAMED = 5;
 
+/** The name of an element as people call it, with the element's own. */
+let elementNamed = (element: string): string => element;
+
+/** Has elements of issues called as people call them. */
+export function nameElements(by: typeof elementNamed): void {
+  elementNamed = by;
+}
+
 /**
  * In the order of rows, one paragraph an issue: where, which element, what is wrong and what to do. Of many, each kind has a line that
  * counts it, and a few of them below.
@@ -39,7 +47,7 @@ export function printIssues(
 
 function paragraph({ color }: Terminal, issue: Issue): string {
   const place = [issue.find, placeText(issue)].filter((part) => part !== undefined && part !== '').join(', ');
-  const element = issue.element === undefined ? '' : color.bold(`${issue.element}: `);
+  const element = issue.element === undefined ? '' : color.bold(`${elementNamed(issue.element)}: `);
   return `${markOf(color, issue)} ${place === '' ? '' : color.dim(`${printable(place)}  `)}${element}${printable(issue.message)}`;
 }
 

@@ -2,6 +2,7 @@ import inquirer from 'inquirer';
 import { InterruptedError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { foldName } from '../text/names.ts';
+import { wrapped } from '../text/wrap.ts';
 
 /** Something to choose. `short` is what stays on the screen; `description` is shown while the offer is the one that Enter takes. */
 export type Offer<T> = { readonly value: T; readonly name: string; readonly short?: string; readonly description?: string };
@@ -33,10 +34,14 @@ export type Prompt = {
 };
 
 const LINES_OF_OFFERS = 9;
+/** What the library writes before a line. */
+const MARGIN = 3;
 
 /** @throws InterruptedError, from every question, on Ctrl-C and where the terminal is closed */
 export function makePrompt(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Prompt {
   const prompt = inquirer.createPromptModule({ input, output });
+  // What the library breaks, it breaks inside words.
+  const inLines = (text: string): string => wrapped(text, (output.columns || 80) - MARGIN);
   const answered = async <A>(asking: Promise<{ readonly answer: A }>): Promise<A> => {
     try {
       return (await asking).answer;
@@ -64,7 +69,7 @@ export function makePrompt(input: NodeJS.ReadStream, output: NodeJS.WriteStream)
               message,
               validate: async (text: string) => {
                 const problem = await problemOf(text);
-                return problem ?? true;
+                return problem === undefined ? true : inLines(problem);
               },
               ...(fallback === undefined ? {} : { default: fallback }),
             },
@@ -76,9 +81,10 @@ export function makePrompt(input: NodeJS.ReadStream, output: NodeJS.WriteStream)
       const values: T[] = [];
       const source = (typed: string | undefined) =>
         offers(typed ?? '').map((offer) => {
-          if ('remark' in offer) return new inquirer.Separator(offer.remark);
-          const { value, ...shown } = offer;
-          return { ...shown, value: values.push(value) - 1 };
+          if ('remark' in offer) return new inquirer.Separator(inLines(offer.remark));
+          const { value, description, ...shown } = offer;
+          const described = description === undefined ? {} : { description: inLines(description) };
+          return { ...shown, ...described, value: values.push(value) - 1 };
         });
       const chosen = await answered(
         prompt([{ type: 'search', name: 'answer', message, source, pageSize: LINES_OF_OFFERS, theme: SEARCH_LOOK }]),

@@ -1,4 +1,5 @@
 import { type BoundingBox, contains, distanceM, metresPerDegree, type Polygon, parsePolygon } from '../place/polygon.ts';
+import { compareCzech } from '../text/czech-order.ts';
 import { type Candidate, candidateOf } from './candidate.ts';
 import { isHarvested } from './harvests.ts';
 import { termsById } from './terms.ts';
@@ -99,7 +100,7 @@ export function namedAreas(vocabulary: Vocabulary, setSpec: string, box: Boundin
     label,
     polygon: boundaryOf(vocabulary, id),
   }));
-  return areas.sort((a, b) => (a.label < b.label ? -1 : Number(a.label > b.label)));
+  return areas.sort((a, b) => compareCzech(a.label, b.label));
 }
 
 /** An area of a set with its boundary, as WKT in WGS 84. */
@@ -107,12 +108,13 @@ export type BoundedArea = { readonly ident: string; readonly label: string; read
 
 /** The harvested areas of a set directly below one of the given ones, by name; those that have a boundary. */
 export function areasBelow(vocabulary: Vocabulary, setSpec: string, superiors: readonly string[]): readonly BoundedArea[] {
-  return vocabulary
+  const areas = vocabulary
     .sql(
       `select terms.ident, terms.label, areas.boundary from terms join areas on areas.term = terms.id
        where terms.source = :source and terms.set_spec = :set and terms.gone is null
          and exists (select 1 from superiors where term = terms.id and superior in (select value from json_each(:superiors)))
-       order by terms.label, terms.ident`,
+       order by terms.ident`,
     )
     .all({ source: vocabulary.source, set: setSpec, superiors: JSON.stringify(superiors) }) as BoundedArea[];
+  return areas.sort((a, b) => compareCzech(a.label, b.label));
 }

@@ -13,7 +13,14 @@ export type Candidate = {
 export type TermAnswer =
   | { readonly kind: 'found'; readonly term: Candidate }
   | { readonly kind: 'ambiguous'; readonly candidates: readonly Candidate[] }
-  | { readonly kind: 'unknown'; readonly nearest: readonly Candidate[] }
+  | {
+      readonly kind: 'unknown';
+      readonly nearest: readonly Candidate[];
+      /** The set is so small that `nearest` is all of it. */
+      readonly isAll?: true;
+      /** Entries of other sets that are called so. */
+      readonly elsewhere?: readonly Candidate[];
+    }
   | { readonly kind: 'wrong-set'; readonly term: Candidate }
   | { readonly kind: 'deleted'; readonly term: Candidate }
   | { readonly kind: 'not-harvested' };

@@ -116,6 +116,20 @@ function readingsOf(word: Word): Reading[] {
 /** A list may have them in any form. */
 const OTHER_WORDS_BY_STEM = new Map(Object.entries(OTHER_WORDS).map(([word, meaning]) => [stemOf(word), meaning]));
 
+/** A beginning of fewer letters stands for too many words. */
+const LEAST_BEGINNING = 4;
+
+/** A typed text as a vocabulary may say it: with the trade's other words replaced, and an abbreviation that stands alone. */
+export function otherWordings(typed: string): string[] {
+  const folded = fold(typed).replace(/\.$/, '');
+  const meant = (word: string): string | undefined =>
+    OTHER_WORDS_BY_STEM.get(stemOf(word)) ??
+    (word.length < LEAST_BEGINNING ? undefined : Object.entries(OTHER_WORDS).find(([own]) => own.startsWith(word))?.[1]);
+  const replaced = folded.replace(/[\p{L}\p{N}]+/gu, (word) => meant(word) ?? word);
+  const abbreviated = Object.hasOwn(ABBREVIATIONS, folded) ? (ABBREVIATIONS[folded] ?? '').split('|') : [];
+  return [...new Set([...(replaced === folded ? [] : [replaced]), ...abbreviated])];
+}
+
 function expanded(meanings: string | undefined, by: Reading['by']): Reading[] {
   return (meanings?.split('|') ?? []).map((meaning) => ({ words: wordsOfName(meaning), text: meaning, by }));
 }

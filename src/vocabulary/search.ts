@@ -1,5 +1,7 @@
+import { compareCzech } from '../text/czech-order.ts';
 import { editDistance } from '../text/edit-distance.ts';
 import { fold, wordsOf } from './fold.ts';
+import { otherWordings } from './own-term.ts';
 import { type StoredWord, similarWords } from './similar-words.ts';
 import type { Term } from './term.ts';
 import { termByIdent, termsById } from './terms.ts';
@@ -29,13 +31,35 @@ const MOST_RANKED = 300;
 /** Further away than this, or half as close as the best, is no help. */
 const LEAST_SCORE = 0.2;
 
+/** How much less a term counts that has another word for the one that was typed. */
+const TRUST_OF_OTHER_WORDS = 0.95;
+
 /**
- * Finds terms by what a person types: accents and case do not matter, words may be begun only, and a letter or two may
- * be wrong. Best first.
+ * Finds terms by what a person types: accents and case do not matter, words may be begun only, a letter or two may
+ * be wrong, and other words of the trade count for those of the vocabulary. Best first.
  */
 export function searchTerms(vocabulary: Vocabulary, typed: string, options: SearchOptions): SearchHit[] {
   const exact = termByIdent(vocabulary, typed.trim());
   if (exact !== undefined) return [{ term: exact, score: 1 }];
+  const best = new Map(searchWords(vocabulary, typed, options).map((hit) => [hit.term.ident, hit]));
+  for (const wording of otherWordings(typed)) {
+    for (const { term, score } of searchWords(vocabulary, wording, options)) {
+      const trusted = TRUST_OF_OTHER_WORDS * score;
+      if (trusted > (best.get(term.ident)?.score ?? 0)) best.set(term.ident, { term, score: trusted });
+    }
+  }
+  return bestOf([...best.values()], options.limit);
+}
+
+function bestOf(hits: readonly SearchHit[], limit: number): SearchHit[] {
+  const least = Math.max(LEAST_SCORE, ...hits.map(({ score }) => score / 2));
+  return hits
+    .filter(({ score }) => score >= least)
+    .sort((a, b) => b.score - a.score || compareCzech(a.term.label, b.term.label) || compare(a.term.ident, b.term.ident))
+    .slice(0, limit);
+}
+
+function searchWords(vocabulary: Vocabulary, typed: string, options: SearchOptions): SearchHit[] {
   const query = fold(typed);
   const words = [...new Set(wordsOf(query))];
   if (words.length === 0) return [];
@@ -61,12 +85,7 @@ export function searchTerms(vocabulary: Vocabulary, typed: string, options: Sear
     const term = terms.get(id);
     return term === undefined ? [] : [{ term, score: scoreOf(term, closeness) }];
   });
-  const alphabet = new Intl.Collator('cs');
-  const least = Math.max(LEAST_SCORE, ...hits.map(({ score }) => score / 2));
-  return hits
-    .filter(({ score }) => score >= least)
-    .sort((a, b) => b.score - a.score || alphabet.compare(a.term.label, b.term.label) || compare(a.term.ident, b.term.ident))
-    .slice(0, options.limit);
+  return bestOf(hits, options.limit);
 }
 
 /** Words that are the typed one, begin with it, contain it, or are a typing error away. */

@@ -1,3 +1,4 @@
+import { compareCzech } from '../text/czech-order.ts';
 import { type Fit, fitOf, type Name, type OwnTerm, type Words } from './fit.ts';
 import { fold } from './fold.ts';
 import { type Likeness, likeness } from './likeness.ts';
@@ -18,7 +19,6 @@ const LEAST_SCORE = 0.45;
 export function makeSuggest(vocabulary: Vocabulary, setSpec: string): Suggest {
   const entries = [...termsOfSet(vocabulary, setSpec)].map((term) => ({ term, names: namesOf(term) }));
   const words = wordsOf(entries.flatMap(({ names }) => names));
-  const alphabet = new Intl.Collator('cs');
   return (text, limit) => {
     const own: OwnTerm = { text, letters: lettersOf(text), tokens: tokensOf(text) };
     return entries
@@ -26,7 +26,7 @@ export function makeSuggest(vocabulary: Vocabulary, setSpec: string): Suggest {
         const fit = bestFit(own, names, words);
         return fit === undefined || fit.score < LEAST_SCORE ? [] : [{ term, ...fit }];
       })
-      .sort((a, b) => b.score - a.score || alphabet.compare(a.term.label, b.term.label))
+      .sort((a, b) => b.score - a.score || compareCzech(a.term.label, b.term.label))
       .slice(0, limit);
   };
 }

@@ -3,8 +3,8 @@ import { fold } from './fold.ts';
 import { isHarvested } from './harvests.ts';
 import { makePeopleLookup, PEOPLE_SET } from './people.ts';
 import { searchTerms } from './search.ts';
-import { isInSet } from './term.ts';
-import { termByIdent, termsByName } from './terms.ts';
+import { isInSet, type Term } from './term.ts';
+import { termByIdent, termsByName, termsOfSet } from './terms.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 export type LookupTerm = (setSpec: string, cell: string) => TermAnswer;
@@ -56,10 +56,31 @@ function byName(vocabulary: Vocabulary, setSpec: string, cell: string): TermAnsw
   if (dead !== undefined) return { kind: 'deleted', term: candidateOf(dead) };
   if (!isHarvested(vocabulary, setSpec)) return { kind: 'not-harvested' };
   if (fold(cell) === '') return { kind: 'unknown', nearest: [] };
+  const elsewhere = termsByName(vocabulary, cell).filter((term) => term.gone === null && isVocabulary(term.setSpec));
+  const nearest = searchTerms(vocabulary, cell, { setSpec, limit: MOST_CANDIDATES }).map(({ term }) => term);
+  const all = isVocabulary(setSpec) ? firstTerms(vocabulary, setSpec, MAX_SMALL_SET + 1) : [];
+  const isAll = all.length > 0 && all.length <= MAX_SMALL_SET;
+  const others = isAll ? all.filter(({ ident }) => !nearest.some((term) => term.ident === ident)) : [];
   return {
     kind: 'unknown',
-    nearest: searchTerms(vocabulary, cell, { setSpec, limit: MOST_CANDIDATES }).map(({ term }) => candidateOf(term)),
+    nearest: [...nearest, ...others].map(candidateOf),
+    ...(isAll ? { isAll } : {}),
+    ...(elsewhere.length > 0 ? { elsewhere: elsewhere.map(candidateOf) } : {}),
   };
+}
+
+/** A vocabulary of so many entries is read at a glance. */
+const MAX_SMALL_SET = 10;
+
+/** People, organisations and places are no vocabularies. */
+function isVocabulary(setSpec: string): boolean {
+  return setSpec.startsWith('heslo:');
+}
+
+function firstTerms(vocabulary: Vocabulary, setSpec: string, limit: number): Term[] {
+  const terms: Term[] = [];
+  for (const term of termsOfSet(vocabulary, setSpec)) if (terms.push(term) === limit) break;
+  return terms;
 }
 
 /** What harvesting says of a project. Not every account is shown every project, so `unknown` proves nothing. */

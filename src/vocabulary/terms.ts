@@ -1,4 +1,5 @@
 import { parsePolygon } from '../place/polygon.ts';
+import { compareCzech } from '../text/czech-order.ts';
 import { fold, marked, wordsOf } from './fold.ts';
 import type { Term, TermDraft } from './term.ts';
 import type { Vocabulary } from './vocabulary.ts';
@@ -33,7 +34,7 @@ export function termsByName(vocabulary: Vocabulary, name: string): Term[] {
   return rows.map(toTerm);
 }
 
-/** The terms of a set in its own order. Those that are gone are left out unless asked for. */
+/** The terms of a set in its own order, and by the alphabet where it has none. Those that are gone are left out unless asked for. */
 export function* termsOfSet(
   vocabulary: Vocabulary,
   setSpec: string,
@@ -43,10 +44,23 @@ export function* termsOfSet(
     .sql(
       `select ${COLUMNS} from terms
        where source = :source and (set_spec = :set or set_spec glob :set || ':*') and (gone is null or :gone)
-       order by set_spec, sort_order, label, ident`,
+       order by set_spec, sort_order, ident`,
     )
     .iterate({ source: vocabulary.source, set: setSpec, gone: gone === 'with-gone' ? 1 : 0 });
-  for (const row of rows) yield toTerm(row as TermRow);
+  let alike: TermRow[] = [];
+  for (const row of rows as IterableIterator<TermRow>) {
+    const [first] = alike;
+    if (first !== undefined && (first.setSpec !== row.setSpec || first.sortOrder !== row.sortOrder)) {
+      yield* byAlphabet(alike);
+      alike = [];
+    }
+    alike.push(row);
+  }
+  yield* byAlphabet(alike);
+}
+
+function byAlphabet(rows: readonly TermRow[]): Term[] {
+  return rows.toSorted((a, b) => compareCzech(a.label, b.label)).map(toTerm);
 }
 
 export type Neighbour = { readonly ident: string; readonly label: string; readonly kind: string };
@@ -64,12 +78,15 @@ export function superiorsOf(vocabulary: Vocabulary, ident: string): Neighbour[] 
 }
 
 export function inferiorsOf(vocabulary: Vocabulary, ident: string): Neighbour[] {
-  return vocabulary
+  const below = vocabulary
     .sql(
-      `select terms.ident, terms.label, superiors.kind from superiors join terms on terms.id = superiors.term
-       where superiors.superior = ? and terms.source = ? and terms.gone is null order by terms.sort_order, terms.label`,
+      `select terms.ident, terms.label, superiors.kind, terms.sort_order as sortOrder from superiors join terms on terms.id = superiors.term
+       where superiors.superior = ? and terms.source = ? and terms.gone is null `,
     )
-    .all(ident, vocabulary.source) as Neighbour[];
+    .all(ident, vocabulary.source) as (Neighbour & { readonly sortOrder: number | null })[];
+  return below
+    .sort((a, b) => (a.sortOrder ?? 0) - (b.sortOrder ?? 0) || compareCzech(a.label, b.label))
+    .map(({ sortOrder: _order, ...neighbour }) => neighbour);
 }
 
 /** From the topmost entry down to the one above `ident`, along the first superior where there are several. */

@@ -127,7 +127,7 @@ describe('nothing is saved, and what is wrong is said, where', () => {
 test('with --draft it is kept as far as it can be read, and finished later', async () => {
   const draft = await home.pas('add', ...sets({ local_id: 'D 1', ...COMPLETE, depth_cm: 'deep' }), '--draft');
   expect(draft.code).toBe(3);
-  expect(draft.stdout).toMatch(/hloubka: "deep" is not a whole number/);
+  expect(draft.stdout).toMatch(/Depth \(hloubka\): "deep" is not a whole number/);
   expect(draft.stdout).toContain("D 1 is kept as a draft. To finish it: pas add --resume 'D 1'\n");
   const done = await home.json<Added>('add', '--resume', 'D 1', '--set', 'depth_cm=12', '--point', '15.1712 49.8405');
   expect(done).toMatchObject({ local_id: 'D 1', state: 'queued', elements: { hloubka: 12 } });

@@ -33,7 +33,7 @@ test('a table with errors is told in Czech, with numbers and nouns in the right 
   expect(said).toContain('Řádek má jen 2 buňky, záhlaví 5.');
   expect(said).toContain('Řádek má 7 buněk, záhlaví jen 5. Pokud text obsahuje „;“, dejte ho do uvozovek.');
   expect(said).toContain('Řádky 2 a 5 mají stejné local_id „K-1“.');
-  expect(said).toContain('U nálezu pro stav 2 musí být vyplněno okolnosti (nálezové okolnosti).');
+  expect(said).toContain('U nálezu pro stav 2 musí být vyplněn prvek okolnosti (nálezové okolnosti).');
   expect(said).not.toMatch(/Give each find|Fill it in|The row has/);
 
   czech.file('bad.csv', 'local_id;hloubka;datum_nalezu;stav;predano\nK-1;1,5;03/04/2024;4;snad\nK-2;3');
@@ -72,7 +72,7 @@ test('evidence is told in the language of whoever asks, and is the same evidence
   const pushed = await czech.pas('push');
   expect(pushed.code).toBe(6);
   const reconciled = await czech.pas('reconcile');
-  expect(reconciled.stdout).toContain('sklizeň neukazuje žádný záznam tohoto projektu');
+  expect(reconciled.stdout).toContain('ve sklizni není z tohoto projektu žádný záznam');
   await home.pas('reconcile');
   const shown = await home.json<{ entries: { evidence: { verdict: string; reason: string }[] }[] }>('show', 'K-1');
   expect(shown.entries[0]?.evidence).toHaveLength(1);

@@ -79,7 +79,7 @@ describe('a draft', () => {
   test('loses nothing that was typed when a value cannot be read, or the editor fails', async () => {
     const wrong = await editor('s/^hloubka = .*/hloubka = deep/; s/^poznamka = .*/poznamka = new words/').pas('edit', 'D 1');
     expect(wrong.code).toBe(3);
-    expect(wrong.stdout).toMatch(/hloubka: .*deep/);
+    expect(wrong.stdout).toMatch(/Depth \(hloubka\): .*deep/);
     expect(wrong.stderr).toMatch(/What you wrote is in/);
     const killed = await home.with({ EDITOR: 'false' }).pas('edit', 'D 1');
     expect(killed.code).toBe(2);

@@ -22,9 +22,9 @@ const TALL = { columns: 100, rows: 60 };
 test('in English: a column is changed, what is missing is asked, the map is written and the table imported', async () => {
   home.file('bags.csv', 'bag;what;made of;depth;weight\n1;brooch;bronze;0.15;12\n2;coin;silver;0.3;3\n3;odd thing;iron;0.4;7\n');
   await using terminal = await startTerminal(['import', 'bags.csv', '--wizard'], home, TALL);
-  await answer(terminal, 'Take all of it', 'weight', '❯ weight → not read');
+  await answer(terminal, 'Take all of it', 'weight', '❯ weight → poznamka');
   await answer(terminal, 'What is "weight"?', 'poznamka', '❯ poznamka');
-  await answer(terminal, 'Take all of it', 'what', '❯ what → not read');
+  await answer(terminal, 'Take all of it', 'what', '❯ what → poznamka');
   await answer(terminal, 'What is "what"?', 'druh_nalezu', '❯ druh_nalezu');
   await answer(terminal, 'Take all of it', '', '❯ Take all of it');
   await answer(terminal, 'projekt of every find', 'C-202400101', '❯ C-202400101');

@@ -2,7 +2,8 @@ import { resolve } from 'node:path';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { cmd, joined, msg } from '../../base/message.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { readFileOrInput, readMappingFile, readTableOrInput, type TableOptions } from '../../context/own-files.ts';
@@ -10,7 +11,7 @@ import { askAboutFinders, openValidationContext, photographKeeping, photoRootOf 
 import type { LookupTerm } from '../../find/lookup.ts';
 import { nearestTo } from '../../flows/finds/new-people.ts';
 import type { Enqueued } from '../../flows/queue/enqueue-finds.ts';
-import { foldPlaces, foldUnchecked } from '../../flows/queue/fold-issues.ts';
+import { foldPlaces, foldStrangeColumns, foldUnchecked } from '../../flows/queue/fold-issues.ts';
 import { type CopiedTable, importTable } from '../../flows/queue/import-table.ts';
 import { readMap } from '../../flows/queue/table-columns.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
@@ -50,7 +51,7 @@ export async function importTables(context: Context, files: readonly string[], o
     strict: options.strict,
     copy,
   };
-  const issues: Issue[] = [...readMappingFile(context).issues];
+  const issues: Issue[] = [...(await readMappingFile(context)).issues];
   const finds: Enqueued[] = [];
   const newPeople = new Map<string, number>();
   let [rows, unchecked] = [0, 0];
@@ -75,17 +76,28 @@ export async function importTables(context: Context, files: readonly string[], o
     unchecked += report.unchecked;
     if (report.copied !== undefined) printCopied(context, file, report.copied);
   }
-  if (request.map === undefined && issues.filter(({ rule }) => rule === 'column-unknown').length > 1) {
-    terminal.note(t`To say what the columns are without renaming them: ${cmd`pas import`} TABLE --wizard`);
-  }
-  printSummary(
-    context,
-    { finds, rows, newPeople, lookupTerm: known.lookupTerm },
-    foldUnchecked(issues, unchecked),
-    request.dryRun,
-    copy !== undefined,
-  );
+  const told = foldUnchecked(issues, unchecked);
+  const summary = {
+    finds,
+    rows,
+    newPeople,
+    lookupTerm: known.lookupTerm,
+    issues: told,
+    shown: request.map === undefined ? foldColumns(told, files, options) : told,
+  };
+  printSummary(context, summary, request.dryRun, copy !== undefined);
   return hasErrors(issues) || finds.some((find) => find.change === 'sent') ? 'dataRefused' : 'done';
+}
+
+/** The wizard looks at a file, and reads it as it was to be read here. */
+function foldColumns(issues: readonly Issue[], files: readonly string[], { sheet, layer, headerRow }: ImportOptions) {
+  const options = { sheet, layer, 'header-row': headerRow };
+  const said = Object.entries(options).flatMap(([name, value]) =>
+    value === undefined ? [] : [` --${name} ${shellWord(value)}`],
+  );
+  return foldStrangeColumns(issues, (file) =>
+    files.includes('-') ? msg`${cmd`pas import`} TABLE --wizard` : joined([cmd`pas import ${file} --wizard`, ...said], ''),
+  );
 }
 
 /** @throws UsageError where flags contradict one another, or the copy could not be written later */
@@ -137,6 +149,9 @@ type Imported = {
   readonly rows: number;
   readonly newPeople: ReadonlyMap<string, number>;
   readonly lookupTerm: LookupTerm;
+  readonly issues: readonly Issue[];
+  /** The issues as people read them. */
+  readonly shown: readonly Issue[];
 };
 
 const MOST_PEOPLE = 20;
@@ -160,13 +175,12 @@ function sayNewPeople({ terminal }: Context, people: Imported['newPeople'], look
 
 function printSummary(
   context: Context,
-  { finds, rows, newPeople, lookupTerm }: Imported,
-  issues: readonly Issue[],
+  { finds, rows, newPeople, lookupTerm, issues, shown }: Imported,
   dryRun: boolean,
   isCopied: boolean,
 ): void {
   const { terminal } = context;
-  const isAll = printIssues(terminal, foldPlaces(issues));
+  const isAll = printIssues(terminal, foldPlaces(shown));
   if (!isAll && !isCopied) terminal.note(t`--issues-to FILE writes all of them beside the rows.`);
   const count = (change: Enqueued['change']): number => finds.filter((find) => find.change === change).length;
   const photos = finds.reduce((sum, find) => sum + find.photosAdded, 0);

@@ -43,12 +43,15 @@ export async function runWizard(context: Context, files: readonly string[], opti
   const { proposal, importNow } = asks ? await ask(context, look, say) : { proposal: proposed, importNow: false };
   const preview = look.preview(proposal);
   if (!asks) say(['', ...previewLines(preview)]);
-  const { strange, termsKept, problems } = await look.write(proposal, termsFile, options.force === true);
+  const { strange, termsKept, problems, open } = await look.write(proposal, termsFile, options.force === true);
   if (strange.length > 0) say(strangeLines(strange, termsFile));
   if (termsKept) terminal.warn(t`${termsFile} was there already and stays as it is; --force replaces it.`);
   for (const { message } of problems) terminal.warn(message);
   for (const element of proposal.undecided) {
     terminal.warn(t`${element} is not decided: write it under [fixed] in ${mapFile}, or give it by --set ${element}=…`);
+  }
+  for (const { profile, doubt = '' } of open) {
+    terminal.warn(t`${profile.key}: ${doubt} Write the unit in ${mapFile} in place of "?".`);
   }
   terminal.line(t`Written: ${mapFile}`);
   terminal.value(wizardValue(mapFile, strange.length > 0 ? termsFile : undefined, proposal, preview, strange));
@@ -60,7 +63,7 @@ export async function runWizard(context: Context, files: readonly string[], opti
       ? t`Next: ${cmd`pas import ${shownFile} --map ${shownMap} --dry-run`}`
       : t`Next: ${cmd`pas import ${shownFile} --map ${shownMap} --header-row ${headerRow} --dry-run`}`,
   );
-  return proposal.undecided.length > 0 || problems.length > 0 ? 'dataRefused' : 'done';
+  return proposal.undecided.length + problems.length + open.length > 0 ? 'dataRefused' : 'done';
 }
 
 type Asked = Pick<ImportOptions, 'map' | 'yes' | 'force'>;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
-import { t } from '../../base/language.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { announceInstance } from '../../context/open-service.ts';
@@ -68,10 +68,14 @@ export async function importNumbers(context: Context, file: string, options: Imp
   const [queued, replaced, current] = [count('queued'), count('replaced'), count('current')];
   if (queued + replaced > 0) announceInstance(context);
   printIssues(terminal, issues);
-  const all = numberCount(numbers.length);
+  const [taken, all] = [numbers.length, numberCount(numbers.length)];
   terminal.line(
     dryRun
-      ? t`Would take ${all}: ${queued} queued, ${replaced} replaced, ${current} as they are already.`
+      ? ngettext(
+          msgid`Would take ${taken} number: ${queued} queued, ${replaced} replaced, ${current} as it is already.`,
+          `Would take ${taken} numbers: ${queued} queued, ${replaced} replaced, ${current} as they are already.`,
+          taken,
+        )
       : t`${all}: ${queued} queued, ${replaced} replaced, ${current} as they are already.`,
   );
   if (!dryRun && queued + replaced > 0) terminal.note(t`Next: \`${cmd`pas push --only`} number\` when there is a network.`);

@@ -98,7 +98,7 @@ async function requestOf(context: Context, names: readonly string[], options: Re
     outbox,
     vocabulary: (await context.vocabulary()).source(profile.oaiBase ?? ''),
     recordBase,
-    ownTerms: ownTermsOf(readMappingFile(context)),
+    ownTerms: ownTermsOf(await readMappingFile(context)),
     finds: names.length === 0 ? undefined : findsNamed(outbox, [...new Set(names)]),
     places: options.withoutPlaces === true ? 'left-out' : 'shown',
     pictures: options.photos === false ? 'left-out' : 'shown',

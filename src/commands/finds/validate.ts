@@ -32,7 +32,7 @@ export async function validate(context: Context, names: readonly string[]): Prom
   const { valid, invalid, issues } = validateAll(outbox, known, {
     finds: isAll ? undefined : named,
     documents,
-    terms: isAll ? { mapping: readMappingFile(context), lookupTerm } : undefined,
+    terms: isAll ? { mapping: await readMappingFile(context), lookupTerm } : undefined,
     onProgress: progress.update,
   });
   progress.end();

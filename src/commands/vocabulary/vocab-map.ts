@@ -6,14 +6,7 @@ import { cmd } from '../../base/message.ts';
 import type { MappingRow } from '../../columns/mapping.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openHarvested } from '../../context/harvesting.ts';
-import {
-  readMappingFile,
-  readMappingToChange,
-  readTableOrInput,
-  writeMappingFile,
-  writeMappingTo,
-  writeResult,
-} from '../../context/own-files.ts';
+import { changeMappingFile, readMappingFile, readTableOrInput, writeMappingTo, writeResult } from '../../context/own-files.ts';
 import { openLookups } from '../../context/validation.ts';
 import { checkedMapping, mapTerm, mergeMapping, setOfName, unmapTerm } from '../../flows/vocabulary/map-terms.ts';
 import { type Proposal, type Proposals, suggestMapping } from '../../flows/vocabulary/suggest-mapping.ts';
@@ -78,7 +71,7 @@ export function registerMap(vocab: Command, run: Runner): void {
 
 async function list(context: Context, options: ListOptions): Promise<ExitReason> {
   const { terminal } = context;
-  const { rows, issues } = readMappingFile(context);
+  const { rows, issues } = await readMappingFile(context);
   const set = options.set === undefined ? undefined : setOfName(options.set);
   const shown = rows.filter((row) => set === undefined || row.set === set);
   const lines = shown.map((row) => [row.set, row.term, row.id, row.label, row.confirmed ? t`yes` : t`no`, row.note]);
@@ -99,9 +92,9 @@ async function importMapping(context: Context, file: string, { confirmed }: Impo
   const { terminal } = context;
   const table = await readTableOrInput(context, file);
   const { lookupTerm } = await openLookups(context);
-  const { rows, issues, ...tally } = mergeMapping(readMappingToChange(context), table, confirmed === true, lookupTerm);
+  const merged = await changeMappingFile(context, (mapping) => mergeMapping(mapping, table, confirmed === true, lookupTerm));
+  const { rows: _rows, issues, ...tally } = merged;
   const { added, changed, unchanged, unconfirmed } = tally;
-  if (added + changed > 0) writeMappingFile(context, rows);
   printIssues(terminal, issues, terminal.json ? () => {} : terminal.line);
   terminal.line(
     ngettext(
@@ -116,8 +109,8 @@ async function importMapping(context: Context, file: string, { confirmed }: Impo
 
 async function set(context: Context, of: string, own: string, entry: string, { note }: SetOptions): Promise<ExitReason> {
   const { lookupTerm } = await openLookups(context);
-  const mapped = mapTerm(readMappingToChange(context), { set: of, term: own, entry, note }, lookupTerm);
-  writeMappingFile(context, mapped.rows);
+  const given = { set: of, term: own, entry, note };
+  const mapped = await changeMappingFile(context, (mapping) => mapTerm(mapping, given, lookupTerm));
   const { set, term, id, label } = mapped.row;
   context.terminal.line(printable(t`"${term}" in ${set} means ${id} (${label}).`));
   context.terminal.value({ set, term, id, label, replaced: mapped.replaced });
@@ -125,8 +118,7 @@ async function set(context: Context, of: string, own: string, entry: string, { n
 }
 
 async function remove(context: Context, of: string, own: string): Promise<ExitReason> {
-  const { rows, ...gone } = unmapTerm(readMappingToChange(context), of, own);
-  writeMappingFile(context, rows);
+  const { rows: _rows, ...gone } = await changeMappingFile(context, (mapping) => unmapTerm(mapping, of, own));
   context.terminal.line(printable(t`"${gone.term}" in ${gone.set} is no longer mapped.`));
   context.terminal.value(gone);
   return 'done';
@@ -135,7 +127,7 @@ async function remove(context: Context, of: string, own: string): Promise<ExitRe
 async function check(context: Context): Promise<ExitReason> {
   const { terminal } = context;
   const { lookupTerm } = await openLookups(context);
-  const { issues, ...counts } = checkedMapping(readMappingFile(context), lookupTerm);
+  const { issues, ...counts } = checkedMapping(await readMappingFile(context), lookupTerm);
   const { confirmed, unconfirmed, problems: problemCount } = counts;
   printIssues(terminal, issues, terminal.line);
   const problems = ngettext(msgid`${problemCount} problem`, `${problemCount} problems`, problemCount);
@@ -151,7 +143,7 @@ async function check(context: Context): Promise<ExitReason> {
 }
 
 async function exportMapping(context: Context, options: ExportOptions): Promise<ExitReason> {
-  const { rows, issues } = readMappingFile(context);
+  const { rows, issues } = await readMappingFile(context);
   printIssues(context.terminal, issues, context.terminal.warn);
   if (!context.terminal.json) await writeMappingTo(context, options, rows);
   context.terminal.value(rows.map(rowValue));
@@ -180,7 +172,7 @@ async function suggest(context: Context, file: string, options: SuggestOptions):
   const progress = terminal.progress(t`Comparing`);
   let found: Proposals;
   try {
-    const sources = { vocabulary: await openHarvested(context), mapping: readMappingFile(context), set: options.set };
+    const sources = { vocabulary: await openHarvested(context), mapping: await readMappingFile(context), set: options.set };
     found = suggestMapping(list, { ...sources, onProgress: progress.update });
   } finally {
     progress.end();

@@ -11,6 +11,7 @@ import {
   harvestedSets,
   listTerms,
   searchVocabulary,
+  setsElsewhere,
   type TermInPlace,
   termInPlace,
   termJson,
@@ -77,10 +78,12 @@ function positiveNumber(text: string): number {
 async function search(context: Context, typed: string, { set, limit }: SearchOptions): Promise<ExitReason> {
   const vocabulary = await openHarvested(context);
   const hits = searchVocabulary(vocabulary, typed, { limit, ...(set === undefined ? {} : { setSpec: set }) });
-  if (hits.length === 0) {
-    const sought = printable(typed);
-    context.terminal.note(t`Nothing resembles "${sought}".`);
+  const sought = printable(typed);
+  const elsewhere = set === undefined ? [] : setsElsewhere(vocabulary, typed, hits);
+  for (const other of elsewhere) {
+    context.terminal.note(t`"${sought}" is in ${other}: ${cmd`pas vocab search ${typed} --set ${other}`}`);
   }
+  if (hits.length === 0 && elsewhere.length === 0) context.terminal.note(t`Nothing resembles "${sought}".`);
   await print(
     context,
     hits.map(({ term }) => term),

@@ -1,6 +1,14 @@
 import { dayText, msgid, ngettext, t } from '../../base/language.ts';
 import type { TargetState } from '../../find/field.ts';
-import { type ElementName, FIELDS, type Field, type FindElements, fieldOf, pointElement } from '../../find/fields.ts';
+import {
+  type ElementName,
+  FIELDS,
+  type Field,
+  type FindElements,
+  fieldOf,
+  isElementName,
+  pointElement,
+} from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import { valueText } from '../../find/harvested-find.ts';
 import { elementsOf, type Question } from '../../find/questions.ts';
@@ -47,6 +55,12 @@ export function pointText(elements: FindElements): string | undefined {
 export function elementLabel({ gloss, ask, report }: Field): string {
   const label = ask?.title ?? (report !== undefined && 'label' in report ? report.label : gloss);
   return String(label).replace(/ \(\w+\)$/, '');
+}
+
+/** The label of an element with its name: `Depth (hloubka)`. */
+export function labelAndName(element: string): string {
+  const field = isElementName(element) ? fieldOf(element) : undefined;
+  return field?.ask === undefined ? element : `${elementLabel(field)} (${element})`;
 }
 
 /** Every element of a find under its name; a point in one line, a term with its identifier. */

@@ -14,6 +14,7 @@ import {
   type ReportFind,
 } from '../../report/report-model.ts';
 import { stateName } from '../../report/states.ts';
+import { compareCzech } from '../../text/czech-order.ts';
 import { makeAreaLookup, namedAreas } from '../../vocabulary/areas.ts';
 import { superiorsOf, termByIdent } from '../../vocabulary/terms.ts';
 import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
@@ -101,7 +102,7 @@ function countBy(
     counts.set(key, entry);
   }
   return [...counts.values()].sort(
-    (a, b) => Number(a.key === '') - Number(b.key === '') || b.count - a.count || (a.label < b.label ? -1 : 1),
+    (a, b) => Number(a.key === '') - Number(b.key === '') || b.count - a.count || compareCzech(a.label, b.label),
   );
 }
 
@@ -133,7 +134,7 @@ function titleOf(members: readonly MappedFind[], areaOf: ReadonlyMap<number, str
     const area = areaOf.get(number);
     if (area !== undefined) counts.set(area, (counts.get(area) ?? 0) + 1);
   }
-  const names = [...counts].sort((a, b) => b[1] - a[1]).map(([name]) => name);
+  const names = [...counts].sort((a, b) => b[1] - a[1] || compareCzech(a[0], b[0])).map(([name]) => name);
   const sheet = index + 1;
   if (names.length === 0) return t`Map ${sheet}`;
   return names.slice(0, TITLE_AREAS).join(', ') + (names.length > TITLE_AREAS ? ' …' : '');

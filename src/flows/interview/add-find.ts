@@ -7,7 +7,7 @@ import type { RowContext } from '../../columns/map-row.ts';
 import { inOrder, readSettings } from '../../columns/settings.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
-import { nextLocalId } from '../../find/next-local-id.ts';
+import { isMadeByProgram, nextLocalId } from '../../find/next-local-id.ts';
 import { carriedFrom } from '../../find/questions.ts';
 import { importOfFind } from '../../outbox/entries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -166,16 +166,19 @@ function suggestValues(find: Find, context: SuggestContext): Suggested {
   const carried: FindElements = Object.assign({}, ...ofProject.map((stored) => carriedFrom(elementsOf(stored))).reverse());
   const isSameDay = ofProject[0] !== undefined && enteredNow.has(ofProject[0].localId);
   return {
-    localId: nextLocalId(
-      latest.map(({ localId }) => localId),
-      (id) => findByLocalId(outbox, id) !== undefined,
-    ),
+    localId: nextLocalId(numbersGiven(latest, outbox), (id) => findByLocalId(outbox, id) !== undefined),
     elements: inOrder({
       ...startingElements(defaultsFor(defaults, profile, project), context),
       ...carried,
       datum_nalezu: (isSameDay ? carried.datum_nalezu : undefined) ?? today,
     }),
   };
+}
+
+/** Behind what a phone or a table without numbers brought, those that a person gave. */
+function numbersGiven(latest: readonly StoredFind[], outbox: Outbox): string[] {
+  const looked = latest.every(({ localId }) => isMadeByProgram(localId)) ? latestFinds(outbox, MOST_LOOKED_AT) : latest;
+  return looked.map(({ localId }) => localId);
 }
 
 /** Defaults as elements; an entry that cannot be looked up is left out, since it is only an offer. */

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
+import { convertCell } from '../../columns/convert-cell.ts';
 import type { RowContext } from '../../columns/map-row.ts';
 import { findKeyProblem } from '../../columns/map-table.ts';
 import { inOrder, readSettings } from '../../columns/settings.ts';
@@ -46,11 +47,14 @@ export async function readAnswer(question: Question, text: string, find: Find, c
     case 'point':
       return readPoint(text, find, context);
     default: {
-      const settled = readSettings([{ name: question.name, given: question.name, value: text.trim() }], find.localId, context);
+      const value = question.name === 'hloubka' && DEPTH_WITH_UNIT.test(text) ? inCentimetres(text) : text.trim();
+      const settled = readSettings([{ name: question.name, given: question.name, value }], find.localId, context);
       if (hasErrors(settled.issues)) return { problem: messages(settled.issues) };
       const answer = judged(question, { ...find, elements: replaced(find, question, settled.elements) }, context);
+      if ('problem' in answer) return answer;
       const told = settled.issues.map(({ message }) => `! ${message}`);
-      return 'problem' in answer ? answer : { ...answer, remarks: [...told, ...answer.remarks] };
+      const converted = value === text.trim() ? [] : [`→ ${value} cm`];
+      return { ...answer, remarks: [...converted, ...told, ...answer.remarks] };
     }
   }
 }
@@ -134,6 +138,12 @@ function judged({ name }: Pick<Question, 'name'>, find: Find, context: AnswerCon
 
 /** Rules that say that something is not there. */
 export const ABOUT_ABSENCE: readonly string[] = ['required', 'geometry-required'];
+
+const DEPTH_WITH_UNIT = /\d\s*(?:mm|cm|dm|m)\.?\s*$/i;
+
+function inCentimetres(text: string): string {
+  return convertCell(text, { kind: 'read', element: 'hloubka', unit: 'cm' });
+}
 
 function messages(issues: readonly Issue[]): string {
   return issues.map(({ message }) => message).join(' ');

@@ -1,8 +1,16 @@
 import { InterruptedError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { type ColumnRule, DEPTH_UNITS, JOINED, type ReadColumn } from '../../columns/column-rule.ts';
+import {
+  type ColumnRule,
+  DEPTH_UNITS,
+  type DepthUnit,
+  JOINED,
+  LABELLED,
+  OPEN_UNIT,
+  type ReadColumn,
+} from '../../columns/column-rule.ts';
 import { isDateForm } from '../../columns/date-form.ts';
-import { type ColumnProposal, type TableProposal, undecidedOf } from '../../columns/propose-columns.ts';
+import { type ColumnProposal, isOpen, type TableProposal, undecidedOf } from '../../columns/propose-columns.ts';
 import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../../find/column-names.ts';
 import { FIELDS, fieldOf, isElementName } from '../../find/fields.ts';
 import { NAME_ORDERS } from '../../find/person-name.ts';
@@ -35,6 +43,7 @@ export async function askAboutTable(proposed: TableProposal, world: AskingWorld)
   let proposal = proposed;
   for (;;) {
     proposal = await changeColumns(proposal, world);
+    proposal = await settleUnits(proposal, world);
     for (const element of proposal.undecided) proposal = await askFixed(proposal, element, world);
     say(['', ...previewLines(preview(proposal)), '']);
     const decided = await choose<'write' | 'import' | 'change'>(prompt, t`Go on?`, [
@@ -72,6 +81,30 @@ async function changeColumns(begun: TableProposal, world: AskingWorld): Promise<
         break;
     }
   }
+}
+
+/** Asks the unit of each column whose numbers do not tell it. */
+async function settleUnits(proposal: TableProposal, { prompt, say }: AskingWorld): Promise<TableProposal> {
+  const columns: ColumnProposal[] = [];
+  for (const column of proposal.columns) {
+    if (!isOpen(column)) {
+      columns.push(column);
+      continue;
+    }
+    const { profile, rule, doubt } = column;
+    say([`? ${profile.key}: ${doubt ?? ''}`]);
+    columns.push({ profile, rule: { ...rule, unit: await askUnit(prompt) } as ReadColumn, reasons: [t`chosen by a person`] });
+  }
+  return { ...proposal, columns };
+}
+
+function askUnit(prompt: Prompt, first?: DepthUnit): Promise<DepthUnit> {
+  const units = first === undefined ? DEPTH_UNITS : [first, ...DEPTH_UNITS.filter((unit) => unit !== first)];
+  return choose(
+    prompt,
+    t`Measured in`,
+    units.map((value) => ({ value, name: value })),
+  );
 }
 
 async function changeColumn(proposal: TableProposal, index: number, { prompt, say }: AskingWorld): Promise<TableProposal> {
@@ -121,15 +154,12 @@ async function askDetails(
 ): Promise<ReadColumn> {
   const was = before.kind === 'read' && before.element === element ? before : undefined;
   switch (element) {
-    case 'hloubka': {
-      const units = was?.unit === undefined ? DEPTH_UNITS : [was.unit, ...DEPTH_UNITS.filter((unit) => unit !== was.unit)];
-      const unit = await choose(
-        prompt,
-        t`Measured in`,
-        units.map((value) => ({ value, name: value })),
-      );
-      return { kind: 'read', element, unit };
+    case 'local_id': {
+      const prefix = await prompt.ask(t`What to put before each number (- for nothing)`, was?.prefix ?? '-');
+      return { kind: 'read', element, ...(['', '-'].includes(prefix) ? {} : { prefix }) };
     }
+    case 'hloubka':
+      return { kind: 'read', element, unit: await askUnit(prompt, was?.unit === OPEN_UNIT ? undefined : was?.unit) };
     case 'datum_nalezu': {
       const date = await prompt.text({
         message: t`How days are written (d, m, yyyy)`,
@@ -171,7 +201,10 @@ async function askDetails(
       const others = proposal.columns.some(
         (other) => other.profile.index !== profile.index && other.rule.kind === 'read' && other.rule.element === element,
       );
-      return { ...(was ?? { kind: 'read', element }), ...(others && JOINED.includes(element) ? { label: profile.header } : {}) };
+      return {
+        ...(was ?? { kind: 'read', element }),
+        ...(others && LABELLED.includes(element) ? { label: profile.header } : {}),
+      };
     }
   }
 }
@@ -188,6 +221,10 @@ async function askFixed(proposal: TableProposal, element: ColumnName, world: Ask
   const field = isElementName(element) ? fieldOf(element) : undefined;
   const before = proposal.fixed.find((each) => each.element === element)?.text;
   const message = t`${element} of every find (${gloss})`;
+  const problemOf = (given: string): string | undefined =>
+    given.trim() === ''
+      ? undefined
+      : fixedProblems([{ name: element, given: element, value: given.trim() }], lookupTerm)[0]?.message;
   let text: string;
   if (field !== undefined && (field.kind === 'term' || field.kind === 'reference')) {
     const later = { value: '', name: t`leave it for later` };
@@ -196,14 +233,15 @@ async function askFixed(proposal: TableProposal, element: ColumnName, world: Ask
       ...offerTerms(field.name, typed),
     ];
     text = await prompt.search({ message, offers });
+    for (let problem = problemOf(text); problem !== undefined; problem = problemOf(text)) {
+      world.say([problem]);
+      text = await prompt.search({ message, offers });
+    }
   } else {
     text = await prompt.text({
       message,
       ...(before === undefined ? {} : { fallback: before }),
-      problemOf: async (given) =>
-        given.trim() === ''
-          ? undefined
-          : fixedProblems([{ name: element, given: element, value: given.trim() }], lookupTerm)[0]?.message,
+      problemOf: async (given) => problemOf(given),
     });
   }
   const value = text.trim();

@@ -43,7 +43,11 @@ export function makeOfferTerms(context: OfferContext): OfferTerms {
     const offers = typed.trim() === '' ? beforeTyping(context, field, set) : found(context, field, set, typed.trim());
     const seen = new Set<string>();
     const different = offers.filter((offer) => 'remark' in offer || (!seen.has(offer.value) && seen.add(offer.value)));
-    return different.length > 0 ? different : [{ remark: remarkFor(context, set, typed.trim()) }];
+    if (different.length > 0) return different;
+    const own = typed.trim();
+    const remark = { remark: remarkFor(context, set, own) };
+    // Enter on what nothing resembles has it judged, which says what to do.
+    return own === '' ? [remark] : [{ value: own, name: own, short: own }, remark];
   };
 }
 

@@ -24,9 +24,9 @@ export function overviewLines({ columns, fixed, undecided }: TableProposal): str
   return lines;
 }
 
-function columnLines({ profile, rule, reasons, doubt }: ColumnProposal): string[] {
+function columnLines({ profile, rule, reasons, doubt, isLeftOver = false }: ColumnProposal): string[] {
   const examples = profile.examples.map((text) => cut(text, 30)).join(' · ');
-  const mark = doubt !== undefined ? '?' : rule.kind === 'ignored' ? '–' : '✓';
+  const mark = doubt !== undefined ? '?' : rule.kind === 'ignored' || isLeftOver ? '–' : '✓';
   return [
     ` ${mark} ${profile.key} → ${ruleText(rule)}`,
     ...(examples === '' ? [] : [`     ${examples}`]),
@@ -37,8 +37,8 @@ function columnLines({ profile, rule, reasons, doubt }: ColumnProposal): string[
 /** `hloubka (m)`; ignored columns say so. */
 export function ruleText(rule: ColumnRule): string {
   if (rule.kind === 'ignored') return t`not read`;
-  const { unit, date, name, sign, part, label, values } = rule;
-  const more = [unit, date, name === undefined ? undefined : nameOrderText(name), sign === undefined ? undefined : '−'];
+  const { prefix, unit, date, name, sign, part, label, values } = rule;
+  const more = [prefix, unit, date, name === undefined ? undefined : nameOrderText(name), sign === undefined ? undefined : '−'];
   const said = [
     ...more,
     part === undefined ? undefined : PART_WORDS[part],

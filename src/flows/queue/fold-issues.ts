@@ -1,6 +1,6 @@
-import { type Issue, warningIssue } from '../../base/issue.ts';
+import { errorIssue, type Issue, warningIssue } from '../../base/issue.ts';
 import { msgid } from '../../base/language.ts';
-import { cmd, joined, type Message, nmsg } from '../../base/message.ts';
+import { cmd, joined, type Message, msg, nmsg } from '../../base/message.ts';
 import { FINDER_MATCHED } from '../../find/resolve-finder.ts';
 import { NOT_HARVESTED } from '../../find/rule.ts';
 import { KEEPS_PLACE, TELLS_PLACE } from './kept-photographs.ts';
@@ -53,6 +53,30 @@ export function foldUnchecked(issues: readonly Issue[], more = 0): Issue[] {
     unchecked,
   );
   return [...rest, warningIssue(NOT_HARVESTED, message)];
+}
+
+/** Fewer columns are told one by one, each with the name that it may be. */
+const LEAST_STRANGE = 3;
+
+/**
+ * A table of another form has many columns that are no elements: one line says so, with the command that finds out what they are.
+ * @param wizardOf the command for a file
+ */
+export function foldStrangeColumns(issues: readonly Issue[], wizardOf: (file: string) => Message): readonly Issue[] {
+  const byFile = new Map<string, Issue[]>();
+  for (const issue of issues.filter(({ rule }) => rule === 'column-unknown' || rule === 'column-without-name')) {
+    const file = issue.file ?? '';
+    byFile.set(file, [...(byFile.get(file) ?? []), issue]);
+  }
+  const many = [...byFile].filter(([, alike]) => alike.length >= LEAST_STRANGE);
+  const folded = many.map(([file, alike]) => {
+    const [count, names] = [alike.length, alike.map(({ column }) => column || '–').join(', ')];
+    const wizard = wizardOf(file);
+    const message = msg`${count} columns are no elements: ${names}. Let pas propose what they are: ${wizard}`;
+    return errorIssue('column-unknown', message, { file, ...(alike[0]?.row === undefined ? {} : { row: alike[0].row }) });
+  });
+  const told = new Set(many.flatMap(([, alike]) => alike));
+  return [...folded, ...issues.filter((issue) => !told.has(issue))];
 }
 
 /** A season has few projects and finders: what is said of one of them in many rows is said once. */

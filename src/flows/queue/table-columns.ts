@@ -5,7 +5,13 @@ import type { Knowledge } from '../../columns/candidates.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import { asFinds } from '../../columns/form-return.ts';
 import { previewImport, type StrangeTerm, strangeTerms } from '../../columns/preview.ts';
-import { mapOfProposal, proposeColumns, proposeNumberColumns, type TableProposal } from '../../columns/propose-columns.ts';
+import {
+  isOpen,
+  mapOfProposal,
+  proposeColumns,
+  proposeNumberColumns,
+  type TableProposal,
+} from '../../columns/propose-columns.ts';
 import { type ColumnMapReading, columnMapText, readColumnMap } from '../../columns/read-column-map.ts';
 import { readSettings } from '../../columns/settings.ts';
 import { readConstants } from '../../columns/with-constants.ts';
@@ -83,7 +89,7 @@ export async function lookAtTable(read: Table, { mapFile, set, photoFolder, stri
       const termsKept = strange.length > 0 && existsSync(termsFile) && !overwrite;
       await writeOutputFile(mapFile, [mapText(table.file, map, proposal)], { overwrite });
       if (strange.length > 0 && !termsKept) await writeOutputFile(termsFile, [termsText(strange)], { overwrite: true });
-      return { strange, termsKept, problems: fixedProblems(map.fixed, lookupTerm) };
+      return { strange, termsKept, problems: fixedProblems(map.fixed, lookupTerm), open: proposal.columns.filter(isOpen) };
     },
   };
 }

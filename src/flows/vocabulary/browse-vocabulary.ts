@@ -17,6 +17,19 @@ export function searchVocabulary(vocabulary: Vocabulary, typed: string, options:
   return searchTerms(vocabulary, typed, options);
 }
 
+const MOST_ELSEWHERE = 3;
+/** A term that is as good as called so. */
+const CALLED_SO = 0.85;
+
+/** Other sets that hold what a set lacks: those of the entries that are called so. */
+export function setsElsewhere(vocabulary: Vocabulary, typed: string, hits: readonly SearchHit[]): string[] {
+  if (hits.some(({ score }) => score >= CALLED_SO)) return [];
+  const found = searchTerms(vocabulary, typed, { limit: MOST_FOUND }).filter(({ score }) => score >= CALLED_SO);
+  return [...new Set(found.map(({ term }) => term.setSpec))].slice(0, MOST_ELSEWHERE);
+}
+
+const MOST_FOUND = 20;
+
 /** @throws UsageError for a set of which nothing is here */
 export function listTerms(vocabulary: Vocabulary, set: string, gone: boolean): Term[] {
   requireSet(vocabulary, set);

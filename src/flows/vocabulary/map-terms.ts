@@ -4,6 +4,7 @@ import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import {
   checkMapping,
+  contradictionIssue,
   keyOf,
   type Mapping,
   type MappingRow,
@@ -40,8 +41,10 @@ export function mapTerm({ rows }: Mapping, given: OneTerm, lookupTerm: LookupTer
   // Where a family such as `heslo` was named: no element takes its entries from all of it.
   const { setSpec: set, id, label } = entryNamed(lookupTerm, named, given.entry.trim());
   const key = keyOf(set, term);
-  const before = rows.find((row) => row.confirmed && keyOf(row.set, row.term) === key);
-  const row: KeptRow = { set, term, id, label, note: given.note ?? before?.note ?? '', confirmed: true };
+  const kept = rows.filter((row) => keyOf(row.set, row.term) === key);
+  const before = kept.find(({ confirmed }) => confirmed);
+  const noted = given.note ?? kept.find(({ note }) => note !== '')?.note ?? '';
+  const row: KeptRow = { set, term, id, label, note: noted, confirmed: true };
   return { row, replaced: before?.id ?? null, rows: [...rows.filter((other) => keyOf(other.set, other.term) !== key), row] };
 }
 
@@ -93,9 +96,10 @@ type Merged = { rows: KeptRow[]; added: number; changed: number; unchanged: numb
  * @param all every row that names an entry counts as confirmed
  */
 export function mergeMapping(kept: Mapping, table: Table, all: boolean, lookupTerm: LookupTerm): Merged {
-  const given = readMapping(table);
+  const given = readMapping(table, ANY_VOCABULARY);
   const tally = { added: 0, changed: 0, unchanged: 0, unconfirmed: 0, issues: [...given.issues] };
   const merged = new Map<string, KeptRow>(kept.rows.map((row) => [keyOf(row.set, row.term), row]));
+  const taken = new Map<string, { readonly number: number; readonly row: KeptRow }[]>();
   for (const row of given.rows) {
     if (!row.confirmed && !(all && (row.id !== '' || row.label !== ''))) {
       tally.unconfirmed++;
@@ -105,14 +109,29 @@ export function mergeMapping(kept: Mapping, table: Table, all: boolean, lookupTe
     if ('issue' in settled) tally.issues.push(settled.issue.with({ file: given.file, row: row.row }));
     if (!('row' in settled)) continue;
     const key = keyOf(settled.row.set, settled.row.term);
+    taken.set(key, [...(taken.get(key) ?? []), { number: row.row, row: settled.row }]);
+  }
+  for (const [key, [first, ...others]] of taken) {
+    const other = others.find(({ row }) => row.id !== first?.row.id);
+    if (first === undefined) continue;
+    if (other !== undefined) {
+      tally.issues.push(
+        contradictionIssue(first.row.term, first.number, other.number).with({ file: given.file, row: other.number }),
+      );
+      continue;
+    }
     const before = merged.get(key);
-    merged.set(key, settled.row);
+    const row = { ...first.row, note: first.row.note === '' ? (before?.note ?? '') : first.row.note };
+    merged.set(key, row);
     if (before === undefined || !before.confirmed) tally.added++;
-    else if (before.id === settled.row.id && before.note === settled.row.note) tally.unchanged++;
+    else if (before.id === row.id && before.note === row.note) tally.unchanged++;
     else tally.changed++;
   }
   return { rows: [...merged.values()], ...tally };
 }
+
+/** A row that names an entry alone may mean one of any vocabulary. */
+const ANY_VOCABULARY = 'heslo';
 
 type Settled = { readonly row: KeptRow; readonly issue?: Issue } | { readonly issue: Issue };
 

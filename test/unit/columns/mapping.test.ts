@@ -151,8 +151,9 @@ describe('checking a mapping', () => {
 describe('a list of terms', () => {
   const listed = (...lines: string[]) => readOwnTerms(parseTable('terms.csv', Buffer.from(lines.join('\n'))));
 
-  test('of one column needs no header that is known', () => {
-    expect(listed('Naše názvy', 'laten', 'halštat').terms.map(({ term }) => term)).toEqual(['laten', 'halštat']);
+  test('of one column begins with a term, unless the first line names a column', () => {
+    expect(listed('Naše názvy', 'laten', 'halštat').terms.map(({ term }) => term)).toEqual(['Naše názvy', 'laten', 'halštat']);
+    expect(listed('období', 'laten').terms.map(({ term }) => term)).toEqual(['laten']);
   });
 
   test('names each different term once', () => {

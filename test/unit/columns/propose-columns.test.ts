@@ -27,8 +27,8 @@ const lookupArea: LookupArea = (lon, lat) =>
 const KNOWN: Knowledge = { lookupTerm, lookupArea };
 const NOTHING: Knowledge = { lookupTerm: () => ({ kind: 'not-harvested' }), lookupArea: () => ({ kind: 'not-harvested' }) };
 
-function propose(lines: readonly string[], knowledge = KNOWN): TableProposal {
-  return proposeColumns(parseTable('t.csv', Buffer.from(lines.join('\n'))), [], knowledge);
+function propose(lines: readonly string[], knowledge = KNOWN, file = 't.csv'): TableProposal {
+  return proposeColumns(parseTable(file, Buffer.from(lines.join('\n'))), [], knowledge);
 }
 
 /** What each column is taken for, with the options that go with it. */
@@ -114,7 +114,7 @@ describe('museum tables with columns of their own:', () => {
       ks: 'pocet',
       uloženo: 'predano_organizace',
       'pozn.': 'poznamka',
-      'váha (g)': '–',
+      'váha (g)': { poznamka: { label: 'váha (g)' } },
     });
     expect(proposal.fixed.map(({ element, text }) => [element, text])).toEqual([
       ['stav', '1'],
@@ -160,7 +160,12 @@ describe('museum tables with columns of their own:', () => {
           '3;doba laténská;2019-05-01;nůž',
         ]),
       ),
-    ).toEqual({ 'č.': 'local_id', 'dat.': 'obdobi', datum: { datum_nalezu: { date: 'yyyy-mm-dd' } }, druh: 'druh_nalezu' });
+    ).toEqual({
+      'č.': { local_id: { prefix: 't-' } },
+      'dat.': 'obdobi',
+      datum: { datum_nalezu: { date: 'yyyy-mm-dd' } },
+      druh: 'druh_nalezu',
+    });
   });
 
   test('one with coordinates under swapped names, without signs that lack, and days that may be months', () => {
@@ -187,13 +192,13 @@ describe('museum tables with columns of their own:', () => {
       '8;49.8407N 15.1714E;35;43561;A',
     ]);
     expect(rulesOf(proposal)).toEqual({
-      ID: 'local_id',
+      ID: { local_id: { prefix: 't-' } },
       GPS: { wkt: { form: 'position' } },
       hloubka: { hloubka: { unit: 'cm' } },
       'nalezeno dne': { datum_nalezu: { date: 'day-number' } },
       předáno: { predano: { values: { a: 'ano', n: 'ne' } } },
     });
-    expect(String(proposal.columns[0]?.doubt)).toBe('some are there twice and will be left out');
+    expect(String(proposal.columns[0]?.doubt)).toContain('the same number stands twice: "7" in rows 2, 3;');
   });
 
   test('one with two points: the fuller one is taken, and nothing is left of the other', () => {
@@ -206,7 +211,7 @@ describe('museum tables with columns of their own:', () => {
         '4;694100;1076100;15.17150;49.84080',
       ]),
     );
-    expect(rules).toEqual({ 'inv. c.': 'local_id', x: '–', y: '–', lon: 'geom_x', lat: 'geom_y' });
+    expect(rules).toEqual({ 'inv. c.': { local_id: { prefix: 't-' } }, x: '–', y: '–', lon: 'geom_x', lat: 'geom_y' });
   });
 
   test('one that says its states, systems and projects itself leaves nothing undecided', () => {
@@ -216,7 +221,7 @@ describe('museum tables with columns of their own:', () => {
       '2;C-202400101;2;S-JTSK;badatel;1988',
     ]);
     expect(rulesOf(proposal)).toEqual({
-      'č. nálezu': 'local_id',
+      'č. nálezu': { local_id: { prefix: 't-' } },
       projekt: 'projekt',
       stav: 'stav',
       systém: 'geom_system',
@@ -228,7 +233,13 @@ describe('museum tables with columns of their own:', () => {
 
   test('a state of preservation is no state, a shelf no museum, a description of the work no find date', () => {
     const proposal = propose(['č.;stav;uložení;kresba', '1;dobrý;R3/2;ano', '2;zlomek;R3/3;ne', '3;dobrý;R4/1;ne']);
-    expect(rulesOf(proposal)).toEqual({ 'č.': 'local_id', stav: '–', uložení: '–', kresba: '–' });
+    const inNote = (label: string) => ({ poznamka: { label } });
+    expect(rulesOf(proposal)).toEqual({
+      'č.': { local_id: { prefix: 't-' } },
+      stav: inNote('stav'),
+      uložení: inNote('uložení'),
+      kresba: inNote('kresba'),
+    });
   });
 });
 
@@ -273,7 +284,11 @@ test('without vocabularies the names and the forms still tell most of it', () =>
     ['inv.č.;předmět;materiál;X;Y', '1;spona;bronz;1076185;694201', '2;mince;bronz;1076186;694202'],
     NOTHING,
   );
-  expect(rulesOf(proposal)).toMatchObject({ 'inv.č.': 'local_id', předmět: 'druh_nalezu', materiál: 'specifikace' });
+  expect(rulesOf(proposal)).toMatchObject({
+    'inv.č.': { local_id: { prefix: 't-' } },
+    předmět: 'druh_nalezu',
+    materiál: 'specifikace',
+  });
   expect(proposal.fixed.find(({ element }) => element === 'geom_system')?.reasons.map(String)).toEqual([
     'not compared with cadastral areas: none were harvested',
   ]);

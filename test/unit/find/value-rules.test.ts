@@ -131,14 +131,13 @@ describe('what a look into the vocabulary tells', () => {
     ]);
   });
 
-  test('none, with what is near to its label, or else to its identifier', () => {
+  test('none, with what is near to its label, or else where all are shown', () => {
     const nearest = [term('HES-000300', 'doba bronzová')];
     const text =
       'vocabulary: heslo:obdobi has no HES-000253. Nearest: HES-000300 (doba bronzová). If it is new, run pas harvest-vocab.';
     expect(found({ kind: 'unknown', nearest })).toEqual([text]);
-    const none = (words: string) => found({ kind: 'unknown', nearest: [] }, words).join();
-    expect(none('paleolit')).toContain(' Look with: pas vocab search paleolit');
-    expect(none('')).toContain(' Look with: pas vocab search HES-000253');
+    const none = found({ kind: 'unknown', nearest: [] }, 'paleolit').join();
+    expect(none).toContain(' All are shown by pas vocab list heslo:obdobi.');
   });
 
   test('a term that is mapped to none', () => {

@@ -114,6 +114,37 @@ describe('a find is entered by answering', () => {
     await expect(tell(scriptedPrompt('', '', 'brooch', '^C'))).rejects.toThrow(InterruptedError);
   });
 
+  test('Enter on a word that no entry resembles says what to do, and asks again', async () => {
+    const prompt = scriptedPrompt('', '', 'qqqqqq', ...REST, '');
+    const { find, said } = await tell(prompt);
+    expect(said.join('\n')).toContain('"qqqqqq" cannot be looked up');
+    expect(find.elements.druh_nalezu?.id).toBe('HES-000605');
+  });
+
+  test('another word of the trade is offered the entry that it means', async () => {
+    const prompt = scriptedPrompt('', '', 'fibuly', ...REST.slice(1), '');
+    await tell(prompt);
+    expect(prompt.transcript.join('\n')).toContain('brooch (spona)');
+  });
+
+  test.each([
+    ['5 cm', 5],
+    ['5cm', 5],
+    ['2 m', 200],
+    ['350 mm', 35],
+    ['1,2 m', 120],
+    ['35', 35],
+  ])('a depth of %s is %d centimetres', async (typed, centimetres) => {
+    const { find } = await tell(scriptedPrompt('', '', ...REST.slice(0, -1), typed, ''));
+    expect(find.elements.hloubka).toBe(centimetres);
+  });
+
+  test('a depth that would come to nothing is refused', async () => {
+    const prompt = scriptedPrompt('', '', ...REST.slice(0, -1), '2 mm', '3', '');
+    const { find } = await tell(prompt);
+    expect([find.elements.hloubka, prompt.transcript.join('\n')]).toEqual([3, expect.stringContaining('2 mm ✗ ')]);
+  });
+
   test('< goes back to the question before', async () => {
     const { find } = await tell(scriptedPrompt('', '', 'šperky', 'zelezo', '<', '<', 'brooch', ...REST.slice(1), ''));
     expect(find.elements.druh_nalezu?.id).toBe('HES-000605');

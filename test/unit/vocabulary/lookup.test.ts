@@ -54,10 +54,8 @@ describe('a cell is looked up in its own set', () => {
   test('a mistyped label names what is nearest', () => {
     using store = tempVocabulary();
     const answer = makeTermLookup(aVocabulary(store))(TYPE, 'spna');
-    expect(answer).toMatchObject({
-      kind: 'unknown',
-      nearest: [{ id: 'HES-000001', label: 'spona', labelEn: 'brooch', setSpec: TYPE }],
-    });
+    const [first] = answer.kind === 'unknown' ? answer.nearest : [];
+    expect(first).toEqual({ id: 'HES-000001', label: 'spona', labelEn: 'brooch', setSpec: TYPE });
   });
 });
 

@@ -1,0 +1,93 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
+
+hostRuns();
+
+/** Words that people write in place of those of the vocabularies, and what they are told. */
+
+const mock = useMock('--min-interval', '0');
+let home: Home;
+
+beforeAll(async () => {
+  home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '1']);
+  await expectDone(home.pas('harvest-vocab'));
+});
+
+const TABLE = 'local_id;projekt;stav;geom_system;pristupnost;druh_nalezu\n';
+
+describe.each([
+  ['fibula', 'spona'],
+  ['fibuly', 'spona'],
+  ['střep', 'zlomek nádoby'],
+  ['STREPY', 'zlomek nádoby'],
+])('%s is another word for %s', (own, label) => {
+  test('in the search', async () => {
+    const hits = await home.json<{ label: string }[]>('vocab', 'search', own, '--set', 'heslo:predmet_druh');
+    expect(hits[0]?.label).toBe(label);
+  });
+
+  test('in what a table is told', async () => {
+    home.file('other.csv', `${TABLE}Z-1;C-202400101;1;4326;archeolog;${own}\n`);
+    const run = await home.pas('import', 'other.csv', '--dry-run');
+    expect(run.stdout).toMatch(new RegExp(`Nearest: HES-\\d+ \\(${label}\\)`));
+  });
+});
+
+test('an error in a vocabulary that is read at a glance names all of it', async () => {
+  home.file('access.csv', 'local_id;projekt;stav;geom_system;pristupnost\nZ-1;C-202400101;1;4326;vsichni\n');
+  const run = await home.pas('import', 'access.csv', '--dry-run');
+  const all = await home.json<{ id: string; label: string }[]>('vocab', 'list', 'heslo:pristupnost');
+  expect(all.length).toBeGreaterThan(2);
+  for (const { id, label } of all) expect(run.stdout).toContain(`${id} (${label})`);
+});
+
+test('a term of another vocabulary is found there by the command that is advised', async () => {
+  const run = await home.pas('vocab', 'search', 'keramika', '--set', 'heslo:predmet_druh');
+  expect(run.stderr).toContain('"keramika" is in heslo:predmet_specifikace');
+  const [, command = ''] = /(pas vocab search keramika --set \S+)/.exec(run.stderr) ?? [];
+  const found = await home.json<{ label: string }[]>(...command.split(' ').slice(1));
+  expect(found[0]?.label).toBe('keramika');
+  home.file('swapped.csv', `${TABLE}Z-1;C-202400101;1;4326;archeolog;keramika\n`);
+  const swapped = await home.pas('import', 'swapped.csv', '--dry-run');
+  expect(swapped.stdout).toContain('"keramika" is an entry of heslo:predmet_specifikace, but none of heslo:predmet_druh.');
+});
+
+test('a table of another form is told in one line, with the command that reads it', async () => {
+  const header = ['kód', 'věc', 'hmota', 'kdy', 'kdo', 'kde', 'váha', 'šířka', 'délka', 'regál', 'skříň'];
+  home.file('cizí tabulka.csv', `${header.join(';')}\nK1${';x'.repeat(10)}\n`);
+  const run = await home.pas('import', 'cizí tabulka.csv');
+  expect(run.stdout.match(/✗/g)).toHaveLength(1);
+  expect(run.stdout).toContain("pas import 'cizí tabulka.csv' --wizard");
+  for (const name of header) expect(run.stdout).toContain(name);
+  await expectDone(
+    home.pas(
+      'import',
+      'cizí tabulka.csv',
+      '--wizard',
+      '--yes',
+      '--set',
+      'projekt=C-202400101',
+      '--set',
+      'pristupnost=archeolog',
+      '--set',
+      'geom_system=4326',
+    ),
+  );
+});
+
+test('a mistyped column among good ones is told by itself', async () => {
+  home.file('typo.csv', 'local_id;hlubka\nZ-1;3\n');
+  const run = await home.pas('import', 'typo.csv');
+  expect(run.stdout).toContain('Did you mean hloubka');
+});
+
+test('errors call an element as pas show does, with its name in brackets', async () => {
+  home.file('depth.csv', 'local_id;hloubka\nZ-1;mělko\n');
+  const [english, czech] = await Promise.all(
+    ['en', 'cs'].map((language) => home.with({ PAS_LANG: language }).pas('import', 'depth.csv', '--dry-run')),
+  );
+  expect(english?.stdout).toContain('Depth (hloubka): ');
+  expect(czech?.stdout).toContain('Hloubka (hloubka): ');
+});

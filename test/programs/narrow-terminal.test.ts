@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type RunningMock, serveMock } from '../support/mock-process.ts';
+import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
+
+let service: RunningMock;
+let home: Home;
+
+beforeAll(async () => {
+  if (whyNoTerminal !== undefined) return;
+  service = await serveMock('--min-interval', '1');
+  home = await signedIn(service);
+  await expectDone(home.pas('harvest-vocab'));
+});
+afterAll(() => service?.stop());
+beforeEach(({ skip }) => skip(whyNoTerminal !== undefined, whyNoTerminal));
+
+test('what is wrong with an answer breaks between words on a narrow terminal', async () => {
+  await using terminal = await startTerminal(['add'], home, { columns: 44, rows: 40 });
+  await answer(terminal, 'Number of the find (001)', 'N-1');
+  await answer(terminal, 'Project', 'C-202400101', '❯ C-202400101');
+  await answer(terminal, 'Target state', '2', '❯ 2 submitted');
+  await answer(terminal, 'Finder', 'novak', '❯ Novák, Jan');
+  await answer(terminal, 'Date of the find', '31. 2. 2024');
+  await terminal.expect(/day that no calendar\s*\n\s*has\. Write the right one as YYYY-MM-DD\./);
+  await terminal.press('C-c');
+});
+
+test('Enter on a word that nothing resembles says what to do, and the question is asked again', async () => {
+  await using terminal = await startTerminal(['add'], home);
+  await answer(terminal, 'Number of the find', 'N-2');
+  await answer(terminal, 'Project', 'C-202400101', '❯ C-202400101');
+  await answer(terminal, 'Target state', '2', '❯ 2 submitted');
+  await answer(terminal, 'Finder', 'novak', '❯ Novák, Jan');
+  await answer(terminal, 'Date of the find', '9. 3. 2024');
+  await answer(terminal, 'Accessibility', 'vsichni', '❯ vsichni');
+  await terminal.expect('There are: HES-', '(archeolog)', '(badatel)');
+  await answer(terminal, 'Accessibility', 'badatel', '❯ researcher (badatel)');
+  await answer(terminal, 'Object', 'fibula', '❯ brooch (spona)');
+  await terminal.expect('? Material');
+  await terminal.press('C-c');
+});
+
+test('the wizard asks for the unit of depths that contradict one another', async () => {
+  home.file('deep.csv', 'č.;hloubka\nA1;"0,3"\nA2;35\n');
+  await using terminal = await startTerminal(
+    [
+      'import',
+      'deep.csv',
+      '--wizard',
+      '--set',
+      'projekt=C-202400101',
+      '--set',
+      'pristupnost=badatel',
+      '--set',
+      'geom_system=4326',
+    ],
+    home,
+    { columns: 100, rows: 60 },
+  );
+  await answer(terminal, 'Take all of it', '', '❯ Take all of it');
+  await terminal.expect('In what unit are they?');
+  await answer(terminal, 'Measured in', 'm', '❯ mm');
+  await answer(terminal, 'Go on?', '', '❯ Write the column map');
+  expect((await terminal.ended()).code).toBe(0);
+});

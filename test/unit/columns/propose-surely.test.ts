@@ -1,0 +1,284 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { withColumnMap } from '../../../src/columns/apply-column-map.ts';
+import type { Knowledge } from '../../../src/columns/candidates.ts';
+import { convertCell } from '../../../src/columns/convert-cell.ts';
+import { mapTable } from '../../../src/columns/map-table.ts';
+import { type ColumnProposal, isOpen, mapOfProposal, proposeColumns } from '../../../src/columns/propose-columns.ts';
+import { columnMapText, readColumnMap } from '../../../src/columns/read-column-map.ts';
+import { COLUMN_NAMES } from '../../../src/find/column-names.ts';
+import type { Find } from '../../../src/find/find.ts';
+import { parseTable } from '../../../src/tables/csv-table.ts';
+import { readTableBytes } from '../../../src/tables/read-table.ts';
+import type { Table } from '../../../src/tables/table.ts';
+import { makeWorkbook } from '../../support/make-workbook.ts';
+
+const KNOWN: Knowledge = {
+  lookupTerm: (setSpec, cell) =>
+    ['spona', 'mince', 'nůž'].includes(cell) && setSpec === 'heslo:predmet_druh'
+      ? { kind: 'found', term: { id: 'HES-000001', label: cell, setSpec } }
+      : { kind: 'unknown', nearest: [] },
+  lookupArea: () => ({ kind: 'not-harvested' }),
+};
+
+const csv = (text: string, file = 'sezona.csv'): Table => parseTable(file, Buffer.from(text));
+
+function columnsOf(table: Table): Record<string, ColumnProposal> {
+  return Object.fromEntries(proposeColumns(table, [], KNOWN).columns.map((column) => [column.profile.key, column]));
+}
+
+const elementOf = (column: ColumnProposal | undefined): string | undefined =>
+  column?.rule.kind === 'read' ? column.rule.element : undefined;
+
+/** The finds that the proposed map makes of a table, and what is wrong with its rows. */
+function readAsProposed(table: Table) {
+  const map = mapOfProposal('t.map.toml', proposeColumns(table, [], KNOWN));
+  const mapped = mapTable(withColumnMap(table, map), {
+    lookupTerm: KNOWN.lookupTerm,
+    resolvePhoto: (name) => ({ value: name }),
+  });
+  const rows = [...mapped.rows];
+  return { finds: rows.flatMap(({ find }): Find[] => (find === undefined ? [] : [find])), rows, issues: mapped.issues };
+}
+
+describe('the number of the find', () => {
+  test('that repeats is named with its rows, gets no tick and is no count', () => {
+    const { 'č.': column } = columnsOf(csv('č.;Předmět;X;Y\n1;spona;1;2\n2;mince;1;2\n2;nůž;1;2\n'));
+    expect(elementOf(column)).toBe('local_id');
+    expect(String(column?.doubt)).toContain('"2" in rows 3, 4');
+  });
+
+  test('that repeats behind thousands of other rows is found, too', () => {
+    const rows = Array.from({ length: 4000 }, (_, index) => `A-${index};spona`);
+    const { 'inv. č.': column } = columnsOf(csv(['inv. č.;předmět', ...rows, 'A-3999;mince'].join('\n')));
+    expect(String(column?.doubt)).toContain('"A-3999" in rows 4001, 4002');
+  });
+
+  test('that merely counts the rows gets the name of the table before it, so that two tables stay apart', () => {
+    const [one, other] = ['Všesoky 2024.csv', 'petrovice.csv'].map((file) =>
+      readAsProposed(csv(`č.;Předmět\n1;spona\n2;mince\n`, file)).finds.map(({ localId }) => localId),
+    );
+    expect([one, other]).toEqual([
+      ['vsesoky-2024-1', 'vsesoky-2024-2'],
+      ['petrovice-1', 'petrovice-2'],
+    ]);
+    const { 'č.': column } = columnsOf(csv('č.;Předmět\n1;spona\n2;mince\n'));
+    expect(String(column?.doubt)).toContain('"sezona-"');
+  });
+
+  test.each(['A-1', '2024/17', 'K1a'])('such as %s stands as it is, with a tick', (first) => {
+    const { 'č.': column } = columnsOf(csv(`č.;Předmět\n${first};spona\nQ-2;mince\n`));
+    expect([column?.rule, column?.doubt]).toEqual([{ kind: 'read', element: 'local_id' }, undefined]);
+  });
+
+  test('is not the weight, which is written with decimals', () => {
+    const { váha: column } = columnsOf(csv('váha;Předmět\n12,5;spona\n3,1;mince\n'));
+    expect(elementOf(column)).toBe('poznamka');
+  });
+
+  test('keeps its prefix in the map that is written and read again', () => {
+    const table = csv('č.;Předmět\n1;spona\n2;mince\n');
+    const map = mapOfProposal('t.map.toml', proposeColumns(table, [], KNOWN));
+    const text = columnMapText(map, { table: 't', columns: new Map(), fixed: new Map(), undecided: [] });
+    expect(readColumnMap('t.map.toml', text).map?.columns.get('č.')).toEqual({
+      kind: 'read',
+      element: 'local_id',
+      prefix: 'sezona-',
+    });
+  });
+});
+
+describe('a column with a plain name', () => {
+  test('of days of which half cannot be read is read, and the rows of the others say so', () => {
+    const rows = Array.from({ length: 10 }, (_, index) => `D${index};spona;${index < 5 ? `${index + 1}.5.2024` : 'květen 2024'}`);
+    const table = csv(['č.;Předmět;Datum nálezu', ...rows].join('\n'));
+    const column = columnsOf(table)['Datum nálezu'];
+    expect([elementOf(column), String(column?.doubt)]).toEqual(['datum_nalezu', expect.stringContaining('5 of 10 values')]);
+    const { finds, rows: read } = readAsProposed(table);
+    expect(finds).toHaveLength(5);
+    expect(read.flatMap(({ issues }) => issues.map(({ rule, row }) => `${row} ${rule}`))).toEqual(
+      [7, 8, 9, 10, 11].map((row) => `${row} date`),
+    );
+  });
+
+  test('none of whose values can be read is read all the same', () => {
+    const columns = columnsOf(csv('č.;hloubka;předmět;nálezce\nA1;mělko;101;?\nA2;hluboko;102;?\n'));
+    expect(['hloubka', 'předmět', 'nálezce'].map((key) => elementOf(columns[key]))).toEqual([
+      'hloubka',
+      'druh_nalezu',
+      'nalezce',
+    ]);
+    expect(columns['hloubka']?.doubt).toBeDefined();
+  });
+
+  test.each([
+    ['Popis místa', 'lokalizace'],
+    ['ident_cely', 'ident_cely'],
+    ['lon', 'lon'],
+  ])('%s is %s', (header, element) => {
+    expect(elementOf(columnsOf(csv(`č.;${header}\nA1;nic takového\nA2;jiné\n`))[header])).toBe(element);
+  });
+
+  test('"ks" below a merged "Předmět" is the count', async () => {
+    const rows = [
+      ['č.', 'Předmět', '', 'X', 'Y'],
+      ['', 'druh', 'ks', '', ''],
+      ['A1', 'spona', '1', '-693922,37', '-1076044,69'],
+      ['A2', 'mince', '2', '-693925,10', '-1076050,00'],
+    ];
+    const table = await readTableBytes('sezona.xlsx', makeWorkbook([{ name: 'n', rows }]));
+    const columns = Object.values(columnsOf(table));
+    expect(columns.map(elementOf)).toEqual(['local_id', 'druh_nalezu', 'pocet', 'geom_x', 'geom_y']);
+  });
+});
+
+test('a table with the names of a GPS device is read as its waypoints', () => {
+  const table = csv(
+    'name,lat,lon,time,desc,photo\nW01a,49.84050,15.17120,2024-06-01T10:00:00Z,spona u cesty,a.jpg\n' +
+      'W02a,49.84060,15.17130,2024-06-02T10:00:00Z,,b.jpg\n',
+  );
+  const columns = columnsOf(table);
+  expect(Object.values(columns).map(elementOf)).toEqual(['local_id', 'geom_y', 'geom_x', 'datum_nalezu', 'poznamka', 'photos']);
+  const { finds } = readAsProposed(table);
+  expect(finds.map(({ localId, elements, photos }) => [localId, elements.datum_nalezu, elements.poznamka, photos])).toEqual([
+    ['W01a', '2024-06-01', 'spona u cesty', ['a.jpg']],
+    ['W02a', '2024-06-02', undefined, ['b.jpg']],
+  ]);
+});
+
+test('a field of KML beside the description is kept with it, and a link is no element', async () => {
+  const placemark =
+    '<Placemark><name>K9</name><description>spona, 5 cm</description><ExtendedData><Data name="popis"><value>text</value></Data>' +
+    '<Data name="odkaz"><value>https://example.org/x</value></Data></ExtendedData><Point><coordinates>15.17120,49.84050,0</coordinates></Point></Placemark>';
+  const kml = `<kml xmlns="http://www.opengis.net/kml/2.2"><Document>${placemark}</Document></kml>`;
+  const { finds } = readAsProposed(await readTableBytes('mapa.kml', Buffer.from(kml)));
+  expect(finds).toHaveLength(1);
+  for (const text of ['text', 'spona, 5 cm', 'odkaz: https://example.org/x']) expect(finds[0]?.elements.poznamka).toContain(text);
+});
+
+test('what no element is like is counted and kept in the note; a second pair of coordinates is counted and left out', () => {
+  const table = csv('č.;váha (g);regál;k. ú.\nA1;12,5;R1;Všesoky\nA2;;R2;Všesoky\n');
+  const columns = columnsOf(table);
+  expect(columns['váha (g)']?.reasons.map(String)).toEqual(['1 value, like no element: kept in the note']);
+  expect(columns['k. ú.']?.reasons.map(String)).toEqual(['2 values; the service finds it out from the point']);
+  expect(readAsProposed(table).finds.map(({ elements }) => elements.poznamka)).toEqual([
+    'váha (g): 12,5; regál: R1',
+    'regál: R2',
+  ]);
+});
+
+test('two columns of photographs, and two of remarks, are put together', () => {
+  const { finds } = readAsProposed(csv('č.;foto;obr;poznámka;popis\nA1;a.jpg;b.jpg;jedna;druhá\n'));
+  expect(finds[0]?.photos).toEqual(['a.jpg', 'b.jpg']);
+  expect(finds[0]?.elements.poznamka).toMatch(/jedna/);
+  expect(finds[0]?.elements.poznamka).toMatch(/druhá/);
+});
+
+describe('the unit of depths', () => {
+  const depths = (header: string, values: readonly string[]) => {
+    const table = csv([`č.;${header}`, ...values.map((value, index) => `A${index};"${value}"`)].join('\n'));
+    const column = columnsOf(table)[header];
+    return { column, read: readAsProposed(table).finds.map(({ elements }) => elements.hloubka) };
+  };
+
+  test.each([
+    ['hloubka v metrech', ['1', '2', '12'], [100, 200, 1200]],
+    ['hloubka v milimetrech', ['350', '120'], [35, 12]],
+    ['Hloubka (m)', ['1', '0,5'], [100, 50]],
+    ['hl. [cm]', ['3', '4'], [3, 4]],
+    ['hloubka v centimetrech', ['3', '4'], [3, 4]],
+    ['depth in metres', ['1', '2'], [100, 200]],
+    ['depth (millimeters)', ['100', '200'], [10, 20]],
+    ['hloubka', ['2 m', '350 mm', '15 cm'], [200, 35, 15]],
+    ['hloubka', ['12,5', '30'], [13, 30]],
+    ['hloubka (cm)', ['2,5', '30'], [3, 30]],
+  ])('%s of %j is said', (header, values, centimetres) => {
+    const { column, read } = depths(header, values);
+    expect([column && isOpen(column), read]).toEqual([false, centimetres]);
+  });
+
+  test.each([
+    ['hloubka', ['0,3', '0,45', '35']],
+    ['hloubka (m)', ['0,3', '35']],
+    ['hloubka (cm)', ['0,3', '35']],
+    ['hloubka (mm)', ['3', '200']],
+  ])('%s of %j is a question, and nothing is read until it is answered', (header, values) => {
+    const { column, read } = depths(header, values);
+    expect([column && isOpen(column), String(column?.doubt)]).toEqual([true, expect.stringContaining('In what unit are they?')]);
+    expect(read).toEqual([]);
+  });
+
+  test('that was said to be millimetres rounds no depth to nothing: its row says so', () => {
+    const rule = { kind: 'read', element: 'hloubka', unit: 'mm' } as const;
+    expect(['3', '0,4 cm', '200', '0'].map((cell) => convertCell(cell, rule))).toEqual(['3 mm', '0,4 cm', '20', '0']);
+  });
+
+  test('that is open is refused in a map', () => {
+    const { issues } = readColumnMap('m.toml', 'version = 1\n[columns]\nhl = { element = "hloubka", unit = "?" }\n');
+    expect(issues.map(({ message }) => String(message))).toEqual([expect.stringContaining('Write "mm" or "cm" or "dm" or "m"')]);
+  });
+});
+
+describe('whatever a table is like,', () => {
+  const header = fc.oneof(
+    fc.constantFrom(...COLUMN_NAMES),
+    fc.constantFrom(
+      'č.',
+      'inv. č.',
+      'Předmět',
+      'ks',
+      'Datum nálezu',
+      'hl. (m)',
+      'foto',
+      'k. ú.',
+      'X',
+      'Y',
+      'stav',
+      'name',
+      'desc',
+    ),
+    fc.stringMatching(/^[a-zěščř]{1,8}( [a-z]{1,4})?$/),
+  );
+  const cell = fc.oneof(
+    fc.constantFrom('', '1', '2', '2', 'spona', '0,3', '35', '1.5.2024', 'květen', 'a.jpg', '-693922,37', '-1076044,69'),
+    fc.stringMatching(/^[a-z0-9 ]{0,6}$/),
+  );
+  const tables = fc.uniqueArray(header, { minLength: 1, maxLength: 7, selector: (name) => name.toLowerCase() }).chain((names) =>
+    fc.record({
+      names: fc.constant(names),
+      rows: fc.array(fc.array(cell, { minLength: names.length, maxLength: names.length }), { minLength: 1, maxLength: 6 }),
+    }),
+  );
+  const made = (names: readonly string[], rows: readonly (readonly string[])[]): Table =>
+    csv([names, ...rows].map((cells) => cells.map((text) => `"${text}"`).join(';')).join('\n'));
+
+  test('no column with values goes unread without its number of values, and the map can be read', () => {
+    fc.assert(
+      fc.property(tables, ({ names, rows }) => {
+        const table = made(names, rows);
+        const proposal = proposeColumns(table, [], KNOWN);
+        for (const { profile, rule, reasons } of proposal.columns)
+          if (rule.kind === 'ignored' && profile.filled > 0)
+            expect(reasons.join(' ')).toMatch(new RegExp(`^${profile.filled} values?; `));
+        const map = mapOfProposal('m.toml', proposal);
+        if (proposal.columns.some(isOpen)) return;
+        const text = columnMapText(map, { table: 't', columns: new Map(), fixed: new Map(), undecided: [] });
+        expect(readColumnMap('m.toml', text).map?.columns).toEqual(map.columns);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('no column of numbers that repeat, or that are lacking, has a tick', () => {
+    fc.assert(
+      fc.property(tables, ({ names, rows }) => {
+        for (const { profile, rule, doubt } of proposeColumns(made(names, rows), [], KNOWN).columns) {
+          if (rule.kind === 'ignored' || rule.element !== 'local_id') continue;
+          const texts = rows.filter((row) => row.some((text) => text !== '')).map((row) => (row[profile.index] ?? '').trim());
+          if (new Set(texts).size < texts.length || texts.includes('')) expect(doubt).toBeDefined();
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

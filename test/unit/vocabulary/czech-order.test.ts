@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { areasBelow } from '../../../src/vocabulary/areas.ts';
+import { inferiorsOf, termsOfSet } from '../../../src/vocabulary/terms.ts';
+import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
+
+const NAMES = ['Zeman', 'Čapek', 'Chalupa', 'Hora', 'Říha', 'Šimek', 'Suk', 'Cyril', 'Rada', 'Žák', 'Novák'];
+const IN_ORDER = ['Cyril', 'Čapek', 'Hora', 'Chalupa', 'Novák', 'Rada', 'Říha', 'Suk', 'Šimek', 'Zeman', 'Žák'];
+
+test('people stand in the order of the Czech alphabet', () => {
+  using store = tempVocabulary();
+  const vocabulary = fill(store, ...NAMES.map((name, index) => aTerm(`OS-00000${index}`, name, { setSpec: 'osoba' })));
+  expect([...termsOfSet(vocabulary, 'osoba')].map(({ label }) => label)).toEqual(IN_ORDER);
+});
+
+test('terms with an order of their own keep it, and those without stand by the alphabet', () => {
+  using store = tempVocabulary();
+  const vocabulary = fill(
+    store,
+    aTerm('HES-000001', 'Žebrák', { sortOrder: 1 }),
+    aTerm('HES-000002', 'ahoj', { sortOrder: 3 }),
+    aTerm('HES-000003', 'čepel', { sortOrder: 2 }),
+    aTerm('HES-000004', 'cep', { sortOrder: 2 }),
+    aTerm('HES-000005', 'dýka', { sortOrder: 2 }),
+  );
+  expect([...termsOfSet(vocabulary, 'heslo')].map(({ label }) => label)).toEqual(['Žebrák', 'cep', 'čepel', 'dýka', 'ahoj']);
+});
+
+test('what stands below an entry, and areas below a district, stand by the alphabet', () => {
+  using store = tempVocabulary();
+  const above = { superiors: [{ ident: 'HES-000100', kind: 'nadrazene' }] };
+  const boundary = 'POLYGON ((15 50, 15.1 50, 15.1 50.1, 15 50.1, 15 50))';
+  const vocabulary = fill(
+    store,
+    aTerm('HES-000100', 'šperky'),
+    ...NAMES.map((name, index) => aTerm(`HES-00001${index}`, name, above)),
+    ...['Žalov', 'Čáslav', 'Chrast', 'Cerhenice', 'Hořany'].map((name, index) =>
+      aTerm(`ruian-${index}`, name, { setSpec: 'ruian_katastr', boundary, superiors: [{ ident: 'ruian-99', kind: 'okres' }] }),
+    ),
+  );
+  expect(inferiorsOf(vocabulary, 'HES-000100').map(({ label }) => label)).toEqual(IN_ORDER);
+  expect(areasBelow(vocabulary, 'ruian_katastr', ['ruian-99']).map(({ label }) => label)).toEqual([
+    'Cerhenice',
+    'Čáslav',
+    'Hořany',
+    'Chrast',
+    'Žalov',
+  ]);
+});
