@@ -22,7 +22,7 @@ const IDENT = /-N\d+$/;
 
 /** Czech, English and German words that stand before a number in a phrase: `profil v 2 vrstvě`. */
 const WORDS_BEFORE_NUMBERS: ReadonlySet<string> = new Set(
-  'a i k ke ku o s se u v ve z ze na do od po za at by in no of on to am an im zu'.split(' '),
+  'a|i|k|ke|ku|o|s|se|u|v|ve|z|ze|na|do|od|po|za|at|by|in|no|of|on|to|am|an|im|zu'.split('|'),
 );
 
 /** To look finds up by the first token of their ids. */

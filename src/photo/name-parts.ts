@@ -24,9 +24,9 @@ export function tokensOf(plain: string): Token[] {
 /** What cameras, telephones, messengers and people begin the names of pictures with: the number behind it counts pictures, not finds. */
 const OF_PICTURES: ReadonlySet<string> = new Set(
   (
-    'img mvimg mg imag image images dsc dscn dscf sam pxl pic pict picture photo foto snimek obrazek obrazovky scan dji gopr gx gh gp wp ' +
-    'vid mov cimg hpim rimg burst screenshot received fb psx resized snapchat signal viber whatsapp telegram'
-  ).split(' '),
+    'img|mvimg|mg|imag|image|images|dsc|dscn|dscf|sam|pxl|pic|pict|picture|photo|foto|snimek|obrazek|obrazovky|scan|dji|gopr|gx|gh|gp|wp|' +
+    'vid|mov|cimg|hpim|rimg|burst|screenshot|received|fb|psx|resized|snapchat|signal|viber|whatsapp|telegram'
+  ).split('|'),
 );
 
 const [YEAR, MONTH, DAY] = [String.raw`(?:19|20)\d\d`, '(?:0?[1-9]|1[0-2])', '(?:0?[1-9]|[12]\\d|3[01])'];

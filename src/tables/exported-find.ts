@@ -11,6 +11,7 @@ import {
   parsePoint,
 } from '../place/geometry.ts';
 import { toSJtsk, toWgs84 } from '../place/project.ts';
+import { joinNames } from '../text/file-names.ts';
 import { plainNumber } from '../text/plain-number.ts';
 import { isReadable } from '../text/reading.ts';
 
@@ -51,7 +52,7 @@ export function valuesOf({ localId, identCely, elements, photos, labelsOf }: Exp
     const labels = kind === 'term' && typeof value === 'object' ? labelsOf?.(value.id) : undefined;
     for (const [language, label] of Object.entries(labels ?? {})) if (label !== '') values.set(`${name}_${language}`, label);
   }
-  if (photos.length > 0) values.set('photos', photos.join(';'));
+  if (photos.length > 0) values.set('photos', joinNames(photos));
   return values;
 }
 

@@ -3,6 +3,7 @@ import { FIELDS, type Field } from '../../find/fields.ts';
 import { NEW_PERSON } from '../../find/resolve-reference.ts';
 import { type RowCell, wordOf } from '../../tables/export-text.ts';
 import { type ExportedFind, inBothSystems, pointOf } from '../../tables/exported-find.ts';
+import { joinNames } from '../../text/file-names.ts';
 import { elementLabel } from './find-texts.ts';
 
 const COLUMNS: readonly Field[] = FIELDS.filter(({ kind }) => kind !== 'geom-system' && kind !== 'point');
@@ -51,7 +52,7 @@ function rowOf(find: ExportedFind): readonly RowCell[] {
     ...COLUMNS.flatMap((field) => cellsOf(find, field)),
     ...coordinates.map((text) => (text === undefined ? '' : { decimal: text })),
     point?.system ?? '',
-    find.photos.join('; '),
+    joinNames(find.photos, '; '),
   ];
 }
 

@@ -2,6 +2,7 @@ import { spokenLanguage, t } from '../../base/language.ts';
 import { FIELDS, type Field } from '../../find/fields.ts';
 import { ENTRY_STATES, type EntryState } from '../../outbox/entry.ts';
 import type { ExportedFind } from '../../tables/exported-find.ts';
+import { joinNames } from '../../text/file-names.ts';
 import { STATE_WORDS } from './entry-words.ts';
 import { elementLabel, elementText, pointText } from './find-texts.ts';
 
@@ -25,7 +26,7 @@ export function* peopleRows(finds: Iterable<ExportedFind>): Generator<readonly s
       find.identCely ?? '',
       ...SHOWN.map((field) => saidOf(find, field)),
       pointText(find.elements) ?? '',
-      find.photos.join('; '),
+      joinNames(find.photos, '; '),
     ];
   }
 }
