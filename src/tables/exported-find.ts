@@ -1,6 +1,7 @@
 import { labelColumnsOf } from '../find/column-names.ts';
 import type { Reference } from '../find/field.ts';
 import { FIELDS, type FindElements } from '../find/fields.ts';
+import type { Change } from '../find/harvested-find.ts';
 import { cellOfReference } from '../find/resolve-reference.ts';
 import {
   findRangeProblem,
@@ -26,8 +27,10 @@ export type ExportedFind = {
   readonly photos: readonly string[];
   /** Of its import. */
   readonly state?: string | undefined;
-  /** Of a find that was pulled: how accessible the service last showed it to be, undefined where it shows it no more. */
-  readonly atService?: { readonly accessibility: Reference | undefined } | undefined;
+  /** As it was sent, and as the service last showed it; undefined where it shows it no more. */
+  readonly accessibilities?: readonly (Reference | undefined)[];
+  /** What the service has otherwise than it was sent; the elements are as the service has them. */
+  readonly changed?: readonly Change[];
   readonly labelsOf?: LabelsOf;
   /** Where the photographs lie. */
   readonly photoFiles?: readonly { readonly name: string; readonly path: string }[];

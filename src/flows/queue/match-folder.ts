@@ -17,6 +17,7 @@ import {
   type Shot,
 } from '../../photo/match-photographs.ts';
 import { type PhotoExif, readPhotoExif } from '../../photo/photo-exif.ts';
+import { isGoneAtService } from '../finds/pulled-since.ts';
 import { placeOf } from '../finds/report-find.ts';
 import { enqueuePhoto, targetOf } from './enqueue-change.ts';
 import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
@@ -75,7 +76,9 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
       photograph.sha512Hex,
       ...(photograph.counterpartSha512Hex === undefined ? [] : [photograph.counterpartSha512Hex]),
     ];
-    const entries = digests.flatMap((digest) => byDigest.get(digest) ?? []);
+    const entries = digests
+      .flatMap((digest) => byDigest.get(digest) ?? [])
+      .filter((entry) => !isGoneAtService(sources.outbox, entry));
     if (entries.length > 0) {
       fates.set(file, { file, path, kind: 'known', entries, photograph });
       const [first] = entries;
