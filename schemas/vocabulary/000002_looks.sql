@@ -12,6 +12,8 @@ alter table harvests drop column list_size;
 
 -- as whom, and from which endpoint in which format: what was met by another is met again
 alter table harvests add column subject text not null default '';
+-- role and organisation of the account; null where the service did not say them
+alter table harvests add column rights text;
 -- number of the last look at the list
 alter table harvests add column looks integer not null default 0;
 -- the pass under way; null when there is none

@@ -2,6 +2,7 @@ import { type NameOrder, orderOf, parseName, readings } from '../find/person-nam
 import { twoReadings } from '../find/read-cell.ts';
 import { formatPoint } from '../place/geometry.ts';
 import { readPosition } from '../place/read-position.ts';
+import { joinNames } from '../text/file-names.ts';
 import { isReadable } from '../text/reading.ts';
 import { type DepthUnit, keyForm, OPEN_UNIT, type ReadColumn } from './column-rule.ts';
 import { readDateForm } from './date-form.ts';
@@ -21,7 +22,7 @@ export function convertCell(cell: string, rule: ReadColumn): string {
   if (rule.name !== undefined) return surnameFirst(text, rule.name);
   if (rule.sign === 'minus') return withMinus(text);
   if (rule.form === 'position') return pointText(text);
-  return rule.separator === undefined ? text : text.split(rule.separator).join(';');
+  return rule.separator === undefined ? text : joinNames(text.split(rule.separator).map((name) => name.trim()));
 }
 
 function replaced(text: string, values: ReadColumn['values']): string {

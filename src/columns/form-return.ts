@@ -3,6 +3,7 @@ import { msg } from '../base/message.ts';
 import { fieldOf, isElementName } from '../find/fields.ts';
 import { FORM_LABEL_GAP, FORM_WORST_ACCURACY_M, FORM_WRITTEN, formGroupOf, isWrittenToo } from '../find/form-names.ts';
 import { rowPlaceOf, type Table, type TableRow } from '../tables/table.ts';
+import { joinNames } from '../text/file-names.ts';
 import {
   ACCURACY,
   answersReader,
@@ -81,14 +82,14 @@ export async function asFinds(table: Table, isMapped = false): Promise<Table> {
     for (const picture of [answers, ...parts].flatMap(({ pictures }) => pictures)) {
       const found = fileOf(picture, ids);
       const path = found === 'missing' || found === 'several' ? picture : found.path;
-      if (found === 'several' || path.includes(';')) issues.push(unclear(picture).with(where));
+      if (found === 'several') issues.push(unclear(picture).with(where));
       else photos.push(path);
     }
     const accuracyM = Number(textOf(ACCURACY));
     if (accuracyM > FORM_WORST_ACCURACY_M) issues.push(inexact(accuracyM).with(where));
     const values = new Map<string, string>([
       ['local_id', localId],
-      ['photos', photos.join(';')],
+      ['photos', joinNames(photos)],
       [LATITUDE, textOf(LATITUDE)],
       [LONGITUDE, textOf(LONGITUDE)],
       ['poznamka', noteOf(answers, parts)],

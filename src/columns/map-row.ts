@@ -8,8 +8,9 @@ import { readBoolean, readInteger, readTargetState } from '../find/read-cell.ts'
 import { readDate } from '../find/read-date.ts';
 import type { ResolveReference } from '../find/remember-references.ts';
 import type { ResolvedFinder } from '../find/resolve-finder.ts';
-import { MISSING, type ResolvePhoto } from '../photo/photo-path.ts';
+import { MISSING, OTHER_SPELLING, type ResolvePhoto } from '../photo/photo-path.ts';
 import { rowPlaceOf, type TableRow } from '../tables/table.ts';
+import { splitNames } from '../text/file-names.ts';
 import { isReadable, type Reading, type Unreadable } from '../text/reading.ts';
 import type { Columns } from './columns.ts';
 import { readPoint } from './read-point.ts';
@@ -125,11 +126,7 @@ function readElement(field: Field, cell: string, resolve: ResolveReference): Rea
 }
 
 function photosIn(cell: string): readonly string[] {
-  if (cell === '') return NO_PHOTOS;
-  return cell
-    .split(';')
-    .map((part) => part.trim())
-    .filter((name) => name !== '');
+  return cell === '' ? NO_PHOTOS : splitNames(cell);
 }
 
 /** @param kept names of photographs that are kept already, and so need not lie beside the table */
@@ -144,6 +141,7 @@ function readPhotos(
   const photos = new Set<string>();
   for (const name of named) {
     const path = resolvePhoto(name);
+    if (isReadable(path) && path.remark !== undefined) report('warning', OTHER_SPELLING, path.remark, 'photos');
     if (!isReadable(path) && kept.includes(name)) continue;
     if (!isReadable(path) && path.rule === MISSING && photosMayMiss) {
       const later = msg`The find is taken without it. Put it there and import again, or attach it: ${cmd`pas photo add ${localId}`} FILE`;

@@ -15,7 +15,7 @@ import type { LidoSource } from '../tables/export-lido.ts';
 import type { LabelsOf } from '../tables/exported-find.ts';
 import { termByIdent } from '../vocabulary/terms.ts';
 import type { Context } from './context.ts';
-import { ownHarvestBase } from './harvesting.ts';
+import { accountOf, ownHarvestBase } from './harvesting.ts';
 import { readMappingFile } from './own-files.ts';
 import { documentProfileOf, ownSchemaReader } from './own-schema.ts';
 
@@ -44,7 +44,8 @@ export async function askAboutFinders<Known extends { readonly lookupTerm: Looku
 
 /** What was harvested, for looking up what cells say, without the museum's own terms. */
 export async function openLookups(context: Context) {
-  return (await context.vocabulary()).lookups(context.profile().oaiBase ?? '');
+  const profile = context.profile();
+  return (await context.vocabulary()).lookups(profile.oaiBase ?? '', accountOf(profile));
 }
 
 /** What entries of vocabularies are called, where these were harvested. Finds repeat them, so answers are kept. */

@@ -211,3 +211,22 @@ export function valueText(value: FindElements[ElementName] | HarvestedFind['elem
   if (value.id === NEW_PERSON) return value.text;
   return value.text === '' || value.text === value.id ? value.id : `${value.text} (${value.id})`;
 }
+
+/** A find with the elements that were changed as the record has them; its point is taken whole. */
+export function withChanges(elements: FindElements, changes: readonly Change[], record: HarvestedFind): FindElements {
+  const names = new Set(changes.map(({ element }) => element));
+  if (POINT_ELEMENTS.some((name) => names.has(name))) for (const name of POINT_ELEMENTS) names.add(name);
+  const found = FIELDS.filter(({ name }) => names.has(name)).map((field) => [field.name, valueIn(record, field)] as const);
+  const merged = Object.entries({ ...elements, ...Object.fromEntries(found) });
+  return Object.fromEntries(merged.filter(([, value]) => value !== undefined));
+}
+
+const POINT_ELEMENTS: readonly ElementName[] = ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt'];
+
+function valueIn({ stav, elements }: HarvestedFind, { name, kind }: Field): string | number | boolean | Reference | undefined {
+  const value = elements[name];
+  if (kind === 'state') return stav;
+  if (value === undefined || typeof value === 'object') return value;
+  if (kind === 'integer') return Number(value);
+  return kind === 'boolean' ? isTrue(value) : value;
+}

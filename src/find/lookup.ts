@@ -49,7 +49,7 @@ export type AreaLookup =
 /** Which cadastral area holds a WGS 84 point. */
 export type LookupArea = (longitude: number, latitude: number) => AreaLookup;
 
-/** What harvesting says of a project. Not every account is shown every project, so `unknown` proves nothing. */
+/** What harvesting says of a project. */
 export type ProjectLookup =
   | {
       readonly kind: 'found';
@@ -60,6 +60,8 @@ export type ProjectLookup =
       /** Its name; empty where the record does not say. */
       readonly organisation: string;
     }
-  | { readonly kind: 'hidden' | 'deleted' | 'unknown' | 'not-harvested' };
+  /** `list`: all projects of the service, or all that this account is shown, were harvested. */
+  | { readonly kind: 'unknown'; readonly list?: 'whole' | 'as-shown' }
+  | { readonly kind: 'hidden' | 'deleted' | 'not-harvested' };
 
 export type LookupProject = (ident: string) => ProjectLookup;

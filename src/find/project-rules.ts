@@ -15,7 +15,8 @@ export const PROJECT_RULES: readonly Rule[] = [
 
 type FoundProject = Extract<ProjectLookup, { kind: 'found' }>;
 
-function survey({ projekt }: FindElements, { lookupProject }: RuleContext): Finding[] {
+function survey({ projekt }: FindElements, context: RuleContext): Finding[] {
+  const { lookupProject } = context;
   if (projekt === undefined || lookupProject === undefined) return [];
   const { id } = projekt;
   const project = lookupProject(id);
@@ -30,16 +31,20 @@ function survey({ projekt }: FindElements, { lookupProject }: RuleContext): Find
       if (lookupProject(capitals).kind === 'found') {
         return [refused(msg`There is no project ${id}: the service tells capitals from small letters. Write ${capitals}.`)];
       }
-      return [
-        pointedOut(
-          msg`${id} is not among the harvested projects. Check it for a slip of the pen; a new one comes with ${cmd`pas harvest-vocab`} projekt.`,
-        ),
-      ];
+      const message = msg`${id} is not among the harvested projects. Check it for a slip of the pen; a new one comes with ${cmd`pas harvest-vocab`} projekt.`;
+      return [isWholeList(project.list, context) ? refused(message) : pointedOut(message)];
     }
     case 'hidden':
+      return [pointedOut(msg`${id} is not shown to this account, so its type and state are not checked here.`)];
     case 'not-harvested':
       return [];
   }
+}
+
+/** An archaeologist is shown every project that takes finds; a researcher only archived ones. */
+function isWholeList(list: 'whole' | 'as-shown' | undefined, context: RuleContext): boolean {
+  const rank = rankOf(context);
+  return list === 'whole' || (list === 'as-shown' && rank !== undefined && rank !== 'researcher');
 }
 
 /** Beside 3 and 4, in which everybody may import. A project that is over does not come back by itself. */

@@ -1,6 +1,6 @@
 import { metresPerDegree } from '../place/polygon.ts';
 import type { Point } from '../place/project.ts';
-import { findsInName, indexNames, type NameIndex, type NameMatch } from '../text/name-match.ts';
+import { findsInName, hasOpenNumber, indexNames, type NameDoubt, type NameIndex, type NameMatch } from './name-match.ts';
 
 /** A photograph, by what may tell which find it shows. */
 export type Shot = {
@@ -32,7 +32,7 @@ export type Confidence = 'sure' | 'likely' | 'doubtful' | 'none';
 export type Reason =
   | { readonly kind: 'name'; readonly id: string }
   | { readonly kind: 'folder'; readonly id: string }
-  | { readonly kind: 'more-in-name'; readonly id: string }
+  | { readonly kind: NameDoubt; readonly id: string }
   | { readonly kind: 'several-names'; readonly ids: readonly string[] }
   | { readonly kind: 'distance'; readonly metres: number }
   | { readonly kind: 'far'; readonly metres: number }
@@ -95,9 +95,15 @@ function byName(shot: Shot, index: NameIndex<MatchableFind>, options: MatchOptio
   const parts = shot.file.split('/');
   const stem = (parts.at(-1) ?? '').replace(/\.[^.]*$/, '');
   const inFile = findsInName(stem, index);
-  if (inFile.length > 0) return named(shot, inFile, 'name', options);
   const inFolder = findsInName(parts.at(-2) ?? '', index);
-  return inFolder.length > 0 ? named(shot, inFolder, 'folder', options) : undefined;
+  if (inFile.length > 0) {
+    // A photograph of K-2 in the folder of K-1 may be of either.
+    const others = inFolder.filter(({ find, doubt }) => doubt === undefined && inFile.every((each) => each.find !== find));
+    return named(shot, [...inFile, ...others], 'name', options);
+  }
+  const isOpen = hasOpenNumber(stem);
+  const folders = inFolder.map((match) => (isOpen ? { ...match, doubt: match.doubt ?? 'more-in-name' } : match));
+  return folders.length > 0 ? named(shot, folders, 'folder', options) : undefined;
 }
 
 function named(shot: Shot, matches: readonly NameMatch<MatchableFind>[], kind: 'name' | 'folder', options: MatchOptions): Match {
@@ -116,13 +122,13 @@ function named(shot: Shot, matches: readonly NameMatch<MatchableFind>[], kind: '
       candidates,
     };
   }
-  if (best.isLoose) reasons[0] = { kind: 'more-in-name', id: best.id };
+  if (best.doubt !== undefined) reasons[0] = { kind: best.doubt, id: best.id };
   const isOdd = evidence.some(
     (reason) => (reason.kind === 'far' && reason.metres > FAR_M) || (reason.kind === 'other-day' && reason.days < 0),
   );
   return {
     file: shot.file,
-    confidence: best.isLoose || isOdd ? 'likely' : 'sure',
+    confidence: best.doubt !== undefined || isOdd ? 'likely' : 'sure',
     find: best.find.localId,
     reasons,
     candidates,

@@ -1,14 +1,18 @@
-import { realpathSync } from 'node:fs';
-import { isAbsolute, join, sep } from 'node:path';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { basename, dirname, extname, isAbsolute, join, sep } from 'node:path';
 import { FileError, messageOf } from '../base/errors.ts';
-import { msg } from '../base/message.ts';
+import { type Message, msg } from '../base/message.ts';
+import { isPictureName } from '../text/names.ts';
 import { type Reading, unreadable } from '../text/reading.ts';
 
-/** The rule of a name that no file has. */
+/** The rule of a name that no file has, and of one that a file has in another spelling. */
 export const MISSING = 'photo-missing';
+export const OTHER_SPELLING = 'photo-spelling';
 
 /** A photograph's name in a table -> the file's absolute path, or why it is refused. */
-export type ResolvePhoto = (name: string) => Reading<string>;
+export type ResolvePhoto = (
+  name: string,
+) => Reading<string> & { /** It is the file of another name. */ readonly remark?: Message };
 
 /**
  * Names are relative to `root` and may not leave it, neither by `..` nor through a symbolic link. A backslash counts as a
@@ -26,9 +30,8 @@ export function photoResolver(root: string): ResolvePhoto {
     if (relative.split('/').includes('..')) {
       return unreadable('photo-path', msg`The photograph "${name}" leaves the folder ${root} by "..". Move it into that folder.`);
     }
-    const real = firstExisting(
-      [relative, relative.normalize('NFC'), relative.normalize('NFD')].map((path) => join(realRoot, path)),
-    );
+    const other = findOtherSpelling(join(realRoot, relative));
+    const real = firstExisting([join(realRoot, relative), ...(other === undefined ? [] : [other.path])]);
     if (real === undefined) {
       return unreadable(MISSING, msg`There is no photograph "${name}" in ${root}. Check the name, letter case included.`);
     }
@@ -38,8 +41,69 @@ export function photoResolver(root: string): ResolvePhoto {
         msg`The photograph "${name}" leads out of the folder ${root} through a symbolic link. Copy it there.`,
       );
     }
-    return { value: real };
+    return { value: real, ...(other?.remark === undefined ? {} : { remark: other.remark }) };
   };
+}
+
+/**
+ * The one file that is meant by a path that no file has: letter case and the composition of accents do not matter, nor does the ending of a
+ * picture, since programs and people change both. `remark` says so, except of accents. Undefined where the path exists, or none or several fit.
+ */
+export function findOtherSpelling(path: string): { readonly path: string; readonly remark?: Message } | undefined {
+  if (existsSync(path)) return undefined;
+  const found = otherSpelling(path, true);
+  if (found === undefined) return undefined;
+  if (found.normalize('NFC') === path.normalize('NFC')) return { path: found };
+  const [wanted, name] = [basename(path), basename(found)];
+  return {
+    path: found,
+    remark: msg`There is no photograph "${wanted}"; ${name} is the only file that it can mean, and is taken.`,
+  };
+}
+
+function otherSpelling(path: string, isFile: boolean): string | undefined {
+  if (existsSync(path)) return path;
+  const [above, wanted] = [dirname(path), basename(path)];
+  const folder = above === path ? undefined : otherSpelling(above, false);
+  if (folder === undefined) return undefined;
+  const names = namesIn(folder);
+  const spelled = only(
+    names,
+    (name) => fold(name) === fold(wanted),
+    (name) => name.normalize('NFC') === wanted.normalize('NFC'),
+  );
+  if (spelled !== undefined) return join(folder, spelled);
+  if (!isFile || !(isPictureName(wanted) || extname(wanted) === '')) return undefined;
+  const ofPicture = only(names, (name) => isPictureName(name) && fold(stemOf(name)) === fold(stemOf(wanted)));
+  return ofPicture === undefined ? undefined : join(folder, ofPicture);
+}
+
+/** The one name that fits, or the one of several that fits better. */
+function only(names: readonly string[], ...fits: readonly ((name: string) => boolean)[]): string | undefined {
+  let left = names;
+  for (const fit of fits) {
+    const fitting = left.filter(fit);
+    if (fitting.length === 1) return fitting[0];
+    if (fitting.length === 0) return undefined;
+    left = fitting;
+  }
+  return undefined;
+}
+
+function fold(name: string): string {
+  return name.normalize('NFC').toLowerCase();
+}
+
+function stemOf(name: string): string {
+  return isPictureName(name) ? name.slice(0, -extname(name).length) : name;
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 function firstExisting(paths: readonly string[]): string | undefined {

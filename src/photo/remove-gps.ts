@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
 import { readPhotoExif } from './photo-exif.ts';
 import { removeTiffGps } from './tiff-gps.ts';
-import { type GpsTrace, NO_GPS, removeXmpGps, together } from './xmp-gps.ts';
+import { type GpsTrace, hasXmpPlace, NO_GPS, removeXmpGps, together } from './xmp-gps.ts';
 
 /** `parts` make up the photograph without its place, one after the other. */
 type WithoutGps = { readonly trace: GpsTrace; readonly parts: readonly Buffer[] };
@@ -193,7 +193,8 @@ function fromInternationalText(data: Buffer): Scrubbed {
 
 function scrubText(keyword: string, text: Buffer): Scrubbed {
   // ImageMagick writes each property of EXIF as a text of its own, and whole blocks in hexadecimal.
-  if (/gps|l(?:at|ong)itude/i.test(keyword)) return { trace: { found: true, tells: true }, data: undefined };
+  if (/gps|l(?:at|ong)itude/i.test(keyword))
+    return { trace: { found: true, tells: true, tellsOutsideExif: true }, data: undefined };
   if (/^raw profile type (?:exif|app1|xmp)$/i.test(keyword)) return scrubProfile(text);
   return keyword === 'XML:com.adobe.xmp' ? { trace: removeXmpGps(text), data: text } : { trace: NO_GPS, data: text };
 }
@@ -218,6 +219,8 @@ export type PhotoGps =
       readonly kind: 'removable';
       /** A latitude or a longitude; else only that there might be one. */
       readonly tells: boolean;
+      /** One of them is not in EXIF, from which alone the service takes places. */
+      readonly tellsOutsideExif: boolean;
       /** Of the photograph without it, lower-case hexadecimal. */
       readonly withoutSha512Hex: string;
       readonly withoutBytes: number;
@@ -226,11 +229,15 @@ export type PhotoGps =
 
 /** @throws Error when the file cannot be read */
 export async function lookForGps(path: string, mimeType: string): Promise<PhotoGps> {
-  if (!canRemoveGps(mimeType)) return (await readPhotoExif(path)).place === undefined ? { kind: 'none' } : { kind: 'fixed' };
+  if (!canRemoveGps(mimeType)) {
+    const hasPlace = (await readPhotoExif(path)).place !== undefined || hasXmpPlace(await readFile(path));
+    return { kind: hasPlace ? 'fixed' : 'none' };
+  }
   const { trace, parts } = removeGps(await readFile(path), mimeType);
   if (!trace.found) return { kind: 'none' };
   const hash = createHash('sha512');
   for (const part of parts) hash.update(part);
   const withoutBytes = parts.reduce((sum, { length }) => sum + length, 0);
-  return { kind: 'removable', tells: trace.tells, withoutSha512Hex: hash.digest('hex'), withoutBytes };
+  const { tells, tellsOutsideExif } = trace;
+  return { kind: 'removable', tells, tellsOutsideExif, withoutSha512Hex: hash.digest('hex'), withoutBytes };
 }

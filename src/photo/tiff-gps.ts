@@ -73,7 +73,7 @@ function removeFromDirectory(tiff: Tiff, at: number, waiting: number[]): GpsTrac
     const entry = at + 2 + index * ENTRY_BYTES;
     const [tag, value] = [u16(entry), u32(entry + 8)];
     if (tag === GPS_POINTER) {
-      trace = together(trace, { found: true, tells: clearGpsDirectory(tiff, value) });
+      trace = together(trace, { found: true, tells: clearGpsDirectory(tiff, value), tellsOutsideExif: false });
       const end = Math.min(bytes.length, at + 2 + said * ENTRY_BYTES + 4);
       bytes.copyWithin(entry, entry + ENTRY_BYTES, end);
       bytes.fill(0, end - ENTRY_BYTES, end);

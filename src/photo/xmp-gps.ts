@@ -4,12 +4,18 @@ export type GpsTrace = {
   readonly found: boolean;
   /** A latitude or a longitude was there. */
   readonly tells: boolean;
+  /** One of them was not in EXIF, from which alone the service takes places. */
+  readonly tellsOutsideExif: boolean;
 };
 
-export const NO_GPS: GpsTrace = { found: false, tells: false };
+export const NO_GPS: GpsTrace = { found: false, tells: false, tellsOutsideExif: false };
 
 export function together(...traces: readonly GpsTrace[]): GpsTrace {
-  return { found: traces.some(({ found }) => found), tells: traces.some(({ tells }) => tells) };
+  return {
+    found: traces.some(({ found }) => found),
+    tells: traces.some(({ tells }) => tells),
+    tellsOutsideExif: traces.some(({ tellsOutsideExif }) => tellsOutsideExif),
+  };
 }
 
 /** A name that XMP writes a position under, whatever its prefix: of EXIF, and of makers of drones, who misspell one. */
@@ -29,12 +35,25 @@ export function removeXmpGps(packet: Buffer): GpsTrace {
   const text = packet.toString('latin1');
   if (WIDE.test(text)) {
     packet.fill(0x20);
-    return { found: true, tells: true };
+    return { found: true, tells: true, tellsOutsideExif: true };
   }
   if (!/gps|titude/i.test(text)) return NO_GPS;
   const spans = [...attributeSpans(text), ...elementSpans(text)];
   for (const [start, end] of spans) packet.fill(0x20, start, end);
-  return { found: spans.length > 0, tells: spans.some(([start]) => TELLING.test(text.slice(start, start + 60))) };
+  const tells = spans.some(([start]) => TELLING.test(text.slice(start, start + 60)));
+  return { found: spans.length > 0, tells, tellsOutsideExif: tells };
+}
+
+const PACKET_START = '<x:xmpmeta';
+const PACKET_END = '</x:xmpmeta>';
+
+/** Whether a packet of XMP tells a place, wherever in a file it stands. */
+export function hasXmpPlace(file: Buffer): boolean {
+  for (let at = file.indexOf(PACKET_START); at !== -1; at = file.indexOf(PACKET_START, at + 1)) {
+    const end = file.indexOf(PACKET_END, at);
+    if (removeXmpGps(Buffer.from(file.subarray(at, end === -1 ? undefined : end))).tells) return true;
+  }
+  return false;
 }
 
 type Span = readonly [start: number, end: number];

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -125,12 +125,17 @@ export function asOutputError(path: string, thrown: unknown): unknown {
 /**
  * Writes pieces to stdout as fast as its reader takes them.
  * @returns whether all was taken: a reader that has seen enough (`| head`) ends the writing, and is no failure
- * @throws DatabaseError when stdout is a file and the disk refuses; what the pieces throw
+ * @throws FileError when stdout was closed before pas began; DatabaseError when stdout is a file and the disk refuses; what the pieces throw
  */
 export async function writeToReader(
   stdout: NodeJS.WriteStream,
   pieces: Iterable<string | Buffer> | AsyncIterable<string | Buffer>,
 ): Promise<boolean> {
+  if (isClosed(stdout)) {
+    throw new FileError('stdout', t`Standard output is closed, so nothing can be written to it.`, {
+      hint: t`Name a file with --out.`,
+    });
+  }
   try {
     await pipeline(Readable.from(pieces), stdout, { end: false });
     return true;
@@ -139,3 +144,21 @@ export async function writeToReader(
     throw toDatabaseError('stdout', thrown);
   }
 }
+
+/**
+ * Node opens the null device, to read and write, in the place of a standard output that is closed; `> /dev/null` opens it to write. Only
+ * Linux shows the difference.
+ */
+function isClosed(stdout: NodeJS.WriteStream): boolean {
+  if (!('fd' in stdout) || typeof stdout.fd !== 'number') return false;
+  try {
+    const [own, none] = [fstatSync(stdout.fd), statSync('/dev/null')];
+    if (!own.isCharacterDevice() || own.rdev !== none.rdev) return false;
+    const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${stdout.fd}`, 'utf8'))?.[1] ?? '';
+    return (Number.parseInt(flags, 8) & ACCESS_MODES) === constants.O_RDWR;
+  } catch {
+    return false;
+  }
+}
+
+const ACCESS_MODES = 3;

@@ -2,6 +2,7 @@ import { localDate } from '../base/clock.ts';
 import { type Issue, warningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { type ColumnName, meaningOfColumn } from '../find/column-names.ts';
+import { joinNames } from '../text/file-names.ts';
 import { isPictureName } from '../text/names.ts';
 
 /** What a device or an app for maps writes about a place. */
@@ -55,7 +56,12 @@ export function deviceValues({ name, notes, time, links, fields }: DeviceRecord,
   const more = [...(fill('local_id', name) ? [] : [name]), ...notes, ...again, ...others].filter((note) => note !== '');
   if (!fill('datum_nalezu', dayOf(time))) unread.add('time');
   append(values, columns.get('poznamka') ?? 'poznamka', more, '\n');
-  append(values, columns.get('photos') ?? 'photos', photographs, ';');
+  append(
+    values,
+    columns.get('photos') ?? 'photos',
+    photographs.map((each) => joinNames([each])),
+    ';',
+  );
   return values;
 }
 

@@ -45,8 +45,7 @@ export function* exportLido(finds: Iterable<ExportedFind>, source: LidoSource): 
   for (const find of finds) {
     if (count === 0) yield HEAD;
     count += 1;
-    const { elements, atService } = find;
-    const isOpen = source.isOpen(elements.pristupnost) && (atService === undefined || source.isOpen(atService.accessibility));
+    const isOpen = (find.accessibilities ?? [find.elements.pristupnost]).every(source.isOpen);
     const record = recordOf({ ...(isOpen ? find : withheld(find)), ...source });
     if (record !== undefined) yield elementText(record, 1);
   }

@@ -1,6 +1,7 @@
 import { documentNode } from '../find/document.ts';
 import type { DocumentProfile } from '../find/find.ts';
 import { BYTE_ORDER_MARK, csvCell } from '../text/csv.ts';
+import { joinNames } from '../text/file-names.ts';
 import { elementText, replaceIllegalCharacters } from '../xml/write-xml.ts';
 import {
   coordinatesOf,
@@ -95,7 +96,7 @@ export function* exportXml(finds: Iterable<ExportedFind>, profile: DocumentProfi
     const attributes = {
       local_id: replaceIllegalCharacters(localId),
       ...(identCely === undefined ? {} : { ident_cely: identCely }),
-      ...(photos.length === 0 ? {} : { photos: replaceIllegalCharacters(photos.join(';')) }),
+      ...(photos.length === 0 ? {} : { photos: replaceIllegalCharacters(joinNames(photos)) }),
     };
     yield elementText({ name: 'find', attributes, content: [documentNode({ elements }, profile)] }, 1);
   }

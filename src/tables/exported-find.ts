@@ -1,6 +1,7 @@
 import { labelColumnsOf } from '../find/column-names.ts';
 import type { Reference } from '../find/field.ts';
 import { FIELDS, type FindElements } from '../find/fields.ts';
+import type { Change } from '../find/harvested-find.ts';
 import { cellOfReference } from '../find/resolve-reference.ts';
 import {
   findRangeProblem,
@@ -11,6 +12,7 @@ import {
   parsePoint,
 } from '../place/geometry.ts';
 import { toSJtsk, toWgs84 } from '../place/project.ts';
+import { joinNames } from '../text/file-names.ts';
 import { plainNumber } from '../text/plain-number.ts';
 import { isReadable } from '../text/reading.ts';
 
@@ -25,8 +27,10 @@ export type ExportedFind = {
   readonly photos: readonly string[];
   /** Of its import. */
   readonly state?: string | undefined;
-  /** Of a find that was pulled: how accessible the service last showed it to be, undefined where it shows it no more. */
-  readonly atService?: { readonly accessibility: Reference | undefined } | undefined;
+  /** As it was sent, and as the service last showed it; undefined where it shows it no more. */
+  readonly accessibilities?: readonly (Reference | undefined)[];
+  /** What the service has otherwise than it was sent; the elements are as the service has them. */
+  readonly changed?: readonly Change[];
   readonly labelsOf?: LabelsOf;
   /** Where the photographs lie. */
   readonly photoFiles?: readonly { readonly name: string; readonly path: string }[];
@@ -51,7 +55,7 @@ export function valuesOf({ localId, identCely, elements, photos, labelsOf }: Exp
     const labels = kind === 'term' && typeof value === 'object' ? labelsOf?.(value.id) : undefined;
     for (const [language, label] of Object.entries(labels ?? {})) if (label !== '') values.set(`${name}_${language}`, label);
   }
-  if (photos.length > 0) values.set('photos', photos.join(';'));
+  if (photos.length > 0) values.set('photos', joinNames(photos));
   return values;
 }
 

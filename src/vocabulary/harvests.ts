@@ -38,14 +38,39 @@ export function isHarvested(vocabulary: Vocabulary, setSpec: string): boolean {
   return allHarvests(vocabulary).some((harvest) => harvest.completedAtMs !== null && isInSet(setSpec, harvest.setSpec));
 }
 
-/** Forgets how far the harvest is where it was made as somebody else, or from another endpoint: what these see may differ. */
-export function settleSubject({ sql }: Vocabulary, harvest: number, subject: string): void {
-  sql('update harvests set subject = :subject, watermark_at = null, pass = null where id = :harvest and subject <> :subject').run(
-    {
+/** `{version} {account} {format}`, as whom and from which endpoint a set is harvested; and the account's role and organisation, if known. */
+export type HarvestSubject = { readonly subject: string; readonly rights: string | undefined };
+
+/**
+ * Forgets how far the harvest is where it was made as another account, with other rights, or from another endpoint: what these are shown
+ * differs, and no list of changes tells it.
+ * @returns whether the rights are others
+ */
+export function settleSubject({ sql }: Vocabulary, harvest: number, { subject, rights }: HarvestSubject): boolean {
+  sql(
+    'update harvests set subject = :subject, rights = null, watermark_at = null, pass = null where id = :harvest and subject <> :subject',
+  ).run({
+    harvest,
+    subject,
+  });
+  if (rights === undefined) return false;
+  const hasOthers =
+    sql(
+      'update harvests set watermark_at = null, pass = null where id = :harvest and rights is not null and rights <> :rights',
+    ).run({
       harvest,
-      subject,
-    },
-  );
+      rights,
+    }).changes > 0;
+  sql('update harvests set rights = :rights where id = :harvest').run({ harvest, rights });
+  return hasOthers;
+}
+
+/** As whom a set was harvested last in full, and kept up to date since; undefined where it was not. */
+export function accountOfHarvest({ sql, source }: Vocabulary, setSpec: string): string | undefined {
+  const subject = sql('select subject from harvests where source = ? and set_spec = ? and watermark_at is not null')
+    .pluck()
+    .get(source, setSpec);
+  return typeof subject === 'string' ? subject.split(' ').slice(1, -1).join(' ') : undefined;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { candidateOf, type TermAnswer } from './candidate.ts';
 import { fold } from './fold.ts';
-import { isHarvested } from './harvests.ts';
+import { accountOfHarvest, isHarvested } from './harvests.ts';
 import { makePeopleLookup, PEOPLE_SET } from './people.ts';
 import { searchTerms } from './search.ts';
 import { isInSet, type Term } from './term.ts';
@@ -83,7 +83,7 @@ function firstTerms(vocabulary: Vocabulary, setSpec: string, limit: number): Ter
   return terms;
 }
 
-/** What harvesting says of a project. Not every account is shown every project, so `unknown` proves nothing. */
+/** What harvesting says of a project. */
 type ProjectAnswer =
   | {
       readonly kind: 'found';
@@ -95,19 +95,23 @@ type ProjectAnswer =
   /** It is there, but this account is shown nothing of it. */
   | { readonly kind: 'hidden' }
   | { readonly kind: 'deleted' }
-  | { readonly kind: 'unknown' }
+  /** `list`: all projects of the service, or all that this account is shown, were harvested. */
+  | { readonly kind: 'unknown'; readonly list?: 'whole' | 'as-shown' }
   | { readonly kind: 'not-harvested' };
 
 export type LookupProject = (ident: string) => ProjectAnswer;
 
 const PROJECT_SET = 'projekt';
 
-export function makeProjectLookup(vocabulary: Vocabulary): LookupProject {
+/** @param account that harvests; undefined where it is not known */
+export function makeProjectLookup(vocabulary: Vocabulary, account?: string): LookupProject {
   return remembered((ident) => {
     const term = termByIdent(vocabulary, ident.trim());
     // What has vanished may merely be out of sight for the account that harvested last.
     if (term === undefined || term.setSpec !== PROJECT_SET || term.gone === 'vanished') {
-      return { kind: isHarvested(vocabulary, PROJECT_SET) ? 'unknown' : 'not-harvested' };
+      return isHarvested(vocabulary, PROJECT_SET)
+        ? { kind: 'unknown', ...harvestedList(vocabulary, account) }
+        : { kind: 'not-harvested' };
     }
     if (term.gone === 'deleted') return { kind: 'deleted' };
     const { hidden, survey, facts = {} } = term.details;
@@ -120,4 +124,15 @@ export function makeProjectLookup(vocabulary: Vocabulary): LookupProject {
       organisation: facts['organizace'] ?? '',
     };
   });
+}
+
+/** A service that lists what it does not show lists everything. */
+function harvestedList(vocabulary: Vocabulary, account: string | undefined): { readonly list?: 'whole' | 'as-shown' } {
+  const harvestedAs = accountOfHarvest(vocabulary, PROJECT_SET);
+  if (harvestedAs === undefined) return {};
+  const hidden = vocabulary
+    .sql(`select 1 from terms where source = ? and set_spec = ? and gone is null and details ->> '$.hidden' = 1 limit 1`)
+    .get(vocabulary.source, PROJECT_SET);
+  if (hidden !== undefined) return { list: 'whole' };
+  return harvestedAs === account ? { list: 'as-shown' } : {};
 }

@@ -12,8 +12,14 @@ export type VocabularyStore = {
   readonly path: string;
   /** What was harvested from `{oai_base}`. */
   source(oaiBase: string): Vocabulary;
-  /** What the checks of a find need. */
-  lookups(oaiBase: string): {
+  /**
+   * What the checks of a find need.
+   * @param account that harvests; empty where it does not sign in
+   */
+  lookups(
+    oaiBase: string,
+    account?: string,
+  ): {
     readonly lookupTerm: LookupTerm;
     readonly lookupArea: LookupArea;
     readonly lookupProject: LookupProject;
@@ -42,10 +48,10 @@ export function openVocabulary(path: string, clock: Clock): VocabularyStore {
   return {
     path,
     source,
-    lookups: (oaiBase) => ({
+    lookups: (oaiBase, account) => ({
       lookupTerm: makeTermLookup(source(oaiBase)),
       lookupArea: makeAreaLookup(source(oaiBase)),
-      lookupProject: makeProjectLookup(source(oaiBase)),
+      lookupProject: makeProjectLookup(source(oaiBase), account),
     }),
     close: () => database.close(),
   };

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { ODD_SET, startOddService } from '../support/odd-service.ts';
@@ -12,7 +13,7 @@ type Entry = { id: string; set: string; label: string; label_en: string | null; 
 type Harvested = { sets: { set: string; pass: string; records: number; deleted: number; vanished: number }[] };
 type ServerState = { counts: { records: Record<string, number> } };
 
-const SETS = ['heslo', 'organizace', 'osoba', 'ruian_kraj', 'ruian_okres', 'ruian_katastr'];
+const SETS = ['heslo', 'organizace', 'osoba', 'ruian_kraj', 'ruian_okres', 'ruian_katastr', 'projekt'];
 
 async function harvest(home: Home, ...args: string[]): Promise<Harvested> {
   return home.json<Harvested>('harvest-vocab', ...args);
@@ -58,6 +59,42 @@ describe.each([
     // Whoever may see less is not told that the records are broken.
     const stranger = await signedIn(service, 'researcher', [...WITHOUT_PAUSES, '--oai-auth', 'none']);
     expect((await harvest(stranger, 'projekt')).sets[0]).toMatchObject({ unreadable: [] });
+  });
+
+  test('has its projects read in full again by an account whose role has grown', async () => {
+    const home = await signedIn(service, 'researcher', WITHOUT_PAUSES);
+    await harvest(home, 'projekt');
+    const surveys = async () =>
+      (await home.json<(Entry & { survey?: boolean })[]>('vocab', 'list', 'projekt')).filter(({ survey }) => survey === true)
+        .length;
+    const before = await surveys();
+    expect((await harvest(home, 'projekt')).sets).toMatchObject([{ pass: 'changes' }]);
+    await service.control('PUT', '/accounts/researcher', { role: 'archivist' });
+    try {
+      expect((await harvest(home, 'projekt')).sets).toMatchObject([{ pass: 'full' }]);
+      expect(await surveys()).toBeGreaterThan(before);
+      expect((await harvest(home, 'projekt')).sets).toMatchObject([{ pass: 'changes' }]);
+    } finally {
+      await service.control('PUT', '/accounts/researcher', { role: 'researcher' });
+    }
+  });
+
+  test('has a mistyped project refused offline, and one that it does not show pointed out', async () => {
+    const home = await signedIn(service, 'archaeologist', WITHOUT_PAUSES);
+    await harvest(home);
+    const table = readFileSync(writeSeason(home, 1), 'utf8').replace('C-202400101', 'C-202499999');
+    type Validated = { issues: { rule: string; severity: string }[] };
+    const judged = (await home.json<Validated>('import', home.file('typo.csv', table), '--dry-run')).issues.filter(
+      ({ rule }) => rule === 'survey-project',
+    );
+    expect(judged).toMatchObject([{ severity: 'error' }]);
+    // An account that harvested nothing itself judges by the list of another.
+    const other = await signedIn(service, 'researcher', [...WITHOUT_PAUSES, '--oai-auth', 'none']);
+    await harvest(other, 'projekt');
+    const shown = (await other.json<Validated>('import', writeSeason(other, 1), '--dry-run')).issues.filter(
+      ({ rule }) => rule === 'survey-project',
+    );
+    expect(shown).toMatchObject([{ severity: 'warning' }]);
   });
 
   test('is asked later only for what changed; deletions arrive', async () => {
@@ -138,7 +175,7 @@ describe('harvested vocabularies', () => {
 
   test.each([
     ['an entry that is not there', ['vocab', 'show', 'HES-999999'], /not among/],
-    ['a set that was not harvested', ['vocab', 'list', 'projekt'], /Nothing was harvested/],
+    ['a set that was not harvested', ['vocab', 'list', 'let'], /Nothing was harvested/],
     ['a mistyped set', ['vocab', 'search', 'spona', '--set', 'heslo:obdoby'], /Nothing was harvested/],
     ['a limit of nothing', ['vocab', 'search', 'spona', '--limit', '0'], /1 or more/],
   ])('%s is refused with a word on what to do', async (_, args, words) => {

@@ -23,6 +23,18 @@ beforeAll(async () => {
   await expectDone(home.pas('init', '--name', 'field', '--kind', 'training', '--username', 'a', ...service));
 });
 
+test.skipIf(process.platform !== 'linux')(
+  'an export without a standard output fails and says so, and one into the null device does not',
+  async () => {
+    const text = await inBash(
+      home.folder,
+      `${PAS} export >&- 2> said || code=$?; cat said; echo "ended with $code"; ${PAS} export > /dev/null`,
+      home.env,
+    );
+    expect(text).toMatch(/^pas: Standard output is closed, so nothing can be written to it\.\n.*--out.*\nended with [1-9]/);
+  },
+);
+
 test.each([
   [['vocb'], /Did you mean vocab/],
   [['vocab', 'serch', 'x'], /Did you mean search/],

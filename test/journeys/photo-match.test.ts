@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
@@ -89,7 +89,7 @@ test('a card is matched, pushed, and lies under the right records without its pl
   expect(planned.issues.map(({ rule, severity }) => `${severity} ${rule}`).sort()).toEqual([
     'warning photo-gps',
     'warning photo-gps',
-    'warning photo-gps',
+    'warning photo-gps-xmp',
     'warning photo-type',
   ]);
 
@@ -171,6 +171,75 @@ describe('one photograph with and without its place', () => {
     expect(await photos()).toBe(0);
   });
 });
+
+test('what cameras number, and words before a number, are surely no find, whatever the finds are called', async () => {
+  const numbers = ['101', '104', '105', '1040123', 'E-17', 'WA-17', 'V-01', 'V-02', 'V-03', 'K-7'];
+  await importFinds(numbers);
+  const names = [
+    'DCIM/104_PANA/P1040123.jpg',
+    'DCIM/105_0624/IMG_E0017.jpg',
+    'DCIM/101_0017/101_0017.jpg',
+    'IMG-20240601-WA0017.jpg',
+  ];
+  const typed = ['profil v 2 vrstvě.jpg', 'sonda v 3 metrech.JPG', 'V-1.5.2024 celek.jpg', '104.jpg', 'K-7 detail (2).jpg'];
+  for (const [shade, name] of [...names, ...typed].entries()) {
+    home.file(`card/${name}`, await placedPhotograph('jpeg', { shade, taken: TAKEN }));
+  }
+  const matched = await home.json<Matched & { not_searched: string[] }>('photo', 'match', 'card', '--yes');
+  expect(matched.files.filter(({ confidence }) => confidence === 'sure').map(({ file }) => file)).toEqual(['K-7 detail (2).jpg']);
+  expect(matched.files).toHaveLength(names.length + typed.length);
+  expect(matched).toMatchObject({ queued: 1, not_searched: [] });
+});
+
+test('folders of a camera are looked into, also through a link, and others are named', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 3)));
+  home.file('real/K-1.jpg', await placedPhotograph('jpeg', { shade: 1, taken: TAKEN }));
+  home.file('card/DCIM/100CANON/K-2.jpg', await placedPhotograph('jpeg', { shade: 2, taken: TAKEN }));
+  home.file('card/old/K-3.jpg', await placedPhotograph('jpeg', { shade: 3, taken: TAKEN }));
+  symlinkSync(join(home.folder, 'real'), join(home.folder, 'card', 'DCIM', '101_0624'));
+  symlinkSync(join(home.folder, 'card'), join(home.folder, 'card', 'DCIM', '102_0624'));
+  const { stdout, stderr } = await home.pas('photo', 'match', 'card');
+  expect(stdout).toContain('Queued 2 of 2 files, for 2 finds.');
+  expect(stdout + stderr).toContain('1 folder in it was not looked into: old. To look into it: --recursive');
+  const inside = await home.json<{ not_searched: string[] }>('photo', 'match', join('card', 'DCIM', '100CANON'));
+  expect(inside.not_searched).toEqual([]);
+});
+
+test('a photograph is found under another ending and letter case, where one file alone fits, and that is said', async () => {
+  await importFinds(['K-1', 'K-2']);
+  home.file('IMG_0001.JPG', await placedPhotograph('jpeg', { shade: 1 }));
+  home.file('IMG_0002.jpeg', await placedPhotograph('jpeg', { shade: 2 }));
+  home.file('IMG_0003.png', await placedPhotograph('png', { shade: 3 }));
+  home.file('IMG_0003.tif', await placedPhotograph('tiff', { shade: 4 }));
+  const added = await home.pas('photo', 'add', 'K-1', join(home.folder, 'IMG_0001.jpg'));
+  expect(added).toMatchObject({ code: 0, stdout: expect.stringContaining('1 of 1 photograph queued for K-1.') });
+  expect(added.stdout).toContain('There is no photograph "IMG_0001.jpg"; IMG_0001.JPG is the only file that it can mean');
+  expect(await home.pas('photo', 'add', 'K-1', join(home.folder, 'img_0003.jpg'))).toMatchObject({ code: 3 });
+  const table = home.file('more.csv', 'local_id;photos\nK-2;img_0002.JPG\n');
+  const imported = await home.json<{ photos: number; issues: { rule: string }[] }>('import', table);
+  expect(imported.photos).toBe(1);
+  expect(imported.issues.map(({ rule }) => rule)).toContain('photo-spelling');
+});
+
+test('a photograph whose name has a semicolon goes through export and import as one', async () => {
+  home.file('a;b.jpg', await placedPhotograph('jpeg', { shade: 1 }));
+  home.file('c.jpg', await placedPhotograph('jpeg', { shade: 2 }));
+  await importFinds(['K-1'], '"""a;b.jpg"";c.jpg"');
+  for (const format of ['csv', 'xlsx', 'xml', 'geojson', 'gpkg']) {
+    await expectDone(home.pas('export', '--format', format, '--out', `out.${format}`));
+    const other = await signedIn(mock.service, 'archaeologist', settledAfter(1000));
+    for (const name of ['a;b.jpg', 'c.jpg']) other.file(name, readFileSync(join(home.folder, name)));
+    const taken = other.file(`out.${format}`, readFileSync(join(home.folder, `out.${format}`)));
+    expect(await other.json<object>('import', taken), format).toMatchObject({ photos: 2 });
+  }
+});
+
+/** Finds with these numbers, of which the first has these photographs. */
+async function importFinds(ids: readonly string[], photos = ''): Promise<void> {
+  const lines = readFileSync(writeSeason(home, ids.length), 'utf8').trimEnd().split(/\r?\n/);
+  const named = lines.map((line, row) => line.replace(/^K-\d+/, ids[row - 1] ?? '') + (row === 1 ? photos : ''));
+  await expectDone(home.pas('import', home.file('named.csv', `${named.join('\n')}\n`)));
+}
 
 test('a folder without photographs, and no folder, are told', async () => {
   mkdirSync(join(home.folder, 'empty'));

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { writeSeason } from '../support/a-season.ts';
@@ -138,6 +140,54 @@ describe('an archaeologist’s finds', () => {
       'predano',
       'predano_organizace',
     ]);
+  });
+
+  test('are told to others as the service has them, with what differs from what was sent', async () => {
+    await expectDone(home.pas('number', 'set', 'K-2', 'MB 7/2025'));
+    await expectDone(home.pas('push'));
+    await move(1, 'submit');
+    await change(2, {
+      evidencni_cislo: 'MB 8/2025',
+      hloubka: '77',
+      pristupnost: { '@lang': 'cs', '@id': 'HES-000868', '#': 'archivář' },
+    });
+    await expectDone(home.pas('pull'));
+    const museum = (await expectDone(home.pas('export', '--for', 'museum', '--format', 'csv'))).stdout;
+    const [header = '', ...rows] = museum.replace(/^\ufeff/, '').split('\r\n');
+    const cells = (find: string): Record<string, string> => {
+      const row = rows.find((line) => line.startsWith(`${find};`))?.split(';') ?? [];
+      return Object.fromEntries(header.split(';').map((name, index) => [name, row[index] ?? '']));
+    };
+    expect(Object.values(cells('K-1')).at(-1)).toMatch(/: 1 → 2$/);
+    expect(Object.values(cells('K-2'))).toEqual(expect.arrayContaining(['MB 8/2025', '77', 'HES-000868']));
+    expect(rows.find((line) => line.startsWith('K-2;'))).toContain('MB 7/2025 → MB 8/2025');
+    expect(Object.values(cells('K-3')).at(-1)).toBe('');
+    const lido = (await expectDone(home.pas('export', 'K-2', '--for', 'lido'))).stdout;
+    expect(lido).toContain('MB 8/2025');
+    expect(lido).not.toContain('MB 7/2025');
+    await expectDone(home.pas('report', 'page.html'));
+    const page = readFileSync(join(home.folder, 'page.html'), 'utf8');
+    expect(page).toContain('MB 7/2025 → MB 8/2025');
+    // What is to be read in again is what is kept.
+    expect((await expectDone(home.pas('export', 'K-2', '--format', 'csv'))).stdout).toContain('MB 7/2025');
+  });
+
+  test('take a photograph again that the last pull shows to be gone, and nothing while their record is deleted', async () => {
+    await pull();
+    const photograph = join(home.folder, 'photo-1.png');
+    expect((await home.pas('photo', 'add', 'K-1', photograph)).stdout).toContain('0 of 1 photograph queued');
+    await change(1, { soubor: null });
+    await pull();
+    const added = await expectDone(home.pas('photo', 'add', 'K-1', photograph));
+    expect(added.stdout).toContain('1 of 1 photograph queued for K-1.');
+    expect(added.stderr).toContain('the last pull shows the record without it');
+    expect((await home.pas('photo', 'add', 'K-1', photograph)).stdout).toContain('0 of 1 photograph queued');
+    await expectDone(home.pas('push'));
+    expect((await pull()).finds[0]).toMatchObject({ photos: [expect.any(String)] });
+    await service.control('POST', `/records/${idents[1]}/delete`);
+    await pull();
+    const refused = await home.pas('photo', 'add', 'K-2', join(home.folder, 'photo-1.png'));
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(`K-2 was deleted at the service (${idents[1]})`) });
   });
 
   test('that were deleted at the service are said to be, and keep what was last known', async () => {

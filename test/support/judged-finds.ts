@@ -235,13 +235,13 @@ const PROJECTS: readonly JudgedFind[] = [
   { title: 'a rescue project', content: smallestFind(project('C-202300715')), status: 403 },
   { title: 'a closed project', content: smallestFind(project('C-202200058')), status: 403 },
   { title: 'an archived project', content: smallestFind(project('C-202100007')), status: 403 },
+  { title: 'a project that is in no list', content: smallestFind(project('C-209999999')), status: 404 },
 ];
 
 export const JUDGED_FINDS: readonly JudgedFind[] = [...REFERENCES, ...LANGUAGES, ...GEOMETRIES, ...VALUES, ...PROJECTS];
 
 /** Projects that the service refuses, though a harvest cannot be sure of it: it may be older, or another organisation a partner. */
 export const DOUBTFUL_PROJECTS: readonly JudgedFind[] = [
-  { title: 'a project that was not harvested', content: smallestFind(project('C-209999999')), status: 404 },
   { title: 'a project of another organisation', content: smallestFind(project('M-202300316')), status: 403 },
   { title: 'a project that had not started', content: smallestFind(project('C-202400303')), status: 403 },
 ];

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { documentProfileOf } from '../../context/own-schema.ts';
@@ -95,11 +95,21 @@ async function exportCommand(context: Context, names: readonly string[], options
     onProgress: progress.update,
   };
   const destination = toStdout ? { stream: streams.stdout } : { file: options.out ?? '', overwrite: options.force === true };
-  const count = await exportFinds(outbox, request, destination).finally(progress.end);
-  if (count === undefined) return 'done';
+  const exported = await exportFinds(outbox, request, destination).finally(progress.end);
+  if (exported === undefined) return 'done';
+  const { finds: count, changed } = exported;
   const said = findCount(count);
   terminal.note(toStdout ? t`${said} exported.` : t`${said} exported to ${options.out}.`);
-  terminal.value({ format, file: toStdout ? null : options.out, finds: count });
+  if (changed > 0) {
+    terminal.note(
+      ngettext(
+        msgid`${changed} of them is otherwise at the service than it was sent, and is written as the last pull met it.`,
+        `${changed} of them are otherwise at the service than they were sent, and are written as the last pull met them.`,
+        changed,
+      ),
+    );
+  }
+  terminal.value({ format, file: toStdout ? null : options.out, finds: count, changed_at_service: changed });
   return 'done';
 }
 

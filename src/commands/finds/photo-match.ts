@@ -57,13 +57,31 @@ export async function matchPhotos(context: Context, folder: string, options: Mat
   return hasErrors(found.issues) ? 'dataRefused' : 'done';
 }
 
-async function printFound({ terminal }: Context, { fates, issues }: MatchedFolder): Promise<void> {
-  if (fates.length === 0) terminal.line(t`There are no files in this folder. To look into the folders in it: --recursive`);
+const MAX_FOLDERS = 5;
+
+async function printFound({ terminal }: Context, { fates, issues, unsearched }: MatchedFolder): Promise<void> {
+  if (fates.length === 0) terminal.line(t`There are no files in this folder.`);
   else for (const line of await table([t`FILE`, t`FIND`, t`MATCH`, t`WHY`], fates.map(rowOf))) terminal.line(printable(line));
   printIssues(terminal, foldPlaces(issues));
+  if (unsearched.length > 0) terminal.warn(unsearchedText(unsearched));
 }
 
-function printEnd(context: Context, { fates, issues }: MatchedFolder, { queued, stripped }: Queued, options: MatchFlags): void {
+function unsearchedText(folders: readonly string[]): string {
+  const names = [...folders.slice(0, MAX_FOLDERS), ...(folders.length > MAX_FOLDERS ? ['…'] : [])].map(printable).join(', ');
+  const count = folders.length;
+  return ngettext(
+    msgid`${count} folder in it was not looked into: ${names}. To look into it: --recursive`,
+    `${count} folders in it were not looked into: ${names}. To look into them: --recursive`,
+    count,
+  );
+}
+
+function printEnd(
+  context: Context,
+  { fates, issues, unsearched }: MatchedFolder,
+  { queued, stripped }: Queued,
+  options: MatchFlags,
+): void {
   const { terminal } = context;
   const isDry = options.dryRun === true;
   const done = queued.size;
@@ -75,6 +93,7 @@ function printEnd(context: Context, { fates, issues }: MatchedFolder, { queued, 
     dry_run: isDry,
     queued: done,
     gps_stripped: stripped,
+    not_searched: unsearched,
     files: fates.map((fate) => fateValue(fate, queued.get(fate.file))),
     issues: issueValues(issues),
   });

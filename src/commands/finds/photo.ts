@@ -97,7 +97,9 @@ async function add(context: Context, find: string, files: readonly string[], opt
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 
-function noteSameFile({ terminal }: Context, name: string, find: string, { sameFile }: QueuedPhoto): void {
+function noteSameFile({ terminal }: Context, name: string, find: string, { sameFile, wasGone }: QueuedPhoto): void {
+  if (wasGone === true)
+    terminal.note(t`${name} was sent for ${find} before, and the last pull shows the record without it; it is queued again.`);
   if (sameFile === 'replaced')
     terminal.note(t`${name} has other content than when it was queued for ${find}; it is sent as it is now.`);
   if (sameFile === 'sent')

@@ -19,6 +19,8 @@ type PushProgress = Required<Pick<PushAllOptions, 'report' | 'onRound' | 'onLook
 export function showPush({ terminal, profile }: Context, outbox: Outbox, why: boolean): PushProgress {
   /** A look that tells nothing new of an entry is not worth saying so again. */
   const said = new Map<number, string>();
+  /** Entries that were called refused, and may be queued again once everything is refused. */
+  const refused = new Set<number>();
   const sayUncertain = (what: Message, entryId: number) => {
     const [plainly, ...reasons] = uncertainTexts(outbox, entryId, profile().settleMs);
     const lines = [`${what}: ${plainly}`, ...(why ? reasons.map((reason) => `  ${printable(reason)}`) : [])];
@@ -47,7 +49,12 @@ export function showPush({ terminal, profile }: Context, outbox: Outbox, why: bo
         done += 1;
         bar?.update(done, total);
       }
-      sayEvent(terminal, event, sayUncertain);
+      if (event.type === 'settled' && event.state === 'refused') refused.add(event.entry);
+      if (event.type === 'settled' && event.state === 'queued' && refused.delete(event.entry)) {
+        const [what, reason] = [entryText(event.kind, event.find), printable(event.reason ?? '')];
+        terminal.note(t`${what} is queued again: ${reason}`);
+        done -= 1;
+      } else sayEvent(terminal, event, sayUncertain);
     },
     onLook: (looked, all) => {
       if (!isLooking) {

@@ -3,7 +3,7 @@ import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { accountOf, harvestBaseOf, openHarvestClient } from '../../context/harvesting.ts';
+import { accountOf, harvestBaseOf, harvestingAccount, openHarvestClient } from '../../context/harvesting.ts';
 import { stopWithin, watchInterrupts } from '../../context/interrupts.ts';
 import { keepMalformedAnswer } from '../../context/malformed-answer.ts';
 import { DEFAULT_SETS, harvestVocabulary, type SetHarvest } from '../../flows/harvest/harvest-vocabulary.ts';
@@ -19,7 +19,7 @@ type HarvestVocabOptions = GlobalOptions & { readonly full?: boolean; readonly s
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'harvest-vocab [set...]',
-    summary: t`Harvest the vocabularies: everything the first time, then what changed. Goes on where it was cut off.`,
+    summary: t`Harvest the vocabularies and projects: everything the first time, then what changed. Goes on where it was cut off.`,
     examples: ['pas harvest-vocab', 'pas harvest-vocab heslo organizace --full --json'],
   })
     .option('--full', t`read everything again, and mark the entries that are no longer there`)
@@ -34,6 +34,7 @@ export async function harvestVocab(context: Context, sets: readonly string[], op
   const store = await context.vocabulary();
   const interrupts = watchInterrupts(context, t`Stopping. What was harvested is kept.`);
   const show = progressPerSet(terminal);
+  const account = await harvestingAccount(context);
   const results = await harvestVocabulary({
     client: await openHarvestClient(context),
     vocabulary: store.source(harvestBaseOf(profile)),
@@ -43,6 +44,7 @@ export async function harvestVocab(context: Context, sets: readonly string[], op
     full: options.full === true,
     skipBroken: options.skipBroken === true,
     subject: `${profile.schemaVersion} ${accountOf(profile)}`,
+    rights: account === undefined ? undefined : `${account.role}, ${account.organisation}`,
     indexAllowanceMs: profile.indexAllowanceMs,
     onNote: (text) => terminal.note(printable(text)),
     onProgress: show.update,

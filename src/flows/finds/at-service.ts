@@ -1,10 +1,14 @@
 import { t } from '../../base/language.ts';
-import { fieldOf } from '../../find/fields.ts';
-import { type Change, changesSince, type HarvestedFind, stateText } from '../../find/harvested-find.ts';
+import { type FindElements, fieldOf } from '../../find/fields.ts';
+import { type Change, changesSince, type HarvestedFind, stateText, withChanges } from '../../find/harvested-find.ts';
+import { entriesOfFind } from '../../outbox/entries.ts';
+import { latestNumber } from '../../outbox/numbers.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
+import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { elementLabel } from './find-texts.ts';
-import type { SentFind } from './sent-finds.ts';
+import { isPulledSince } from './pulled-since.ts';
+import { type SentFind, sentFind } from './sent-finds.ts';
 
 /** How the service has a find, as the last pull met it. */
 export type AtService = {
@@ -21,6 +25,25 @@ export function atService(outbox: Outbox, sent: SentFind): AtService | undefined
   if (pulled === undefined) return undefined;
   const record = pulled.record === null ? undefined : (pulled.record as HarvestedFind);
   return { sent, pulled, record, changes: record === undefined ? [] : changesSince(sent.elements, record) };
+}
+
+export type FindAtService = { readonly elements: FindElements; readonly changes: readonly Change[] };
+
+/**
+ * A find as its record was last shown, with what differs from what was sent. A number that was set after that pull, or waits, counts more
+ * than the one that the pull met. A find that was not sent, or not pulled, is as it is kept.
+ */
+export function findAtService(outbox: Outbox, find: StoredFind): FindAtService {
+  const entries = entriesOfFind(outbox, find.id);
+  const number = latestNumber(entries);
+  const own: FindElements = { ...find.elements, ...(number === undefined ? {} : { evidencni_cislo: number }) };
+  const sent = sentFind(outbox, find);
+  const met = sent === undefined ? undefined : atService(outbox, sent);
+  if (met?.record === undefined) return { elements: own, changes: [] };
+  const last = entries.findLast(({ kind, state }) => kind === 'number' && state !== 'dropped' && state !== 'refused');
+  const isNewer = last !== undefined && (last.state !== 'accepted' || !isPulledSince(outbox, met.pulled, last));
+  const changes = isNewer ? met.changes.filter(({ element }) => element !== 'evidencni_cislo') : met.changes;
+  return { elements: withChanges(own, changes, met.record), changes };
 }
 
 /** `3 confirmed`, `deleted`, `not shown (last 1 registered)`. */

@@ -1,4 +1,5 @@
 import type { KnownFind } from '../../columns/map-row.ts';
+import type { Reference } from '../../find/field.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { DocumentProfile } from '../../find/find.ts';
 import type { HarvestedFind } from '../../find/harvested-find.ts';
@@ -14,6 +15,7 @@ import { databaseImage } from '../../store/database.ts';
 import { writeOutputFile, writeToReader } from '../../store/output-file.ts';
 import type { LidoSource } from '../../tables/export-lido.ts';
 import type { ExportedFind, LabelsOf } from '../../tables/exported-find.ts';
+import { findAtService } from './at-service.ts';
 import { type FindChoice, isChosen } from './chosen-finds.ts';
 import { museumRows } from './museum-rows.ts';
 import { peopleRows } from './people-rows.ts';
@@ -39,18 +41,22 @@ type ExportRequest = Pick<FindChoice, 'state' | 'project'> & {
   readonly onProgress: (done: number, total: number) => void;
 };
 
+/** Of those that are written as the service has them: how many of them that are otherwise than they were sent. */
+type Exported = { readonly finds: number; readonly changed: number };
+
 type Destination = { readonly stream: NodeJS.WriteStream } | { readonly file: string; readonly overwrite: boolean };
 
 /**
  * Writes the finds of the outbox as they stand at its service: with its identifiers, numbers and photographs.
  * @returns how many; undefined where the reader of a stream had enough before
  */
-export async function exportFinds(outbox: Outbox, request: ExportRequest, to: Destination): Promise<number | undefined> {
+export async function exportFinds(outbox: Outbox, request: ExportRequest, to: Destination): Promise<Exported | undefined> {
   const total = request.finds?.length ?? countFinds(outbox);
-  let count = 0;
+  let [count, changed] = [0, 0];
   const counted = function* (): Generator<ExportedFind> {
     for (const find of exportedFinds(outbox, request)) {
       count += 1;
+      if (find.changed !== undefined) changed += 1;
       request.onProgress(count, total);
       yield find;
     }
@@ -58,7 +64,7 @@ export async function exportFinds(outbox: Outbox, request: ExportRequest, to: De
   const pieces = await render(counted(), request);
   if ('file' in to) await writeOutputFile(to.file, pieces, to);
   else if (!(await writeToReader(to.stream, pieces))) return undefined;
-  return count;
+  return { finds: count, changed };
 }
 
 async function render(
@@ -103,28 +109,34 @@ function* exportedFinds(
   for (const find of finds ?? allFinds(outbox)) {
     const entries = entriesOfFind(outbox, find.id);
     const sent = importOf(entries);
-    const elements = find.elements as FindElements;
+    // What is to be read in again stays as it is kept.
+    const isForReaders = forLido !== undefined || choice.rows !== undefined;
+    const { elements, changes } = isForReaders
+      ? findAtService(outbox, find)
+      : { elements: withNumber(find.elements as FindElements, latestNumber(entries)), changes: [] };
     if (!isChosen(choice, find, sent)) continue;
     yield {
       localId: find.localId,
       state: sent?.state,
       ...(labelsOf === undefined ? {} : { labelsOf }),
       ...(sent?.identCely == null ? {} : { identCely: sent.identCely }),
-      elements: withNumber(elements, latestNumber(entries)),
+      elements,
+      ...(changes.length === 0 ? {} : { changed: changes }),
       photos: photosOf(entries),
-      ...(forLido === undefined ? {} : { atService: atService(outbox, sent?.identCely ?? undefined) }),
+      ...(forLido === undefined ? {} : { accessibilities: accessibilitiesOf(outbox, find, sent?.identCely ?? undefined) }),
       ...(forQgis === undefined ? {} : { photoFiles: photoFilesOf(entries, forQgis.photosFolder) }),
     };
   }
 }
 
-/** The service may keep a place that was open when the find was sent. */
-function atService(outbox: Outbox, identCely: string | undefined): ExportedFind['atService'] {
+/** A place is told where the find was open when it was sent and the service shows it as open. */
+function accessibilitiesOf(outbox: Outbox, find: StoredFind, identCely: string | undefined): readonly (Reference | undefined)[] {
+  const sent = (find.elements as FindElements).pristupnost;
   const pulled = identCely === undefined ? undefined : pulledRecord(outbox, identCely);
-  if (pulled === undefined) return undefined;
+  if (pulled === undefined) return [sent];
   const shown = pulled.standing === 'shown' ? (pulled.record as HarvestedFind | null) : null;
   const accessibility = shown?.elements.pristupnost;
-  return { accessibility: typeof accessibility === 'object' ? accessibility : undefined };
+  return [sent, typeof accessibility === 'object' ? accessibility : undefined];
 }
 
 function withNumber(elements: FindElements, number: string | undefined): FindElements {

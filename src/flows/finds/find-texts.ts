@@ -10,7 +10,7 @@ import {
   pointElement,
 } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
-import { valueText } from '../../find/harvested-find.ts';
+import { stateText, valueText } from '../../find/harvested-find.ts';
 import { elementsOf, type Question } from '../../find/questions.ts';
 import { parsePoint } from '../../place/geometry.ts';
 import { positionText } from '../../place/read-position.ts';
@@ -39,7 +39,7 @@ export function elementText({ kind, unit }: Field, value: FindElements[ElementNa
   if (typeof value === 'object') return value.text || value.id;
   if (typeof value === 'boolean') return value ? t`yes` : t`no`;
   if (kind === 'date') return dayText(String(value));
-  if (kind === 'state') return stateName(value as TargetState);
+  if (kind === 'state') return stateText(Number(value));
   return unit === undefined ? String(value) : `${value} ${unit}`;
 }
 

@@ -1,8 +1,10 @@
 import { inEachLanguage, t } from '../../base/language.ts';
 import { FIELDS, type Field } from '../../find/fields.ts';
+import type { Change } from '../../find/harvested-find.ts';
 import { NEW_PERSON } from '../../find/resolve-reference.ts';
 import { type RowCell, wordOf } from '../../tables/export-text.ts';
 import { type ExportedFind, inBothSystems, pointOf } from '../../tables/exported-find.ts';
+import { joinNames } from '../../text/file-names.ts';
 import { elementLabel } from './find-texts.ts';
 
 const COLUMNS: readonly Field[] = FIELDS.filter(({ kind }) => kind !== 'geom-system' && kind !== 'point');
@@ -38,6 +40,7 @@ function headings(): readonly string[] {
     'S-JTSK Y (EPSG:5514)',
     t`Measured in (EPSG)`,
     t`Photographs`,
+    t`Changed at the service`,
   ];
 }
 
@@ -51,8 +54,14 @@ function rowOf(find: ExportedFind): readonly RowCell[] {
     ...COLUMNS.flatMap((field) => cellsOf(find, field)),
     ...coordinates.map((text) => (text === undefined ? '' : { decimal: text })),
     point?.system ?? '',
-    find.photos.join('; '),
+    joinNames(find.photos, '; '),
+    (find.changed ?? []).map(differenceOf).join('; '),
   ];
+}
+
+/** By the element's own name: the table is the same in every language. */
+function differenceOf({ element, sent, now }: Change): string {
+  return `${element}: ${sent ?? '–'} → ${now ?? '–'}`;
 }
 
 function cellsOf({ elements, labelsOf }: ExportedFind, field: Field): readonly RowCell[] {

@@ -2,6 +2,8 @@ import { spokenLanguage, t } from '../../base/language.ts';
 import { FIELDS, type Field } from '../../find/fields.ts';
 import { ENTRY_STATES, type EntryState } from '../../outbox/entry.ts';
 import type { ExportedFind } from '../../tables/exported-find.ts';
+import { joinNames } from '../../text/file-names.ts';
+import { changeText } from './at-service.ts';
 import { STATE_WORDS } from './entry-words.ts';
 import { elementLabel, elementText, pointText } from './find-texts.ts';
 
@@ -16,6 +18,7 @@ export function* peopleRows(finds: Iterable<ExportedFind>): Generator<readonly s
     ...SHOWN.map((field) => elementLabel(field)),
     t`Coordinates`,
     t`Photographs`,
+    t`Changed at the service`,
   ];
   for (const find of finds) {
     const state = ENTRY_STATES.find((each: EntryState) => each === find.state);
@@ -25,7 +28,8 @@ export function* peopleRows(finds: Iterable<ExportedFind>): Generator<readonly s
       find.identCely ?? '',
       ...SHOWN.map((field) => saidOf(find, field)),
       pointText(find.elements) ?? '',
-      find.photos.join('; '),
+      joinNames(find.photos, '; '),
+      (find.changed ?? []).map(changeText).join('; '),
     ];
   }
 }

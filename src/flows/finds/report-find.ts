@@ -1,7 +1,7 @@
 import { spokenLanguage, t } from '../../base/language.ts';
 import type { Reference } from '../../find/field.ts';
 import { FIELDS, type Field, type FindElements, tellsPlace } from '../../find/fields.ts';
-import type { HarvestedFind } from '../../find/harvested-find.ts';
+import type { Change, HarvestedFind } from '../../find/harvested-find.ts';
 import { entriesOfFind } from '../../outbox/entries.ts';
 import type { Entry, ImportEntry, Photograph } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -14,7 +14,9 @@ import { nextSteps } from '../../report/next-step.ts';
 import type { Fact, Label, Place, Problem, ReportFind, ReportState } from '../../report/report-model.ts';
 import type { LookupArea } from '../../vocabulary/areas.ts';
 import type { Term } from '../../vocabulary/term.ts';
+import { changeText, findAtService } from './at-service.ts';
 import { elementText } from './find-texts.ts';
+import { countAtService } from './pulled-since.ts';
 
 export type FindSources = {
   readonly outbox: Outbox;
@@ -40,10 +42,9 @@ export function gatherFind(sources: FindSources, stored: StoredFind, number: num
   const imported = entries.find((entry): entry is ImportEntry => entry.kind === 'import' && entry.state !== 'dropped');
   const identCely = imported?.identCely ?? undefined;
   const pulled = identCely === undefined ? undefined : pulledRecord(outbox, identCely);
-  const elements = stored.elements as FindElements;
+  const { elements, changes: differences } = findAtService(outbox, stored);
   const state = stateOf(entries, imported, elements, pulled);
   const photos = entries.flatMap((entry) => (entry.kind === 'photo' && entry.state !== 'dropped' ? [entry] : []));
-  const numbered = entries.filter((entry) => entry.kind === 'number' && entry.state === 'accepted').at(-1);
   const changes = entries.filter((entry) => entry.kind !== 'import');
   const inState = (each: Entry['state']): number => changes.filter((entry) => entry.state === each).length;
   const find: ReportFind = {
@@ -56,7 +57,7 @@ export function gatherFind(sources: FindSources, stored: StoredFind, number: num
     stateNote: stateNote(imported, pulled),
     period: labelOf(sources, elements.obdobi),
     objectType: labelOf(sources, elements.druh_nalezu),
-    facts: factsOf(sources, { ...elements, ...(numbered?.kind === 'number' ? { evidencni_cislo: numbered.value } : {}) }),
+    facts: [...factsOf(sources, elements), ...differencesIn(sources, differences)],
     acceptedMs: imported?.state === 'accepted' ? imported.updatedAt : undefined,
     accessibility: accessibilityOf(sources, elements.pristupnost),
     ...guarded(sources, elements, (pulled?.record ?? undefined) as HarvestedFind | undefined),
@@ -64,7 +65,7 @@ export function gatherFind(sources: FindSources, stored: StoredFind, number: num
     next: nextSteps({
       localId: stored.localId,
       state,
-      photographsSent: photos.filter((entry) => entry.state === 'accepted').length,
+      photographsSent: countAtService(outbox, pulled, photos),
       changes: { queued: inState('queued') + inState('sending'), refused: inState('refused'), uncertain: inState('uncertain') },
       pulled: pulled !== undefined,
     }),
@@ -145,6 +146,16 @@ function factsOf(sources: FindSources, elements: FindElements): Fact[] {
     const { at, label, shape } = report;
     return [{ at, label: String(label), text: text.join(', '), ...(shape === undefined ? {} : { shape }) }];
   });
+}
+
+/** Where the facts end. */
+const DIFFERENCES_AT = 180;
+
+/** Elements that the service has otherwise than they were sent. The state is in the head of the card. */
+function differencesIn({ places }: FindSources, changes: readonly Change[]): Fact[] {
+  const told = changes.filter(({ element }) => element !== 'stav' && (places === 'shown' || !tellsPlace(element)));
+  const text = told.map(changeText).join('; ');
+  return text === '' ? [] : [{ at: DIFFERENCES_AT, label: t`Changed at the service`, text, shape: 'wide' }];
 }
 
 function textOf(sources: FindSources, field: Field, elements: FindElements): string {

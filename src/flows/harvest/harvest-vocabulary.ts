@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import { t } from '../../base/language.ts';
 import type { OaiClient } from '../../oai/client.ts';
 import { harvest } from '../../oai/harvest-engine.ts';
 import { storedState } from '../../oai/harvest-state.ts';
@@ -13,8 +14,8 @@ import { putHidden, putTerm, putTombstone } from '../../vocabulary/terms.ts';
 import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
 import { clockOfService, overlapMs, refuseUnknownSets, type ServiceClock } from './service-lists.ts';
 
-/** What a find needs, and what its place is checked against. */
-export const DEFAULT_SETS = ['heslo', 'organizace', 'osoba', 'ruian_kraj', 'ruian_okres', 'ruian_katastr'] as const;
+/** What a find needs, and what its place and its project are checked against. */
+export const DEFAULT_SETS = ['heslo', 'organizace', 'osoba', 'ruian_kraj', 'ruian_okres', 'ruian_katastr', 'projekt'] as const;
 
 export type HarvestProgress = {
   readonly setSpec: string;
@@ -36,6 +37,8 @@ type HarvestVocabularyOptions = {
   readonly skipBroken: boolean;
   /** Who asks for what: `{version} {account}`, the account empty where nobody is signed in. What was met as another is met again. */
   readonly subject: string;
+  /** Role and organisation of the account; undefined where the service did not say them. With others everything is read again. */
+  readonly rights?: string | undefined;
   /** How long a new record may take to appear in a harvest. */
   readonly indexAllowanceMs: number;
   readonly onNote?: (text: string) => void;
@@ -73,11 +76,13 @@ type Tally = { deleted: number; vanished: number; readonly unreadable: Set<strin
 
 async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClock, setSpec: string): Promise<SetHarvest> {
   const { vocabulary, clock, onProgress } = options;
-  const { id, run } = vocabulary.change(() => {
+  const { id, run, hasOtherRights } = vocabulary.change(() => {
     const found = harvestOf(vocabulary, setSpec);
-    settleSubject(vocabulary, found, `${options.subject} ${options.metadataPrefix}`);
-    return { id: found, run: takeUp(vocabulary, found) };
+    const subject = `${options.subject} ${options.metadataPrefix}`;
+    const differs = settleSubject(vocabulary, found, { subject, rights: options.rights });
+    return { id: found, run: takeUp(vocabulary, found), hasOtherRights: differs };
   });
+  if (hasOtherRights) options.onNote?.(t`The account has other rights than at the last harvest, so everything is read again.`);
   const stored = storedState(vocabulary, id, () => vocabulary.clock.now());
   const change = <T>(work: () => T): T =>
     vocabulary.change(() => {

@@ -15,6 +15,7 @@ import type { InspectedPhotograph } from '../../photo/photograph.ts';
 import { formatPoint } from '../../place/geometry.ts';
 import { toWgs84 } from '../../place/project.ts';
 import { type Position, positionText, readPosition } from '../../place/read-position.ts';
+import { splitNames } from '../../text/file-names.ts';
 import { isReadable, type Reading } from '../../text/reading.ts';
 
 export type AnswerContext = RowContext &
@@ -81,12 +82,12 @@ function readLocalId(id: string, find: Find, { isTaken }: AnswerContext): Answer
 async function readPhotos(text: string, find: Find, context: AnswerContext): Promise<Answer> {
   const photos: string[] = [];
   const remarks: string[] = [];
-  for (const name of text.split(';').map(withoutQuotes)) {
+  for (const name of splitNames(text).map(withoutQuotes)) {
     if (name === '') continue;
     const path = resolve(context.folder, name);
-    const { issues } = await context.inspectPhotograph(path);
+    const { photograph, issues } = await context.inspectPhotograph(path);
     if (hasErrors(issues)) return { problem: messages(issues) };
-    photos.push(path);
+    photos.push(photograph?.path ?? path);
     remarks.push(...issues.map(({ message }) => message));
   }
   return { find: { ...find, photos: [...new Set(photos)] }, remarks };

@@ -27,6 +27,8 @@ function reasonText(reason: Reason): string {
       return t`in the folder ${reason.id}`;
     case 'more-in-name':
       return t`named ${reason.id} and more`;
+    case 'like-name':
+      return t`named like ${reason.id}`;
     case 'several-names': {
       const ids = reason.ids.join(', ');
       return t`named after several: ${ids}`;

@@ -17,8 +17,10 @@ import {
 import type { EntryId, NumberEntry, PhotoEntry } from '../../outbox/entry.ts';
 import { lastNumber } from '../../outbox/numbers.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
+import { pulledRecord } from '../../outbox/pulled.ts';
 import { decisionAbout, recordEvents } from '../../outbox/record-events.ts';
 import { findById, findByIdentCely, findByLocalId } from '../../outbox/stored-finds.ts';
+import { isGoneAtService } from '../finds/pulled-since.ts';
 import type { Kept, PhotographKeeping } from './kept-photographs.ts';
 import { knownNumber } from './known-number.ts';
 
@@ -42,11 +44,17 @@ export function targetOf(outbox: Outbox, find: string): Target {
 
 /**
  * The record that FIND names, to queue something for.
- * @throws UsageError where it is none, or its find was removed
+ * @throws UsageError where it is none, its find was removed, or the last pull met it as deleted
  */
 export function targetForChange(outbox: Outbox, find: string): Target {
   const target = targetOf(outbox, find);
   if (target.findId !== null && findById(outbox, target.findId)?.isHidden === true) throw removedFind(find);
+  const { identCely } = target;
+  if (identCely !== null && pulledRecord(outbox, identCely)?.standing === 'deleted') {
+    throw new UsageError(msg`${find} was deleted at the service (${identCely}), as the last pull shows.`, {
+      hint: msg`Look at it with ${cmd`pas show ${find}`}. If it is there again: ${cmd`pas pull`}`,
+    });
+  }
   return target;
 }
 
@@ -121,6 +129,8 @@ export type QueuedPhoto = {
   readonly entryId: EntryId;
   /** The file had other content before: that waited, and this one took its place; or it was sent, and stays at the service. */
   readonly sameFile?: 'replaced' | 'sent';
+  /** It was accepted before, and the last pull shows the record without it. */
+  readonly wasGone?: true;
 };
 
 /** Photographs that stay, because they are wanted beside a new one of the same file. */
@@ -129,14 +139,17 @@ type IsWanted = (entry: PhotoEntry) => boolean;
 const ALL_WANTED: IsWanted = () => true;
 
 /**
- * Queues a photograph, unless it is queued or sent for this record already, with or without its place. One that was refused or dropped
- * is queued again. Other content of the file of an unsent photograph replaces that one.
+ * Queues a photograph, unless it is queued or sent for this record already, with or without its place. One that was refused or dropped,
+ * or that the service has no more, is queued again. Other content of the file of an unsent photograph replaces that one.
  */
 export function enqueuePhoto(outbox: Outbox, target: Target, photograph: Kept, isWanted: IsWanted = ALL_WANTED): QueuedPhoto {
   return outbox.change(() => {
     const now = asItIsNow(outbox, target);
     const same = photographsLike(outbox, now, photograph);
-    const first = same.find(({ state }) => state !== 'dropped') ?? same[0];
+    const there = same.filter((entry) => !isGoneAtService(outbox, entry));
+    const first = there.find(({ state }) => state !== 'dropped') ?? there[0];
+    if (first === undefined && same.length > 0)
+      return { change: 'queued', entryId: addPhoto(outbox, now, photograph), wasGone: true };
     if (first === undefined) return addOrReplacePhoto(outbox, now, photograph, isWanted);
     switch (first.state) {
       case 'dropped':

@@ -3,7 +3,7 @@ import { msgid } from '../../base/language.ts';
 import { cmd, joined, type Message, msg, nmsg } from '../../base/message.ts';
 import { FINDER_MATCHED } from '../../find/resolve-finder.ts';
 import { NOT_HARVESTED } from '../../find/rule.ts';
-import { KEEPS_PLACE, TELLS_PLACE } from './kept-photographs.ts';
+import { KEEPS_PLACE, TELLS_PLACE, TELLS_PLACE_IN_XMP } from './kept-photographs.ts';
 
 /** What is said once of all photographs that have it. */
 const OF_PHOTOGRAPHS: readonly (readonly [rule: string, message: (count: number) => Message])[] = [
@@ -13,6 +13,15 @@ const OF_PHOTOGRAPHS: readonly (readonly [rule: string, message: (count: number)
       nmsg(
         msgid`${told} photograph tells where it was taken (GPS). The service takes that out of EXIF, and compresses the picture again for it; --strip-gps takes it out here and leaves the picture as it is.`,
         msgid`${told} photographs tell where they were taken (GPS). The service takes that out of EXIF, and compresses the pictures again for it; --strip-gps takes it out here and leaves the pictures as they are.`,
+        told,
+      ),
+  ],
+  [
+    TELLS_PLACE_IN_XMP,
+    (told) =>
+      nmsg(
+        msgid`${told} photograph tells where it was taken (GPS in XMP). The service takes places out of EXIF only and leaves this one; --strip-gps takes it out here.`,
+        msgid`${told} photographs tell where they were taken (GPS in XMP). The service takes places out of EXIF only and leaves these; --strip-gps takes them out here.`,
         told,
       ),
   ],

@@ -6,6 +6,7 @@ import { errorIssue, type Issue, warningIssue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import { streamForm } from '../../http/multipart.ts';
 import type { Photograph } from '../../outbox/entry.ts';
+import { findOtherSpelling, OTHER_SPELLING } from '../../photo/photo-path.ts';
 import { inspectPhotograph, PHOTO_MAX_BYTES, type Photograph as PhotographFile } from '../../photo/photograph.ts';
 import { lookForGps, type PhotoGps, removeGps } from '../../photo/remove-gps.ts';
 import { openContentStore } from '../../store/content-store.ts';
@@ -36,8 +37,9 @@ type KeepingOptions = {
   readonly stripGps?: boolean;
 };
 
-/** How a photograph that tells its place is called among the issues: where that can be mended by `--strip-gps`, and where it cannot. */
+/** Rules of photographs that tell their place: in EXIF alone; also where the service leaves it, and `--strip-gps` mends that; for good. */
 export const TELLS_PLACE = 'photo-gps';
+export const TELLS_PLACE_IN_XMP = 'photo-gps-xmp';
 export const KEEPS_PLACE = 'photo-gps-kept';
 
 /**
@@ -48,7 +50,8 @@ export function keepingPhotographs(folder: string, options: KeepingOptions): Pho
   const { maxBytes, link, stripGps = false } = options;
   const content = openContentStore(folder);
   return {
-    async inspectPhotograph(path) {
+    async inspectPhotograph(given) {
+      const { path = given, remark } = findOtherSpelling(given) ?? {};
       const tooLarge = await problemOfForm(path, maxBytes);
       if (tooLarge !== undefined) return { issues: [tooLarge] };
       const { photograph, issues } = await inspectPhotograph(path, { maxBytes });
@@ -69,7 +72,11 @@ export function keepingPhotographs(folder: string, options: KeepingOptions): Pho
       }
       return {
         photograph: { ...photograph, ...sentOf(photograph, gps, stripGps) },
-        issues: [...issues, ...warnings(path, gps, stripGps)],
+        issues: [
+          ...(remark === undefined ? [] : [warningIssue(OTHER_SPELLING, remark)]),
+          ...issues,
+          ...warnings(path, gps, stripGps),
+        ],
       };
     },
     async keepPhotograph({ path, mimeType, sha512Hex, counterpartSha512Hex, isStripped }) {
@@ -135,6 +142,14 @@ function warnings(path: string, gps: PhotoGps, stripGps: boolean): Issue[] {
       return [];
     case 'removable':
       if (stripGps || !gps.tells) return [];
+      if (gps.tellsOutsideExif) {
+        return [
+          warningIssue(
+            TELLS_PLACE_IN_XMP,
+            msg`${path} tells where it was taken (GPS in XMP). The service takes places out of EXIF only and leaves this one; --strip-gps takes it out here.`,
+          ),
+        ];
+      }
       return [
         warningIssue(
           TELLS_PLACE,

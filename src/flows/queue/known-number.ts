@@ -1,10 +1,9 @@
-import { attemptsOf, evidenceOf } from '../../outbox/attempts.ts';
 import type { Target } from '../../outbox/entries.ts';
-import type { NumberEntry } from '../../outbox/entry.ts';
 import { numbersOf } from '../../outbox/numbers.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
 import { findById, type StoredFind } from '../../outbox/stored-finds.ts';
+import { isPulledSince } from '../finds/pulled-since.ts';
 
 /**
  * The number that a record has, as far as this outbox knows: accepted from here, shown by the last pull, or sent with the import.
@@ -14,7 +13,8 @@ export function knownNumber(outbox: Outbox, target: Target): string | null {
   const accepted = numbersOf(outbox, target).findLast(({ state }) => state === 'accepted');
   const pulled = target.identCely === null ? undefined : pulledRecord(outbox, target.identCely);
   const shown = pulled === undefined ? undefined : shownNumber(pulled);
-  if (pulled !== undefined && shown !== undefined && (accepted === undefined || isAfter(outbox, pulled, accepted))) return shown;
+  if (pulled !== undefined && shown !== undefined && (accepted === undefined || isPulledSince(outbox, pulled, accepted)))
+    return shown;
   if (accepted !== undefined) return accepted.value;
   const find = target.findId === null ? undefined : findById(outbox, target.findId);
   return find === undefined ? null : (numberOfFind(find) ?? '');
@@ -31,18 +31,4 @@ function shownNumber({ record }: PulledRecord): string | undefined {
   const { elements } = record;
   if (typeof elements !== 'object' || elements === null) return undefined;
   return 'evidencni_cislo' in elements && typeof elements.evidencni_cislo === 'string' ? elements.evidencni_cislo : '';
-}
-
-/** Datestamps count whole seconds. Where no server time says when the number was accepted, the pull counts. */
-function isAfter(outbox: Outbox, { standing, datestampMs }: PulledRecord, accepted: NumberEntry): boolean {
-  if (standing !== 'shown' || datestampMs === null) return false;
-  const acceptedMs = acceptedAt(outbox, accepted);
-  return acceptedMs === null || datestampMs >= Math.floor(acceptedMs / 1000) * 1000;
-}
-
-function acceptedAt(outbox: Outbox, accepted: NumberEntry): number | null {
-  const answered = attemptsOf(outbox, accepted).findLast(
-    ({ outcome }) => outcome === 'accepted' || outcome === 'already-applied',
-  );
-  return answered?.serverDateAt ?? evidenceOf(outbox, accepted).findLast(({ verdict }) => verdict === 'found')?.serverAt ?? null;
 }

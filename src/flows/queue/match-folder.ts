@@ -1,7 +1,7 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { FileError, messageOf } from '../../base/errors.ts';
-import type { Issue } from '../../base/issue.ts';
+import { type Issue, warningIssue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { FindElements } from '../../find/fields.ts';
 import { importOfFind, isDropped, photoEntries } from '../../outbox/entries.ts';
@@ -17,6 +17,7 @@ import {
   type Shot,
 } from '../../photo/match-photographs.ts';
 import { type PhotoExif, readPhotoExif } from '../../photo/photo-exif.ts';
+import { isGoneAtService } from '../finds/pulled-since.ts';
 import { placeOf } from '../finds/report-find.ts';
 import { enqueuePhoto, targetOf } from './enqueue-change.ts';
 import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
@@ -34,7 +35,12 @@ export type FileFate = { readonly file: string; readonly path: string } & (
 
 export type MatchedFile = FileFate & { readonly kind: 'matched' };
 
-export type MatchedFolder = { readonly fates: readonly FileFate[]; readonly issues: readonly Issue[] };
+export type MatchedFolder = {
+  readonly fates: readonly FileFate[];
+  readonly issues: readonly Issue[];
+  /** Folders in it that were not looked into, relative to it. */
+  readonly unsearched: readonly string[];
+};
 
 type MatchSources = MatchOptions & {
   readonly outbox: Outbox;
@@ -48,9 +54,8 @@ type MatchSources = MatchOptions & {
  * @throws FileError where the folder cannot be read
  */
 export async function matchFolder(folder: string, sources: MatchSources): Promise<MatchedFolder> {
-  const files = await filesIn(folder, sources.recursive);
+  const { files, unsearched, issues } = await filesIn(folder, sources.recursive);
   const byDigest = entriesByDigest(photoEntries(sources.outbox));
-  const issues: Issue[] = [];
   const known: Shot[] = [];
   const fates = new Map<string, FileFate>();
   const shots: { readonly shot: Shot; readonly path: string; readonly photograph: Sendable }[] = [];
@@ -71,7 +76,9 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
       photograph.sha512Hex,
       ...(photograph.counterpartSha512Hex === undefined ? [] : [photograph.counterpartSha512Hex]),
     ];
-    const entries = digests.flatMap((digest) => byDigest.get(digest) ?? []);
+    const entries = digests
+      .flatMap((digest) => byDigest.get(digest) ?? [])
+      .filter((entry) => !isGoneAtService(sources.outbox, entry));
     if (entries.length > 0) {
       fates.set(file, { file, path, kind: 'known', entries, photograph });
       const [first] = entries;
@@ -87,7 +94,7 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
     return seen === undefined ? [] : [{ file: match.file, path: seen.path, kind: 'matched', match, photograph: seen.photograph }];
   });
   for (const fate of withCopies(matched)) fates.set(fate.file, fate);
-  return { fates: files.flatMap((file) => fates.get(file) ?? []), issues };
+  return { fates: files.flatMap((file) => fates.get(file) ?? []), issues, unsearched };
 }
 
 export type Answer = { readonly kind: 'find'; readonly localId: string } | { readonly kind: 'skip' } | { readonly kind: 'stop' };
@@ -185,38 +192,67 @@ function withCopies(matched: readonly MatchedFile[]): FileFate[] {
   });
 }
 
-/** Relative paths with `/`, in the order of their numbers; without what is hidden. */
-async function filesIn(folder: string, recursive: boolean): Promise<string[]> {
+/** A folder's files as relative paths with `/`, in the order of their numbers; without what is hidden. */
+type Listing = { readonly files: readonly string[]; readonly unsearched: readonly string[]; readonly issues: Issue[] };
+
+async function filesIn(folder: string, recursive: boolean): Promise<Listing> {
+  const listing = { files: [], unsearched: [], issues: [] };
+  const isOfCamera = isCameraFolder(basename(resolve(folder)));
   try {
-    const files = await walk({ folder, below: '', recursive, above: new Set() });
-    return files.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+    await walk({ folder, below: '', isSearched: recursive || isOfCamera, recursive, above: new Set() }, listing);
   } catch (thrown) {
     throw new FileError(folder, whyNotListed(folder, thrown), { cause: thrown });
   }
+  const [files, unsearched] = [listing.files, listing.unsearched].map((names: string[]) =>
+    names.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })),
+  );
+  return { files: files ?? [], unsearched: unsearched ?? [], issues: listing.issues };
 }
 
 type Walk = {
   readonly folder: string;
   readonly below: string;
+  /** The folders in it are looked into. */
+  readonly isSearched: boolean;
   readonly recursive: boolean;
   /** Folders on the way to this one, by their real paths: a link may lead back into one of them. */
   readonly above: ReadonlySet<string>;
 };
 
+type Found = { readonly files: string[]; readonly unsearched: string[]; readonly issues: Issue[] };
+
 /** Follows symbolic links. One that leads nowhere counts as a file, so that it is named. */
-async function walk({ folder, below, recursive, above }: Walk): Promise<string[]> {
+async function walk({ folder, below, isSearched, recursive, above }: Walk, found: Found): Promise<void> {
   const here = await realpath(folder);
-  if (above.has(here)) return [];
-  const files: string[] = [];
+  if (above.has(here)) return;
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     if (entry.name.startsWith('.')) continue;
     const [path, name] = [join(folder, entry.name), `${below}${entry.name}`];
-    const found = entry.isSymbolicLink() ? await stat(path).catch(() => undefined) : entry;
-    if (found === undefined || found.isFile()) files.push(name);
-    else if (recursive && found.isDirectory())
-      files.push(...(await walk({ folder: path, below: `${name}/`, recursive, above: new Set([...above, here]) })));
+    const kind = entry.isSymbolicLink() ? await stat(path).catch(() => undefined) : entry;
+    if (kind === undefined || kind.isFile()) found.files.push(name);
+    if (kind?.isDirectory() !== true) continue;
+    const isOfCamera = isCameraFolder(entry.name);
+    if (!(isSearched || isOfCamera)) {
+      found.unsearched.push(name);
+      continue;
+    }
+    const next = {
+      folder: path,
+      below: `${name}/`,
+      isSearched: recursive || isOfCamera,
+      recursive,
+      above: new Set([...above, here]),
+    };
+    await walk(next, found).catch((thrown: unknown) => {
+      found.unsearched.push(name);
+      found.issues.push(warningIssue('folder-unreadable', whyNotListed(path, thrown)));
+    });
   }
-  return files;
+}
+
+/** `DCIM` and the folders that cameras make in it: `104_PANA`, `100CANON`. */
+function isCameraFolder(name: string): boolean {
+  return /^(?:dcim|[1-9]\d\d[a-z0-9_]{5})$/i.test(name);
 }
 
 function whyNotListed(folder: string, thrown: unknown): Message {

@@ -41,6 +41,13 @@ test('the rules keep their names, and what they find is about the project', () =
 
 test('a project that the harvest does not show is only pointed out, since not everybody sees all', () => {
   expect(judge({ kind: 'unknown' })).toEqual([expect.stringMatching(/^warning: /)]);
+  expect(judge({ kind: 'unknown', list: 'as-shown' }, { role: 'researcher' })).toEqual([expect.stringMatching(/^warning: /)]);
+  expect(judge({ kind: 'hidden' })).toEqual([expect.stringMatching(/^warning: .*not shown to this account/)]);
+});
+
+test('a project that is in no whole list is refused, and in none that an archaeologist is shown', () => {
+  expect(judge({ kind: 'unknown', list: 'whole' })).toEqual([expect.stringMatching(/^error: /)]);
+  expect(judge({ kind: 'unknown', list: 'as-shown' }, { role: 'archaeologist' })).toEqual([expect.stringMatching(/^error: /)]);
 });
 
 test('a project that only its small letters keep from being found is refused', () => {
@@ -52,7 +59,6 @@ test('a project that only its small letters keep from being found is refused', (
 
 test('nothing is said where nothing is known', () => {
   expect(judge({ kind: 'not-harvested' })).toEqual([]);
-  expect(judge({ kind: 'hidden' })).toEqual([]);
   expect(judge({ ...SURVEY, stav: null, organisation: '' }, { role: 'archaeologist', organisation: 'Muzeum' })).toEqual([]);
 });
 

@@ -8,7 +8,7 @@ import { openKeptPhotograph } from '../../../src/flows/queue/open-kept-photograp
 import { ChangedFileError } from '../../../src/http/digest.ts';
 import { PHOTO_MAX_BYTES } from '../../../src/photo/photograph.ts';
 import { heicWith } from '../../support/heic.ts';
-import { placedPhotograph } from '../../support/placed-photograph.ts';
+import { placedPhotograph, placedXmp } from '../../support/placed-photograph.ts';
 
 let folder = '';
 const at = (name: string): string => join(folder, name);
@@ -46,6 +46,21 @@ describe('a photograph that tells its place', () => {
     expect(stripped.issues).toEqual([]);
     expect(stripped.photograph).toMatchObject({ isStripped: true, counterpartSha512Hex: looked.photograph?.sha512Hex });
     expect(looked.photograph?.counterpartSha512Hex).toBe(stripped.photograph?.sha512Hex);
+  });
+
+  test('in XMP is said to stay there, and is taken out where that is wanted', async () => {
+    writeFileSync(at('xmp.jpg'), await placedPhotograph('jpeg', { xmp: placedXmp() }));
+    expect((await keeping().inspectPhotograph(at('xmp.jpg'))).issues).toMatchObject([
+      { rule: 'photo-gps-xmp', severity: 'warning' },
+    ]);
+    const { photograph, issues } = await keeping({ stripGps: true }).inspectPhotograph(at('xmp.jpg'));
+    expect({ stripped: photograph?.isStripped, issues }).toEqual({ stripped: true, issues: [] });
+  });
+
+  test('in the XMP of a HEIC alone is pointed out as one that stays', async () => {
+    const packet = Buffer.from(`<x:xmpmeta xmlns:x="adobe:ns:meta/">${placedXmp()}</x:xmpmeta>`);
+    writeFileSync(at('xmp.heic'), Buffer.concat([heicWith(Buffer.alloc(8)), packet]));
+    expect((await keeping().inspectPhotograph(at('xmp.heic'))).issues).toMatchObject([{ rule: 'photo-gps-kept' }]);
   });
 
   test('is copied without it even where others are linked, and the file stays as it was', async () => {

@@ -1,12 +1,25 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type MatchableFind, matchPhotographs, type Shot } from '../../../src/photo/match-photographs.ts';
-import { findsInName, indexNames } from '../../../src/text/name-match.ts';
+import { findsInName, indexNames } from '../../../src/photo/name-match.ts';
 
 function said(name: string, ...ids: string[]): string[] {
-  return findsInName(name, indexNames(ids.map((id) => ({ find: id, ids: [id] })))).map(({ find, isLoose }) =>
-    isLoose ? `${find}?` : find,
+  return findsInName(name, indexNames(ids.map((id) => ({ find: id, ids: [id] })))).map(({ find, doubt }) =>
+    doubt === undefined ? find : `${find}?`,
   );
+}
+
+/** Letters and digits of an id, joined by one sign or none, without a letter or a digit before and behind it; and no lone number. */
+function standsIn(name: string, id: string): boolean {
+  const fold = (text: string): string =>
+    text
+      .normalize('NFD')
+      .replace(/\p{Mn}/gu, '')
+      .toLowerCase();
+  const runs = fold(id).match(/[a-z]+|\d+/g) ?? [];
+  const parts = runs.map((run) => (/\d/.test(run) ? `0*${Number(run)}` : run));
+  const join = id.includes(' ') ? '[-_. /]?' : '[-_./]?';
+  return /[a-z]/.test(fold(id)) && new RegExp(`(?<![a-z\\d])${parts.join(join)}(?![a-z\\d])`).test(fold(name));
 }
 
 describe('the find that a name says', () => {
@@ -16,8 +29,9 @@ describe('the find that a name says', () => {
     ['K-12', ['K-1'], []],
     ['k_012', ['K-12'], ['K-12']],
     ['K12', ['K-012'], ['K-012']],
-    ['K 12 (2)', ['K-12'], ['K-12']],
-    ['K-12-1', ['K-12'], ['K-12']],
+    ['K 12 (2)', ['K-12'], ['K-12?']],
+    ['K-12 (2)', ['K-12'], ['K-12']],
+    ['K-12-1', ['K-12'], ['K-12?']],
     ['K-12_detail', ['K-12'], ['K-12']],
     ['detail K-12', ['K-12'], ['K-12']],
     ['K-12-1', ['K-12', 'K-12-1'], ['K-12-1']],
@@ -30,14 +44,43 @@ describe('the find that a name says', () => {
     ['K-1', ['K-1', 'k 01'], ['K-1']],
     ['K1', ['K-1', 'k 01'], ['K-1', 'k 01']],
     ['K-1 and K-2', ['K-1', 'K-2'], ['K-1', 'K-2']],
-    ['12', ['12'], ['12']],
-    ['0012_2', ['12'], ['12']],
+    ['12', ['12'], ['12?']],
+    ['0012_2', ['12'], ['12?']],
     ['IMG_0012', ['12'], []],
     ['DSC00012', ['12'], []],
     ['find 12', ['12'], ['12?']],
-    ['12-05-2024', ['12'], ['12?']],
+    ['12-05-2024', ['12'], []],
     ['20240512_120102', ['12'], []],
     ['', ['K-1'], []],
+    ['profil v 2 vrstvě', ['V-01', 'V-02', 'V-03'], []],
+    ['profil-v-2-vrstve', ['V-02'], []],
+    ['PROFIL V 2 VRSTVE', ['V-02'], []],
+    ['sonda v 3 metrech', ['V-03'], []],
+    ['v 2', ['V-02'], ['V-02?']],
+    ['V-02 profil', ['V-02'], ['V-02']],
+    ['v02 profil', ['V-02'], ['V-02']],
+    ['V-2-profil', ['V-2'], ['V-2']],
+    ['v-2-profil', ['V-2'], ['V-2?']],
+    ['V-1.5.2024 celek', ['V-01', 'V-02'], []],
+    ['V-1.5. celek', ['V-01'], []],
+    ['V-01 1.5.2024 celek', ['V-01'], ['V-01']],
+    ['V-01 2024-05-01 10.15.30', ['V-01'], ['V-01']],
+    ['V-3 m hloubka', ['V-3'], ['V-3?']],
+    ['V-03 30cm 1920x1080', ['V-03', 'V-30'], ['V-03']],
+    ['IMG_E0017', ['E-17'], []],
+    ['IMG-20240601-WA0017', ['WA-17'], []],
+    ['WA-17 detail', ['WA-17'], ['WA-17']],
+    ['P1040123', ['P-104', 'P-1040123'], ['P-1040123?']],
+    ['IMG_0001', ['IMG-1', 'IMG-2'], ['IMG-1?']],
+    ['101_0017', ['101-17', '17'], ['101-17?']],
+    ['104_PANA', ['104'], []],
+    ['105_0624', ['105'], []],
+    ['100_K_12', ['K-12'], []],
+    ['6F9619FF-8B86-D011-B42D-00CF4FC964FF', ['D-11'], []],
+    ['K-12 K-1 (2)', ['K-12'], ['K-12?']],
+    ['K-12_IMG_0412', ['K-12'], ['K-12']],
+    ['foto 5 K-12', ['K-12', 'K-5'], ['K-12']],
+    ['mince', ['mince'], ['mince?']],
   ])('%s, of %j: %j', (name, ids, found) => {
     expect(said(name, ...ids)).toEqual(found);
   });
@@ -49,8 +92,47 @@ describe('the find that a name says', () => {
     fc.assert(
       fc.property(number, fc.uniqueArray(number, { maxLength: 20 }), separator, suffix, (wanted, others, between, behind) => {
         const ids = [...new Set([wanted, ...others])].map((each) => `K-${each}`);
-        expect(said(`K${between}${wanted}${behind}`, ...ids)).toEqual([`K-${wanted}`]);
+        const isSure = between !== ' ' && behind !== '-1';
+        expect(said(`K${between}${wanted}${behind}`, ...ids)).toEqual([isSure ? `K-${wanted}` : `K-${wanted}?`]);
       }),
+    );
+  });
+
+  test('is sure only where the whole number stands in the name by itself, whatever else a camera, a messenger or a person wrote', () => {
+    const prefix = fc.constantFrom('K', 'V', 'S', 'E', 'WA', 'IMG', 'P', 'AB', 'Nález', '2024', 'S1-K', '');
+    const digits = fc.integer({ min: 1, max: 300 }).chain((value) => fc.constantFrom(`${value}`, `${value}`.padStart(4, '0')));
+    const join = fc.constantFrom('-', '', ' ', '_', '/', '.');
+    const written = fc
+      .tuple(prefix, join, digits)
+      .map(([before, between, number]) => (before === '' ? number : before + between + number));
+    const number = fc.integer({ min: 1, max: 9999 });
+    const name = fc.oneof(
+      fc
+        .tuple(fc.constantFrom('IMG_', 'IMG_E', 'DSC_', 'DSCN', '101_', '105_', 'WA', 'E', 'P104'), number)
+        .map(([camera, count]) => camera + `${count}`.padStart(4, '0')),
+      fc
+        .tuple(fc.constantFrom('IMG', 'VID', 'PXL'), fc.constantFrom('-20240601-WA', '_20240601_10'), number)
+        .map(([a, b, count]) => a + b + `${count}`.padStart(4, '0')),
+      fc
+        .tuple(
+          fc.constantFrom('profil v ', 'sonda k ', 'S ', 'pohled-z-', 'řez_v_', 'v '),
+          number,
+          fc.constantFrom(' vrstvě', '-vrstve', ' metrech', ' m', '.5.2024', ' (2)'),
+        )
+        .map((parts) => parts.join('')),
+      fc
+        .tuple(written, fc.constantFrom('', '.5.2024 celek', 'b', '-1', ' (2)', ' detail', '_IMG_0412', ' 30 cm'))
+        .map((parts) => parts.join('')),
+      fc
+        .tuple(fc.constantFrom('detail ', 'x', '2', 'foto ', ''), written, fc.constantFrom('', ' a '), written)
+        .map((parts) => parts.join('')),
+    );
+    fc.assert(
+      fc.property(fc.uniqueArray(written, { minLength: 1, maxLength: 30 }), name, (ids, fileName) => {
+        for (const sure of said(fileName, ...ids).filter((each) => !each.endsWith('?')))
+          expect(standsIn(fileName, sure), `${sure} in ${fileName}`).toBe(true);
+      }),
+      { numRuns: 3000 },
     );
   });
 
@@ -169,7 +251,7 @@ describe('a photograph that is named after a find', () => {
   const find: MatchableFind = { localId: 'K-1', identCely: 'C-202400101-N00007', foundOn: DAY, place: HERE };
 
   test('is surely of it, by either of its numbers, and from its folder as well', () => {
-    expect(matched({ file: 'k1_2.jpg', takenOn: DAY }, find)).toMatchObject({ confidence: 'sure', find: 'K-1' });
+    expect(matched({ file: 'k1.jpg', takenOn: DAY }, find)).toMatchObject({ confidence: 'sure', find: 'K-1' });
     expect(matched({ file: 'C-202400101-N00007.jpg' }, find)).toMatchObject({ confidence: 'sure', find: 'K-1' });
     expect(matched({ file: 'trench/K-1/IMG_2.jpg' }, find)).toMatchObject({
       confidence: 'sure',

@@ -31,6 +31,21 @@ describe('a photograph named in a table', () => {
     expect(photoResolver(root)('photos/Žďár.png'.normalize('NFD'))).toEqual({ value: at('photos', 'Žďár.png'.normalize('NFC')) });
   });
 
+  test.each(['photos/k-017.PNG', 'PHOTOS/K-017.png', 'photos/K-017.jpg', 'photos/K-017'])(
+    '%s is found in its one other spelling, which is said',
+    (name) => {
+      expect(inWords(photoResolver(root)(name))).toEqual({
+        value: at('photos', 'K-017.png'),
+        remark: expect.stringContaining('K-017.png is the only file'),
+      });
+    },
+  );
+
+  test('is missing where several files fit', () => {
+    for (const ending of ['jpg', 'tif']) writeFileSync(at('photos', `IMG_1.${ending}`), 'x');
+    expect(photoResolver(root)('photos/IMG_1.png')).toMatchObject({ rule: 'photo-missing' });
+  });
+
   test.each([
     ['../secret.png', 'photo-path', 'leaves the folder'],
     ['photos/../../secret.png', 'photo-path', 'leaves the folder'],

@@ -95,7 +95,7 @@ describe('a record for portals', () => {
     const open = { geom_system: '4326', geom_wkt: 'POINT (14.4123 50.0876)', lokalizace: 'pole' } as const;
     const made = madeOf({ elements: {}, place: open, photos: [], identCely: 'C-202400101-N00001' }, OPEN);
     const shownAs = (id?: string): string =>
-      lidoOf([{ ...made, atService: { accessibility: id === undefined ? undefined : { id, text: '' } } }]);
+      lidoOf([{ ...made, accessibilities: [made.elements.pristupnost, id === undefined ? undefined : { id, text: '' }] }]);
     expect(shownAs(OPEN)).toBe(lidoOf([made]));
     for (const kept of [shownAs('HES-000867'), shownAs()]) expect(kept).not.toMatch(/14\.4123|pole/);
   });

@@ -1,0 +1,54 @@
+import type { HarvestedFile, HarvestedFind } from '../../find/harvested-find.ts';
+import { attemptsOf, evidenceOf } from '../../outbox/attempts.ts';
+import { entriesOfTarget } from '../../outbox/entries.ts';
+import type { Entry, PhotoEntry } from '../../outbox/entry.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
+
+/**
+ * Whether a pull showed the record after the service had accepted an entry of it. Datestamps count whole seconds. Where no server time
+ * says when it was accepted, the pull counts.
+ */
+export function isPulledSince(outbox: Outbox, { standing, datestampMs }: PulledRecord, accepted: Entry): boolean {
+  if (standing !== 'shown' || datestampMs === null) return false;
+  const acceptedMs = acceptedAt(outbox, accepted);
+  return acceptedMs === null || datestampMs >= Math.floor(acceptedMs / 1000) * 1000;
+}
+
+function acceptedAt(outbox: Outbox, accepted: Entry): number | null {
+  const answered = attemptsOf(outbox, accepted).findLast(
+    ({ outcome }) => outcome === 'accepted' || outcome === 'already-applied',
+  );
+  return answered?.serverDateAt ?? evidenceOf(outbox, accepted).findLast(({ verdict }) => verdict === 'found')?.serverAt ?? null;
+}
+
+/** Whether a photograph was accepted, and the last pull shows its record without it. */
+export function isGoneAtService(outbox: Outbox, entry: PhotoEntry): boolean {
+  if (entry.state !== 'accepted' || entry.identCely === null) return false;
+  const pulled = pulledRecord(outbox, entry.identCely);
+  if (pulled === undefined || pulled.record === null || !isPulledSince(outbox, pulled, entry)) return false;
+  const { files } = pulled.record as HarvestedFind;
+  if (files.some((file) => hasDigestOf(file, entry))) return false;
+  // The service changes the bytes of some photographs: a file of this name that is not another photograph's may be this one.
+  const others = entriesOfTarget(outbox, { findId: entry.findId, identCely: entry.identCely }).filter(
+    (other): other is PhotoEntry => other.kind === 'photo' && other.state === 'accepted' && other.id !== entry.id,
+  );
+  return !files.some((file) => storedAs(file) === entry.photograph.name && !others.some((other) => hasDigestOf(file, other)));
+}
+
+function hasDigestOf({ sha512Hex }: HarvestedFile, { photograph: { sha512, originalSha512 } }: PhotoEntry): boolean {
+  return [sha512, originalSha512].some((digest) => digest?.toString('hex') === sha512Hex);
+}
+
+/** The name of the file that was uploaded. */
+function storedAs({ history }: HarvestedFile): string | undefined {
+  return history.find(({ type }) => type === 'SBR0')?.note;
+}
+
+/** How many photographs a record has, by the last pull and what was accepted since. */
+export function countAtService(outbox: Outbox, pulled: PulledRecord | undefined, photographs: readonly PhotoEntry[]): number {
+  const accepted = photographs.filter(({ state }) => state === 'accepted');
+  if (pulled?.standing !== 'shown' || pulled.record === null) return accepted.length;
+  const since = accepted.filter((entry) => !isPulledSince(outbox, pulled, entry));
+  return (pulled.record as HarvestedFind).files.length + since.length;
+}
