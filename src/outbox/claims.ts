@@ -12,6 +12,7 @@ import {
   recordKey,
   refreshState,
   schedule,
+  scheduleAll,
   selectEntries,
 } from './entries.ts';
 import type { Entry, EntryId, EntryKind, ImportEntry, PhotoEntry } from './entry.ts';
@@ -282,27 +283,31 @@ function answeredBody(attempt: string, answer: Answer, at: number): AnsweredBody
 export function requeue(outbox: Outbox, entry: Entry, reason: Message, notBeforeAt = 0): void {
   outbox.change(() => {
     const { refusal } = foldEvents(eventsOfEntry(outbox, entry.uuid));
-    schedule(outbox, entry.id, { retryOf: refusal?.attempt ?? null, notBeforeAt: Math.ceil(notBeforeAt) });
-    outbox.sql('update entries set reason = ?, issues = null where id = ?').run(serializeMessage(reason), entry.id);
+    const said = { reason: serializeMessage(reason), issues: null };
+    schedule(outbox, entry.id, { retryOf: refusal?.attempt ?? null, notBeforeAt: Math.ceil(notBeforeAt), ...said });
   });
 }
 
 /** Clears backoff that lies further ahead than any: it was set by a clock that was wrong. */
-export function clampFutureBackoff({ sql, clock }: Outbox, maxBackoffMs: number): void {
-  sql(
-    `update entries set not_before_at = 0
-     where state = 'queued' and (not_before_at > :now + :maxBackoffMs or (updated_at > :now and not_before_at > 0))`,
-  ).run({ now: Math.floor(clock.now()), maxBackoffMs });
+export function clampFutureBackoff(outbox: Outbox, maxBackoffMs: number): void {
+  scheduleAll(
+    outbox,
+    `state = 'queued' and (not_before_at > :now + :maxBackoffMs or (updated_at > :now and not_before_at > 0))`,
+    { now: Math.floor(outbox.clock.now()), maxBackoffMs },
+    () => ({ notBeforeAt: 0 }),
+  );
 }
 
 /** Puts what is queued of a part behind everything else. */
 export function moveToBack(outbox: Outbox, { kind, project }: Part, reason: Message): void {
-  outbox
-    .sql(
-      `update entries set not_before_at = max(not_before_at, :now), reason = :reason
-       where state = 'queued' and kind = :kind and (${ofProject(':project')})`,
-    )
-    .run({ now: Math.floor(outbox.clock.now()), reason: serializeMessage(reason), kind, project });
+  const now = Math.floor(outbox.clock.now());
+  const said = serializeMessage(reason);
+  scheduleAll(
+    outbox,
+    `state = 'queued' and kind = :kind and (${ofProject(':project')})`,
+    { kind, project },
+    ({ notBeforeAt }) => ({ notBeforeAt: Math.max(notBeforeAt, now), reason: said }),
+  );
 }
 
 /** How much of a part is still to be sent. */
@@ -318,9 +323,12 @@ export function countOpen(outbox: Outbox, { kind, project }: Part): number {
 
 /** A person names these records: what waits for a backoff is tried now. */
 export function clearBackoff(outbox: Outbox, recordKeys: readonly string[]): void {
-  outbox
-    .sql(`update entries set not_before_at = 0 where state = 'queued' and record_key in (select value from json_each(?))`)
-    .run(JSON.stringify(recordKeys));
+  scheduleAll(
+    outbox,
+    `state = 'queued' and not_before_at > 0 and record_key in (select value from json_each(:recordKeys))`,
+    { recordKeys: JSON.stringify(recordKeys) },
+    () => ({ notBeforeAt: 0 }),
+  );
 }
 
 /**

@@ -1,4 +1,6 @@
+import { msg } from '../../base/message.ts';
 import type { HarvestedFind } from '../../find/harvested-find.ts';
+import { parseStored } from '../../outbox/events.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { ListedFind } from '../harvest/harvest-finds.ts';
 
@@ -30,13 +32,15 @@ export function rememberUnexplained(
   });
 }
 
-export function unexplainedSoFar({ sql }: Outbox): Unexplained {
+export function unexplainedSoFar({ path, sql }: Outbox): Unexplained {
   const rows = sql('select ident_cely as identCely, record from unexplained order by ident_cely').all() as {
     readonly identCely: string;
     readonly record: string | null;
   }[];
   return {
-    records: rows.flatMap(({ record }) => (record === null ? [] : [JSON.parse(record) as HarvestedFind])),
+    records: rows.flatMap(({ identCely, record }) =>
+      record === null ? [] : [parseStored(path, msg`what a look showed of ${identCely}`, record) as HarvestedFind],
+    ),
     hidden: rows.flatMap(({ identCely, record }) => (record === null ? [identCely] : [])),
   };
 }

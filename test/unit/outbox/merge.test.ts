@@ -11,6 +11,7 @@ import {
   entryById,
   importOfFind,
   replaceImport,
+  schedule,
 } from '../../../src/outbox/entries.ts';
 import type { Entry, ImportEntry } from '../../../src/outbox/entry.ts';
 import { mergeJournal, rebuildStates, thinDocuments } from '../../../src/outbox/merge.ts';
@@ -455,7 +456,7 @@ describe('documents that were thinned away', () => {
     expect(held).toMatchObject({ basis: 'local-id-in-use' });
     const decided = { answer: 'send', by: 'person', group: 'g', candidates: held?.candidates ?? [] } as const;
     recordEvents(anew, [decisionAbout(anew, entryOf(anew, entryId), decided, 'send')]);
-    anew.sql('update entries set held = null where id = ?').run(entryId);
+    schedule(anew, entryId, { held: null });
     mergeJournal(anew, LOCKED);
     expect(entryOf(anew, entryId)).toMatchObject({ state: 'queued', held: null });
   });
