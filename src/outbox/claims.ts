@@ -36,8 +36,8 @@ export type ClaimableQuery = {
   readonly openCircuits: readonly Part[];
 };
 
-/** Entries of a kind, or only those of a project. */
-type Part = { readonly kind: EntryKind; readonly project: string | null };
+/** Entries of a kind, or only those of a project, or of one record of it. */
+type Part = { readonly kind: EntryKind; readonly project: string | null; readonly record?: string | null };
 
 /** An entry that is, or changes, a find of this project. */
 const ofProject = (project: string): string =>
@@ -51,7 +51,8 @@ const CLAIMABLE_SQL = `state = 'queued' and held is null and (entries.kind = 'im
   and (project is null or project not in (select value from json_each(:busyProjects)))
   and not exists (
     select 1 from json_each(:openCircuits) as part
-    where part.value ->> 'kind' = entries.kind and (part.value ->> 'project' is null or ${ofProject(`(part.value ->> 'project')`)}))
+    where part.value ->> 'kind' = entries.kind and (part.value ->> 'project' is null or ${ofProject(`(part.value ->> 'project')`)})
+      and coalesce(part.value ->> 'record', ident_cely) is ident_cely)
   and (entries.kind <> 'number' or not (${SUPERSEDED_SQL} or ${AWAITS_EARLIER_SQL}))`;
 
 /** The oldest entry that may be sent now. A number or a photograph is claimable once its record has an identifier. */
@@ -299,26 +300,27 @@ export function clampFutureBackoff(outbox: Outbox, maxBackoffMs: number): void {
 }
 
 /** Puts what is queued of a part behind everything else. */
-export function moveToBack(outbox: Outbox, { kind, project }: Part, reason: Message): void {
+export function moveToBack(outbox: Outbox, { kind, project, record = null }: Part, reason: Message): void {
   const now = Math.floor(outbox.clock.now());
   const said = serializeMessage(reason);
   scheduleAll(
     outbox,
-    `state = 'queued' and kind = :kind and (${ofProject(':project')})`,
-    { kind, project },
+    `state = 'queued' and kind = :kind and (${ofProject(':project')}) and (:record is null or ident_cely = :record)`,
+    { kind, project, record },
     ({ notBeforeAt }) => ({ notBeforeAt: Math.max(notBeforeAt, now), reason: said }),
   );
 }
 
 /** How much of a part is still to be sent. */
-export function countOpen(outbox: Outbox, { kind, project }: Part): number {
+export function countOpen(outbox: Outbox, { kind, project, record = null }: Part): number {
   return outbox
     .sql(
       `select count(*) from entries
-       where state in ('queued', 'sending') and kind = :kind and (:project is null or ${ofProject(':project')})`,
+       where state in ('queued', 'sending') and kind = :kind and (:project is null or ${ofProject(':project')})
+         and (:record is null or ident_cely = :record)`,
     )
     .pluck()
-    .get({ kind, project }) as number;
+    .get({ kind, project, record }) as number;
 }
 
 /** A person names these records: what waits for a backoff is tried now. */

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type ExitReason, PasError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
@@ -10,8 +9,7 @@ import { withLock } from '../../context/locked-outbox.ts';
 import { isOutboxId } from '../../context/outbox-places.ts';
 import { type Description, describeOutbox, outboxFolders, unlessUnusable } from '../../flows/outbox/describe-outbox.ts';
 import type { Fence } from '../../flows/outbox/fence.ts';
-import { verifyOutbox } from '../../flows/outbox/verify-outbox.ts';
-import { repairHeader } from '../../outbox/open-outbox.ts';
+import { repairOutbox, verifyOutbox } from '../../flows/outbox/verify-outbox.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { registerAdopt } from './adopt.ts';
@@ -155,9 +153,8 @@ async function repairOutboxHeader(context: Context): Promise<void> {
   const { clock, terminal } = context;
   const [profile, id] = [context.profile(), context.outboxId()];
   const { outboxFile } = context.outboxPlaces(id);
-  if (!existsSync(outboxFile)) return;
   await withLock(context, async () => {
-    if (!repairHeader(outboxFile, clock, bindingOf(profile), id)) return;
+    if (!repairOutbox(outboxFile, clock, bindingOf(profile), id)) return;
     terminal.line(t`The header of ${outboxFile} was damaged and is written anew, for ${profile.baseUrl}.`);
     terminal.line(t`What is not sent yet is looked for at the service before it is sent.`);
   });

@@ -1,7 +1,9 @@
 import { msg } from '../../base/message.ts';
 import type { HarvestedFind } from '../../find/harvested-find.ts';
+import { projectOf } from '../../outbox/entries.ts';
+import type { Entry } from '../../outbox/entry.ts';
 import { parseStored } from '../../outbox/events.ts';
-import type { Outbox } from '../../outbox/open-outbox.ts';
+import { type Outbox, updateHeader } from '../../outbox/open-outbox.ts';
 import type { ListedFind } from '../harvest/harvest-finds.ts';
 
 /** Records as looks have shown them, and identifiers of those that were listed and not shown. */
@@ -43,4 +45,24 @@ export function unexplainedSoFar({ path, sql }: Outbox): Unexplained {
     ),
     hidden: rows.flatMap(({ identCely, record }) => (record === null ? [identCely] : [])),
   };
+}
+
+/** As long as an entry is held, the next look at its project begins where this one began: it must see again what holds it. */
+export function recordLooks(
+  outbox: Outbox,
+  projects: ReadonlySet<string>,
+  held: readonly Entry[],
+  at: { beganMs: number; endedMs: number },
+): void {
+  const open = new Set(held.map((entry) => projectOf(entry) ?? ''));
+  const keep = outbox.sql('insert into project_looks (project, server_at) values (?, ?) on conflict (project) do nothing');
+  const advance = outbox.sql(
+    `insert into project_looks (project, server_at) values (?, ?)
+     on conflict (project) do update set server_at = excluded.server_at`,
+  );
+  for (const project of projects) {
+    if (open.has(project)) keep.run(project, Math.floor(at.beganMs));
+    else advance.run(project, Math.floor(at.endedMs));
+  }
+  if (held.length === 0) updateHeader(outbox, { mustLook: false });
 }
