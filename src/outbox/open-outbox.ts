@@ -33,6 +33,8 @@ export type Outbox = {
   sql(text: string): Statement;
   /** All of `work` or nothing. @throws DatabaseError for what the disk refuses */
   change<T>(work: () => T): T;
+  /** Does `work` once the transaction that runs now is on disk; never, where it fails. */
+  afterCommit(work: () => void): void;
   close(): void;
 };
 
@@ -164,6 +166,13 @@ function withStatements(
   journalProblem: PasError | undefined,
 ): Outbox {
   const statements = new Map<string, Statement>();
+  let waiting: (() => void)[] = [];
+  const commit = <T>(work: () => T): T => {
+    waiting = [];
+    const result = database.transaction(work).immediate();
+    for (const each of waiting.splice(0)) each();
+    return result;
+  };
   return {
     path,
     clock,
@@ -176,7 +185,11 @@ function withStatements(
       statements.set(text, statement);
       return statement;
     },
-    change: (work) => asDatabaseError(path, () => (database.inTransaction ? work() : database.transaction(work).immediate())),
+    change: (work) => asDatabaseError(path, () => (database.inTransaction ? work() : commit(work))),
+    afterCommit: (work) => {
+      if (database.inTransaction) waiting.push(work);
+      else work();
+    },
     close: () => {
       journal?.close();
       database.close();

@@ -180,8 +180,20 @@ export const PLANTED: readonly Planted[] = [
     seed: 145,
     themes: ['a museum changes its mind while a number is under way'],
     file: 'src/flows/reconcile/judge-number.ts',
-    from: 'if (window.bounds !== undefined && view.nowMs <= window.bounds.settledMs)',
-    to: 'if (window.bounds !== undefined && view.nowMs < 0)',
+    from: 'if (view.nowMs <= window.bounds.settledMs)',
+    to: 'if (view.nowMs < 0)',
+  },
+  {
+    name: 'what was answered may have been done until long after its answer',
+    themes: [
+      'photographs of which nobody knows whether they arrived',
+      'two finds that are equal are in doubt',
+      'two places have finds of one account',
+      'the service sets its clock beside a photograph',
+    ],
+    file: 'src/outbox/attempts.ts',
+    from: 'untilMs: hasEnded ? endedMs : settledMs',
+    to: 'untilMs: settledMs',
   },
   {
     name: 'an attempt is over with its answer',
@@ -380,6 +392,18 @@ export const PLANTED: readonly Planted[] = [
     file: 'src/flows/reconcile/resolve-entries.ts',
     from: `{ answer: 'undo', by: 'person', group, of: event.id }`,
     to: `{ answer: 'send', by: 'person', group, of: null }`,
+  },
+  {
+    name: 'a decision is taken back after an attempt, with what was sent since',
+    themes: ['a person decides, and thinks again'],
+    anonymous: true,
+    file: 'src/flows/reconcile/resolve-entries.ts',
+    from: 'if (entries.some((entry) => wasAttemptedSince(outbox, entry, last)))',
+    to: 'if (last.length === 0)',
+    also: {
+      from: `{ answer: 'undo', by: 'person', group, of: event.id }`,
+      to: `{ answer: entry.state === 'accepted' ? 'release' : 'undo', by: 'person', group, of: event.id, identCely: entry.identCely }`,
+    },
   },
   {
     name: 'an equal record is the find, without an attempt',

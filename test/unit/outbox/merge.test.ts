@@ -462,6 +462,39 @@ describe('documents that were thinned away', () => {
   });
 });
 
+describe('a transaction that failed', () => {
+  const failing = (outbox: Outbox, work: () => void): void =>
+    expect(() =>
+      outbox.change(() => {
+        work();
+        throw new Error('the disk is full');
+      }),
+    ).toThrow('the disk is full');
+
+  test.each(['send', 'abandon', 'created'] as const)('leaves no decision behind that comes with the next merge: %s', (answer) => {
+    using outbox = tempOutbox();
+    const { entryId } = queueImport(outbox, 'K-1');
+    attemptEntry(outbox, entryId, UNCERTAIN);
+    const decided = { answer, by: 'person', group: 'g', identCely: answer === 'created' ? IDENT : null } as const;
+    const decide = () => recordEvents(outbox, [decisionAbout(outbox, entryOf(outbox, entryId), decided, 'decided')]);
+    failing(outbox, decide);
+    mergeJournal(outbox, LOCKED);
+    expect(entryOf(outbox, entryId)).toMatchObject({ state: 'uncertain', unknownAttempts: 1 });
+    decide();
+    const { outbox: id } = headerOf(outbox);
+    expect(outbox.journal.eventsSince(id, 0).filter(({ event }) => event.kind === 'decided')).toHaveLength(1);
+  });
+
+  test('keeps what the service answered', () => {
+    using outbox = tempOutbox();
+    const { entryId } = queueImport(outbox, 'K-1');
+    const claimed = claimEntry(outbox, entryId);
+    failing(outbox, () => settle(outbox, claimed, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' }));
+    mergeJournal(outbox, LOCKED);
+    expect(entryOf(outbox, entryId)).toMatchObject({ state: 'accepted', identCely: IDENT });
+  });
+});
+
 describe('states', () => {
   test('are brought up to date with the events, and whatever was wrong is named', () => {
     using outbox = tempOutbox();
