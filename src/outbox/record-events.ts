@@ -50,11 +50,12 @@ export function recordEvents(outbox: Outbox, drafts: readonly NewEvent[]): Outbo
       const head = { id: draft.id ?? newEventId(), outbox: id, find: draft.entry?.findUuid ?? null, entry: uuid, position };
       return { ...head, kind: draft.kind, body: draft.body } as OutboxEvent;
     });
-    const [early, late] = [true, false].map((isEarly) => events.filter(({ kind }) => JOURNAL_FIRST.includes(kind) === isEarly));
-    outbox.journal?.append(early ?? []);
-    insertEvents(outbox, early ?? [], outbox.journal !== undefined);
-    insertEvents(outbox, late ?? [], false);
-    if (late?.length !== 0) outbox.afterCommit(() => exportIfPossible(outbox));
+    const early = events.filter(({ kind }) => JOURNAL_FIRST.includes(kind));
+    const late = events.filter((event) => !early.includes(event));
+    outbox.journal?.append(early);
+    insertEvents(outbox, early, outbox.journal !== undefined);
+    insertEvents(outbox, late, false);
+    if (late.length > 0) outbox.afterCommit(() => exportIfPossible(outbox));
     for (const [uuid, reason] of lastReasons(drafts)) {
       const entry = entryByUuid(outbox, uuid);
       if (entry === undefined) continue;

@@ -184,18 +184,6 @@ export const PLANTED: readonly Planted[] = [
     to: 'if (view.nowMs < 0)',
   },
   {
-    name: 'what was answered may have been done until long after its answer',
-    themes: [
-      'photographs of which nobody knows whether they arrived',
-      'two finds that are equal are in doubt',
-      'two places have finds of one account',
-      'the service sets its clock beside a photograph',
-    ],
-    file: 'src/outbox/attempts.ts',
-    from: 'untilMs: hasEnded ? endedMs : settledMs',
-    to: 'untilMs: settledMs',
-  },
-  {
     name: 'an attempt is over with its answer',
     seed: 1543,
     themes: ['photographs of which nobody knows whether they arrived'],
@@ -323,8 +311,8 @@ export const PLANTED: readonly Planted[] = [
     themes: ['an outbox is put back', 'a backup is restored'],
     anonymous: true,
     file: 'src/outbox/record-events.ts',
-    from: 'outbox.journal?.append(events);',
-    to: `outbox.journal?.append(events.filter(({ kind }) => kind !== 'attempted'));`,
+    from: 'outbox.journal?.append(early);',
+    to: `outbox.journal?.append(early.filter(({ kind }) => kind !== 'attempted'));`,
   },
   {
     name: 'nothing is written into the journal',
@@ -332,7 +320,7 @@ export const PLANTED: readonly Planted[] = [
     themes: ['an outbox is put back', 'a backup is restored'],
     anonymous: true,
     file: 'src/outbox/record-events.ts',
-    from: 'outbox.journal?.append(events);',
+    from: 'outbox.journal?.append(early);',
     to: '',
   },
   {
@@ -395,6 +383,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a decision is taken back after an attempt, with what was sent since',
+    seed: 3506,
     themes: ['a person decides, and thinks again'],
     anonymous: true,
     file: 'src/flows/reconcile/resolve-entries.ts',
@@ -402,7 +391,7 @@ export const PLANTED: readonly Planted[] = [
     to: 'if (last.length === 0)',
     also: {
       from: `{ answer: 'undo', by: 'person', group, of: event.id }`,
-      to: `{ answer: entry.state === 'accepted' ? 'release' : 'undo', by: 'person', group, of: event.id, identCely: entry.identCely }`,
+      to: `{ answer: entry.state === 'accepted' ? 'release' : 'undo', by: 'person', group, of: event.id, identCely: entry.identCely, attempts: [] }`,
     },
   },
   {
