@@ -44,12 +44,12 @@ export function openBench() {
       return this.startServer(MOCK, ['--port', '0', '--json', ...args]);
     },
     /** A data home with a profile for the server; the environment that a `pas` of it runs in. */
-    makeHome(name, { base_url, oai_base, schema_base }) {
+    makeHome(name, { base_url, oai_base, schema_base }, ...flags) {
       const home = join(folder, name);
       mkdirSync(home);
       const env = { ...CLEAN_ENVIRONMENT, HOME: home, PAS_HOME: join(home, 'pas'), XDG_STATE_HOME: join(home, 'state') };
       const addresses = ['--base-url', base_url, '--oai-base', oai_base, '--schema-base', schema_base];
-      expectDone([PAS, 'init', '--name', 'bench', '--kind', 'training', ...addresses], env);
+      expectDone([PAS, 'init', '--name', 'bench', '--kind', 'training', ...addresses, ...flags], env);
       return { ...env, PAS_USERNAME: 'archivist', PAS_PASSWORD: 'archivist' };
     },
     close() {

@@ -12,7 +12,21 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openBench, ROOT } from './measure.mjs';
 
-const ROWS = ['start', 'search', 'vocabulary', 'validate', 'photograph', 'mock', 'growth', 'import', 'harvest', 'pace', 'push'];
+const ROWS = [
+  'start',
+  'search',
+  'vocabulary',
+  'validate',
+  'photograph',
+  'mock',
+  'growth',
+  'import',
+  'harvest',
+  'pace',
+  'push',
+  'season-push',
+  'beside',
+];
 const BEGIN = '<!-- figures of the last run -->';
 const END = '<!-- end of the figures -->';
 

@@ -23,7 +23,8 @@ create table header (
   -- outboxes of the same account on this machine that a person wants kept separate, as JSON
   separate_from text not null default '[]' check (json_valid(separate_from)),
   -- in a backup: when it was made
-  copy_made_at integer
+  copy_made_at integer,
+  crc integer not null
 ) strict;
 
 -- the account as the service last described it

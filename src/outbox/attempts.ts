@@ -1,11 +1,11 @@
 import { type ServerMs, serverMs } from '../base/clock.ts';
-import { fromKept, type Message } from '../base/message.ts';
+import { fromKept, type Kept, type Message, msg } from '../base/message.ts';
 import { ATTEMPT_OUTCOMES, type AttemptOutcome } from '../base/outcomes.ts';
 import { entryBackoffMs, RETRY_POLICY } from '../base/retry-policy.ts';
 import { eventsOfEntry } from './entries.ts';
 import type { Attempt, AttemptBounds, Entry } from './entry.ts';
-import type { AnsweredBody, AttemptedBody, EventOf, OutboxEvent } from './events.ts';
-import { deserializeMessage, serializeMessage } from './message-codec.ts';
+import { type AnsweredBody, type AttemptedBody, type EventOf, type OutboxEvent, parseStored } from './events.ts';
+import { serializeMessage } from './message-codec.ts';
 import type { Outbox } from './open-outbox.ts';
 
 export type EvidenceVerdict = 'found' | 'absent' | 'undecided' | 'person';
@@ -80,11 +80,12 @@ export function evidenceOf(outbox: Outbox, { id, uuid }: Pick<Entry, 'id' | 'uui
     .sql('select looked_at as foundAt, server_at as serverAt, basis, reason, candidates from looks where entry_id = ?')
     .get(id) as { foundAt: number; serverAt: number | null; basis: string; reason: string; candidates: string } | undefined;
   if (open === undefined) return settled;
+  const what = msg`the last look at entry ${id}`;
   const undecided: Evidence = {
     ...{ foundAt: open.foundAt, basis: open.basis, serverAt: open.serverAt === null ? null : serverMs(open.serverAt) },
     verdict: 'undecided',
-    reason: deserializeMessage(open.reason),
-    candidates: JSON.parse(open.candidates) as string[],
+    reason: fromKept(parseStored(outbox.path, what, open.reason) as Kept) as Message,
+    candidates: parseStored(outbox.path, what, open.candidates) as string[],
   };
   return [...settled, undecided];
 }

@@ -2,9 +2,9 @@ import type { Clock } from '../base/clock.ts';
 import { DatabaseError, FileError, isDamaged } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import { copyDatabase, refuseDamaged } from '../store/database-file.ts';
-import { allEntries } from './entries.ts';
+import { assertSoundEntries } from './entry-row.ts';
 import { damagedRow, EVENT_COLUMNS, type EventRow, parseEvent } from './events.ts';
-import { headerOf, type Outbox, openOutbox } from './open-outbox.ts';
+import { headerOf, noteCopyMade, type Outbox, openOutbox } from './open-outbox.ts';
 import { isSchemaDamage } from './schema-damage.ts';
 import { assertSoundFinds } from './stored-finds.ts';
 
@@ -17,9 +17,7 @@ const TABLES_OF_AN_OUTBOX = ['header', 'finds', 'entries', 'events'];
  */
 export function backUpOutbox(outbox: Outbox, target: string): void {
   assertSound(outbox);
-  copyDatabase(outbox.path, target, (copy) => {
-    copy.prepare('update header set copy_made_at = ?').run(Math.floor(outbox.clock.now()));
-  });
+  copyDatabase(outbox.path, target, (copy) => noteCopyMade(copy, target, Math.floor(outbox.clock.now())));
 }
 
 /** Reads the whole file, and each row by its checksum. @throws DatabaseError where anything is damaged */
@@ -27,7 +25,7 @@ export function assertSound(outbox: Outbox): void {
   refuseDamaged(outbox.path, outbox.sql('pragma integrity_check(1)'));
   if (outbox.sql('pragma foreign_key_check').get() !== undefined) throw damagedRow(outbox.path, msg`a reference`);
   assertSoundFinds(outbox);
-  allEntries(outbox);
+  assertSoundEntries(outbox);
   for (const row of outbox.sql(`select ${EVENT_COLUMNS} from events not indexed`).iterate())
     parseEvent(outbox.path, row as EventRow);
   headerOf(outbox);

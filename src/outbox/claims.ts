@@ -12,6 +12,7 @@ import {
   recordKey,
   refreshState,
   schedule,
+  scheduleAll,
   selectEntries,
 } from './entries.ts';
 import type { Entry, EntryId, EntryKind, ImportEntry, PhotoEntry } from './entry.ts';
@@ -35,8 +36,8 @@ export type ClaimableQuery = {
   readonly openCircuits: readonly Part[];
 };
 
-/** Entries of a kind, or only those of a project. */
-type Part = { readonly kind: EntryKind; readonly project: string | null };
+/** Entries of a kind, or only those of a project, or of one record of it. */
+type Part = { readonly kind: EntryKind; readonly project: string | null; readonly record?: string | null };
 
 /** An entry that is, or changes, a find of this project. */
 const ofProject = (project: string): string =>
@@ -50,7 +51,8 @@ const CLAIMABLE_SQL = `state = 'queued' and held is null and (entries.kind = 'im
   and (project is null or project not in (select value from json_each(:busyProjects)))
   and not exists (
     select 1 from json_each(:openCircuits) as part
-    where part.value ->> 'kind' = entries.kind and (part.value ->> 'project' is null or ${ofProject(`(part.value ->> 'project')`)}))
+    where part.value ->> 'kind' = entries.kind and (part.value ->> 'project' is null or ${ofProject(`(part.value ->> 'project')`)})
+      and coalesce(part.value ->> 'record', ident_cely) is ident_cely)
   and (entries.kind <> 'number' or not (${SUPERSEDED_SQL} or ${AWAITS_EARLIER_SQL}))`;
 
 /** The oldest entry that may be sent now. A number or a photograph is claimable once its record has an identifier. */
@@ -282,45 +284,53 @@ function answeredBody(attempt: string, answer: Answer, at: number): AnsweredBody
 export function requeue(outbox: Outbox, entry: Entry, reason: Message, notBeforeAt = 0): void {
   outbox.change(() => {
     const { refusal } = foldEvents(eventsOfEntry(outbox, entry.uuid));
-    schedule(outbox, entry.id, { retryOf: refusal?.attempt ?? null, notBeforeAt: Math.ceil(notBeforeAt) });
-    outbox.sql('update entries set reason = ?, issues = null where id = ?').run(serializeMessage(reason), entry.id);
+    const said = { reason: serializeMessage(reason), issues: null };
+    schedule(outbox, entry.id, { retryOf: refusal?.attempt ?? null, notBeforeAt: Math.ceil(notBeforeAt), ...said });
   });
 }
 
 /** Clears backoff that lies further ahead than any: it was set by a clock that was wrong. */
-export function clampFutureBackoff({ sql, clock }: Outbox, maxBackoffMs: number): void {
-  sql(
-    `update entries set not_before_at = 0
-     where state = 'queued' and (not_before_at > :now + :maxBackoffMs or (updated_at > :now and not_before_at > 0))`,
-  ).run({ now: Math.floor(clock.now()), maxBackoffMs });
+export function clampFutureBackoff(outbox: Outbox, maxBackoffMs: number): void {
+  scheduleAll(
+    outbox,
+    `state = 'queued' and (not_before_at > :now + :maxBackoffMs or (updated_at > :now and not_before_at > 0))`,
+    { now: Math.floor(outbox.clock.now()), maxBackoffMs },
+    () => ({ notBeforeAt: 0 }),
+  );
 }
 
 /** Puts what is queued of a part behind everything else. */
-export function moveToBack(outbox: Outbox, { kind, project }: Part, reason: Message): void {
-  outbox
-    .sql(
-      `update entries set not_before_at = max(not_before_at, :now), reason = :reason
-       where state = 'queued' and kind = :kind and (${ofProject(':project')})`,
-    )
-    .run({ now: Math.floor(outbox.clock.now()), reason: serializeMessage(reason), kind, project });
+export function moveToBack(outbox: Outbox, { kind, project, record = null }: Part, reason: Message): void {
+  const now = Math.floor(outbox.clock.now());
+  const said = serializeMessage(reason);
+  scheduleAll(
+    outbox,
+    `state = 'queued' and kind = :kind and (${ofProject(':project')}) and (:record is null or ident_cely = :record)`,
+    { kind, project, record },
+    ({ notBeforeAt }) => ({ notBeforeAt: Math.max(notBeforeAt, now), reason: said }),
+  );
 }
 
 /** How much of a part is still to be sent. */
-export function countOpen(outbox: Outbox, { kind, project }: Part): number {
+export function countOpen(outbox: Outbox, { kind, project, record = null }: Part): number {
   return outbox
     .sql(
       `select count(*) from entries
-       where state in ('queued', 'sending') and kind = :kind and (:project is null or ${ofProject(':project')})`,
+       where state in ('queued', 'sending') and kind = :kind and (:project is null or ${ofProject(':project')})
+         and (:record is null or ident_cely = :record)`,
     )
     .pluck()
-    .get({ kind, project }) as number;
+    .get({ kind, project, record }) as number;
 }
 
 /** A person names these records: what waits for a backoff is tried now. */
 export function clearBackoff(outbox: Outbox, recordKeys: readonly string[]): void {
-  outbox
-    .sql(`update entries set not_before_at = 0 where state = 'queued' and record_key in (select value from json_each(?))`)
-    .run(JSON.stringify(recordKeys));
+  scheduleAll(
+    outbox,
+    `state = 'queued' and not_before_at > 0 and record_key in (select value from json_each(:recordKeys))`,
+    { recordKeys: JSON.stringify(recordKeys) },
+    () => ({ notBeforeAt: 0 }),
+  );
 }
 
 /**

@@ -1,4 +1,6 @@
+import { msg } from '../base/message.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type EntryKind, type EntryState } from './entry.ts';
+import { damagedRow } from './events.ts';
 import type { Outbox } from './open-outbox.ts';
 
 export { countFinds } from './stored-finds.ts';
@@ -11,7 +13,10 @@ export function countEntries(outbox: Outbox): Counts {
     ENTRY_KINDS.map((kind) => [kind, Object.fromEntries(ENTRY_STATES.map((state) => [state, 0]))]),
   ) as Record<EntryKind, Record<EntryState, number>>;
   const rows = outbox.sql('select kind, state, count(*) as count from entries group by kind, state').all() as CountRow[];
-  for (const { kind, state, count } of rows) counts[kind][state] = count;
+  for (const { kind, state, count } of rows) {
+    if (counts[kind]?.[state] === undefined) throw damagedRow(outbox.path, msg`an entry`);
+    counts[kind][state] = count;
+  }
   const hidden = outbox
     .sql(
       `select kind, state, count(*) as count from entries where find_id in (select id from finds where hidden_at is not null)

@@ -14,6 +14,7 @@ import type {
   Photograph,
 } from './entry.ts';
 import {
+  assertSoundEntries,
   type Changes,
   COLUMN_OF,
   COLUMNS,
@@ -96,18 +97,18 @@ export function recordKey(target: Target): string {
 
 function insertEntry(outbox: Outbox, kind: EntryKind, target: Target, changes: Changes, uuid: string = randomUUID()): EntryId {
   const { findId, identCely } = target;
-  const head = { uuid, findId, kind, recordKey: recordKey(target) };
+  const now = Math.floor(outbox.clock.now());
+  const head = { uuid, findId, kind, recordKey: recordKey(target), createdAt: now, updatedAt: now };
   const state: EntryState = kind === 'import' && changes.document == null ? 'draft' : 'queued';
   const crc = checksumOf({ ...NO_CONTENT, ...(changes as Partial<Content>), ...head, identCely });
   const all = { ...changes, identCely, state, crc };
   const names = Object.keys(all) as (keyof typeof COLUMN_OF)[];
-  const now = Math.floor(outbox.clock.now());
   const { lastInsertRowid } = outbox
     .sql(
       `insert into entries (uuid, find_id, kind, record_key, created_at, updated_at, ${names.map((name) => COLUMN_OF[name]).join(', ')})
-       values (:uuid, :findId, :kind, :recordKey, :now, :now, ${names.map((name) => `:${name}`).join(', ')})`,
+       values (:uuid, :findId, :kind, :recordKey, :createdAt, :updatedAt, ${names.map((name) => `:${name}`).join(', ')})`,
     )
-    .run({ ...head, now, ...all });
+    .run({ ...head, ...all });
   return Number(lastInsertRowid);
 }
 
@@ -139,25 +140,43 @@ export function assignRecord(outbox: Outbox, id: EntryId, identCely: string | nu
   update(outbox, rowOf(outbox, id), { identCely });
 }
 
-/** Changes of columns that need no event: when an entry may be sent, and whether a person is asked first. */
-export function schedule(
+/** Changes of columns that need no event: when an entry may be sent and why not before, and whether a person is asked first. */
+type Schedule = Pick<Changes, 'notBeforeAt' | 'retryOf' | 'reason' | 'issues'> & { readonly held?: Held | null };
+
+export function schedule(outbox: Outbox, id: EntryId, changes: Schedule): void {
+  scheduleRow(outbox, rowOf(outbox, id), changes);
+}
+
+/** Schedules all entries that match a condition over the table's columns. */
+export function scheduleAll(
   outbox: Outbox,
-  id: EntryId,
-  changes: Pick<Changes, 'notBeforeAt' | 'retryOf'> & { readonly held?: Held | null },
+  condition: string,
+  values: Record<string, unknown>,
+  changesOf: (row: EntryRow) => Schedule,
 ): void {
-  const { held, ...others } = changes;
-  update(outbox, rowOf(outbox, id), { ...others, ...(held === undefined ? {} : { held: serializeHeld(held) }) });
-  if (changes.retryOf !== undefined) refreshState(outbox, id);
+  outbox.change(() => {
+    const ids = outbox.sql(`select id from entries where ${condition}`).pluck().all(values) as EntryId[];
+    for (const id of ids) {
+      const row = rowOf(outbox, id);
+      scheduleRow(outbox, row, changesOf(row));
+    }
+  });
+}
+
+function scheduleRow(outbox: Outbox, row: EntryRow, { held, ...others }: Schedule): void {
+  update(outbox, row, { ...others, ...(held === undefined ? {} : { held: serializeHeld(held) }) });
+  if (others.retryOf !== undefined) refreshState(outbox, row.id);
 }
 
 function update(outbox: Outbox, row: EntryRow, changes: Changes): void {
-  const all = { ...changes, crc: checksumOf({ ...row, ...(changes as Partial<Content>) }) };
+  const updatedAt = Math.floor(outbox.clock.now());
+  const all = { ...changes, crc: checksumOf({ ...row, ...(changes as Partial<Content>), updatedAt }) };
   const names = Object.keys(all) as (keyof typeof COLUMN_OF)[];
   const { changes: changed } = outbox
     .sql(
-      `update entries set updated_at = :now, ${names.map((name) => `${COLUMN_OF[name]} = :${name}`).join(', ')} where id = :id`,
+      `update entries set updated_at = :updatedAt, ${names.map((name) => `${COLUMN_OF[name]} = :${name}`).join(', ')} where id = :id`,
     )
-    .run({ id: row.id, now: Math.floor(outbox.clock.now()), ...all });
+    .run({ id: row.id, updatedAt, ...all });
   assertOneRowChanged(outbox, changed, msg`changing entry ${row.id}`);
 }
 
@@ -237,10 +256,12 @@ export function entriesOfTarget(outbox: Outbox, { findId, identCely }: Target): 
   return findId === null ? entriesOfRecord(outbox, identCely ?? '') : entriesOfFind(outbox, findId);
 }
 
-/** The import of a find, also one that was dropped. */
+/** The import of a find, also one that was dropped. @throws DatabaseError where it is missing since an entry is damaged */
 export function importOfFind(outbox: Outbox, findId: FindId): ImportEntry | undefined {
   const [entry] = selectEntries(outbox, `find_id = :findId and entries.kind = 'import'`, { findId });
-  return entry?.kind === 'import' ? entry : undefined;
+  if (entry?.kind === 'import') return entry;
+  assertSoundEntries(outbox);
+  return undefined;
 }
 
 /** The import that is known to have made a record. */

@@ -1,10 +1,19 @@
 import { msg } from '../base/message.ts';
-import type { Entry, EntryId, EntryKind, EntryState, FindId, Held, Photograph } from './entry.ts';
+import {
+  ENTRY_STATES,
+  type Entry,
+  type EntryId,
+  type EntryKind,
+  type EntryState,
+  type FindId,
+  type Held,
+  type Photograph,
+} from './entry.ts';
 import { checksum, damagedRow } from './events.ts';
 import { deserializeIssues, deserializeMessage, serializeMessage } from './message-codec.ts';
 import { assertOneRowChanged, type Outbox } from './open-outbox.ts';
 
-/** Content of an entry: the columns that its checksum covers, since a changed bit would change the request or its address. */
+/** Columns of an entry that its checksum covers: all but those that its events say, and its head. */
 export type Content = {
   readonly document: Buffer | null;
   readonly documentSha512: Buffer | null;
@@ -21,27 +30,31 @@ export type Content = {
   readonly photoSource: string | null;
   readonly retryOf: string | null;
   readonly identCely: string | null;
-};
-
-export type EntryRow = Content & {
-  readonly id: EntryId;
-  readonly uuid: string;
-  readonly findId: FindId | null;
-  readonly findUuid: string | null;
-  readonly localId: string | null;
-  readonly kind: EntryKind;
-  readonly recordKey: string;
   readonly notBeforeAt: number;
   readonly held: string | null;
-  readonly crc: number;
-  readonly state: EntryState;
-  readonly unknownAttempts: number;
-  readonly attempts: number;
   readonly reason: string | null;
   readonly issues: string | null;
+};
+
+type Head = {
+  readonly uuid: string;
+  readonly findId: FindId | null;
+  readonly kind: EntryKind;
+  readonly recordKey: string;
   readonly createdAt: number;
   readonly updatedAt: number;
 };
+
+export type EntryRow = Head &
+  Content & {
+    readonly id: EntryId;
+    readonly findUuid: string | null;
+    readonly localId: string | null;
+    readonly crc: number;
+    readonly state: EntryState;
+    readonly unknownAttempts: number;
+    readonly attempts: number;
+  };
 
 /** The columns of the content. A new one is covered by the checksum. */
 const CONTENT_COLUMN_OF = {
@@ -60,17 +73,17 @@ const CONTENT_COLUMN_OF = {
   photoSource: 'photo_source',
   retryOf: 'retry_of',
   identCely: 'ident_cely',
+  notBeforeAt: 'not_before_at',
+  held: 'held',
+  reason: 'reason',
+  issues: 'issues',
 } as const satisfies Record<keyof Content, string>;
 
 export const COLUMN_OF = {
   ...CONTENT_COLUMN_OF,
-  notBeforeAt: 'not_before_at',
-  held: 'held',
   state: 'state',
   unknownAttempts: 'unknown_attempts',
   attempts: 'attempts',
-  reason: 'reason',
-  issues: 'issues',
   crc: 'crc',
 } as const;
 
@@ -86,30 +99,23 @@ export type Changes = Partial<Record<keyof typeof COLUMN_OF, string | number | B
 
 const CONTENT_NAMES = Object.keys(CONTENT_COLUMN_OF) as (keyof Content)[];
 
-export const NO_CONTENT = Object.fromEntries(CONTENT_NAMES.map((name) => [name, null])) as {
-  readonly [Name in keyof Content]: null;
+/** Content of a row that is inserted without any. */
+export const NO_CONTENT = { ...Object.fromEntries(CONTENT_NAMES.map((name) => [name, null])), notBeforeAt: 0 } as {
+  readonly [Name in keyof Content]: Name extends 'notBeforeAt' ? number : null;
 };
 
-export function checksumOf(row: Pick<EntryRow, 'uuid' | 'findId' | 'kind' | 'recordKey'> & Content): number {
-  const { uuid, findId, kind, recordKey } = row;
-  return checksum([uuid, findId, kind, recordKey, ...CONTENT_NAMES.map((name) => row[name])]);
+export function checksumOf(row: Head & Content): number {
+  const { uuid, findId, kind, recordKey, createdAt, updatedAt } = row;
+  return checksum([uuid, findId, kind, recordKey, createdAt, updatedAt, ...CONTENT_NAMES.map((name) => row[name])]);
 }
 
-/** With a checksum of its own, so that the question can be taken away without the row's. */
 export function serializeHeld(held: Held | null): string | null {
-  if (held === null) return null;
-  const { basis, candidates } = held;
-  const question = serializeMessage(held.question);
-  return JSON.stringify({ basis, question, candidates, crc: checksum([basis, question, ...candidates]) });
+  return held === null ? null : JSON.stringify({ ...held, question: serializeMessage(held.question) });
 }
 
 function deserializeHeld(text: string | null): Held | null {
   if (text === null) return null;
-  const { basis, question, candidates, crc } = JSON.parse(text) as Omit<Held, 'question'> & {
-    readonly question: string;
-    readonly crc: number;
-  };
-  if (checksum([basis, question, ...candidates]) !== crc) throw new SyntaxError('held');
+  const { basis, question, candidates } = JSON.parse(text) as Omit<Held, 'question'> & { readonly question: string };
   return { basis, candidates, question: deserializeMessage(question) };
 }
 
@@ -127,7 +133,22 @@ export function rowOf(outbox: Outbox, id: EntryId): EntryRow {
 
 function assertAsWritten(outbox: Outbox, row: EntryRow): void {
   const hasFind = row.findId === null || row.findUuid !== null;
-  if (!hasFind || checksumOf(row) !== row.crc) throw damagedRow(outbox.path, msg`entry ${row.id}`);
+  const hasState = ENTRY_STATES.includes(row.state) && [row.attempts, row.unknownAttempts].every(Number.isSafeInteger);
+  if (!hasFind || !hasState || checksumOf(row) !== row.crc) throw damagedRow(outbox.path, msg`entry ${row.id}`);
+}
+
+/** Entries that were not sent, or whose end is open, by the index `entries_by_state`. */
+export const UNSENT_SQL = `entries.kind in ('import', 'number', 'photo') and state in ('draft', 'queued', 'sending', 'refused', 'uncertain')`;
+
+/**
+ * Reads each entry, or so many and of those that were not sent as many. Not by an index, which may be what is wrong.
+ * @throws DatabaseError where one is not as it was written
+ */
+export function assertSoundEntries(outbox: Outbox, most = Number.MAX_SAFE_INTEGER): void {
+  const all = `select ${COLUMNS} from entries not indexed left join finds on finds.id = entries.find_id limit ?`;
+  const unsent = `select ${COLUMNS} ${FROM} where ${UNSENT_SQL} limit ?`;
+  for (const query of most === Number.MAX_SAFE_INTEGER ? [all] : [all, unsent])
+    for (const row of outbox.sql(query).iterate(most)) assertAsWritten(outbox, row as EntryRow);
 }
 
 /** @throws DatabaseError where the row is not as it was written */

@@ -168,7 +168,8 @@ function checksumOf({ id, outbox, find, entry, position, kind, body }: Omit<Even
 
 /** CRC-32 over the values of a row. */
 export function checksum(values: readonly (string | number | null | Buffer)[]): number {
-  return values.reduce<number>((crc, value) => crc32(Buffer.isBuffer(value) ? value : `${JSON.stringify(value)}\n`, crc), 0);
+  const texts = values.map((value) => (Buffer.isBuffer(value) ? value.length : value));
+  return values.reduce<number>((crc, value) => (Buffer.isBuffer(value) ? crc32(value, crc) : crc), crc32(JSON.stringify(texts)));
 }
 
 export function damagedRow(path: string, what: Parameters<typeof msg>[1]): DatabaseError {
@@ -176,4 +177,13 @@ export function damagedRow(path: string, what: Parameters<typeof msg>[1]): Datab
     damaged: true,
     hint: msg`Put the last backup back: ${cmd`pas restore`} FILE --replace keeps the damaged file aside. The journal adds what was sent since.`,
   });
+}
+
+/** JSON that pas wrote. @throws DatabaseError where it is none any more */
+export function parseStored(path: string, what: Parameters<typeof msg>[1], text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw damagedRow(path, what);
+  }
 }

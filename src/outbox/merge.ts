@@ -32,7 +32,7 @@ import {
 import { foldEvents } from './fold-events.ts';
 import type { Journal } from './journal.ts';
 import { headerOf, type Outbox, updateHeader } from './open-outbox.ts';
-import { insertEvents } from './record-events.ts';
+import { exportEvents, insertEvents, MAX_EVENTS_AT_ONCE } from './record-events.ts';
 import { assignFindUuid, findByLocalId, findByUuid, freeLocalId, insertFind } from './stored-finds.ts';
 
 /** Result of a merge. */
@@ -45,9 +45,6 @@ export type Merged = {
 /** The result where there is no journal. */
 export const NOTHING_MERGED: Merged = { events: 0, restoredFinds: 0 };
 
-/** How much is taken in one transaction, so that no other writer waits for long. */
-const MAX_EVENTS_AT_ONCE = 500;
-
 /**
  * Merges the events of the outbox and of the journal both ways. An older copy, a restored backup, a second copy on this machine and a
  * journal that was rebuilt all become complete by it.
@@ -57,7 +54,7 @@ export function mergeJournal(outbox: Outbox, { withOpen }: { readonly withOpen: 
   const { journal } = outbox;
   if (journal === undefined) return NOTHING_MERGED;
   resetWatermark(outbox, journal);
-  exportEvents(outbox, journal);
+  exportEvents(outbox);
   const { outbox: id, mergedSeq } = headerOf(outbox);
   const found = journal.eventsSince(id, mergedSeq);
   const answered = new Set(found.flatMap(({ event }) => (event.kind === 'answered' ? [event.body.attempt] : [])));
@@ -94,14 +91,6 @@ function resetWatermark(outbox: Outbox, journal: Journal): void {
 export function restartMerge(outbox: Outbox): void {
   outbox.sql('update events set in_journal = 0').run();
   updateHeader(outbox, { mergedSeq: 0, mergedEvent: '' });
-}
-
-function exportEvents(outbox: Outbox, journal: Journal): void {
-  const query = outbox.sql(`select ${EVENT_COLUMNS} from events where in_journal = 0 order by seq limit ${MAX_EVENTS_AT_ONCE}`);
-  for (let rows = query.all() as EventRow[]; rows.length > 0; rows = query.all() as EventRow[]) {
-    journal.append(rows.map((row) => parseEvent(outbox.path, row)));
-    outbox.change(() => outbox.sql('update events set in_journal = 1 where in_journal = 0 and seq <= ?').run(rows.at(-1)?.seq));
-  }
 }
 
 /** @returns how many were not here */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import { DatabaseError, PasError } from '../base/errors.ts';
+import { DatabaseError, isDamaged, PasError } from '../base/errors.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
 import {
@@ -14,6 +14,7 @@ import {
   toDatabaseError,
 } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
+import { checksum, EVENT_COLUMNS, type EventRow, parseEvent } from './events.ts';
 import type { Journal } from './journal.ts';
 import { isSchemaDamage } from './schema-damage.ts';
 
@@ -32,6 +33,8 @@ export type Outbox = {
   sql(text: string): Statement;
   /** All of `work` or nothing. @throws DatabaseError for what the disk refuses */
   change<T>(work: () => T): T;
+  /** Does `work` once the transaction that runs now is on disk; never, where it fails. */
+  afterCommit(work: () => void): void;
   close(): void;
 };
 
@@ -70,18 +73,25 @@ type OpenOptions = {
  * @throws DatabaseTooNewError when a newer pas wrote it
  */
 export function openOutbox(path: string, clock: Clock, options: OpenOptions = {}): Outbox {
+  const outbox = openUnverified(path, clock, options);
+  try {
+    assertHeader(outbox, options);
+    return outbox;
+  } catch (thrown) {
+    outbox.close();
+    throw thrown;
+  }
+}
+
+function openUnverified(path: string, clock: Clock, options: OpenOptions): Outbox {
   const database = openDatabase(path, { synchronous: 'full' });
-  let outbox: Outbox | undefined;
   try {
     refuseUnsafeSqlite(path, sqliteVersion(database));
     asDatabaseError(path, () => migrate(database, join(packageRoot, 'schemas', 'outbox')));
     const [journal, journalProblem] = openedJournal(options.journal);
-    outbox = withStatements(path, database, clock, journal, journalProblem);
-    if (options.binding !== undefined) insertHeader(outbox, options.binding, options.id ?? randomUUID());
-    return outbox;
+    return withStatements(path, database, clock, journal, journalProblem);
   } catch (thrown) {
-    if (outbox === undefined) database.close();
-    else outbox.close();
+    database.close();
     throw thrown;
   }
 }
@@ -96,14 +106,57 @@ function openedJournal(open: (() => Journal) | undefined): [Journal | undefined,
   }
 }
 
-function insertHeader(outbox: Outbox, { address, prefix, schemaVersion }: Binding, id: string): void {
-  if (outbox.sql('select 1 from header').get() !== undefined) return;
-  outbox.change(() =>
-    outbox
-      .sql('insert or ignore into header (only, outbox, address, prefix, schema_version) values (1, ?, ?, ?, ?)')
-      .run(id, address, prefix, schemaVersion),
-  );
+function newHeader(binding: Binding, outbox: string): Header {
+  return {
+    ...{ ...binding, outbox, journal: '', machine: '', mergedSeq: 0, mergedEvent: '' },
+    ...{ mustLook: false, account: null, separateFrom: [], copyMadeAt: null },
+  };
 }
+
+/** @throws DatabaseError where the header is damaged, or lost by an outbox with content */
+function assertHeader(outbox: Outbox, { binding, id = randomUUID() }: OpenOptions): void {
+  if (outbox.sql('select 1 from header').get() !== undefined) headerOf(outbox);
+  else if (outbox.sql('select exists (select 1 from finds) or exists (select 1 from events)').pluck().get() === 1)
+    throw damagedHeader(outbox.path);
+  else if (binding !== undefined) insertHeader(outbox, newHeader(binding, id));
+}
+
+function insertHeader(outbox: Outbox, header: Header): void {
+  outbox.change(() => {
+    if (outbox.sql('select 1 from header').get() === undefined) outbox.sql(REPLACE_HEADER).run(headerValues(header));
+  });
+}
+
+/**
+ * Writes a header anew that is damaged: the service from the profile, the account from the events. Everything unsent is looked for at the
+ * service before it is sent, and where the journal cannot be told any more the outbox must be adopted.
+ * @returns whether it was damaged
+ */
+export function repairHeader(path: string, clock: Clock, binding: Binding, id: string): boolean {
+  const outbox = openUnverified(path, clock, {});
+  try {
+    assertHeader(outbox, {});
+    return false;
+  } catch (thrown) {
+    if (!isDamaged(thrown)) throw thrown;
+    outbox.change(() => {
+      const kept = outbox.sql('select journal from header').pluck().get();
+      const journal = typeof kept === 'string' && kept !== '' ? kept : UNKNOWN_JOURNAL;
+      const bound = outbox.sql(`select ${EVENT_COLUMNS} from events where kind = 'bound' order by seq limit 1`).get();
+      const event = bound === undefined ? undefined : parseEvent(path, bound as EventRow);
+      const account = event?.kind === 'bound' ? event.body.account : null;
+      outbox.sql('delete from header').run();
+      insertHeader(outbox, { ...newHeader(binding, id), journal, account, mustLook: true });
+      outbox.sql('update events set in_journal = 0').run();
+    });
+    return true;
+  } finally {
+    outbox.close();
+  }
+}
+
+/** No journal's identifier: the outbox is foreign until it is adopted. */
+const UNKNOWN_JOURNAL = 'unknown';
 
 function withStatements(
   path: string,
@@ -113,6 +166,13 @@ function withStatements(
   journalProblem: PasError | undefined,
 ): Outbox {
   const statements = new Map<string, Statement>();
+  let waiting: (() => void)[] = [];
+  const commit = <T>(work: () => T): T => {
+    waiting = [];
+    const result = database.transaction(work).immediate();
+    for (const each of waiting.splice(0)) each();
+    return result;
+  };
   return {
     path,
     clock,
@@ -125,7 +185,11 @@ function withStatements(
       statements.set(text, statement);
       return statement;
     },
-    change: (work) => asDatabaseError(path, () => (database.inTransaction ? work() : database.transaction(work).immediate())),
+    change: (work) => asDatabaseError(path, () => (database.inTransaction ? work() : commit(work))),
+    afterCommit: (work) => {
+      if (database.inTransaction) waiting.push(work);
+      else work();
+    },
     close: () => {
       journal?.close();
       database.close();
@@ -170,30 +234,9 @@ function damagedSchema(path: string, cause: Error): DatabaseError {
   });
 }
 
-type HeaderRow = Omit<Header, 'mustLook' | 'separateFrom'> & { readonly mustLook: number; readonly separateFrom: string };
-
-/** @throws DatabaseError where the file has none: it is no outbox */
-export function headerOf(outbox: Outbox): Header {
-  const row = outbox
-    .sql(
-      `select outbox, address, prefix, schema_version as schemaVersion, journal, machine, merged_seq as mergedSeq,
-         merged_event as mergedEvent, must_look as mustLook, account, separate_from as separateFrom, copy_made_at as copyMadeAt
-       from header`,
-    )
-    .get() as HeaderRow | undefined;
-  if (row === undefined) throw new DatabaseError(msg`${outbox.path}: the outbox does not say which service it is for.`);
-  return { ...row, mustLook: row.mustLook === 1, separateFrom: parseUuids(outbox.path, row.separateFrom) };
-}
-
-function parseUuids(path: string, text: string): string[] {
-  try {
-    return JSON.parse(text) as string[];
-  } catch (thrown) {
-    throw damagedSchema(path, thrown as Error);
-  }
-}
-
-const COLUMN_OF = {
+/** The columns of the header. A new one is covered by the checksum. */
+const HEADER_COLUMN_OF = {
+  outbox: 'outbox',
   address: 'address',
   prefix: 'prefix',
   schemaVersion: 'schema_version',
@@ -204,18 +247,56 @@ const COLUMN_OF = {
   mustLook: 'must_look',
   account: 'account',
   separateFrom: 'separate_from',
-} as const;
+  copyMadeAt: 'copy_made_at',
+} as const satisfies Record<keyof Header, string>;
 
-export function updateHeader(outbox: Outbox, changes: Partial<Pick<Header, keyof typeof COLUMN_OF>>): void {
-  const names = Object.keys(changes) as (keyof typeof COLUMN_OF)[];
-  if (names.length === 0) return;
-  const values = Object.fromEntries(names.map((name) => [name, storedValue(changes[name])]));
-  outbox.sql(`update header set ${names.map((name) => `${COLUMN_OF[name]} = :${name}`).join(', ')}`).run(values);
+const HEADER_NAMES = Object.keys(HEADER_COLUMN_OF) as (keyof Header)[];
+
+/** The header as it is stored. */
+type HeaderRow = Readonly<Record<keyof Header, string | number | null>>;
+
+const SELECT_HEADER = `select ${HEADER_NAMES.map((name) => `${HEADER_COLUMN_OF[name]} as ${name}`).join(', ')}, crc from header`;
+const REPLACE_HEADER = `insert or replace into header (only, ${Object.values(HEADER_COLUMN_OF).join(', ')}, crc)
+  values (1, ${HEADER_NAMES.map((name) => `:${name}`).join(', ')}, :crc)`;
+
+function headerValues(header: Header): HeaderRow & { readonly crc: number } {
+  const row = { ...header, mustLook: header.mustLook ? 1 : 0, separateFrom: JSON.stringify(header.separateFrom) };
+  return { ...row, crc: checksumOf(row) };
 }
 
-function storedValue(value: Header[keyof typeof COLUMN_OF] | undefined): string | number | null {
-  if (typeof value === 'boolean') return value ? 1 : 0;
-  return typeof value === 'object' && value !== null ? JSON.stringify(value) : (value ?? null);
+function checksumOf(row: HeaderRow): number {
+  return checksum(HEADER_NAMES.map((name) => row[name]));
+}
+
+function parseHeader(path: string, row: unknown): Header {
+  const { crc, ...stored } = row as HeaderRow & { readonly crc: number };
+  if (checksumOf(stored) !== crc) throw damagedHeader(path);
+  const { mustLook, separateFrom, ...header } = stored;
+  return { ...header, mustLook: mustLook === 1, separateFrom: JSON.parse(`${separateFrom}`) } as Header;
+}
+
+function damagedHeader(path: string): DatabaseError {
+  return new DatabaseError(msg`${path}: the header of the outbox is damaged: it is not as it was written.`, {
+    damaged: true,
+    hint: msg`Put the last backup back: ${cmd`pas restore`} FILE --replace keeps the damaged file aside. Without a backup, \`${cmd`pas outbox check --repair`}\` writes the header anew from the profile.`,
+  });
+}
+
+/** @throws DatabaseError where the file has none: it is no outbox; or where it is damaged */
+export function headerOf(outbox: Outbox): Header {
+  const row = outbox.sql(SELECT_HEADER).get();
+  if (row === undefined) throw new DatabaseError(msg`${outbox.path}: the outbox does not say which service it is for.`);
+  return parseHeader(outbox.path, row);
+}
+
+export function updateHeader(outbox: Outbox, changes: Partial<Omit<Header, 'outbox' | 'copyMadeAt'>>): void {
+  outbox.sql(REPLACE_HEADER).run(headerValues({ ...headerOf(outbox), ...changes }));
+}
+
+/** Notes in a copy of an outbox when it was made. */
+export function noteCopyMade(copy: Database, path: string, madeAt: number): void {
+  const header = parseHeader(path, copy.prepare(SELECT_HEADER).get());
+  copy.prepare(REPLACE_HEADER).run(headerValues({ ...header, copyMadeAt: madeAt }));
 }
 
 /** A row that must be there: its absence means that two processes disagree. */

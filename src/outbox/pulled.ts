@@ -1,3 +1,5 @@
+import { msg } from '../base/message.ts';
+import { parseStored } from './events.ts';
 import type { Outbox } from './open-outbox.ts';
 
 /** How the service's harvest has a record that was sent from here, as one account is shown it. */
@@ -30,7 +32,9 @@ const COLUMNS = `ident_cely as identCely, standing, datestamp_at as datestampMs,
 
 export function pulledRecord(outbox: Outbox, identCely: string): PulledRecord | undefined {
   const row = outbox.sql(`select ${COLUMNS} from pulled where ident_cely = ?`).get(identCely) as PulledRow | undefined;
-  return row === undefined ? undefined : { ...row, record: row.record === null ? null : (JSON.parse(row.record) as unknown) };
+  if (row === undefined) return undefined;
+  const record = row.record === null ? null : parseStored(outbox.path, msg`what was pulled of ${identCely}`, row.record);
+  return { ...row, record };
 }
 
 /** Notes how a record stands; what it was last shown as is kept while it is not shown. */

@@ -1,8 +1,17 @@
-import { DatabaseError } from '../base/errors.ts';
+import { DatabaseError, PasError } from '../base/errors.ts';
 import { type Message, msg, toKept } from '../base/message.ts';
 import { entryByUuid, eventsOfEntry, refreshState, setReason } from './entries.ts';
 import type { Entry } from './entry.ts';
-import { type DecidedBody, type EvidenceBody, newEventId, type OutboxEvent, serializeEvent } from './events.ts';
+import {
+  type DecidedBody,
+  EVENT_COLUMNS,
+  type EventRow,
+  type EvidenceBody,
+  newEventId,
+  type OutboxEvent,
+  parseEvent,
+  serializeEvent,
+} from './events.ts';
 import { foldEvents } from './fold-events.ts';
 import { serializeMessage } from './message-codec.ts';
 import { headerOf, type Outbox } from './open-outbox.ts';
@@ -19,9 +28,16 @@ export type NewEvent = {
   };
 }[OutboxEvent['kind']];
 
+/** How much is taken in one transaction, so that no other writer waits for long. */
+export const MAX_EVENTS_AT_ONCE = 500;
+
+/** What happens at the service cannot be taken back, whatever becomes of the transaction that records it. */
+const JOURNAL_FIRST: readonly string[] = ['attempted', 'answered'] satisfies OutboxEvent['kind'][];
+
 /**
- * Records facts: into the journal first, then into the outbox, each on disk before the next, and brings the states of their entries up
- * to date. Without a usable journal they are added to it by the next merge.
+ * Records facts, and brings the states of their entries up to date. Attempts and answers are on disk in the journal before they are in
+ * the outbox. Decisions and evidence reach the journal once the outbox has them: those of a transaction that failed must not come back
+ * with the next merge. Without a usable journal all are added to it by that merge.
  */
 export function recordEvents(outbox: Outbox, drafts: readonly NewEvent[]): OutboxEvent[] {
   return outbox.change(() => {
@@ -34,8 +50,12 @@ export function recordEvents(outbox: Outbox, drafts: readonly NewEvent[]): Outbo
       const head = { id: draft.id ?? newEventId(), outbox: id, find: draft.entry?.findUuid ?? null, entry: uuid, position };
       return { ...head, kind: draft.kind, body: draft.body } as OutboxEvent;
     });
-    outbox.journal?.append(events);
-    insertEvents(outbox, events, outbox.journal !== undefined);
+    const early = events.filter(({ kind }) => JOURNAL_FIRST.includes(kind));
+    const late = events.filter((event) => !early.includes(event));
+    outbox.journal?.append(early);
+    insertEvents(outbox, early, outbox.journal !== undefined);
+    insertEvents(outbox, late, false);
+    if (late.length > 0) outbox.afterCommit(() => exportIfPossible(outbox));
     for (const [uuid, reason] of lastReasons(drafts)) {
       const entry = entryByUuid(outbox, uuid);
       if (entry === undefined) continue;
@@ -44,6 +64,26 @@ export function recordEvents(outbox: Outbox, drafts: readonly NewEvent[]): Outbo
     }
     return events;
   });
+}
+
+/** The next merge does it where the journal is busy or cannot be written. */
+function exportIfPossible(outbox: Outbox): void {
+  try {
+    exportEvents(outbox);
+  } catch (thrown) {
+    if (!(thrown instanceof PasError)) throw thrown;
+  }
+}
+
+/** Adds the events to the journal that it does not have yet. */
+export function exportEvents(outbox: Outbox): void {
+  const { journal } = outbox;
+  if (journal === undefined) return;
+  const query = outbox.sql(`select ${EVENT_COLUMNS} from events where in_journal = 0 order by seq limit ${MAX_EVENTS_AT_ONCE}`);
+  for (let rows = query.all() as EventRow[]; rows.length > 0; rows = query.all() as EventRow[]) {
+    journal.append(rows.map((row) => parseEvent(outbox.path, row)));
+    outbox.change(() => outbox.sql('update events set in_journal = 1 where in_journal = 0 and seq <= ?').run(rows.at(-1)?.seq));
+  }
 }
 
 /** The reason that each entry is to show; undefined where it stays. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { msg } from '../base/message.ts';
-import { entriesOfTarget, type Target } from './entries.ts';
+import { entriesOfTarget, refreshState, type Target } from './entries.ts';
 import type { Entry } from './entry.ts';
 import type { Outbox } from './open-outbox.ts';
 import { decisionAbout, recordEvents } from './record-events.ts';
@@ -36,6 +36,8 @@ function isOrMayBeAtService({ state, unknownAttempts }: Entry): boolean {
  */
 export function removeTarget(outbox: Outbox, target: Target): Removal {
   return outbox.change(() => {
+    // The events say what was attempted; the row's count is a copy of what they say.
+    for (const { id } of entriesOfTarget(outbox, target)) refreshState(outbox, id);
     const { entries, because } = removable(outbox, target);
     if (because !== undefined) return { kind: 'kept', because };
     const isHidden = entries.some(({ attempts }) => attempts > 0);

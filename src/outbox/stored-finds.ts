@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { UsageError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import type { FindId } from './entry.ts';
+import { UNSENT_SQL } from './entry-row.ts';
 import { checksum, damagedRow } from './events.ts';
 import type { Outbox } from './open-outbox.ts';
 
@@ -133,9 +134,15 @@ export function* allFinds(outbox: Outbox, limit = Number.MAX_SAFE_INTEGER): Gene
   for (const row of rows) yield parseFind(outbox, row as FindRow);
 }
 
-/** Reads each find, also those that a person removed. @throws DatabaseError where one is not as it was written */
-export function assertSoundFinds(outbox: Outbox): void {
-  for (const row of outbox.sql(`select ${COLUMNS} from finds not indexed`).iterate()) parseFind(outbox, row as FindRow);
+/**
+ * Reads each find, also those that a person removed; or so many, and of those that were not sent as many.
+ * @throws DatabaseError where one is not as it was written
+ */
+export function assertSoundFinds(outbox: Outbox, most = Number.MAX_SAFE_INTEGER): void {
+  const all = `select ${COLUMNS} from finds not indexed limit ?`;
+  const unsent = `select ${COLUMNS} from finds where id in (select find_id from entries where ${UNSENT_SQL} limit ?)`;
+  for (const query of most === Number.MAX_SAFE_INTEGER ? [all] : [all, unsent])
+    for (const row of outbox.sql(query).iterate(most)) parseFind(outbox, row as FindRow);
 }
 
 /** The newest first. */

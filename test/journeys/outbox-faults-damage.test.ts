@@ -63,6 +63,7 @@ describe('Where one bit of a find was changed by the drive,', () => {
     [
       'doctor',
       'list',
+      'status',
       'push',
       'backup later.sqlite',
       'outbox check',
@@ -82,7 +83,6 @@ describe('Where one bit of a find was changed by the drive,', () => {
   test('no command ends with a bug in pas.', async () => {
     const photo = home.file('p.png', tinyPng(1));
     for (const words of [
-      ['status'],
       ['reconcile'],
       ['pull'],
       ['import', writeSeason(home, 4)],

@@ -180,8 +180,8 @@ export const PLANTED: readonly Planted[] = [
     seed: 145,
     themes: ['a museum changes its mind while a number is under way'],
     file: 'src/flows/reconcile/judge-number.ts',
-    from: 'if (window.bounds !== undefined && view.nowMs <= window.bounds.settledMs)',
-    to: 'if (window.bounds !== undefined && view.nowMs < 0)',
+    from: 'if (view.nowMs <= window.bounds.settledMs)',
+    to: 'if (view.nowMs < 0)',
   },
   {
     name: 'an attempt is over with its answer',
@@ -311,8 +311,8 @@ export const PLANTED: readonly Planted[] = [
     themes: ['an outbox is put back', 'a backup is restored'],
     anonymous: true,
     file: 'src/outbox/record-events.ts',
-    from: 'outbox.journal?.append(events);',
-    to: `outbox.journal?.append(events.filter(({ kind }) => kind !== 'attempted'));`,
+    from: 'outbox.journal?.append(early);',
+    to: `outbox.journal?.append(early.filter(({ kind }) => kind !== 'attempted'));`,
   },
   {
     name: 'nothing is written into the journal',
@@ -320,7 +320,7 @@ export const PLANTED: readonly Planted[] = [
     themes: ['an outbox is put back', 'a backup is restored'],
     anonymous: true,
     file: 'src/outbox/record-events.ts',
-    from: 'outbox.journal?.append(events);',
+    from: 'outbox.journal?.append(early);',
     to: '',
   },
   {
@@ -380,6 +380,19 @@ export const PLANTED: readonly Planted[] = [
     file: 'src/flows/reconcile/resolve-entries.ts',
     from: `{ answer: 'undo', by: 'person', group, of: event.id }`,
     to: `{ answer: 'send', by: 'person', group, of: null }`,
+  },
+  {
+    name: 'a decision is taken back after an attempt, with what was sent since',
+    seed: 3506,
+    themes: ['a person decides, and thinks again'],
+    anonymous: true,
+    file: 'src/flows/reconcile/resolve-entries.ts',
+    from: 'if (entries.some((entry) => wasAttemptedSince(outbox, entry, last)))',
+    to: 'if (last.length === 0)',
+    also: {
+      from: `{ answer: 'undo', by: 'person', group, of: event.id }`,
+      to: `{ answer: entry.state === 'accepted' ? 'release' : 'undo', by: 'person', group, of: event.id, identCely: entry.identCely, attempts: [] }`,
+    },
   },
   {
     name: 'an equal record is the find, without an attempt',

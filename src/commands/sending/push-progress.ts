@@ -98,9 +98,10 @@ function sayEvent(terminal: Context['terminal'], event: PushEvent, sayUncertain:
   else if (event.state !== 'accepted') terminal.note(t`${what} ${state}: ${reason}`);
 }
 
-function leftOutText({ kind, project, status, reason, count }: Extract<PushEvent, { type: 'left_out' }>): string {
+function leftOutText({ kind, project, record, status, reason, count }: Extract<PushEvent, { type: 'left_out' }>): string {
   const [word, said] = [KIND_WORDS[kind], printable(reason)];
   const answer = status === null ? said : t`${said} (status ${status})`;
+  if (record !== null) return t`Left out and kept queued: ${word} of ${record}, ${count} in all. One was answered: ${answer}`;
   return project === null
     ? t`Left out and kept queued: ${word}, ${count} in all. One after another was answered the same: ${answer}`
     : t`Left out and kept queued: ${word} of project ${project}, ${count} in all. One after another was answered the same: ${answer}`;

@@ -226,7 +226,7 @@ function summarise(
     requests: result.requests,
     throttled,
     locked,
-    left_out: result.leftOut.map(({ kind, project, status, reason }) => ({ kind, project, status, reason })),
+    left_out: result.leftOut.map(({ kind, project, record, status, reason }) => ({ kind, project, record, status, reason })),
     elapsed_ms: Math.round(result.elapsedMs),
   });
   if (uncertain + held > 0) return 'uncertain';
@@ -261,8 +261,8 @@ function heldText(count: number): string {
 }
 
 /** One project left out is refused; everything is out of reach, unless the service itself says why it is refused. */
-function exitOfCircuit({ project, status }: OpenCircuit): ExitReason {
-  if (project !== null || status === 404 || status === 422) return 'dataRefused';
+function exitOfCircuit({ project, record, status }: OpenCircuit): ExitReason {
+  if (project !== null || record !== null || status === 404 || status === 422) return 'dataRefused';
   return status === 403 ? 'notAllowed' : 'unavailable';
 }
 

@@ -3,14 +3,18 @@ import { type ExitReason, PasError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { profilesOfOutbox } from '../../context/change-config.ts';
+import { bindingOf } from '../../context/check-binding.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
+import { withLock } from '../../context/locked-outbox.ts';
 import { isOutboxId } from '../../context/outbox-places.ts';
 import { type Description, describeOutbox, outboxFolders, unlessUnusable } from '../../flows/outbox/describe-outbox.ts';
 import type { Fence } from '../../flows/outbox/fence.ts';
-import { verifyOutbox } from '../../flows/outbox/verify-outbox.ts';
+import { repairOutbox, verifyOutbox } from '../../flows/outbox/verify-outbox.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { registerAdopt } from './adopt.ts';
+
+type CheckOptions = GlobalOptions & { readonly repair?: boolean };
 
 type ShowOptions = GlobalOptions & { readonly all?: boolean };
 
@@ -28,7 +32,9 @@ export function register(program: Command, run: Runner): void {
     name: 'check',
     summary: t`Read all of the outbox and its journal, and correct what is shown of each entry where the events say otherwise.`,
     examples: ['pas outbox check', 'pas outbox check --json'],
-  }).action((options: GlobalOptions) => run(options, check));
+  })
+    .option('--repair', t`first write the header of the outbox anew from the profile, where it is damaged and there is no backup`)
+    .action((options: CheckOptions) => run(options, (context) => check(context, options)));
 }
 
 const FENCE_WORDS: Readonly<Record<Fence['kind'], Message>> = {
@@ -122,8 +128,9 @@ async function showAll(context: Context): Promise<ExitReason> {
   return all.some(({ found }) => found instanceof PasError) ? 'config' : 'done';
 }
 
-async function check(context: Context): Promise<ExitReason> {
+async function check(context: Context, { repair = false }: CheckOptions): Promise<ExitReason> {
   const { terminal } = context;
+  if (repair) await repairOutboxHeader(context);
   const outbox = await context.outboxToPush();
   const corrected = verifyOutbox(outbox);
   const count = corrected.length;
@@ -140,4 +147,15 @@ async function check(context: Context): Promise<ExitReason> {
   for (const find of corrected) terminal.line(`  ${printable(find)}`);
   terminal.value({ file: outbox.path, sound: true, corrected });
   return 'done';
+}
+
+async function repairOutboxHeader(context: Context): Promise<void> {
+  const { clock, terminal } = context;
+  const [profile, id] = [context.profile(), context.outboxId()];
+  const { outboxFile } = context.outboxPlaces(id);
+  await withLock(context, async () => {
+    if (!repairOutbox(outboxFile, clock, bindingOf(profile), id)) return;
+    terminal.line(t`The header of ${outboxFile} was damaged and is written anew, for ${profile.baseUrl}.`);
+    terminal.line(t`What is not sent yet is looked for at the service before it is sent.`);
+  });
 }

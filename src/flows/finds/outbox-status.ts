@@ -1,14 +1,24 @@
 import { countEntries, countFinds, countWaiting } from '../../outbox/counts.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type EntryState } from '../../outbox/entry.ts';
+import { assertSoundEntries } from '../../outbox/entry-row.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
+
 import { delays, droppedWithDependents, needingPerson } from '../../outbox/overview.ts';
+import { assertSoundFinds } from '../../outbox/stored-finds.ts';
 
 /** More than this many are counted, not listed. */
 const MAX_LISTED = 1000;
 const MAX_DELAYS = 10;
+/** A status is asked for often, so of a large outbox only a part is read; the commands that go through all finds read the rest. */
+const MAX_CHECKED = 2000;
 
-/** Entries by state, what waits for what, and what needs a person. */
+/**
+ * Entries by state, what waits for what, and what needs a person.
+ * @throws DatabaseError where a find or an entry is not as it was written: counts alone do not show that
+ */
 export function outboxStatus(outbox: Outbox) {
+  assertSoundFinds(outbox, MAX_CHECKED);
+  assertSoundEntries(outbox, MAX_CHECKED);
   const [counts, totals, waiting] = [countEntries(outbox), entryTotals(outbox), countWaiting(outbox)];
   const states = ENTRY_STATES.filter((state) => totals[state] > 0);
   return {

@@ -140,12 +140,12 @@ function replaceBy(draft: string, { outboxFile, open }: OutboxPlace, { clock, re
     replaceUnusable(outboxFile, draft, aside);
     return undefined;
   }
-  if (isUnusable(outboxFile)) {
+  const present = isUnusable(outboxFile) ? undefined : openUnlessDamaged(open);
+  if (present === undefined) {
     if (!replace) throw damagedPresent(outboxFile);
     replaceUnusable(outboxFile, draft, aside);
     return aside;
   }
-  const present = open();
   try {
     const isEmpty = isEmptyOutbox(present);
     if (!isEmpty && !replace) {
@@ -160,6 +160,16 @@ function replaceBy(draft: string, { outboxFile, open }: OutboxPlace, { clock, re
     return undefined;
   } finally {
     present.close();
+  }
+}
+
+/** Undefined where SQLite can read the file, and its header is damaged. */
+function openUnlessDamaged(open: () => Outbox): Outbox | undefined {
+  try {
+    return open();
+  } catch (thrown) {
+    if (isDamaged(thrown)) return undefined;
+    throw thrown;
   }
 }
 

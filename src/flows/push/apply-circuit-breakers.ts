@@ -13,6 +13,7 @@ import {
   openCircuit,
   projectKey,
   recordFailure,
+  recordKey,
   trips,
   withBreaker,
   withoutCount,
@@ -24,10 +25,20 @@ export function applyCircuitBreakers(state: PushState, facts: AttemptFacts, sett
   const { kind } = facts.entry;
   const { project } = facts;
   if (settlement.state === 'accepted') {
-    const closed = withBreaker(state.breakers, kindKey(kind), undefined);
+    const ofRecord = withBreaker(state.breakers, recordKey(kind, facts.entry.identCely ?? ''), undefined);
+    const closed = withBreaker(ofRecord, kindKey(kind), undefined);
     const breakers = project === null ? closed : withBreaker(closed, projectKey(kind, project), undefined);
     return { settlement, state: { ...state, breakers }, effects: [] };
   }
+  const ofRecord = countOfRecord(state, facts, settlement);
+  const ofOthers = countOfOthers(ofRecord.state, facts, settlement);
+  return { ...ofOthers, effects: [...ofRecord.effects, ...ofOthers.effects] };
+}
+
+/** The same about the project and the kind of the entry. */
+function countOfOthers(state: PushState, facts: AttemptFacts, settlement: Settlement): Decision {
+  const { kind } = facts.entry;
+  const { project } = facts;
   const scope = failureScope(facts, settlement);
   if (scope === 'none') return { settlement, state, effects: [] };
   if (scope === 'entry') return { settlement, state: withFreeWay(state, facts), effects: [] };
@@ -45,6 +56,40 @@ export function requeueSettlement(reason: Message, notBeforeAt: number): Settlem
 
 function skippedReason(reason: Message): Message {
   return msg`left out with others that were answered the same: ${reason}`;
+}
+
+/** How many refusals of photographs of a record leave the others of it out, where the answer does not say that it is about the record. */
+const EQUAL_REFUSALS = 2;
+/** Name of a stored photograph, as the service names the last one of a full record. */
+const STORED_NAME = /F\d\d\b/;
+
+/** A record that takes no photograph, such as one that has 99, takes none of the others that are queued for it either. */
+function countOfRecord(state: PushState, facts: AttemptFacts, settlement: Settlement): Counted {
+  const { entry, outcome, project, status = null, departedAt, endedAt } = facts;
+  const { kind, identCely, id } = entry;
+  if (kind !== 'photo' || identCely === null || settlement.state !== 'refused' || status === null) return { state, effects: [] };
+  if (!('detail' in outcome) || findingsOf(outcome).length > 0) return { state, effects: [] };
+  const text = `${outcome.detail}`;
+  const isOfRecord = isAboutProject(status) || text.includes(identCely) || STORED_NAME.test(text);
+  if (!isOfRecord && status !== 422) return { state, effects: [] };
+  const key = recordKey(kind, identCely);
+  const failure = {
+    failureClass: `${status} ${text}`,
+    subject: `${id}`,
+    entryId: id,
+    departedAt,
+    at: endedAt,
+    isRepeated: false,
+  };
+  const breaker = { ...recordFailure(state.breakers.get(key), failure), refused: new Set<number>() };
+  if (!trips(breaker, isOfRecord ? 1 : EQUAL_REFUSALS, endedAt))
+    return { state: { ...state, breakers: withBreaker(state.breakers, key, breaker) }, effects: [] };
+  const part = { kind, project, record: identCely, status, reason: outcome.detail };
+  const opened = openCircuit(breaker, part, endedAt);
+  return {
+    state: { ...state, breakers: withBreaker(state.breakers, key, opened) },
+    effects: effectsOfOpening(opened.opened, breaker, facts),
+  };
 }
 
 type CountedScope = Exclude<FailureScope, 'none' | 'answer' | 'service'>;
@@ -117,7 +162,7 @@ function countIn({ state, effects }: Counted, facts: AttemptFacts, { project, su
   const breaker = recordFailure(before, failure);
   if (!counts(before, breaker) || !trips(breaker, RETRY_POLICY.circuit.threshold, endedAt))
     return { state: { ...state, breakers: withBreaker(state.breakers, key, breaker) }, effects };
-  const opened = openCircuit(breaker, { kind: entry.kind, project, status, reason }, endedAt);
+  const opened = openCircuit(breaker, { kind: entry.kind, project, record: null, status, reason }, endedAt);
   return {
     state: {
       ...state,
@@ -139,10 +184,10 @@ function effectsOfOpening(
   { refused }: CircuitBreaker,
   facts: AttemptFacts,
 ): Effect[] {
-  const { kind, project, reason, openMs } = circuit;
+  const { kind, project, record, reason, openMs } = circuit;
   return [
     { type: 'requeue-refused', entryIds: refused, reason },
-    ...(project === null ? [] : [{ type: 'move-to-back', kind, project, reason: skippedReason(reason) } as const]),
+    ...(project === null ? [] : [{ type: 'move-to-back', kind, project, record, reason: skippedReason(reason) } as const]),
     { type: 'report-open-circuit', circuit, until: wallMs(facts.now + openMs) },
   ];
 }

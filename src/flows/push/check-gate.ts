@@ -6,7 +6,7 @@ import { NEW_PERSON } from '../../find/resolve-reference.ts';
 import { entriesInState, heldEntries, importOfRecord, schedule, selectEntries } from '../../outbox/entries.ts';
 import type { Entry, EntryId, ImportEntry, NumberEntry, PhotoEntry } from '../../outbox/entry.ts';
 import { type AttemptedElsewhere, type GateFacts, mayLeave } from '../../outbox/gate.ts';
-import { headerOf, type Outbox, updateHeader } from '../../outbox/open-outbox.ts';
+import { headerOf, type Outbox } from '../../outbox/open-outbox.ts';
 import { assertJournal } from '../../outbox/record-events.ts';
 import { findById } from '../../outbox/stored-finds.ts';
 import { type HarvestedFinds, harvestFinds } from '../harvest/harvest-finds.ts';
@@ -17,7 +17,13 @@ import { couldBeMade, makingOf } from '../reconcile/judge-import.ts';
 import { currentRecord, numbersFromHere } from '../reconcile/judge-number.ts';
 import { rejectedCandidates } from '../reconcile/resolve-entries.ts';
 import type { Window } from '../reconcile/verdict.ts';
-import { type IsUnexplained, rememberUnexplained, unexplainedFiles, unexplainedSoFar } from './unexplained-records.ts';
+import {
+  type IsUnexplained,
+  recordLooks,
+  rememberUnexplained,
+  unexplainedFiles,
+  unexplainedSoFar,
+} from './unexplained-records.ts';
 
 export type GateContext = {
   readonly outbox: Outbox;
@@ -139,28 +145,6 @@ function beginOfLook({ outbox, lookBackMs, serverNowMs }: GateContext, look: Loo
     return places.reduce((oldest, { createdAt }) => Math.min(oldest, createdAt), Number.POSITIVE_INFINITY) - lookBackMs;
   });
   return Math.min(...begins, (serverNowMs ?? outbox.clock.now()) - DAY_MS);
-}
-
-/** As long as an entry is held, the next look at its project begins where this one began: it must see again what holds it. */
-function recordLooks(
-  outbox: Outbox,
-  projects: ReadonlySet<string>,
-  held: readonly Entry[],
-  at: { beganMs: number; endedMs: number },
-): void {
-  const open = new Set(
-    held.map((entry) => (entry.kind === 'import' ? entry.project : projectOfRecord(entry.identCely ?? '')) ?? ''),
-  );
-  const keep = outbox.sql('insert into project_looks (project, server_at) values (?, ?) on conflict (project) do nothing');
-  const advance = outbox.sql(
-    `insert into project_looks (project, server_at) values (?, ?)
-     on conflict (project) do update set server_at = excluded.server_at`,
-  );
-  for (const project of projects) {
-    if (open.has(project)) keep.run(project, Math.floor(at.beganMs));
-    else advance.run(project, Math.floor(at.endedMs));
-  }
-  if (held.length === 0) updateHeader(outbox, { mustLook: false });
 }
 
 /** Records that a look shows, ordered for the entries. */

@@ -6,7 +6,8 @@ import type { EntryKind } from '../../outbox/entry.ts';
 
 /**
  * Counts equal failures without a success between them. Immutable: a failure makes another one. Circuits of projects and kinds are kept
- * from push to push, those of the service for one push. The circuit of a record is the backoff of its entries, which the journal keeps.
+ * from push to push, those of the service for one push. Of a record, photographs alone have one; for the rest the backoff of its entries
+ * is enough, which the journal keeps.
  */
 export type CircuitBreaker = {
   /** Name of what the failures have in common; one of another class starts the count anew. */
@@ -26,6 +27,8 @@ export type OpenCircuit = {
   readonly kind: EntryKind;
   /** Only the entries of this project, or all of the kind. */
   readonly project: string | null;
+  /** Only those of this record of the project. */
+  readonly record: string | null;
   /** Status of the answers; null where none came. */
   readonly status: number | null;
   readonly reason: Message;
@@ -69,7 +72,7 @@ export function trips(breaker: CircuitBreaker, threshold: number, now: Monotonic
 /** Opens for twice as long as the last time. Entries that were refused on the way are the caller's to queue again. */
 export function openCircuit(
   breaker: CircuitBreaker,
-  part: Pick<OpenCircuit, 'kind' | 'project' | 'status' | 'reason'>,
+  part: Pick<OpenCircuit, 'kind' | 'project' | 'record' | 'status' | 'reason'>,
   now: MonotonicMs,
 ): CircuitBreaker & { readonly opened: OpenCircuit } {
   const openMs = circuitOpenMs(breaker.opened?.openMs ?? 0);
@@ -93,6 +96,7 @@ export function createBreakers(): BreakerMemory {
 }
 
 export const kindKey = (kind: EntryKind): string => kind;
+export const recordKey = (kind: EntryKind, record: string): string => `${kind} of ${record}`;
 export const projectKey = (kind: EntryKind, project: string): string => `${kind} ${project}`;
 export type ServiceFailure = keyof typeof RETRY_POLICY.service;
 export const serviceKey = (failure: ServiceFailure): string => `service ${failure}`;

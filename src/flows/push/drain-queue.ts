@@ -9,6 +9,7 @@ import {
   type Claim,
   claim,
   clampFutureBackoff,
+  countOpen,
   type Departure,
   nextClaimable,
   nextClaimableAt,
@@ -59,7 +60,12 @@ export async function drainQueue(context: PushContext): Promise<PushResult> {
     await Promise.allSettled([...session.flights.values()].map(({ done }) => done));
   }
   outbox.change(() => supersedeEarlierNumbers(outbox));
-  const { state, stopCause, openCircuits: leftOut } = session;
+  const { state, stopCause, openCircuits } = session;
+  const isCovered = ({ kind, project }: OpenCircuit): boolean =>
+    openCircuits.some((other) => other.record === null && other.kind === kind && [null, project].includes(other.project));
+  const leftOut = openCircuits.filter(
+    (circuit) => circuit.record === null || (!isCovered(circuit) && countOpen(outbox, circuit) > 0),
+  );
   const elapsedMs = clock.monotonicMs() - startedAt;
   return { ...state.counts, elapsedMs, nonConforming: [...state.nonConforming], leftOut, stopCause };
 }

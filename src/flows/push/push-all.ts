@@ -1,6 +1,7 @@
 import { AuthError, ConfigError, DatabaseError, PasError, UnavailableError } from '../../base/errors.ts';
 import { cmd, msg } from '../../base/message.ts';
 import type { OaiClient } from '../../oai/client.ts';
+import { assertSound } from '../../outbox/backup-copy.ts';
 import { bindAccount, knownAccount, knownUsername } from '../../outbox/bound-account.ts';
 import { clearBackoff, nextScheduled, recoverInFlight } from '../../outbox/claims.ts';
 import { entriesInState, heldEntries } from '../../outbox/entries.ts';
@@ -10,7 +11,6 @@ import { headerOf, type Outbox } from '../../outbox/open-outbox.ts';
 import { countQueued } from '../../outbox/overview.ts';
 import { type PushLockOptions, withPushLock } from '../../outbox/push-lock.ts';
 import type { Account } from '../../pas-api/account.ts';
-import { refuseDamaged } from '../../store/database-file.ts';
 import { readRecordIdent } from '../harvest/read-record-ident.ts';
 import { earlierOutboxes, isUnattempted, undecidedOutbox } from '../outbox/earlier-outboxes.ts';
 import { adopt, type Fence, foreignOutbox, passFence } from '../outbox/fence.ts';
@@ -125,7 +125,7 @@ async function takeOutbox(given: PushAllOptions): Promise<void> {
     if ((await given.confirmAdoption?.(fence)) !== true) throw foreignOutbox(outbox);
     adopt(outbox, machine);
   }
-  refuseDamaged(outbox.path, outbox.sql('pragma integrity_check(1)'));
+  assertSound(outbox);
   if (fence.kind === 'lost-journal') given.onLostJournal?.();
   mergeJournal(outbox, { withOpen: true });
   if (given.isUrgent === true && given.recordKeys !== undefined) clearBackoff(outbox, given.recordKeys);

@@ -68,6 +68,8 @@ export type PushEvent =
       readonly kind: EntryKind;
       /** Null where it concerns all of the kind. */
       readonly project: string | null;
+      /** Where it concerns one record of the project. */
+      readonly record: string | null;
       /** Status of the answers; null where none came. */
       readonly status: number | null;
       readonly reason: Message;

@@ -237,9 +237,12 @@ export class PushSession {
         moveToBack(outbox, effect, effect.reason);
         return true;
       case 'report-open-circuit': {
-        const { kind, project, status, reason } = effect.circuit;
+        const { kind, project, record, status, reason } = effect.circuit;
         const until = new Date(effect.until).toISOString();
-        report({ type: 'left_out', kind, project, status, reason, count: countOpen(outbox, { kind, project }), until });
+        // Of a record, the one that was answered is under way still, and is refused.
+        const count = countOpen(outbox, { kind, project, record }) - (record === null ? 0 : 1);
+        // A record of which nothing more waits leaves nothing out.
+        if (record === null || count > 0) report({ type: 'left_out', kind, project, record, status, reason, count, until });
         return true;
       }
       case 'probe-peer':

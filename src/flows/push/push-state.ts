@@ -83,7 +83,13 @@ export type Effect =
     }
   /** Queues again what was refused before its circuit opened. */
   | { readonly type: 'requeue-refused'; readonly entryIds: ReadonlySet<number>; readonly reason: Message }
-  | { readonly type: 'move-to-back'; readonly kind: EntryKind; readonly project: string; readonly reason: Message }
+  | {
+      readonly type: 'move-to-back';
+      readonly kind: EntryKind;
+      readonly project: string;
+      readonly record: string | null;
+      readonly reason: Message;
+    }
   | { readonly type: 'report-open-circuit'; readonly circuit: OpenCircuit; readonly until: WallMs }
   /** After the attempt is settled. */
   | { readonly type: 'renew-token'; readonly refused: string }

@@ -1,7 +1,9 @@
+import { msg } from '../../base/message.ts';
 import type { HarvestedFile, HarvestedFind } from '../../find/harvested-find.ts';
-import { entriesOfRecord } from '../../outbox/entries.ts';
-import type { PhotoEntry } from '../../outbox/entry.ts';
-import type { Outbox } from '../../outbox/open-outbox.ts';
+import { entriesOfRecord, projectOf } from '../../outbox/entries.ts';
+import type { Entry, PhotoEntry } from '../../outbox/entry.ts';
+import { parseStored } from '../../outbox/events.ts';
+import { type Outbox, updateHeader } from '../../outbox/open-outbox.ts';
 import type { ListedFind } from '../harvest/harvest-finds.ts';
 import { windowOf } from '../reconcile/attempt-window.ts';
 import { ownersOf, type SettledPhoto } from '../reconcile/judge-photograph.ts';
@@ -34,13 +36,15 @@ export function rememberUnexplained(
   });
 }
 
-export function unexplainedSoFar({ sql }: Outbox): Unexplained {
+export function unexplainedSoFar({ path, sql }: Outbox): Unexplained {
   const rows = sql('select ident_cely as identCely, record from unexplained order by ident_cely').all() as {
     readonly identCely: string;
     readonly record: string | null;
   }[];
   return {
-    records: rows.flatMap(({ record }) => (record === null ? [] : [JSON.parse(record) as HarvestedFind])),
+    records: rows.flatMap(({ identCely, record }) =>
+      record === null ? [] : [parseStored(path, msg`what a look showed of ${identCely}`, record) as HarvestedFind],
+    ),
     hidden: rows.flatMap(({ identCely, record }) => (record === null ? [identCely] : [])),
   };
 }
@@ -57,4 +61,24 @@ export function unexplainedFiles(outbox: Outbox, { identCely, files }: Harvested
 function settledPhotograph(outbox: Outbox, entry: PhotoEntry): SettledPhoto {
   const { name, sha512 } = entry.photograph;
   return { fileName: name, sha512Hex: sha512.toString('hex'), window: windowOf(outbox, entry) };
+}
+
+/** As long as an entry is held, the next look at its project begins where this one began: it must see again what holds it. */
+export function recordLooks(
+  outbox: Outbox,
+  projects: ReadonlySet<string>,
+  held: readonly Entry[],
+  at: { beganMs: number; endedMs: number },
+): void {
+  const open = new Set(held.map((entry) => projectOf(entry) ?? ''));
+  const keep = outbox.sql('insert into project_looks (project, server_at) values (?, ?) on conflict (project) do nothing');
+  const advance = outbox.sql(
+    `insert into project_looks (project, server_at) values (?, ?)
+     on conflict (project) do update set server_at = excluded.server_at`,
+  );
+  for (const project of projects) {
+    if (open.has(project)) keep.run(project, Math.floor(at.beganMs));
+    else advance.run(project, Math.floor(at.endedMs));
+  }
+  if (held.length === 0) updateHeader(outbox, { mustLook: false });
 }

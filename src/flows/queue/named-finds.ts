@@ -2,7 +2,7 @@ import { UsageError } from '../../base/errors.ts';
 import { cmd, msg } from '../../base/message.ts';
 import { entriesOfTarget, recordKey, type Target } from '../../outbox/entries.ts';
 import { headerOf, type Outbox } from '../../outbox/open-outbox.ts';
-import { findByIdentCely, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
+import { assertSoundFinds, findByIdentCely, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
 import { targetOf } from './enqueue-change.ts';
 
 /** Names as the user gave them → stored finds. @throws UsageError naming those that are not there */
@@ -10,6 +10,7 @@ export function findsNamed(outbox: Outbox, names: readonly string[]): StoredFind
   const found = names.map((name) => findByLocalId(outbox, name) ?? findByIdentCely(outbox, name));
   const missing = names.filter((_, index) => found[index] === undefined);
   if (missing.length > 0) {
+    assertSoundFinds(outbox);
     const named = missing.join(', ');
     throw new UsageError(msg`There is no find ${named}.`, { hint: msg`\`${cmd`pas list`}\` shows the finds.` });
   }
@@ -26,10 +27,20 @@ export function recordsNamed(outbox: Outbox, names: readonly string[]): string[]
  * @throws UsageError where nothing is known of it
  */
 export function recordNamed(outbox: Outbox, name: string): Target {
-  const target = targetOf(outbox, name);
+  const target = knownTarget(outbox, name);
   if (target.findId !== null || entriesOfTarget(outbox, target).length > 0) return target;
   const { address } = headerOf(outbox);
   throw new UsageError(msg`${name} is not kept here, and nothing is queued for it at ${address}.`, {
     hint: msg`A number or a photograph for it can be queued: ${cmd`pas number set ${name}`} VALUE, ${cmd`pas photo add ${name}`} FILE`,
   });
+}
+
+function knownTarget(outbox: Outbox, name: string): Target {
+  try {
+    return targetOf(outbox, name);
+  } catch (thrown) {
+    // One whose local id is damaged is not found by it.
+    assertSoundFinds(outbox);
+    throw thrown;
+  }
 }

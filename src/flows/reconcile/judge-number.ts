@@ -6,7 +6,7 @@ import type { NumberEntry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type FindHarvest, listedFindOf } from '../harvest/harvest-finds.ts';
 import { elementsSent } from './gather-evidence.ts';
-import { maybeUnderWay, tooEarly } from './judge-absence.ts';
+import { maybeUnderWay, timeUnknown, tooEarly } from './judge-absence.ts';
 import type { RecordEvidence } from './judge-photograph.ts';
 import { CLOCK_MARGIN_MS, type Verdict, type View, type Window } from './verdict.ts';
 
@@ -31,9 +31,9 @@ export function judgeNumber(judged: UncertainNumber, record: RecordEvidence, vie
   }
   const current = record.find.elements.evidencni_cislo?.toString() ?? '';
   if (current === value) {
+    if (window.bounds === undefined) return timeUnknown([current]);
     // Something on the way may send it once more, and so overwrite a later number: until then none is sent.
-    if (window.bounds !== undefined && view.nowMs <= window.bounds.settledMs)
-      return maybeUnderWay(window.bounds.settledMs, view.nowMs);
+    if (view.nowMs <= window.bounds.settledMs) return maybeUnderWay(window.bounds.settledMs, view.nowMs);
     return { kind: 'found', basis: 'same-number', identCely, reason: msg`${identCely} has this number`, candidates: [] };
   }
   const isOlder = window.bounds !== undefined && record.changedMs < window.bounds.fromMs - CLOCK_MARGIN_MS;

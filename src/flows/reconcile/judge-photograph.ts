@@ -41,7 +41,6 @@ export function judgePhoto(
   const [only] = mine;
   const names = mine.map(({ name }) => name);
   const rivals = uncertain.filter((other) => mine.some((file) => isFileOf(other, file)));
-  if (only !== undefined && judged.window.bounds === undefined) return timeUnknown(names);
   if (only !== undefined && mine.length === 1 && rivals.length === 1) {
     const reason = msg`${only.name} came from a file of this name since the attempt, by this account`;
     return found(judged, 'same-name-and-new', reason, names);
@@ -71,6 +70,7 @@ export function judgePhoto(
 }
 
 function found(judged: UncertainPhoto, basis: Basis, reason: Message, candidates: readonly string[]): Verdict {
+  if (judged.window.bounds === undefined) return timeUnknown(candidates);
   return { kind: 'found', identCely: judged.identCely, basis, reason, candidates };
 }
 

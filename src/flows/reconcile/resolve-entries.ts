@@ -11,6 +11,7 @@ import {
   eventsOfEntry,
   isDropped,
   schedule,
+  scheduleAll,
   setReason,
   type Target,
 } from '../../outbox/entries.ts';
@@ -124,9 +125,9 @@ function decide(outbox: Outbox, entry: Entry, decision: Decision, group: string)
 /** The answer to one question about a project's hidden records holds for all of its finds. */
 function releaseProject(outbox: Outbox, project: string): void {
   outbox.sql('update project_looks set others_write = 1 where project = ?').run(project);
-  outbox
-    .sql(`update entries set held = null where project = ? and held ->> 'basis' = 'hidden-records' and state = 'queued'`)
-    .run(project);
+  scheduleAll(outbox, `project = :project and held ->> 'basis' = 'hidden-records' and state = 'queued'`, { project }, () => ({
+    held: null,
+  }));
 }
 
 /** Sends held entries all the same: a person said so beforehand, for all of them. */

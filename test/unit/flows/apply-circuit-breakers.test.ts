@@ -74,7 +74,7 @@ describe('five equal refusals', () => {
     expect(inWords(settled[0])).toMatchObject({ state: 'queued', reason: BACK });
     expect(push.told()).toEqual([
       {
-        ...{ type: 'left_out', kind: 'import', project: null, status: 405, reason: 'said', count: 5 },
+        ...{ type: 'left_out', kind: 'import', project: null, record: null, status: 405, reason: 'said', count: 5 },
         until: new Date(now + MINUTE).toISOString(),
       },
     ]);

@@ -12,7 +12,7 @@ import {
 } from '../../../src/flows/push/circuit-breaker.ts';
 
 const { threshold, minOpenMs, maxOpenMs } = RETRY_POLICY.circuit;
-const PART = { kind: 'import', project: null, status: 405, reason: 'said' } as const;
+const PART = { kind: 'import', project: null, record: null, status: 405, reason: 'said' } as const;
 
 const failure = (subject: number, atMs: number, failureClass = 'transport'): Failure => ({
   ...{ failureClass, subject: `${subject}`, entryId: subject, isRepeated: false },

@@ -5,7 +5,7 @@ import { CLOCK_MARGIN_MS } from '../../../src/flows/reconcile/verdict.ts';
 import { sha512Of } from '../../../src/http/digest.ts';
 import { addImport } from '../../../src/outbox/entries.ts';
 import { insertFind } from '../../../src/outbox/stored-finds.ts';
-import { MINUTE, record, START, view, window } from '../../support/doubt-scene.ts';
+import { MINUTE, record, START, TIME_UNKNOWN, view, window } from '../../support/doubt-scene.ts';
 import { findService, innerOf } from '../../support/find-service.ts';
 import { inWords } from '../../support/in-words.ts';
 import { lookScene } from '../../support/look-scene.ts';
@@ -80,6 +80,14 @@ describe('a number that may have been sent', () => {
     expect(judged({ nowMs: SETTLED }).basis).toBe('maybe-under-way');
     expect(judged({ nowMs: SETTLED + 1, changedMs: SETTLED - 1, known: [''] }).basis).toBe('index-may-lag');
     expect(judged({ nowMs: SETTLED + 1, changedMs: SETTLED, known: [''] }).basis).toBe('number-as-before');
+  });
+
+  test('is shown to a person where the record has it and the service had not said the time before the attempt', () => {
+    const find = { ...record(IDENT), elements: { ...record(IDENT).elements, evidencni_cislo: 'INV 1' } };
+    const doubt = { identCely: IDENT, value: 'INV 1', known: new Set<string>(), window: TIME_UNKNOWN };
+    expect(inWords(judgeNumber(doubt, { find, changedMs: START }, view([])))).toMatchObject({
+      ...{ kind: 'undecided', basis: 'time-unknown', candidates: ['INV 1'] },
+    });
   });
 
   test('is not known where the record is not shown', () => {

@@ -27,6 +27,60 @@ function queuePhotos(outbox: Outbox, records: number, ofProject = 'C-1'): void {
 const isOf = (name: string) => (request: Asked) => request.body.includes(`>${name}-`);
 const creates = (asked: readonly Asked[]): Asked[] => asked.filter(isCreate);
 
+describe('a record that takes no more photographs', () => {
+  const queueFor = (outbox: Outbox, record: string, count: number): void => {
+    for (let at = 1; at <= count; at += 1) {
+      const photograph = { name: `${at}.jpg`, mediaType: 'image/jpeg', sha512: Buffer.alloc(64, at), sizeBytes: 3 };
+      addPhoto(outbox, { findId: null, identCely: record }, photograph);
+    }
+  };
+  const [FULL, FREE] = ['C-1-N00001', 'C-1-N00002'];
+
+  test.each([
+    ['that its names are used up', 422, `Nález ${FULL} již má fotografii F99.`, 1],
+    ['that it is not there', 404, 'said', 1],
+    ['that the account has no right to it', 403, 'said', 1],
+    ['the same twice, without saying what it is about', 422, 'said', 2],
+  ])(
+    'is asked no more once the service says %s; the others stay queued and are reported, and go once it takes them',
+    async (_, status, detail, most) => {
+      const clock = manualClock();
+      using outbox = tempOutbox(clock);
+      queueFor(outbox, FULL, 6);
+      queueFor(outbox, FREE, 2);
+      let isFull = true;
+      const { run, asked, events } = scene(clock, (request) =>
+        isFull && request.url.includes(FULL) && !request.url.includes('user') ? answer(status, {}, { detail }) : obeyed(request),
+      );
+      const result = await run(outbox);
+      expect(inWords(result)).toMatchObject({
+        accepted: 2,
+        refused: most,
+        leftOut: [{ kind: 'photo', record: FULL, status, reason: detail }],
+      });
+      expect(asked.filter(({ url }) => url.includes(FULL))).toHaveLength(most);
+      expect(inWords(events.filter(({ type }) => type === 'left_out'))).toMatchObject([
+        { record: FULL, count: 6 - most, reason: detail },
+      ]);
+      const waiting = selectEntries(outbox, `state = 'queued'`, {});
+      expect(new Set(waiting.map(({ reason }) => inWords(reason)))).toEqual(
+        new Set([`left out with others that were answered the same: ${detail}`]),
+      );
+      isFull = false;
+      expect(await run(outbox, { breakerMemory: createBreakers() })).toMatchObject({ accepted: 6 - most, leftOut: [] });
+    },
+  );
+
+  test('is asked on where one photograph alone is refused', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queueFor(outbox, FULL, 6);
+    let count = 0;
+    const { run } = scene(clock, (request) => (count++ % 3 === 0 ? answer(422, {}, { detail: 'a virus' }) : obeyed(request)));
+    expect(await run(outbox)).toMatchObject({ accepted: 4, refused: 2, leftOut: [] });
+  });
+});
+
 describe('a project that the account has no right to', () => {
   test.each([
     ['refused', 403],

@@ -146,4 +146,18 @@ describe('numbers in doubt', () => {
     await scene.look();
     expect([scene.evidence(id), scene.entry(id).state]).toEqual([['time-unknown'], 'uncertain']);
   });
+
+  test('one before which the service had not said the time is shown to a person where the record has it, as is a photograph', async () => {
+    using scene = lookScene({ tellsTime: false });
+    const { ident } = await scene.find('K-1', 'accepted');
+    const number = await scene.end(scene.queueNumber('INV 1', ident), 'uncertain');
+    const photo = await scene.end(scene.queuePhoto('a.jpg', 1, ident), 'uncertain');
+    scene.service.setNumber(ident, 'INV 1');
+    scene.service.addFile(ident, 'a.jpg', Buffer.alloc(64, 1).toString('hex'));
+    await scene.clock.advance(86_400_000);
+    const looked = await scene.look();
+    expect(looked.map(({ verdict }) => verdict.basis)).toEqual(['time-unknown', 'time-unknown']);
+    expect(looked.map(({ verdict }) => verdict.candidates.length)).toEqual([1, 1]);
+    expect([number, photo].map((id) => scene.entry(id).state)).toEqual(['uncertain', 'uncertain']);
+  });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { serverMs } from '../../../src/base/clock.ts';
+import { serverMs, wallMs } from '../../../src/base/clock.ts';
 import { DatabaseError } from '../../../src/base/errors.ts';
 import { errorIssue } from '../../../src/base/issue.ts';
 import { sha512Of } from '../../../src/http/digest.ts';
@@ -127,8 +127,7 @@ describe('what is due', () => {
   test('does not wait for days because a clock ran ahead when it was put back', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
-    const waitUntil = (ms: number) =>
-      outbox.sql('update entries set not_before_at = ? where id = ?').run(outbox.clock.now() + ms, entryId);
+    const waitUntil = (ms: number) => schedule(outbox, entryId, { notBeforeAt: outbox.clock.now() + ms });
     waitUntil(30_000);
     clampFutureBackoff(outbox, 3_600_000);
     expect(nextClaimable(outbox, ALL)).toBeUndefined();
@@ -140,8 +139,8 @@ describe('what is due', () => {
   test('does not wait for minutes because a clock was a few minutes ahead when it was put back', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
-    const thenMs = outbox.clock.now() + 180_000;
-    outbox.sql('update entries set not_before_at = ?, updated_at = ? where id = ?').run(thenMs + 1000, thenMs, entryId);
+    const thenMs = wallMs(outbox.clock.now() + 180_000);
+    schedule({ ...outbox, clock: { ...outbox.clock, now: () => thenMs } }, entryId, { notBeforeAt: thenMs + 1000 });
     clampFutureBackoff(outbox, 3_600_000);
     expect(due(outbox).id).toBe(entryId);
   });
@@ -307,7 +306,7 @@ describe('a claim', () => {
   test('takes away what was said of the entry before', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
-    outbox.sql(`update entries set issues = '[]', reason = '"before"' where id = ?`).run(entryId);
+    schedule(outbox, entryId, { issues: '[]', reason: '"before"' });
     claimed(outbox);
     expect(entryById(outbox, entryId)).toMatchObject({ reason: null, issues: [] });
   });
@@ -512,7 +511,7 @@ describe('what became of an attempt stands with its entry:', () => {
   test('that it was accepted, and what it was refused for before is gone', () => {
     using outbox = tempOutbox();
     const made = attempted(outbox);
-    outbox.sql(`update entries set issues = '[]', reason = '"before"' where id = ?`).run(made.entry.id);
+    schedule(outbox, made.entry.id, { issues: '[]', reason: '"before"' });
     settle(outbox, made, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
     expect(entryById(outbox, made.entry.id)).toMatchObject({ state: 'accepted', identCely: IDENT, reason: null, issues: [] });
   });

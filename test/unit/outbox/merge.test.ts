@@ -11,6 +11,7 @@ import {
   entryById,
   importOfFind,
   replaceImport,
+  schedule,
 } from '../../../src/outbox/entries.ts';
 import type { Entry, ImportEntry } from '../../../src/outbox/entry.ts';
 import { mergeJournal, rebuildStates, thinDocuments } from '../../../src/outbox/merge.ts';
@@ -455,9 +456,42 @@ describe('documents that were thinned away', () => {
     expect(held).toMatchObject({ basis: 'local-id-in-use' });
     const decided = { answer: 'send', by: 'person', group: 'g', candidates: held?.candidates ?? [] } as const;
     recordEvents(anew, [decisionAbout(anew, entryOf(anew, entryId), decided, 'send')]);
-    anew.sql('update entries set held = null where id = ?').run(entryId);
+    schedule(anew, entryId, { held: null });
     mergeJournal(anew, LOCKED);
     expect(entryOf(anew, entryId)).toMatchObject({ state: 'queued', held: null });
+  });
+});
+
+describe('a transaction that failed', () => {
+  const failing = (outbox: Outbox, work: () => void): void =>
+    expect(() =>
+      outbox.change(() => {
+        work();
+        throw new Error('the disk is full');
+      }),
+    ).toThrow('the disk is full');
+
+  test.each(['send', 'abandon', 'created'] as const)('leaves no decision behind that comes with the next merge: %s', (answer) => {
+    using outbox = tempOutbox();
+    const { entryId } = queueImport(outbox, 'K-1');
+    attemptEntry(outbox, entryId, UNCERTAIN);
+    const decided = { answer, by: 'person', group: 'g', identCely: answer === 'created' ? IDENT : null } as const;
+    const decide = () => recordEvents(outbox, [decisionAbout(outbox, entryOf(outbox, entryId), decided, 'decided')]);
+    failing(outbox, decide);
+    mergeJournal(outbox, LOCKED);
+    expect(entryOf(outbox, entryId)).toMatchObject({ state: 'uncertain', unknownAttempts: 1 });
+    decide();
+    const { outbox: id } = headerOf(outbox);
+    expect(outbox.journal.eventsSince(id, 0).filter(({ event }) => event.kind === 'decided')).toHaveLength(1);
+  });
+
+  test('keeps what the service answered', () => {
+    using outbox = tempOutbox();
+    const { entryId } = queueImport(outbox, 'K-1');
+    const claimed = claimEntry(outbox, entryId);
+    failing(outbox, () => settle(outbox, claimed, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' }));
+    mergeJournal(outbox, LOCKED);
+    expect(entryOf(outbox, entryId)).toMatchObject({ state: 'accepted', identCely: IDENT });
   });
 });
 

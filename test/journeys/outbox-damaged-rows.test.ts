@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { openSqlite } from '../../src/store/database.ts';
+import { writeSeason } from '../support/a-season.ts';
+import { findStates } from '../support/find-states.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { keepJournalInState, outboxFile } from '../support/outbox-files.ts';
+import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
+
+hostRuns();
+
+const mock = useMock('--min-interval', '0');
+let home: Home;
+let copy: string;
+
+beforeEach(async () => {
+  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  keepJournalInState(home);
+  copy = join(home.folder, 'backup.sqlite');
+  await expectDone(home.pas('import', writeSeason(home, 3)));
+  await expectDone(home.pas('number', 'set', 'K-1', 'A 1'));
+  await expectDone(home.pas('push', 'K-2'));
+  await expectDone(home.pas('backup', copy));
+});
+
+/** Changes rows past what pas writes beside them, as a drive that is wearing out does. */
+function damage(sql: string): void {
+  const database = openSqlite(outboxFile(home));
+  database.pragma('ignore_check_constraints = on');
+  database.exec(sql);
+  database.pragma('wal_checkpoint(truncate)');
+  database.close();
+}
+
+const COMMANDS = ['status', 'list', 'show K-1', 'export', 'validate', 'report page.html', 'outbox check', 'doctor', 'push'];
+
+test.each([
+  ['an element of a find', `update finds set elements = replace(elements, 'pole 1', 'qole 1')`],
+  ['the local id of a find', `update finds set local_id = 'K-0' where local_id = 'K-1'`],
+  ['why an entry was sent back', `update entries set reason = '"b"' where kind = 'import'`],
+  ['the findings of an entry', `update entries set issues = '{' where kind = 'import'`],
+  ['when an entry was queued', `update entries set created_at = created_at + 1 where kind = 'import'`],
+  ['the kind of an entry', `update entries set kind = 'numbes' where kind = 'import'`],
+  ['the state of an entry', `update entries set state = 'qteued' where kind = 'import'`],
+  ['a byte of a document', `update entries set document = cast(replace(cast(document as text), 'pole', 'qole') as blob)`],
+])('Where the drive changed %s, each command that reads it says so.', async (_what, sql) => {
+  damage(sql);
+  for (const words of COMMANDS) {
+    const run = await home.pas(...words.split(' '));
+    expect([words, run.code, run.stdout + run.stderr]).toEqual([words, 12, expect.stringContaining('damaged')]);
+  }
+  const sound = readFileSync(copy);
+  expect((await home.pas('backup', copy, '--force')).code).toBe(12);
+  expect(readFileSync(copy).equals(sound)).toBe(true);
+  await expectDone(home.pas('restore', copy, '--replace'));
+  await expectDone(home.pas('push'));
+  expect(await mock.made()).toMatchObject({ finds: 3 });
+});
+
+describe.each([
+  ['address', `update header set address = replace(address, '127', '137')`],
+  ['account', `update header set account = 'U-9'`],
+  ['schema', `update header set prefix = 'swc'`],
+  ['mark of the journal', `update header set journal = 'x'`],
+  ['place in the journal', `update header set merged_seq = merged_seq + 64`],
+  ['whole row', `delete from header`],
+])('Where the drive changed the %s in the header,', (_what, sql) => {
+  beforeEach(() => damage(sql));
+
+  test('each command says so, and a backup that is put back helps.', async () => {
+    for (const words of [
+      ...COMMANDS,
+      'outbox show',
+      `import ${writeSeason(home, 3)}`,
+      'edit K-1 --set hloubka=3',
+      'backup b.sqlite',
+    ]) {
+      const run = await home.pas(...words.split(' '));
+      expect([words, run.code, run.stdout + run.stderr]).toEqual([words, 12, expect.stringContaining('damaged')]);
+    }
+    expect((await home.pas('restore', copy)).code).toBe(12);
+    await expectDone(home.pas('restore', copy, '--replace'));
+    await expectDone(home.pas('push'));
+    expect(await mock.made()).toMatchObject({ finds: 3 });
+  });
+
+  test('it is written anew where there is no backup, and nothing is sent twice.', async () => {
+    const { stderr } = await home.pas('push');
+    expect(stderr).toContain('pas outbox check --repair');
+    await expectDone(home.pas('outbox', 'check', '--repair'));
+    await expectDone(home.pas('outbox', 'check', '--repair'));
+    const push = await home.pas('push');
+    if (push.code !== 0) {
+      expect(push.stderr).toContain('pas outbox adopt --yes');
+      await expectDone(home.pas('outbox', 'adopt', '--yes'));
+      await expectDone(home.pas('push'));
+    }
+    expect(new Set(Object.values(await findStates(home)))).toEqual(new Set(['accepted']));
+    expect(await mock.made()).toMatchObject({ finds: 3 });
+  });
+});

@@ -1,0 +1,34 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { writeSeason } from '../support/a-season.ts';
+import { findStates } from '../support/find-states.ts';
+import { expectDone, jsonLines, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
+
+const mock = useMock('--min-interval', '0');
+
+test('A table and a list of numbers are imported, a backup is made and finds are validated beside a push, which sends all that waited.', async () => {
+  const home = await signedIn(mock.service, 'archaeologist', [...WITHOUT_PAUSES, '--max-in-flight', '2']);
+  await expectDone(home.pas('import', writeSeason(home, 20)));
+  const table = writeSeason(home, 2000);
+  const rows = Array.from({ length: 2000 }, (_, index) => `C-202400102-N${String(index + 1).padStart(5, '0')};Z ${index + 1}`);
+  const numbers = home.file('numbers.csv', ['ident_cely;evidencni_cislo', ...rows].join('\n'));
+  const copy = join(home.folder, 'beside.sqlite');
+  await mock.service.control('PUT', '/settings', { latency_ms: 1000 });
+  const push = home.start('push', '--limit', '20', '--json');
+  await push.until(({ stdout }) => stdout.includes('"accepted"'));
+  const beside = await Promise.all([
+    home.start('import', table).ended,
+    home.start('number', 'import', numbers).ended,
+    home.start('backup', copy).ended,
+    home.start('validate').ended,
+  ]);
+  const run = await push.ended;
+  expect(beside.map(({ code, stderr }) => [code, stderr.includes('locked')])).toEqual(beside.map(() => [0, false]));
+  expect([run.code, run.stderr]).toEqual([0, expect.not.stringContaining('locked')]);
+  expect(jsonLines(run.stdout).at(-1)).toMatchObject({ type: 'summary', accepted: 20, uncertain: 0, refused: 0 });
+  const states = Object.values(await findStates(home));
+  expect(states.filter((state) => state === 'accepted')).toHaveLength(20);
+  expect(states).toHaveLength(2000);
+  expect(await mock.made()).toMatchObject({ finds: 20 });
+});
