@@ -1,7 +1,7 @@
 import { normalAddress } from '../base/address.ts';
 import { ConfigError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { type Message, msg } from '../base/message.ts';
+import { Command, type Message, msg } from '../base/message.ts';
 import { isAddressFault, readRedisAddress } from '../http/redis-address.ts';
 import { isOutboxId } from './outbox-places.ts';
 
@@ -49,6 +49,29 @@ export type ProfileKey = keyof typeof PROFILE_KEYS;
 
 /** The keys that `pas init` has a flag for: all but the one that pas writes itself. */
 export const PROFILE_FLAGS = (Object.keys(PROFILE_KEYS) as ProfileKey[]).filter((key) => PROFILE_KEYS[key].kind !== 'outbox');
+
+/** The command that makes a profile with these settings, without its outbox. */
+export function initCommand(name: string, settings: ProfileSettings): Command {
+  const flags = PROFILE_FLAGS.flatMap((key): [string, string | undefined][] => {
+    const value = settings[key];
+    const flag = flagOf(key);
+    if (value === undefined || value === false) return [];
+    return [PROFILE_KEYS[key].kind === 'boolean' ? [flag, undefined] : [flag, value.toString()]];
+  });
+  const values = [name, ...flags.flatMap(([, value]) => value ?? [])];
+  let place = 0;
+  const words = flags.map(([flag, value]) => {
+    if (value === undefined) return flag;
+    place += 1;
+    return `${flag} \${${place}}`;
+  });
+  return new Command(['pas init --name ${0}', ...words].join(' '), values);
+}
+
+/** `--base-url` for `base_url`. */
+export function flagOf(key: ProfileKey): string {
+  return `--${key.replaceAll('_', '-')}`;
+}
 
 export type ProfileSettings = { readonly [Key in ProfileKey]?: string | number | boolean };
 

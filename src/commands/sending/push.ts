@@ -7,6 +7,7 @@ import { openSync } from '../../context/harvesting.ts';
 import { watchInterrupts } from '../../context/interrupts.ts';
 import { announceInstance, confirmProduction } from '../../context/open-service.ts';
 import { openPace } from '../../context/pacing.ts';
+import { initCommand } from '../../context/profile-settings.ts';
 import { entryText, KIND_WORDS } from '../../flows/finds/entry-words.ts';
 import { createBreakers, type OpenCircuit } from '../../flows/push/circuit-breaker.ts';
 import type { PushResult } from '../../flows/push/drain-queue.ts';
@@ -106,7 +107,7 @@ async function pushOptions(
     onMatch: options.onMatch ?? 'hold',
     mayLook: options.look !== false,
     lookBackMs: lookBackDays * DAY_MS,
-    onNotChecked: (why) => terminal.note(String(NOT_CHECKED[why])),
+    onNotChecked: (why) => terminal.note(String(notCheckedText(context, why))),
     onLostJournal: () =>
       terminal.warn(
         t`The journal of this machine was gone and was made anew from the outbox. What is not sent is looked for at the service first.`,
@@ -123,6 +124,13 @@ const NOT_CHECKED: Readonly<Record<NotChecked, Message>> = {
   'not-signed-in': msg`Not checked: the service does not take this account for harvesting, so pas cannot see if another computer has sent the same finds.`,
   skipped: msg`Not checked: --no-look was given.`,
 };
+
+function notCheckedText({ config, profile }: Context, why: NotChecked): Message {
+  const { name } = profile();
+  const settings = config().profiles.get(name) ?? {};
+  if (why !== 'anonymous' || settings.oai_auth === undefined) return NOT_CHECKED[why];
+  return msg`Not checked: the profile says oai_auth = none, so pas cannot see if another computer has sent the same finds. To sign in there: ${initCommand(name, { ...settings, oai_auth: 'basic' })}`;
+}
 
 async function confirmAdoption({ terminal, prompt }: Context): Promise<boolean> {
   terminal.note(t`This outbox was pushed from another machine, or with another journal.`);
