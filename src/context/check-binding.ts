@@ -93,9 +93,7 @@ export function assertOneUser(config: ConfigFile, outbox: Outbox, { name, outbox
   if (others.length === 0) return;
   const settingsOf = (each: string): ProfileSettings => config.profiles.get(each) ?? {};
   const isBound = headerOf(outbox).account !== null;
-  const strangers = [name, ...others].filter(
-    (each) => !isBound || !fitsUser(outbox, settingsOf(each).username?.toString()),
-  );
+  const strangers = [name, ...others].filter((each) => !isBound || !fitsUser(outbox, settingsOf(each).username?.toString()));
   const [first = others[0] ?? name] = strangers;
   const named = [name, ...others].join(', ');
   throw new ConfigError(msg`The profiles ${named} are of several users and name one outbox, ${outbox.path}.`, {

@@ -52,20 +52,14 @@ export const PROFILE_FLAGS = (Object.keys(PROFILE_KEYS) as ProfileKey[]).filter(
 
 /** The command that makes a profile with these settings, without its outbox. */
 export function initCommand(name: string, settings: ProfileSettings): Command {
-  const flags = PROFILE_FLAGS.flatMap((key): [string, string | undefined][] => {
+  const values: string[] = [];
+  const placeFor = (value: string): string => `\${${values.push(value) - 1}}`;
+  const flags = PROFILE_FLAGS.flatMap((key) => {
     const value = settings[key];
-    const flag = flagOf(key);
     if (value === undefined || value === false) return [];
-    return [PROFILE_KEYS[key].kind === 'boolean' ? [flag, undefined] : [flag, value.toString()]];
+    return [flagOf(key), ...(PROFILE_KEYS[key].kind === 'boolean' ? [] : [placeFor(value.toString())])];
   });
-  const values = [name, ...flags.flatMap(([, value]) => value ?? [])];
-  let place = 0;
-  const words = flags.map(([flag, value]) => {
-    if (value === undefined) return flag;
-    place += 1;
-    return `${flag} \${${place}}`;
-  });
-  return new Command(['pas init --name ${0}', ...words].join(' '), values);
+  return new Command(['pas init', ...flags, '--name', placeFor(name)].join(' '), values);
 }
 
 /** `--base-url` for `base_url`. */

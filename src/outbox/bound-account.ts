@@ -1,5 +1,5 @@
 import { ConfigError } from '../base/errors.ts';
-import { msg } from '../base/message.ts';
+import { type Message, msg } from '../base/message.ts';
 import { headerOf, type Outbox, updateHeader } from './open-outbox.ts';
 import { recordEvents } from './record-events.ts';
 
@@ -46,16 +46,27 @@ export function knownUsername({ sql }: Outbox): string | undefined {
  * @throws ConfigError where it is another account's
  */
 export function bindAccount(outbox: Outbox, account: string): void {
+  assertSameAccount(outbox, account);
   const { account: bound, address } = headerOf(outbox);
   if (bound === account) return;
-  if (bound !== null)
-    throw new ConfigError(
-      msg`This outbox sends as the account ${bound}, and ${address} says that you are signed in as ${account}. Nothing was sent.`,
-    );
   outbox.change(() => {
     recordEvents(outbox, [{ kind: 'bound', entry: null, body: { account, address, at: Math.floor(outbox.clock.now()) } }]);
     updateHeader(outbox, { account });
   });
+}
+
+/**
+ * @param waysOut what to do, given the account that the outbox is bound to
+ * @throws ConfigError where the outbox is bound to another account
+ */
+export function assertSameAccount(outbox: Outbox, account: string, waysOut?: (bound: string) => Message): void {
+  const { account: bound, address } = headerOf(outbox);
+  if (bound === null || bound === account) return;
+  const hint = waysOut?.(bound);
+  throw new ConfigError(
+    msg`This outbox sends as the account ${bound}, and ${address} says that you are signed in as ${account}. Nothing was sent.`,
+    hint === undefined ? {} : { hint },
+  );
 }
 
 /** Tells if two user names are one. At the service they are e-mail addresses. */

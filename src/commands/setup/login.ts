@@ -1,14 +1,13 @@
 import type { Command } from 'commander';
-import { AuthError, type ExitReason, UsageError } from '../../base/errors.ts';
+import { AuthError, ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { profilesOfOutbox, withSettings } from '../../context/change-config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { probeHarvestAuth } from '../../context/harvesting.ts';
 import { keepingQuiet, openService, placeOfSecrets, profileUser, SECRETS_ARE, secretsOwner } from '../../context/open-service.ts';
 import { keepPacingPassword } from '../../context/pacing.ts';
-import { rememberIfOwn, signIn } from '../../flows/push/identify-account.ts';
+import { acceptAccount, type Signer, signIn } from '../../flows/push/identify-account.ts';
 import { ROLE_WORDS, readAccount } from '../../flows/push/read-account.ts';
-import { headerOf } from '../../outbox/open-outbox.ts';
 import type { Account } from '../../pas-api/account.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -25,7 +24,10 @@ export function register(program: Command, run: Runner): void {
     summary: t`Sign in and keep the token. The password comes from PAS_PASSWORD, standard input or a question, never from a flag.`,
     examples: ['pas login', 'pas login --profile training --password-stdin < password.txt'],
   })
-    .option('--username <name>', t`sign in with this user name and keep it in the profile: for an account that has got another one`)
+    .option(
+      '--username <name>',
+      t`sign in with this user name and keep it in the profile: for an account that has got another one`,
+    )
     .option('--password-stdin', t`read the password from standard input`)
     .option('--pacing-password', t`keep the password of the Redis that the profile names as pacing, and do nothing else`)
     .action((options: LoginOptions) =>
@@ -49,12 +51,13 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
     options.username ??
     profile.username ??
     (await askOrRefuse(context, t`No user name is given.`, (prompt) => prompt.ask(t`User name (e-mail):`)));
-  const user = profileUser(context);
+  const own = profileUser(context);
+  const user = { ...own, username: options.username ?? own.username };
   const password = await askPassword(context, options.passwordStdin === true);
   const { send } = await context.connections();
   const owner = secretsOwner({ ...profile, username });
-  const { account, problem } = await signIn(
-    { ...profile, username, password, send: keepingQuiet(send, password), profile: { ...user, username: options.username ?? user.username } },
+  const account = await signIn(
+    { ...profile, username, password, send: keepingQuiet(send, password), profile: user },
     context.outbox,
     // The password too, because a token may run out in the middle of a push.
     (token) => context.secrets.set(owner, { password, token }),
@@ -65,12 +68,10 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
       hint: t`Check the user name and the password. A forgotten password, or an account that was closed, is a matter for the operator of the service.`,
     });
   });
-  const outbox = await context.outbox();
-  if (problem !== undefined && headerOf(outbox).account !== null) throw problem;
   if (options.username !== undefined || profile.username === undefined) keepUsername(context, username);
   const who = accountText(account);
   context.terminal.line(t`Signed in to ${profile.baseUrl} as ${who}.`);
-  if (problem !== undefined) context.terminal.warn(`${problem.message} ${problem.hint ?? ''}`);
+  await warnOfOtherUser(context, { ...profile, username, usesExternalToken: false, profile: user }, account);
   await enableHarvestAuth(context, { username, password, identCely: account.identCely });
   report(context, account, context.secrets.placeOf(owner));
   return 'done';
@@ -165,12 +166,21 @@ async function whoami(context: Context): Promise<ExitReason> {
   const profile = context.profile();
   const service = await openService(context);
   const account = await readAccount(service);
-  const problem = rememberIfOwn(await context.outbox(), service, account);
   const who = accountText(account);
   context.terminal.line(t`${profile.baseUrl} knows this account as ${who}.`);
-  if (problem !== undefined) context.terminal.warn(`${problem.message} ${problem.hint ?? ''}`);
+  await warnOfOtherUser(context, service, account);
   report(context, account, placeOfSecrets(context));
   return 'done';
+}
+
+/** Notes what the service says of the account, and says it where the outbox is for another one. */
+async function warnOfOtherUser({ outbox, terminal }: Context, signer: Signer, account: Account): Promise<void> {
+  try {
+    acceptAccount(await outbox(), signer, account);
+  } catch (thrown) {
+    if (!(thrown instanceof ConfigError)) throw thrown;
+    terminal.warn(`${thrown.message} ${thrown.hint ?? ''}`);
+  }
 }
 
 /** "Eva Nováková (OS-000123), archaeologist, Museum" */

@@ -1,7 +1,7 @@
 import { ConfigError } from '../../base/errors.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { type Exchange, within } from '../../http/exchange.ts';
-import { isSameUser, knownAccount, knownUsername, rememberAccount } from '../../outbox/bound-account.ts';
+import { assertSameAccount, isSameUser, knownAccount, knownUsername, rememberAccount } from '../../outbox/bound-account.ts';
 import { headerOf, type Outbox } from '../../outbox/open-outbox.ts';
 import type { Account } from '../../pas-api/account.ts';
 import { openSession, type Session } from '../../pas-api/session.ts';
@@ -37,45 +37,35 @@ export type ProfileUser = {
  */
 export async function identifyAccount(outbox: Outbox, service: OpenService, signal?: AbortSignal): Promise<Account> {
   const account = await readAccount(service, signal);
-  const problem = rememberIfOwn(outbox, service, account);
-  if (problem !== undefined) throw problem;
+  acceptAccount(outbox, service, account);
   return account;
 }
 
+export type Signer = Pick<OpenService, 'baseUrl' | 'username' | 'usesExternalToken' | 'profile'>;
+
 /**
- * Notes what the service says of the account, unless it is another one than the outbox is for.
- * @returns that it is another one, with the ways out
+ * Notes what the service says of the account.
+ * @throws ConfigError where the outbox is for another one, with the ways out: nothing is noted then
  */
-export function rememberIfOwn(outbox: Outbox, service: Signer, account: Account): ConfigError | undefined {
-  const problem = otherAccount(outbox, service, account);
-  if (problem === undefined) rememberAccount(outbox, usernameOf(outbox, service, account), account);
-  return problem;
-}
-
-type Signer = Pick<OpenService, 'baseUrl' | 'username' | 'usesExternalToken' | 'profile'>;
-
-function otherAccount(outbox: Outbox, service: Signer, account: Account): ConfigError | undefined {
-  const { account: bound } = headerOf(outbox);
-  if (bound === account.identCely) return undefined;
+export function acceptAccount(outbox: Outbox, service: Signer, account: Account): void {
   const { baseUrl, profile } = service;
   const { identCely } = account;
-  if (bound !== null)
-    return new ConfigError(
-      msg`This outbox sends as the account ${bound}, and ${baseUrl} says that you are signed in as ${identCely}. Nothing was sent.`,
-      { hint: waysOut(service, account, knownUsername(outbox) ?? profile?.username, bound) },
+  assertSameAccount(outbox, identCely, (bound) => waysOut(service, account, knownUsername(outbox) ?? profile?.username, bound));
+  if (profile?.username !== undefined && !isUserOfProfile(outbox, service, account)) {
+    const { name, username } = profile;
+    throw new ConfigError(
+      msg`Profile ${name} is for the user ${username}, and ${baseUrl} says that you are signed in as ${identCely}. Nothing was sent.`,
+      { hint: waysOut(service, account, username, username) },
     );
-  const named = profile?.username;
-  if (named === undefined || isAccountOf(outbox, service, account, named)) return undefined;
-  const name = profile?.name ?? '';
-  return new ConfigError(
-    msg`Profile ${name} is for the user ${named}, and ${baseUrl} says that you are signed in as ${identCely}. Nothing was sent.`,
-    { hint: waysOut(service, account, named, named) },
-  );
+  }
+  rememberAccount(outbox, usernameOf(outbox, service, account), account);
 }
 
-/** Tells if an account is that of a user name, as far as it can be known. */
-function isAccountOf(outbox: Outbox, { username, usesExternalToken }: Signer, account: Account, named: string): boolean {
+/** Tells if an account is that of the user name in the profile, as far as it can be known before anything was sent. */
+function isUserOfProfile(outbox: Outbox, { username, usesExternalToken, profile }: Signer, account: Account): boolean {
   const { email, identCely } = account;
+  const named = profile?.username;
+  if (named === undefined || headerOf(outbox).account === identCely) return true;
   if (!usesExternalToken && username !== undefined && isSameUser(username, named)) return true;
   const known = knownAccount(outbox);
   if (known !== undefined && isSameUser(knownUsername(outbox) ?? '', named)) return known.identCely === identCely;
@@ -84,20 +74,22 @@ function isAccountOf(outbox: Outbox, { username, usesExternalToken }: Signer, ac
   return isSameUser(email, named) || isSameUser(local, named);
 }
 
-/** @param right user name of the account that the outbox is for, where it is known */
-function waysOut({ username, usesExternalToken, profile }: Signer, account: Account, right: string | undefined, who: string): Message {
-  if (profile === undefined) return msg`Sign in as ${who}, or use an outbox of its own for ${account.identCely}.`;
-  const other = usesExternalToken ? account.email || account.identCely : (username ?? account.email);
-  const own = profile.profileFor(other);
-  if (usesExternalToken)
-    return msg`If ${who} is to send, take PAS_TOKEN away, or give it the token of ${who}. If ${other} is to send from an outbox of its own, ${own}`;
-  if (username !== undefined && username !== profile.username && profile.username !== undefined)
-    return msg`If ${who} is to send, take PAS_USERNAME and PAS_PASSWORD away. If ${other} is to send from an outbox of its own, ${own}`;
-  if (right !== undefined && profile.username !== undefined && !isSameUser(right, profile.username)) {
-    const back = profile.withUser(right);
-    return msg`If ${who} is to send, ${back}. If ${other} is to send from an outbox of its own, ${own}`;
-  }
-  return msg`If ${who} is to send, sign in as that: ${cmd`pas login`}. If ${other} is to send from an outbox of its own, ${own}`;
+/**
+ * @param right user name of the account that the outbox is for, where it is known
+ * @param who that account, as the message names it
+ */
+function waysOut({ baseUrl, profile, ...signer }: Signer, account: Account, right: string | undefined, who: string): Message {
+  const { email, identCely } = account;
+  if (profile === undefined)
+    return msg`Sign in as ${who} with \`${cmd`pas login`}\`, or make a profile with an outbox of its own for ${identCely}: ${cmd`pas init`} --name NAME --base-url ${baseUrl}`;
+  const other = (signer.usesExternalToken ? undefined : signer.username) ?? (email === '' ? identCely : email);
+  const own = msg`If ${other} is to send from an outbox of its own, ${profile.profileFor(other)}`;
+  if (signer.usesExternalToken) return msg`If ${who} is to send, take PAS_TOKEN away and sign in: ${cmd`pas login`}. ${own}`;
+  if (profile.username !== undefined && signer.username !== profile.username)
+    return msg`If ${who} is to send, take PAS_USERNAME and PAS_PASSWORD away and sign in: ${cmd`pas login`}. ${own}`;
+  if (right !== undefined && profile.username !== undefined && !isSameUser(right, profile.username))
+    return msg`If ${who} is to send, ${profile.withUser(right)}. ${own}`;
+  return msg`If ${who} is to send, sign in as that: ${cmd`pas login`}. ${own}`;
 }
 
 /** The account of a token from outside is the one of a user name only where it has signed in with that before. */
@@ -109,18 +101,20 @@ function usernameOf(outbox: Outbox, { username, usesExternalToken }: Signer, { i
 /**
  * Signs in with a password.
  * @param keep is given the token as soon as both are known to work
- * @throws ConfigError where the outbox is another account's, after the token is kept
+ * @throws ConfigError where the outbox is bound to another account; the token is kept all the same, for a profile of that one
  */
 export async function signIn(
   service: Pick<OpenService, 'baseUrl' | 'send' | 'profile'> &
     Readonly<{ username: string; password: string; answerTimeoutMs: number }>,
   outbox: () => Promise<Outbox>,
   keep: (token: string) => void,
-): Promise<{ readonly account: Account; readonly problem: ConfigError | undefined }> {
+): Promise<Account> {
   const send = within(service.answerTimeoutMs, service.send);
   const session = openSession({ ...service, send, keeper: { read: () => undefined, write: () => {} } });
   const account = await readAccount({ ...service, session, send });
   keep(await session.token());
-  const opened = await outbox();
-  return { account, problem: rememberIfOwn(opened, { ...service, usesExternalToken: false }, account) };
+  const [opened, signer] = [await outbox(), { ...service, usesExternalToken: false }];
+  // A password of another user than the profile's may be kept for later; only what is sent needs the one of the profile.
+  if (headerOf(opened).account !== null || isUserOfProfile(opened, signer, account)) acceptAccount(opened, signer, account);
+  return account;
 }

@@ -12,7 +12,7 @@ import { type PushLockOptions, withPushLock } from '../../outbox/push-lock.ts';
 import type { Account } from '../../pas-api/account.ts';
 import { refuseDamaged } from '../../store/database-file.ts';
 import { readRecordIdent } from '../harvest/read-record-ident.ts';
-import { earlierOutboxes, isUnattempted, undecidedOutbox } from '../outbox/earlier-outboxes.ts';
+import { earlierOutboxes, isUnattempted, UndecidedOutboxError } from '../outbox/earlier-outboxes.ts';
 import { adopt, type Fence, foreignOutbox, passFence } from '../outbox/fence.ts';
 import { openKeptPhotograph } from '../queue/open-kept-photograph.ts';
 import type { LookContext } from '../reconcile/gather-evidence.ts';
@@ -181,11 +181,11 @@ function createPush(given: PushAllOptions): Push {
   return { round, reconcile: (result) => reconcileUncertain(given, result) };
 }
 
-/** @throws UsageError where this machine has sent for the account from another outbox, and a person has not said how the two stand */
+/** @throws UndecidedOutboxError where this machine has sent for the account from another outbox, and a person has not said how the two stand */
 function assertDecided(outbox: Outbox, { identCely }: Account): void {
   if (!isUnattempted(outbox)) return;
   const earlier = earlierOutboxes(outbox, identCely);
-  if (earlier.length > 0) throw undecidedOutbox(earlier);
+  if (earlier.length > 0) throw new UndecidedOutboxError(earlier);
 }
 
 /** Settles entries that an earlier push left uncertain first: their records are no equals of those still to be sent. */

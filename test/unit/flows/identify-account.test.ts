@@ -30,6 +30,7 @@ describe('the account that signs in', () => {
       const refused = identifyAccount(outbox, serviceSaying(JAN_SAID, token));
       await expect(refused).rejects.toThrow(ConfigError);
       await expect(refused).rejects.toThrow(/U-000001.*finds\.example\.org.*U-000002.*Nothing was sent/);
+      await expect(refused).rejects.toMatchObject({ hint: expect.stringMatching(/pas login.*pas init/) });
       expect(knownAccount(outbox)?.identCely).toBe(EVA_SAID.identCely);
     },
   );
@@ -103,7 +104,7 @@ describe('an account that signs in with a password', () => {
 
   test('is known by the user name, and the token is kept once both work', async () => {
     const { outbox, asked, kept, signedIn } = signing(JAN_SAID);
-    expect(await signedIn).toEqual({ account: JAN_SAID, problem: undefined });
+    expect(await signedIn).toEqual(JAN_SAID);
     expect(kept).toEqual(['0123456789abcdef0123456789abcdef01234567']);
     expect([knownUsername(outbox), knownAccount(outbox)?.identCely]).toEqual(['jan', JAN_SAID.identCely]);
     // A token is asked for once, and each request ends.

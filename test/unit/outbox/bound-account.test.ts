@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.ts';
 import {
+  assertSameAccount,
   bindAccount,
   type KnownAccount,
   knownAccount,
@@ -53,9 +54,11 @@ describe('what the service said of the account', () => {
 describe('an outbox', () => {
   test('is bound to the account that sends from it first, and refuses every other one', () => {
     using outbox = unbound();
+    assertSameAccount(outbox, 'U-000009');
     bindAccount(outbox, ACCOUNT_ID);
     bindAccount(outbox, ACCOUNT_ID);
-    expect(() => bindAccount(outbox, 'U-000009')).toThrow(ConfigError);
+    assertSameAccount(outbox, ACCOUNT_ID);
+    for (const act of [bindAccount, assertSameAccount]) expect(() => act(outbox, 'U-000009')).toThrow(ConfigError);
     expect(headerOf(outbox)).toMatchObject({ ...BINDING, account: ACCOUNT_ID });
     expect(outbox.sql(`select kind, body ->> 'address' from events`).raw().all()).toEqual([['bound', ADDRESS]]);
   });
