@@ -1,7 +1,7 @@
 import { normalAddress } from '../base/address.ts';
 import { ConfigError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { Command, type Message, msg } from '../base/message.ts';
+import { type Command, commandWith, type Message, msg } from '../base/message.ts';
 import { isAddressFault, readRedisAddress } from '../http/redis-address.ts';
 import { isOutboxId } from './outbox-places.ts';
 
@@ -52,14 +52,10 @@ export const PROFILE_FLAGS = (Object.keys(PROFILE_KEYS) as ProfileKey[]).filter(
 
 /** The command that makes a profile with these settings, without its outbox. */
 export function initCommand(name: string, settings: ProfileSettings): Command {
-  const values: string[] = [];
-  const placeFor = (value: string): string => `\${${values.push(value) - 1}}`;
-  const flags = PROFILE_FLAGS.flatMap((key) => {
-    const value = settings[key];
-    if (value === undefined || value === false) return [];
-    return [flagOf(key), ...(PROFILE_KEYS[key].kind === 'boolean' ? [] : [placeFor(value.toString())])];
-  });
-  return new Command(['pas init', ...flags, '--name', placeFor(name)].join(' '), values);
+  const isBoolean = (key: ProfileKey): boolean => PROFILE_KEYS[key].kind === 'boolean';
+  const switches = PROFILE_FLAGS.filter((key) => isBoolean(key) && settings[key] === true).map(flagOf);
+  const flags = PROFILE_FLAGS.filter((key) => !isBoolean(key)).map((key) => [flagOf(key), settings[key]?.toString()] as const);
+  return commandWith(['pas init', ...switches].join(' '), [['--name', name], ...flags]);
 }
 
 /** `--base-url` for `base_url`. */

@@ -39,7 +39,9 @@ beforeEach(async () => {
   await expectDone(home.pas('import', writeSeason(home, 3)));
 });
 
-test('a new outbox that continues an earlier one is asked about on a terminal, and sends the rest from there', async ({ skip }) => {
+test('a new outbox that continues an earlier one is asked about on a terminal, and sends the rest from there', async ({
+  skip,
+}) => {
   skip(whyNoTerminal !== undefined, whyNoTerminal);
   const { finds } = await mock.state();
   await using terminal = await startTerminal(['push'], home, { columns: 110 });

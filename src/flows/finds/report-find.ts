@@ -14,6 +14,7 @@ import { nextSteps } from '../../report/next-step.ts';
 import type { Fact, Label, Place, Problem, ReportFind, ReportState } from '../../report/report-model.ts';
 import type { LookupArea } from '../../vocabulary/areas.ts';
 import type { Term } from '../../vocabulary/term.ts';
+import { photographsGone } from '../queue/enqueue-change.ts';
 import { elementText } from './find-texts.ts';
 
 export type FindSources = {
@@ -43,6 +44,7 @@ export function gatherFind(sources: FindSources, stored: StoredFind, number: num
   const elements = stored.elements as FindElements;
   const state = stateOf(entries, imported, elements, pulled);
   const photos = entries.flatMap((entry) => (entry.kind === 'photo' && entry.state !== 'dropped' ? [entry] : []));
+  const gone = photographsGone(outbox, { findId: stored.id, identCely: identCely ?? null });
   const numbered = entries.filter((entry) => entry.kind === 'number' && entry.state === 'accepted').at(-1);
   const changes = entries.filter((entry) => entry.kind !== 'import');
   const inState = (each: Entry['state']): number => changes.filter((entry) => entry.state === each).length;
@@ -64,7 +66,7 @@ export function gatherFind(sources: FindSources, stored: StoredFind, number: num
     next: nextSteps({
       localId: stored.localId,
       state,
-      photographsSent: photos.filter((entry) => entry.state === 'accepted').length,
+      photographsSent: photos.filter((entry) => entry.state === 'accepted' && !gone.has(entry.id)).length,
       changes: { queued: inState('queued') + inState('sending'), refused: inState('refused'), uncertain: inState('uncertain') },
       pulled: pulled !== undefined,
     }),

@@ -1,6 +1,7 @@
+import type { HarvestedFile, HarvestedFind } from '../../find/harvested-find.ts';
 import { attemptsOf, evidenceOf } from '../../outbox/attempts.ts';
 import type { Target } from '../../outbox/entries.ts';
-import type { NumberEntry } from '../../outbox/entry.ts';
+import type { Entry } from '../../outbox/entry.ts';
 import { numbersOf } from '../../outbox/numbers.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
@@ -14,7 +15,8 @@ export function knownNumber(outbox: Outbox, target: Target): string | null {
   const accepted = numbersOf(outbox, target).findLast(({ state }) => state === 'accepted');
   const pulled = target.identCely === null ? undefined : pulledRecord(outbox, target.identCely);
   const shown = pulled === undefined ? undefined : shownNumber(pulled);
-  if (pulled !== undefined && shown !== undefined && (accepted === undefined || isAfter(outbox, pulled, accepted))) return shown;
+  if (pulled !== undefined && shown !== undefined && (accepted === undefined || isPulledAfter(outbox, pulled, accepted)))
+    return shown;
   if (accepted !== undefined) return accepted.value;
   const find = target.findId === null ? undefined : findById(outbox, target.findId);
   return find === undefined ? null : (numberOfFind(find) ?? '');
@@ -33,14 +35,20 @@ function shownNumber({ record }: PulledRecord): string | undefined {
   return 'evidencni_cislo' in elements && typeof elements.evidencni_cislo === 'string' ? elements.evidencni_cislo : '';
 }
 
-/** Datestamps count whole seconds. Where no server time says when the number was accepted, the pull counts. */
-function isAfter(outbox: Outbox, { standing, datestampMs }: PulledRecord, accepted: NumberEntry): boolean {
+/** The files that a record was last shown with; undefined where it was not shown. */
+export function shownFiles({ record }: PulledRecord): readonly HarvestedFile[] | undefined {
+  return record === null ? undefined : (record as HarvestedFind).files;
+}
+
+/** Tells if a pull shows the record after an entry was accepted. Without a server time of that, the pull counts. */
+export function isPulledAfter(outbox: Outbox, { standing, datestampMs }: PulledRecord, accepted: Entry): boolean {
   if (standing !== 'shown' || datestampMs === null) return false;
   const acceptedMs = acceptedAt(outbox, accepted);
+  // Datestamps count whole seconds.
   return acceptedMs === null || datestampMs >= Math.floor(acceptedMs / 1000) * 1000;
 }
 
-function acceptedAt(outbox: Outbox, accepted: NumberEntry): number | null {
+function acceptedAt(outbox: Outbox, accepted: Entry): number | null {
   const answered = attemptsOf(outbox, accepted).findLast(
     ({ outcome }) => outcome === 'accepted' || outcome === 'already-applied',
   );
