@@ -1,6 +1,9 @@
 import { t } from '../../base/language.ts';
 import { fieldOf } from '../../find/fields.ts';
 import { type Change, changesSince, type HarvestedFind, stateText } from '../../find/harvested-find.ts';
+import { attemptsOf, evidenceOf } from '../../outbox/attempts.ts';
+import { entriesOfRecord } from '../../outbox/entries.ts';
+import type { Entry, EntryId, PhotoEntry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
 import { elementLabel } from './find-texts.ts';
@@ -62,4 +65,32 @@ export function atServiceValue({ sent, pulled, record, changes }: AtService): Re
 
 function iso(ms: number): string {
   return new Date(ms).toISOString();
+}
+
+/** Tells if a pull shows the record after an entry was accepted. Where no server time says when that was, the pull counts. */
+export function isPulledAfter(outbox: Outbox, { standing, datestampMs }: PulledRecord, accepted: Entry): boolean {
+  if (standing !== 'shown' || datestampMs === null) return false;
+  const acceptedMs = acceptedAt(outbox, accepted);
+  // Datestamps count whole seconds.
+  return acceptedMs === null || datestampMs >= Math.floor(acceptedMs / 1000) * 1000;
+}
+
+function acceptedAt(outbox: Outbox, accepted: Entry): number | null {
+  const answered = attemptsOf(outbox, accepted).findLast(
+    ({ outcome }) => outcome === 'accepted' || outcome === 'already-applied',
+  );
+  return answered?.serverDateAt ?? evidenceOf(outbox, accepted).findLast(({ verdict }) => verdict === 'found')?.serverAt ?? null;
+}
+
+/** Photographs that were sent for a record, and that it did not have any more when it was pulled since: no file is theirs. */
+export function photographsGone(outbox: Outbox, identCely: string | null): ReadonlySet<EntryId> {
+  const pulled = identCely === null ? undefined : pulledRecord(outbox, identCely);
+  if (identCely === null || pulled === undefined || pulled.record === null) return new Set();
+  const { files = [] } = pulled.record as Partial<HarvestedFind>;
+  const isThere = ({ photograph: { name, sha512 } }: PhotoEntry): boolean =>
+    files.some((file) => file.sha512Hex === sha512.toString('hex') || file.history.some(({ note }) => note === name));
+  const gone = entriesOfRecord(outbox, identCely).filter(
+    (entry) => entry.kind === 'photo' && entry.state === 'accepted' && !isThere(entry) && isPulledAfter(outbox, pulled, entry),
+  );
+  return new Set(gone.map(({ id }) => id));
 }

@@ -14,7 +14,7 @@ import { nextSteps } from '../../report/next-step.ts';
 import type { Fact, Label, Place, Problem, ReportFind, ReportState } from '../../report/report-model.ts';
 import type { LookupArea } from '../../vocabulary/areas.ts';
 import type { Term } from '../../vocabulary/term.ts';
-import { photographsGone } from '../queue/enqueue-change.ts';
+import { photographsGone } from './at-service.ts';
 import { elementText } from './find-texts.ts';
 
 export type FindSources = {
@@ -44,7 +44,7 @@ export function gatherFind(sources: FindSources, stored: StoredFind, number: num
   const elements = stored.elements as FindElements;
   const state = stateOf(entries, imported, elements, pulled);
   const photos = entries.flatMap((entry) => (entry.kind === 'photo' && entry.state !== 'dropped' ? [entry] : []));
-  const gone = photographsGone(outbox, { findId: stored.id, identCely: identCely ?? null });
+  const gone = photographsGone(outbox, identCely ?? null);
   const numbered = entries.filter((entry) => entry.kind === 'number' && entry.state === 'accepted').at(-1);
   const changes = entries.filter((entry) => entry.kind !== 'import');
   const inState = (each: Entry['state']): number => changes.filter((entry) => entry.state === each).length;

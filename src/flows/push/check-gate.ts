@@ -15,7 +15,7 @@ import { windowOf } from '../reconcile/attempt-window.ts';
 import { elementsSent, type LookContext } from '../reconcile/gather-evidence.ts';
 import { couldBeMade, makingOf } from '../reconcile/judge-import.ts';
 import { currentRecord, numbersFromHere } from '../reconcile/judge-number.ts';
-import { ownersOf, settledPhotograph } from '../reconcile/judge-photograph.ts';
+import { ownersOf, type SettledPhoto } from '../reconcile/judge-photograph.ts';
 import { rejectedCandidates } from '../reconcile/resolve-entries.ts';
 import type { Window } from '../reconcile/verdict.ts';
 import { type IsUnexplained, rememberUnexplained, unexplainedSoFar } from './unexplained-records.ts';
@@ -351,6 +351,11 @@ function unexplainedFiles(outbox: Outbox, { identCely, files }: HarvestedFind): 
   );
   const owners = ownersOf(files, sent);
   return files.filter((file) => !owners.has(file));
+}
+
+function settledPhotograph(outbox: Outbox, entry: PhotoEntry): SettledPhoto {
+  const { name, sha512 } = entry.photograph;
+  return { fileName: name, sha512Hex: sha512.toString('hex'), window: windowOf(outbox, entry) };
 }
 
 function isFileOf({ photograph }: PhotoEntry, file: HarvestedFile): boolean {

@@ -7,7 +7,6 @@ import { knownAccount } from '../../outbox/bound-account.ts';
 import {
   addNumber,
   addPhoto,
-  entriesOfRecord,
   entryById,
   importOfFind,
   recordKey,
@@ -22,10 +21,10 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { pulledRecord } from '../../outbox/pulled.ts';
 import { decisionAbout, recordEvents } from '../../outbox/record-events.ts';
 import { findById } from '../../outbox/stored-finds.ts';
-import { ownersOf, settledPhotograph } from '../reconcile/judge-photograph.ts';
+import { photographsGone } from '../finds/at-service.ts';
 import { asIdent, createFindLookup } from './find-lookup.ts';
 import type { Kept, PhotographKeeping } from './kept-photographs.ts';
-import { isPulledAfter, knownNumber, shownFiles } from './known-number.ts';
+import { knownNumber } from './known-number.ts';
 
 /**
  * The record that FIND names: a local id, or the service's identifier (also of a record that is not kept here).
@@ -161,7 +160,7 @@ export function enqueuePhoto(outbox: Outbox, target: Target, photograph: Kept, i
   return outbox.change(() => {
     const now = asItIsNow(outbox, target);
     const alike = photographsLike(outbox, now, photograph);
-    const gone = alike.some(({ state }) => state === 'accepted') ? photographsGone(outbox, now) : new Set();
+    const gone = alike.some(({ state }) => state === 'accepted') ? photographsGone(outbox, now.identCely) : new Set();
     const same = alike.filter(({ id }) => !gone.has(id));
     const first = same.find(({ state }) => state !== 'dropped') ?? same[0];
     if (first === undefined) return addOrReplacePhoto(outbox, now, photograph, isWanted);
@@ -176,26 +175,6 @@ export function enqueuePhoto(outbox: Outbox, target: Target, photograph: Kept, i
         return { change: replaceCounterpart(outbox, same, photograph) ? 'replaced' : 'kept', entryId: first.id };
     }
   });
-}
-
-/** Photographs that were sent, and that the record did not have any more when it was pulled since. */
-export function photographsGone(outbox: Outbox, { identCely }: Target): ReadonlySet<EntryId> {
-  const pulled = identCely === null ? undefined : pulledRecord(outbox, identCely);
-  const files = pulled === undefined ? undefined : shownFiles(pulled);
-  if (identCely === null || pulled === undefined || files === undefined) return new Set();
-  const sent = entriesOfRecord(outbox, identCely).flatMap((entry) =>
-    entry.kind === 'photo' && entry.attempts > 0 ? [{ entry, photo: settledPhotograph(outbox, entry) }] : [],
-  );
-  const owners = new Set(
-    ownersOf(
-      files,
-      sent.map(({ photo }) => photo),
-    ).values(),
-  );
-  const gone = sent.filter(
-    ({ entry, photo }) => entry.state === 'accepted' && !owners.has(photo) && isPulledAfter(outbox, pulled, entry),
-  );
-  return new Set(gone.map(({ entry }) => entry.id));
 }
 
 /** Photographs of a record with the same content, with or without the place, also those that were dropped. */

@@ -29,7 +29,7 @@ type NumbersReport = {
 type Meant = { readonly row: NumberRow; readonly find: string; readonly target: Target };
 
 /** The numbers of a table, as they would be queued now. */
-export type NumbersPlan = NumbersReport & { readonly rows: readonly (Meant & { readonly planned: TableNumber })[] };
+type NumbersPlan = NumbersReport & { readonly rows: readonly (Meant & { readonly planned: TableNumber })[] };
 
 /** Numbers queued in one transaction: few enough that a push beside it waits for less than a quarter of a second. */
 const BATCH = 100;

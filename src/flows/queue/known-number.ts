@@ -1,11 +1,9 @@
-import type { HarvestedFile, HarvestedFind } from '../../find/harvested-find.ts';
-import { attemptsOf, evidenceOf } from '../../outbox/attempts.ts';
 import type { Target } from '../../outbox/entries.ts';
-import type { Entry } from '../../outbox/entry.ts';
 import { numbersOf } from '../../outbox/numbers.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
 import { findById, type StoredFind } from '../../outbox/stored-finds.ts';
+import { isPulledAfter } from '../finds/at-service.ts';
 
 /**
  * The number that a record has, as far as this outbox knows: accepted from here, shown by the last pull, or sent with the import.
@@ -33,24 +31,4 @@ function shownNumber({ record }: PulledRecord): string | undefined {
   const { elements } = record;
   if (typeof elements !== 'object' || elements === null) return undefined;
   return 'evidencni_cislo' in elements && typeof elements.evidencni_cislo === 'string' ? elements.evidencni_cislo : '';
-}
-
-/** The files that a record was last shown with; undefined where it was not shown. */
-export function shownFiles({ record }: PulledRecord): readonly HarvestedFile[] | undefined {
-  return record === null ? undefined : (record as HarvestedFind).files;
-}
-
-/** Tells if a pull shows the record after an entry was accepted. Without a server time of that, the pull counts. */
-export function isPulledAfter(outbox: Outbox, { standing, datestampMs }: PulledRecord, accepted: Entry): boolean {
-  if (standing !== 'shown' || datestampMs === null) return false;
-  const acceptedMs = acceptedAt(outbox, accepted);
-  // Datestamps count whole seconds.
-  return acceptedMs === null || datestampMs >= Math.floor(acceptedMs / 1000) * 1000;
-}
-
-function acceptedAt(outbox: Outbox, accepted: Entry): number | null {
-  const answered = attemptsOf(outbox, accepted).findLast(
-    ({ outcome }) => outcome === 'accepted' || outcome === 'already-applied',
-  );
-  return answered?.serverDateAt ?? evidenceOf(outbox, accepted).findLast(({ verdict }) => verdict === 'found')?.serverAt ?? null;
 }

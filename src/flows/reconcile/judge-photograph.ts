@@ -1,8 +1,5 @@
 import { type Message, msg } from '../../base/message.ts';
 import type { HarvestedFile, HarvestedFind, HistoryEntry } from '../../find/harvested-find.ts';
-import type { PhotoEntry } from '../../outbox/entry.ts';
-import type { Outbox } from '../../outbox/open-outbox.ts';
-import { windowOf } from './attempt-window.ts';
 import { indexBehind, timeUnknown, tooEarly } from './judge-absence.ts';
 import { type Basis, CLOCK_MARGIN_MS, fits, undecided, type Verdict, type View, type Window } from './verdict.ts';
 
@@ -78,12 +75,6 @@ function found(judged: UncertainPhoto, basis: Basis, reason: Message, candidates
 }
 
 export type SettledPhoto = Pick<UncertainPhoto, 'fileName' | 'sha512Hex' | 'window'>;
-
-/** A photograph that was sent, with the time of its attempts. */
-export function settledPhotograph(outbox: Outbox, entry: PhotoEntry): SettledPhoto {
-  const { name, sha512 } = entry.photograph;
-  return { fileName: name, sha512Hex: sha512.toString('hex'), window: windowOf(outbox, entry) };
-}
 
 /**
  * The files of photographs that are known to be there, one for each: of the same digest, else of its name and nearest to its attempt.
