@@ -1,10 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { msg } from '../../base/message.ts';
 import { asFoundDigest } from '../../find/as-found.ts';
 import type { FindElements } from '../../find/fields.ts';
-import { differingElements, type HarvestedElements, type HarvestedFile, type HarvestedFind } from '../../find/harvested-find.ts';
+import { differingElements, type HarvestedElements, type HarvestedFind } from '../../find/harvested-find.ts';
 import { NEW_PERSON } from '../../find/resolve-reference.ts';
-import { entriesInState, entriesOfRecord, heldEntries, importOfRecord, schedule, selectEntries } from '../../outbox/entries.ts';
-import type { Entry, EntryId, ImportEntry, NumberEntry, PhotoEntry } from '../../outbox/entry.ts';
+import { entriesInState, heldEntries, importOfRecord, schedule, selectEntries } from '../../outbox/entries.ts';
+import type { Entry, EntryId, ImportEntry, NumberEntry } from '../../outbox/entry.ts';
 import { type AttemptedElsewhere, type GateFacts, mayLeave } from '../../outbox/gate.ts';
 import { headerOf, type Outbox, updateHeader } from '../../outbox/open-outbox.ts';
 import { assertJournal } from '../../outbox/record-events.ts';
@@ -15,9 +16,9 @@ import { windowOf } from '../reconcile/attempt-window.ts';
 import { elementsSent, type LookContext } from '../reconcile/gather-evidence.ts';
 import { couldBeMade, makingOf } from '../reconcile/judge-import.ts';
 import { currentRecord, numbersFromHere } from '../reconcile/judge-number.ts';
-import { ownersOf, type SettledPhoto } from '../reconcile/judge-photograph.ts';
 import { rejectedCandidates } from '../reconcile/resolve-entries.ts';
 import type { Window } from '../reconcile/verdict.ts';
+import { equalFiles, unexplainedFiles } from './unexplained-files.ts';
 import { type IsUnexplained, rememberUnexplained, unexplainedSoFar } from './unexplained-records.ts';
 
 export type GateContext = {
@@ -49,6 +50,7 @@ export async function holdQuestionable(context: GateContext): Promise<Entry[]> {
   const { outbox, look, stop } = context;
   const waiting = queuedPlaces(outbox);
   if (waiting.length === 0) return [];
+  if (look === undefined) holdUnlooked(outbox);
   const fromMs = look === undefined ? 0 : beginOfLook(context, look, waiting);
   const harvest = look === undefined ? undefined : await harvestFinds(look, fromMs);
   const sights = await gatherSights(context, harvest);
@@ -73,6 +75,22 @@ export async function holdQuestionable(context: GateContext): Promise<Entry[]> {
     outbox.change(() => recordLooks(outbox, projects, held, { beganMs, endedMs: harvest.beganMs }));
   }
   return held;
+}
+
+/**
+ * An outbox that was adopted may have sent from the other place what is queued here. Where that cannot be looked for, a person is asked;
+ * the questions stay until they are answered, or until a look answers them.
+ */
+function holdUnlooked(outbox: Outbox): void {
+  if (!headerOf(outbox).mustLook) return;
+  const question = msg`the outbox was pushed from another place or with another journal, and the service cannot be looked at: it may have been sent then`;
+  const isAsked = ({ kind, identCely, held }: Entry): boolean =>
+    held === null && (kind === 'import' || (kind === 'photo' && identCely !== null));
+  outbox.change(() => {
+    for (const { id } of selectEntries(outbox, `state = 'queued'`, {}).filter(isAsked))
+      schedule(outbox, id, { held: { basis: 'not-looked', candidates: [], question } });
+    updateHeader(outbox, { mustLook: false });
+  });
 }
 
 async function inSlices<T>(items: readonly T[], stop: AbortSignal, work: (slice: readonly T[]) => void): Promise<void> {
@@ -132,7 +150,7 @@ function projectOfRecord(identCely: string): string {
  * unsent entry was queued. Never later than a day before the server's now, since the wall clock may be wrong.
  */
 function beginOfLook({ outbox, lookBackMs, serverNowMs }: GateContext, look: LookContext, waiting: readonly Place[]): number {
-  const { mustLook } = headerOf(outbox);
+  const mustLook = headerOf(outbox).mustLook || heldEntries(outbox).some(({ held }) => held?.basis === 'not-looked');
   const lastLook = outbox.sql('select server_at from project_looks where project = ?').pluck();
   const begins = [...groupBy(waiting, ({ project }) => project)].map(([project, places]) => {
     const last = mustLook ? undefined : lastLook.get(project);
@@ -321,46 +339,6 @@ const MAY_DIFFER: readonly string[] = ['evidencni_cislo', 'predano', 'predano_or
 
 function readsTheSame(sent: HarvestedElements, find: HarvestedFind): boolean {
   return differingElements(sent, find).every((name) => MAY_DIFFER.includes(name));
-}
-
-/** Files of a record that no photograph from here explains and that equal a queued one by digest, or by the name that it was sent under. */
-function equalFiles(
-  outbox: Outbox,
-  queued: readonly Entry[],
-  shown: ReadonlyMap<string, HarvestedFind>,
-): Map<string, readonly string[]> {
-  const photographs = queued.filter((entry) => entry.kind === 'photo');
-  const free = new Map(
-    [...new Set(photographs.map(({ identCely }) => identCely ?? ''))].map((identCely) => {
-      const find = shown.get(identCely);
-      return [identCely, find === undefined ? [] : unexplainedFiles(outbox, find)] as const;
-    }),
-  );
-  return new Map(
-    photographs.map((entry) => {
-      const files = free.get(entry.identCely ?? '') ?? [];
-      return [entry.uuid, files.filter((file) => isFileOf(entry, file)).map(({ name }) => name)];
-    }),
-  );
-}
-
-/** Each photograph that was sent explains one file: cameras give one name to many photographs. */
-function unexplainedFiles(outbox: Outbox, { identCely, files }: HarvestedFind): HarvestedFile[] {
-  const sent = entriesOfRecord(outbox, identCely).flatMap((entry) =>
-    entry.kind === 'photo' && entry.attempts > 0 ? [settledPhotograph(outbox, entry)] : [],
-  );
-  const owners = ownersOf(files, sent);
-  return files.filter((file) => !owners.has(file));
-}
-
-function settledPhotograph(outbox: Outbox, entry: PhotoEntry): SettledPhoto {
-  const { name, sha512 } = entry.photograph;
-  return { fileName: name, sha512Hex: sha512.toString('hex'), window: windowOf(outbox, entry) };
-}
-
-function isFileOf({ photograph }: PhotoEntry, file: HarvestedFile): boolean {
-  const digests = [photograph.sha512, photograph.originalSha512].flatMap((digest) => digest?.toString('hex') ?? []);
-  return digests.includes(file.sha512Hex) || file.history.some(({ note }) => note === photograph.name);
 }
 
 /** By project: records that are listed, not shown, and that no event explains. */

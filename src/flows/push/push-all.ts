@@ -1,4 +1,4 @@
-import { AuthError, ConfigError, DatabaseError, PasError, UnavailableError } from '../../base/errors.ts';
+import { AuthError, ConfigError, DatabaseError, PasError, UnavailableError, UsageError } from '../../base/errors.ts';
 import { cmd, msg } from '../../base/message.ts';
 import type { OaiClient } from '../../oai/client.ts';
 import { bindAccount, knownAccount, knownUsername } from '../../outbox/bound-account.ts';
@@ -200,6 +200,7 @@ async function gateContext(
 ): Promise<GateContext> {
   const { outbox, lookBackMs } = given;
   const why = reasonNotToLook(given);
+  if (why === 'skipped' && headerOf(outbox).mustLook) throw mustLook();
   const look = why === undefined ? await openLook(given, account) : undefined;
   const notChecked = why ?? (look === undefined ? 'not-signed-in' : undefined);
   if (notChecked !== undefined && countToSend(outbox, given) > 0) given.onNotChecked?.(notChecked);
@@ -242,10 +243,18 @@ function createGate(given: PushAllOptions, context: GateContext): Gate {
   };
 }
 
-function reasonNotToLook({ harvesting, mayLook }: PushAllOptions): NotChecked | undefined {
+function reasonNotToLook({ harvesting, mayLook, outbox }: PushAllOptions): NotChecked | undefined {
   if (!mayLook) return 'skipped';
   if (harvesting === undefined) return 'no-harvesting';
-  return harvesting.auth === 'none' ? 'anonymous' : undefined;
+  // For an outbox that was adopted, also the headers count that anybody is shown.
+  return harvesting.auth === 'none' && !headerOf(outbox).mustLook ? 'anonymous' : undefined;
+}
+
+function mustLook(): UsageError {
+  return new UsageError(
+    msg`This outbox was adopted from another place, so what is not sent yet is looked for at the service first. Nothing was sent.`,
+    { hint: msg`Push without --no-look: ${cmd`pas push`}` },
+  );
 }
 
 async function openLook(given: PushAllOptions, account: string): Promise<LookContext | undefined> {
@@ -268,7 +277,7 @@ async function passGate(given: PushAllOptions, gate: Gate): Promise<boolean> {
     held = await gate.hold();
   } catch (thrown) {
     if (given.stop.aborted) return true;
-    throw thrown instanceof PasError && !(thrown instanceof DatabaseError) ? lookFailed(thrown) : thrown;
+    throw thrown instanceof PasError && !(thrown instanceof DatabaseError) ? lookFailed(given, thrown) : thrown;
   }
   if (held.length === 0) return given.stop.aborted;
   if (given.onMatch === 'send') sendHeld(given.outbox, held);
@@ -281,10 +290,12 @@ function isMeant({ kinds, recordKeys }: Pick<PushAllOptions, 'kinds' | 'recordKe
   return kinds.includes(kind) && (recordKeys === undefined || recordKeys.includes(recordKey));
 }
 
-function lookFailed(thrown: PasError): UnavailableError {
+function lookFailed({ outbox }: PushAllOptions, thrown: PasError): UnavailableError {
   return new UnavailableError(msg`The service could not be looked at before sending: ${thrown.says}`, {
     cause: thrown,
-    hint: msg`Nothing was sent. Try again later, or send without looking: ${cmd`pas push --no-look`}`,
+    hint: headerOf(outbox).mustLook
+      ? msg`Nothing was sent. Try again later: the outbox was adopted from another place, and nothing of it is sent without a look.`
+      : msg`Nothing was sent. Try again later, or send without looking: ${cmd`pas push --no-look`}`,
   });
 }
 
