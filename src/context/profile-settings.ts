@@ -52,10 +52,11 @@ export const PROFILE_FLAGS = (Object.keys(PROFILE_KEYS) as ProfileKey[]).filter(
 
 /** The command that makes a profile with these settings, without its outbox. */
 export function initCommand(name: string, settings: ProfileSettings): Command {
-  const isBoolean = (key: ProfileKey): boolean => PROFILE_KEYS[key].kind === 'boolean';
-  const switches = PROFILE_FLAGS.filter((key) => isBoolean(key) && settings[key] === true).map(flagOf);
-  const flags = PROFILE_FLAGS.filter((key) => !isBoolean(key)).map((key) => [flagOf(key), settings[key]?.toString()] as const);
-  return commandWith(['pas init', ...switches].join(' '), [['--name', name], ...flags]);
+  const flagValue = (key: ProfileKey): string | true | undefined => {
+    const value = settings[key];
+    return typeof value === 'boolean' ? value || undefined : value?.toString();
+  };
+  return commandWith('pas init', [['--name', name], ...PROFILE_FLAGS.map((key) => [flagOf(key), flagValue(key)] as const)]);
 }
 
 /** `--base-url` for `base_url`. */

@@ -1,8 +1,8 @@
-import type { Command as Commands } from 'commander';
+import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { type Command, cmd, commandWith } from '../../base/message.ts';
+import { type Command as CommandText, cmd, commandWith } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { announceInstance } from '../../context/open-service.ts';
 import { readTableOrInput } from '../../context/own-files.ts';
@@ -15,7 +15,7 @@ import { defineCommand, type Runner } from '../command.ts';
 import { numberCount } from '../counted.ts';
 import type { ImportOptions } from './import-tables.ts';
 
-export function register(program: Commands, run: Runner): void {
+export function register(program: Command, run: Runner): void {
   const parent = program.command('number').description(t`Queue museum registration numbers.`);
   defineCommand(parent, {
     name: 'set <find> <value>',
@@ -134,12 +134,13 @@ export async function importNumbers(context: Context, file: string, options: Num
 }
 
 /** The same command, which replaces. */
-function replaceCommand(file: string, { map, sheet, encoding, headerRow }: NumberOptions): Command {
-  return commandWith('pas number import --replace', [
+function replaceCommand(file: string, { map, sheet, encoding, headerRow }: NumberOptions): CommandText {
+  return commandWith('pas number import', [
     ['', file],
     ['--sheet', sheet],
     ['--encoding', encoding],
     ['--header-row', headerRow],
     ['--map', map],
+    ['--replace', true],
   ]);
 }
