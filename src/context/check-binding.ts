@@ -96,18 +96,20 @@ export function assertOneUser(config: ConfigFile, outbox: Outbox, { name, outbox
   const strangers = [name, ...others].filter((each) => !isBound || !fitsUser(outbox, settingsOf(each).username?.toString()));
   const [first = others[0] ?? name] = strangers;
   const named = [name, ...others].join(', ');
+  const command = initCommand(first, settingsOf(first));
   throw new ConfigError(msg`The profiles ${named} are of several users and name one outbox, ${outbox.path}.`, {
-    hint: msg`An outbox sends as one account. Give ${first} one of its own: ${initCommand(first, settingsOf(first))}`,
+    hint: msg`An outbox sends as one account. Give ${first} one of its own: ${command}`,
   });
 }
 
 function ofOtherUser(config: ConfigFile, outbox: Outbox, name: string, settings: ProfileSettings): ConfigError {
-  const { account } = headerOf(outbox);
+  const account = headerOf(outbox).account ?? '';
   const [username, before] = [settings.username?.toString() ?? '', knownUsername(outbox) ?? knownAccount(outbox)?.email ?? ''];
+  const command = initCommand(freeProfileName(config, username), settings);
   return new ConfigError(
-    msg`Profile ${name} is to be for the user ${username}, and its outbox ${outbox.path} sends as ${before} (${account ?? ''}). Nothing was changed.`,
+    msg`Profile ${name} is to be for the user ${username}, and its outbox ${outbox.path} sends as ${before} (${account}). Nothing was changed.`,
     {
-      hint: msg`If that account has the user name ${username} now: ${cmd`pas login --profile ${name} --username ${username}`}. If it is another account, make a profile for it: ${initCommand(freeProfileName(config, username), settings)}`,
+      hint: msg`If that account has the user name ${username} now: ${cmd`pas login --profile ${name} --username ${username}`}. If it is another account, make a profile for it: ${command}`,
     },
   );
 }

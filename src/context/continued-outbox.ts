@@ -28,13 +28,11 @@ export async function openContinued(context: Context, id: string): Promise<Outbo
   const { account } = headerOf(outbox);
   const own = knownAccount(await context.outboxToPush())?.identCely;
   const isOwn = account === null || own === undefined ? fitsUser(outbox, profile.username) : own === account;
+  const [sender, named] = [account ?? '', profile.name];
   if (!isOwn)
-    throw new ConfigError(
-      msg`The outbox ${id} sends as the account ${account ?? ''}, which is not that of profile ${profile.name}.`,
-      {
-        hint: msg`${cmd`pas outbox show --all`} lists the outboxes with their accounts.`,
-      },
-    );
+    throw new ConfigError(msg`The outbox ${id} sends as the account ${sender}, which is not that of profile ${named}.`, {
+      hint: msg`${cmd`pas outbox show --all`} lists the outboxes with their accounts.`,
+    });
   mergeJournal(outbox, { withOpen: true });
   return outbox;
 }

@@ -38,9 +38,13 @@ export function profileUser({ config, profile }: Pick<Context, 'config' | 'profi
     profileFor: (username) => {
       const [existing] = profilesAlike({ profiles }, name, { ...settings, username });
       if (existing !== undefined) return msg`use its profile: ${cmd`pas push --profile ${existing}`}`;
-      return msg`make a profile for it: ${initCommand(freeProfileName({ profiles }, username), { ...settings, username })}`;
+      const command = initCommand(freeProfileName({ profiles }, username), { ...settings, username });
+      return msg`make a profile for it: ${command}`;
     },
-    withUser: (username) => msg`name that user in the profile: ${initCommand(name, { ...settings, username })}`,
+    withUser: (username) => {
+      const command = initCommand(name, { ...settings, username });
+      return msg`name that user in the profile: ${command}`;
+    },
   };
 }
 

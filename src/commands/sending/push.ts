@@ -166,7 +166,8 @@ function notCheckedText({ config, profile }: Context, why: NotChecked): Message 
   const { name } = profile();
   const settings = config().profiles.get(name) ?? {};
   if (why !== 'anonymous' || settings.oai_auth === undefined) return NOT_CHECKED[why];
-  return msg`Not checked: the profile says oai_auth = none, so pas cannot see if another computer has sent the same finds. To sign in there: ${initCommand(name, { ...settings, oai_auth: 'basic' })}`;
+  const command = initCommand(name, { ...settings, oai_auth: 'basic' });
+  return msg`Not checked: the profile says oai_auth = none, so pas cannot see if another computer has sent the same finds. To sign in there: ${command}`;
 }
 
 async function confirmAdoption({ terminal, prompt }: Context): Promise<boolean> {

@@ -138,12 +138,15 @@ function waysText({ kinds, candidates }: OpenDecision, find: string, entryId: nu
       ['--entry', entryId?.toString()],
       [flag, value],
     ]);
-  const seen = candidates.map((ident) => msg`the service has it: ${resolveCommand('--created', ident)}`);
-  const unseen = msg`the service has it, in the record that its pages show: ${resolveCommand('--created')} IDENT`;
+  const [created, resend, drop] = [resolveCommand('--created'), resolveCommand('--resend'), resolveCommand('--drop')];
+  const seen = candidates.map((ident) => {
+    const command = resolveCommand('--created', ident);
+    return msg`the service has it: ${command}`;
+  });
   const ways: Record<Decision['kind'], readonly Message[]> = {
-    created: seen.length > 0 ? seen : [unseen],
-    resend: [msg`send it again: ${resolveCommand('--resend')}`],
-    drop: [msg`give it up: ${resolveCommand('--drop')}`],
+    created: seen.length > 0 ? seen : [msg`the service has it, in the record that its pages show: ${created} IDENT`],
+    resend: [msg`send it again: ${resend}`],
+    drop: [msg`give it up: ${drop}`],
   };
   return joined(
     kinds.flatMap((kind) => ways[kind]),

@@ -83,12 +83,15 @@ function waysOut({ baseUrl, profile, ...signer }: Signer, account: Account, righ
   if (profile === undefined)
     return msg`Sign in as ${who} with \`${cmd`pas login`}\`, or make a profile with an outbox of its own for ${identCely}: ${cmd`pas init`} --name NAME --base-url ${baseUrl}`;
   const other = (signer.usesExternalToken ? undefined : signer.username) ?? (email === '' ? identCely : email);
-  const own = msg`If ${other} is to send from an outbox of its own, ${profile.profileFor(other)}`;
+  const way = profile.profileFor(other);
+  const own = msg`If ${other} is to send from an outbox of its own, ${way}`;
   if (signer.usesExternalToken) return msg`If ${who} is to send, take PAS_TOKEN away and sign in: ${cmd`pas login`}. ${own}`;
   if (profile.username !== undefined && signer.username !== profile.username)
     return msg`If ${who} is to send, take PAS_USERNAME and PAS_PASSWORD away and sign in: ${cmd`pas login`}. ${own}`;
-  if (right !== undefined && profile.username !== undefined && !isSameUser(right, profile.username))
-    return msg`If ${who} is to send, ${profile.withUser(right)}. ${own}`;
+  if (right !== undefined && profile.username !== undefined && !isSameUser(right, profile.username)) {
+    const back = profile.withUser(right);
+    return msg`If ${who} is to send, ${back}. ${own}`;
+  }
   return msg`If ${who} is to send, sign in as that: ${cmd`pas login`}. ${own}`;
 }
 

@@ -1,5 +1,5 @@
 import { errorIssue, type Issue, warningIssue } from '../../base/issue.ts';
-import { cmd, msg } from '../../base/message.ts';
+import { cmd, joined, msg } from '../../base/message.ts';
 import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import { type NumberRow, readNumbers } from '../../columns/read-numbers.ts';
@@ -135,7 +135,7 @@ function storedMeant(outbox: Outbox, { id, localId: find, isHidden }: StoredFind
 
 function thereMeant(outbox: Outbox, find: string, target: Target): Omit<Meant, 'row'> | Issue {
   const gone = goneText(outbox, target);
-  return gone === undefined ? { find, target } : errorIssue('number-gone', msg`${gone} ${GONE_HINT}`, { find });
+  return gone === undefined ? { find, target } : errorIssue('number-gone', joined([gone, GONE_HINT], ' '), { find });
 }
 
 function withoutContradictions(meant: readonly Meant[], issues: Issue[]): Meant[] {
