@@ -79,6 +79,21 @@ export function cmd(strings: TemplateStringsArray, ...values: readonly (string |
   return new Command(numbered(strings), values.map(String));
 }
 
+/** A command whose flags depend on what was given: `true` is a flag alone, undefined none. A value without a flag is an argument. */
+export function commandWith(
+  words: string,
+  flags: readonly (readonly [flag: string, value: string | true | undefined])[],
+): Command {
+  const values: string[] = [];
+  const parts = flags.flatMap(([flag, value]) => {
+    if (value === undefined) return [];
+    if (value === true) return [flag];
+    const place = `\${${values.push(value) - 1}}`;
+    return flag === '' ? [place] : [flag, place];
+  });
+  return new Command([words, ...parts].join(' '), values);
+}
+
 /** They act on the whole home, or on none. */
 const WITHOUT_PROFILE = new Set(['demo', 'init', 'profile', 'service', 'mock-server', 'completion', 'help']);
 

@@ -23,7 +23,7 @@ export type RowContext = {
   readonly photosMayMiss?: boolean;
   /** What is known of a find that is kept already: a table that was exported names it. */
   readonly known?: (localId: string) => KnownFind | undefined;
-  /** The other service from which alone an identifier is known. */
+  /** Which other service, and no record of this one, is known to have given an identifier. */
   readonly issuedElsewhere?: (identCely: string) => Elsewhere | undefined;
 };
 
@@ -35,7 +35,7 @@ export type KnownFind = {
 };
 
 /** Whose identifier it is, and the command that sends such finds to this service as well. */
-type Elsewhere = { readonly localId: string; readonly address: string; readonly command: Message };
+export type Elsewhere = { readonly localId: string; readonly address: string; readonly command: Message };
 
 /** `find` is absent where a cell could not be read; `issues` then has at least one error. */
 export type MappedRow = { readonly find?: Find; readonly issues: readonly Issue[] };
@@ -72,7 +72,9 @@ export function mapRow(row: TableRow, localId: string, columns: Columns, context
   const known = named.length === 0 && identCely === '' ? undefined : context.known?.(localId);
   const photos = readPhotos(named, localId, context, known?.photos ?? NO_PHOTOS, report);
   const isRecorded = identCely !== '' && identCely !== ':tba';
-  if (isRecorded && identCely !== known?.identCely) refuseRecorded(identCely, context.issuedElsewhere?.(identCely), report);
+  // A find that is kept here is no other service's.
+  const elsewhere = known === undefined && isRecorded ? context.issuedElsewhere?.(identCely) : undefined;
+  if (isRecorded && identCely !== known?.identCely) refuseRecorded(identCely, elsewhere, report);
   if (issues.some((issue) => issue.severity === 'error') || !isReadable(point)) return { issues };
 
   const find: Find = {

@@ -1,7 +1,7 @@
 import { t } from '../base/language.ts';
 import { type Command, cmd } from '../base/message.ts';
 import type { Context } from '../context/context.ts';
-import { looksLikeIdent } from '../flows/queue/enqueue-change.ts';
+import { looksLikeIdent } from '../flows/queue/find-lookup.ts';
 import type { Entry } from '../outbox/entry.ts';
 
 /** What comes after something was queued. */

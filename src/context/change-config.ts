@@ -66,7 +66,7 @@ export function withSettings(config: ConfigFile, name: string, settings: Profile
 const OF_AN_OUTBOX = ['base_url', 'username', 'kind', 'prefix', 'schema_version'] as const;
 
 /** Other profiles of the same account at the same service. */
-export function profilesAlike({ profiles }: ConfigFile, name: string, settings: ProfileSettings): string[] {
+export function profilesAlike({ profiles }: Pick<ConfigFile, 'profiles'>, name: string, settings: ProfileSettings): string[] {
   return [...profiles].flatMap(([other, its]) =>
     other !== name && OF_AN_OUTBOX.every((key) => (its[key] ?? DEFAULTS[key]) === (settings[key] ?? DEFAULTS[key]))
       ? [other]
@@ -75,6 +75,16 @@ export function profilesAlike({ profiles }: ConfigFile, name: string, settings: 
 }
 
 const DEFAULTS: Readonly<Record<string, string>> = { prefix: 'svc', schema_version: '2.2' };
+
+/** A name for the profile of a user that no other profile has. */
+export function freeProfileName({ profiles }: Pick<ConfigFile, 'profiles'>, username: string): string {
+  const [local = ''] = username.split('@');
+  const wanted = local.replace(/[^\w.-]/g, '-').slice(0, 60) || 'profile';
+  for (let count = 1; ; count += 1) {
+    const name = count === 1 ? wanted : `${wanted}-${count}`;
+    if (!profiles.has(name)) return name;
+  }
+}
 
 /** The profiles that name an outbox. */
 export function profilesOfOutbox({ profiles }: ConfigFile, id: string): string[] {

@@ -1,9 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { ConfigError } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import { isEmptyOutbox } from '../outbox/backup-copy.ts';
+import { fitsUser, isSameUser, knownAccount, knownUsername } from '../outbox/bound-account.ts';
 import { type Binding, headerOf, isSameBinding, type Outbox } from '../outbox/open-outbox.ts';
-import type { Profile } from './config.ts';
+import { freeProfileName, profilesAlike, profilesOfOutbox } from './change-config.ts';
+import type { ConfigFile, Profile } from './config.ts';
+import { initCommand, type ProfileSettings } from './profile-settings.ts';
 
 /** The service of a profile, as the header of its outbox has it. */
 export function bindingOf({ baseUrl, prefix, schemaVersion }: Profile): Binding {
@@ -38,21 +42,76 @@ export function assertBinding(outbox: Outbox, profile: Profile): void {
   );
 }
 
-/** The outboxes of a data home. */
-type Outboxes = {
+/** A data home, as far as finding the outbox of a profile takes it. */
+type DataHome = {
+  config(): ConfigFile;
   outboxPlaces(id: string): { readonly outboxFile: string };
   outboxOf(id: string): Promise<Outbox>;
 };
 
 /**
+ * Chooses the outbox of a profile that gets other settings: its own, else that of another profile of the same account, else a new one.
  * @param profile as it is to become
- * @throws ConfigError where the outbox that it names was used, and is for another service
+ * @returns undefined where that is decided when the outbox is first used
+ * @throws ConfigError where its own was used and is for another service or account
  */
-export async function assertSameService(context: Outboxes, profile: Profile): Promise<void> {
-  const { outbox: id } = profile;
-  if (id === undefined || !existsSync(context.outboxPlaces(id).outboxFile)) return;
-  const outbox = await context.outboxOf(id);
-  if (!isUnused(outbox)) assertBinding(outbox, profile);
+export async function chooseOutbox(home: DataHome, profile: Profile, settings: ProfileSettings): Promise<string | undefined> {
+  const { name, outbox: own } = profile;
+  const username = settings.username?.toString();
+  const opened = async (id: string) => (existsSync(home.outboxPlaces(id).outboxFile) ? home.outboxOf(id) : undefined);
+  if (own !== undefined) {
+    const outbox = await opened(own);
+    const isShared = profilesOfOtherUsers(home.config(), own, name, username).length > 0;
+    if (outbox !== undefined && !isUnused(outbox)) {
+      assertBinding(outbox, profile);
+      if (!isShared && !fitsUser(outbox, username)) throw ofOtherUser(home.config(), outbox, name, settings);
+    }
+    const isOwn = outbox !== undefined && headerOf(outbox).account !== null && fitsUser(outbox, username);
+    if (!isShared || isOwn) return own;
+  }
+  const alike = profilesAlike(home.config(), name, settings);
+  const shared = alike.flatMap((other) => home.config().profiles.get(other)?.outbox?.toString() ?? []);
+  for (const id of shared) {
+    const outbox = await opened(id);
+    if (outbox === undefined || fitsUser(outbox, username)) return id;
+  }
+  return shared.length === 0 ? undefined : randomUUID();
+}
+
+/** Other profiles that name the outbox, and another user. */
+function profilesOfOtherUsers(config: ConfigFile, id: string, name: string, username: string | undefined): string[] {
+  return profilesOfOutbox(config, id).filter((other) => {
+    const its = config.profiles.get(other)?.username?.toString();
+    return other !== name && its !== undefined && username !== undefined && !isSameUser(its, username);
+  });
+}
+
+/** @throws ConfigError where profiles of several users name the outbox: it sends as one account */
+export function assertOneUser(config: ConfigFile, outbox: Outbox, { name, outbox: id }: Profile): void {
+  const username = config.profiles.get(name)?.username?.toString();
+  const others = id === undefined ? [] : profilesOfOtherUsers(config, id, name, username);
+  if (others.length === 0) return;
+  const settingsOf = (each: string): ProfileSettings => config.profiles.get(each) ?? {};
+  const isBound = headerOf(outbox).account !== null;
+  const strangers = [name, ...others].filter((each) => !isBound || !fitsUser(outbox, settingsOf(each).username?.toString()));
+  const [first = others[0] ?? name] = strangers;
+  const named = [name, ...others].join(', ');
+  const command = initCommand(first, settingsOf(first));
+  throw new ConfigError(msg`The profiles ${named} are of several users and name one outbox, ${outbox.path}.`, {
+    hint: msg`An outbox sends as one account. Give ${first} one of its own: ${command}`,
+  });
+}
+
+function ofOtherUser(config: ConfigFile, outbox: Outbox, name: string, settings: ProfileSettings): ConfigError {
+  const account = headerOf(outbox).account ?? '';
+  const [username, before] = [settings.username?.toString() ?? '', knownUsername(outbox) ?? knownAccount(outbox)?.email ?? ''];
+  const command = initCommand(freeProfileName(config, username), settings);
+  return new ConfigError(
+    msg`Profile ${name} is to be for the user ${username}, and its outbox ${outbox.path} sends as ${before} (${account}). Nothing was changed.`,
+    {
+      hint: msg`If that account has the user name ${username} now: ${cmd`pas login --profile ${name} --username ${username}`}. If it is another account, make a profile for it: ${command}`,
+    },
+  );
 }
 
 /** Tells if the outbox is empty and nothing was ever attempted from it. */

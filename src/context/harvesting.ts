@@ -142,7 +142,7 @@ async function credentialsOf(context: Context, profile: Profile): Promise<OaiCre
  * Finds out if the harvesting interface takes the account that has just signed in: then it shows the account its own user record, which
  * is hidden from all others (contract, "Authentication", interface B). The password goes only to an address of the profile, over TLS or to
  * this machine.
- * @returns undefined where there is nothing to find out
+ * @returns undefined where there is nothing to find out: the profile says how to sign in, or has no harvesting of its own
  */
 export async function probeHarvestAuth(
   context: Context,
@@ -150,7 +150,8 @@ export async function probeHarvestAuth(
 ): Promise<boolean | undefined> {
   const profile = context.profile();
   const oaiBase = ownHarvestBase(context);
-  if (profile.oaiAuth !== 'none' || oaiBase === undefined || !isProtected(oaiBase, false)) return undefined;
+  const isSaid = context.config().profiles.get(profile.name)?.oai_auth !== undefined;
+  if (isSaid || oaiBase === undefined || !isProtected(oaiBase, false)) return undefined;
   const { send } = await context.connections();
   const client = openOaiClient({
     ...{ oaiBase, version: profile.schemaVersion, answerTimeoutMs: profile.answerTimeoutMs },

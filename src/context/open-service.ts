@@ -1,12 +1,15 @@
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import type { OpenService } from '../flows/push/identify-account.ts';
+import { cmd, msg } from '../base/message.ts';
+import type { OpenService, ProfileUser } from '../flows/push/identify-account.ts';
 import { type Exchange, within } from '../http/exchange.ts';
 import { redactAnswers } from '../http/redaction.ts';
 import { lentSession, openSession } from '../pas-api/session.ts';
 import { ownerOf, type SecretPlace } from '../store/secrets.ts';
+import { freeProfileName, profilesAlike } from './change-config.ts';
 import type { Profile } from './config.ts';
 import type { Context } from './context.ts';
+import { initCommand } from './profile-settings.ts';
 
 /** The write interface, open for the account that the environment or the profile names. */
 export async function openService(context: Context): Promise<OpenService> {
@@ -21,7 +24,28 @@ export async function openService(context: Context): Promise<OpenService> {
     write: (token: string) => context.secrets.set(owner, { ...context.secrets.get(owner), token }),
   };
   const session = lent === undefined ? openSession({ baseUrl, username, password, send, keeper }) : lentSession(lent);
-  return { baseUrl, username, send, session, usesExternalToken: lent !== undefined };
+  return { baseUrl, username, send, session, usesExternalToken: lent !== undefined, profile: profileUser(context) };
+}
+
+/** The user of the profile, with the commands that are advised where another one has signed in. */
+export function profileUser({ config, profile }: Pick<Context, 'config' | 'profile'>): ProfileUser {
+  const { name } = profile();
+  const { profiles } = config();
+  const settings = profiles.get(name) ?? {};
+  return {
+    name,
+    username: settings.username?.toString(),
+    profileFor: (username) => {
+      const [existing] = profilesAlike({ profiles }, name, { ...settings, username });
+      if (existing !== undefined) return msg`use its profile: ${cmd`pas push --profile ${existing}`}`;
+      const command = initCommand(freeProfileName({ profiles }, username), { ...settings, username });
+      return msg`make a profile for it: ${command}`;
+    },
+    withUser: (username) => {
+      const command = initCommand(name, { ...settings, username });
+      return msg`name that user in the profile: ${command}`;
+    },
+  };
 }
 
 /** No answer that says that something failed tells the password back. */

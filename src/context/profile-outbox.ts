@@ -9,8 +9,8 @@ import { type Binding, type Outbox, openOutbox } from '../outbox/open-outbox.ts'
 import { cannotWrite, copyToRead } from '../store/database-file.ts';
 import type { Terminal } from '../ui/terminal.ts';
 import { assignOutbox } from './change-config.ts';
-import { assertBinding, bindingOf, fitsProfile, isUnused } from './check-binding.ts';
-import type { Profile } from './config.ts';
+import { assertBinding, assertOneUser, bindingOf, fitsProfile, isUnused } from './check-binding.ts';
+import type { ConfigFile, Profile } from './config.ts';
 import type { JournalPlaces, OutboxPlaces } from './outbox-places.ts';
 import type { Places } from './places.ts';
 
@@ -20,6 +20,7 @@ type OutboxSources = {
   readonly places: Places;
   readonly terminal: Terminal;
   machine(): string;
+  config(): ConfigFile;
   profile(): Profile;
   /** UUID that config.toml has for the profile at this moment. */
   knownOutboxId(): string | undefined;
@@ -54,7 +55,7 @@ export function openOutboxOf(sources: OutboxSources, id: string, purpose: Purpos
 
 /**
  * Opens the outbox of the profile, and adds what the journal alone has. An outbox that is missing is made anew.
- * @throws ConfigError where it is for another service than the profile
+ * @throws ConfigError where it is for another service than the profile, or profiles of several users name it
  */
 export function openProfileOutbox(sources: OutboxSources, purpose: Purpose): Outbox {
   const { clock, places } = sources;
@@ -63,14 +64,15 @@ export function openProfileOutbox(sources: OutboxSources, purpose: Purpose): Out
   const id = known ?? assignOutbox(places, clock, profile.name);
   const isMissing = profile.outbox === id && !existsSync(sources.outboxPlaces(id).outboxFile);
   const outbox = openOutboxOf(sources, id, purpose, bindingOf(profile));
-  if (fitsProfile(outbox, profile)) {
-    const merged = mergeIfPossible(outbox);
-    if (isMissing) warnOfMissing(sources, outbox, merged);
-    return outbox;
+  if (!fitsProfile(outbox, profile)) {
+    if (!isUnused(outbox)) assertBinding(outbox, profile);
+    // The profile names another service now, and nothing is lost with an outbox that was never used.
+    return openOutboxOf(sources, assignOutbox(places, clock, profile.name, id), purpose, bindingOf(profile));
   }
-  if (!isUnused(outbox)) assertBinding(outbox, profile);
-  // The profile names another service now, and nothing is lost with an outbox that was never used.
-  return openOutboxOf(sources, assignOutbox(places, clock, profile.name, id), purpose, bindingOf(profile));
+  assertOneUser(sources.config(), outbox, profile);
+  const merged = mergeIfPossible(outbox);
+  if (isMissing) warnOfMissing(sources, outbox, merged);
+  return outbox;
 }
 
 /** The same for looking only: a copy where nothing can be written. */

@@ -1,7 +1,7 @@
 import { normalAddress } from '../base/address.ts';
 import { ConfigError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { type Message, msg } from '../base/message.ts';
+import { type Command, commandWith, type Message, msg } from '../base/message.ts';
 import { isAddressFault, readRedisAddress } from '../http/redis-address.ts';
 import { isOutboxId } from './outbox-places.ts';
 
@@ -49,6 +49,20 @@ export type ProfileKey = keyof typeof PROFILE_KEYS;
 
 /** The keys that `pas init` has a flag for: all but the one that pas writes itself. */
 export const PROFILE_FLAGS = (Object.keys(PROFILE_KEYS) as ProfileKey[]).filter((key) => PROFILE_KEYS[key].kind !== 'outbox');
+
+/** The command that makes a profile with these settings, without its outbox. */
+export function initCommand(name: string, settings: ProfileSettings): Command {
+  const flagValue = (key: ProfileKey): string | true | undefined => {
+    const value = settings[key];
+    return typeof value === 'boolean' ? value || undefined : value?.toString();
+  };
+  return commandWith('pas init', [['--name', name], ...PROFILE_FLAGS.map((key) => [flagOf(key), flagValue(key)] as const)]);
+}
+
+/** `--base-url` for `base_url`. */
+export function flagOf(key: ProfileKey): string {
+  return `--${key.replaceAll('_', '-')}`;
+}
 
 export type ProfileSettings = { readonly [Key in ProfileKey]?: string | number | boolean };
 

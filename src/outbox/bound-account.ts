@@ -1,5 +1,5 @@
 import { ConfigError } from '../base/errors.ts';
-import { cmd, msg } from '../base/message.ts';
+import { type Message, msg } from '../base/message.ts';
 import { headerOf, type Outbox, updateHeader } from './open-outbox.ts';
 import { recordEvents } from './record-events.ts';
 
@@ -46,27 +46,43 @@ export function knownUsername({ sql }: Outbox): string | undefined {
  * @throws ConfigError where it is another account's
  */
 export function bindAccount(outbox: Outbox, account: string): void {
+  assertSameAccount(outbox, account);
   const { account: bound, address } = headerOf(outbox);
   if (bound === account) return;
-  if (bound !== null) throw otherAccount(outbox, bound, account);
   outbox.change(() => {
     recordEvents(outbox, [{ kind: 'bound', entry: null, body: { account, address, at: Math.floor(outbox.clock.now()) } }]);
     updateHeader(outbox, { account });
   });
 }
 
-/** @throws ConfigError where the outbox is bound to another account */
-export function assertSameAccount(outbox: Outbox, account: string): void {
-  const { account: bound } = headerOf(outbox);
-  if (bound !== null && bound !== account) throw otherAccount(outbox, bound, account);
+/**
+ * @param waysOut what to do, given the account that the outbox is bound to
+ * @throws ConfigError where the outbox is bound to another account
+ */
+export function assertSameAccount(outbox: Outbox, account: string, waysOut?: (bound: string) => Message): void {
+  const { account: bound, address } = headerOf(outbox);
+  if (bound === null || bound === account) return;
+  const hint = waysOut?.(bound);
+  throw new ConfigError(
+    msg`This outbox sends as the account ${bound}, and ${address} says that you are signed in as ${account}. Nothing was sent.`,
+    hint === undefined ? {} : { hint },
+  );
 }
 
-function otherAccount(outbox: Outbox, bound: string, account: string): ConfigError {
-  const { address } = headerOf(outbox);
-  return new ConfigError(
-    msg`This outbox sends as the account ${bound}, and ${address} says that you are signed in as ${account}. Nothing was sent.`,
-    {
-      hint: msg`Sign in as ${bound} with \`${cmd`pas login`}\`, or make a profile with an outbox of its own for ${account}: ${cmd`pas init`} --name NAME --base-url ${address}`,
-    },
-  );
+/** Tells if two user names are one. At the service they are e-mail addresses. */
+export function isSameUser(one: string, other: string): boolean {
+  return one.trim().toLowerCase() === other.trim().toLowerCase();
+}
+
+/**
+ * Tells if the account of a user name may send from the outbox, as far as that is known before it has signed in.
+ * @param username undefined where none is given
+ */
+export function fitsUser(outbox: Outbox, username: string | undefined): boolean {
+  const { account: bound } = headerOf(outbox);
+  if (bound === null || username === undefined) return true;
+  const known = knownAccount(outbox);
+  if (known?.identCely !== bound) return true;
+  const names = [knownUsername(outbox) ?? '', known.email].filter((name) => name !== '');
+  return names.length === 0 || names.some((name) => isSameUser(name, username));
 }

@@ -117,8 +117,9 @@ function replaceContent(outbox: Outbox, entry: Entry, changes: Changes): void {
   const row = rowById(outbox, entry.id);
   if (row === undefined) return;
   const retryOf = foldEvents(eventsOfEntry(outbox, entry.uuid)).refusal?.attempt ?? row.retryOf;
-  // The gate asks anew about other content. Whether this is the find that was sent under its local id, only a person answers.
-  const held = entry.held?.basis === 'local-id-in-use' ? row.held : null;
+  // The gate asks anew about other content. Whether an earlier content was sent, only a person answers.
+  const isOfEarlier = entry.held?.basis === 'local-id-in-use' || entry.held?.basis === 'not-looked';
+  const held = isOfEarlier ? row.held : null;
   update(outbox, row, { ...changes, retryOf, notBeforeAt: 0, reason: null, held });
   refreshState(outbox, entry.id);
 }

@@ -42,7 +42,8 @@ export type HeldBasis =
   | 'hidden-records'
   | 'equal-photograph'
   | 'number-changed'
-  | 'local-id-in-use';
+  | 'local-id-in-use'
+  | 'not-looked';
 
 type EntryBase = {
   readonly id: EntryId;

@@ -117,9 +117,9 @@ describe('the example of a museum', () => {
         ';;MMK A 8/2025',
       ].join('\n'),
     );
-    const run = await home.pas('number', 'import', 'odd-numbers.csv', '--json');
+    const run = await home.pas('number', 'import', 'odd-numbers.csv', '--replace', '--json');
     const report = JSON.parse(run.stdout) as Numbers;
-    expect([run.code, report.queued]).toEqual([3, 4]);
+    expect([run.code, report.queued, report.replaced]).toEqual([3, 3, 1]);
     expect(
       report.issues.map(({ rule, row }) => `${row} ${rule}`).sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10)),
     ).toEqual([

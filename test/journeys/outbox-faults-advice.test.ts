@@ -1,10 +1,11 @@
-import { cpSync, readFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { openSqlite } from '../../src/store/database.ts';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { tokenOf } from '../support/contract-requests.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
-import { keepJournalInState } from '../support/outbox-files.ts';
+import { configFile, keepJournalInState, outboxFile } from '../support/outbox-files.ts';
 import { addressFlags, expectDone, type Home, type Run, settledAfter, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -185,6 +186,18 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
       basis: 'local-id-sent-elsewhere',
     };
   },
+  'a find of an adopted outbox that cannot be looked for': async () => {
+    const home = await laptop();
+    await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
+    const database = openSqlite(outboxFile(home));
+    database.exec('update header set must_look = 1');
+    database.close();
+    // Harvesting of another host does not show what this one has.
+    const config = readFileSync(configFile(home), 'utf8');
+    writeFileSync(configFile(home), config.replace(/^(oai_base = "http:\/\/)[^:]*/m, '$1localhost'));
+    await home.pas('push');
+    return { home, find: FIND, state: 'queued', basis: 'not-looked' };
+  },
   'a find whose local id an older copy of the outbox has sent': async () => {
     const home = await laptop();
     await expectDone(home.pas('list'));
@@ -213,7 +226,7 @@ const CONNECTIVES: ReadonlySet<string> = new Set(['to', 'and', 'or', 'for', 'in'
 function commandsIn(
   { stdout, stderr }: Pick<Run, 'stdout' | 'stderr'>,
   subcommands: ReadonlySet<string>,
-  fill: Readonly<Record<string, string>>,
+  fill: Readonly<Record<string, string>> = {},
 ): string[] {
   const found = [...`${stdout}\n${stderr}`.matchAll(/\bpas ((?:[^\s`]+[ \t]?)+)/g)].flatMap(([, rest = '']) => {
     const words: string[] = [];
@@ -245,6 +258,7 @@ describe('Each command that is advised works when it is typed, for', () => {
     const subcommands = new Set([...help.stdout.matchAll(/^ +(?:pas )?([a-z-]+)/gm)].map(([, word = '']) => word));
     const fill = { FIND: find, FILE: photoOf(home), IDENT: 'C-202400101-N00001', NAME: 'fresh', PROFILE: 'fresh' };
     const waiting = new Set<string>();
+    const printed: string[] = [];
     for (const words of [['status'], ['show', find], ['list'], ['resolve', find], ['push', find], ['push'], ['reconcile']]) {
       const run = await home
         .copy()
@@ -252,6 +266,7 @@ describe('Each command that is advised works when it is typed, for', () => {
         .pas(...words);
       expect(run.code, `pas ${words.join(' ')}\n${run.stderr}`).not.toBe(1);
       for (const command of commandsIn(run, subcommands, fill)) waiting.add(command);
+      printed.push(...commandsIn(run, subcommands));
     }
     expect(waiting.size).toBeGreaterThan(1);
     const failed: string[] = [];
@@ -264,13 +279,17 @@ describe('Each command that is advised works when it is typed, for', () => {
       // Without a terminal it names the answers instead of asking.
       const namesAnswers =
         run.code === 2 && /^resolve \S+(?: --entry \d+)?$/.test(command) && /Say what became of/.test(run.stderr);
-      // The identifier of an example, which the service does not have.
-      const isExample = run.code === 2 && / --created /.test(command) && run.stderr.includes('does not list');
+      // The identifier that stands here for the one that a person has found.
+      const isExample = command.endsWith(` --created ${fill.IDENT}`) && run.code === 2 && run.stderr.includes('does not list');
       for (const more of namesAnswers ? commandsIn(run, subcommands, fill) : []) waiting.add(more);
+      if (namesAnswers) printed.push(...commandsIn(run, subcommands));
       if (!namesAnswers && !isExample && ![0, 3, 6].includes(run.code ?? -1))
         failed.push(`pas ${command}: ${run.code}\n${run.stderr}`);
     }
     expect(failed.join('\n\n')).toBe('');
+    const known = JSON.stringify(await Promise.all([home.json('list'), home.json('show', find), home.json('status')])) + find;
+    const named = printed.flatMap((command) => command.match(/C-\d+-N\d+/g) ?? []);
+    expect(named.filter((ident) => !known.includes(ident))).toEqual([]);
   });
 });
 

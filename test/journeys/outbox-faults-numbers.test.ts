@@ -107,9 +107,12 @@ test('A number that a curator has changed is set back only after the change was 
   await curatorSets(service, ident, 'WRONG');
   await expectDone(home.pas('pull'));
   expect((await expectDone(home.pas('show', 'K-1'))).stdout).toContain('WRONG');
-  expect(await home.json('number', 'set', 'K-1', 'MMK 1/2026')).toMatchObject({ change: 'queued' });
+  expect(await home.json('number', 'set', 'K-1', 'MMK 1/2026', '--replace')).toMatchObject({
+    change: 'queued',
+    replaces: 'WRONG',
+  });
   const register = home.file('register.csv', 'local_id;evidencni_cislo\nK-1;MMK 1/2026\n');
-  await expectDone(home.pas('number', 'import', register));
+  await expectDone(home.pas('number', 'import', register, '--replace'));
   await expectDone(home.pas('push'));
   expect(await numberAt(service, ident)).toBe('MMK 1/2026');
 });

@@ -55,6 +55,25 @@ test('the same finds go to the training instance and then to production, each as
   expect(await training.state()).toMatchObject({ finds: practised.finds + 3 });
 });
 
+test('a table that was exported from the training instance names the command that takes its finds to production', async () => {
+  const training = ['--profile', 'mock'];
+  await expectDone(home.pas('import', writeSeason(home, 2), ...training));
+  await expectDone(home.pas('push', ...training));
+  const out = home.file('unused', '').replace(/unused$/, 'trained.csv');
+  await expectDone(home.pas('export', '--format', 'csv', '--out', out, ...training));
+  const refused = await home.pas('import', out, '--json');
+  expect(refused.code).toBe(3);
+  const { issues } = JSON.parse(refused.stdout) as { issues: { rule: string; message: string }[] };
+  expect(issues.map(({ rule }) => rule)).toEqual(['other-service', 'other-service']);
+  for (const { message } of issues) {
+    const [, command = ''] = /: pas (copy .*)$/.exec(message) ?? [];
+    await expectDone(home.pas(...command.split(' ')));
+  }
+  const before = await production.state();
+  await expectDone(home.pas('push', '--yes'));
+  expect((await production.state()).finds).toBe(before.finds + 2);
+});
+
 describe('a push that watches', () => {
   test('sends what is queued later, waits while the service is closed, and ends with 0 when all is sent', async () => {
     const before = await production.state();

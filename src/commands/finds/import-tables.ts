@@ -6,6 +6,7 @@ import { cmd, joined, msg } from '../../base/message.ts';
 import { shellWord } from '../../base/shell-word.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
+import { lookInOtherOutboxes } from '../../context/other-outboxes.ts';
 import { readFileOrInput, readMappingFile, readTableOrInput, type TableOptions } from '../../context/own-files.ts';
 import { askAboutFinders, openValidationContext, photographKeeping, photoRootOf } from '../../context/validation.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
@@ -40,10 +41,12 @@ export async function importTables(context: Context, files: readonly string[], o
   const { terminal } = context;
   const copy = copyOf(files, options);
   const known = await openValidationContext(context);
+  const outbox = await context.outbox();
   const request = {
     ...photographKeeping(context, options),
-    outbox: await context.outbox(),
+    outbox,
     known,
+    issuedElsewhere: lookInOtherOutboxes(context, outbox),
     dryRun: options.dryRun === true,
     link: options.link === true,
     map: options.map === undefined ? undefined : await readColumnMap(context, options.map, known.lookupTerm),

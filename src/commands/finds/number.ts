@@ -1,15 +1,16 @@
 import type { Command } from 'commander';
-import type { ExitReason } from '../../base/errors.ts';
+import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { type Command as CommandText, cmd, commandWith } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { announceInstance } from '../../context/open-service.ts';
 import { readTableOrInput } from '../../context/own-files.ts';
 import { openLookups } from '../../context/validation.ts';
-import { enqueueNumber, targetForChange } from '../../flows/queue/enqueue-change.ts';
-import { enqueueNumbers } from '../../flows/queue/enqueue-numbers.ts';
+import { assertMayNumber, enqueueNumber, planNumber, targetForChange } from '../../flows/queue/enqueue-change.ts';
+import { planNumbers, queueNumbers, type TableNumber } from '../../flows/queue/enqueue-numbers.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
+import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { numberCount } from '../counted.ts';
 import type { ImportOptions } from './import-tables.ts';
@@ -19,8 +20,10 @@ export function register(program: Command, run: Runner): void {
   defineCommand(parent, {
     name: 'set <find> <value>',
     summary: t`Queue a registration number. It is sent once the find has its identifier.`,
-    examples: ["pas number set K-017 'A 1250/2024'", "pas number set C-202400101-N00001 'MB-77'"],
-  }).action((find: string, value: string, options: GlobalOptions) => run(options, (context) => set(context, find, value)));
+    examples: ["pas number set K-017 'A 1250/2024'", "pas number set C-202400101-N00001 'MB-77' --replace"],
+  })
+    .option('--replace', t`replace the number that the record has, without being asked`)
+    .action((find: string, value: string, options: SetOptions) => run(options, (context) => set(context, find, value, options)));
   defineCommand(parent, {
     name: 'import <table>',
     summary: t`Queue the registration numbers of a table with the columns local_id or ident_cely, and evidencni_cislo. Importing it again changes nothing.`,
@@ -32,15 +35,28 @@ export function register(program: Command, run: Runner): void {
     .option('--header-row <n>', t`row with the names of the columns, or 2-3 (default: found)`)
     .option('--map <file>', t`as in ${cmd`pas import`}`)
     .option('--wizard', t`as in ${cmd`pas import`}`)
+    .option('--replace', t`replace the numbers that records have, without being asked`)
     .option('--yes', t`as in ${cmd`pas import`}`)
     .option('--force', t`as in ${cmd`pas import`}`)
-    .action((file: string, options: ImportOptions) => run(options, (context) => importNumbers(context, file, options)));
+    .action((file: string, options: NumberOptions) => run(options, (context) => importNumbers(context, file, options)));
 }
 
-async function set(context: Context, find: string, value: string): Promise<ExitReason> {
+type SetOptions = GlobalOptions & { readonly replace?: boolean };
+type NumberOptions = ImportOptions & { readonly replace?: boolean };
+
+async function set(context: Context, find: string, value: string, options: SetOptions): Promise<ExitReason> {
   const outbox = await context.outbox();
+  assertMayNumber(outbox);
   const number = value.trim();
-  const change = enqueueNumber(outbox, targetForChange(outbox, find), value);
+  const target = targetForChange(outbox, find);
+  const { replaces } = planNumber(outbox, target, number);
+  if (replaces !== undefined && number !== '') {
+    const replacement = { find, value: number, replaces };
+    if (options.replace === true || context.terminal.interactive) showReplacements(context, [replacement]);
+    const isMeant = options.replace === true || (await mayReplace(context, 1));
+    if (!isMeant) throw notReplaced(context, replacement);
+  }
+  const change = enqueueNumber(outbox, target, value);
   if (change !== 'kept') announceInstance(context);
   const said = {
     queued: t`Number ${number} for ${find} is queued.`,
@@ -48,8 +64,34 @@ async function set(context: Context, find: string, value: string): Promise<ExitR
     kept: t`Number ${number} for ${find} is queued or set already.`,
   };
   context.terminal.line(said[change]);
-  context.terminal.value({ find, value: number, change });
+  context.terminal.value({ find, value: number, change, replaces: replaces ?? null });
   return 'done';
+}
+
+type Replacement = Pick<TableNumber, 'find' | 'value'> & { readonly replaces: string };
+
+/** Shows what records have and what they are to get. */
+function showReplacements({ terminal }: Context, replacements: readonly Replacement[]): void {
+  for (const { find, value, replaces } of replacements)
+    terminal.note(`  ${printable(find)}: ${printable(replaces)} → ${printable(value)}`);
+}
+
+/** Asks a person; false where none can be asked. */
+async function mayReplace({ terminal, prompt }: Context, count: number): Promise<boolean> {
+  if (!terminal.interactive) return false;
+  const question = ngettext(
+    msgid`Replace ${count} number that the service has?`,
+    `Replace ${count} numbers that the service has?`,
+    count,
+  );
+  return (await prompt()).confirm(question, false);
+}
+
+function notReplaced({ terminal }: Context, { find, value, replaces }: Replacement): UsageError {
+  if (terminal.interactive) return new UsageError(t`Nothing was queued.`);
+  return new UsageError(t`${find} has the number ${replaces}, which ${value} would replace. Nothing was queued.`, {
+    hint: t`If that is meant: ${cmd`pas number set ${find} ${value} --replace`}`,
+  });
 }
 
 async function readMapOf(context: Context, file: string) {
@@ -57,15 +99,24 @@ async function readMapOf(context: Context, file: string) {
   return readColumnMap(context, file, (await openLookups(context)).lookupTerm);
 }
 
-export async function importNumbers(context: Context, file: string, options: ImportOptions): Promise<ExitReason> {
+export async function importNumbers(context: Context, file: string, options: NumberOptions): Promise<ExitReason> {
   if (options.wizard === true) return (await import('./import-wizard.ts')).runNumberWizard(context, file, options);
   const { terminal } = context;
   const outbox = await context.outbox();
   const dryRun = options.dryRun === true;
   const map = options.map === undefined ? undefined : await readMapOf(context, options.map);
-  const { numbers, issues } = enqueueNumbers(outbox, await readTableOrInput(context, file, options), { dryRun, map });
-  const count = (wanted: (typeof numbers)[number]['change']): number => numbers.filter(({ change }) => change === wanted).length;
-  const [queued, replaced, current] = [count('queued'), count('replaced'), count('current')];
+  const table = await readTableOrInput(context, file, options);
+  const planned = planNumbers(outbox, table, map);
+  const replacements = planned.numbers.flatMap(({ replaces, ...number }) => (replaces === null ? [] : [{ ...number, replaces }]));
+  const isMeant = dryRun || options.replace === true || replacements.length === 0;
+  if (isMeant || terminal.interactive) showReplacements(context, replacements);
+  const command = replaceCommand(file, options);
+  const replace = isMeant || (await mayReplace(context, replacements.length));
+  const { numbers, issues } = dryRun ? planned : queueNumbers(outbox, planned, replace);
+  const count = (isCounted: (number: TableNumber) => boolean): number => numbers.filter(isCounted).length;
+  const current = count(({ change }) => change === 'current');
+  const replaced = count(({ change, replaces }) => change === 'replaced' || replaces !== null);
+  const queued = numbers.length - current - replaced;
   if (queued + replaced > 0) announceInstance(context);
   printIssues(terminal, issues);
   const [taken, all] = [numbers.length, numberCount(numbers.length)];
@@ -78,7 +129,22 @@ export async function importNumbers(context: Context, file: string, options: Imp
         )
       : t`${all}: ${queued} queued, ${replaced} replaced, ${current} as they are already.`,
   );
+  if (!replace) terminal.note(t`To replace the numbers that records have: ${command}`);
+  else if (dryRun && replacements.length > 0 && options.replace !== true)
+    terminal.note(t`Numbers that records have are replaced only with --replace: ${command}`);
   if (!dryRun && queued + replaced > 0) terminal.note(t`Next: \`${cmd`pas push --only`} number\` when there is a network.`);
   terminal.value({ dry_run: dryRun, queued, replaced, unchanged: current, numbers, issues: issueValues(issues) });
   return hasErrors(issues) ? 'dataRefused' : 'done';
+}
+
+/** The same command, which replaces. */
+function replaceCommand(file: string, { map, sheet, encoding, headerRow }: NumberOptions): CommandText {
+  return commandWith('pas number import', [
+    ['', file],
+    ['--sheet', sheet],
+    ['--encoding', encoding],
+    ['--header-row', headerRow],
+    ['--map', map],
+    ['--replace', true],
+  ]);
 }

@@ -2,13 +2,15 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { decimal, momentText, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
-import type { Context, GlobalOptions } from '../../context/context.ts';
+import { type Context, type GlobalOptions, makeContext } from '../../context/context.ts';
 import { openSync } from '../../context/harvesting.ts';
 import { watchInterrupts } from '../../context/interrupts.ts';
 import { announceInstance, confirmProduction } from '../../context/open-service.ts';
 import { openPace } from '../../context/pacing.ts';
+import { initCommand } from '../../context/profile-settings.ts';
 import { entryText, KIND_WORDS } from '../../flows/finds/entry-words.ts';
 import type { NewPerson } from '../../flows/finds/new-people.ts';
+import { UndecidedOutboxError } from '../../flows/outbox/earlier-outboxes.ts';
 import { createBreakers, type OpenCircuit } from '../../flows/push/circuit-breaker.ts';
 import type { PushResult } from '../../flows/push/drain-queue.ts';
 import { leftAfterPush, planPush, SENDABLE_KINDS } from '../../flows/push/plan-push.ts';
@@ -17,11 +19,15 @@ import type { StopCause } from '../../flows/push/push-context.ts';
 import { sendHeld } from '../../flows/reconcile/resolve-entries.ts';
 import type { Entry, EntryKind } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
+import { choose } from '../../ui/prompt.ts';
 import { printable } from '../../ui/terminal.ts';
+
 import { defineCommand, type Runner } from '../command.ts';
 import { requestCount } from '../counted.ts';
 import { wholeNumber } from '../finds/list.ts';
+
 import { answersFor } from '../next-command.ts';
+import { continueEarlier, separate } from '../service/adopt.ts';
 import { showPush, showWaits } from './push-progress.ts';
 import { admitNewPeople, findNewPeople, newPeopleValue, sayNewPeople } from './say-new-people.ts';
 
@@ -84,10 +90,41 @@ export async function pushCommand(context: Context, names: readonly string[], op
   await confirmProduction(context, options.yes === true);
   const { end, ...telling } = showPush(context, outbox, options.why === true);
   const given = await pushOptions(context, outbox, options, { kinds, recordKeys: plan.recordKeys, ...telling });
-  if (options.watch !== true) return summarise(context, outbox, plan.drafts, await pushAll(given).finally(end));
-  const { pushWatching } = await import('../../flows/push/push-watching.ts');
-  terminal.note(t`Watching: new entries are sent as soon as they can be. Press Ctrl-C to stop.`);
-  return summarise(context, outbox, plan.drafts, await pushWatching(given, showWaits(context)).finally(end));
+  try {
+    if (options.watch !== true) return summarise(context, outbox, plan.drafts, await pushAll(given).finally(end));
+    const { pushWatching } = await import('../../flows/push/push-watching.ts');
+    terminal.note(t`Watching: new entries are sent as soon as they can be. Press Ctrl-C to stop.`);
+    return summarise(context, outbox, plan.drafts, await pushWatching(given, showWaits(context)).finally(end));
+  } catch (thrown) {
+    if (!(thrown instanceof UndecidedOutboxError) || !mayAsk(context, options)) throw thrown;
+    const decided = await askAboutEarlier(context, options, thrown);
+    return pushCommand(decided, names, { ...options, yes: true });
+  }
+}
+
+function mayAsk({ terminal }: Context, { watch }: PushOptions): boolean {
+  return terminal.interactive && watch !== true;
+}
+
+/**
+ * Asks if a new outbox continues an earlier one, which is asked once: the answer is kept.
+ * @returns the context to push with: its outbox may be the earlier one
+ * @throws UndecidedOutboxError where a person leaves it open
+ */
+async function askAboutEarlier(context: Context, options: PushOptions, undecided: UndecidedOutboxError): Promise<Context> {
+  const [latest] = undecided.earlier;
+  context.terminal.note(undecided.message);
+  const answer = await choose(await context.prompt(), t`How does this outbox stand to that one?`, [
+    { value: 'continue', name: t`it continues that one: take its finds in and send from there` },
+    { value: 'separate', name: t`the two are separate: you are asked about finds that both have` },
+    { value: 'open', name: t`decide later` },
+  ]);
+  if (answer === 'open' || latest === undefined) throw undecided;
+  if (answer === 'separate') await separate(context);
+  else await continueEarlier(context, latest.outbox, true);
+  const decided = makeContext(context, options);
+  context.onClose(decided.close);
+  return decided;
 }
 
 async function pushOptions(
@@ -99,8 +136,8 @@ async function pushOptions(
   const { terminal } = context;
   const profile = context.profile();
   const { maxInFlight, answerTimeoutMs, settleMs, lookBackDays } = profile;
-  const mayAsk = terminal.interactive && options.watch !== true;
-  const admission = { recordKeys: telling.recordKeys, isAllAccepted: options.acceptNewPeople === true, mayAsk };
+  const isAllAccepted = options.acceptNewPeople === true;
+  const admission = { recordKeys: telling.recordKeys, isAllAccepted, mayAsk: mayAsk(context, options) };
   return {
     ...watchInterrupts(context, t`Finishing what is under way. Press Ctrl-C again to give it up.`),
     ...(await openSync(context)),
@@ -114,13 +151,15 @@ async function pushOptions(
     onMatch: options.onMatch ?? 'hold',
     mayLook: options.look !== false,
     lookBackMs: lookBackDays * DAY_MS,
-    onNotChecked: (why) => terminal.note(String(NOT_CHECKED[why])),
+    onNotChecked: (why) => terminal.note(String(notCheckedText(context, why))),
     ...(telling.kinds.includes('import') ? { admitNewPeople: () => admitNewPeople(context, { outbox, ...admission }) } : {}),
     onLostJournal: () =>
       terminal.warn(
         t`The journal of this machine was gone and was made anew from the outbox. What is not sent is looked for at the service first.`,
       ),
-    ...(mayAsk ? { askHeld: (held) => askHeld(context, outbox, held), confirmAdoption: () => confirmAdoption(context) } : {}),
+    ...(mayAsk(context, options)
+      ? { askHeld: (held) => askHeld(context, outbox, held), confirmAdoption: () => confirmAdoption(context) }
+      : {}),
   };
 }
 
@@ -132,6 +171,14 @@ const NOT_CHECKED: Readonly<Record<NotChecked, Message>> = {
   'not-signed-in': msg`Not checked: the service does not take this account for harvesting, so pas cannot see if another computer has sent the same finds.`,
   skipped: msg`Not checked: --no-look was given.`,
 };
+
+function notCheckedText({ config, profile }: Context, why: NotChecked): Message {
+  const { name } = profile();
+  const settings = config().profiles.get(name) ?? {};
+  if (why !== 'anonymous' || settings.oai_auth === undefined) return NOT_CHECKED[why];
+  const command = initCommand(name, { ...settings, oai_auth: 'basic' });
+  return msg`Not checked: the profile says oai_auth = none, so pas cannot see if another computer has sent the same finds. To sign in there: ${command}`;
+}
 
 async function confirmAdoption({ terminal, prompt }: Context): Promise<boolean> {
   terminal.note(t`This outbox was pushed from another machine, or with another journal.`);

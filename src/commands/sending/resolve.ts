@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { ConfigError, type ExitReason, PasError, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd, type Message, msg } from '../../base/message.ts';
+import { type Command as CommandText, cmd, commandWith, joined, type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openHarvestClient, ownHarvestBase, withoutHarvesting } from '../../context/harvesting.ts';
 import { withLockIfFree } from '../../context/locked-outbox.ts';
@@ -103,7 +103,7 @@ function sayWhatWaits({ terminal }: Context, name: string, waiting: number): voi
 async function ask(context: Context, outbox: Outbox, name: string, entryId: number | undefined): Promise<Decision | undefined> {
   const { terminal } = context;
   const open = openDecision(outbox, name, entryId);
-  if (!terminal.interactive) throw new UsageError(t`Say what became of ${name}.`, { hint: waysText(open, name) });
+  if (!terminal.interactive) throw new UsageError(t`Say what became of ${name}.`, { hint: waysText(open, name, entryId) });
   const prompt = await context.prompt();
   const offers = [...offersOf(open), { value: undefined, name: t`leave it open` }];
   const chosen = await choose<Decision | 'other' | undefined>(prompt, t`What became of ${name}?`, offers);
@@ -130,14 +130,28 @@ function offersOf({ kinds, candidates, entry }: OpenDecision): Offered[] {
   return kinds.flatMap((kind) => offers[kind]);
 }
 
-function waysText({ kinds, candidates }: OpenDecision, find: string): Message {
-  const [ident = 'C-202400101-N00042'] = candidates;
-  const ways: Record<Decision['kind'], Message> = {
-    created: msg`the service has it: ${cmd`pas resolve ${find} --created ${ident}`}`,
-    resend: msg`send it again: ${cmd`pas resolve ${find} --resend`}`,
-    drop: msg`give it up: ${cmd`pas resolve ${find} --drop`}`,
+/** The commands of what may be decided; with the records that are known, or a place for the one that a person finds. */
+function waysText({ kinds, candidates }: OpenDecision, find: string, entryId: number | undefined): Message {
+  const resolveCommand = (flag: string, value: string | true = true): CommandText =>
+    commandWith('pas resolve', [
+      ['', find],
+      ['--entry', entryId?.toString()],
+      [flag, value],
+    ]);
+  const [created, resend, drop] = [resolveCommand('--created'), resolveCommand('--resend'), resolveCommand('--drop')];
+  const seen = candidates.map((ident) => {
+    const command = resolveCommand('--created', ident);
+    return msg`the service has it: ${command}`;
+  });
+  const ways: Record<Decision['kind'], readonly Message[]> = {
+    created: seen.length > 0 ? seen : [msg`the service has it, in the record that its pages show: ${created} IDENT`],
+    resend: [msg`send it again: ${resend}`],
+    drop: [msg`give it up: ${drop}`],
   };
-  return kinds.map((kind) => ways[kind]).join('\n');
+  return joined(
+    kinds.flatMap((kind) => ways[kind]),
+    '\n',
+  );
 }
 
 /**

@@ -57,7 +57,8 @@ async function adoptForeign(context: Context, yes: boolean): Promise<ExitReason>
   return 'done';
 }
 
-async function separate(context: Context): Promise<ExitReason> {
+/** Keeps the outbox of the profile separate from the earlier ones of its account. */
+export async function separate(context: Context): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.outboxToPush();
   const { header, account } = describeOutbox(outbox, context.machine());
@@ -78,7 +79,7 @@ async function separate(context: Context): Promise<ExitReason> {
 }
 
 /** Pours the present outbox, from which nothing was attempted, into the one that the journal knows. */
-async function continueEarlier(context: Context, id: string, yes: boolean): Promise<ExitReason> {
+export async function continueEarlier(context: Context, id: string, yes: boolean): Promise<ExitReason> {
   const { terminal } = context;
   if (!isOutboxId(id))
     throw new ConfigError(t`"${id}" cannot be the identifier of an outbox: it must be a UUID in small letters.`);

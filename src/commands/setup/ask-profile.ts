@@ -31,10 +31,17 @@ export async function askForRest(context: Context, given: ProfileSettings): Prom
   return settings;
 }
 
+/** The answer that is not written: `pas login` finds out how to sign in where the profile does not say it. */
+const LEFT_TO_LOGIN = '';
+
 /** The first is taken by Enter: what may be left out is left out. */
 function choices(key: ProfileKey, kind: readonly string[]) {
   const all = 'required' in PROFILE_KEYS[key] ? [...kind].reverse() : kind;
-  return all.map((value) => ({ value, name: value }));
+  return all.map((value) =>
+    key === 'oai_auth' && value === 'none'
+      ? { value: LEFT_TO_LOGIN, name: t`none, until pas login finds out that the account is taken` }
+      : { value, name: value },
+  );
 }
 
 function problemOf(key: ProfileKey, text: string, { allow_http: allowHttp }: ProfileSettings): string | undefined {

@@ -3,11 +3,11 @@ import { ConfigError, type ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { profilesAlike, withSettings } from '../../context/change-config.ts';
-import { assertSameService } from '../../context/check-binding.ts';
+import { chooseOutbox } from '../../context/check-binding.ts';
 import { toProfile } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { readOfferedProfile } from '../../context/offered-profile.ts';
-import { checkSettings, PROFILE_FLAGS, PROFILE_KEYS } from '../../context/profile-settings.ts';
+import { checkSettings, flagOf, PROFILE_FLAGS, PROFILE_KEYS, type ProfileSettings } from '../../context/profile-settings.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { askForRest } from './ask-profile.ts';
@@ -28,7 +28,7 @@ export function register(program: Command, run: Runner): void {
   command.option('--from <file>', t`file or https address of a profile that an institution hands out`);
   for (const key of PROFILE_FLAGS) {
     const { kind, help } = PROFILE_KEYS[key];
-    const flag = `--${key.replaceAll('_', '-')}`;
+    const flag = flagOf(key);
     const option = new Option(kind === 'boolean' ? flag : `${flag} <value>`, String(help));
     command.addOption(typeof kind === 'object' ? option.choices([...kind]) : option);
   }
@@ -45,19 +45,24 @@ export async function init(context: Context, options: InitOptions): Promise<Exit
   const given = { ...offered, ...checkSettings('pas init', settingsFromFlags(options)) };
   for (const [key, value] of Object.entries(offered)) terminal.note(`  ${key} = ${printable(String(value))}`);
   const asked = terminal.interactive ? await askForRest(context, given) : given;
-  const { outbox } = config.profiles.get(options.name) ?? {};
-  const settings = outbox === undefined ? asked : { ...asked, outbox };
+  const before = config.profiles.get(options.name)?.outbox;
+  const withOutbox = (outbox: ProfileSettings['outbox']) => (outbox === undefined ? asked : { ...asked, outbox });
   // The whole profile is checked before anything is written.
-  await assertSameService(context, toProfile(options.name, settings, context.environment, 'pas init'));
+  const profile = toProfile(options.name, withOutbox(before), context.environment, 'pas init');
+  const outbox = await chooseOutbox(context, profile, asked);
   context.changeConfig((current) => ({
-    ...withSettings(current, options.name, settings),
+    ...withSettings(current, options.name, withOutbox(outbox)),
     defaultProfile: current.defaultProfile ?? options.name,
   }));
   terminal.line(t`Profile ${options.name} is in ${places.configFile}.`);
   const flag = (config.defaultProfile ?? options.name) === options.name ? '' : ` --profile ${options.name}`;
   terminal.note(t`Next: \`${cmd`pas login`}${flag}\`, then \`${cmd`pas harvest-vocab`}${flag}\`.`);
-  const alike = profilesAlike(config, options.name, settings).join(', ');
+  const alike = profilesAlike(config, options.name, asked)
+    .filter((other) => config.profiles.get(other)?.outbox === outbox)
+    .join(', ');
   if (alike !== '') terminal.note(t`It shares the outbox of ${alike}: the service and the account are the same.`);
+  else if (before !== undefined && outbox !== before)
+    terminal.note(t`It has an outbox of its own from now on. The finds of the other one stay with its profile.`);
   terminal.value({ profile: options.name, file: places.configFile });
   return 'done';
 }

@@ -1,18 +1,22 @@
 import type { Command } from 'commander';
-import { AuthError, type ExitReason, UsageError } from '../../base/errors.ts';
+import { AuthError, ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { withSettings } from '../../context/change-config.ts';
+import { profilesOfOutbox, withSettings } from '../../context/change-config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { probeHarvestAuth } from '../../context/harvesting.ts';
-import { keepingQuiet, openService, placeOfSecrets, SECRETS_ARE, secretsOwner } from '../../context/open-service.ts';
+import { keepingQuiet, openService, placeOfSecrets, profileUser, SECRETS_ARE, secretsOwner } from '../../context/open-service.ts';
 import { keepPacingPassword } from '../../context/pacing.ts';
-import { identifyAccount, signIn } from '../../flows/push/identify-account.ts';
-import { ROLE_WORDS } from '../../flows/push/read-account.ts';
+import { acceptAccount, type Signer, signIn } from '../../flows/push/identify-account.ts';
+import { ROLE_WORDS, readAccount } from '../../flows/push/read-account.ts';
 import type { Account } from '../../pas-api/account.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
-type LoginOptions = GlobalOptions & { readonly passwordStdin?: boolean; readonly pacingPassword?: boolean };
+type LoginOptions = GlobalOptions & {
+  readonly username?: string;
+  readonly passwordStdin?: boolean;
+  readonly pacingPassword?: boolean;
+};
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -20,6 +24,10 @@ export function register(program: Command, run: Runner): void {
     summary: t`Sign in and keep the token. The password comes from PAS_PASSWORD, standard input or a question, never from a flag.`,
     examples: ['pas login', 'pas login --profile training --password-stdin < password.txt'],
   })
+    .option(
+      '--username <name>',
+      t`sign in with this user name and keep it in the profile: for an account that has got another one`,
+    )
     .option('--password-stdin', t`read the password from standard input`)
     .option('--pacing-password', t`keep the password of the Redis that the profile names as pacing, and do nothing else`)
     .action((options: LoginOptions) =>
@@ -40,18 +48,19 @@ export function register(program: Command, run: Runner): void {
 export async function login(context: Context, options: LoginOptions): Promise<ExitReason> {
   const profile = context.profile();
   const username =
-    profile.username ?? (await askOrRefuse(context, t`No user name is given.`, (prompt) => prompt.ask(t`User name (e-mail):`)));
+    options.username ??
+    profile.username ??
+    (await askOrRefuse(context, t`No user name is given.`, (prompt) => prompt.ask(t`User name (e-mail):`)));
+  const own = profileUser(context);
+  const user = { ...own, username: options.username ?? own.username };
   const password = await askPassword(context, options.passwordStdin === true);
   const { send } = await context.connections();
   const owner = secretsOwner({ ...profile, username });
   const account = await signIn(
-    { ...profile, username, password, send: keepingQuiet(send, password) },
+    { ...profile, username, password, send: keepingQuiet(send, password), profile: user },
     context.outbox,
-    (token) => {
-      // The password too, because a token may run out in the middle of a push.
-      context.secrets.set(owner, { password, token });
-      if (profile.username === undefined) keepUsername(context, profile.name, username);
-    },
+    // The password too, because a token may run out in the middle of a push.
+    (token) => context.secrets.set(owner, { password, token }),
   ).catch((thrown: unknown) => {
     if (!(thrown instanceof AuthError)) throw thrown;
     throw new AuthError(thrown.says, {
@@ -59,8 +68,10 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
       hint: t`Check the user name and the password. A forgotten password, or an account that was closed, is a matter for the operator of the service.`,
     });
   });
+  if (options.username !== undefined || profile.username === undefined) keepUsername(context, username);
   const who = accountText(account);
   context.terminal.line(t`Signed in to ${profile.baseUrl} as ${who}.`);
+  await warnOfOtherUser(context, { ...profile, username, usesExternalToken: false, profile: user }, account);
   await enableHarvestAuth(context, { username, password, identCely: account.identCely });
   report(context, account, context.secrets.placeOf(owner));
   return 'done';
@@ -102,9 +113,15 @@ async function loginToPacing(context: Context, options: LoginOptions): Promise<E
   return 'done';
 }
 
-/** Without it the token could not be renewed when it runs out. */
-function keepUsername({ changeConfig }: Context, name: string, username: string): void {
-  changeConfig((config) => withSettings(config, name, { ...config.profiles.get(name), username }));
+/** Without it the token could not be renewed when it runs out. Profiles of one outbox have one user. */
+function keepUsername({ changeConfig, outboxId, profile }: Context, username: string): void {
+  const id = outboxId();
+  changeConfig((config) =>
+    [profile().name, ...profilesOfOutbox(config, id)].reduce(
+      (changed, name) => withSettings(changed, name, { ...changed.profiles.get(name), username }),
+      config,
+    ),
+  );
 }
 
 async function askPassword(context: Context, fromStdin: boolean): Promise<string> {
@@ -147,11 +164,23 @@ async function logout(context: Context): Promise<ExitReason> {
 
 async function whoami(context: Context): Promise<ExitReason> {
   const profile = context.profile();
-  const account = await identifyAccount(await context.outbox(), await openService(context));
+  const service = await openService(context);
+  const account = await readAccount(service);
   const who = accountText(account);
   context.terminal.line(t`${profile.baseUrl} knows this account as ${who}.`);
+  await warnOfOtherUser(context, service, account);
   report(context, account, placeOfSecrets(context));
   return 'done';
+}
+
+/** Notes what the service says of the account, and says it where the outbox is for another one. */
+async function warnOfOtherUser({ outbox, terminal }: Context, signer: Signer, account: Account): Promise<void> {
+  try {
+    acceptAccount(await outbox(), signer, account);
+  } catch (thrown) {
+    if (!(thrown instanceof ConfigError)) throw thrown;
+    terminal.warn(`${thrown.message} ${thrown.hint ?? ''}`);
+  }
 }
 
 /** "Eva Nováková (OS-000123), archaeologist, Museum" */

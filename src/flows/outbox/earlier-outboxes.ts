@@ -25,18 +25,22 @@ export function isUnattempted(outbox: Outbox): boolean {
   return outbox.sql(`select 1 from events where kind = 'attempted' limit 1`).get() === undefined;
 }
 
-/** Error of a push where a person must say first if a new outbox continues an earlier one. */
-export function undecidedOutbox(earlier: readonly EarlierOutbox[]): UsageError {
-  const [latest] = earlier;
-  const { outbox = '', attempts = 0 } = latest ?? {};
-  return new UsageError(
-    nmsg(
+/** A person must say first if a new outbox continues an earlier one. */
+export class UndecidedOutboxError extends UsageError {
+  /** The latest first. */
+  readonly earlier: readonly EarlierOutbox[];
+
+  constructor(earlier: readonly EarlierOutbox[]) {
+    const [latest] = earlier;
+    const { outbox = '', attempts = 0 } = latest ?? {};
+    const message = nmsg(
       msgid`This machine has sent ${attempts} request for the account from another outbox, ${outbox}. Nothing was sent.`,
       msgid`This machine has sent ${attempts} requests for the account from another outbox, ${outbox}. Nothing was sent.`,
       attempts,
-    ),
-    {
-      hint: msg`If this one continues it: ${cmd`pas outbox adopt --continue ${outbox}`}. If the two are separate: ${cmd`pas outbox adopt --separate`}`,
-    },
-  );
+    );
+    super(message, {
+      hint: msg`If this one continues it: ${cmd`pas outbox adopt --continue ${outbox} --yes`}. If the two are separate: ${cmd`pas outbox adopt --separate`}`,
+    });
+    this.earlier = earlier;
+  }
 }

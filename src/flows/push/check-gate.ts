@@ -1,12 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { msg } from '../../base/message.ts';
 import { asFoundDigest } from '../../find/as-found.ts';
 import type { FindElements } from '../../find/fields.ts';
-import { differingElements, type HarvestedElements, type HarvestedFile, type HarvestedFind } from '../../find/harvested-find.ts';
+import { differingElements, type HarvestedElements, type HarvestedFind } from '../../find/harvested-find.ts';
 import { NEW_PERSON } from '../../find/resolve-reference.ts';
 import { entriesInState, heldEntries, importOfRecord, schedule, selectEntries } from '../../outbox/entries.ts';
-import type { Entry, EntryId, ImportEntry, NumberEntry, PhotoEntry } from '../../outbox/entry.ts';
+import type { Entry, EntryId, ImportEntry, NumberEntry } from '../../outbox/entry.ts';
 import { type AttemptedElsewhere, type GateFacts, mayLeave } from '../../outbox/gate.ts';
-import { headerOf, type Outbox } from '../../outbox/open-outbox.ts';
+import { headerOf, type Outbox, updateHeader } from '../../outbox/open-outbox.ts';
 import { assertJournal } from '../../outbox/record-events.ts';
 import { findById } from '../../outbox/stored-finds.ts';
 import { type HarvestedFinds, harvestFinds } from '../harvest/harvest-finds.ts';
@@ -17,13 +18,8 @@ import { couldBeMade, makingOf } from '../reconcile/judge-import.ts';
 import { currentRecord, numbersFromHere } from '../reconcile/judge-number.ts';
 import { rejectedCandidates } from '../reconcile/resolve-entries.ts';
 import type { Window } from '../reconcile/verdict.ts';
-import {
-  type IsUnexplained,
-  recordLooks,
-  rememberUnexplained,
-  unexplainedFiles,
-  unexplainedSoFar,
-} from './unexplained-records.ts';
+import { equalFiles, unexplainedFiles } from './unexplained-files.ts';
+import { type IsUnexplained, recordLooks, rememberUnexplained, unexplainedSoFar } from './unexplained-records.ts';
 
 export type GateContext = {
   readonly outbox: Outbox;
@@ -54,6 +50,7 @@ export async function holdQuestionable(context: GateContext): Promise<Entry[]> {
   const { outbox, look, stop } = context;
   const waiting = queuedPlaces(outbox);
   if (waiting.length === 0) return [];
+  if (look === undefined) holdUnlooked(outbox);
   const fromMs = look === undefined ? 0 : beginOfLook(context, look, waiting);
   const harvest = look === undefined ? undefined : await harvestFinds(look, fromMs);
   const sights = await gatherSights(context, harvest);
@@ -78,6 +75,22 @@ export async function holdQuestionable(context: GateContext): Promise<Entry[]> {
     outbox.change(() => recordLooks(outbox, projects, held, { beganMs, endedMs: harvest.beganMs }));
   }
   return held;
+}
+
+/**
+ * An outbox that was adopted may have sent from the other place what is queued here. Where that cannot be looked for, a person is asked;
+ * the questions stay until they are answered, or until a look answers them.
+ */
+function holdUnlooked(outbox: Outbox): void {
+  if (!headerOf(outbox).mustLook) return;
+  const question = msg`the outbox was pushed from another place or with another journal, and the service cannot be looked at: it may have been sent then`;
+  const isAsked = ({ kind, identCely, held }: Entry): boolean =>
+    held === null && (kind === 'import' || (kind === 'photo' && identCely !== null));
+  outbox.change(() => {
+    for (const { id } of selectEntries(outbox, `state = 'queued'`, {}).filter(isAsked))
+      schedule(outbox, id, { held: { basis: 'not-looked', candidates: [], question } });
+    updateHeader(outbox, { mustLook: false });
+  });
 }
 
 async function inSlices<T>(items: readonly T[], stop: AbortSignal, work: (slice: readonly T[]) => void): Promise<void> {
@@ -137,7 +150,7 @@ function projectOfRecord(identCely: string): string {
  * unsent entry was queued. Never later than a day before the server's now, since the wall clock may be wrong.
  */
 function beginOfLook({ outbox, lookBackMs, serverNowMs }: GateContext, look: LookContext, waiting: readonly Place[]): number {
-  const { mustLook } = headerOf(outbox);
+  const mustLook = headerOf(outbox).mustLook || heldEntries(outbox).some(({ held }) => held?.basis === 'not-looked');
   const lastLook = outbox.sql('select server_at from project_looks where project = ?').pluck();
   const begins = [...groupBy(waiting, ({ project }) => project)].map(([project, places]) => {
     const last = mustLook ? undefined : lastLook.get(project);
@@ -304,32 +317,6 @@ const MAY_DIFFER: readonly string[] = ['evidencni_cislo', 'predano', 'predano_or
 
 function readsTheSame(sent: HarvestedElements, find: HarvestedFind): boolean {
   return differingElements(sent, find).every((name) => MAY_DIFFER.includes(name));
-}
-
-/** Files of a record that no photograph from here explains and that equal a queued one by digest, or by the name that it was sent under. */
-function equalFiles(
-  outbox: Outbox,
-  queued: readonly Entry[],
-  shown: ReadonlyMap<string, HarvestedFind>,
-): Map<string, readonly string[]> {
-  const photographs = queued.filter((entry) => entry.kind === 'photo');
-  const free = new Map(
-    [...new Set(photographs.map(({ identCely }) => identCely ?? ''))].map((identCely) => {
-      const find = shown.get(identCely);
-      return [identCely, find === undefined ? [] : unexplainedFiles(outbox, find)] as const;
-    }),
-  );
-  return new Map(
-    photographs.map((entry) => {
-      const files = free.get(entry.identCely ?? '') ?? [];
-      return [entry.uuid, files.filter((file) => isFileOf(entry, file)).map(({ name }) => name)];
-    }),
-  );
-}
-
-function isFileOf({ photograph }: PhotoEntry, file: HarvestedFile): boolean {
-  const digests = [photograph.sha512, photograph.originalSha512].flatMap((digest) => digest?.toString('hex') ?? []);
-  return digests.includes(file.sha512Hex) || file.history.some(({ note }) => note === photograph.name);
 }
 
 /** By project: records that are listed, not shown, and that no event explains. */

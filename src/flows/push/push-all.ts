@@ -1,4 +1,4 @@
-import { AuthError, ConfigError, DatabaseError, PasError, UnavailableError } from '../../base/errors.ts';
+import { AuthError, ConfigError, DatabaseError, PasError, UnavailableError, UsageError } from '../../base/errors.ts';
 import { cmd, msg } from '../../base/message.ts';
 import type { OaiClient } from '../../oai/client.ts';
 import { assertSound } from '../../outbox/backup-copy.ts';
@@ -12,7 +12,7 @@ import { countQueued } from '../../outbox/overview.ts';
 import { type PushLockOptions, withPushLock } from '../../outbox/push-lock.ts';
 import type { Account } from '../../pas-api/account.ts';
 import { readRecordIdent } from '../harvest/read-record-ident.ts';
-import { earlierOutboxes, isUnattempted, undecidedOutbox } from '../outbox/earlier-outboxes.ts';
+import { earlierOutboxes, isUnattempted, UndecidedOutboxError } from '../outbox/earlier-outboxes.ts';
 import { adopt, type Fence, foreignOutbox, passFence } from '../outbox/fence.ts';
 import { openKeptPhotograph } from '../queue/open-kept-photograph.ts';
 import type { LookContext } from '../reconcile/gather-evidence.ts';
@@ -184,11 +184,11 @@ function createPush(given: PushAllOptions): Push {
   return { round, reconcile: (result) => reconcileUncertain(given, result) };
 }
 
-/** @throws UsageError where this machine has sent for the account from another outbox, and a person has not said how the two stand */
+/** @throws UndecidedOutboxError where this machine has sent for the account from another outbox, and a person has not said how the two stand */
 function assertDecided(outbox: Outbox, { identCely }: Account): void {
   if (!isUnattempted(outbox)) return;
   const earlier = earlierOutboxes(outbox, identCely);
-  if (earlier.length > 0) throw undecidedOutbox(earlier);
+  if (earlier.length > 0) throw new UndecidedOutboxError(earlier);
 }
 
 /** Settles entries that an earlier push left uncertain first: their records are no equals of those still to be sent. */
@@ -203,6 +203,7 @@ async function gateContext(
 ): Promise<GateContext> {
   const { outbox, lookBackMs } = given;
   const why = reasonNotToLook(given);
+  if (why === 'skipped' && headerOf(outbox).mustLook) throw mustLook();
   const look = why === undefined ? await openLook(given, account) : undefined;
   const notChecked = why ?? (look === undefined ? 'not-signed-in' : undefined);
   if (notChecked !== undefined && countToSend(outbox, given) > 0) given.onNotChecked?.(notChecked);
@@ -247,10 +248,18 @@ function createGate(given: PushAllOptions, context: GateContext): Gate {
   };
 }
 
-function reasonNotToLook({ harvesting, mayLook }: PushAllOptions): NotChecked | undefined {
+function reasonNotToLook({ harvesting, mayLook, outbox }: PushAllOptions): NotChecked | undefined {
   if (!mayLook) return 'skipped';
   if (harvesting === undefined) return 'no-harvesting';
-  return harvesting.auth === 'none' ? 'anonymous' : undefined;
+  // For an outbox that was adopted, also the headers count that anybody is shown.
+  return harvesting.auth === 'none' && !headerOf(outbox).mustLook ? 'anonymous' : undefined;
+}
+
+function mustLook(): UsageError {
+  return new UsageError(
+    msg`This outbox was adopted from another place, so what is not sent yet is looked for at the service first. Nothing was sent.`,
+    { hint: msg`Push without --no-look: ${cmd`pas push`}` },
+  );
 }
 
 async function openLook(given: PushAllOptions, account: string): Promise<LookContext | undefined> {
@@ -273,7 +282,7 @@ async function passGate(given: PushAllOptions, gate: Gate): Promise<boolean> {
     held = await gate.hold();
   } catch (thrown) {
     if (given.stop.aborted) return true;
-    throw thrown instanceof PasError && !(thrown instanceof DatabaseError) ? lookFailed(thrown) : thrown;
+    throw thrown instanceof PasError && !(thrown instanceof DatabaseError) ? lookFailed(given, thrown) : thrown;
   }
   if (held.length === 0) return given.stop.aborted;
   if (given.onMatch === 'send') sendHeld(given.outbox, held);
@@ -286,10 +295,12 @@ function isMeant({ kinds, recordKeys }: Pick<PushAllOptions, 'kinds' | 'recordKe
   return kinds.includes(kind) && (recordKeys === undefined || recordKeys.includes(recordKey));
 }
 
-function lookFailed(thrown: PasError): UnavailableError {
+function lookFailed({ outbox }: PushAllOptions, thrown: PasError): UnavailableError {
   return new UnavailableError(msg`The service could not be looked at before sending: ${thrown.says}`, {
     cause: thrown,
-    hint: msg`Nothing was sent. Try again later, or send without looking: ${cmd`pas push --no-look`}`,
+    hint: headerOf(outbox).mustLook
+      ? msg`Nothing was sent. Try again later: the outbox was adopted from another place, and nothing of it is sent without a look.`
+      : msg`Nothing was sent. Try again later, or send without looking: ${cmd`pas push --no-look`}`,
   });
 }
 

@@ -1,12 +1,10 @@
 import { msg } from '../../base/message.ts';
-import type { HarvestedFile, HarvestedFind } from '../../find/harvested-find.ts';
-import { entriesOfRecord, projectOf } from '../../outbox/entries.ts';
-import type { Entry, PhotoEntry } from '../../outbox/entry.ts';
+import type { HarvestedFind } from '../../find/harvested-find.ts';
+import { projectOf } from '../../outbox/entries.ts';
+import type { Entry } from '../../outbox/entry.ts';
 import { parseStored } from '../../outbox/events.ts';
 import { type Outbox, updateHeader } from '../../outbox/open-outbox.ts';
 import type { ListedFind } from '../harvest/harvest-finds.ts';
-import { windowOf } from '../reconcile/attempt-window.ts';
-import { ownersOf, type SettledPhoto } from '../reconcile/judge-photograph.ts';
 
 /** Records as looks have shown them, and identifiers of those that were listed and not shown. */
 type Unexplained = { readonly records: readonly HarvestedFind[]; readonly hidden: readonly string[] };
@@ -47,20 +45,6 @@ export function unexplainedSoFar({ path, sql }: Outbox): Unexplained {
     ),
     hidden: rows.flatMap(({ identCely, record }) => (record === null ? [identCely] : [])),
   };
-}
-
-/** Each photograph that was sent explains one file: cameras give one name to many photographs. */
-export function unexplainedFiles(outbox: Outbox, { identCely, files }: HarvestedFind): HarvestedFile[] {
-  const sent = entriesOfRecord(outbox, identCely).flatMap((entry) =>
-    entry.kind === 'photo' && entry.attempts > 0 ? [settledPhotograph(outbox, entry)] : [],
-  );
-  const owners = ownersOf(files, sent);
-  return files.filter((file) => !owners.has(file));
-}
-
-function settledPhotograph(outbox: Outbox, entry: PhotoEntry): SettledPhoto {
-  const { name, sha512 } = entry.photograph;
-  return { fileName: name, sha512Hex: sha512.toString('hex'), window: windowOf(outbox, entry) };
 }
 
 /** As long as an entry is held, the next look at its project begins where this one began: it must see again what holds it. */

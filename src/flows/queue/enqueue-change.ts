@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
-import { cmd, msg } from '../../base/message.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
 import { findNumberProblem } from '../../find/value-rules.ts';
+import { knownAccount } from '../../outbox/bound-account.ts';
 import {
   addNumber,
   addPhoto,
@@ -19,24 +20,25 @@ import { lastNumber } from '../../outbox/numbers.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { pulledRecord } from '../../outbox/pulled.ts';
 import { decisionAbout, recordEvents } from '../../outbox/record-events.ts';
-import { findById, findByIdentCely, findByLocalId } from '../../outbox/stored-finds.ts';
+import { findById } from '../../outbox/stored-finds.ts';
 import { isGoneAtService } from '../finds/pulled-since.ts';
+import { asIdent, createFindLookup } from './find-lookup.ts';
 import type { Kept, PhotographKeeping } from './kept-photographs.ts';
 import { knownNumber } from './known-number.ts';
-
-/** Form of the service's find identifiers; the contract leaves it open, so this only tells a typing error from a record. */
-const LOOKS_LIKE_IDENT = /^(X-)?[A-Z]-[A-Za-z0-9-]+-N\d+$/;
 
 /**
  * The record that FIND names: a local id, or the service's identifier (also of a record that is not kept here).
  * @throws UsageError when it is neither
  */
 export function targetOf(outbox: Outbox, find: string): Target {
-  const stored = findByLocalId(outbox, find) ?? findByIdentCely(outbox, find);
-  if (stored !== undefined) {
-    return { findId: stored.id, identCely: importOfFind(outbox, stored.id)?.identCely ?? null };
+  const stored = createFindLookup(outbox)(find);
+  if (stored !== undefined && 'alike' in stored) {
+    const alike = stored.alike.join(', ');
+    throw new UsageError(msg`${find} may be any of ${alike}.`, { hint: msg`Write the one that is meant, letter for letter.` });
   }
-  if (looksLikeIdent(find)) return { findId: null, identCely: find };
+  if (stored !== undefined) return { findId: stored.id, identCely: importOfFind(outbox, stored.id)?.identCely ?? null };
+  const identCely = asIdent(find);
+  if (identCely !== undefined) return { findId: null, identCely };
   throw new UsageError(msg`There is no find ${find}.`, {
     hint: msg`FIND is a local id (\`${cmd`pas list`}\` shows them) or the identifier given by the service.`,
   });
@@ -44,18 +46,34 @@ export function targetOf(outbox: Outbox, find: string): Target {
 
 /**
  * The record that FIND names, to queue something for.
- * @throws UsageError where it is none, its find was removed, or the last pull met it as deleted
+ * @throws UsageError where it is none, its find was removed, or the service has no such record any more
  */
 export function targetForChange(outbox: Outbox, find: string): Target {
   const target = targetOf(outbox, find);
   if (target.findId !== null && findById(outbox, target.findId)?.isHidden === true) throw removedFind(find);
-  const { identCely } = target;
-  if (identCely !== null && pulledRecord(outbox, identCely)?.standing === 'deleted') {
-    throw new UsageError(msg`${find} was deleted at the service (${identCely}), as the last pull shows.`, {
-      hint: msg`Look at it with ${cmd`pas show ${find}`}. If it is there again: ${cmd`pas pull`}`,
-    });
-  }
+  const gone = goneText(outbox, target);
+  if (gone !== undefined) throw new UsageError(gone, { hint: GONE_HINT });
   return target;
+}
+
+export const GONE_HINT = msg`What was not sent for it was left as it is. To look again: ${cmd`pas pull`}`;
+
+/** Says that the last pull did not find a record any more; undefined where it may be there. */
+export function goneText(outbox: Outbox, { identCely }: Target): Message | undefined {
+  const standing = identCely === null ? undefined : pulledRecord(outbox, identCely)?.standing;
+  if (standing !== 'deleted' && standing !== 'missing') return undefined;
+  const ident = identCely ?? '';
+  return standing === 'deleted'
+    ? msg`The record ${ident} was deleted at the service, so nothing can be added to it.`
+    : msg`The service does not list the record ${ident} any more, so nothing can be added to it.`;
+}
+
+/** @throws UsageError where the service would refuse each number of the account (contract, "Authentication", 4) */
+export function assertMayNumber(outbox: Outbox): void {
+  if (knownAccount(outbox)?.role !== 'researcher') return;
+  throw new UsageError(msg`The account is a researcher's, which may not set registration numbers: the service refuses them.`, {
+    hint: msg`Nothing was queued. If the account has another role now: ${cmd`pas whoami`}`,
+  });
 }
 
 /** A find that was removed after something had been sent for it. */
@@ -63,30 +81,27 @@ function removedFind(find: string): UsageError {
   return new UsageError(msg`${find} was removed.`, { hint: msg`Take it back first: ${cmd`pas resolve ${find} --resend`}` });
 }
 
-export function looksLikeIdent(text: string): boolean {
-  return LOOKS_LIKE_IDENT.test(text);
-}
-
 export type NumberChange = 'queued' | 'replaced' | 'kept';
-
-/** What queueing this number would come to. */
-export function numberChange(outbox: Outbox, target: Target, value: string): NumberChange {
-  return planNumber(outbox, target, value).change;
-}
 
 type NumberPlan = {
   readonly change: NumberChange;
+  /** Another number that the record has, or may have got; it would be gone. */
+  readonly replaces: string | undefined;
   readonly target: Target;
   /** Has its value replaced. */
   readonly last: NumberEntry | undefined;
   readonly expects: string | null;
 };
 
-function planNumber(outbox: Outbox, target: Target, value: string): NumberPlan {
+/** What queueing this number would come to. */
+export function planNumber(outbox: Outbox, target: Target, value: string): NumberPlan {
   const now = asItIsNow(outbox, target);
   const last = lastNumber(outbox, now, ['dropped']);
   const expects = knownNumber(outbox, now);
-  return { change: changeOf(last, value, expects), target: now, last, expects };
+  const change = changeOf(last, value, expects);
+  const current = last?.state === 'sending' || last?.state === 'uncertain' ? last.value : expects;
+  const isReplaced = change !== 'kept' && current !== null && current !== '' && current !== value;
+  return { change, replaces: isReplaced ? current : undefined, target: now, last, expects };
 }
 
 /** An accepted number counts no more than what is known of the record: a curator may have changed it since. */
@@ -109,6 +124,7 @@ function changeOf(last: NumberEntry | undefined, value: string, known: string | 
  * @throws UsageError when the service would refuse the value (contract, "PATCH …/evidencni-cislo")
  */
 export function enqueueNumber(outbox: Outbox, target: Target, rawValue: string): NumberChange {
+  assertMayNumber(outbox);
   const value = rawValue.trim();
   if (value === '')
     throw new UsageError(msg`The registration number is empty.`, { hint: msg`A number cannot be removed, only changed.` });

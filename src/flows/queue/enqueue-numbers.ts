@@ -1,17 +1,24 @@
 import { errorIssue, type Issue, warningIssue } from '../../base/issue.ts';
-import { cmd, msg } from '../../base/message.ts';
+import { cmd, joined, msg } from '../../base/message.ts';
 import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import { type NumberRow, readNumbers } from '../../columns/read-numbers.ts';
-import { isDropped, recordKey, type Target } from '../../outbox/entries.ts';
+import { importOfFind, isDropped, recordKey, type Target } from '../../outbox/entries.ts';
 import { effectiveNumbers } from '../../outbox/numbers.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { allFinds, findByIdentCely, findByLocalId } from '../../outbox/stored-finds.ts';
+import { allFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import type { Table } from '../../tables/table.ts';
-import { enqueueNumber, looksLikeIdent, type NumberChange, numberChange, targetOf } from './enqueue-change.ts';
+import { assertMayNumber, enqueueNumber, GONE_HINT, goneText, type NumberChange, planNumber } from './enqueue-change.ts';
+import { asIdent, createFindLookup, type NamedFind } from './find-lookup.ts';
 import { numberOfFind } from './known-number.ts';
 
-type TableNumber = { readonly find: string; readonly value: string; readonly change: Exclude<NumberChange, 'kept'> | 'current' };
+export type TableNumber = {
+  readonly find: string;
+  readonly value: string;
+  readonly change: Exclude<NumberChange, 'kept'> | 'current';
+  /** The number that the record has, and that this one takes the place of. */
+  readonly replaces: string | null;
+};
 
 type NumbersReport = {
   /** In the order of the table: one for each find. */
@@ -21,37 +28,55 @@ type NumbersReport = {
 
 type Meant = { readonly row: NumberRow; readonly find: string; readonly target: Target };
 
+/** The numbers of a table, as they would be queued now. */
+type NumbersPlan = NumbersReport & { readonly rows: readonly (Meant & { readonly planned: TableNumber })[] };
+
 /** Numbers queued in one transaction: few enough that a push beside it waits for less than a quarter of a second. */
 const BATCH = 100;
 
 /**
- * Queues the numbers of a table. What a find has already is left alone, so that the same table may be imported again, also after a run
- * that was stopped. A find that is given two numbers gets neither; a number that two finds get is only warned of.
+ * Says what the numbers of a table come to. What a find has already is left alone, so that the same table may be imported again, also
+ * after a run that was stopped. A find that is given two numbers gets neither; a number that two finds get is only warned of.
+ * @throws UsageError where the account may not set numbers
  */
-export function enqueueNumbers(
-  outbox: Outbox,
-  table: Table,
-  { dryRun, map }: { readonly dryRun: boolean; readonly map?: ColumnMap | undefined },
-): NumbersReport {
+export function planNumbers(outbox: Outbox, table: Table, map?: ColumnMap): NumbersPlan {
+  assertMayNumber(outbox);
   const { rows, issues: unreadable } = readNumbers(map === undefined ? table : withColumnMap(table, map));
   const issues: Issue[] = [...unreadable];
+  const lookUp = createFindLookup(outbox);
   const meant = rows.flatMap((row): Meant[] => {
-    const found = findOf(outbox, row);
+    const found = findOf(outbox, lookUp, row);
     if ('rule' in found) issues.push(found.with(row.place));
     return 'rule' in found ? [] : [{ row, ...found }];
   });
   const single = withoutContradictions(meant, issues);
   warnOfTwice(outbox, single, issues);
-  const queue = ({ row: { value }, find, target }: Meant): TableNumber => {
-    const change = dryRun ? numberChange(outbox, target, value) : enqueueNumber(outbox, target, value);
-    return { find, value, change: change === 'kept' ? 'current' : change };
+  const planned = single.map((each) => {
+    const { find, target, row } = each;
+    const { change, replaces = null } = planNumber(outbox, target, row.value);
+    return { ...each, planned: { find, value: row.value, change: change === 'kept' ? ('current' as const) : change, replaces } };
+  });
+  return { rows: planned, numbers: planned.map((each) => each.planned), issues };
+}
+
+/** Queues planned numbers. @param mayReplace false: those that would replace the number of a record are left out, and named */
+export function queueNumbers(outbox: Outbox, { rows, issues: known }: NumbersPlan, mayReplace: boolean): NumbersReport {
+  const issues: Issue[] = [...known];
+  const wanted = rows.filter(({ row, find, planned: { replaces } }) => {
+    if (mayReplace || replaces === null) return true;
+    const message = msg`${find} has the number ${replaces}, and the row says ${row.value}. It was left as it is.`;
+    issues.push(errorIssue('number-replaces', message, { ...row.place, find, element: 'evidencni_cislo' }));
+    return false;
+  });
+  const queue = ({ target, planned }: (typeof wanted)[number]): TableNumber => {
+    const change = enqueueNumber(outbox, target, planned.value);
+    return { ...planned, change: change === 'kept' ? 'current' : change };
   };
-  if (dryRun) return { numbers: single.map(queue), issues };
   const numbers: TableNumber[] = [];
-  for (let at = 0; at < single.length; at += BATCH) {
+  for (let at = 0; at < wanted.length; at += BATCH) {
     const beganMs = outbox.clock.monotonicMs();
-    numbers.push(...outbox.change(() => single.slice(at, at + BATCH).map(queue)));
-    if (at + BATCH < single.length) letOthersWrite(outbox, beganMs);
+    numbers.push(...outbox.change(() => wanted.slice(at, at + BATCH).map(queue)));
+    if (at + BATCH < wanted.length) letOthersWrite(outbox, beganMs);
   }
   return { numbers, issues };
 }
@@ -63,26 +88,54 @@ function letOthersWrite({ clock }: Outbox, beganMs: number): void {
 
 const MAX_PAUSE_MS = 50;
 
-function findOf(outbox: Outbox, { localId, identCely }: NumberRow): Omit<Meant, 'row'> | Issue {
-  const byKey = localId === '' ? undefined : findByLocalId(outbox, localId);
-  const byIdent = identCely === '' ? undefined : findByIdentCely(outbox, identCely);
-  if (localId !== '' && byKey === undefined) {
-    return errorIssue('number-find', msg`There is no find ${localId}. \`${cmd`pas list`}\` shows the finds.`, { find: localId });
+/** The find of a row. Either column may hold a local id or an identifier, in any letter case. */
+function findOf(
+  outbox: Outbox,
+  lookUp: (name: string) => NamedFind,
+  { localId, identCely }: NumberRow,
+): Omit<Meant, 'row'> | Issue {
+  const names = [localId, identCely].filter((name) => name !== '');
+  const found: (StoredFind | string)[] = [];
+  for (const name of names) {
+    const named = lookUp(name);
+    if (named !== undefined && 'alike' in named) {
+      const alike = named.alike.join(', ');
+      return errorIssue('number-find', msg`${name} may be any of ${alike}. Write the one that is meant, letter for letter.`);
+    }
+    const ident = named === undefined ? asIdent(name) : undefined;
+    if (named === undefined && ident === undefined) return unknownFind(name, name === localId);
+    found.push(named ?? ident ?? '');
   }
-  if (byKey !== undefined && identCely !== '' && byIdent?.id !== byKey.id) {
+  const [first = '', second = first] = found;
+  if (keyOf(first) !== keyOf(second)) {
     const message = msg`${localId} and ${identCely} are not the same find. Correct one, or leave it empty.`;
     return errorIssue('number-find', message, { find: localId });
   }
-  const stored = byKey ?? byIdent;
-  if (stored === undefined && !looksLikeIdent(identCely)) {
-    return errorIssue('number-find', msg`${identCely} is no find here, and no identifier of one at the service.`);
+  if (typeof first !== 'string') return storedMeant(outbox, first);
+  return thereMeant(outbox, first, { findId: null, identCely: first });
+}
+
+function keyOf(found: StoredFind | string): string {
+  return typeof found === 'string' ? found : String(found.id);
+}
+
+function unknownFind(name: string, isLocalId: boolean): Issue {
+  return isLocalId
+    ? errorIssue('number-find', msg`There is no find ${name}. \`${cmd`pas list`}\` shows the finds.`, { find: name })
+    : errorIssue('number-find', msg`${name} is no find here, and no identifier of one at the service.`);
+}
+
+function storedMeant(outbox: Outbox, { id, localId: find, isHidden }: StoredFind): Omit<Meant, 'row'> | Issue {
+  if (isHidden || isDropped(outbox, id)) {
+    const message = msg`${find} was given up, so its number would never be sent. To take it back: ${cmd`pas resolve ${find} --resend`}`;
+    return errorIssue('number-given-up', message, { find });
   }
-  if (stored !== undefined && (stored.isHidden || isDropped(outbox, stored.id))) {
-    const word = stored.localId;
-    const message = msg`${stored.localId} was given up, so its number would never be sent. To take it back: ${cmd`pas resolve ${word} --resend`}`;
-    return errorIssue('number-given-up', message, { find: stored.localId });
-  }
-  return { find: stored?.localId ?? identCely, target: targetOf(outbox, stored?.localId ?? identCely) };
+  return thereMeant(outbox, find, { findId: id, identCely: importOfFind(outbox, id)?.identCely ?? null });
+}
+
+function thereMeant(outbox: Outbox, find: string, target: Target): Omit<Meant, 'row'> | Issue {
+  const gone = goneText(outbox, target);
+  return gone === undefined ? { find, target } : errorIssue('number-gone', joined([gone, GONE_HINT], ' '), { find });
 }
 
 function withoutContradictions(meant: readonly Meant[], issues: Issue[]): Meant[] {

@@ -6,7 +6,7 @@ import { msg } from '../../base/message.ts';
 import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import { asFinds } from '../../columns/form-return.ts';
-import type { MappedRow } from '../../columns/map-row.ts';
+import type { MappedRow, RowContext } from '../../columns/map-row.ts';
 import { mapTable } from '../../columns/map-table.ts';
 import { readConstants, withConstants } from '../../columns/with-constants.ts';
 import type { Find } from '../../find/find.ts';
@@ -27,6 +27,7 @@ type ImportContext = Omit<EnqueueContext, 'validate'> & {
   /** Photographs are kept where they lie, not as copies. */
   readonly link?: boolean | undefined;
   readonly known: ValidationContext;
+  readonly issuedElsewhere?: RowContext['issuedElsewhere'];
   /** Where the names of photographs start from that did not come in the table's own archive. */
   readonly photoFolder: string;
   /** A photograph that a row names and that is not there leaves the row out. */
@@ -83,6 +84,7 @@ async function importRows(
     resolvePhoto: context.resolvePhoto ?? photoResolver(own.formExport?.attachments.folder ?? photoFolder),
     photosMayMiss: context.strict !== true,
     known: (localId) => knownFind(outbox, localId),
+    ...(context.issuedElsewhere === undefined ? {} : { issuedElsewhere: context.issuedElsewhere }),
   });
   const [found, texts] = [new FoundIssues(), new RowTexts(own)];
   const onIssue = (issue: Issue): void => {

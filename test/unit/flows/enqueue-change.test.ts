@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { enqueueNumber, enqueuePhoto, targetForChange, targetOf } from '../../../src/flows/queue/enqueue-change.ts';
-import { enqueueNumbers } from '../../../src/flows/queue/enqueue-numbers.ts';
+import { planNumbers, queueNumbers } from '../../../src/flows/queue/enqueue-numbers.ts';
 import { knownNumber } from '../../../src/flows/queue/known-number.ts';
 import { planRemoval, removeFinds } from '../../../src/flows/queue/remove-finds.ts';
 import { type ClaimableQuery, nextClaimable } from '../../../src/outbox/claims.ts';
@@ -102,6 +102,26 @@ describe('a photograph', () => {
     expect(enqueuePhoto(outbox, RECORD, other, () => false)).toMatchObject({ change: 'queued', sameFile: 'sent' });
   });
 
+  test('that was sent is queued again where a pull shows the record without it since', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const sent = enqueuePhoto(outbox, RECORD, PHOTOGRAPH).entryId;
+    acceptEntry(outbox, sent, IDENT);
+    const show = (files: readonly object[]): void =>
+      rememberStanding(outbox, {
+        ...{ identCely: IDENT, standing: 'shown', datestampMs: clock.now() },
+        shown: { stav: 1, record: { elements: {}, files } },
+      });
+    await clock.advance(60_000);
+    const file = { name: 'F01.jpg', mediaType: 'image/jpeg', sha512Hex: PHOTOGRAPH.sha512.toString('hex'), history: [] };
+    show([file]);
+    expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH)).toMatchObject({ change: 'kept', entryId: sent });
+    show([]);
+    const { change, entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH);
+    expect([change, entryId === sent]).toEqual(['queued', false]);
+    expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH)).toMatchObject({ change: 'kept', entryId });
+  });
+
   test('is looked for among thousands of the same find by indexes alone', () => {
     using outbox = tempOutbox();
     const plans: string[] = [];
@@ -133,10 +153,10 @@ describe('a number that is set', () => {
     acceptEntry(outbox, queueImport(outbox, 'K-1').entryId, IDENT);
     expect(enqueueNumber(outbox, targetOf(outbox, 'K-1'), 'A 1')).toBe('queued');
     sendNext(outbox);
-    expect(enqueueNumbers(outbox, table, { dryRun: true }).numbers).toMatchObject([{ change: 'current' }]);
+    expect(planNumbers(outbox, table).numbers).toMatchObject([{ change: 'current' }]);
     expect(enqueueNumber(outbox, RECORD, 'A 2')).toBe('queued');
     sendNext(outbox);
-    expect(enqueueNumbers(outbox, table, { dryRun: false }).numbers).toMatchObject([{ change: 'queued' }]);
+    expect(queueNumbers(outbox, planNumbers(outbox, table), true).numbers).toMatchObject([{ change: 'queued' }]);
     expect(nextOf(outbox)).toMatchObject({ kind: 'number', value: 'A 1', expects: 'A 2' });
   });
 
@@ -200,11 +220,11 @@ test('the numbers of a large table are queued in small transactions, and once ho
   };
   const rows = Array.from({ length: 450 }, (_, index) => `C-202400101-N${String(index + 1).padStart(5, '0')};A ${index}`);
   const table = parseTable('numbers.csv', Buffer.from(['ident_cely;evidencni_cislo', ...rows].join('\n')));
-  expect(enqueueNumbers(counting, table, { dryRun: false }).numbers.filter(({ change }) => change === 'queued')).toHaveLength(
-    450,
-  );
+  expect(
+    queueNumbers(counting, planNumbers(counting, table), true).numbers.filter(({ change }) => change === 'queued'),
+  ).toHaveLength(450);
   expect(most).toBeLessThanOrEqual(101);
-  const again = enqueueNumbers(outbox, table, { dryRun: false }).numbers;
+  const again = queueNumbers(outbox, planNumbers(outbox, table), true).numbers;
   expect(again.every(({ change }) => change === 'current')).toBe(true);
 });
 

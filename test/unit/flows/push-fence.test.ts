@@ -1,13 +1,13 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { UsageError } from '../../../src/base/errors.ts';
+import { UnavailableError, UsageError } from '../../../src/base/errors.ts';
 import { keepSeparate } from '../../../src/flows/outbox/earlier-outboxes.ts';
 import { adopt } from '../../../src/flows/outbox/fence.ts';
 import { resolveEntries } from '../../../src/flows/reconcile/resolve-entries.ts';
 import { allEntries } from '../../../src/outbox/entries.ts';
 import { headerOf, type Outbox } from '../../../src/outbox/open-outbox.ts';
-import { aComputer, findService, innerOf, PROJECT, queueFind } from '../../support/find-service.ts';
+import { aComputer, findService, innerOf, PROJECT, queueFind, queuePhotograph } from '../../support/find-service.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 const states = (outbox: Outbox): string[] =>
@@ -60,6 +60,44 @@ describe('an outbox that is pushed with another journal', () => {
     queueFind(copy, 'K-3');
     expect(await service.push(copy)).toMatchObject({ accepted: 1 });
     expect(headerOf(copy).mustLook).toBe(false);
+  });
+
+  test('is not sent without the look that its adoption demands, whatever a person says of the look', async () => {
+    using given = await copied();
+    const { copy, office, service } = given;
+    await service.push(office.open());
+    adopt(copy, '');
+    const refused = service.push(copy, { mayLook: false });
+    await expect(refused).rejects.toBeInstanceOf(UsageError);
+    await expect(refused).rejects.toMatchObject({ hint: expect.stringMatching(/without --no-look: pas push$/) });
+    service.habits.beforeHarvest = async () => {
+      throw new UnavailableError('closed for the night');
+    };
+    await expect(service.push(copy)).rejects.toMatchObject({ hint: expect.not.stringContaining('--no-look') });
+    expect([service.writes, states(copy)]).toEqual([
+      ['K-1', 'K-2'],
+      ['accepted', 'queued'],
+    ]);
+  });
+
+  test('is held where it cannot be looked for, until a person answers or a look does; what is queued later is not', async () => {
+    using given = await copied();
+    const { copy, office, service } = given;
+    await service.push(office.open());
+    const { findId } = queueFind(copy, 'K-3');
+    queuePhotograph(copy, { findId, identCely: null }, 'a.jpg', 'picture');
+    adopt(copy, '');
+    const blind = { harvesting: undefined };
+    expect(await service.push(copy, blind)).toMatchObject({ accepted: 0 });
+    const held = 'held: not-looked';
+    expect(states(copy)).toEqual(['accepted', held, held, 'queued']);
+    queueFind(copy, 'K-4');
+    expect(await service.push(copy, blind)).toMatchObject({ accepted: 1 });
+    resolveEntries(copy, 'K-3', { kind: 'resend' }, undefined, (work) => work(true));
+    expect(await service.push(copy, blind)).toMatchObject({ accepted: 2 });
+    await given.clock.advance(40 * 86_400_000);
+    await service.push(copy);
+    expect(states(copy)).toEqual(['accepted', 'held: equal-record', 'accepted', 'accepted', 'accepted']);
   });
 
   test('is adopted with the push where a person says so', async () => {

@@ -1,0 +1,51 @@
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { findByIdentCely, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
+
+/** What a name means: a find, none, or several that differ in letter case alone. */
+export type NamedFind = StoredFind | undefined | { readonly alike: readonly string[] };
+
+/**
+ * Looks finds up by their local ids and identifiers as they stand, else in any letter case. What finds there are is read once.
+ */
+export function createFindLookup(outbox: Outbox): (name: string) => NamedFind {
+  let folded: ReadonlyMap<string, ReadonlySet<string>> | undefined;
+  return (name) => {
+    const exact = findByLocalId(outbox, name) ?? findByIdentCely(outbox, name);
+    if (exact !== undefined) return exact;
+    folded ??= foldedNames(outbox);
+    const [localId, ...others] = folded.get(foldCase(name)) ?? [];
+    if (others.length > 0) return { alike: [localId ?? '', ...others] };
+    return localId === undefined ? undefined : findByLocalId(outbox, localId);
+  };
+}
+
+/** The local ids of the finds that a folded name stands for. */
+function foldedNames({ sql }: Outbox): Map<string, Set<string>> {
+  const rows = sql(
+    `select local_id as name, local_id as localId from finds
+     union all select entries.ident_cely, finds.local_id from entries join finds on finds.id = entries.find_id
+       where entries.kind = 'import' and entries.state = 'accepted'`,
+  ).all() as { name: string; localId: string }[];
+  const names = new Map<string, Set<string>>();
+  for (const { name, localId } of rows) {
+    const key = foldCase(name);
+    names.set(key, (names.get(key) ?? new Set()).add(localId));
+  }
+  return names;
+}
+
+function foldCase(name: string): string {
+  return name.normalize('NFC').toLowerCase();
+}
+
+/** Form of the service's find identifiers; the contract leaves it open, so this only tells a typing error from a record. */
+const LOOKS_LIKE_IDENT = /^(X-)?[A-Z]-[A-Za-z0-9-]+-N\d+$/;
+
+export function looksLikeIdent(text: string): boolean {
+  return LOOKS_LIKE_IDENT.test(text);
+}
+
+/** The identifier that a text is in any letter case; undefined where it is none. */
+export function asIdent(text: string): string | undefined {
+  return [text, text.toUpperCase()].find(looksLikeIdent);
+}

@@ -1,0 +1,149 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { tinyPng, writeSeason } from '../support/a-season.ts';
+import { tokenOf } from '../support/contract-requests.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { expectDone, type Home, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
+
+hostRuns();
+
+const mock = useMock('--min-interval', '0');
+let home: Home;
+let idents: readonly string[];
+
+beforeEach(async () => {
+  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  await expectDone(home.pas('import', writeSeason(home, 3)));
+  await expectDone(home.pas('number', 'set', 'K-1', 'A 1'));
+  await expectDone(home.pas('push'));
+  idents = (await home.json<{ ident_cely: string }[]>('list')).map(({ ident_cely }) => ident_cely);
+});
+
+/** Takes the command that is advised, as a shell takes it apart. */
+function advised({ stderr }: Run): string[] {
+  const [, command = ''] = /: pas (number .*)$/m.exec(stderr) ?? [];
+  return [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+}
+
+const table = (rows: string): string => home.file('numbers.csv', `local_id;evidencni_cislo\n${rows}\n`);
+
+type Imported = {
+  readonly queued: number;
+  readonly replaced: number;
+  readonly unchanged: number;
+  readonly numbers: readonly { readonly find: string; readonly replaces: string | null }[];
+  readonly issues: readonly { readonly rule: string; readonly message: string }[];
+};
+
+describe('a number that the service has', () => {
+  test('is replaced by the advised command alone, and the old one is said with the new one', async () => {
+    const refused = await home.pas('number', 'set', 'K-1', 'B 2');
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/K-1 has the number A 1, which B 2 would replace/)]);
+    expect(await home.json('status')).toMatchObject({ entries: { number: { queued: 0 } } });
+    const replaced = await expectDone(home.pas(...advised(refused)));
+    expect(replaced.stderr).toContain('K-1: A 1 → B 2');
+    await expectDone(home.pas('push'));
+    const sent = (await mock.service.journal()).filter(({ method }) => method === 'PATCH');
+    expect(sent).toHaveLength(2);
+  });
+
+  test('needs no flag where it stays, or where there was none', async () => {
+    expect(await home.json('number', 'set', 'K-1', 'A 1')).toMatchObject({ change: 'kept', replaces: null });
+    expect(await home.json('number', 'set', 'K-2', 'A 2')).toMatchObject({ change: 'queued', replaces: null });
+    expect(await home.json('number', 'set', 'K-2', 'A 3')).toMatchObject({ change: 'replaced', replaces: null });
+  });
+
+  test('is left by a table without --replace, which takes the other rows and names the command', async () => {
+    const file = table('K-1;B 1\nK-2;B 2');
+    const run = await home.pas('number', 'import', file);
+    expect([run.code, run.stderr, run.stdout]).toEqual([
+      3,
+      expect.stringContaining('pas number import --replace'),
+      expect.stringMatching(/K-1 has the number A 1, and the row says B 1[\s\S]*1 queued, 0 replaced/),
+    ]);
+    const again = await expectDone(home.pas(...advised(run)));
+    expect([again.stderr, again.stdout]).toEqual([
+      expect.stringContaining('K-1: A 1 → B 1'),
+      expect.stringContaining('0 queued, 1 replaced, 1 as they are already'),
+    ]);
+  });
+
+  test('is shown by a dry run, which changes nothing', async () => {
+    const looked = await home.json<Imported>('number', 'import', table('K-1;B 1'), '--dry-run');
+    expect(looked).toMatchObject({ replaced: 1, numbers: [{ find: 'K-1', replaces: 'A 1' }], issues: [] });
+    expect(await home.json('status')).toMatchObject({ entries: { number: { queued: 0 } } });
+  });
+
+  test('as the last pull shows it is asked about, too', async () => {
+    const { base_url } = mock.service;
+    const answer = await fetch(`${base_url}/api/pas/nalez/${idents[1]}/evidencni-cislo?evidencni_cislo=CURATOR`, {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${await tokenOf({ url: base_url }, 'archivist')}` },
+    });
+    expect(answer.status).toBe(200);
+    await expectDone(home.pas('pull'));
+    const refused = await home.pas('number', 'set', 'K-2', 'A 2');
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('CURATOR')]);
+  });
+});
+
+describe('a row of a table of numbers', () => {
+  test('names its find by local id or identifier, in any letter case', async () => {
+    const [, second = '', third = ''] = idents;
+    const file = table(`k-1;A 1\n${second};B 2\n${third.toLowerCase()};B 3\nc-202400102-n00009;B 9`);
+    const taken = await home.json<Imported>('number', 'import', file);
+    expect(taken.numbers.map(({ find }) => find)).toEqual(['K-1', 'K-2', 'K-3', 'C-202400102-N00009']);
+    expect(taken).toMatchObject({ queued: 3, unchanged: 1, issues: [] });
+    expect(await home.json('number', 'set', 'k-2', 'B 2')).toMatchObject({ change: 'kept' });
+  });
+
+  test('that may mean several finds is refused, and so is one command line', async () => {
+    const other = home.file('other.csv', 'local_id;projekt;hloubka\nk-1;C-202400101;5\n');
+    await home.pas('import', other);
+    const run = await home.pas('number', 'import', table('K-1;A 1\nk-1;A 7'), '--json');
+    expect(JSON.parse(run.stdout)).toMatchObject({ queued: 1, unchanged: 1 });
+    const third = home.file('third.csv', 'local_id;projekt;hloubka\nab-1;C-202400101;5\nAb-1;C-202400101;6\n');
+    await home.pas('import', third);
+    const refused = await home.pas('number', 'import', table('AB-1;A 8'));
+    expect([refused.code, refused.stdout + refused.stderr]).toEqual([
+      3,
+      expect.stringMatching(/AB-1 may be any of (ab-1, Ab-1|Ab-1, ab-1)/),
+    ]);
+    const set = await home.pas('number', 'set', 'AB-1', 'A 8');
+    expect([set.code, set.stderr]).toEqual([2, expect.stringMatching(/any of (ab-1, Ab-1|Ab-1, ab-1)/)]);
+  });
+});
+
+test('a researcher is told offline that the service takes no number of that account, and nothing is queued', async () => {
+  const own = await signedIn(mock.service, 'researcher', WITHOUT_PAUSES);
+  await expectDone(own.pas('import', writeSeason(own, 1)));
+  const file = own.file('numbers.csv', 'local_id;evidencni_cislo\nK-1;A 1\n');
+  for (const args of [
+    ['set', 'K-1', 'A 1'],
+    ['import', file],
+    ['import', file, '--dry-run'],
+  ]) {
+    const run = await own.pas('number', ...args);
+    expect([run.code, run.stderr]).toEqual([2, expect.stringMatching(/researcher.*may not set/)]);
+  }
+  expect(await own.json('status')).toMatchObject({ entries: { number: { queued: 0 } } });
+});
+
+test('nothing is queued for a record that a pull has shown to be deleted', async () => {
+  const [first = ''] = idents;
+  await mock.service.control('POST', `/records/${first}/delete`);
+  await expectDone(home.pas('pull'));
+  for (const args of [
+    ['number', 'set', 'K-1', 'A 1'],
+    ['number', 'set', first, 'A 9'],
+    ['photo', 'add', 'K-1', home.file('p.png', tinyPng(1))],
+  ]) {
+    const run = await home.pas(...args);
+    expect([run.code, run.stderr]).toEqual([
+      2,
+      expect.stringMatching(new RegExp(`(record ${first} was deleted|does not list the record ${first}).*pas pull`, 's')),
+    ]);
+  }
+  const run = await home.pas('number', 'import', table('K-1;A 1\nK-2;A 2'), '--json');
+  expect([run.code, JSON.parse(run.stdout)]).toMatchObject([3, { queued: 1, issues: [{ rule: 'number-gone' }] }]);
+});

@@ -1,0 +1,173 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { writeSeason } from '../support/a-season.ts';
+import { tokenOf } from '../support/contract-requests.ts';
+import { findStates } from '../support/find-states.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { configFile, keepJournalInState, outboxIdOf } from '../support/outbox-files.ts';
+import { addressFlags, expectDone, type Home, makeHome, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
+
+hostRuns();
+
+const mock = useMock('--min-interval', '0');
+const OTHER = { PAS_USERNAME: 'archivist', PAS_PASSWORD: 'archivist' };
+
+let home: Home;
+beforeEach(async () => {
+  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  keepJournalInState(home);
+  await expectDone(home.pas('import', writeSeason(home, 2)));
+});
+
+const tokenOfOther = async (): Promise<Home> =>
+  home.with({ PAS_PASSWORD: undefined, PAS_TOKEN: await tokenOf({ url: mock.service.base_url }, 'archivist') });
+
+const initFlags = (name: string, username: string): string[] => [
+  ...['init', '--name', name, '--kind', 'training', '--username', username, '--oai-auth', 'basic'],
+  ...[...addressFlags(mock.service), ...WITHOUT_PAUSES],
+];
+
+/** The command that a message advises, without the `pas` before it. */
+function advised({ stderr }: Run, begin: string): string[] {
+  const [, command = ''] = new RegExp(`pas (${begin}[^\\n]*?)(?:\\.(?= |\\n|$)|\\n|$)`).exec(stderr) ?? [];
+  if (command === '') throw new Error(`pas ${begin} is not advised:\n${stderr}`);
+  return command.split(' ');
+}
+
+const flagOf = (command: readonly string[], flag: string): string => command[command.indexOf(flag) + 1] ?? '';
+
+/** Makes the profile that the message advises for the other account, and sends a find with it. */
+async function sendFromAdvisedProfile(refused: Run, as: Home): Promise<void> {
+  const init = advised(refused, 'init');
+  await expectDone(as.pas(...init));
+  const profile = flagOf(init, '--name');
+  const table = home.file('other.csv', readFileSync(writeSeason(home, 1), 'utf8').replaceAll('pole 1', 'les'));
+  await expectDone(as.pas('import', table, '--profile', profile));
+  expect(outboxIdOf(home, profile)).not.toBe(outboxIdOf(home));
+  await expectDone(as.pas('push', '--profile', profile));
+}
+
+async function expectUntouched(): Promise<void> {
+  expect(await home.json('outbox', 'show')).toMatchObject({ account: null, unsent: 2 });
+  expect(await mock.made()).toMatchObject({ finds: 0 });
+}
+
+describe('an outbox from which nothing was sent is not bound to another user than the profile names', () => {
+  test('that PAS_USERNAME names', async () => {
+    const other = home.with(OTHER);
+    const refused = await other.pas('push');
+    expect([refused.code, refused.stderr]).toEqual([12, expect.stringMatching(/is for the user archaeologist.*PAS_USERNAME/s)]);
+    await expectUntouched();
+    await sendFromAdvisedProfile(refused, other);
+    await expectDone(home.pas('push'));
+    expect(await findStates(home)).toEqual({ 'K-1': 'accepted', 'K-2': 'accepted' });
+  });
+
+  test.each([
+    ['before the user of the profile has signed in', false],
+    ['after that', true],
+  ])('whose token PAS_TOKEN has, %s', async (_when, hasSignedIn) => {
+    if (!hasSignedIn) {
+      home = makeHome({ PAS_PASSWORD: 'archaeologist' });
+      await expectDone(home.pas(...initFlags('mock', 'archaeologist'), '--oai-auth', 'none'));
+      keepJournalInState(home);
+      await expectDone(home.pas('import', writeSeason(home, 2)));
+    }
+    const other = await tokenOfOther();
+    const refused = await other.pas('push');
+    expect([refused.code, refused.stderr]).toEqual([12, expect.stringMatching(/is for the user archaeologist.*PAS_TOKEN/s)]);
+    await expectUntouched();
+    await sendFromAdvisedProfile(refused, other);
+    const own = await tokenOf({ url: mock.service.base_url }, 'archaeologist');
+    await expectDone(home.with({ PAS_PASSWORD: undefined, PAS_TOKEN: own }).pas('push'));
+  });
+
+  test('and who that other one is can be asked without harm', async () => {
+    const other = home.with(OTHER);
+    const asked = await expectDone(other.pas('whoami'));
+    expect(asked.stderr).toMatch(/is for the user archaeologist/);
+    expect(await home.json('outbox', 'show')).toMatchObject({ username: 'archaeologist' });
+  });
+});
+
+describe('an outbox that sends as one account', () => {
+  beforeEach(() => expectDone(home.pas('push', 'K-1')));
+
+  test.each([
+    ['PAS_USERNAME', async () => home.with(OTHER)],
+    ['PAS_TOKEN', tokenOfOther],
+  ])('is not pushed with another one of %s, which gets a profile and an outbox by the advice', async (_name, make) => {
+    const other = await make();
+    const refused = await other.pas('push');
+    expect(refused.code).toBe(12);
+    await sendFromAdvisedProfile(refused, other);
+    expect(await findStates(home)).toEqual({ 'K-1': 'accepted', 'K-2': 'queued' });
+  });
+
+  test('is not given to another user, and both ways out work', async () => {
+    const [before, config] = [outboxIdOf(home), readFileSync(configFile(home), 'utf8')];
+    const refused = await home.pas(...initFlags('mock', 'archivist'));
+    expect([refused.code, readFileSync(configFile(home), 'utf8')]).toEqual([12, config]);
+    await sendFromAdvisedProfile(refused, home.with({ PAS_PASSWORD: 'archivist' }));
+    expect(outboxIdOf(home)).toBe(before);
+    const renamed = await home.with({ PAS_PASSWORD: 'archivist' }).pas(...advised(refused, 'login'));
+    expect([renamed.code, renamed.stderr]).toEqual([12, expect.stringContaining('sends as the account')]);
+    await expectDone(home.pas('push'));
+  });
+
+  test('is pushed by neither way out of a profile whose user was changed in config.toml, until one is taken', async () => {
+    const file = configFile(home);
+    writeFileSync(file, readFileSync(file, 'utf8').replace('username = "archaeologist"', 'username = "archivist"'));
+    const other = home.with({ PAS_PASSWORD: 'archivist' });
+    const refused = await other.pas('push');
+    expect(refused.code).toBe(12);
+    const [back, forward] = [...refused.stderr.matchAll(/pas (init [^\n]*?)(?:\.(?= |\n)|\n|$)/g)].map(([, text = '']) =>
+      text.split(' '),
+    );
+    await expectDone(other.pas(...(forward ?? [])));
+    const own = flagOf(forward ?? [], '--name');
+    await expectDone(other.pas('push', '--profile', own));
+    expect(outboxIdOf(home, own)).not.toBe(outboxIdOf(home));
+    await expectDone(home.pas(...(back ?? [])));
+    await expectDone(home.pas('push'));
+  });
+
+  test('is named by the profiles of one user only', async () => {
+    const file = configFile(home);
+    const text = readFileSync(file, 'utf8');
+    const copied = text.slice(text.indexOf('[profiles.mock]')).replace('[profiles.mock]', '[profiles.copied]');
+    writeFileSync(file, `${text}\n${copied.replace('username = "archaeologist"', 'username = "archivist"')}`);
+    const other = home.with({ PAS_PASSWORD: 'archivist' });
+    for (const flags of [[], ['--profile', 'copied']]) {
+      const refused = await other.pas('list', ...flags);
+      expect([refused.code, refused.stderr]).toEqual([12, expect.stringMatching(/several users.*--name copied/s)]);
+    }
+    await expectDone(other.pas(...advised(await other.pas('list'), 'init')));
+    expect(await other.json('list', '--profile', 'copied')).toEqual([]);
+    expect(outboxIdOf(home, 'copied')).not.toBe(outboxIdOf(home));
+    await expectDone(home.pas('push'));
+  });
+});
+
+test('a sign-in as another account leaves a profile without a user name as it was', async () => {
+  const file = configFile(home);
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/^username = .*\n/m, ''));
+  await expectDone(home.with({ PAS_USERNAME: 'archaeologist' }).pas('push', 'K-1'));
+  const refused = await home.with(OTHER).pas('login');
+  expect([refused.code, readFileSync(file, 'utf8')]).toEqual([12, expect.not.stringContaining('username')]);
+});
+
+test('a way to sign in for harvesting that the profile gives is kept by a sign-in', async () => {
+  const said = async (): Promise<unknown> => (await home.json<{ oaiAuth: string }>('profile', 'show')).oaiAuth;
+  await expectDone(home.pas(...initFlags('mock', 'archaeologist'), '--oai-auth', 'none'));
+  await expectDone(home.pas('login'));
+  expect(await said()).toBe('none');
+  const pushed = await expectDone(home.pas('push'));
+  await expectDone(home.pas(...advised(pushed, 'init')));
+  expect(await said()).toBe('basic');
+  const file = configFile(home);
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/^oai_auth = .*\n/m, ''));
+  await expectDone(home.pas('login'));
+  expect(await said()).toBe('basic');
+});
