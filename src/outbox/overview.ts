@@ -49,6 +49,17 @@ export function droppedWithDependents(outbox: Outbox): string[] {
     .all() as string[];
 }
 
+/** Names of finders that queued imports would make new people of, unless the service knows the name, with the number of finds. */
+export function namesOfNewFinders(outbox: Outbox): { readonly name: string; readonly finds: number }[] {
+  return outbox
+    .sql(
+      `select finds.elements ->> '$.nalezce.text' as name, count(*) as finds from entries join finds on finds.id = entries.find_id
+       where entries.kind = 'import' and entries.state = 'queued' and finds.hidden_at is null
+         and finds.elements ->> '$.nalezce.id' = ':tba' group by 1 order by 1`,
+    )
+    .all() as { name: string; finds: number }[];
+}
+
 /** An accepted document names this text, such as the namespace of a schema version. */
 export function hasAcceptedNaming(outbox: Outbox, text: string): boolean {
   const found = outbox

@@ -1,7 +1,10 @@
 import { countEntries, countFinds, countWaiting } from '../../outbox/counts.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type EntryState } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { delays, droppedWithDependents, needingPerson } from '../../outbox/overview.ts';
+import { delays, droppedWithDependents, namesOfNewFinders, needingPerson } from '../../outbox/overview.ts';
+import { allHarvests } from '../../vocabulary/harvests.ts';
+import { makeTermLookup } from '../../vocabulary/term-lookup.ts';
+import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
 
 /** More than this many are counted, not listed. */
 const MAX_LISTED = 1000;
@@ -11,8 +14,11 @@ const MAX_DELAYS = 10;
 export function outboxStatus(outbox: Outbox) {
   const [counts, totals, waiting] = [countEntries(outbox), entryTotals(outbox), countWaiting(outbox)];
   const states = ENTRY_STATES.filter((state) => totals[state] > 0);
+  const finds = countFinds(outbox);
   return {
-    finds: countFinds(outbox),
+    finds,
+    isAllDone: finds > 0 && ENTRY_STATES.every((state) => ['accepted', 'dropped'].includes(state) || totals[state] === 0),
+    newFinders: namesOfNewFinders(outbox),
     entries: counts,
     /** The same without the states that no entry is in. */
     table: { states, rows: ENTRY_KINDS.map((kind) => ({ kind, counts: states.map((state) => counts[kind][state]) })) },
@@ -26,6 +32,19 @@ export function outboxStatus(outbox: Outbox) {
     /** Held entries first. */
     needsPerson: needingPerson(outbox, MAX_LISTED),
   };
+}
+
+/** Tells if nothing was harvested. @param vocabulary undefined where there is no file of it */
+export function isVocabularyEmpty(vocabulary: Vocabulary | undefined): boolean {
+  return vocabulary === undefined || allHarvests(vocabulary).length === 0;
+}
+
+type NewFinders = Pick<ReturnType<typeof outboxStatus>, 'newFinders'>;
+
+/** The new finders of queued finds whose name is not harvested as that of a person. */
+export function unknownFinders({ newFinders }: NewFinders, vocabulary: Vocabulary | undefined): NewFinders['newFinders'] {
+  const lookup = vocabulary === undefined ? undefined : makeTermLookup(vocabulary);
+  return newFinders.filter(({ name }) => lookup?.('osoba', name).kind !== 'found');
 }
 
 /** Entries of all kinds, by state. */
