@@ -28,7 +28,6 @@ export function register(program: Command, run: Runner): void {
     examples: [
       'pas init https://finds.example.org --username eva@example.org',
       'pas init --from https://museum.example.org/finds-profile.toml',
-      'pas init --name training --kind training --base-url https://training.example.org --schema-base https://api.example.org/schema/svc',
     ],
   });
   command.argument('[address]', t`an address of the service, or a profile (.toml) that an institution hands out`);
