@@ -140,34 +140,53 @@ export function findNameDoubt(text: string): Message | undefined {
     : undefined;
 }
 
+const SET_LABELS: Readonly<Record<string, Message>> = {
+  'heslo:nalezove_okolnosti': msg`finding contexts`,
+  'heslo:obdobi': msg`periods`,
+  'heslo:predmet_druh': msg`object types`,
+  'heslo:predmet_specifikace': msg`materials`,
+  'heslo:pristupnost': msg`accessibility`,
+  osoba: msg`people`,
+  organizace: msg`organisations`,
+};
+
+/** A set as a person calls it, with its name in brackets. */
+export function setText(set: string): Message {
+  const label = SET_LABELS[set];
+  return label === undefined ? set : msg`${label} (${set})`;
+}
+
 export function wrongSetMessage(term: TermCandidate, set: string): Message {
-  return msg`${term.id} (${term.label}) is an entry of ${term.setSpec}, but one of ${set} is needed. Look with: ${cmd`pas vocab list ${set}`}`;
+  const [own, needed] = [setText(term.setSpec), setText(set)];
+  return msg`${term.label} (${term.id}) is an entry of ${own}, but one of ${needed} is needed. Look with: ${cmd`pas vocab list ${set}`}`;
 }
 
 export function deletedMessage(term: TermCandidate, set: string): Message {
-  return msg`${term.id} (${term.label}) was deleted from ${set}. Choose another: ${cmd`pas vocab search ${term.label} --set ${set}`}`;
+  const where = setText(set);
+  return msg`${term.label} (${term.id}) was deleted from ${where}. Choose another: ${cmd`pas vocab search ${term.label} --set ${set}`}`;
 }
 
 export function mappingConflictMessage(found: Extract<TermLookup, { kind: 'mapping-conflict' }>, set: string): Message {
   const { own, target, term, because } = found;
-  const named = term === undefined ? target : `${term.id} (${term.label})`;
+  const named = term === undefined ? target : `${term.label} (${term.id})`;
+  const where = setText(because === 'wrong-set' && term !== undefined ? term.setSpec : set);
   const why =
     because === 'deleted'
-      ? msg`was deleted from ${set}`
+      ? msg`was deleted from ${where}`
       : because === 'wrong-set' && term !== undefined
-        ? msg`is an entry of ${term.setSpec} now`
-        : msg`is no entry of ${set}`;
+        ? msg`is an entry of ${where} now`
+        : msg`is no entry of ${where}`;
   return msg`"${own}" is mapped to ${named}, which ${why}. Choose another: ${cmd`pas vocab map set ${set} ${own}`} ID`;
 }
 
 function ambiguousMessage(candidates: readonly TermCandidate[], set: string, cell: string): Message {
-  const named = list(candidates);
-  return msg`"${cell}" can mean several entries of ${set}: ${named}. Write the identifier of the right one.`;
+  const [where, named] = [setText(set), list(candidates)];
+  return msg`"${cell}" can mean several entries of ${where}: ${named}. Write the identifier of the right one.`;
 }
 
 function unknownMessage(nearest: readonly TermCandidate[], set: string, cell: string): Message {
-  const advice = nearestAdvice(set, cell, nearest);
-  return msg`Nothing in ${set} is called "${cell}". ${advice}`;
+  const [where, advice] = [setText(set), nearestAdvice(set, cell, nearest)];
+  return msg`Nothing in ${where} is called "${cell}". ${advice}`;
 }
 
 export function nearestAdvice(set: string, cell: string, nearest: readonly TermCandidate[]): Message {
@@ -176,7 +195,8 @@ export function nearestAdvice(set: string, cell: string, nearest: readonly TermC
 }
 
 function notHarvestedMessage(set: string, cell: string): Message {
-  return msg`"${cell}" cannot be looked up: ${set} was not harvested yet. Run ${cmd`pas harvest-vocab`}, or write the identifier.`;
+  const where = setText(set);
+  return msg`"${cell}" cannot be looked up: ${where} was not harvested yet. Run ${cmd`pas harvest-vocab`}, or write the identifier.`;
 }
 
 function nameAdvice(text: string): Message {
@@ -194,5 +214,5 @@ function identifierIn(cell: string): string | undefined {
 }
 
 function list(terms: readonly TermCandidate[]): string {
-  return terms.map((term) => `${term.id} (${term.label})`).join(', ');
+  return terms.map((term) => `${term.label} (${term.id})`).join(', ');
 }

@@ -39,13 +39,18 @@ export function loadSqlite(): typeof Sqlite {
 }
 
 function notLoaded(isReadyMade: boolean, thrown: unknown): DatabaseError {
-  const [{ version, platform, arch }, why] = [process, messageOf(thrown).split('\n')[0] ?? ''];
+  const [{ version, platform, arch }, why] = [process, firstLine(messageOf(thrown))];
   return new DatabaseError(msg`SQLite cannot be loaded by Node ${version} on ${platform}-${arch}: ${why}`, {
     cause: thrown,
     hint: isReadyMade
       ? msg`Install pas anew with this Node, and with optional dependencies (without --omit=optional); or use the archive, which holds all that pas needs.`
       : msg`Install Node 22.14 or newer and install pas anew: nothing has to be compiled there. Or install a C++ compiler, make and Python, and install pas anew. Or use the archive, which holds all that pas needs.`,
   });
+}
+
+/** Below it, Node lists all the places where it looked. */
+function firstLine(text: string): string {
+  return text.split('\n', 1).join();
 }
 
 export function sqliteVersion(database: Database): string {
