@@ -36,12 +36,8 @@ function openFile(file: string | undefined): Database {
     throw new Error(
       'the data file needs a name: the state is written and read, which a stream cannot be; without one it stays in memory',
     );
+  const Constructor = loadSqlite();
   try {
-    // Version 13 asks for Node-API 10; a Node without it crashes.
-    const Constructor: typeof Sqlite =
-      Number(process.versions['napi']) >= 10
-        ? createRequire(import.meta.url)('better-sqlite3')
-        : createRequire(import.meta.url)('better-sqlite3-12');
     const database = new Constructor(file ?? ':memory:');
     database.pragma('user_version');
     return database;
@@ -49,5 +45,26 @@ function openFile(file: string | undefined): Database {
     throw new Error(`${file} cannot be used as a data file: ${messageOf(thrown)}`, {
       cause: thrown,
     });
+  }
+}
+
+/** The machine code of SQLite is missing, or was made for another Node, C library or processor. */
+export class NotLoadedError extends Error {}
+
+function loadSqlite(): typeof Sqlite {
+  try {
+    // Version 13 asks for Node-API 10; a Node without it crashes.
+    const Constructor: typeof Sqlite =
+      Number(process.versions['napi']) >= 10
+        ? createRequire(import.meta.url)('better-sqlite3')
+        : createRequire(import.meta.url)('better-sqlite3-12');
+    new Constructor(':memory:').close();
+    return Constructor;
+  } catch (thrown) {
+    const why = messageOf(thrown).split('\n')[0];
+    throw new NotLoadedError(
+      `SQLite cannot be loaded by Node ${process.version}: ${why}\nInstall the package anew with Node 22.14 or newer, or with a C++ compiler, make and Python.`,
+      { cause: thrown },
+    );
   }
 }

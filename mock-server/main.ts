@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { NotLoadedError } from './database.ts';
 import { addMockServerOptions, type MockServerFlags, parseMockServerOptions } from './options.ts';
 import { replay } from './replay.ts';
 import { type MockServer, startMockServer } from './server.ts';
@@ -41,7 +42,7 @@ export async function main(argv: readonly string[]): Promise<void> {
       await runMockServer(flags);
     } catch (thrown) {
       process.stderr.write(`pas-mock-server: ${messageOf(thrown)}\n`);
-      process.exitCode = 2;
+      process.exitCode = thrown instanceof NotLoadedError ? 12 : 2;
     }
   });
   program

@@ -201,6 +201,8 @@ function send(mock: Mock, message: IncomingMessage, response: ServerResponse, an
   const body = Buffer.isBuffer(answer.body) ? answer.body : Buffer.from(answer.body, 'utf8');
   response.writeHead(answer.status, {
     date: new Date(mock.clock.now()).toUTCString(),
+    // RFC 9110, section 10.2.4: clients see that nothing here is real.
+    server: 'pas-mock-server',
     ...answer.headers,
     'content-length': body.length,
   });

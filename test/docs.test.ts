@@ -83,7 +83,7 @@ function whereShown(shown: string): RegExp {
 describe('the pages that a reader types along', () => {
   test.concurrent.each([
     ['docs/ci.md', undefined],
-    ['README.md', 'Five minutes'],
+    ['README.md', 'The first push'],
     ['docs/tutorial-field.md', undefined],
     ['docs/tutorial-museum.md', undefined],
     ['docs/tutorial-phone.md', undefined],
@@ -91,6 +91,26 @@ describe('the pages that a reader types along', () => {
     const blocks = await runPage(page, heading);
     expect(blocks.length).toBeGreaterThan(0);
     for (const { shown, printed } of blocks) if (shown !== undefined) expect(printed.trim()).toMatch(whereShown(shown));
+  });
+
+  test('every block of commands of README is run, but for those that install', () => {
+    const text = readFileSync(join(import.meta.dirname, '..', 'README.md'), 'utf8');
+    const [before = '', after = ''] = text.split('\n## The first push\n');
+    const elsewhere = `${before}${after.slice(after.search(/^## /m))}`;
+    const left = [...elsewhere.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, commands = '']) => commands);
+    expect(left.filter((commands) => !/^npm ci\b/.test(commands))).toEqual([]);
+  });
+
+  test('each of them has a data home and a file of the mock for itself, so that another can be typed after it', () => {
+    const pages = ['README.md', 'docs/tutorial-field.md', 'docs/tutorial-museum.md', 'docs/tutorial-phone.md'];
+    const own = pages.flatMap((page) => {
+      const text = readFileSync(join(import.meta.dirname, '..', page), 'utf8');
+      const home = /^export PAS_HOME="\$PWD\/(\S+)"$/m.exec(text)?.[1];
+      const mocks = text.match(/^pas-mock-server .*$/gm) ?? [];
+      return [home, ...mocks.map((line) => / --data (\S+)/.exec(line)?.[1])];
+    });
+    expect(own).not.toContain(undefined);
+    expect(new Set(own).size).toBe(own.length);
   });
 
   test('every link between the pages leads to a file', () => {

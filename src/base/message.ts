@@ -45,6 +45,11 @@ export function nmsg(one: Template, many: Template, count: number): Phrase {
   return new Phrase(numbered(one.strings), one.values as readonly Value[], { many: numbered(many.strings), count });
 }
 
+/** The text of a message without its values, by which messages of one kind are equal. */
+export function templateOf(message: Message): string {
+  return message instanceof Phrase ? message.text : String(message);
+}
+
 /** Messages beside one another. */
 export function joined(messages: readonly Message[], separator: string): Message {
   return new Phrase(messages.map((_, index) => `\${${index}}`).join(separator), messages);

@@ -51,12 +51,11 @@ const MODULES: readonly (readonly [words: readonly string[], load: () => Promise
   [['__complete'], () => import('./setup/complete.ts')],
 ];
 
-/** What the first screen shows: few commands, by who needs them. */
-export const FIRST_COMMANDS: readonly (readonly [who: Message, words: readonly string[]])[] = [
-  [msg`To begin:`, ['demo', 'init']],
-  [msg`For whoever records finds:`, ['add', 'import']],
-  [msg`For whoever sends them:`, ['push', 'status']],
-  [msg`For whoever answers for them:`, ['report', 'doctor']],
+/** What the first screen shows: few commands, in the order in which they lead to the first push. */
+export const FIRST_COMMANDS: readonly (readonly [what: Message, words: readonly string[]])[] = [
+  [msg`To try it, without an account:`, ['demo']],
+  [msg`To the first push, one after another:`, ['init', 'login', 'harvest-vocab', 'import', 'validate', 'push', 'status']],
+  [msg`Besides:`, ['add', 'report', 'doctor']],
 ];
 
 /** Whether a command line that begins with this word runs a command. */

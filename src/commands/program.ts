@@ -39,9 +39,9 @@ function addFirstScreen(program: Command): void {
       ...program.configureHelp(),
       visibleOptions: () => [],
       visibleCommands: ({ commands }) =>
-        FIRST_COMMANDS.flatMap(([who, words]) =>
+        FIRST_COMMANDS.flatMap(([what, words]) =>
           words.flatMap((word) =>
-            commands.filter((command) => command.name() === word).map((each) => each.helpGroup(String(who))),
+            commands.filter((command) => command.name() === word).map((each) => each.helpGroup(String(what))),
           ),
         ),
       subcommandTerm: (command) => command.name(),

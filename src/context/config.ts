@@ -149,7 +149,7 @@ export function chooseProfile(config: ConfigFile, places: Places, { flag, enviro
     throw new ConfigError(config.profiles.size === 0 ? t`There is no profile yet.` : t`Several profiles and no default.`, {
       hint:
         config.profiles.size === 0
-          ? t`Make one with \`${cmd`pas init`}\`.`
+          ? t`Make one with \`${cmd`pas init`} ADDRESS\`: the address of the service, as you were given it.`
           : t`Choose one with \`${cmd`pas profile use`} NAME\` or --profile NAME.`,
     });
   }
@@ -157,7 +157,10 @@ export function chooseProfile(config: ConfigFile, places: Places, { flag, enviro
   if (settings === undefined) {
     const known = [...config.profiles.keys()].join(', ');
     throw new ConfigError(t`There is no profile ${name} in ${places.configFile}.`, {
-      hint: known === '' ? t`Make one with \`${cmd`pas init`}\`.` : t`There is ${known}.`,
+      hint:
+        known === ''
+          ? t`Make one with \`${cmd`pas init`} ADDRESS\`: the address of the service, as you were given it.`
+          : t`There is ${known}.`,
     });
   }
   return toProfile(name, settings, environment, t`${places.configFile}, profile ${name}`);

@@ -1,6 +1,5 @@
-import { ConfigError, PasError } from '../base/errors.ts';
+import { ConfigError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { type OaiClient, openOaiClient } from '../oai/client.ts';
 import { parseToml } from '../store/toml.ts';
 import { readInputFile } from '../tables/input-file.ts';
 import { isProtected } from './config.ts';
@@ -9,7 +8,6 @@ import { checkSettings, isTable, type ProfileSettings } from './profile-settings
 
 /** A profile is a handful of lines. */
 const MAX_PROFILE_BYTES = 64 * 1024;
-const PROBE_TIMEOUT_MS = 5000;
 
 /** Nobody else says in whose network the passwords of this machine may go unprotected. */
 const NOT_FOR_OTHERS = 'allow_http';
@@ -48,33 +46,4 @@ async function fetched(context: Context, url: string): Promise<Buffer> {
   const { status, body } = await send({ method: 'GET', url, answerTimeoutMs: 30_000, maxAnswerBytes: MAX_PROFILE_BYTES });
   if (status === 200) return body;
   throw new ConfigError(t`${url} answered with status ${status}, not with a profile.`);
-}
-
-/**
- * What a harvesting interface shows of the service itself, without signing in.
- * @returns why it cannot be asked now, where it cannot
- */
-export async function probeHarvesting(
-  context: Context,
-  oaiBase: string,
-): Promise<{ readonly schemaBase?: string; readonly prefix?: string; readonly problem?: string }> {
-  const { send } = await context.connections();
-  const client: Pick<OaiClient, 'listMetadataFormats'> = openOaiClient({
-    oaiBase,
-    credentials: { kind: 'none' },
-    exchange: send,
-    answerTimeoutMs: PROBE_TIMEOUT_MS,
-  });
-  try {
-    const formats = await client.listMetadataFormats(undefined, AbortSignal.timeout(PROBE_TIMEOUT_MS));
-    // The namespace of its own format is `{schema_base}/<x.y>/` (contract, first paragraph).
-    for (const { prefix, namespace } of formats) {
-      const [, schemaBase] = /^(.+)\/\d+\.\d+\/$/.exec(namespace) ?? [];
-      if (schemaBase !== undefined && prefix.startsWith('oai_')) return { schemaBase, prefix: prefix.slice('oai_'.length) };
-    }
-    return {};
-  } catch (thrown) {
-    if (!(thrown instanceof PasError)) throw thrown;
-    return { problem: thrown.message };
-  }
 }

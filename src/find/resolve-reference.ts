@@ -50,39 +50,58 @@ export function resolveTerm(set: string, cell: string, lookupTerm: LookupTerm): 
   }
 }
 
+const SET_LABELS: Readonly<Record<string, Message>> = {
+  'heslo:nalezove_okolnosti': msg`finding contexts`,
+  'heslo:obdobi': msg`periods`,
+  'heslo:predmet_druh': msg`object types`,
+  'heslo:predmet_specifikace': msg`materials`,
+  'heslo:pristupnost': msg`accessibility`,
+  osoba: msg`people`,
+  organizace: msg`organisations`,
+};
+
+/** A set as a person calls it, with its name in brackets. */
+export function setText(set: string): Message {
+  const label = SET_LABELS[set];
+  return label === undefined ? set : msg`${label} (${set})`;
+}
+
 export function wrongSetMessage(term: TermCandidate, set: string): Message {
-  return msg`${term.id} (${term.label}) is an entry of ${term.setSpec}, but one of ${set} is needed. Look with: ${cmd`pas vocab list ${set}`}`;
+  const [own, needed] = [setText(term.setSpec), setText(set)];
+  return msg`${term.label} (${term.id}) is an entry of ${own}, but one of ${needed} is needed. Look with: ${cmd`pas vocab list ${set}`}`;
 }
 
 export function deletedMessage(term: TermCandidate, set: string): Message {
-  return msg`${term.id} (${term.label}) was deleted from ${set}. Choose another: ${cmd`pas vocab search ${term.label} --set ${set}`}`;
+  const where = setText(set);
+  return msg`${term.label} (${term.id}) was deleted from ${where}. Choose another: ${cmd`pas vocab search ${term.label} --set ${set}`}`;
 }
 
 export function mappingConflictMessage(found: Extract<TermLookup, { kind: 'mapping-conflict' }>, set: string): Message {
   const { own, target, term, because } = found;
-  const named = term === undefined ? target : `${term.id} (${term.label})`;
+  const named = term === undefined ? target : `${term.label} (${term.id})`;
+  const where = setText(because === 'wrong-set' && term !== undefined ? term.setSpec : set);
   const why =
     because === 'deleted'
-      ? msg`was deleted from ${set}`
+      ? msg`was deleted from ${where}`
       : because === 'wrong-set' && term !== undefined
-        ? msg`is an entry of ${term.setSpec} now`
-        : msg`is no entry of ${set}`;
+        ? msg`is an entry of ${where} now`
+        : msg`is no entry of ${where}`;
   return msg`"${own}" is mapped to ${named}, which ${why}. Choose another: ${cmd`pas vocab map set ${set} ${own}`} ID`;
 }
 
 function ambiguousMessage(candidates: readonly TermCandidate[], set: string, cell: string): Message {
-  const named = namedTerms(candidates);
-  return msg`"${cell}" can mean several entries of ${set}: ${named}. Write the identifier of the right one.`;
+  const [where, named] = [setText(set), namedTerms(candidates)];
+  return msg`"${cell}" can mean several entries of ${where}: ${named}. Write the identifier of the right one.`;
 }
 
 type UnknownTerm = Extract<TermLookup, { kind: 'unknown' }>;
 
 function unknownMessage(found: UnknownTerm, set: string, cell: string): Message {
-  const advice = nearestAdvice(set, found);
+  const [where, advice] = [setText(set), nearestAdvice(set, found)];
   const other = found.elsewhere?.find(({ setSpec }) => FIELDS.some((field) => field.set === setSpec));
-  return other === undefined
-    ? msg`Nothing in ${set} is called "${cell}". ${advice}`
-    : msg`"${cell}" is an entry of ${other.setSpec}, but none of ${set}. ${advice}`;
+  if (other === undefined) return msg`Nothing in ${where} is called "${cell}". ${advice}`;
+  const elsewhere = setText(other.setSpec);
+  return msg`"${cell}" is an entry of ${elsewhere}, but none of ${where}. ${advice}`;
 }
 
 export function nearestAdvice(set: string, { nearest, isAll }: UnknownTerm): Message {
@@ -92,7 +111,8 @@ export function nearestAdvice(set: string, { nearest, isAll }: UnknownTerm): Mes
 }
 
 function notHarvestedMessage(set: string, cell: string): Message {
-  return msg`"${cell}" cannot be looked up: ${set} was not harvested yet. Run ${cmd`pas harvest-vocab`}, or write the identifier.`;
+  const where = setText(set);
+  return msg`"${cell}" cannot be looked up: ${where} was not harvested yet. Run ${cmd`pas harvest-vocab`}, or write the identifier.`;
 }
 
 /** Takes an entry's address for its identifier: imports want the latter (contract, "What the service does", 4). */
@@ -105,7 +125,7 @@ export function identifierIn(cell: string): string | undefined {
   return IDENTIFIER.test(text) ? text.toUpperCase() : undefined;
 }
 
-/** `OS-000304 (Kučera, Pavel, 1966)` */
+/** `Kučera, Pavel (OS-000304, 1966)` */
 export function namedTerms(terms: readonly TermCandidate[]): string {
-  return terms.map(({ id, label, about }) => `${id} (${about === undefined ? label : `${label}, ${about}`})`).join(', ');
+  return terms.map(({ id, label, about }) => `${label} (${about === undefined ? id : `${id}, ${about}`})`).join(', ');
 }

@@ -8,7 +8,14 @@ import { FIELDS, type Field, type FindElements } from './fields.ts';
 import type { LookupTerm, TermCandidate } from './lookup.ts';
 import { isRealDate } from './read-date.ts';
 import { findNameDoubt, findNameProblem } from './resolve-finder.ts';
-import { deletedMessage, mappingConflictMessage, NEW_PERSON, nearestAdvice, wrongSetMessage } from './resolve-reference.ts';
+import {
+  deletedMessage,
+  mappingConflictMessage,
+  NEW_PERSON,
+  nearestAdvice,
+  setText,
+  wrongSetMessage,
+} from './resolve-reference.ts';
 import { type Finding, NOT_HARVESTED, type Rule, type RuleContext } from './rule.ts';
 
 /** PostgreSQL's largest integer, where the service keeps the depth (service facts 4.5). */
@@ -142,12 +149,19 @@ function memberOfSet({ name, set }: Field, { id }: Reference, lookupTerm: Lookup
       return [{ element: name, message: deletedMessage(found.term, set) }];
     case 'unknown': {
       const nearest = nearestAdvice(set, found);
-      return [{ element: name, message: msg`${set} has no ${id}. ${nearest} If it is new, run ${cmd`pas harvest-vocab`}.` }];
+      const where = setText(set);
+      return [
+        {
+          element: name,
+          message: msg`No entry of ${where} has the identifier ${id}. ${nearest} If it is new, run ${cmd`pas harvest-vocab`}.`,
+        },
+      ];
     }
     case 'mapping-conflict':
       return [{ element: name, message: mappingConflictMessage(found, set) }];
     case 'not-harvested': {
-      const message = msg`${id} in ${name} is taken unchecked: ${set} was not harvested. Run ${cmd`pas harvest-vocab`} to check it.`;
+      const where = setText(set);
+      const message = msg`${id} in ${name} is taken unchecked: ${where} was not harvested. Run ${cmd`pas harvest-vocab`} to check it.`;
       return [{ element: name, message, warning: true, rule: NOT_HARVESTED }];
     }
   }

@@ -9,14 +9,48 @@ import { makeFolder } from './folder.ts';
 export type Database = Sqlite.Database;
 export type Statement = Sqlite.Statement;
 
-/** What pas makes of any file is in the functions below; this is SQLite as it is. */
+/** What pas makes of any file is in the functions below; this is SQLite as it is. @throws DatabaseError where SQLite cannot be loaded */
 export function openSqlite(...file: ConstructorParameters<typeof Sqlite>): Database {
+  const Constructor = loadSqlite();
+  return new Constructor(...file);
+}
+
+let loaded: typeof Sqlite | undefined;
+
+/**
+ * Loads SQLite, whose machine code may be missing or be made for another Node, C library or processor.
+ * @throws DatabaseError that says what to install
+ */
+export function loadSqlite(): typeof Sqlite {
+  if (loaded !== undefined) return loaded;
   // Version 13 comes ready made and asks for Node-API 10: a Node without it, such as 20, crashes. Version 12 is built for one Node.
-  const Constructor: typeof Sqlite =
-    Number(process.versions['napi']) >= 10
+  const isReadyMade = Number(process.versions['napi']) >= 10;
+  try {
+    const Constructor: typeof Sqlite = isReadyMade
       ? createRequire(import.meta.url)('better-sqlite3')
       : createRequire(import.meta.url)('better-sqlite3-12');
-  return new Constructor(...file);
+    // The machine code is loaded with the first database.
+    new Constructor(':memory:').close();
+    loaded = Constructor;
+    return Constructor;
+  } catch (thrown) {
+    throw notLoaded(isReadyMade, thrown);
+  }
+}
+
+function notLoaded(isReadyMade: boolean, thrown: unknown): DatabaseError {
+  const [{ version, platform, arch }, why] = [process, firstLine(messageOf(thrown))];
+  return new DatabaseError(msg`SQLite cannot be loaded by Node ${version} on ${platform}-${arch}: ${why}`, {
+    cause: thrown,
+    hint: isReadyMade
+      ? msg`Install pas anew with this Node, and with optional dependencies (without --omit=optional); or use the archive, which holds all that pas needs.`
+      : msg`Install Node 22.14 or newer and install pas anew: nothing has to be compiled there. Or install a C++ compiler, make and Python, and install pas anew. Or use the archive, which holds all that pas needs.`,
+  });
+}
+
+/** Below it, Node lists all the places where it looked. */
+function firstLine(text: string): string {
+  return text.split('\n', 1).join();
 }
 
 export function sqliteVersion(database: Database): string {

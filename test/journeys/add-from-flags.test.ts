@@ -99,7 +99,7 @@ describe('nothing is saved, and what is wrong is said, where', () => {
     [
       'a term is unknown, and axes are swapped',
       ['--set', 'object_type=broch', '--point', '49.8405 15.1712'],
-      ['HES-000605 (spona)', 'If 49.84050 N 15.17120 E is meant, write it so.'],
+      ['spona (HES-000605)', 'If 49.84050 N 15.17120 E is meant, write it so.'],
     ],
     [
       'something is missing, and a photograph is not there',

@@ -115,7 +115,7 @@ describe('a reviewed mapping', () => {
     expect((await home.pas('validate')).code).toBe(0);
     await service.control('POST', '/records/HES-000286/delete');
     await expectDone(home.pas('harvest-vocab', 'heslo'));
-    await reported('mapping-deleted', /HES-000286.*was deleted from heslo:obdobi/);
+    await reported('mapping-deleted', /HES-000286.*was deleted from periods \(heslo:obdobi\)/);
 
     const again = await home.pas('import', table('laten'), '--json');
     expect(again.code).toBe(3);

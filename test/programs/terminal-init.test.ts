@@ -6,9 +6,11 @@ import { startMockProcess } from '../support/mock-process.ts';
 import { expectDone, makeHome } from '../support/run-pas.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 
-test('a profile is made by answering questions on a terminal', async ({ skip }) => {
+test('a profile is made by answering questions on a terminal, also without a network', async ({ skip }) => {
   skip(whyNoTerminal !== undefined, whyNoTerminal);
   await using terminal = await startTerminal(['init', '--name', 'asked'], makeHome());
+  await answer(terminal, 'address of the service', 'https://finds.invalid');
+  await terminal.expect('https://finds.invalid does not answer');
   for (const [question, text] of [
     ['address of the write interface', 'https://finds.example.org'],
     ['address of the harvesting interface', ''],
@@ -18,35 +20,41 @@ test('a profile is made by answering questions on a terminal', async ({ skip }) 
   }
   await answer(terminal, 'production or training', '', '❯ training');
   await answer(terminal, 'account, usually');
-  await answer(terminal, 'how to sign in', '', '❯ none');
   const { code, screen } = await terminal.ended();
   expect(code).toBe(0);
   expect(screen).toContain('Profile asked is in');
 });
 
-test('each answer is checked at once, and the service shows the root of its schemas', async ({ skip }) => {
+test('what the service shows of itself is not asked', async ({ skip }) => {
   skip(whyNoTerminal !== undefined, whyNoTerminal);
   await using service = await startMockProcess();
   const home = makeHome();
   await using terminal = await startTerminal(['init', '--name', 'asked'], home, { columns: 110 });
+  await answer(terminal, 'address of the service', `${service.base_url}/api/`);
+  await answer(terminal, 'account, usually', 'archaeologist');
+  expect((await terminal.ended()).code).toBe(0);
+  expect(await home.json('profile', 'show', 'asked')).toMatchObject({
+    ...{ baseUrl: service.base_url, oaiBase: service.oai_base, schemaBase: service.schema_base, kind: 'training' },
+  });
+});
+
+test('each answer is checked at once', async ({ skip }) => {
+  skip(whyNoTerminal !== undefined, whyNoTerminal);
+  const home = makeHome();
+  await using terminal = await startTerminal(['init', '127.0.0.1:9', '--name', 'asked'], home, { columns: 110 });
   await answer(terminal, 'address of the write interface', 'finds.example.org');
   await terminal.expect('must be an address such as https://finds.example.org');
   await terminal.press('C-u');
   await answer(terminal, 'address of the write interface', 'http://finds.example.org');
   await terminal.expect('would send the password in the open');
   await terminal.press('C-u');
-  await answer(terminal, 'address of the write interface', service.base_url);
-  await answer(terminal, 'address of the harvesting interface', service.oai_base);
-  await answer(terminal, 'root of the schema location', '', `(${service.schema_base})`);
+  await answer(terminal, 'address of the write interface', 'https://finds.example.org');
+  await answer(terminal, 'address of the harvesting interface', '');
+  await answer(terminal, 'root of the schema location', 'https://api.example.org/schema/svc');
   await answer(terminal, 'production or training', 'prod', '❯ production');
-  await answer(terminal, 'account, usually', 'archaeologist');
-  await answer(terminal, 'how to sign in', 'bas', '❯ basic');
+  await answer(terminal, 'account, usually', '');
   expect((await terminal.ended()).code).toBe(0);
-  expect(await home.json('profile', 'show', 'asked')).toMatchObject({
-    schemaBase: service.schema_base,
-    kind: 'production',
-    oaiAuth: 'basic',
-  });
+  expect(await home.json('profile', 'show', 'asked')).toMatchObject({ kind: 'production', oaiAuth: 'none' });
 });
 
 describe('a profile that an institution hands out', () => {
@@ -97,7 +105,7 @@ describe('a profile that an institution hands out', () => {
 test('Ctrl-C in the middle of the questions ends with 130 and makes no profile', async ({ skip }) => {
   skip(whyNoTerminal !== undefined, whyNoTerminal);
   await using terminal = await startTerminal(['init'], makeHome());
-  await terminal.expect('? address of the write interface');
+  await terminal.expect('? address of the service');
   await terminal.press('C-c');
   const { code, screen } = await terminal.ended();
   expect(code).toBe(130);

@@ -1,15 +1,16 @@
 import { t } from '../../base/language.ts';
-import { cmd, type Message, msg } from '../../base/message.ts';
+import { cmd, type Message, msg, templateOf } from '../../base/message.ts';
 import type { Context } from '../../context/context.ts';
 import { entryText, KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../../flows/finds/entry-words.ts';
 import type { PushAllOptions } from '../../flows/push/push-all.ts';
 import type { PushEvent } from '../../flows/push/push-context.ts';
 import type { Rest } from '../../flows/push/push-watching.ts';
 import type { WatchEvent } from '../../flows/push/watch.ts';
-import { uncertainTexts } from '../../flows/reconcile/uncertain-text.ts';
+import { reassignmentOf, uncertainTexts } from '../../flows/reconcile/uncertain-text.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { Progress } from '../../ui/progress.ts';
 import { printable } from '../../ui/terminal.ts';
+import { FoldedLines } from './folded-lines.ts';
 
 type PushProgress = Required<Pick<PushAllOptions, 'report' | 'onRound' | 'onLook' | 'onReconciled' | 'onLookFailed'>> & {
   end(): void;
@@ -21,12 +22,15 @@ export function showPush({ terminal, profile }: Context, outbox: Outbox, why: bo
   const said = new Map<number, string>();
   /** Entries that were called refused, and may be queued again once everything is refused. */
   const refused = new Set<number>();
+  const folded = new FoldedLines();
   const sayUncertain = (what: Message, entryId: number) => {
+    const reassignment = why ? undefined : reassignmentOf(outbox, entryId);
     const [plainly, ...reasons] = uncertainTexts(outbox, entryId, profile().settleMs);
     const lines = [`${what}: ${plainly}`, ...(why ? reasons.map((reason) => `  ${printable(reason)}`) : [])];
     if (said.get(entryId) === lines.join('\n')) return;
     said.set(entryId, lines.join('\n'));
-    for (const line of lines) terminal.note(line);
+    if (reassignment !== undefined) folded.add(reassignment, what, plainly);
+    else for (const line of lines) terminal.note(line);
   };
   let bar: Progress | undefined;
   let isLooking = false;
@@ -36,8 +40,14 @@ export function showPush({ terminal, profile }: Context, outbox: Outbox, why: bo
     bar = undefined;
     isLooking = false;
   };
+  const sayFolded = (): void => {
+    for (const line of folded.take()) terminal.note(line);
+  };
   return {
-    end,
+    end: () => {
+      end();
+      sayFolded();
+    },
     onRound: (queued) => {
       end();
       bar = terminal.progress(t`Sending`);
@@ -69,8 +79,14 @@ export function showPush({ terminal, profile }: Context, outbox: Outbox, why: bo
       for (const { entry, verdict } of settled) {
         const what = entryText(entry.kind, entry.localId ?? entry.identCely);
         if (verdict.kind === 'undecided') sayUncertain(what, entry.id);
-        else terminal.note(`${what}: ${VERDICT_WORDS[verdict.kind]}; ${printable(verdict.reason)}`);
+        else
+          folded.add(
+            `${entry.kind} ${verdict.kind} ${templateOf(verdict.reason)}`,
+            what,
+            `${VERDICT_WORDS[verdict.kind]}; ${printable(verdict.reason)}`,
+          );
       }
+      sayFolded();
     },
     onLookFailed: ({ message }) => {
       end();

@@ -1,12 +1,15 @@
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { momentText, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
+import { ownHarvestBase } from '../../context/harvesting.ts';
+import { placeOfSecrets } from '../../context/open-service.ts';
 import { sharedPause } from '../../context/pacing.ts';
 import { entryText, KIND_WORDS, STATE_WORDS } from '../../flows/finds/entry-words.ts';
-import { outboxStatus } from '../../flows/finds/outbox-status.ts';
-import { uncertainTexts } from '../../flows/reconcile/uncertain-text.ts';
+import { isVocabularyEmpty, outboxStatus } from '../../flows/finds/outbox-status.ts';
+import { reassignmentOf, uncertainTexts } from '../../flows/reconcile/uncertain-text.ts';
 import { jobsOf, jobValue } from '../../flows/system/jobs.ts';
 import type { Waiting } from '../../outbox/counts.ts';
 import type { Entry } from '../../outbox/entry.ts';
@@ -17,9 +20,12 @@ import { findCount } from '../counted.ts';
 import { answersFor, commandFor, heldValue } from '../next-command.ts';
 import { INSTANCE_WORDS } from '../service/instance-words.ts';
 import { lastRunText } from '../setup/job-texts.ts';
+import { andMore } from './folded-lines.ts';
 import { findNewPeople, newPeopleValue, sayNewPeople } from './say-new-people.ts';
 
 const MAX_SHOWN = 10;
+
+type OutboxState = ReturnType<typeof outboxStatus>;
 
 type StatusOptions = GlobalOptions & { readonly why?: boolean };
 
@@ -37,25 +43,31 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
   const { terminal } = context;
   const outbox = await context.outboxToRead();
   const profile = context.profile();
-  const { finds, entries, table, sendable, waiting, delayed, dropped, needsPerson } = outboxStatus(outbox);
+  const state = outboxStatus(outbox);
+  const { finds, entries, table, waiting, delayed, dropped, needsPerson } = state;
   const [all, kind] = [findCount(finds), INSTANCE_WORDS[profile.kind]];
   terminal.line(t`${all}; profile ${profile.name}, ${kind}, ${profile.baseUrl}`);
-  terminal.line();
-  await terminal.table(
-    ['', ...table.states.map((state) => STATE_WORDS[state])],
-    table.rows.map((row) => [KIND_WORDS[row.kind], ...row.counts.map(String)]),
-  );
+  const next = await nextSteps(context, state);
+  printNext(context, next.first);
+  if (finds > 0) terminal.line();
+  if (finds > 0)
+    await terminal.table(
+      ['', ...table.states.map((state) => STATE_WORDS[state])],
+      table.rows.map((row) => [KIND_WORDS[row.kind], ...row.counts.map(String)]),
+    );
   printWaiting(context, waiting);
   printDelays(context, delayed);
   const pause = await sharedPause(context, profile);
   if (pause.text !== undefined) terminal.line(`${pause.text} ${t`End it: ${cmd`pas pace --clear`}`}`);
   printHeld(context, needsPerson);
   for (const step of STEPS)
-    printStep(context, step, needsPerson, (entry) =>
-      entry.state === 'uncertain'
-        ? uncertainTexts(outbox, entry.id, profile.settleMs).slice(0, options.why === true ? undefined : 1)
-        : [whyText(entry)],
-    );
+    printStep(context, step, needsPerson, {
+      why: (entry) =>
+        entry.state === 'uncertain'
+          ? uncertainTexts(outbox, entry.id, profile.settleMs).slice(0, options.why === true ? undefined : 1)
+          : [whyText(entry)],
+      kindOf: (entry) => reassignmentOf(outbox, entry.id) ?? String(entry.id),
+    });
   printDropped(context, dropped);
   const people = await findNewPeople(context, outbox);
   if (people.some(({ isAccepted }) => !isAccepted)) terminal.line();
@@ -63,10 +75,7 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
   const jobs = jobsOf(context.places.schedulesFolder, context.places.home);
   if (jobs.length > 0) terminal.line();
   for (const job of jobs) terminal.line(printable(lastRunText(job, context.clock.now())));
-  if (sendable > 0 && pause.text === undefined) {
-    terminal.line(`\n${terminal.color.bold(t`Send what is queued:`)}`);
-    terminal.line(`  ${cmd`pas push`}`);
-  }
+  if (pause.text === undefined) printNext(context, next.last);
   terminal.value({
     finds,
     entries,
@@ -84,6 +93,7 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
     ...pause.value,
     schedules: jobs.map(jobValue),
     new_people: newPeopleValue(people),
+    next: [...next.first, ...next.last].flatMap(({ commands }) => commands.map(String)),
     needs_person: needsPerson.map((entry) => ({
       entry: entry.id,
       kind: entry.kind,
@@ -95,6 +105,37 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
     })),
   });
   return 'done';
+}
+
+type NextStep = { readonly title: string; readonly commands: readonly Message[] };
+
+/** What is to be done next, apart from what entries need: before anything can be sent, and with what can be. */
+async function nextSteps(
+  context: Context,
+  state: OutboxState,
+): Promise<{ first: readonly NextStep[]; last: readonly NextStep[] }> {
+  const { oaiBase } = context.profile();
+  const vocabulary = existsSync(context.places.vocabularyFile) ? (await context.vocabulary()).source(oaiBase ?? '') : undefined;
+  const first: NextStep[] = [];
+  if (placeOfSecrets(context) === 'nowhere') first.push({ title: t`Sign in:`, commands: [cmd`pas login`] });
+  if (oaiBase !== undefined && isVocabularyEmpty(vocabulary))
+    first.push({ title: t`Harvest the vocabularies; finds are checked with them offline:`, commands: [cmd`pas harvest-vocab`] });
+  if (state.finds === 0)
+    first.push({ title: t`Enter a find, or import a table with \`${cmd`pas import`} FILE\`:`, commands: [cmd`pas add`] });
+  const last: NextStep[] = [];
+  if (state.sendable > 0) last.push({ title: t`Send what is queued:`, commands: [cmd`pas push`] });
+  if (state.isAllDone) {
+    const pull = ownHarvestBase(context) === undefined ? [] : [cmd`pas pull`];
+    last.push({ title: t`All is sent. See what the service made of it:`, commands: [...pull, cmd`pas report finds.html`] });
+  }
+  return { first, last };
+}
+
+function printNext({ terminal }: Context, steps: readonly NextStep[]): void {
+  for (const { title, commands } of steps) {
+    terminal.line(`\n${terminal.color.bold(title)}`);
+    for (const command of commands) terminal.line(printable(`  ${command}`));
+  }
 }
 
 function printWaiting({ terminal }: Context, { forImport, forTime }: Waiting): void {
@@ -150,6 +191,12 @@ function printMore(terminal: Context['terminal'], more: number): void {
   if (more > 0) terminal.line(`  ${t`… and ${more} more (${cmd`pas status --json`})`}`);
 }
 
+type EntryWords = {
+  readonly why: (entry: Entry) => readonly string[];
+  /** Equal for entries that are shown as one. */
+  readonly kindOf: (entry: Entry) => string;
+};
+
 /** What is to be done about entries that nothing but a person, or evidence, takes on. */
 type Step = { readonly title: Message; readonly takes: (entry: Entry) => boolean; readonly command: Message | undefined };
 
@@ -172,23 +219,22 @@ const STEPS: readonly Step[] = [
   },
 ];
 
-function printStep(
-  { terminal }: Context,
-  { title, takes, command }: Step,
-  person: readonly Entry[],
-  why: (entry: Entry) => readonly string[],
-): void {
+function printStep({ terminal }: Context, { title, takes, command }: Step, person: readonly Entry[], words: EntryWords): void {
   const group = person.filter(takes);
   if (group.length === 0) return;
   terminal.line(`\n${terminal.color.bold(title)}`);
   if (command !== undefined) terminal.line(`  ${command}`);
-  for (const entry of group.slice(0, MAX_SHOWN)) {
-    const [first = '', ...more] = why(entry);
-    terminal.line(`  ${printable(entryText(entry.kind, entry.localId ?? entry.identCely))}: ${printable(first)}`);
-    for (const line of more) terminal.line(`    ${printable(line)}`);
+  const alike = new Map<string, Entry[]>();
+  for (const entry of group) alike.set(words.kindOf(entry), [...(alike.get(words.kindOf(entry)) ?? []), entry]);
+  for (const [entry, ...more] of [...alike.values()].slice(0, MAX_SHOWN)) {
+    if (entry === undefined) continue;
+    const [first = '', ...others] = words.why(entry);
+    const what = printable(entryText(entry.kind, entry.localId ?? entry.identCely));
+    terminal.line(`  ${andMore(what, more.length, printable(first))}`);
+    for (const line of others) terminal.line(`    ${printable(line)}`);
     terminal.line(`    ${printable(commandFor(entry))}`);
   }
-  printMore(terminal, group.length - MAX_SHOWN);
+  printMore(terminal, alike.size - MAX_SHOWN);
 }
 
 /** The first thing that is wrong, beside its element. */

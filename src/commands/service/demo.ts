@@ -8,6 +8,7 @@ import { cmd } from '../../base/message.ts';
 import { packageRoot } from '../../base/package-root.ts';
 import { type Context, type GlobalOptions, makeContext } from '../../context/context.ts';
 import { openHarvestClient } from '../../context/harvesting.ts';
+import { assertSqliteLoads } from '../../flows/checks/look-at-program.ts';
 import { outboxStatus } from '../../flows/finds/outbox-status.ts';
 import { type PulledFind, pull } from '../../flows/harvest/pull-finds.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -37,6 +38,7 @@ const PROFILE = 'demo';
 
 export async function demo(context: Context, options: DemoOptions): Promise<ExitReason> {
   const startedMs = context.clock.monotonicMs();
+  assertSqliteLoads();
   const { startMockServer } = await import('../../../mock-server/server.ts');
   const server = await startMockServer({ port: 0 });
   const folder = await mkdtemp(join(tmpdir(), 'pas-demo-'));

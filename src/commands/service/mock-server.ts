@@ -4,6 +4,7 @@ import { type ExitReason, messageOf, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
+import { assertSqliteLoads } from '../../flows/checks/look-at-program.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
 export function register(program: Command, run: Runner): void {
@@ -60,6 +61,7 @@ async function serve(context: Context, flags: MockServerFlags): Promise<ExitReas
 }
 
 async function start(flags: MockServerFlags) {
+  assertSqliteLoads();
   const { startMockServer } = await import('../../../mock-server/server.ts');
   try {
     return await startMockServer(parseMockServerOptions(flags));

@@ -2,12 +2,18 @@ import { ConfigError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { requireTls } from '../../context/config.ts';
 import type { Context } from '../../context/context.ts';
-import { probeHarvesting } from '../../context/offered-profile.ts';
 import { checkSettings, PROFILE_KEYS, type ProfileKey, type ProfileSettings } from '../../context/profile-settings.ts';
 import { choose } from '../../ui/prompt.ts';
 
-const QUESTIONS: readonly ProfileKey[] = ['base_url', 'oai_base', 'schema_base', 'kind', 'username', 'oai_auth'];
+const QUESTIONS: readonly ProfileKey[] = ['base_url', 'oai_base', 'schema_base', 'kind', 'username'];
 const ADDRESSES: readonly ProfileKey[] = ['base_url', 'oai_base'];
+
+/** Asks for the address of the service, as a person was given it. */
+export async function askForAddress(context: Context): Promise<string> {
+  const prompt = await context.prompt();
+  const problem = async (text: string) => (text.trim() === '' ? t`This is needed.` : undefined);
+  return prompt.text({ message: t`address of the service:`, problemOf: problem });
+}
 
 /** Asks for what is not given yet. Each answer is checked at once and asked for again, so that none is lost at the end. */
 export async function askForRest(context: Context, given: ProfileSettings): Promise<ProfileSettings> {
@@ -16,17 +22,15 @@ export async function askForRest(context: Context, given: ProfileSettings): Prom
   for (const key of QUESTIONS) {
     if (settings[key] !== undefined) continue;
     const { help, kind } = PROFILE_KEYS[key];
-    const offered = key === 'schema_base' ? await offeredSchema(context, settings) : {};
     const message = `${help}:`;
     const answer =
       typeof kind === 'object'
         ? await choose(prompt, message, choices(key, kind))
         : await prompt.text({
             message,
-            ...(offered.schema_base === undefined ? {} : { fallback: String(offered.schema_base) }),
             problemOf: async (text) => problemOf(key, text.trim(), settings),
           });
-    if (answer.trim() !== '') settings = { ...settings, ...offered, ...checkSettings('pas init', { [key]: answer.trim() }) };
+    if (answer.trim() !== '') settings = { ...settings, ...checkSettings('pas init', { [key]: answer.trim() }) };
   }
   return settings;
 }
@@ -54,13 +58,4 @@ function problemOf(key: ProfileKey, text: string, { allow_http: allowHttp }: Pro
     if (thrown instanceof ConfigError) return [thrown.message, thrown.hint].filter((part) => part !== undefined).join(' ');
     throw thrown;
   }
-}
-
-/** The root of the schemas and the prefix, where the harvesting interface shows them. */
-async function offeredSchema(context: Context, { oai_base: oaiBase }: ProfileSettings): Promise<ProfileSettings> {
-  if (oaiBase === undefined) return {};
-  const { schemaBase, prefix, problem } = await probeHarvesting(context, String(oaiBase));
-  if (problem !== undefined) context.terminal.note(t`The harvesting interface cannot be asked now: ${problem}`);
-  if (schemaBase === undefined) return {};
-  return { schema_base: schemaBase, ...(prefix === undefined || prefix === 'svc' ? {} : { prefix }) };
 }

@@ -1,29 +1,37 @@
 import { type Command, Option } from 'commander';
-import { ConfigError, type ExitReason } from '../../base/errors.ts';
+import { ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { profilesAlike, withSettings } from '../../context/change-config.ts';
 import { chooseOutbox } from '../../context/check-binding.ts';
 import { toProfile } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
+import { findService } from '../../context/find-service.ts';
 import { readOfferedProfile } from '../../context/offered-profile.ts';
-import { checkSettings, flagOf, PROFILE_FLAGS, PROFILE_KEYS, type ProfileSettings } from '../../context/profile-settings.ts';
+import {
+  checkSettings,
+  flagOf,
+  PROFILE_FLAGS,
+  PROFILE_KEYS,
+  type ProfileKey,
+  type ProfileSettings,
+} from '../../context/profile-settings.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { askForRest } from './ask-profile.ts';
+import { askForAddress, askForRest } from './ask-profile.ts';
 
 type InitOptions = GlobalOptions & { readonly name: string; readonly from?: string } & Readonly<Record<string, unknown>>;
 
 export function register(program: Command, run: Runner): void {
   const command = defineCommand(program, {
     name: 'init',
-    summary: t`Make a profile: one deployment of the service and one account. Asks for what no flag gives.`,
+    summary: t`Make a profile: one service and one account. Finds the service's other addresses from one of them, and asks for the rest.`,
     examples: [
+      'pas init https://finds.example.org --username eva@example.org',
       'pas init --from https://museum.example.org/finds-profile.toml',
-      'pas init --name training --kind training --base-url https://training.example.org --schema-base https://api.example.org/schema/svc',
-      'pas init --name museum --kind production --base-url https://finds.example.org --oai-base https://api.example.org \\\n      --schema-base https://api.example.org/schema/svc --oai-auth basic --username eva@example.org',
     ],
   });
+  command.argument('[address]', t`an address of the service, or a profile (.toml) that an institution hands out`);
   command.option('--name <name>', t`name of the profile`, 'default');
   command.option('--from <file>', t`file or https address of a profile that an institution hands out`);
   for (const key of PROFILE_FLAGS) {
@@ -32,19 +40,20 @@ export function register(program: Command, run: Runner): void {
     const option = new Option(kind === 'boolean' ? flag : `${flag} <value>`, String(help));
     command.addOption(typeof kind === 'object' ? option.choices([...kind]) : option);
   }
-  command.action((options: InitOptions) => run(options, (context) => init(context, options)));
+  command.action((address: string | undefined, options: InitOptions) =>
+    run(options, (context) => init(context, options, address)),
+  );
 }
 
-/** Writes the profile and makes it the default when it is the first. */
-export async function init(context: Context, options: InitOptions): Promise<ExitReason> {
+/** Writes the profile and makes it the default when it is the first. @param address of the service, or of an offered profile */
+export async function init(context: Context, options: InitOptions, address?: string): Promise<ExitReason> {
   const { terminal, places } = context;
   const config = context.config();
   if (!/^[\w.-]{1,64}$/.test(options.name))
     throw new ConfigError(t`${options.name} cannot be a profile's name: use letters, digits, - and _.`);
-  const offered = options.from === undefined ? {} : await readOfferedProfile(context, options.from);
-  const given = { ...offered, ...checkSettings('pas init', settingsFromFlags(options)) };
-  for (const [key, value] of Object.entries(offered)) terminal.note(`  ${key} = ${printable(String(value))}`);
-  const asked = terminal.interactive ? await askForRest(context, given) : given;
+  const isProfile = address !== undefined && /\.toml$/i.test(address);
+  if (address !== undefined && options.from !== undefined) throw new UsageError(t`Give either an address or --from, not both.`);
+  const asked = await settingsFor(context, options, isProfile ? { from: address } : { from: options.from, address });
   const before = config.profiles.get(options.name)?.outbox;
   const withOutbox = (outbox: ProfileSettings['outbox']) => (outbox === undefined ? asked : { ...asked, outbox });
   // The whole profile is checked before anything is written.
@@ -63,8 +72,59 @@ export async function init(context: Context, options: InitOptions): Promise<Exit
   if (alike !== '') terminal.note(t`It shares the outbox of ${alike}: the service and the account are the same.`);
   else if (before !== undefined && outbox !== before)
     terminal.note(t`It has an outbox of its own from now on. The finds of the other one stay with its profile.`);
-  terminal.value({ profile: options.name, file: places.configFile });
+  terminal.value({ profile: options.name, file: places.configFile, ...withOutbox(outbox) });
   return 'done';
+}
+
+type Origin = { readonly from: string | undefined; readonly address?: string | undefined };
+
+/** What flags, an offered profile, the service itself and at last the person say. */
+async function settingsFor(context: Context, options: InitOptions, { from, address }: Origin): Promise<ProfileSettings> {
+  const { terminal } = context;
+  const offered = from === undefined ? {} : await readOfferedProfile(context, from);
+  for (const [key, value] of Object.entries(offered)) terminal.note(`  ${key} = ${printable(String(value))}`);
+  const given = { ...offered, ...checkSettings('pas init', settingsFromFlags(options)) };
+  const start = address ?? (isWhole(given) ? undefined : await startFor(context, given));
+  const { settings: found = {}, problem } = start === undefined ? {} : await findService(context, start, given);
+  const settings = { ...found, ...given };
+  if (start !== undefined) showFound(context, found, settings);
+  if (!terminal.interactive) assertWhole(settings, problem);
+  if (problem !== undefined) terminal.warn(problem);
+  return terminal.interactive ? askForRest(context, settings) : settings;
+}
+
+/** An address to begin with, where none was typed as such. */
+async function startFor(context: Context, given: ProfileSettings): Promise<string | undefined> {
+  const known = given.base_url ?? given.oai_base;
+  if (known !== undefined) return String(known);
+  return context.terminal.interactive ? askForAddress(context) : undefined;
+}
+
+function showFound({ terminal }: Context, found: ProfileSettings, settings: ProfileSettings): void {
+  for (const key of PROFILE_FLAGS)
+    if (found[key] !== undefined) terminal.note(`  ${PROFILE_KEYS[key].help}: ${printable(String(settings[key]))}`);
+  if (found.base_url !== undefined && settings.oai_base === undefined)
+    terminal.note(
+      t`It has no harvesting interface. A training instance uses that of production: give it with --oai-base ADDRESS.`,
+    );
+}
+
+const NEEDED = (Object.keys(PROFILE_KEYS) as ProfileKey[]).filter((key) => 'required' in PROFILE_KEYS[key]);
+
+function isWhole(settings: ProfileSettings): boolean {
+  return NEEDED.every((key) => settings[key] !== undefined);
+}
+
+/** @throws ConfigError that names the flags of what could not be found */
+function assertWhole(settings: ProfileSettings, problem: string | undefined): void {
+  const missing = NEEDED.filter((key) => settings[key] === undefined);
+  if (missing.length === 0) return;
+  const words = missing.map((key) => String(PROFILE_KEYS[key].help)).join(', ');
+  const flags = missing.map((key) => (key === 'kind' ? '--kind=production|training' : `--${key.replace('_', '-')}=ADDRESS`));
+  const said = flags.join(' ');
+  throw new ConfigError(problem ?? t`The service does not say: ${words}.`, {
+    hint: t`Check the address and the network, or add ${said}.`,
+  });
 }
 
 function settingsFromFlags(options: InitOptions): Record<string, unknown> {

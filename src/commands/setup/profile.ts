@@ -126,6 +126,9 @@ async function confirmUnsent({ terminal, prompt }: Context, name: string, unsent
 function unknownProfile(name: string, known: readonly string[]): ConfigError {
   const names = known.join(', ');
   return new ConfigError(t`There is no profile ${name}.`, {
-    hint: names === '' ? t`Make one with \`${cmd`pas init`}\`.` : t`There is ${names}.`,
+    hint:
+      names === ''
+        ? t`Make one with \`${cmd`pas init`} ADDRESS\`: the address of the service, as you were given it.`
+        : t`There is ${names}.`,
   });
 }

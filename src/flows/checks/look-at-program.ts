@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { packageRoot, packageVersion } from '../../base/package-root.ts';
-import { openSqlite, sqliteVersion } from '../../store/database.ts';
+import { loadSqlite, openSqlite, sqliteVersion } from '../../store/database.ts';
 
 /** What `pas --version --json` prints; see {@link lookAtProgram}. */
 type ProgramFacts = {
@@ -46,4 +46,9 @@ function versionOfPackage(name: string): string {
       .filter(existsSync) ?? [];
   const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
   return version;
+}
+
+/** @throws DatabaseError where the machine code of SQLite is missing, for a command that does not open it by itself */
+export function assertSqliteLoads(): void {
+  loadSqlite();
 }

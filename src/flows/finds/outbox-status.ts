@@ -2,9 +2,10 @@ import { countEntries, countFinds, countWaiting } from '../../outbox/counts.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type EntryState } from '../../outbox/entry.ts';
 import { assertSoundEntries } from '../../outbox/entry-row.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-
 import { delays, droppedWithDependents, needingPerson } from '../../outbox/overview.ts';
 import { assertSoundFinds } from '../../outbox/stored-finds.ts';
+import { allHarvests } from '../../vocabulary/harvests.ts';
+import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
 
 /** More than this many are counted, not listed. */
 const MAX_LISTED = 1000;
@@ -21,8 +22,10 @@ export function outboxStatus(outbox: Outbox) {
   assertSoundEntries(outbox, MAX_CHECKED);
   const [counts, totals, waiting] = [countEntries(outbox), entryTotals(outbox), countWaiting(outbox)];
   const states = ENTRY_STATES.filter((state) => totals[state] > 0);
+  const finds = countFinds(outbox);
   return {
-    finds: countFinds(outbox),
+    finds,
+    isAllDone: finds > 0 && ENTRY_STATES.every((state) => ['accepted', 'dropped'].includes(state) || totals[state] === 0),
     entries: counts,
     /** The same without the states that no entry is in. */
     table: { states, rows: ENTRY_KINDS.map((kind) => ({ kind, counts: states.map((state) => counts[kind][state]) })) },
@@ -36,6 +39,11 @@ export function outboxStatus(outbox: Outbox) {
     /** Held entries first. */
     needsPerson: needingPerson(outbox, MAX_LISTED),
   };
+}
+
+/** Tells if nothing was harvested. @param vocabulary undefined where there is no file of it */
+export function isVocabularyEmpty(vocabulary: Vocabulary | undefined): boolean {
+  return vocabulary === undefined || allHarvests(vocabulary).length === 0;
 }
 
 /** Entries of all kinds, by state. */

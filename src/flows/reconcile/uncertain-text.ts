@@ -1,5 +1,5 @@
 import { momentText, t } from '../../base/language.ts';
-import { type Message, msg } from '../../base/message.ts';
+import { type Message, msg, templateOf } from '../../base/message.ts';
 import { attemptsOf, evidenceOf } from '../../outbox/attempts.ts';
 import { entryById } from '../../outbox/entries.ts';
 import type { Entry, EntryKind } from '../../outbox/entry.ts';
@@ -30,6 +30,16 @@ export function uncertainTexts(outbox: Outbox, entryId: number, settleMs: number
   // The service answered, and gave the record to two finds: that alone says what is uncertain.
   if (attemptsOf(outbox, entry).at(-1)?.outcome === 'accepted') return [reasons[0] ?? '', ...reasons.slice(1)];
   return [plainText(outbox, entry, WHAT[entry.kind], settleMs), ...new Set(reasons)];
+}
+
+/**
+ * The reason for which an entry is uncertain that the service accepted, without names and numbers: it gave one record to two finds.
+ * A service that was put back from a backup does so with many.
+ */
+export function reassignmentOf(outbox: Outbox, entryId: number): string | undefined {
+  const entry = entryById(outbox, entryId);
+  if (entry?.state !== 'uncertain' || attemptsOf(outbox, entry).at(-1)?.outcome !== 'accepted') return undefined;
+  return templateOf(entry.reason ?? '');
 }
 
 function plainText(outbox: Outbox, entry: Entry, what: Message, settleMs: number): string {

@@ -79,11 +79,11 @@ describe('what is said of a value', () => {
     ],
     [
       { obdobi: { id: 'HES-000691', text: 'lahev' } },
-      'vocabulary: HES-000691 (lahev) is an entry of heslo:predmet_druh, but one of heslo:obdobi is needed. Look with: pas vocab list heslo:obdobi',
+      'vocabulary: lahev (HES-000691) is an entry of object types (heslo:predmet_druh), but one of periods (heslo:obdobi) is needed. Look with: pas vocab list heslo:obdobi',
     ],
     [
       { obdobi: { id: DELETED.id, text: '' } },
-      'vocabulary: HES-000999 (zrušené) was deleted from heslo:obdobi. Choose another: pas vocab search zrušené --set heslo:obdobi',
+      'vocabulary: zrušené (HES-000999) was deleted from periods (heslo:obdobi). Choose another: pas vocab search zrušené --set heslo:obdobi',
     ],
     [
       { predano_organizace: { id: 'Muzeum', text: '' } },
@@ -134,7 +134,7 @@ describe('what a look into the vocabulary tells', () => {
   test('none, with what is near to its label, or else where all are shown', () => {
     const nearest = [term('HES-000300', 'doba bronzová')];
     const text =
-      'vocabulary: heslo:obdobi has no HES-000253. Nearest: HES-000300 (doba bronzová). If it is new, run pas harvest-vocab.';
+      'vocabulary: No entry of periods (heslo:obdobi) has the identifier HES-000253. Nearest: doba bronzová (HES-000300). If it is new, run pas harvest-vocab.';
     expect(found({ kind: 'unknown', nearest })).toEqual([text]);
     const none = found({ kind: 'unknown', nearest: [] }, 'paleolit').join();
     expect(none).toContain(' All are shown by pas vocab list heslo:obdobi.');
@@ -142,13 +142,13 @@ describe('what a look into the vocabulary tells', () => {
 
   test('a term that is mapped to none', () => {
     expect(found({ kind: 'mapping-conflict', own: 'starý', target: 'HES-7' })).toEqual([
-      'vocabulary: "starý" is mapped to HES-7, which is no entry of heslo:obdobi. Choose another: pas vocab map set heslo:obdobi starý ID',
+      'vocabulary: "starý" is mapped to HES-7, which is no entry of periods (heslo:obdobi). Choose another: pas vocab map set heslo:obdobi starý ID',
     ]);
   });
 
   test('nothing, where it was not harvested', () => {
     expect(said({}, { lookupTerm: nothingHarvested })).toContain(
-      'not-harvested: HES-000253 in obdobi is taken unchecked: heslo:obdobi was not harvested. Run pas harvest-vocab to check it.',
+      'not-harvested: HES-000253 in obdobi is taken unchecked: periods (heslo:obdobi) was not harvested. Run pas harvest-vocab to check it.',
     );
     expect(checkRules(aFind({ obdobi: { id: 'HES-777777', text: '' } }), { today: '2024-11-20' })).toEqual([]);
   });

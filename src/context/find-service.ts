@@ -1,0 +1,229 @@
+import { isLoopback } from '../base/address.ts';
+import { ConfigError, messageOf, SayingError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
+import { openOaiClient } from '../oai/client.ts';
+import { followRedirects } from '../oai/redirect.ts';
+import type { Context } from './context.ts';
+import { checkSettings, type ProfileSettings } from './profile-settings.ts';
+
+const PROBE_TIMEOUT_MS = 5000;
+/** The time for all probes of a command together. */
+const MAX_PROBING_MS = 20_000;
+/** A pasted address of a page may have many folders above it. */
+const MAX_FOLDERS = 4;
+const MAX_PROBED_BYTES = 2 * 1024 * 1024;
+/** Paths of the service below one of its addresses: an address that was copied from a browser or a manual ends with one of them. */
+const OWN_PATHS = /\/(?:(?:\d+\.\d+\/)?oai|api\/(?:pas|token-auth|uzivatel-info)|api|id|schema)(?:\/.*)?$/;
+const ACCOUNT_PATH = '/api/uzivatel-info/';
+/** The name by which the bundled mock calls itself in the header Server. */
+const MOCK_SERVER = /^pas-mock-server\b/;
+
+/** Settings of a profile that the service shows without signing in, and why it shows nothing. */
+type FoundService = { readonly settings: ProfileSettings; readonly problem: string | undefined };
+
+/**
+ * Finds the addresses of a service from any one of them. No probe carries a credential.
+ * @param given as typed: with or without the scheme, a slash at the end, a path of the service or a query
+ * @param known what is said already, which is not looked for
+ * @throws ConfigError where it is no address, or one without TLS
+ */
+export async function findService(context: Context, given: string, known: ProfileSettings): Promise<FoundService> {
+  const start = startOf(given, known.allow_http === true);
+  const { send } = await context.connections();
+  const probing = new Probing(send, known);
+  await probing.lookAt(new URL(start).origin, foldersOf(start));
+  for (const origin of siblingsOf(start, probing.prefix)) {
+    if (probing.isComplete) break;
+    await probing.lookAt(origin, [origin]);
+  }
+  await probing.lookForSchema();
+  return { settings: probing.found(), problem: probing.problem };
+}
+
+/** @throws ConfigError for a text that is no address, never repeating it: there may be a password in it */
+function startOf(given: string, allowHttp: boolean): string {
+  const text = given.trim();
+  const host = /^(?:https?:\/\/)?(\[[\da-f:]+\]|[^/:?#]+)/i.exec(text)?.[1] ?? '';
+  const url = /^https?:\/\//i.test(text) ? text : `${isLoopback(host) ? 'http' : 'https'}://${text}`;
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || !/[.:]|^localhost$/.test(parsed.hostname) || parsed.username !== '' || parsed.password !== '')
+    throw new ConfigError(t`This is no address of a service: it must be like https://finds.example.org, without a user name.`);
+  // The service's own redirect to https would do the same, and could be forged on the way.
+  if (parsed.protocol === 'http:' && !isLoopback(parsed.hostname) && !allowHttp) parsed.protocol = 'https:';
+  const path = parsed.pathname.replace(OWN_PATHS, '').replace(/\/+$/, '');
+  return String(checkSettings('pas init', { base_url: `${parsed.origin}${path}` }).base_url);
+}
+
+/** An address and the folders above it, the longest first. */
+function foldersOf(start: string): string[] {
+  const { origin, pathname } = new URL(start);
+  const names = pathname.split('/').filter((name) => name !== '');
+  const folders = names.map((_, index) => `${origin}/${names.slice(0, index + 1).join('/')}`).reverse();
+  return [...folders.slice(0, MAX_FOLDERS), origin];
+}
+
+/**
+ * The hosts of one domain on which a service usually has its interfaces: `finds.example.org` or `svc.example.org`, and
+ * `api.example.org`. An address of numbers, and this machine, have none.
+ */
+function siblingsOf(start: string, prefix: string): string[] {
+  const { protocol, hostname, port } = new URL(start);
+  if (isLoopback(hostname) || /^[\d.]+$|^\[/.test(hostname)) return [];
+  const [, ...above] = hostname.split('.');
+  const domain = isOwnDomain(above) ? above.join('.') : hostname;
+  const hosts = [`api.${domain}`, `${prefix}.${domain}`, domain, `www.${domain}`];
+  const origins = hosts.map((host) => `${protocol}//${host}${port === '' ? '' : `:${port}`}`);
+  return origins.filter((origin) => origin !== new URL(start).origin);
+}
+
+/** Tells a domain that belongs to one owner from `org` and `co.uk`. */
+function isOwnDomain(labels: readonly string[]): boolean {
+  const [first = '', last = ''] = labels;
+  return labels.length > 2 || (labels.length === 2 && !(first.length <= 3 && last.length === 2));
+}
+
+/** The probes of one service, and what they have shown so far. */
+class Probing {
+  readonly #send: Exchange;
+  readonly #known: ProfileSettings;
+  readonly #signal = AbortSignal.timeout(MAX_PROBING_MS);
+  #base: string | undefined;
+  #oaiBase: string | undefined;
+  #schema: { readonly base: string; readonly prefix: string } | undefined;
+  #kind: 'production' | 'training' | undefined;
+  #problem: string | undefined;
+
+  constructor(send: Exchange, known: ProfileSettings) {
+    this.#send = send;
+    this.#known = known;
+    this.#oaiBase = textOf(known.oai_base);
+  }
+
+  get prefix(): string {
+    return this.#schema?.prefix ?? textOf(this.#known.prefix) ?? 'svc';
+  }
+
+  get isComplete(): boolean {
+    return this.#base !== undefined && this.#oaiBase !== undefined;
+  }
+
+  /** The reason for which the first address showed nothing; undefined where something was found. */
+  get problem(): string | undefined {
+    return this.#base === undefined && this.#oaiBase === undefined ? this.#problem : undefined;
+  }
+
+  /** Looks for the interfaces below each of these addresses of one host, until both are found or the host does not answer. */
+  async lookAt(origin: string, addresses: readonly string[]): Promise<void> {
+    for (const address of addresses) {
+      if (this.isComplete || this.#signal.aborted) return;
+      const silence = await Promise.all([
+        this.#base === undefined ? this.#probeWriting(address) : undefined,
+        this.#oaiBase === undefined ? this.#probeHarvesting(address) : undefined,
+      ]);
+      const why = silence.find((reason) => reason !== undefined);
+      if (why !== undefined) {
+        this.#problem ??= t`${origin} does not answer: ${why}.`;
+        return;
+      }
+    }
+    this.#problem ??= t`${origin} answers, but is no finds service.`;
+  }
+
+  /** The write interface decides which schema documents name, so its own host goes before the one of the harvesting interface. */
+  async lookForSchema(): Promise<void> {
+    if (this.#known.schema_base !== undefined || this.#base === undefined) return;
+    if (this.#schema === undefined && this.#oaiBase !== undefined) await this.#probeHarvesting(this.#oaiBase);
+    const { prefix } = this;
+    const version = textOf(this.#known.schema_version) ?? '2.2';
+    const url = `${this.#base}/schema/${prefix}/${version}/${prefix}.xsd`;
+    let text = '';
+    await silenceOf(this.#send, async (send) => {
+      const { status, body } = await this.#get(url, send);
+      if (status === 200) text = body.toString('utf8');
+    });
+    const [, base, its] = /\btargetNamespace="(https?:\/\/[^"\s]+)\/(\d+\.\d+)\/"/.exec(text) ?? [];
+    if (base !== undefined && its === version) this.#schema = { base, prefix };
+  }
+
+  found(): ProfileSettings {
+    const [base, oaiBase, schema] = [this.#base, this.#oaiBase, this.#schema];
+    // A training instance has no harvesting interface of its own.
+    const kind = this.#kind ?? (base !== undefined && base === oaiBase ? 'production' : undefined);
+    return {
+      ...(base === undefined ? {} : { base_url: base }),
+      ...(oaiBase === undefined ? {} : { oai_base: oaiBase }),
+      ...(schema === undefined ? {} : { schema_base: schema.base }),
+      ...(schema === undefined || schema.prefix === 'svc' ? {} : { prefix: schema.prefix }),
+      ...(kind === undefined ? {} : { kind }),
+    };
+  }
+
+  /** @returns why there is no answer at all */
+  async #probeWriting(address: string): Promise<string | undefined> {
+    return silenceOf(this.#send, async (send) => {
+      const { status, headers, at } = await this.#get(`${address}${ACCOUNT_PATH}`, send);
+      if (status !== 401 || !/^bearer\b/i.test(headers['www-authenticate'] ?? '') || !at.endsWith(ACCOUNT_PATH)) return;
+      this.#base = at.slice(0, -ACCOUNT_PATH.length);
+      if (MOCK_SERVER.test(headers['server'] ?? '')) this.#kind = 'training';
+    });
+  }
+
+  /** @returns why there is no answer at all */
+  async #probeHarvesting(address: string): Promise<string | undefined> {
+    return silenceOf(this.#send, async (send) => {
+      let at = '';
+      const exchange: Exchange = (request) => {
+        at = request.url;
+        return send(request);
+      };
+      const client = openOaiClient({
+        ...{ oaiBase: address, credentials: { kind: 'none' }, exchange },
+        ...{ answerTimeoutMs: PROBE_TIMEOUT_MS, maxAnswerBytes: MAX_PROBED_BYTES },
+      });
+      for (const { prefix, namespace } of await client.listMetadataFormats(undefined, this.#timed())) {
+        // The namespace of the service's own format is `{schema_base}/<x.y>/` (contract, first paragraph).
+        const [, base] = /^(.+)\/\d+\.\d+\/$/.exec(namespace) ?? [];
+        if (base === undefined || !prefix.startsWith('oai_')) continue;
+        this.#schema = { base, prefix: prefix.slice('oai_'.length) };
+        this.#oaiBase ??= /^(.+?)(?:\/\d+\.\d+)?\/oai\?/.exec(at)?.[1];
+      }
+    });
+  }
+
+  /** @returns the answer, and the address that redirects have led to */
+  async #get(url: string, send: Exchange): Promise<HttpResponse & { readonly at: string }> {
+    let at = url;
+    const get = followRedirects(url, (request) => {
+      at = request.url.replace(/\?$/, '');
+      return send({ ...request, url: at });
+    });
+    const options = { answerTimeoutMs: PROBE_TIMEOUT_MS, maxAnswerBytes: MAX_PROBED_BYTES, signal: this.#timed() };
+    return { ...(await get('', undefined, options)), at };
+  }
+
+  /** Ends also an attempt to connect. */
+  #timed(): AbortSignal {
+    return AbortSignal.any([this.#signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]);
+  }
+}
+
+/** Runs a probe. @returns why no answer came; undefined where one came, whatever it said */
+async function silenceOf(send: Exchange, probe: (send: Exchange) => Promise<void>): Promise<string | undefined> {
+  let isAnswered = false;
+  try {
+    await probe(async (request) => {
+      const response = await send(request);
+      isAnswered = true;
+      return response;
+    });
+    return undefined;
+  } catch (thrown) {
+    if (!(thrown instanceof SayingError)) throw thrown;
+    return isAnswered ? undefined : messageOf(thrown.cause instanceof NoAnswerError ? thrown.cause : thrown);
+  }
+}
+
+function textOf(value: ProfileSettings[keyof ProfileSettings]): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,198 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, request as overHttp, type RequestListener, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { freePort } from '../support/free-port.ts';
+import { serveMock } from '../support/mock-process.ts';
+import { expectDone, makeHome, PROJECT } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
+
+const mock = useMock();
+const closers: (() => void)[] = [];
+afterAll(() => {
+  for (const close of closers) close();
+});
+
+async function listen(server: Server, port = 0): Promise<string> {
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  closers.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const serve = async (answer: RequestListener): Promise<string> => `http://${await listen(createServer(answer))}`;
+
+/** A write interface that asks for a token, at any path. */
+const asksForToken: RequestListener = (_, response) => {
+  response.writeHead(401, { 'www-authenticate': 'Bearer' }).end('{}');
+};
+
+describe('pas init with one address of the service', () => {
+  test.each([
+    ['as the mock server prints it', ''],
+    ['with a slash at the end', '/'],
+    ['of the harvesting endpoint', '/oai'],
+    ['of a harvesting request', '/2.2/oai?verb=Identify'],
+    ['of the sign-in', '/api/token-auth/'],
+    ['of the import', '/api/pas/import-xml'],
+    ['of the API', '/api'],
+    ['of the schema', '/schema/svc/2.2/svc.xsd'],
+    ['of a record', '/id/C-202400101'],
+    ['of a page', '/some/page/of#it'],
+  ])('finds the other ones and shows them: %s', async (_, path) => {
+    const { base_url, oai_base, schema_base } = mock.service;
+    const home = makeHome();
+    const run = await expectDone(home.pas('init', `${base_url}${path}`));
+    for (const address of [base_url, oai_base, schema_base]) expect(run.stderr).toContain(`: ${address}\n`);
+    expect(await home.json('profile', 'show', 'default')).toMatchObject({
+      ...{ baseUrl: base_url, oaiBase: oai_base, schemaBase: schema_base },
+      // The mock says by its header Server that nothing in it is real.
+      ...{ kind: 'training', prefix: 'svc' },
+    });
+  });
+
+  test('takes a host of this machine without the scheme', async () => {
+    const home = makeHome();
+    await expectDone(home.pas('init', mock.service.base_url.replace('http://', '')));
+    expect(await home.json('profile', 'show', 'default')).toMatchObject({ baseUrl: mock.service.base_url });
+  });
+
+  test('finds another prefix and another root of the schemas', async () => {
+    await using other = await serveMock('--prefix', 'finds', '--schema-base', 'http://127.0.0.1:1/schemas/of/finds');
+    const home = makeHome();
+    await expectDone(home.pas('init', other.base_url));
+    expect(await home.json('profile', 'show', 'default')).toMatchObject({
+      prefix: 'finds',
+      schemaBase: 'http://127.0.0.1:1/schemas/of/finds',
+    });
+  });
+
+  test('finds a training instance, and says that it has no harvesting interface', async () => {
+    await using training = await serveMock('--training');
+    const home = makeHome();
+    const run = await expectDone(home.pas('init', training.base_url));
+    expect(run.stderr).toContain('It has no harvesting interface.');
+    expect(await home.json('profile', 'show', 'default')).toMatchObject({
+      ...{ baseUrl: training.base_url, schemaBase: training.schema_base, kind: 'training' },
+    });
+    await expectDone(home.pas('init', training.base_url, '--name', 'both', '--oai-base', mock.service.oai_base));
+    expect(await home.json('profile', 'show', 'both')).toMatchObject({
+      ...{ oaiBase: mock.service.oai_base, schemaBase: training.schema_base },
+    });
+  });
+
+  test('follows a redirect to https', async () => {
+    const [port, innerPort] = [await freePort(), await freePort()];
+    const address = `https://127.0.0.1:${port}`;
+    await using behind = await serveMock('--public-url', address, '--port', String(innerPort));
+    expect(behind.base_url).toBe(address);
+    const pem = (name: string): string => join(PROJECT, 'test', 'fixtures', 'tls', `${name}.pem`);
+    const secure = createSecureServer({ key: readFileSync(pem('key')), cert: readFileSync(pem('cert')) }, (request, response) => {
+      const { method, url: path, headers } = request;
+      const to = { host: '127.0.0.1', port: innerPort, method, path, headers };
+      overHttp(to, (answer) => {
+        response.writeHead(answer.statusCode ?? 500, answer.headers);
+        answer.pipe(response);
+      }).end();
+    });
+    await listen(secure, port);
+    const plain = await serve((request, response) => {
+      response.writeHead(301, { location: `${address}${request.url}` }).end();
+    });
+    const home = makeHome({ NODE_EXTRA_CA_CERTS: pem('cert') });
+    await expectDone(home.start('init', plain).ended);
+    expect(await home.json('profile', 'show', 'default')).toMatchObject({
+      ...{ baseUrl: address, oaiBase: address, kind: 'training' },
+    });
+  });
+
+  test('sends no credential', async () => {
+    const asked: string[] = [];
+    const address = await serve((request, response) => {
+      const { authorization = '', cookie = '' } = request.headers;
+      asked.push(`${request.method} ${authorization}${cookie}`);
+      asksForToken(request, response);
+    });
+    const home = makeHome({ PAS_USERNAME: 'eva', PAS_PASSWORD: 'planted', PAS_TOKEN: 'planted-token' });
+    await home.pas('init', address, '--username', 'eva', '--oai-auth', 'basic', '--kind', 'training');
+    expect(asked.length).toBeGreaterThan(1);
+    expect(new Set(asked)).toEqual(new Set(['GET ']));
+  });
+
+  test('asks nothing of an address that is not protected by TLS', async () => {
+    const home = makeHome();
+    const run = await home.pas('init', 'http://finds.invalid/oai');
+    expect([run.code, run.stderr]).toEqual([12, expect.stringContaining('https://finds.invalid does not answer')]);
+    expect(run.stderr).not.toContain('http://finds.invalid');
+  });
+
+  test('names the flags of what the service does not say', async () => {
+    const address = await serve(asksForToken);
+    const home = makeHome();
+    const run = await home.pas('init', address);
+    expect(run.code).toBe(12);
+    expect(run.stderr).toContain('root of the schema location, production or training instance');
+    expect(run.stderr).toContain('--schema-base=ADDRESS --kind=production|training');
+    await expectDone(home.pas('init', address, '--schema-base', `${address}/schema/svc`, '--kind', 'production'));
+    expect(await home.json('profile', 'show', 'default')).toMatchObject({ baseUrl: address, kind: 'production' });
+  });
+
+  test('takes a service that answers for harvesting at the same address for production', async () => {
+    const { base_url } = mock.service;
+    const address = await serve((request, response) => {
+      void fetch(`${base_url}${request.url}`).then(async (answer) => {
+        const text = await answer.text();
+        response.writeHead(answer.status, { 'www-authenticate': 'Bearer', 'content-type': 'text/xml' }).end(text);
+      });
+    });
+    const home = makeHome();
+    await expectDone(home.pas('init', address));
+    expect(await home.json('profile', 'show', 'default')).toMatchObject({
+      baseUrl: address,
+      oaiBase: address,
+      kind: 'production',
+    });
+  });
+
+  test('says that another server is no finds service', async () => {
+    const address = await serve((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Hello</html>');
+    });
+    const home = makeHome();
+    const run = await home.pas('init', `${address}/a/b`);
+    expect([run.code, run.stderr]).toEqual([12, expect.stringContaining(`${address} answers, but is no finds service.`)]);
+    expect(await home.json('profile', 'list')).toEqual([]);
+  });
+
+  test('gives up an address that says nothing', async () => {
+    const address = await serve(() => {});
+    const startedAt = performance.now();
+    const run = await makeHome().pas('init', address);
+    expect([run.code, run.stderr]).toEqual([12, expect.stringContaining('does not answer')]);
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
+  });
+
+  test.each(['https://eva:planted@finds.invalid', 'finds', ''])('refuses what is no address: %s', async (text) => {
+    const run = await makeHome().pas('init', text);
+    expect([run.code, run.stderr]).toEqual([12, expect.stringContaining('This is no address of a service')]);
+    expect(run.stderr).not.toContain('planted');
+  });
+
+  test('takes an address that ends with .toml, and a file, for a profile that an institution hands out', async () => {
+    const { base_url, schema_base } = mock.service;
+    const profile = `base_url = "${base_url}"\nschema_base = "${schema_base}"\nkind = "training"\n`;
+    const address = await serve((_, response) => response.end(profile));
+    const home = makeHome();
+    await expectDone(home.pas('init', `${address}/finds-profile.toml`));
+    await expectDone(home.pas('init', home.file('finds.toml', profile), '--name', 'file'));
+    for (const name of ['default', 'file']) expect(await home.json('profile', 'show', name)).toMatchObject({ baseUrl: base_url });
+    const both = await home.pas('init', address, '--from', 'finds.toml');
+    expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('not both')]);
+  });
+});

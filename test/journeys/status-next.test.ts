@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import { freePort } from '../support/free-port.ts';
+import { startMockProcess } from '../support/mock-process.ts';
+import { expectDone, type Home, jsonLines, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
+
+const HEADER =
+  'local_id;projekt;hloubka;okolnosti;obdobi;druh_nalezu;specifikace;nalezce;datum_nalezu;stav;geom_system;pristupnost;lokalizace;lon;lat';
+
+function table(home: Home, finds: readonly string[], finder = 'OS-001507'): string {
+  const rows = finds.map(
+    (find, index) =>
+      `${find};C-202400101;${index + 5};HES-000560;HES-000253;HES-000691;HES-000988;${finder};2024-06-01;2;4326;HES-000867;pole ${find};15.1712;49.8405`,
+  );
+  return home.file('finds.csv', `${HEADER}\n${rows.join('\n')}\n`);
+}
+
+/** The words of a command as a shell takes them. */
+function wordsOf(command: string): string[] {
+  return [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '').slice(1);
+}
+
+describe('pas status says what comes next, with commands that work as they are typed', () => {
+  const mock = useMock();
+  const nextOf = async (home: Home): Promise<string[]> => (await home.json<{ next: string[] }>('status')).next;
+
+  test('from nothing to all is sent', async () => {
+    const home = makeHome();
+    const nothing = await home.pas('status');
+    expect([nothing.code, nothing.stderr]).toEqual([12, expect.stringContaining('pas init ADDRESS')]);
+    await expectDone(home.pas('init', mock.service.base_url, '--username', 'archaeologist', ...WITHOUT_PAUSES));
+    expect(await nextOf(home)).toEqual(['pas login', 'pas harvest-vocab', 'pas add']);
+    await expectDone(home.with({ PAS_PASSWORD: 'archaeologist' }).pas('login'));
+    expect(await nextOf(home)).toEqual(['pas harvest-vocab', 'pas add']);
+    await expectDone(home.pas('harvest-vocab'));
+    expect(await nextOf(home)).toEqual(['pas add']);
+
+    await expectDone(home.pas('import', table(home, ['N-1'], '"Nová, Božena"')));
+    const [look = '', ...others] = await nextOf(home);
+    expect([look, ...others]).toEqual(["pas list --text 'Nová, Božena'", 'pas push']);
+    expect((await home.pas('status')).stdout).toContain('Check the spelling: Nová, Božena (1)');
+    expect((await expectDone(home.pas(...wordsOf(look)))).stdout).toContain('N-1');
+    await expectDone(home.pas('push'));
+
+    const done = await nextOf(home);
+    expect(done).toEqual(['pas pull', 'pas report finds.html']);
+    expect((await home.pas('status')).stdout).toContain('All is sent.');
+    for (const command of done) await expectDone(home.pas(...wordsOf(command)));
+  });
+
+  test('a known finder is not announced, and a draft is completed before anything is sent', async () => {
+    const home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+    await expectDone(home.pas('harvest-vocab', '--quiet'));
+    await expectDone(home.pas('import', table(home, ['K-1'], '"Dvořáková, Eva"')));
+    expect(await nextOf(home)).toEqual(['pas push']);
+    await home.pas('edit', 'K-1', '--set', 'okolnosti=');
+    expect(await home.json('status')).toMatchObject({ next: [], needs_person: [{ state: 'draft', command: 'pas edit K-1' }] });
+  });
+});
+
+test('finds whose records a restarted service gave to others are one line, in a push and in the status', async () => {
+  const port = String(await freePort());
+  const start = () => startMockProcess('--min-interval', '0', '--port', port);
+  const first = await start();
+  const home = await signedIn(first, 'archaeologist', WITHOUT_PAUSES);
+  await expectDone(home.pas('import', table(home, ['A-1', 'A-2', 'A-3'])));
+  await expectDone(home.pas('push'));
+  await first.stop();
+  // Its data were in memory.
+  await using again = await start();
+  await expectDone(home.pas('import', table(home, ['B-1', 'B-2', 'B-3'])));
+  const run = await home.with({ PAS_PASSWORD: 'archaeologist' }).pas('push');
+  const told = run.stderr.split('\n').filter((line) => line.includes('gave'));
+  expect(told).toEqual([
+    expect.stringMatching(/^import of A-\d and 2 more: the service gave its record/),
+    expect.stringMatching(/^import of B-\d and 2 more: the service gave it the record/),
+  ]);
+  const { stdout } = await home.pas('status');
+  expect(stdout.match(/gave its record/g)).toHaveLength(1);
+  expect(stdout).toMatch(/import of A-\d and 2 more/);
+  expect((await again.state()).finds).toBeGreaterThan(0);
+  // Programs are told of each.
+  const lines = jsonLines((await home.pas('status', '--json')).stdout);
+  expect(lines[0]?.['needs_person']).toHaveLength(3);
+});
