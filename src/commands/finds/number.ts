@@ -22,7 +22,7 @@ export function register(program: Command, run: Runner): void {
     summary: t`Queue a registration number. It is sent once the find has its identifier.`,
     examples: ["pas number set K-017 'A 1250/2024'", "pas number set C-202400101-N00001 'MB-77' --replace"],
   })
-    .option('--replace', t`replace the number that the record has, without being asked`)
+    .option('--replace', t`replace the record's number`)
     .action((find: string, value: string, options: SetOptions) => run(options, (context) => set(context, find, value, options)));
   defineCommand(parent, {
     name: 'import <table>',
@@ -35,7 +35,7 @@ export function register(program: Command, run: Runner): void {
     .option('--header-row <n>', t`row with the names of the columns, or 2-3 (default: found)`)
     .option('--map <file>', t`as in ${cmd`pas import`}`)
     .option('--wizard', t`as in ${cmd`pas import`}`)
-    .option('--replace', t`replace the numbers that records have, without being asked`)
+    .option('--replace', t`replace the records' numbers`)
     .option('--yes', t`as in ${cmd`pas import`}`)
     .option('--force', t`as in ${cmd`pas import`}`)
     .action((file: string, options: NumberOptions) => run(options, (context) => importNumbers(context, file, options)));

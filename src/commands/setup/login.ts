@@ -24,10 +24,7 @@ export function register(program: Command, run: Runner): void {
     summary: t`Sign in and keep the token. The password comes from PAS_PASSWORD, standard input or a question, never from a flag.`,
     examples: ['pas login', 'pas login --profile training --password-stdin < password.txt'],
   })
-    .option(
-      '--username <name>',
-      t`sign in with this user name and keep it in the profile: for an account that has got another one`,
-    )
+    .option('--username <name>', t`user name of an account that was renamed`)
     .option('--password-stdin', t`read the password from standard input`)
     .option('--pacing-password', t`keep the password of the Redis that the profile names as pacing, and do nothing else`)
     .action((options: LoginOptions) =>
