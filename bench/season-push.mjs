@@ -9,7 +9,7 @@ export const title =
 const FINDS = 2000;
 const MOMENTS = 10;
 const LAST_MS = 2500;
-const WITHOUT_PAUSES = ['--min-interval-ms', '0', '--index-allowance-ms', '0'];
+const WITHOUT_PAUSES = ['--min-interval-ms', '0', '--index-allowance-ms', '0', '--oai-auth', 'basic'];
 
 export async function run(bench) {
   const mock = await bench.startMock('--min-interval', '0');

@@ -33,7 +33,7 @@ export function register(program: Command, run: Runner): void {
     summary: t`Read all of the outbox and its journal, and correct what is shown of each entry where the events say otherwise.`,
     examples: ['pas outbox check', 'pas outbox check --json'],
   })
-    .option('--repair', t`first write the header of the outbox anew from the profile, where it is damaged and there is no backup`)
+    .option('--repair', t`write a damaged header anew from the profile`)
     .action((options: CheckOptions) => run(options, (context) => check(context, options)));
 }
 
