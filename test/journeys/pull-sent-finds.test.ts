@@ -146,7 +146,11 @@ describe('an archaeologist’s finds', () => {
     await expectDone(home.pas('number', 'set', 'K-2', 'MB 7/2025'));
     await expectDone(home.pas('push'));
     await move(1, 'submit');
-    await change(2, { evidencni_cislo: 'MB 8/2025', hloubka: '77', pristupnost: { '@lang': 'cs', '@id': 'HES-000868', '#': 'archivář' } });
+    await change(2, {
+      evidencni_cislo: 'MB 8/2025',
+      hloubka: '77',
+      pristupnost: { '@lang': 'cs', '@id': 'HES-000868', '#': 'archivář' },
+    });
     await expectDone(home.pas('pull'));
     const museum = (await expectDone(home.pas('export', '--for', 'museum', '--format', 'csv'))).stdout;
     const [header = '', ...rows] = museum.replace(/^\ufeff/, '').split('\r\n');
