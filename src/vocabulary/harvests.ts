@@ -39,7 +39,7 @@ export function isHarvested(vocabulary: Vocabulary, setSpec: string): boolean {
 }
 
 /** `{version} {account} {format}`, as whom and from which endpoint a set is harvested; and the account's role and organisation, if known. */
-export type HarvestSubject = { readonly subject: string; readonly rights: string | undefined };
+type HarvestSubject = { readonly subject: string; readonly rights: string | undefined };
 
 /**
  * Forgets how far the harvest is where it was made as another account, with other rights, or from another endpoint: what these are shown

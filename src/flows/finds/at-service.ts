@@ -27,7 +27,7 @@ export function atService(outbox: Outbox, sent: SentFind): AtService | undefined
   return { sent, pulled, record, changes: record === undefined ? [] : changesSince(sent.elements, record) };
 }
 
-export type FindAtService = { readonly elements: FindElements; readonly changes: readonly Change[] };
+type FindAtService = { readonly elements: FindElements; readonly changes: readonly Change[] };
 
 /**
  * A find as its record was last shown, with what differs from what was sent. A number that was set after that pull, or waits, counts more
