@@ -183,14 +183,6 @@ const REASONS: ReadonlyArray<readonly [string, Message, Message]> = [
     msg`Put the last backup back: ${cmd`pas restore`} FILE --replace keeps the damaged file aside.`,
   ],
   ['SQLITE_NOTADB', msg`the file is not a database`, msg`Move the file away if it does not belong to pas.`],
-  ...['MODULE_NOT_FOUND', 'ERR_DLOPEN_FAILED'].map(
-    (code) =>
-      [
-        code,
-        msg`SQLite cannot be loaded here`,
-        msg`Install pas again. For Node 22.14 and newer SQLite is ready made; on Node 20 installing may need a C++ compiler and Python.`,
-      ] as const,
-  ),
   ['SQLITE_CANTOPEN', msg`the database cannot be opened`, msg`Check that the folder exists and can be written.`],
   ...['SQLITE_IOERR', 'EIO', 'ENODEV', 'ENXIO', 'ESTALE'].map(
     (code) =>

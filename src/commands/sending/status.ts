@@ -120,13 +120,13 @@ async function nextSteps(
   if (placeOfSecrets(context) === 'nowhere') first.push({ title: t`Sign in:`, commands: [cmd`pas login`] });
   if (oaiBase !== undefined && isVocabularyEmpty(vocabulary))
     first.push({ title: t`Harvest the vocabularies; finds are checked with them offline:`, commands: [cmd`pas harvest-vocab`] });
-  if (state.finds === 0)
+  if (state.isEmpty)
     first.push({ title: t`Enter a find, or import a table with \`${cmd`pas import`} FILE\`:`, commands: [cmd`pas add`] });
   const last: NextStep[] = [];
   if (state.sendable > 0) last.push({ title: t`Send what is queued:`, commands: [cmd`pas push`] });
   if (state.isAllDone) {
-    const pull = ownHarvestBase(context) === undefined ? [] : [cmd`pas pull`];
-    last.push({ title: t`All is sent. See what the service made of it:`, commands: [...pull, cmd`pas report finds.html`] });
+    const look = ownHarvestBase(context) === undefined ? cmd`pas list` : cmd`pas pull`;
+    last.push({ title: t`All is sent. See what the service made of it:`, commands: [look] });
   }
   return { first, last };
 }

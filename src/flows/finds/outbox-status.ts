@@ -25,6 +25,7 @@ export function outboxStatus(outbox: Outbox) {
   const finds = countFinds(outbox);
   return {
     finds,
+    isEmpty: finds === 0 && states.length === 0,
     isAllDone: finds > 0 && ENTRY_STATES.every((state) => ['accepted', 'dropped'].includes(state) || totals[state] === 0),
     entries: counts,
     /** The same without the states that no entry is in. */
