@@ -41,8 +41,6 @@ function writeWhole(bytes, _encoding, done) {
 delete process.env.DEBUG;
 
 const args = process.argv.slice(2);
-// Node has read this already, and prints requests with their tokens where it names one of these.
-const printing = /(?:^|,)\s*(?:[^,]*\*|http|http2|https|net|stream|tls|undici|fetch)[^,]*/i.exec(process.env.NODE_DEBUG ?? '');
 if (args.length === 1 && args[0] === '--version') {
   // Asked by scripts and editors on every start, so nothing is loaded for it.
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
@@ -54,11 +52,6 @@ if (args.length === 1 && args[0] === '--version') {
   const { keptLanguage } = await import('../dist/src/context/places.js');
   await language.speak(language.languageFrom(args, process.env, () => keptLanguage(process.env)));
   t = language.t;
-  if (printing !== null) {
-    const variable = `NODE_DEBUG=${printing[0].replace(/[^\w*-]/g, '')}`;
-    process.stderr.write(`pas: ${t`${variable} makes Node print passwords and tokens. Run the command again without NODE_DEBUG.`}\n`);
-    process.exit(12);
-  }
   const { main } = await import('../dist/src/main.js');
   process.exitCode = await main(args, {
     environment: process.env,

@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { EXIT_CODES, type ExitReason, InterruptedError, messageOf, PasError, UsageError } from './base/errors.ts';
+import { ConfigError, EXIT_CODES, type ExitReason, InterruptedError, messageOf, PasError, UsageError } from './base/errors.ts';
 import { languageFlag, languageNamed, spokenLanguage, t } from './base/language.ts';
 import { LANGUAGES } from './base/languages.ts';
 import { addToCommands } from './base/message.ts';
@@ -39,6 +39,7 @@ export async function main(args: readonly string[], world: World): Promise<numbe
   const json = args.includes('--json');
   try {
     refuseUnknownLanguage(args, world);
+    refuseTracing(world);
     if (json && args.length === 2 && args.includes('--version')) {
       const { lookAtProgram } = await import('./flows/checks/look-at-program.ts');
       world.streams.stdout.write(`${JSON.stringify(lookAtProgram())}\n`);
@@ -62,6 +63,19 @@ function refuseUnknownLanguage(args: readonly string[], { environment }: World):
   if (named === '' || languageNamed(named) !== undefined || languageFlag(args) !== undefined) return;
   const languages = LANGUAGES.join(', ');
   throw new UsageError(t`PAS_LANG names a language that pas does not speak: ${named}.`, { hint: t`Choose from ${languages}.` });
+}
+
+/** Parts of Node that print requests with their tokens where NODE_DEBUG names one. Node reads it before any code runs. */
+const TRACED = /(?:^|,)\s*([^,]*\*|http|http2|https|net|stream|tls|undici|fetch)[^,]*/i;
+
+/** @throws ConfigError where NODE_DEBUG would print secrets */
+function refuseTracing({ environment }: World): void {
+  const traced = TRACED.exec(environment['NODE_DEBUG'] ?? '');
+  if (traced === null) return;
+  const variable = `NODE_DEBUG=${traced[0]}`;
+  throw new ConfigError(t`${variable} makes Node print passwords and tokens.`, {
+    hint: t`Run the command again without NODE_DEBUG.`,
+  });
 }
 
 /** Any error → a message for people, a last line for programs under `--json`, and the exit code. */
