@@ -1,12 +1,10 @@
 import { type NameOrder, orderOf, readings, withoutTitles } from '../find/person-name.ts';
-import { twoReadings } from '../find/read-cell.ts';
+import { CENTIMETRES, twoReadings } from '../find/read-cell.ts';
 import { formatPoint } from '../place/geometry.ts';
 import { readPosition } from '../place/read-position.ts';
 import { isReadable } from '../text/reading.ts';
 import { type DepthUnit, keyForm, type ReadColumn } from './column-rule.ts';
 import { readDateForm } from './date-form.ts';
-
-const CENTIMETRES: Readonly<Record<DepthUnit, number>> = { mm: 0.1, cm: 1, dm: 10, m: 100 };
 
 /**
  * A cell as pas reads it: centimetres, days as YYYY-MM-DD, surname before given name, and so on. What is not of the form that the
@@ -34,7 +32,7 @@ function inCentimetres(text: string, unit: DepthUnit): string | undefined {
   const match = /^([+-]?\d+(?:[.,]\d+)?)\s*(mm|cm|dm|m)?\.?$/i.exec(text);
   if (match === null) return undefined;
   const [, digits = '', own] = match;
-  const factor = CENTIMETRES[(own?.toLowerCase() as DepthUnit | undefined) ?? unit];
+  const factor: number = CENTIMETRES[(own?.toLowerCase() as DepthUnit | undefined) ?? unit];
   if (factor <= 1 && twoReadings(digits) !== undefined) return undefined;
   // What the multiplication adds behind the ninth digit is noise: 0.285 m are 28.5 cm.
   return String(Math.round(Number((Number(digits.replace(',', '.')) * factor).toPrecision(12))));

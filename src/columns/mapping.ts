@@ -3,7 +3,7 @@ import { cmd, isMessage, type Message, msg } from '../base/message.ts';
 import { FIELDS } from '../find/fields.ts';
 import type { LookupTerm, TermCandidate } from '../find/lookup.ts';
 import { mappingConflictMessage } from '../find/resolve-reference.ts';
-import type { Table, TableRow } from '../tables/table.ts';
+import { shownText, type Table, type TableRow } from '../tables/table.ts';
 import { BYTE_ORDER_MARK, csvCell } from '../text/csv.ts';
 import { foldName } from '../text/names.ts';
 
@@ -74,11 +74,15 @@ function columnsOf(table: Table): Map<MappingColumn, number> {
 }
 
 /** @returns what is wrong, where the row cannot be used */
-function readRow({ row, cells }: TableRow, columns: ReadonlyMap<MappingColumn, number>): MappingRow | Message {
-  const cell = (name: MappingColumn): string => (cells[columns.get(name) ?? -1] ?? '').trim();
+function readRow(tableRow: TableRow, columns: ReadonlyMap<MappingColumn, number>): MappingRow | Message {
+  const { row } = tableRow;
+  const cell = (name: MappingColumn): string => shownText(tableRow, columns.get(name) ?? -1).trim();
+  const term = cell('term');
+  if (tableRow.shown?.get(columns.get('term') ?? -1)?.isDate === true) {
+    return msg`The term "${term}" is a date: the spreadsheet changed what was typed. Format the column as text, and write it again.`;
+  }
   const named = cell('set');
   const set = setNamed(named);
-  const term = cell('term');
   const said = cell('confirmed').toLowerCase();
   if (set === undefined) {
     return msg`"${named}" is no set of the harvesting interface and no element of a find. Write heslo:obdobi or obdobi.`;
@@ -168,9 +172,10 @@ export function readOwnTerms(table: Table): { readonly terms: readonly OwnTerm[]
     return { terms: [], issues: [...issues, errorIssue('list-column', message, { file: table.file, row: 1 })] };
   }
   const terms = new Map<string, OwnTerm>();
-  for (const { row, cells } of table.rows) {
-    const term = (cells[termAt] ?? '').trim();
-    const named = setAt === undefined ? '' : (cells[setAt] ?? '').trim();
+  for (const tableRow of table.rows) {
+    const { row } = tableRow;
+    const term = shownText(tableRow, termAt).trim();
+    const named = setAt === undefined ? '' : shownText(tableRow, setAt).trim();
     const set = named === '' ? undefined : setNamed(named);
     if (term === '') continue;
     if (named !== '' && set === undefined) {

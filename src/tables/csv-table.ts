@@ -4,8 +4,8 @@ import { errorIssue, hasErrors, type Issue } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
 import { type Message, msg, nmsg } from '../base/message.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
+import { cellFaults } from './cell-faults.ts';
 import { findHeader, firstRows, type HeaderRows } from './header-row.ts';
-import { cellFaults } from './row-faults.ts';
 import { refuseTooLarge, type Table, type TableRow } from './table.ts';
 import { requireUtf8 } from './table-text.ts';
 
@@ -52,8 +52,8 @@ export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Tab
     else if (record.row > headerRow && !isBlank(record)) {
       refuseTooLarge(file, { rows: rowCount + left.size + 1, columns: header.length });
       const faults = rowFaults(record, header, delimiter, messages);
-      if (faults.length === 0) rowCount += 1;
-      else left.add(record.row);
+      if (hasErrors(faults)) left.add(record.row);
+      else rowCount += 1;
       for (const fault of faults) issues.push(fault.with({ file, row: record.row }));
       refuseTooLarge(file, { faults: issues.length });
     }

@@ -58,7 +58,9 @@ export function readLayer(file: string, database: Database, layer: Layer, readin
   refuseTooLarge(file, { columns: columns.length });
   const records = function* (): Generator<NamedValues | Issue> {
     let counted = 0;
-    const features = database.prepare(`select * from ${quoted(layer.name)}`).iterate() as Iterable<Record<string, unknown>>;
+    // Whole numbers of a database may have more digits than a number here.
+    const all = database.prepare(`select * from ${quoted(layer.name)}`).safeIntegers(true);
+    const features = all.iterate() as Iterable<Record<string, unknown>>;
     for (const feature of features) {
       counted += 1;
       const row = keyColumn === undefined ? counted : Number(feature[keyColumn]);
@@ -84,6 +86,7 @@ export function readLayer(file: string, database: Database, layer: Layer, readin
 
 /** A day with a time of midnight is a day. What is neither text nor number, such as a picture, is no part of a find. */
 export function textOf(value: unknown): string {
+  if (typeof value === 'bigint') return value.toString();
   if (typeof value === 'number') return plainNumber(value);
   return typeof value === 'string' ? value.replace(/^(\d{4}-\d{2}-\d{2})T00:00:00(?:\.0+)?Z?$/, '$1') : '';
 }

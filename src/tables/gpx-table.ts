@@ -2,6 +2,7 @@ import { FileError } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { meaningOfColumn } from '../find/column-names.ts';
+import { readHtml } from '../text/html-text.ts';
 import { attributeOf, childOf, childrenOf, childText, lineCounter, type XmlElement } from '../xml/element.ts';
 import type { XmlWalk } from '../xml/parse.ts';
 import { strayTextMessage, strayTextsIn } from '../xml/stray-text.ts';
@@ -65,12 +66,13 @@ function valuesOf(waypoint: XmlElement, unread: UnreadNames): Map<string, string
     else if (meaningOfColumn(name) !== undefined) fields.push([name, text.trim()]);
     else unread.add(name);
   }
+  const notes = ['desc', 'cmt'].map((name) => readHtml(childText(waypoint, name) ?? ''));
   return deviceValues(
     {
       name: childText(waypoint, 'name') ?? '',
-      notes: [childText(waypoint, 'desc') ?? '', childText(waypoint, 'cmt') ?? ''],
+      notes: notes.map(({ text }) => text),
       time: childText(waypoint, 'time') ?? '',
-      links: [...linksOf(waypoint), ...attachments],
+      links: [...notes.flatMap(({ pictures }) => pictures), ...linksOf(waypoint), ...attachments],
       fields,
     },
     unread,

@@ -40,7 +40,7 @@ const SIGNATURES: readonly (readonly [signature: string, kind: FileKind | 'archi
 
 /** What tells an archive (ZIP) by the names of its parts. */
 const ARCHIVES: readonly (readonly [part: RegExp, kind: ArchiveKind])[] = [
-  [/^xl\/workbook\.xml$/, 'xlsx'],
+  [/^xl\/workbook\.xml$/i, 'xlsx'],
   [/^content\.xml$/, 'ods'],
   [/\.kml$/i, 'kmz'],
   [/\.(?:shp|dbf)$/i, 'shapefile'],
