@@ -15,7 +15,7 @@ const ERROR_RESULT =
   /^(?:#[\p{Lu}\d/_ ]*[\p{Lu}\d][!?]|#N\/[AD]|#NV|#NENÍ_K_DISPOZICI|#NEDOSTUPNÝ|#GETTING_DATA|#N\/A N\/A[!?]?|(?:Err|Chyba|Fehler|Error) ?: ?\d{3})$/u;
 const TOO_NARROW = /^#{3,}$/;
 /** Inside a word; an address of a page has one, too. */
-const LOST_LETTER = /\p{L}\uFFFD|\uFFFD\p{L}|\p{Ll}\?\p{Ll}/u;
+const LOST_LETTER = /\p{L}\uFFFD+\p{L}|\p{Ll}{2}\uFFFD|\p{Ll}\?\p{Ll}/u;
 
 /** One issue for each cell that cannot be what its author saw; without the place of the row. */
 export function cellFaults(cells: readonly string[], header: readonly string[]): Issue[] {
