@@ -2,6 +2,7 @@ import { errorIssue, type Issue, warningIssue } from '../../base/issue.ts';
 import { cmd, msg } from '../../base/message.ts';
 import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
+import { leaveOutOtherRows } from '../../columns/other-rows.ts';
 import { type NumberRow, readNumbers } from '../../columns/read-numbers.ts';
 import { isDropped, recordKey, type Target } from '../../outbox/entries.ts';
 import { effectiveNumbers } from '../../outbox/numbers.ts';
@@ -33,7 +34,8 @@ export function enqueueNumbers(
   table: Table,
   { dryRun, map }: { readonly dryRun: boolean; readonly map?: ColumnMap | undefined },
 ): NumbersReport {
-  const { rows, issues: unreadable } = readNumbers(map === undefined ? table : withColumnMap(table, map));
+  const ofFinds = leaveOutOtherRows(table, map);
+  const { rows, issues: unreadable } = readNumbers(map === undefined ? ofFinds : withColumnMap(ofFinds, map));
   const issues: Issue[] = [...unreadable];
   const meant = rows.flatMap((row): Meant[] => {
     const found = findOf(outbox, row);
