@@ -77,7 +77,7 @@ async function importRows(
   const { outbox, known, photoFolder, map, set = [], copy } = context;
   const constants = readConstants(set);
   if (copy !== undefined) refuseCopy(own, copy);
-  const ofFinds = context.keepRows === true ? own : leaveOutOtherRows(own, map, msg` If it is a find: --keep-rows.`);
+  const ofFinds = context.keepRows === true ? own : leaveOutOtherRows(own, map, msg`If it is a find: --keep-rows.`);
   const mapped = map === undefined ? ofFinds : withColumnMap(ofFinds, map);
   const { issues: ofTable, rows } = mapTable(withConstants(mapped, constants), {
     lookupTerm: known.lookupTerm,
