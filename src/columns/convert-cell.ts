@@ -51,5 +51,5 @@ function withMinus(text: string): string {
 
 function pointText(text: string): string {
   const position = readPosition(text);
-  return isReadable(position) ? formatPoint(position.value.point) : text;
+  return isReadable(position) && position.value.isTurned !== true ? formatPoint(position.value.point) : text;
 }

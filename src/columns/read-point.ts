@@ -14,6 +14,7 @@ import {
 } from '../place/geometry.ts';
 import { readPlaceLink } from '../place/position-links.ts';
 import { readCoordinate } from '../place/read-degrees.ts';
+import { readPosition } from '../place/read-position.ts';
 import { DRAWN_WITHIN_M, isSamePlace } from '../place/same-place.ts';
 import type { TableRow } from '../tables/table.ts';
 import { together } from '../text/enumeration.ts';
@@ -145,7 +146,7 @@ function readCoordinates(row: TableRow, columns: Columns, names: readonly Column
   if (second === undefined) {
     const text = columns.cell(row, first);
     const link = readPlaceLink(text);
-    if (link === undefined) return readWrittenPoint(pointCell(row, columns, first));
+    if (link === undefined) return withDoubt(readWrittenPoint(pointCell(row, columns, first)), text);
     return isReadable(link) ? { value: { x: link.value.lon, y: link.value.lat } } : link;
   }
   const missing = names.find((name) => columns.cell(row, name) === '');
@@ -157,4 +158,13 @@ function readCoordinates(row: TableRow, columns: Columns, names: readonly Column
   const y = readCoordinate(columns.cell(row, second));
   if (!isReadable(x)) return x;
   return isReadable(y) ? { value: { x: x.value, y: y.value } } : y;
+}
+
+/** Of a text that is a position of people, but a doubtful one, the doubt says more than that it is no well-known text. */
+function withDoubt(written: Reading<PointText>, text: string): Reading<PointText> {
+  if (isReadable(written)) return written;
+  const position = readPosition(text);
+  if (!isReadable(position) || position.value.isTurned !== true) return written;
+  const { doubt = '' } = position.value;
+  return unreadable('coordinate', msg`${doubt} It is not taken: write N and E, or the point as it is meant.`);
 }

@@ -60,13 +60,11 @@ export function readTargetState(cell: string): Reading<TargetState> {
 export function readGeomSystem(cell: string): Reading<GeomSystem> {
   const name = cell
     .toLowerCase()
-    .replace(/^epsg:+/, '')
+    .replace(/^(?:epsg|esri):+/, '')
     .replace(/[\s_/-]/g, '');
   if (['4326', 'wgs84'].includes(name)) return { value: '4326' };
-  if (['5514', 'sjtsk', 'sjtskkrovakeastnorth'].includes(name)) return { value: '5514' };
-  const alike = ['5513', '2065', '102067'].includes(name)
-    ? msg` It differs from 5514 in the order or the signs of its axes.`
-    : '';
+  if (['5514', '102067', 'sjtsk', 'sjtskkrovakeastnorth'].includes(name)) return { value: '5514' };
+  const alike = ['5513', '2065'].includes(name) ? msg` It differs from 5514 in the order or the signs of its axes.` : '';
   return unreadable(
     'coordinate-system',
     msg`"${cell}" is no known coordinate system.${alike} Write 4326 (WGS 84) or 5514 (S-JTSK).`,

@@ -111,7 +111,7 @@ function systemOf(file: string, document: Values): GeomSystem {
   const properties = isObject(crs) ? crs['properties'] : undefined;
   const name = isObject(properties) ? String(properties['name'] ?? '') : '';
   if (/(?:^|[:/])CRS84$/i.test(name)) return '4326';
-  const system = geomSystemOf(Number(/\bEPSG(?:[:/]+[\d.]*)?[:/]+(\d+)$/i.exec(name)?.[1]));
+  const system = geomSystemOf(Number(/\b(?:EPSG|ESRI)(?:[:/]+[\d.]*)?[:/]+(\d+)$/i.exec(name)?.[1]));
   if (system === undefined) throw strangeSystem(file, name === '' ? JSON.stringify(crs) : name);
   return system;
 }

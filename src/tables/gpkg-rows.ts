@@ -2,6 +2,7 @@ import { FileError } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { geomSystemOf, strangeSystem } from '../place/geometry.ts';
+import { systemOfPrj } from '../place/read-prj.ts';
 import { readGeoPackagePoint } from '../place/wkb-point.ts';
 import type { Database } from '../store/database.ts';
 import { plainNumber } from '../text/plain-number.ts';
@@ -16,6 +17,8 @@ export type Layer = {
   readonly geometryType: string;
   readonly organization: string;
   readonly code: number;
+  /** Well-known text of the system. */
+  readonly definition: string;
 };
 
 /** How the rows of a layer are understood that says so itself. */
@@ -45,7 +48,8 @@ export function refuseComputed(file: string, database: Database, name: string): 
 /** The features of a layer, which are read from the database each time that they are walked. */
 export function readLayer(file: string, database: Database, layer: Layer, reading?: LayerReading): Table {
   refuseComputed(file, database, layer.name);
-  const system = layer.organization.toUpperCase() === 'EPSG' ? geomSystemOf(layer.code) : undefined;
+  const isCoded = ['EPSG', 'ESRI'].includes(layer.organization.toUpperCase());
+  const system = (isCoded ? geomSystemOf(layer.code) : undefined) ?? systemOfPrj(layer.definition);
   if (system === undefined)
     throw strangeSystem(file, layer.organization === '' ? String(layer.code) : `${layer.organization}:${layer.code}`);
   const columns = database.prepare(`pragma table_info(${quoted(layer.name)})`).all() as {

@@ -10,10 +10,11 @@ import { deviceValues, UnreadNames } from './device-values.ts';
 import { type NamedValues, tableOfRecords } from './record-table.ts';
 import type { Table } from './table.ts';
 
-const GPX_NAMESPACES = ['http://www.topografix.com/GPX/1/1', 'http://www.topografix.com/GPX/1/0'];
+/** Some programs leave it out, or write it as the address of a page. */
+const GPX_NAMESPACE = /^(?:https?:\/\/(?:www\.)?topografix\.com\/gpx\/1\/[01]\/?)?$/i;
 
 export function isGpx({ name, namespace }: XmlElement): boolean {
-  return name === 'gpx' && GPX_NAMESPACES.includes(namespace);
+  return name === 'gpx' && GPX_NAMESPACE.test(namespace);
 }
 
 /** Those of tracks and routes are only passed over, so that a long track is not held. */

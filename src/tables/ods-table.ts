@@ -41,13 +41,34 @@ export function readOds(
   if (entries.get('META-INF/manifest.xml')?.unpack().includes('encryption-data')) throw passwordProtected(file);
   const content = entries.get('content.xml');
   if (content === undefined || !type.startsWith(SPREADSHEET)) throw noSpreadsheet(file);
+  return readContent(file, content.unpack(), 'document-content', named, headerRows, content.name);
+}
+
+/** The same where the whole document is one file of XML (`.fods`). */
+export async function readFlatOds(
+  file: string,
+  bytes: Buffer,
+  named: string | undefined,
+  headerRows: HeaderRows | undefined,
+): Promise<Table> {
+  return readContent(file, bytes, 'document', named, headerRows, file);
+}
+
+function readContent(
+  file: string,
+  bytes: Buffer,
+  root: string,
+  named: string | undefined,
+  headerRows: HeaderRows | undefined,
+  part: string,
+): Table {
   try {
-    const document = walkXml(content.unpack(), MOST_NODES);
-    if (document.root.name !== 'document-content') throw noSpreadsheet(file);
+    const document = walkXml(bytes, MOST_NODES);
+    if (document.root.name !== root) throw noSpreadsheet(file);
     return tableOfSheets(file, sheetsOf(file, document), named, headerRows);
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
-    throw new FileError(file, msg`${file} is a damaged workbook: in ${content.name}, ${thrown.says}.`, {
+    throw new FileError(file, msg`${file} is a damaged workbook: in ${part}, ${thrown.says}.`, {
       cause: thrown,
       hint: msg`Save it again in the spreadsheet.`,
     });

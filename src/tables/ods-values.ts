@@ -1,3 +1,4 @@
+import { withoutFormulaMark } from '../text/csv.ts';
 import { spreadsheetNumber } from '../text/plain-number.ts';
 import { attributeOf, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { mixedContentOf } from '../xml/mixed-content.ts';
@@ -29,7 +30,7 @@ export function odsValueOf(document: XmlDocument, cell: XmlElement): CellValue {
     default: {
       const text = attributeOf(cell, 'string-value', OFFICE) ?? shownParagraphs(document, cell);
       const isError = attributeOf(cell, 'value-type', CALC_EXTENSION) === 'error';
-      return isError ? { text: '', fault: errorResult(text === '' ? '#' : text) } : { text: text.trim() };
+      return isError ? { text: '', fault: errorResult(text === '' ? '#' : text) } : { text: withoutFormulaMark(text.trim()) };
     }
   }
 }

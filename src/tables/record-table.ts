@@ -1,5 +1,6 @@
 import { hasErrors, type Issue } from '../base/issue.ts';
 import type { PointInSystem } from '../place/geometry.ts';
+import { withoutFormulaMark } from '../text/csv.ts';
 import { cellFaults } from './cell-faults.ts';
 import { refuseTooLarge, rowPlaceOf, type Table, type TablePlace, type TableRow } from './table.ts';
 
@@ -39,12 +40,14 @@ export function tableOfRecords(place: TablePlace, records: Iterable<NamedValues 
     refuseTooLarge(place.file, { rows: count, columns: columns.size, faults: issues.length });
   }
   const header = [...columns];
+  // Documents of the service never went through a spreadsheet.
+  const textOf = place.unit === 'find' ? (text: string) => text : withoutFormulaMark;
   const rows = function* (): Generator<TableRow> {
     for (const record of records) {
       if (!('values' in record) || left.has(record.row)) continue;
       const { values, shown: looks, ...where } = record;
       const shown = looks && { shown: new Map([...looks].map(([name, text]) => [header.indexOf(name), { text }] as const)) };
-      yield { ...where, cells: header.map((name) => values.get(name) ?? ''), ...shown };
+      yield { ...where, cells: header.map((name) => textOf(values.get(name) ?? '')), ...shown };
     }
   };
   return { ...place, header, rows: { [Symbol.iterator]: rows }, rowCount, issues };

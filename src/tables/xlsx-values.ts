@@ -1,3 +1,4 @@
+import { withoutFormulaMark } from '../text/csv.ts';
 import { spreadsheetNumber } from '../text/plain-number.ts';
 import { attributeOf, type XmlElement } from '../xml/element.ts';
 import { type CellValue, errorResult, isOverlong, overlongValue, UNSAVED_RESULT } from './cell-faults.ts';
@@ -23,12 +24,12 @@ export function cellValueOf(cell: XmlElement, values: BookValues): CellValue | u
   switch (type) {
     case 's': {
       const shared = raw === '' ? '' : values.sharedTexts[Number(raw)];
-      return shared === undefined ? undefined : { text: shared };
+      return shared === undefined ? undefined : { text: withoutFormulaMark(shared) };
     }
     case 'inlineStr':
-      return { text: richTextOf(named(cell, 'is')) };
+      return { text: withoutFormulaMark(richTextOf(named(cell, 'is'))) };
     case 'str':
-      return { text: unescaped(raw).trim() };
+      return { text: withoutFormulaMark(unescaped(raw).trim()) };
     case 'b':
       return raw === '' ? { text: '' } : truthValue(raw === '1');
     case 'e':
