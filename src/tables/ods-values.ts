@@ -59,8 +59,10 @@ function withoutGroups(shown: string, stored: string): string {
   const grouped = ['.', ',', "'"].find((mark) => new RegExp(`^\\d{1,3}(?:\\${mark}\\d{3})+(?:[.,]\\d*)?$`).test(digits));
   if (grouped === undefined) return blanks;
   const plain = digits.replaceAll(grouped, '');
-  const whole = Math.trunc(Math.abs(Number(stored)));
-  return Math.abs(Number.parseInt(plain, 10) - whole) <= 1 ? `${before}${plain}${after}` : blanks;
+  const value = Math.abs(Number(stored)) * (after.includes('%') ? 100 : 1);
+  const distance = (text: string): number => Math.abs(Number(text.replace(',', '.')) - value);
+  const asDecimal = digits.indexOf(grouped) === digits.lastIndexOf(grouped) ? digits : '';
+  return asDecimal === '' || distance(plain) < distance(asDecimal) ? `${before}${plain}${after}` : blanks;
 }
 
 /** The day that is stored, if the cell shows a whole day; else what it shows, of which no day may be made. */
@@ -88,7 +90,7 @@ function showsWholeDay(stored: string, shown: string): boolean {
 
 /** `20240601` and `010624` have nothing between their numbers. */
 function digitGroups(date: string, year: string): string[] {
-  if (date.startsWith(year)) return [year, date.slice(4, 6), date.slice(6)];
+  if (date.length === 8 && date.startsWith(year)) return [year, date.slice(4, 6), date.slice(6)];
   return [date.slice(0, 2), date.slice(2, 4), date.slice(4)];
 }
 
