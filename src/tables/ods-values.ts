@@ -55,14 +55,14 @@ function numberValue(stored: string, shown: string | undefined): CellValue {
 /** What stands between thousands is a setting of the computer: a blank, or that of point and comma which is not the decimal one. */
 function withoutGroups(shown: string, stored: string): string {
   const blanks = shown.replace(/(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))/g, '');
-  const [, before = '', digits = '', after = ''] = /^(\D*)(\d[\d.,]*)(.*)$/s.exec(blanks) ?? [];
+  const [, before = '', digits = '', after = ''] = /^(\D*)(\d[\d.,']*)(.*)$/s.exec(blanks) ?? [];
   const grouped = ['.', ',', "'"].find((mark) => new RegExp(`^\\d{1,3}(?:\\${mark}\\d{3})+(?:[.,]\\d*)?$`).test(digits));
   if (grouped === undefined) return blanks;
   const plain = digits.replaceAll(grouped, '');
   const value = Math.abs(Number(stored)) * (after.includes('%') ? 100 : 1);
   const distance = (text: string): number => Math.abs(Number(text.replace(',', '.')) - value);
-  const asDecimal = digits.indexOf(grouped) === digits.lastIndexOf(grouped) ? digits : '';
-  return asDecimal === '' || distance(plain) < distance(asDecimal) ? `${before}${plain}${after}` : blanks;
+  const isOnlyMark = digits.replace(/\d/g, '') === grouped;
+  return isOnlyMark && distance(digits) <= distance(plain) ? blanks : `${before}${plain}${after}`;
 }
 
 /** The day that is stored, if the cell shows a whole day; else what it shows, of which no day may be made. */
