@@ -116,6 +116,7 @@ function whyNoDate(cell: string): Message {
 const ONE_DAY = msg`The service takes one whole day: write it as YYYY-MM-DD. If nobody knows it, leave the cell empty and say in poznamka what is known.`;
 
 function isMonth(cell: string): boolean {
+  if (/^\d{4}[-/.](?:0?[1-9]|1[0-2])$/.test(cell)) return true;
   const [, month = ''] = /^(\p{L}+|\d{1,2})\.?\s*[/.\s-]\s*\d{4}$|^(\p{L}+)[.\s-]*\d{2}$/u.exec(cell)?.filter(Boolean) ?? [];
   const number = Number(/^\d/.test(month) ? month : monthOf(month));
   return month !== '' && number >= 1 && number <= 12;
