@@ -2,10 +2,11 @@ import { errorIssue, type Issue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { type ColumnName, meaningOfColumn } from '../find/column-names.ts';
 import { type AnglePart, angleCell } from '../place/read-degrees.ts';
-import { headerPlaceOf, type Table, type TableRow } from '../tables/table.ts';
+import { headerPlaceOf, type ShownCells, type Table, type TableRow } from '../tables/table.ts';
 import { alternatives } from '../text/enumeration.ts';
 import { nearestNames } from '../text/names.ts';
-import { type ColumnMap, columnKeys, JOINED, keyForm, partsOf, type ReadColumn } from './column-rule.ts';
+import { cellText } from './cell-text.ts';
+import { type ColumnMap, type ColumnRule, columnKeys, JOINED, keyForm, partsOf, type ReadColumn } from './column-rule.ts';
 import { convertCell } from './convert-cell.ts';
 import { withConstants } from './with-constants.ts';
 
@@ -48,8 +49,10 @@ export function withColumnMap(table: Table, map: ColumnMap): Table {
       if (text !== '') texts.set(place, [...(texts.get(place) ?? []), text]);
     };
     const angles = new Map<ColumnName, Map<AnglePart, string>>();
+    const dates = new Set<number>();
     for (const { index, rule } of read) {
-      const text = convertCell(row.cells[index] ?? '', rule);
+      const text = convertCell(cellText(row, index, rule.element), rule);
+      if (isMisplacedDate(row, index, rule)) dates.add(isJoined(rule) ? (homes.get(rule.element) ?? index) : index);
       if (rule.part !== undefined) angles.set(rule.element, (angles.get(rule.element) ?? new Map()).set(rule.part, text));
       else if (!JOINED.includes(rule.element)) cells[index] = text;
       else add(homes.get(rule.element) ?? index, text === '' || rule.label === undefined ? text : `${rule.label}: ${text}`);
@@ -58,8 +61,12 @@ export function withColumnMap(table: Table, map: ColumnMap): Table {
     for (const { index, rule } of read) if (isJoined(rule)) cells[index] = '';
     for (const [element, parts] of angles) cells[homes.get(element) ?? -1] = angleCell(parts);
     for (const [place, parts] of texts) cells[place] = [cells[place] ?? '', ...parts].filter((part) => part !== '').join('; ');
-    if (composed !== undefined) cells[composed.place] = compose(composed.template, row.cells, places);
-    return { ...row, cells };
+    if (composed !== undefined) {
+      cells[composed.place] = compose(composed.template, row, places);
+      const parts = partsOf(composed.template).map((key) => row.shown?.get(places.get(keyForm(key)) ?? -1));
+      if (parts.some((part) => part?.isDate === true)) dates.add(composed.place);
+    }
+    return { ...row, cells, ...(row.shown && { shown: shownAfter(row.shown, cells, rules, dates) }) };
   };
   const rows = function* (): Generator<TableRow> {
     for (const row of table.rows) yield converted(row);
@@ -68,6 +75,23 @@ export function withColumnMap(table: Table, map: ColumnMap): Table {
   if (issues.length > 0) return { ...table, names: header.map(() => ''), rows: [], rowCount: 0, issues };
   const mapped: Table = { ...table, header, names, rows: { [Symbol.iterator]: rows } };
   return withConstants(mapped, map.fixed);
+}
+
+/** A day with its year may stand in a note under the name of its own column. */
+function isMisplacedDate({ cells, shown }: TableRow, index: number, { element, label }: ReadColumn): boolean {
+  const isWholeDay = /^\d{4}-\d\d-\d\d/.test(cells[index] ?? '');
+  return shown?.get(index)?.isDate === true && element !== 'datum_nalezu' && !(label !== undefined && isWholeDay);
+}
+
+/** What is converted is what it says; a date where a text belongs stays one, wherever it went. */
+function shownAfter(
+  before: ShownCells,
+  cells: readonly string[],
+  rules: ReadonlyMap<number, ColumnRule>,
+  dates: ReadonlySet<number>,
+): ShownCells {
+  const others = [...before].filter(([index]) => !rules.has(index));
+  return new Map([...others, ...[...dates].map((index) => [index, { text: cells[index] ?? '', isDate: true }] as const)]);
 }
 
 /** Whether several columns are put together in the first of them. */
@@ -89,8 +113,8 @@ function keepYears(
 }
 
 /** Empty where one of the columns is: half a number would be another find's. */
-function compose(template: string, cells: readonly string[], places: ReadonlyMap<string, number>): string {
-  const cellOf = (key: string): string => (cells[places.get(keyForm(key)) ?? -1] ?? '').trim();
+function compose(template: string, row: TableRow, places: ReadonlyMap<string, number>): string {
+  const cellOf = (key: string): string => cellText(row, places.get(keyForm(key)) ?? -1, 'local_id');
   return partsOf(template).some((key) => cellOf(key) === '')
     ? ''
     : template.replace(/\{([^{}]+)\}/g, (_, key: string) => cellOf(key));

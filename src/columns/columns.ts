@@ -6,6 +6,7 @@ import { STATE_COLUMN } from '../tables/exported-find.ts';
 import { headerPlaceOf, placeOf, type Table, type TablePlace } from '../tables/table.ts';
 import { alternatives } from '../text/enumeration.ts';
 import { foldName, nearestNames } from '../text/names.ts';
+import { type CellDoubt, cellText, findCellDoubt, type RowCells } from './cell-text.ts';
 
 /** Parts of the record that the service makes itself; a table that has them may keep them. */
 const MADE_BY_SERVICE = ['okres', 'katastr', 'igsn', 'historie', 'soubor'];
@@ -30,7 +31,9 @@ export type Columns = {
   /** Those that the table has, in an order that does not depend on the table's. */
   readonly names: readonly ColumnName[];
   /** A row's text under this column, without blanks around it; '' where the table has no such column. */
-  cell(cells: readonly string[], name: ColumnName): string;
+  cell(row: RowCells, name: ColumnName): string;
+  /** Why that text is not what was typed, although it reads well. */
+  doubt(row: RowCells, name: ColumnName): CellDoubt | undefined;
 };
 
 /**
@@ -58,7 +61,8 @@ export function readColumns(table: Table): { readonly columns: Columns; readonly
     has: (name) => positions.has(name),
     headerOf,
     headersOf: makeHeadersOf(headerOf),
-    cell: (cells, name) => (cells[positions.get(name) ?? -1] ?? '').trim(),
+    cell: (row, name) => cellText(row, positions.get(name) ?? -1, name),
+    doubt: (row, name) => findCellDoubt(row, positions.get(name) ?? -1, name),
   };
   return { columns, issues };
 }

@@ -1,13 +1,11 @@
 import { type NameOrder, orderOf, parseName, readings } from '../find/person-name.ts';
-import { twoReadings } from '../find/read-cell.ts';
+import { CENTIMETRES, twoReadings } from '../find/read-cell.ts';
 import { formatPoint } from '../place/geometry.ts';
 import { readPosition } from '../place/read-position.ts';
 import { joinNames } from '../text/file-names.ts';
 import { isReadable } from '../text/reading.ts';
 import { type DepthUnit, keyForm, OPEN_UNIT, type ReadColumn } from './column-rule.ts';
 import { readDateForm } from './date-form.ts';
-
-export const CENTIMETRES: Readonly<Record<DepthUnit, number>> = { mm: 0.1, cm: 1, dm: 10, m: 100 };
 
 /**
  * A cell as pas reads it: centimetres, days as YYYY-MM-DD, surname before given name, and so on. What is not of the form that the
@@ -41,7 +39,7 @@ function inCentimetres(text: string, unit: DepthUnit | typeof OPEN_UNIT): string
   const [, digits = '', own] = match;
   const measured = (own?.toLowerCase() as DepthUnit | undefined) ?? unit;
   if (measured === OPEN_UNIT) return `${text} ${OPEN_UNIT}`;
-  const factor = CENTIMETRES[measured];
+  const factor: number = CENTIMETRES[measured];
   if (factor <= 1 && twoReadings(digits) !== undefined) return undefined;
   // What the multiplication adds behind the ninth digit is noise: 0.285 m are 28.5 cm.
   const centimetres = Number((Number(digits.replace(',', '.')) * factor).toPrecision(12));
@@ -62,5 +60,5 @@ function withMinus(text: string): string {
 
 function pointText(text: string): string {
   const position = readPosition(text);
-  return isReadable(position) ? formatPoint(position.value.point) : text;
+  return isReadable(position) && position.value.isTurned !== true ? formatPoint(position.value.point) : text;
 }

@@ -1,9 +1,9 @@
 import { decimal } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
+import { CENTIMETRES } from '../find/read-cell.ts';
 import { foldName } from '../text/names.ts';
 import { type ColumnProfile, unreadableDoubt } from './column-profile.ts';
 import { type DepthUnit, OPEN_UNIT, type ReadColumn } from './column-rule.ts';
-import { CENTIMETRES } from './convert-cell.ts';
 import { type NameFit, unitNamed } from './element-names.ts';
 import { type NumberShape, numberOf, numberShape } from './value-shapes.ts';
 

@@ -2,8 +2,9 @@ import { inEachLanguage } from '../base/language.ts';
 import { meaningOfColumn } from '../find/column-names.ts';
 import { FORM_PHOTO, FORM_POINT, FORM_WRITTEN, formGroupOf, formLabelOf } from '../find/form-names.ts';
 import { QUESTIONS } from '../find/questions.ts';
-import type { TableRow } from '../tables/table.ts';
+import { shownText, type TableRow } from '../tables/table.ts';
 import { isPictureName } from '../text/names.ts';
+import { cellText } from './cell-text.ts';
 
 /** What one filled form says, or one filling of a repeated group in it. */
 export type FormAnswers = {
@@ -83,9 +84,14 @@ export function answersReader(
     else if (name !== undefined && name !== 'photos' && !named.has(name)) named.set(name, index);
     else others.push(index);
   }
-  const read = ({ cells }: TableRow): FormAnswers => {
-    const textOf = (index: number | undefined): string => (cells[index ?? -1] ?? '').trim();
-    const texts = new Map([...named].map(([name, index]) => [name, textOf(index)] as const));
+  const read = (row: TableRow): FormAnswers => {
+    const textOf = (index: number | undefined): string => (row.cells[index ?? -1] ?? '').trim();
+    const shownOf = (index: number): string => shownText(row, index).trim();
+    const textNamed = (name: string, index: number): string => {
+      const column = meaningOfColumn(name);
+      return column === undefined ? shownOf(index) : cellText(row, index, column);
+    };
+    const texts = new Map([...named].map(([name, index]) => [name, textNamed(name, index)] as const));
     const { [FORM_POINT]: whole = '' } = Object.fromEntries(texts);
     const [latitude = '', longitude = '', , accuracy = ''] =
       point === undefined ? whole.split(/\s+/) : [point.latitude, point.longitude, undefined, point.accuracy].map(textOf);
@@ -97,7 +103,7 @@ export function answersReader(
         [ACCURACY, accuracy],
       ]),
       pictures: pictures.map(textOf).filter((text) => text !== ''),
-      others: others.map((index) => [header[index] ?? '', textOf(index)] as const).filter(([, text]) => text !== ''),
+      others: others.map((index) => [header[index] ?? '', shownOf(index)] as const).filter(([, text]) => text !== ''),
     };
   };
   return { named, others, read };

@@ -25,7 +25,7 @@ export function attachmentFinder({ paths }: Attachments): (name: string, ids: re
     if (only === undefined) return 'missing';
     if (another === undefined) return { path: only };
     const own = found.filter((path) => path.split('/').some((part) => ids.includes(part)));
-    const [best, equal] = own.length > 0 ? own : found.filter((path) => path.startsWith(CENTRAL_FOLDER));
+    const [best, equal] = own.length > 0 ? own : found.filter((path) => `/${path}`.includes(`/${CENTRAL_FOLDER}`));
     return best === undefined || equal !== undefined ? 'several' : { path: best };
   };
 }

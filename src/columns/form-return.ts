@@ -96,7 +96,14 @@ export async function asFinds(table: Table, isMapped = false): Promise<Table> {
     ]);
     const chosen = (name: string): string => (isWrittenToo(name) && textOf(FORM_WRITTEN[name])) || choiceIn(name, textOf(name));
     const cells = names.map((name) => values.get(name) ?? chosen(name));
-    rows.push({ ...form, cells: [...cells, ...left.map((index) => form.cells[index] ?? '')] });
+    const sources = [...names.map((name) => named.get(name) ?? -1), ...left];
+    const shown = new Map(
+      sources.flatMap((source, index) => {
+        const cell = form.shown?.get(source);
+        return cell === undefined ? [] : [[index, index < names.length ? { ...cell, text: cells[index] ?? '' } : cell] as const];
+      }),
+    );
+    rows.push({ ...form, cells: [...cells, ...left.map((index) => form.cells[index] ?? '')], shown });
   }
   return {
     ...table,

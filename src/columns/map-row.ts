@@ -2,7 +2,7 @@ import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { cmd, joined, type Message, msg } from '../base/message.ts';
 import type { ColumnName } from '../find/column-names.ts';
 import type { Reference } from '../find/field.ts';
-import { type ElementName, FIELDS, type Field, type FindElements } from '../find/fields.ts';
+import { type ElementName, FIELDS, type Field, type FindElements, isElementName } from '../find/fields.ts';
 import type { Find } from '../find/find.ts';
 import { readBoolean, readInteger, readTargetState } from '../find/read-cell.ts';
 import { readDate } from '../find/read-date.ts';
@@ -11,6 +11,7 @@ import type { ResolvedFinder } from '../find/resolve-finder.ts';
 import { MISSING, OTHER_SPELLING, type ResolvePhoto } from '../photo/photo-path.ts';
 import { rowPlaceOf, type TableRow } from '../tables/table.ts';
 import { splitNames } from '../text/file-names.ts';
+import { readHtml } from '../text/html-text.ts';
 import { isReadable, type Reading, type Unreadable } from '../text/reading.ts';
 import type { Columns } from './columns.ts';
 import { readPoint } from './read-point.ts';
@@ -64,11 +65,15 @@ export function mapRow(row: TableRow, localId: string, columns: Columns, context
     const where = { ...place, ...(element && { element }), ...(header && { column: header }), ...more };
     issues.push(severity === 'warning' ? warningIssue(rule, message, where) : errorIssue(rule, message, where));
   };
+  for (const name of columns.names) {
+    const doubt = columns.doubt(row, name);
+    if (doubt !== undefined) report(doubt.severity, doubt.rule, doubt.problem, name, isElementName(name) ? name : undefined);
+  }
   const values = readElements(row, columns, context.resolveReference, report);
   const point = readPoint(row, columns);
   if (!isReadable(point)) report('error', point.rule, point.problem, point.column, point.element);
-  const named = row.photos ?? photosIn(columns.cell(row.cells, 'photos'));
-  const identCely = columns.cell(row.cells, 'ident_cely');
+  const named = row.photos ?? photosIn(columns.cell(row, 'photos'));
+  const identCely = columns.cell(row, 'ident_cely');
   const known = named.length === 0 && identCely === '' ? undefined : context.known?.(localId);
   const photos = readPhotos(named, localId, context, known?.photos ?? NO_PHOTOS, report);
   const isRecorded = identCely !== '' && identCely !== ':tba';
@@ -90,9 +95,9 @@ export function mapRow(row: TableRow, localId: string, columns: Columns, context
 function readElements(row: TableRow, columns: Columns, resolve: ResolveReference, report: Report): FindElements {
   const values: { [name: string]: Value } = {};
   for (const field of FIELDS) {
-    const cell = columns.cell(row.cells, field.name);
+    const cell = columns.cell(row, field.name);
     if (cell === '' || field.kind === 'point' || field.kind === 'geom-system') continue;
-    const reading = readElement(field, cell, resolve);
+    const reading = readElement(field, field.kind === 'text' ? textWithoutHtml(field.name, cell, report) : cell, resolve);
     if (isReadable(reading)) values[field.name] = reading.value;
     const [severity, said] = isReadable(reading) ? (['warning', remarkOf(reading)] as const) : (['error', reading] as const);
     if (said === undefined) continue;
@@ -100,6 +105,16 @@ function readElements(row: TableRow, columns: Columns, resolve: ResolveReference
     report(severity, said.rule, said.problem, field.name, field.name, { written: cell, ...candidates });
   }
   return values;
+}
+
+/** Maps and devices keep descriptions as pages; a document has room for the words only. */
+function textWithoutHtml(name: ElementName, cell: string, report: Report): string {
+  const { text, pictures } = readHtml(cell);
+  if (text === cell) return cell;
+  const names = pictures.join(', ');
+  const also = names === '' ? '' : msg` Pictures in it are not taken: ${names}.`;
+  report('warning', 'text-html', msg`The text is HTML; only its words are taken.${also}`, name, name);
+  return text;
 }
 
 function remarkOf(reading: ResolvedFinder | { readonly value: Value }): Unreadable | undefined {

@@ -50,7 +50,7 @@ function givenKeys(table: Table, columns: Columns, issues: Issue[]): () => KeyOf
   const firstRows = new Map<string, number>();
   const shared = new Set<string>();
   for (const row of table.rows) {
-    const key = columns.cell(row.cells, 'local_id');
+    const key = columns.cell(row, 'local_id');
     const problem = findKeyProblem(key);
     const first = firstRows.get(key);
     const where = { ...rowPlaceOf(table, row), column: columns.headerOf('local_id') ?? 'local_id' };
@@ -62,7 +62,7 @@ function givenKeys(table: Table, columns: Columns, issues: Issue[]): () => KeyOf
     }
   }
   return () => (row) => {
-    const key = columns.cell(row.cells, 'local_id');
+    const key = columns.cell(row, 'local_id');
     return shared.has(key) || !firstRows.has(key) ? undefined : key;
   };
 }
@@ -98,9 +98,7 @@ function contentKeys(table: Table, columns: Columns, issues: Issue[]): () => Key
 
 /** Of what the cells say, whatever the order and the spelling of the columns. */
 function digestOf(row: TableRow, columns: Columns): string {
-  const content: string[][] = columns.names
-    .map((name) => [name, columns.cell(row.cells, name)])
-    .filter(([, text]) => text !== '');
+  const content: string[][] = columns.names.map((name) => [name, columns.cell(row, name)]).filter(([, text]) => text !== '');
   if (row.point !== undefined) content.push(['point', `${row.point.system} ${row.point.x} ${row.point.y}`]);
   return `row-${createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 16)}`;
 }

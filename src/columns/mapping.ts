@@ -4,7 +4,7 @@ import { meaningOfColumn } from '../find/column-names.ts';
 import { FIELDS } from '../find/fields.ts';
 import type { LookupTerm, TermCandidate, TermLookup } from '../find/lookup.ts';
 import { mappingConflictMessage } from '../find/resolve-reference.ts';
-import type { Table, TableRow } from '../tables/table.ts';
+import { shownText, type Table, type TableRow } from '../tables/table.ts';
 import { BYTE_ORDER_MARK, csvCell } from '../text/csv.ts';
 import { foldName, nameKey } from '../text/names.ts';
 
@@ -81,13 +81,17 @@ function columnsOf(table: Table): Map<MappingColumn, number> {
 
 /** @returns what is wrong, where the row cannot be used */
 function readRow(
-  { row, cells }: TableRow,
+  tableRow: TableRow,
   columns: ReadonlyMap<MappingColumn, number>,
   anySet: string | undefined,
 ): MappingRow | Message | undefined {
-  const cell = (name: MappingColumn): string => (cells[columns.get(name) ?? -1] ?? '').trim();
-  const named = cell('set');
+  const { row } = tableRow;
+  const cell = (name: MappingColumn): string => shownText(tableRow, columns.get(name) ?? -1).trim();
   const term = cell('term');
+  if (tableRow.shown?.get(columns.get('term') ?? -1)?.isDate === true) {
+    return msg`The term "${term}" is a date: the spreadsheet changed what was typed. Format the column as text, and write it again.`;
+  }
+  const named = cell('set');
   const said = cell('confirmed').toLowerCase();
   const isEmpty = cell('id') === '' && cell('label') === '';
   if (named === '' && isEmpty && NO.has(said)) return undefined;
@@ -206,9 +210,10 @@ export function readOwnTerms(table: Table): { readonly terms: readonly OwnTerm[]
   }
   const terms = new Map<string, OwnTerm>();
   if (isList) terms.set(keyOf('', only.trim()), { row: table.headerRow ?? 1, term: only.trim() });
-  for (const { row, cells } of table.rows) {
-    const term = (cells[termAt] ?? '').trim();
-    const named = setAt === undefined ? '' : (cells[setAt] ?? '').trim();
+  for (const tableRow of table.rows) {
+    const { row } = tableRow;
+    const term = shownText(tableRow, termAt).trim();
+    const named = setAt === undefined ? '' : shownText(tableRow, setAt).trim();
     const set = named === '' ? undefined : setNamed(named);
     if (term === '') continue;
     if (named !== '' && set === undefined) {

@@ -3,6 +3,7 @@ import { msg } from '../base/message.ts';
 import { findNumberProblem } from '../find/value-rules.ts';
 import { headerPlaceOf, type RowPlace, rowPlaceOf, type Table, type TableRow } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
+import { cellText, findCellDoubt } from './cell-text.ts';
 
 /** A row of a table of registration numbers. At least one of the two names of the find is there. */
 export type NumberRow = {
@@ -39,10 +40,19 @@ export function readNumbers(table: Table): { readonly rows: readonly NumberRow[]
   if (places.get('evidencni_cislo') === undefined || (!places.has('local_id') && !places.has('ident_cely'))) {
     return { rows: [], issues };
   }
-  const cellOf = ({ cells }: TableRow, column: Column): string => (cells[places.get(column) ?? -1] ?? '').trim();
+  const cellOf = (row: TableRow, column: Column): string => cellText(row, places.get(column) ?? -1, column);
   const rows: NumberRow[] = [];
   for (const row of table.rows) {
     const place = rowPlaceOf(table, row);
+    const doubts = [...places].flatMap(([column, index]) => {
+      const doubt = findCellDoubt(row, index, column);
+      return doubt === undefined ? [] : [{ ...doubt, column: table.header[index] ?? column }];
+    });
+    for (const { severity, rule, problem, column } of doubts) {
+      const issue = severity === 'error' ? errorIssue(rule, problem) : warningIssue(rule, problem);
+      issues.push(issue.with({ ...place, column }));
+    }
+    if (doubts.some(({ severity }) => severity === 'error')) continue;
     const [localId, identCely, value] = [cellOf(row, 'local_id'), cellOf(row, 'ident_cely'), cellOf(row, 'evidencni_cislo')];
     const problem = problemOf(localId || identCely, value);
     if (problem === undefined) rows.push({ localId, identCely, value, place });

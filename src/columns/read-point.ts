@@ -14,6 +14,7 @@ import {
 } from '../place/geometry.ts';
 import { readPlaceLink } from '../place/position-links.ts';
 import { readCoordinate } from '../place/read-degrees.ts';
+import { readPosition } from '../place/read-position.ts';
 import { DRAWN_WITHIN_M, isSamePlace } from '../place/same-place.ts';
 import type { TableRow } from '../tables/table.ts';
 import { together } from '../text/enumeration.ts';
@@ -44,8 +45,9 @@ type PointProblem = Unreadable & { readonly element: ElementName; readonly colum
  * A row's coordinate system and point. Where the format has a place of its own for the point, columns may repeat it: theirs
  * is then taken, which may be in the other system and have more digits, but only if both mean the same place.
  */
-export function readPoint({ cells, point, isDrawn }: TableRow, columns: Columns): PointReading {
-  const written = readPointInColumns(cells, columns);
+export function readPoint(row: TableRow, columns: Columns): PointReading {
+  const { point, isDrawn } = row;
+  const written = readPointInColumns(row, columns);
   if (point === undefined || !isReadable(written)) return written;
   const { elements, element, columns: names } = written.value;
   const stated = elements.geom_system;
@@ -74,12 +76,12 @@ function disagreement(stated: GeomSystem, system: GeomSystem): PointProblem {
  * The point that a row's columns hold. A table may have several ways to write a point; the row's own system selects one, so
  * that both systems can stand in one file.
  */
-function readPointInColumns(cells: readonly string[], columns: Columns): PointReading {
-  const systemCell = columns.cell(cells, 'geom_system');
+function readPointInColumns(row: TableRow, columns: Columns): PointReading {
+  const systemCell = columns.cell(row, 'geom_system');
   const stated = systemCell === '' ? undefined : readGeomSystem(systemCell);
   if (stated !== undefined && !isReadable(stated)) return { ...stated, element: 'geom_system', column: 'geom_system' };
 
-  const filled = SOURCES.filter((source) => source.columns.some((name) => pointCell(cells, columns, name) !== ''));
+  const filled = SOURCES.filter((source) => source.columns.some((name) => pointCell(row, columns, name) !== ''));
   const fitting = filled.filter((source) => stated === undefined || (source.system ?? stated.value) === stated.value);
   const [source, another] = fitting;
   if (another !== undefined) {
@@ -93,8 +95,8 @@ function readPointInColumns(cells: readonly string[], columns: Columns): PointRe
   if (source === undefined) return withoutPoint(stated?.value, filled, columns);
 
   const isWritten = source.columns[0] === 'wkt';
-  const isLink = isWritten && readPlaceLink(columns.cell(cells, 'wkt')) !== undefined;
-  const { epsg } = isWritten ? readGisText(columns.cell(cells, 'wkt')) : {};
+  const isLink = isWritten && readPlaceLink(columns.cell(row, 'wkt')) !== undefined;
+  const { epsg } = isWritten ? readGisText(columns.cell(row, 'wkt')) : {};
   const own = epsg === undefined ? undefined : geomSystemOf(epsg);
   if (epsg !== undefined && own === undefined) {
     const message = msg`The point is in the coordinate system ${epsg}. Read are 4326 (WGS 84) and 5514 (S-JTSK).`;
@@ -108,15 +110,15 @@ function readPointInColumns(cells: readonly string[], columns: Columns): PointRe
     const message = msg`The coordinate system of the point is not given. Write 4326 (WGS 84) or 5514 (S-JTSK) in the column geom_system.`;
     return problem('coordinate-system', message, source);
   }
-  const point = readCoordinates(cells, columns, source.columns);
+  const point = readCoordinates(row, columns, source.columns);
   if (!isReadable(point)) return problem(point.rule, point.problem, source, pointElement(system));
   const element = pointElement(system);
   return { value: { elements: { geom_system: system, [element]: formatPoint(point.value) }, element, columns: source.columns } };
 }
 
 /** Of the column that GIS programs fill, what is left when all that is no point is taken away; an empty geometry is an empty cell. */
-function pointCell(cells: readonly string[], columns: Columns, name: ColumnName): string {
-  const text = columns.cell(cells, name);
+function pointCell(row: TableRow, columns: Columns, name: ColumnName): string {
+  const text = columns.cell(row, name);
   return name === 'wkt' && /^(?:srid|(?:multi)?point)/i.test(text) ? readGisText(text).wkt : text;
 }
 
@@ -139,21 +141,30 @@ function withoutPoint(stated: GeomSystem | undefined, filled: readonly PointColu
   return { value: { elements: system === undefined ? {} : { geom_system: system }, columns: [] } };
 }
 
-function readCoordinates(cells: readonly string[], columns: Columns, names: readonly ColumnName[]): Reading<PointText> {
+function readCoordinates(row: TableRow, columns: Columns, names: readonly ColumnName[]): Reading<PointText> {
   const [first = 'wkt', second] = names;
   if (second === undefined) {
-    const text = columns.cell(cells, first);
+    const text = columns.cell(row, first);
     const link = readPlaceLink(text);
-    if (link === undefined) return readWrittenPoint(pointCell(cells, columns, first));
+    if (link === undefined) return withDoubt(readWrittenPoint(pointCell(row, columns, first)), text);
     return isReadable(link) ? { value: { x: link.value.lon, y: link.value.lat } } : link;
   }
-  const missing = names.find((name) => columns.cell(cells, name) === '');
+  const missing = names.find((name) => columns.cell(row, name) === '');
   if (missing !== undefined) {
     const both = together(names);
     return unreadable('coordinate', msg`Only one of ${both} is given: ${missing} is empty. A point needs both.`);
   }
-  const x = readCoordinate(columns.cell(cells, first));
-  const y = readCoordinate(columns.cell(cells, second));
+  const x = readCoordinate(columns.cell(row, first));
+  const y = readCoordinate(columns.cell(row, second));
   if (!isReadable(x)) return x;
   return isReadable(y) ? { value: { x: x.value, y: y.value } } : y;
+}
+
+/** Of a text that is a position of people, but a doubtful one, the doubt says more than that it is no well-known text. */
+function withDoubt(written: Reading<PointText>, text: string): Reading<PointText> {
+  if (isReadable(written)) return written;
+  const position = readPosition(text);
+  if (!isReadable(position) || position.value.isTurned !== true) return written;
+  const { doubt = '' } = position.value;
+  return unreadable('coordinate', msg`${doubt} It is not taken: write N and E, or the point as it is meant.`);
 }

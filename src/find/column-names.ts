@@ -18,6 +18,17 @@ const meanings = new Map<string, ColumnName>([
 /** Every column name that a table may have, the contract's names and their English aliases. */
 export const COLUMN_NAMES: readonly string[] = [...meanings.keys()];
 
+const STORED_KINDS: readonly string[] = ['integer', 'date', 'boolean', 'state', 'point', 'geom-system'];
+const STORED_COLUMNS = new Set<string>([
+  ...['lon', 'lat', 'geom_x', 'geom_y', 'wkt'],
+  ...FIELDS.filter(({ kind }) => STORED_KINDS.includes(kind)).map(({ name }) => name),
+]);
+
+/** Whether a column means a number, a day or a truth: the value that a cell stores. Of all others the text that it shows is meant. */
+export function isStoredColumn(name: ColumnName): boolean {
+  return STORED_COLUMNS.has(name);
+}
+
 /** Columns of `pas export --labels`, which say a code once more. */
 export function labelColumnsOf(name: ElementName): readonly string[] {
   return [`${name}_cs`, `${name}_en`];

@@ -1,4 +1,4 @@
-import { msg } from '../base/message.ts';
+import { type Message, msg } from '../base/message.ts';
 import type { GeomSystem } from '../place/geometry.ts';
 import { alternatives } from '../text/enumeration.ts';
 import { type Reading, unreadable } from '../text/reading.ts';
@@ -13,24 +13,36 @@ export function twoReadings(cell: string): readonly [decimals: string, thousands
   return whole === undefined ? undefined : [String(Number(`${whole}.${digits}`)), whole + digits];
 }
 
-const UNIT = /\s*(?:mm|cm|dm|m)\.?$/i;
+/** What a unit of depth is in centimetres. */
+export const CENTIMETRES = { mm: 0.1, cm: 1, dm: 10, m: 100 } as const;
 
 /** Whole number; `25,0` is one, `25,5` is not. */
 export function readInteger(cell: string): Reading<number> {
-  const readings = twoReadings(cell.replace(UNIT, ''));
+  const [, digits = cell, unit] = /^(.*?)\s*(mm|cm|dm|m)\.?$/i.exec(cell) ?? [];
+  const readings = twoReadings(digits);
   if (readings !== undefined) {
     const meant = alternatives(readings);
     return unreadable('integer', msg`"${cell}" can mean ${meant}: decimals or thousands. Write the digits alone.`);
   }
   if (/^[+-]?\d{1,15}([.,]0+)?$/.test(cell)) return { value: Number.parseInt(cell, 10) };
-  if (/^[+-]?\d+[.,]\d+$/.test(cell)) {
-    return unreadable('integer', msg`"${cell}" is not a whole number. Depth is in whole centimetres: 1.5 m is 150.`);
+  if (/^[+-]?\d{1,15}(?:[.,]\d+)?$/.test(digits)) {
+    if (unit === undefined)
+      return unreadable('integer', msg`"${cell}" is not a whole number. Depth is in whole centimetres: 1.5 m is 150.`);
+    const advice = adviceFor(digits, CENTIMETRES[unit.toLowerCase() as keyof typeof CENTIMETRES]);
+    return unreadable('integer', msg`"${cell}" has a unit. Depth is in whole centimetres, without a unit: write ${advice}.`);
   }
   return unreadable('integer', msg`"${cell}" is not a whole number. Write digits only, without a unit.`);
 }
 
-const YES = ['ano', 'yes', 'true', '1'];
-const NO = ['ne', 'no', 'false', '0'];
+/** The same depth in centimetres, or the two whole ones that it lies between. */
+function adviceFor(digits: string, factor: number): Message | string {
+  const depth = Number((Number(digits.replace(',', '.')) * factor).toPrecision(12));
+  return Number.isInteger(depth) ? String(depth) : alternatives([String(Math.floor(depth)), String(Math.ceil(depth))]);
+}
+
+/** Those of spreadsheets in Czech and German among them. */
+const YES = ['ano', 'yes', 'true', '1', 'pravda', 'wahr'];
+const NO = ['ne', 'no', 'false', '0', 'nepravda', 'falsch'];
 
 export function readBoolean(cell: string): Reading<boolean> {
   const word = cell.toLowerCase();
@@ -48,13 +60,11 @@ export function readTargetState(cell: string): Reading<TargetState> {
 export function readGeomSystem(cell: string): Reading<GeomSystem> {
   const name = cell
     .toLowerCase()
-    .replace(/^epsg:+/, '')
+    .replace(/^(?:epsg|esri):+/, '')
     .replace(/[\s_/-]/g, '');
   if (['4326', 'wgs84'].includes(name)) return { value: '4326' };
-  if (['5514', 'sjtsk', 'sjtskkrovakeastnorth'].includes(name)) return { value: '5514' };
-  const alike = ['5513', '2065', '102067'].includes(name)
-    ? msg` It differs from 5514 in the order or the signs of its axes.`
-    : '';
+  if (['5514', '102067', 'sjtsk', 'sjtskkrovakeastnorth'].includes(name)) return { value: '5514' };
+  const alike = ['5513', '2065'].includes(name) ? msg` It differs from 5514 in the order or the signs of its axes.` : '';
   return unreadable(
     'coordinate-system',
     msg`"${cell}" is no known coordinate system.${alike} Write 4326 (WGS 84) or 5514 (S-JTSK).`,

@@ -1,3 +1,4 @@
+import { localDate } from '../base/clock.ts';
 import { type Message, msg } from '../base/message.ts';
 import { alternatives } from '../text/enumeration.ts';
 import { foldName } from '../text/names.ts';
@@ -10,8 +11,8 @@ const MONTHS: readonly (readonly string[])[] = [
   ['brezen', 'brezna', 'march'],
   ['duben', 'dubna', 'april'],
   ['kveten', 'kvetna', 'may'],
-  ['cerven', 'cervna', 'june'],
-  ['cervenec', 'cervence', 'july'],
+  ['cerven', 'cervna', 'june', 'cvn'],
+  ['cervenec', 'cervence', 'july', 'cvc'],
   ['srpen', 'srpna', 'august'],
   ['zari', 'september'],
   ['rijen', 'rijna', 'october'],
@@ -28,6 +29,7 @@ type Form = readonly [pattern: RegExp, parts: (match: readonly string[]) => read
 
 /** Forms that have one meaning only; a date with slashes has two, unless it begins with the year. */
 const FORMS: readonly Form[] = [
+  [/^((?:1[789]|20)\d\d)(\d\d)(\d\d)$/, ([, year = '', month = '', day = '']) => [year, month, day]],
   [/^(\d{4})([-/])(\d{2})\2(\d{2})$/, ([, year = '', , month = '', day = '']) => [year, month, day]],
   [/^(\d{1,2})\.\s*(\d{1,2})\.\s*(\d{4})$/, ([, day = '', month = '', year = '']) => [year, month, day]],
   [/^(\d{1,2})\.?\s*(\p{L}+)\.?\s*(\d{4})$/u, ([, day = '', month = '', year = '']) => [year, monthOf(month), day]],
@@ -36,9 +38,11 @@ const FORMS: readonly Form[] = [
 
 /**
  * A day as YYYY-MM-DD. Read are that form, also with slashes (GDAL writes it so), the Czech one with dots (`3. 4. 2024`, `03.04.2024`), a month in Roman numerals or by its name,
- * and each with a midnight behind it.
+ * and each with a midnight behind it. A moment of the whole world (`2024-05-31T22:00:00Z`) is the day where this computer is.
  */
 export function readDate(cell: string): Reading<string> {
+  const moment = dayOfMoment(cell);
+  if (moment !== undefined) return { value: moment };
   const day = cell.replace(MIDNIGHT, '').trim();
   for (const [pattern, parts] of FORMS) {
     const match = pattern.exec(day);
@@ -51,6 +55,13 @@ export function readDate(cell: string): Reading<string> {
   }
   const why = whyNoDate(cell);
   return unreadable('date', msg`"${cell}" ${why}`);
+}
+
+/** The day of a moment that says how far its clock is from UTC; undefined for any other text. */
+export function dayOfMoment(text: string): string | undefined {
+  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/.test(text)) return undefined;
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? undefined : localDate(ms);
 }
 
 /** Whether a day of this name exists in the calendar. */
@@ -105,7 +116,8 @@ function whyNoDate(cell: string): Message {
 const ONE_DAY = msg`The service takes one whole day: write it as YYYY-MM-DD. If nobody knows it, leave the cell empty and say in poznamka what is known.`;
 
 function isMonth(cell: string): boolean {
-  const [, month = ''] = /^(\p{L}+|\d{1,2})\.?\s*[/.\s-]\s*\d{4}$/u.exec(cell) ?? [];
+  if (/^\d{4}[-/.](?:0?[1-9]|1[0-2])$/.test(cell)) return true;
+  const [, month = ''] = /^(\p{L}+|\d{1,2})\.?\s*[/.\s-]\s*\d{4}$|^(\p{L}+)[.\s-]*\d{2}$/u.exec(cell)?.filter(Boolean) ?? [];
   const number = Number(/^\d/.test(month) ? month : monthOf(month));
   return month !== '' && number >= 1 && number <= 12;
 }

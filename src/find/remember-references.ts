@@ -11,12 +11,18 @@ export type ResolveReference = (field: Field, cell: string) => Reading<Reference
 /** Resolves each different cell once: a season has a few dozen, in however many rows, and they share their references. */
 export function rememberReferences(lookupTerm: LookupTerm = () => ({ kind: 'not-harvested' })): ResolveReference {
   const known = new Map<string, ReturnType<ResolveReference>>();
-  return (field, cell) => {
+  return (field, written) => {
+    const cell = withoutInvisible(written);
     const key = `${field.name} ${cell}`;
     const reading = known.get(key) ?? resolveReference(field, cell, lookupTerm);
     known.set(key, reading);
     return reading;
   };
+}
+
+/** Hyphens that show only where a line breaks, and characters without width: they come with copying and belong to no name. */
+function withoutInvisible(text: string): string {
+  return text.replace(/[\u00ad\u200b-\u200f\u2060\ufeff]/g, '').trim();
 }
 
 function resolveReference({ name, set }: Field, cell: string, lookupTerm: LookupTerm): ReturnType<ResolveReference> {

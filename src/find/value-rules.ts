@@ -24,6 +24,9 @@ export const MAX_DEPTH_CM = 2_147_483_647;
 /** No find in the service was made earlier; an older year is a slip of the pen, such as 0204. */
 export const EARLIEST_YEAR = 1700;
 
+/** Where clocks begin to count: of computers, cameras, satellites, and spreadsheets. */
+const DAYS_WITHOUT_CLOCK = ['1970-01-01', '1980-01-01', '1980-01-06', '1899-12-30', '1899-12-31', '1900-01-01', '1904-01-01'];
+
 /** What the service asks of each value, whatever the state (service facts 4.5). */
 export const VALUE_RULES: readonly Rule[] = [
   { name: 'text-characters', judge: legalCharacters },
@@ -102,6 +105,10 @@ function realDate({ datum_nalezu: date }: FindElements): Finding[] {
 
 function plausibleDate({ datum_nalezu: date }: FindElements, { today }: RuleContext): Finding[] {
   if (date === undefined || !isRealDate(date)) return [];
+  if (DAYS_WITHOUT_CLOCK.includes(date)) {
+    const message = msg`The date ${date} is the first day of many clocks: a device or a spreadsheet had no date. Write the right one, or leave it empty.`;
+    return [{ element: 'datum_nalezu', message, warning: true }];
+  }
   const isEarly = Number(date.slice(0, 4)) < EARLIEST_YEAR;
   if (date <= today && !isEarly) return [];
   const message = isEarly

@@ -16,22 +16,28 @@ export type ResolvePhoto = (
 
 /**
  * Names are relative to `root` and may not leave it, neither by `..` nor through a symbolic link. A backslash counts as a
- * slash, and accents may be written composed or decomposed, since tables and photographs come from different systems.
+ * slash, of an absolute path only the last name counts, and accents may be written composed or decomposed, since tables and photographs come from different systems.
  *
  * @throws FileError where `root` is no readable folder
  */
 export function photoResolver(root: string): ResolvePhoto {
   const realRoot = realFolder(root);
   return (name) => {
-    const relative = name.replaceAll('\\', '/');
-    if (isAbsolute(relative) || /^[A-Za-z]:/.test(relative)) {
-      return unreadable('photo-path', msg`The photograph "${name}" is an absolute path. Write it relative to ${root}.`);
-    }
+    const path = name.replaceAll('\\', '/');
+    const isFromElsewhere = isAbsolute(path) || /^[A-Za-z]:/.test(path);
+    // A place on another computer, or on the device that took it, says only what the file is called.
+    const relative = isFromElsewhere ? path.slice(path.lastIndexOf('/') + 1).replace(/^[A-Za-z]:/, '') : path;
     if (relative.split('/').includes('..')) {
       return unreadable('photo-path', msg`The photograph "${name}" leaves the folder ${root} by "..". Move it into that folder.`);
     }
     const other = findOtherSpelling(join(realRoot, relative));
     const real = firstExisting([join(realRoot, relative), ...(other === undefined ? [] : [other.path])]);
+    if (real === undefined && isFromElsewhere) {
+      return unreadable(
+        MISSING,
+        msg`The photograph "${name}" is an absolute path, and there is no "${relative}" in ${root}. Copy it there.`,
+      );
+    }
     if (real === undefined) {
       return unreadable(MISSING, msg`There is no photograph "${name}" in ${root}. Check the name, letter case included.`);
     }

@@ -162,10 +162,10 @@ function shorten(text: string): string {
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }
 
-/** The system of an EPSG code; undefined where the service does not take it. */
-export function geomSystemOf(epsg: number): GeomSystem | undefined {
-  if (epsg === 4326) return '4326';
-  return epsg === 5514 ? '5514' : undefined;
+/** The system of a code of the EPSG or of ESRI, which calls S-JTSK 102067; undefined where the service does not take it. */
+export function geomSystemOf(code: number): GeomSystem | undefined {
+  if (code === 4326) return '4326';
+  return code === 5514 || code === 102_067 ? '5514' : undefined;
 }
 
 /** A file whose points are in a system that the service does not take. `named` is how the file calls it. */

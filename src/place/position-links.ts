@@ -52,6 +52,12 @@ function readMapLink(text: string): Reading<Degrees> {
   const address = /^https?:/i.test(text) ? text : `https://${text}`;
   if (!URL.canParse(address)) return withoutPlace(text);
   const url = new URL(address);
+  if (isRoute(url)) {
+    return unreadable(
+      'coordinate',
+      msg`"${text}" is a link of a route, which has several places. Mark the place of the find on the map and copy its link, or write its coordinates.`,
+    );
+  }
   for (const placeIn of MARKED) {
     const found = placeIn(url);
     if (found !== undefined) return { value: found };
@@ -63,6 +69,14 @@ function readMapLink(text: string): Reading<Degrees> {
     );
   }
   return withoutPlace(text);
+}
+
+const ROUTE_PATH = /\/(?:dir|directions?|route|planovani(?:-trasy)?)(?:\/|$)/i;
+const ROUTE_PARAMETERS = ['saddr', 'daddr', 'origin', 'destination', 'waypoints', 'route', 'rc', 'planovani-trasy'];
+
+/** Google, mapy.cz, OpenStreetMap and their like have a path of its own for routes, or name where they start and end. */
+function isRoute({ pathname, searchParams }: URL): boolean {
+  return ROUTE_PATH.test(pathname) || ROUTE_PARAMETERS.some((name) => searchParams.has(name));
 }
 
 /** As a query is decoded: what is no escape stays as it is. */

@@ -10,6 +10,8 @@ export type Position = {
   readonly point: PointText;
   /** What is odd about how it was written, in one sentence. A person has to say that it was meant so. */
   readonly doubt?: Message;
+  /** It only makes sense in another half of the world than was written, or with its letters exchanged: without a person it counts for nothing. */
+  readonly isTurned?: true;
 };
 
 type Coordinate = { readonly value: string; readonly hemisphere?: Hemisphere };
@@ -41,7 +43,7 @@ export function readPosition(text: string): Reading<Position> {
   if ((isNorthing(first) && isNorthing(second)) || (isEasting(first) && isEasting(second))) {
     return unreadable('coordinate', msg`"${text}" has the same axis twice. Write one with N and one with E.`);
   }
-  if (isNorthing(first) || isEasting(second)) return placed(text, second.value, first.value);
+  if (isNorthing(first) || isEasting(second)) return placed(text, second.value, first.value, true);
   return placed(text, first.value, second.value, isEasting(first) || isNorthing(second));
 }
 
@@ -108,20 +110,27 @@ export function inDegrees(degrees: string, minutes: string, seconds: string): st
   return value.toFixed(MOST_DIGITS).replace(/\.?0+$/, '');
 }
 
-type Attempt = { readonly system: GeomSystem; readonly x: string; readonly y: string; readonly doubt?: Message };
+type Attempt = {
+  readonly system: GeomSystem;
+  readonly x: string;
+  readonly y: string;
+  readonly doubt?: Message;
+  readonly isTurned?: boolean;
+};
 
 /** @param isNamed the writer has said which of them is which, so that their order is no mistake */
 function placed(text: string, x: string, y: string, isNamed = false): Reading<Position> {
   const fits = ({ system, ...at }: Attempt): boolean => findRangeProblem(system, Number(at.x), Number(at.y)) === undefined;
   const [positiveX, positiveY] = [x.replace('-', ''), y.replace('-', '')];
   const swapped = isNamed ? msg`"${text}" has its hemispheres swapped.` : msg`"${text}" has the latitude first.`;
+  const southOrWest = msg`"${text}" lies south of the equator or west of Greenwich.`;
   const metres = msg`"${text}" is S-JTSK in another order or with other signs than EPSG:5514.`;
   const attempts: readonly Attempt[] = [
     { system: '4326', x, y },
     { system: '5514', x, y },
-    { system: '4326', x: y, y: x, doubt: swapped },
-    { system: '4326', x: positiveX, y: positiveY, doubt: msg`"${text}" lies south of the equator or west of Greenwich.` },
-    { system: '4326', x: positiveY, y: positiveX, doubt: msg`"${text}" has its axes swapped and a wrong sign.` },
+    { system: '4326', x: y, y: x, doubt: swapped, isTurned: isNamed },
+    { system: '4326', x: positiveX, y: positiveY, doubt: southOrWest, isTurned: true },
+    { system: '4326', x: positiveY, y: positiveX, doubt: msg`"${text}" has its axes swapped and a wrong sign.`, isTurned: true },
     { system: '5514', x: `-${positiveX}`, y: `-${positiveY}`, doubt: metres },
     { system: '5514', x: `-${positiveY}`, y: `-${positiveX}`, doubt: metres },
   ];
@@ -130,8 +139,9 @@ function placed(text: string, x: string, y: string, isNamed = false): Reading<Po
     const system = Math.max(Number(positiveX), Number(positiveY)) > 360 ? '5514' : '4326';
     return unreadable('geometry-range', findRangeProblem(system, Number(x), Number(y)) ?? notAPosition(text));
   }
-  const { system, doubt } = found;
-  return { value: { system, point: { x: found.x, y: found.y }, ...(doubt === undefined ? {} : { doubt }) } };
+  const { system, doubt, isTurned = false } = found;
+  const odd = doubt === undefined ? {} : { doubt, ...(isTurned && { isTurned }) };
+  return { value: { system, point: { x: found.x, y: found.y }, ...odd } };
 }
 
 /** As people read it: `50.08710 N 14.42080 E`, `S-JTSK x -743011.7 y -1043265.5`. */
@@ -144,7 +154,7 @@ export function positionText({ system, point }: Pick<Position, 'system' | 'point
 type Token =
   | { readonly kind: 'number'; readonly text: string; readonly isNegative: boolean }
   | { readonly kind: 'degrees' | 'minutes' | 'seconds' | 'between' }
-  | { readonly kind: 'hemisphere'; readonly letter: Hemisphere };
+  | { readonly kind: 'hemisphere'; readonly letter: Hemisphere; readonly isCzech?: true };
 
 type Hemisphere = 'N' | 'S' | 'E' | 'W';
 
@@ -159,12 +169,16 @@ const PATTERNS: readonly (readonly [RegExp, (text: string) => Token | undefined]
   [/(?:gps|loc|wgs\s?84|epsg:?\s?(?:4326|5514)|[xy])\s*[:=]?(?=[\s\d+\-−NSEW])/iy, () => undefined],
   [/lat(?:itude)?\s*[:=]?(?=[\s\d+\-−])/iy, () => hemisphere('N')],
   [/lon(?:g|gitude)?\s*[:=]?(?=[\s\d+\-−])/iy, () => hemisphere('E')],
+  [/[JVZ](?![a-zá-ž])/iy, (text) => ({ ...hemisphere(CZECH[text.toUpperCase()] ?? 'N'), isCzech: true })],
   [/[NSEW](?![a-zá-ž])/iy, (text) => hemisphere(text.toUpperCase() as Hemisphere)],
   [/[°º˚*]/y, () => ({ kind: 'degrees' })],
   [/''|″|”|“|"|′′|’’/y, () => ({ kind: 'seconds' })],
   [/['′’‘´`]/y, () => ({ kind: 'minutes' })],
   [/[;/|,]/y, () => ({ kind: 'between' })],
 ];
+
+/** South, east and west in Czech. North is `S` there, which is south in English. */
+const CZECH: Readonly<Record<string, Hemisphere>> = { J: 'S', V: 'E', Z: 'W' };
 
 const NUMBER = /(?:([+\-−–])\s?)?(\d+)((?:[.,]\d+)?)/y;
 /** `743 011,72`: blanks between thousands, as in tables. */
@@ -182,7 +196,9 @@ function tokensOf(text: string): readonly Token[] | undefined {
     if (read.token !== undefined) tokens.push(read.token);
     at = read.end;
   }
-  return tokens;
+  const isCzech = tokens.some((token) => token.kind === 'hemisphere' && token.isCzech === true);
+  const isSouth = (token: Token): boolean => token.kind === 'hemisphere' && token.letter === 'S' && token.isCzech !== true;
+  return isCzech ? tokens.map((token) => (isSouth(token) ? hemisphere('N') : token)) : tokens;
 }
 
 type Read = { readonly token: Token | undefined; readonly end: number };
@@ -213,6 +229,6 @@ function markAt(text: string, at: number): Read | undefined {
   return undefined;
 }
 
-function hemisphere(letter: Hemisphere): Token {
+function hemisphere(letter: Hemisphere): Extract<Token, { kind: 'hemisphere' }> {
   return { kind: 'hemisphere', letter };
 }

@@ -4,10 +4,11 @@ import { errorIssue, hasErrors, type Issue } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
 import { type Message, msg, nmsg } from '../base/message.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
+import { cellFaults } from './cell-faults.ts';
 import { findHeader, firstRows, type HeaderRows } from './header-row.ts';
-import { cellFaults } from './row-faults.ts';
 import { refuseTooLarge, type Table, type TableRow } from './table.ts';
 import { requireUtf8 } from './table-text.ts';
+import { inUtf8 } from './text-encoding.ts';
 
 /** Where two are equally frequent the first wins: a comma is the likeliest to be part of a name. */
 const DELIMITERS = [';', '\t', ','] as const;
@@ -22,6 +23,18 @@ const MAX_BROKEN_ROWS = 100;
 /** What is parsed at a time, and so held of a file beside its bytes: records with quotes, or bytes without. */
 const RECORDS_AT_A_TIME = 1000;
 const PLAIN_BYTES_AT_A_TIME = 128 * 1024;
+
+/** {@link parseTable} of text in any encoding, which is recognised unless it is said. */
+export async function readTextTable(
+  file: string,
+  bytes: Buffer,
+  encoding: string | undefined,
+  named: HeaderRows | undefined,
+): Promise<Table> {
+  const { text, issues } = await inUtf8(file, bytes, encoding);
+  const table = parseTable(file, text, named);
+  return { ...table, issues: [...issues, ...table.issues] };
+}
 
 /**
  * Reads a text table: RFC 4180, with `,` `;` or tab between cells, any line ending, and with or without a byte order mark.
@@ -52,8 +65,8 @@ export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Tab
     else if (record.row > headerRow && !isBlank(record)) {
       refuseTooLarge(file, { rows: rowCount + left.size + 1, columns: header.length });
       const faults = rowFaults(record, header, delimiter, messages);
-      if (faults.length === 0) rowCount += 1;
-      else left.add(record.row);
+      if (hasErrors(faults)) left.add(record.row);
+      else rowCount += 1;
       for (const fault of faults) issues.push(fault.with({ file, row: record.row }));
       refuseTooLarge(file, { faults: issues.length });
     }

@@ -2,6 +2,7 @@ import { FileError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { plainNumber } from '../text/plain-number.ts';
 import { isReadable, type Reading, unreadable } from '../text/reading.ts';
+import { isOverlong, overlongNumber } from './cell-faults.ts';
 
 /** The table of a shapefile: dBASE III and its successors, as far as they have columns of texts, numbers, days and truths. */
 type Dbf = {
@@ -15,8 +16,11 @@ type Dbf = {
   /** Numbers, from 0, of rows with a text that fills the widest column there is, and so may have been cut off. */
   readonly full: readonly number[];
   /** A row's values, in the order of the fields; undefined where it is deleted. */
-  row(index: number, decode: (bytes: Buffer) => string): readonly Reading<string>[] | undefined;
+  row(index: number, decode: (bytes: Buffer) => string): readonly Reading<DbfValue>[] | undefined;
 };
+
+/** A number is written with the decimals of its column; `shown` says how, where the value is written otherwise. */
+export type DbfValue = { readonly text: string; readonly shown?: string };
 
 export type DbfField = { readonly name: Buffer; readonly type: string; readonly width: number; readonly start: number };
 
@@ -33,6 +37,8 @@ const LANGUAGE_DRIVERS: Readonly<Record<number, string>> = {
 const FIELD_BYTES = 32;
 /** Of a column of texts. */
 const WIDEST_BYTES = 254;
+/** Columns of more are as wide as a number can be, and say nothing of how it was written. */
+const MAX_DECIMALS = 9;
 const END_OF_FIELDS = 0x0d;
 const DELETED = 0x2a;
 const READ_TYPES = 'CNFDL';
@@ -86,8 +92,8 @@ export function isReadType({ type }: DbfField): boolean {
   return READ_TYPES.includes(type);
 }
 
-function cellValue(cell: Buffer, type: string, decode: (bytes: Buffer) => string): Reading<string> {
-  if (type === 'C') return { value: textOf(cell, decode) };
+function cellValue(cell: Buffer, type: string, decode: (bytes: Buffer) => string): Reading<DbfValue> {
+  if (type === 'C') return { value: { text: textOf(cell, decode) } };
   const text = cell
     .toString('latin1')
     .replace(/[\0 ]+$/, '')
@@ -97,12 +103,12 @@ function cellValue(cell: Buffer, type: string, decode: (bytes: Buffer) => string
     case 'F':
       return numberOf(text);
     case 'D':
-      return { value: /^0*$/.test(text) ? '' : text.replace(/^(\d{4})(\d{2})(\d{2})$/, '$1-$2-$3') };
+      return { value: { text: /^0*$/.test(text) ? '' : text.replace(/^(\d{4})(\d{2})(\d{2})$/, '$1-$2-$3') } };
     case 'L':
-      if (/^[TtYy]$/.test(text)) return { value: 'true' };
-      return { value: /^[FfNn]$/.test(text) ? 'false' : '' };
+      if (/^[TtYy]$/.test(text)) return { value: { text: 'true' } };
+      return { value: { text: /^[FfNn]$/.test(text) ? 'false' : '' } };
     default:
-      return { value: '' };
+      return { value: { text: '' } };
   }
 }
 
@@ -115,15 +121,19 @@ function textOf(cell: Buffer, decode: (bytes: Buffer) => string): string {
   return end === cell.length ? text.replace(/\uFFFD+$/, '') : text;
 }
 
-/** As it is written, but for noughts behind the last digit that says something. Nothing but asterisks is no number. */
-function numberOf(text: string): Reading<string> {
-  if (/^\**$/.test(text)) return { value: '' };
-  if (/^-?\d+$/.test(text)) return { value: text };
+/** Without noughts behind the last digit that says something. Nothing but asterisks is no number. */
+function numberOf(text: string): Reading<DbfValue> {
+  if (/^\**$/.test(text)) return { value: { text: '' } };
+  if (/^-?\d+$/.test(text)) return { value: { text } };
   if (/^-?\d*\.\d*$/.test(text) && /\d/.test(text)) {
-    return { value: text.replace(/^(-?)\./, '$10.').replace(/\.?0*$/, '') };
+    const shown = text.replace(/^(-?)\./, '$10.').replace(/\.$/, '');
+    const plain = shown.includes('.') ? shown.replace(/\.?0*$/, '') : shown;
+    const isWritten = plain !== shown && shown.length - shown.indexOf('.') - 1 <= MAX_DECIMALS;
+    return { value: isWritten ? { text: plain, shown } : { text: plain } };
   }
   const number = Number(text);
-  if (/e/i.test(text) && Number.isFinite(number)) return { value: plainNumber(number) };
+  if (/e/i.test(text) && isOverlong(number)) return overlongNumber(text);
+  if (/e/i.test(text) && Number.isFinite(number)) return { value: { text: plainNumber(number) } };
   return unreadable('table-number', msg`"${text}" stands where a number should. It did not fit into its column, or is damaged.`);
 }
 
@@ -132,9 +142,9 @@ function cutShort(file: string): FileError {
   return new FileError(file, what, { hint: msg`Copy it again, or save it again in the program that it comes from.` });
 }
 
-/** @returns the text of each value, or what is wrong with the first that cannot be read */
-export function textsOf(values: readonly Reading<string>[]): Reading<readonly string[]> {
+/** @returns all values, or what is wrong with the first that cannot be read */
+export function readableValues(values: readonly Reading<DbfValue>[]): Reading<readonly DbfValue[]> {
   const wrong = values.find((value) => !isReadable(value));
   if (wrong !== undefined && !isReadable(wrong)) return wrong;
-  return { value: values.map((value) => (isReadable(value) ? value.value : '')) };
+  return { value: values.flatMap((value) => (isReadable(value) ? [value.value] : [])) };
 }

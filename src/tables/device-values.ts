@@ -1,7 +1,7 @@
-import { localDate } from '../base/clock.ts';
 import { type Issue, warningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { type ColumnName, meaningOfColumn } from '../find/column-names.ts';
+import { dayOfMoment } from '../find/read-date.ts';
 import { joinNames } from '../text/file-names.ts';
 import { isPictureName } from '../text/names.ts';
 
@@ -103,8 +103,7 @@ function decoded(path: string): string {
   }
 }
 
-/** A moment is the day where this computer is. A time that cannot be read stays as it is: the cell is reported then. */
+/** A time without a time zone is that of the place. What cannot be read stays as it is: the cell is reported then. */
 function dayOf(time: string): string {
-  const ms = Date.parse(time);
-  return /^\d{4}-\d{2}-\d{2}T/.test(time) && !Number.isNaN(ms) ? localDate(ms) : time;
+  return dayOfMoment(time) ?? time.replace(/^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/, '$1');
 }

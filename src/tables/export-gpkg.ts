@@ -1,5 +1,6 @@
 import { fieldOf, isElementName } from '../find/fields.ts';
 import type { Database } from '../store/database.ts';
+import { withMarkKept } from '../text/csv.ts';
 import { type ExportedFind, type ExportValue, exportColumns, pointOf, STATE_COLUMN, valuesOf, wgs84Of } from './exported-find.ts';
 import { addLayer, beginGeoPackage, type GpkgColumn, type GpkgFeature, pointShape } from './gpkg-layers.ts';
 
@@ -57,5 +58,6 @@ export function columnTypeOf(column: string): GpkgColumn['type'] {
 
 function storedValue(value: ExportValue | undefined): string | number | null {
   if (value === undefined) return null;
+  if (typeof value === 'string') return withMarkKept(value);
   return typeof value === 'boolean' ? Number(value) : value;
 }

@@ -1,6 +1,6 @@
 import { documentNode } from '../find/document.ts';
 import type { DocumentProfile } from '../find/find.ts';
-import { BYTE_ORDER_MARK, csvCell } from '../text/csv.ts';
+import { BYTE_ORDER_MARK, csvCell, withMarkKept } from '../text/csv.ts';
 import { joinNames } from '../text/file-names.ts';
 import { elementText, replaceIllegalCharacters } from '../xml/write-xml.ts';
 import {
@@ -81,7 +81,8 @@ export function* exportGeoJson(finds: Iterable<ExportedFind>): Generator<string>
 }
 
 function featureOf(find: ExportedFind): Record<string, unknown> {
-  const properties: Record<string, unknown> = Object.fromEntries(valuesOf(find));
+  const values = [...valuesOf(find)].map(([name, value]) => [name, typeof value === 'string' ? withMarkKept(value) : value]);
+  const properties: Record<string, unknown> = Object.fromEntries(values);
   const point = pointOf(find.elements);
   if (point === undefined) return { type: 'Feature', geometry: null, properties };
   const { longitude, latitude, exact } = wgs84Of(point);

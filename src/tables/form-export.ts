@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from 'node:fs';
-import { basename, dirname, extname, join, relative, sep } from 'node:path';
+import { basename, dirname, extname, join, posix, relative, sep } from 'node:path';
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { attachmentsOf } from './attachments.ts';
@@ -127,8 +127,9 @@ export async function readFormArchive(file: string, photoFolder: string | undefi
   const archive = await openZip(file);
   const tables: Table[] = [];
   try {
+    const folder = onlyFolder(archive.paths);
     for (const path of archive.paths) {
-      if (path.includes('/') || extname(path).toLowerCase() !== '.csv') continue;
+      if (posix.dirname(path) !== folder || extname(path).toLowerCase() !== '.csv') continue;
       tables.push(parseTable(`${file}/${path}`, await archive.read(path), FIRST_ROW));
     }
   } finally {
@@ -144,6 +145,14 @@ export async function readFormArchive(file: string, photoFolder: string | undefi
   if (table === undefined) return undefined;
   const attachments = photoFolder === undefined ? attachmentsOf(file, archive.paths) : attachmentsIn(photoFolder);
   return { ...table, formExport: { repeats: tables.filter(isRepeatTable), attachments } };
+}
+
+/** Who packs a folder again puts everything into it; `__MACOSX` is what a Mac adds. */
+function onlyFolder(paths: readonly string[]): string {
+  const own = paths.filter((path) => !path.startsWith('__MACOSX/'));
+  const [first = ''] = own;
+  const folder = first.slice(0, first.indexOf('/'));
+  return folder !== '' && own.every((path) => path.startsWith(`${folder}/`)) ? folder : '.';
 }
 
 function several(file: string, names: readonly string[]): FileError {

@@ -6,6 +6,7 @@ import { type GeomSystem, geomSystemOf, type PointInSystem, strangeSystem } from
 import { plainNumber } from '../text/plain-number.ts';
 import { isReadable, type Reading, unreadable } from '../text/reading.ts';
 import { lineAt } from '../xml/element.ts';
+import { isOverlong, overlongNumber } from './cell-faults.ts';
 import { featureParts, type Part, sequenceParts } from './feature-parts.ts';
 import { type NamedValues, tableOfRecords } from './record-table.ts';
 import type { Table } from './table.ts';
@@ -110,7 +111,7 @@ function systemOf(file: string, document: Values): GeomSystem {
   const properties = isObject(crs) ? crs['properties'] : undefined;
   const name = isObject(properties) ? String(properties['name'] ?? '') : '';
   if (/(?:^|[:/])CRS84$/i.test(name)) return '4326';
-  const system = geomSystemOf(Number(/\bEPSG(?:[:/]+[\d.]*)?[:/]+(\d+)$/i.exec(name)?.[1]));
+  const system = geomSystemOf(Number(/\b(?:EPSG|ESRI)(?:[:/]+[\d.]*)?[:/]+(\d+)$/i.exec(name)?.[1]));
   if (system === undefined) throw strangeSystem(file, name === '' ? JSON.stringify(crs) : name);
   return system;
 }
@@ -121,6 +122,10 @@ function readFeature(feature: Values, system: GeomSystem): Reading<Pick<NamedVal
   }
   const values = new Map<string, string>();
   for (const [name, value] of Object.entries(isObject(feature['properties']) ? feature['properties'] : {})) {
+    if (typeof value === 'number' && isOverlong(value)) {
+      const { rule, problem } = overlongNumber(plainNumber(value));
+      return unreadable(rule, msg`The property ${name}: ${problem}`);
+    }
     const text = textOf(value);
     if (text === undefined) {
       return unreadable(

@@ -2,6 +2,7 @@ import { FileError } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { geomSystemOf, strangeSystem } from '../place/geometry.ts';
+import { systemOfPrj } from '../place/read-prj.ts';
 import { readGeoPackagePoint } from '../place/wkb-point.ts';
 import type { Database } from '../store/database.ts';
 import { plainNumber } from '../text/plain-number.ts';
@@ -16,6 +17,8 @@ export type Layer = {
   readonly geometryType: string;
   readonly organization: string;
   readonly code: number;
+  /** Well-known text of the system. */
+  readonly definition: string;
 };
 
 /** How the rows of a layer are understood that says so itself. */
@@ -45,7 +48,8 @@ export function refuseComputed(file: string, database: Database, name: string): 
 /** The features of a layer, which are read from the database each time that they are walked. */
 export function readLayer(file: string, database: Database, layer: Layer, reading?: LayerReading): Table {
   refuseComputed(file, database, layer.name);
-  const system = layer.organization.toUpperCase() === 'EPSG' ? geomSystemOf(layer.code) : undefined;
+  const isCoded = ['EPSG', 'ESRI'].includes(layer.organization.toUpperCase());
+  const system = (isCoded ? geomSystemOf(layer.code) : undefined) ?? systemOfPrj(layer.definition);
   if (system === undefined)
     throw strangeSystem(file, layer.organization === '' ? String(layer.code) : `${layer.organization}:${layer.code}`);
   const columns = database.prepare(`pragma table_info(${quoted(layer.name)})`).all() as {
@@ -58,7 +62,9 @@ export function readLayer(file: string, database: Database, layer: Layer, readin
   refuseTooLarge(file, { columns: columns.length });
   const records = function* (): Generator<NamedValues | Issue> {
     let counted = 0;
-    const features = database.prepare(`select * from ${quoted(layer.name)}`).iterate() as Iterable<Record<string, unknown>>;
+    // Whole numbers of a database may have more digits than a number here.
+    const all = database.prepare(`select * from ${quoted(layer.name)}`).safeIntegers(true);
+    const features = all.iterate() as Iterable<Record<string, unknown>>;
     for (const feature of features) {
       counted += 1;
       const row = keyColumn === undefined ? counted : Number(feature[keyColumn]);
@@ -84,6 +90,7 @@ export function readLayer(file: string, database: Database, layer: Layer, readin
 
 /** A day with a time of midnight is a day. What is neither text nor number, such as a picture, is no part of a find. */
 export function textOf(value: unknown): string {
+  if (typeof value === 'bigint') return value.toString();
   if (typeof value === 'number') return plainNumber(value);
   return typeof value === 'string' ? value.replace(/^(\d{4}-\d{2}-\d{2})T00:00:00(?:\.0+)?Z?$/, '$1') : '';
 }

@@ -50,7 +50,8 @@ function chooseLayer(file: string, database: Database, named: string | undefined
   const layers = database
     .prepare(
       `select contents.table_name as name, geometry.column_name as geometryColumn, upper(geometry.geometry_type_name) as geometryType,
-         coalesce(systems.organization, '') as organization, coalesce(systems.organization_coordsys_id, geometry.srs_id) as code
+         coalesce(systems.organization, '') as organization, coalesce(systems.organization_coordsys_id, geometry.srs_id) as code,
+         coalesce(systems.definition, '') as definition
        from gpkg_contents as contents join gpkg_geometry_columns as geometry on geometry.table_name = contents.table_name
        left join gpkg_spatial_ref_sys as systems on systems.srs_id = geometry.srs_id
        where contents.data_type = 'features' order by contents.rowid`,

@@ -2,6 +2,7 @@ import { FileError } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { meaningOfColumn } from '../find/column-names.ts';
+import { readHtml } from '../text/html-text.ts';
 import { attributeOf, childOf, childrenOf, childText, lineCounter, type XmlElement } from '../xml/element.ts';
 import type { XmlWalk } from '../xml/parse.ts';
 import { strayTextMessage, strayTextsIn } from '../xml/stray-text.ts';
@@ -9,10 +10,11 @@ import { deviceValues, UnreadNames } from './device-values.ts';
 import { type NamedValues, tableOfRecords } from './record-table.ts';
 import type { Table } from './table.ts';
 
-const GPX_NAMESPACES = ['http://www.topografix.com/GPX/1/1', 'http://www.topografix.com/GPX/1/0'];
+/** Some programs leave it out, or write it as the address of a page. */
+const GPX_NAMESPACE = /^(?:https?:\/\/(?:www\.)?topografix\.com\/gpx\/1\/[01]\/?)?$/i;
 
 export function isGpx({ name, namespace }: XmlElement): boolean {
-  return name === 'gpx' && GPX_NAMESPACES.includes(namespace);
+  return name === 'gpx' && GPX_NAMESPACE.test(namespace);
 }
 
 /** Those of tracks and routes are only passed over, so that a long track is not held. */
@@ -65,12 +67,13 @@ function valuesOf(waypoint: XmlElement, unread: UnreadNames): Map<string, string
     else if (meaningOfColumn(name) !== undefined) fields.push([name, text.trim()]);
     else unread.add(name);
   }
+  const notes = ['desc', 'cmt'].map((name) => readHtml(childText(waypoint, name) ?? ''));
   return deviceValues(
     {
       name: childText(waypoint, 'name') ?? '',
-      notes: [childText(waypoint, 'desc') ?? '', childText(waypoint, 'cmt') ?? ''],
+      notes: notes.map(({ text }) => text),
       time: childText(waypoint, 'time') ?? '',
-      links: [...linksOf(waypoint), ...attachments],
+      links: [...notes.flatMap(({ pictures }) => pictures), ...linksOf(waypoint), ...attachments],
       fields,
     },
     unread,

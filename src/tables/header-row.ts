@@ -49,7 +49,7 @@ export function findHeader(place: TablePlace, rows: readonly TableRow[], named: 
   const pair =
     above?.row === found.row - 1 && completes(found, above)
       ? [above, found]
-      : below?.row === found.row + 1 && (completes(found, below) || holdsUnits(below))
+      : below?.row === found.row + 1 && ((completes(found, below) && isSecondLine(below, found)) || holdsUnits(below))
         ? [found, below]
         : [found, found];
   const [first = found, last = found] = pair;
@@ -102,6 +102,12 @@ function completes({ cells }: TableRow, other: TableRow): boolean {
   const end = other.cells.findLastIndex((cell) => cell !== '');
   const gaps = cells.flatMap((cell, index) => (cell === '' && index <= end ? [index] : []));
   return gaps.length > 0 && gaps.every((index) => other.cells[index] !== '') && other.cells.every(isName);
+}
+
+/** The row below is the second line of a header only if it leaves free what has its name already, but for groups of columns. */
+function isSecondLine(below: TableRow, { cells }: TableRow): boolean {
+  const isGroup = (index: number): boolean => cells[index + 1] === '' && meaningOfColumn(cells[index] ?? '') === undefined;
+  return below.cells.every((cell, index) => cell === '' || cells[index] === '' || isGroup(index) || UNIT.test(cell));
 }
 
 const UNIT = /^(?:[([].{1,12}[)\]]|[cdm]?m|ks|pcs|kg|g)\.?$/i;

@@ -1,7 +1,8 @@
 import type { Issue } from '../base/issue.ts';
+import { isStoredColumn, meaningOfColumn } from '../find/column-names.ts';
 import { BYTE_ORDER_MARK, csvCell } from '../text/csv.ts';
 import { foldName } from '../text/names.ts';
-import type { Table } from './table.ts';
+import { shownText, type Table, type TableRow } from './table.ts';
 
 /** The column that says what is wrong with a row. Tables that are imported may have it; it is not read. */
 const ISSUES_COLUMN = 'issues';
@@ -45,13 +46,22 @@ export class RowTexts {
 
 const MOST_ALIKE = 1000;
 
+/** As it is shown, unless the value is meant, or the text that is shown has fewer digits. */
+function writtenAgain(row: TableRow, index: number, header: string): string {
+  const [stored = '', shown] = [row.cells[index], shownText(row, index)];
+  const column = meaningOfColumn(header);
+  const isText = column === undefined ? Number(shown) === Number(stored) : !isStoredColumn(column);
+  return isText ? shown : stored;
+}
+
 /** A copy of a table in which each row says what is wrong with it, to be mended and imported again. */
 export function issuesTable(table: Table, texts: RowTexts, only: 'all' | 'bad'): IssuesTable {
   const keeps = table.header.map((name) => foldName(name) !== ISSUES_COLUMN);
   const rows = function* (): Generator<readonly string[]> {
-    for (const { row, cells } of table.rows) {
-      const own = texts.get(row);
-      if (only === 'all' || own !== undefined) yield [own ?? '', ...cells.filter((_, index) => keeps[index] ?? true)];
+    for (const each of table.rows) {
+      const own = texts.get(each.row);
+      const cells = (): string[] => each.cells.map((_, index) => writtenAgain(each, index, table.header[index] ?? ''));
+      if (only === 'all' || own !== undefined) yield [own ?? '', ...cells().filter((_, index) => keeps[index] ?? true)];
     }
   };
   const left = texts.rows();

@@ -12,7 +12,7 @@ import { deviceValues, UnreadNames } from './device-values.ts';
 import { type NamedValues, tableOfRecords } from './record-table.ts';
 import type { Table } from './table.ts';
 
-const KML_NAMESPACE = /^(?:http:\/\/(?:www\.opengis\.net|earth\.google\.com)\/kml\/2\.\d)?$/;
+const KML_NAMESPACE = /^(?:https?:\/\/(?:www\.opengis\.net|earth\.google\.com)\/kml\/2\.\d)?$/;
 
 export function isKml({ name, namespace }: XmlElement): boolean {
   return name === 'kml' && KML_NAMESPACE.test(namespace);
@@ -79,7 +79,9 @@ function valuesOf(placemark: XmlElement, folder: string, unread: UnreadNames): M
     else unread.add(name);
   };
   for (const field of childOf(placemark, 'ExtendedData')?.children ?? []) {
-    if (field.name === 'Data') fields.push([attributeOf(field, 'name') ?? field.name, childText(field, 'value') ?? '']);
+    const named = attributeOf(field, 'name') ?? field.name;
+    if (field.name === 'Data' && named === MAP_PICTURES) attachments.push(...wordsIn(childText(field, 'value') ?? ''));
+    else if (field.name === 'Data') fields.push([named, childText(field, 'value') ?? '']);
     else if (field.name === 'SchemaData') {
       for (const simple of field.children) {
         const name = attributeOf(simple, 'name') ?? simple.name;
@@ -99,6 +101,13 @@ function valuesOf(placemark: XmlElement, folder: string, unread: UnreadNames): M
     },
     unread,
   );
+}
+
+/** Addresses of pictures, as Google My Maps lists them. */
+const MAP_PICTURES = 'gx_media_links';
+
+function wordsIn(text: string): string[] {
+  return text.split(/\s+/).filter((word) => word !== '');
 }
 
 /** Links start from their own document, photographs are looked for from the archive's root. */

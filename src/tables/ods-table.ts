@@ -6,6 +6,7 @@ import type { HeaderRows } from './header-row.ts';
 import { odsValueOf, TABLE } from './ods-values.ts';
 import {
   type CellRange,
+  cellName,
   type FaultyCell,
   LAST_ROW,
   oddSheet,
@@ -13,7 +14,7 @@ import {
   type SheetContents,
   tableOfSheets,
 } from './sheet-table.ts';
-import { refuseTooLarge, type Table, type TablePlace } from './table.ts';
+import { refuseTooLarge, type ShownCell, type ShownCells, type Table, type TablePlace } from './table.ts';
 import { passwordProtected, type ZipEntry } from './zip-entries.ts';
 
 const STYLE = 'urn:oasis:names:tc:opendocument:xmlns:style:1.0';
@@ -21,11 +22,10 @@ const SPREADSHEET = 'application/vnd.oasis.opendocument.spreadsheet';
 
 /** Elements and attributes of a row, and of what is around the rows. */
 const MOST_NODES = 100_000;
-const PARTS = new Set(['style', 'table-row']);
+const PARTS = new Set(['style', 'table-row', 'shapes']);
 
 /**
- * Reads a sheet of an OpenDocument spreadsheet, as LibreOffice writes it. Dates and numbers are those that are stored with the cell, not
- * what it shows of them; numbers have 15 digits.
+ * Reads a sheet of an OpenDocument spreadsheet, as LibreOffice writes it. Numbers have 15 digits.
  *
  * @param named the sheet; otherwise the first visible one that holds something
  * @param headerRows the rows that hold the names of the columns; otherwise they are found
@@ -41,13 +41,34 @@ export function readOds(
   if (entries.get('META-INF/manifest.xml')?.unpack().includes('encryption-data')) throw passwordProtected(file);
   const content = entries.get('content.xml');
   if (content === undefined || !type.startsWith(SPREADSHEET)) throw noSpreadsheet(file);
+  return readContent(file, content.unpack(), 'document-content', named, headerRows, content.name);
+}
+
+/** The same where the whole document is one file of XML (`.fods`). */
+export async function readFlatOds(
+  file: string,
+  bytes: Buffer,
+  named: string | undefined,
+  headerRows: HeaderRows | undefined,
+): Promise<Table> {
+  return readContent(file, bytes, 'document', named, headerRows, file);
+}
+
+function readContent(
+  file: string,
+  bytes: Buffer,
+  root: string,
+  named: string | undefined,
+  headerRows: HeaderRows | undefined,
+  part: string,
+): Table {
   try {
-    const document = walkXml(content.unpack(), MOST_NODES);
-    if (document.root.name !== 'document-content') throw noSpreadsheet(file);
+    const document = walkXml(bytes, MOST_NODES);
+    if (document.root.name !== root) throw noSpreadsheet(file);
     return tableOfSheets(file, sheetsOf(file, document), named, headerRows);
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
-    throw new FileError(file, msg`${file} is a damaged workbook: in ${content.name}, ${thrown.says}.`, {
+    throw new FileError(file, msg`${file} is a damaged workbook: in ${part}, ${thrown.says}.`, {
       cause: thrown,
       hint: msg`Save it again in the spreadsheet.`,
     });
@@ -60,10 +81,10 @@ function noSpreadsheet(file: string): FileError {
   });
 }
 
-type SheetRow = { readonly sheet: XmlElement; readonly element: XmlElement };
+type SheetPart = { readonly sheet: XmlElement; readonly element: XmlElement };
 
-/** Rows of the document's own sheets; tables also stand in drawings, in what was changed and in what is linked. */
-function sheetRow(element: XmlElement, around: readonly XmlElement[]): SheetRow | undefined {
+/** Rows, and groups of pictures, of the document's own sheets; tables also stand in drawings, in what was changed and in what is linked. */
+function sheetPart(element: XmlElement, around: readonly XmlElement[]): SheetPart | undefined {
   const [, body, spreadsheet, sheet] = around;
   const isOwn = body?.name === 'body' && spreadsheet?.name === 'spreadsheet' && sheet?.namespace === TABLE;
   return isOwn && sheet.name === 'table' && element.namespace === TABLE ? { sheet, element } : undefined;
@@ -79,8 +100,8 @@ function sheetsOf(file: string, document: XmlWalk): readonly Sheet[] {
       if (isHidden) hiddenStyles.add(attributeOf(element, 'name', STYLE) ?? '');
       continue;
     }
-    const row = sheetRow(element, around);
-    if (row === undefined) continue;
+    const row = sheetPart(element, around);
+    if (row === undefined || element.name !== 'table-row') continue;
     const name = attributeOf(row.sheet, 'name', TABLE) ?? '';
     const style = attributeOf(row.sheet, 'style-name', TABLE) ?? '';
     const sheet = found.get(row.sheet.start) ?? { name, hidden: hiddenStyles.has(style), hasValues: false };
@@ -109,11 +130,23 @@ function readSheet(place: TablePlace, document: XmlWalk, start: number): SheetCo
   const { file } = place;
   const rows: (readonly string[])[] = [];
   const [merged, hiddenRows, withoutValue]: [CellRange[], number[], FaultyCell[]] = [[], [], []];
+  const [shown, struckRows, comments, pictures]: [Map<number, ShownCells>, number[], string[], string[]] = [
+    new Map(),
+    [],
+    [],
+    [],
+  ];
+  const struckStyles = new Set<string>();
   let [row, rowCount, cellCount] = [0, 0, 0];
   for (const { element, around } of document.parts(PARTS)) {
-    if (element.name !== 'table-row' || sheetRow(element, around)?.sheet.start !== start) continue;
+    if (element.name === 'style' && isStruck(element)) struckStyles.add(attributeOf(element, 'name', STYLE) ?? '');
+    if (sheetPart(element, around)?.sheet.start !== start) continue;
+    if (element.name === 'shapes') pictures.push(...element.children.filter(isPicture).map(() => cellName(1, 1)));
+    if (element.name !== 'table-row') continue;
     const repeated = countOf(place, element, 'number-rows-repeated');
-    const read = readCells(place, document, element);
+    const read = readCells(place, document, element, struckStyles);
+    for (const column of read.comments) comments.push(cellName(column, row + 1));
+    for (const column of read.pictures) pictures.push(cellName(column, row + 1));
     const isEmpty = read.cells.length === 0 && read.faults.length === 0;
     if (isEmpty) {
       row += repeated;
@@ -134,10 +167,12 @@ function readSheet(place: TablePlace, document: XmlWalk, start: number): SheetCo
       row += 1;
       rows.push(read.cells);
       if (isHidden) hiddenRows.push(row);
+      if (read.isStruck) struckRows.push(row);
+      if (read.shown !== undefined) shown.set(row, read.shown);
       for (const { column, fault } of read.faults) withoutValue.push({ row, column, fault });
     }
   }
-  return { rows, merged, hiddenRows, withoutValue };
+  return { rows, merged, hiddenRows, withoutValue, shown, struckRows, comments, pictures };
 }
 
 type Cells = {
@@ -145,30 +180,52 @@ type Cells = {
   readonly cells: readonly string[];
   readonly faults: readonly Omit<FaultyCell, 'row'>[];
   readonly spans: readonly { readonly column: number; readonly columns: number; readonly height: number }[];
+  readonly shown: ShownCells | undefined;
+  readonly isStruck: boolean;
+  /** Columns from 1. */
+  readonly comments: readonly number[];
+  readonly pictures: readonly number[];
 };
 
+/** A style whose text is crossed out. */
+function isStruck(style: XmlElement): boolean {
+  const properties = style.children.find(({ name }) => name === 'text-properties');
+  const line = properties && attributeOf(properties, 'text-line-through-style', STYLE);
+  return line !== undefined && line !== 'none';
+}
+
+function isPicture({ name, children }: XmlElement): boolean {
+  return name === 'frame' && children.some((child) => child.name === 'image');
+}
+
 /** Blank cells may be repeated to the end of the sheet; what has a value is in the limits of a table. */
-function readCells(place: TablePlace, document: XmlWalk, row: XmlElement): Cells {
+function readCells(place: TablePlace, document: XmlWalk, row: XmlElement, struckStyles: ReadonlySet<string>): Cells {
   const cells: string[] = [];
   const faults: Omit<FaultyCell, 'row'>[] = [];
   const spans: { column: number; columns: number; height: number }[] = [];
-  let column = 0;
+  const [comments, pictures]: [number[], number[]] = [[], []];
+  let shown: Map<number, ShownCell> | undefined;
+  let [column, isRowStruck] = [0, true];
   for (const cell of cellsIn(row)) {
     const repeated = countOf(place, cell, 'number-columns-repeated');
-    const { text, fault } = odsValueOf(document, cell);
+    const { text, shown: shownHere, fault } = odsValueOf(document, cell);
+    if (cell.children.some(({ name }) => name === 'annotation')) comments.push(column + 1);
+    if (cell.children.some(isPicture)) pictures.push(column + 1);
     if (text !== '' || fault !== undefined) {
       refuseTooLarge(place.file, { columns: column + repeated });
       const [columns, height] = [countOf(place, cell, 'number-columns-spanned'), countOf(place, cell, 'number-rows-spanned')];
       if (columns > 1 || height > 1) spans.push({ column: column + 1, columns, height });
       while (cells.length < column) cells.push('');
+      isRowStruck &&= struckStyles.has(attributeOf(cell, 'style-name', TABLE) ?? '');
       for (let times = 0; times < repeated; times++) {
+        if (shownHere !== undefined) shown = (shown ?? new Map()).set(cells.length, shownHere);
         cells.push(text);
         if (fault !== undefined) faults.push({ column: cells.length, fault });
       }
     }
     column += repeated;
   }
-  return { cells, faults, spans };
+  return { cells, faults, spans, shown, isStruck: isRowStruck && cells.length > 0, comments, pictures };
 }
 
 function countOf(place: TablePlace, element: XmlElement, name: string): number {
@@ -179,11 +236,5 @@ function countOf(place: TablePlace, element: XmlElement, name: string): number {
 
 function rangeOf(range: Omit<CellRange, 'name'>): CellRange {
   const { firstRow, lastRow, firstColumn, lastColumn } = range;
-  return { ...range, name: `${lettersOf(firstColumn)}${firstRow}:${lettersOf(lastColumn)}${lastRow}` };
-}
-
-/** 1 is `A`, 27 is `AA`. */
-function lettersOf(column: number): string {
-  const rest = Math.floor((column - 1) / 26);
-  return (rest > 0 ? lettersOf(rest) : '') + String.fromCharCode(65 + ((column - 1) % 26));
+  return { ...range, name: `${cellName(firstColumn, firstRow)}:${cellName(lastColumn, lastRow)}` };
 }

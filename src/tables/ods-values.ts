@@ -1,7 +1,9 @@
+import { withoutFormulaMark } from '../text/csv.ts';
 import { spreadsheetNumber } from '../text/plain-number.ts';
 import { attributeOf, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { mixedContentOf } from '../xml/mixed-content.ts';
-import type { FaultyCell } from './sheet-table.ts';
+import { type CellValue, errorResult, isOverlong, overlongValue, UNSAVED_RESULT } from './cell-faults.ts';
+import type { ShownCell } from './table.ts';
 
 const OFFICE = 'urn:oasis:names:tc:opendocument:xmlns:office:1.0';
 export const TABLE = 'urn:oasis:names:tc:opendocument:xmlns:table:1.0';
@@ -9,31 +11,87 @@ const TEXT = 'urn:oasis:names:tc:opendocument:xmlns:text:1.0';
 /** LibreOffice's own kinds of values: errors are texts in the standard. */
 const CALC_EXTENSION = 'urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0';
 
-type OdsValue = { readonly text: string; readonly fault?: FaultyCell['fault'] };
-
 /** What a cell holds. A cell that is covered by a merged one is empty, whatever it held before. */
-export function odsValueOf(document: XmlDocument, cell: XmlElement): OdsValue {
+export function odsValueOf(document: XmlDocument, cell: XmlElement): CellValue {
   if (cell.name === 'covered-table-cell') return { text: '' };
   const type = attributeOf(cell, 'value-type', OFFICE);
   const hasFormula = attributeOf(cell, 'formula', TABLE) !== undefined;
-  if (type === undefined && hasFormula) return { text: '', fault: 'unsaved' };
+  if (type === undefined && hasFormula) return { text: '', fault: UNSAVED_RESULT };
   const stored = (name: string): string => attributeOf(cell, name, OFFICE)?.trim() ?? '';
   switch (type) {
     case 'float':
     case 'currency':
     case 'percentage':
-      return { text: numberText(stored('value')) };
+      return numberValue(stored('value'), textShown(document, cell));
     case 'date':
-      return { text: dayOf(stored('date-value')) };
+      return dateValue(stored('date-value'), textShown(document, cell));
     case 'boolean':
-      return { text: stored('boolean-value') };
+      return { text: stored('boolean-value'), ...shownAs(textShown(document, cell) ?? stored('boolean-value').toUpperCase()) };
     default: {
-      const text = attributeOf(cell, 'string-value', OFFICE) ?? shownText(document, cell);
-      const isError =
-        attributeOf(cell, 'value-type', CALC_EXTENSION) === 'error' || (hasFormula && /^(?:#\S+[!?]|#N\/A|Err:\d+)$/.test(text));
-      return isError ? { text: '', fault: text === '' ? '#' : text } : { text: text.trim() };
+      const text = attributeOf(cell, 'string-value', OFFICE) ?? shownParagraphs(document, cell);
+      const isError = attributeOf(cell, 'value-type', CALC_EXTENSION) === 'error';
+      return isError ? { text: '', fault: errorResult(text === '' ? '#' : text) } : { text: withoutFormulaMark(text.trim()) };
     }
   }
+}
+
+/** What the cell shows; undefined where the file does not say it, or its column was too narrow. */
+function textShown(document: XmlDocument, cell: XmlElement): string | undefined {
+  const text = shownParagraphs(document, cell).replace(/\s+/g, ' ').trim();
+  return text === '' || /^#+$/.test(text) ? undefined : text;
+}
+
+function shownAs(text: string): { readonly shown: ShownCell } {
+  return { shown: { text } };
+}
+
+function numberValue(stored: string, shown: string | undefined): CellValue {
+  if (isOverlong(Number(stored))) return overlongValue(stored);
+  const text = numberText(stored);
+  const plain = shown === undefined ? text : withoutGroups(shown, text);
+  return plain === text ? { text } : { text, ...shownAs(plain) };
+}
+
+/** What stands between thousands is a setting of the computer: a blank, or that of point and comma which is not the decimal one. */
+function withoutGroups(shown: string, stored: string): string {
+  const blanks = shown.replace(/(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))/g, '');
+  const [, before = '', digits = '', after = ''] = /^(\D*)(\d[\d.,']*)(.*)$/s.exec(blanks) ?? [];
+  const grouped = ['.', ',', "'"].find((mark) => new RegExp(`^\\d{1,3}(?:\\${mark}\\d{3})+(?:[.,]\\d*)?$`).test(digits));
+  if (grouped === undefined) return blanks;
+  const plain = digits.replaceAll(grouped, '');
+  const value = Math.abs(Number(stored)) * (after.includes('%') ? 100 : 1);
+  const distance = (text: string): number => Math.abs(Number(text.replace(',', '.')) - value);
+  const isOnlyMark = digits.replace(/\d/g, '') === grouped;
+  return isOnlyMark && distance(digits) <= distance(plain) ? blanks : `${before}${plain}${after}`;
+}
+
+/** The day that is stored, if the cell shows a whole day; else what it shows, of which no day may be made. */
+function dateValue(stored: string, shown: string | undefined): CellValue {
+  const text = dayOf(stored);
+  if (shown === undefined) return { text, shown: { text, isDate: true } };
+  return { text: showsWholeDay(stored, shown) ? text : shown, shown: { text: shown, isDate: true } };
+}
+
+/** Whether the numbers of a text are year, month and day of this date; a month may be a word. */
+function showsWholeDay(stored: string, shown: string): boolean {
+  const [, year = '', month = '', day = ''] = /^(\d+)-(\d\d)-(\d\d)/.exec(stored) ?? [];
+  const date = shown.replace(/\d{1,2}:\d.*$/, '');
+  const numbers = /^\d{6}(?:\d\d)?$/.test(date) ? digitGroups(date, year) : (date.match(/\d+/g) ?? []);
+  const take = (isIt: (number: string) => boolean): boolean => {
+    const at = numbers.findIndex(isIt);
+    if (at !== -1) numbers.splice(at, 1);
+    return at !== -1;
+  };
+  const hasYear = take((number) => number === year) || take((number) => number === year.slice(-2));
+  const isNumber = (of: string) => (number: string) => Number(number) === Number(of);
+  const hasMonth = numbers.length > 1 ? take(isNumber(month)) : /\p{L}/u.test(date);
+  return hasYear && hasMonth && take(isNumber(day));
+}
+
+/** `20240601` and `010624` have nothing between their numbers. */
+function digitGroups(date: string, year: string): string[] {
+  if (date.length === 8 && date.startsWith(year)) return [year, date.slice(4, 6), date.slice(6)];
+  return [date.slice(0, 2), date.slice(2, 4), date.slice(4)];
 }
 
 /** A whole number keeps all its digits; some programs write more of the others than a number has. */
@@ -55,7 +113,7 @@ function dayOf(value: string): string {
 const MOST_CHARACTERS = 40_000;
 
 /** Paragraphs one below the other; a comment on the cell is no part of it. */
-function shownText(document: XmlDocument, cell: XmlElement): string {
+function shownParagraphs(document: XmlDocument, cell: XmlElement): string {
   const pieces: string[] = [];
   let length = 0;
   const add = (text: string): void => {

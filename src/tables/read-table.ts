@@ -1,15 +1,15 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import { FileError } from '../base/errors.ts';
-import { msg } from '../base/message.ts';
+import { type Issue, warningIssue } from '../base/issue.ts';
+import { type Message, msg } from '../base/message.ts';
 import { hasJournal, imageWithJournal, JOURNALS } from '../store/database-file.ts';
-import { parseTable } from './csv-table.ts';
 import { FORM_FILE } from './field-form.ts';
 import type { HeaderRows } from './header-row.ts';
 import { readInputFile, refuseLargeInput } from './input-file.ts';
+import { TABLE_READERS } from './readers.ts';
 import type { Table } from './table.ts';
-import { kindOfArchive, kindOfTable, type TableKind } from './table-kind.ts';
-import { inUtf8 } from './text-encoding.ts';
+import { kindOfArchive, kindOfTable } from './table-kind.ts';
 import type { ZipEntry } from './zip-entries.ts';
 
 type ReadOptions = {
@@ -31,8 +31,45 @@ type ReadOptions = {
  * @throws FileError where the file cannot be read as a whole
  */
 export async function readTable(path: string, options: ReadOptions = {}): Promise<Table> {
-  const { photoFolder } = options;
   if (isFolder(path)) return readFolder(path, options);
+  const table = await readFile(path, options);
+  const copies = conflictCopies(path);
+  return copies.length === 0 ? table : { ...table, issues: [...copies, ...table.issues] };
+}
+
+/** What programs that share folders write into the name of a file when two computers changed it. */
+const CONFLICT = /conflict|konflikt|kolizn/i;
+
+/** Where a file was changed on two computers, each of both may have finds that the other lacks. */
+function conflictCopies(path: string): Issue[] {
+  const { dir, base, name, ext } = parse(path);
+  const warn = (message: Message): Issue => warningIssue('table-conflict-copy', message, { file: path });
+  if (CONFLICT.test(base))
+    return [
+      warn(msg`${base} is called like a copy that was kept because a file changed on two computers. Compare it with the other.`),
+    ];
+  const isCopy = (other: string): boolean =>
+    CONFLICT.test(other) && other.startsWith(name) && other.toLowerCase().endsWith(ext.toLowerCase());
+  const copy = namesIn(dir === '' ? '.' : dir).find(isCopy);
+  if (copy === undefined) return [];
+  return [
+    warn(
+      msg`Beside ${base} lies ${copy}, a copy that was kept because the file changed on two computers. It is not read: compare both.`,
+    ),
+  ];
+}
+
+/** A folder may let its files be read and not be listed. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+async function readFile(path: string, options: ReadOptions): Promise<Table> {
+  const { photoFolder } = options;
   if (/\.zip$/i.test(path)) {
     const table = await (await import('./form-export.ts')).readFormArchive(path, photoFolder);
     if (table !== undefined) return table;
@@ -42,10 +79,15 @@ export async function readTable(path: string, options: ReadOptions = {}): Promis
   const kind = kindOfTable(path, bytes);
   const beside = kind === 'shp' || kind === 'dbf' ? await readBeside(path) : new Map<string, Buffer>();
   const table = await readOf(path, kind === 'gpkg' ? withJournal(path, bytes) : bytes, beside, options);
-  if (kind !== 'csv' && !(kind === 'archive' && bytes.includes('xl/workbook.xml'))) return table;
+  if (kind !== 'csv' && !(kind === 'archive' && isWorkbook(bytes))) return table;
   const { isFormTable, withRepeatsBeside, withRepeatSheets } = await import('./form-export.ts');
   if (!isFormTable(table)) return table;
   return kind === 'csv' ? withRepeatsBeside(table, photoFolder) : withRepeatSheets(table, bytes, photoFolder);
+}
+
+/** By the name of its main part, in whatever letters the archive has it. */
+function isWorkbook(bytes: Buffer): boolean {
+  return /xl\/workbook\.xml/i.test(bytes.toString('latin1'));
 }
 
 /** What is not there, or cannot be looked at, is said when it is opened. */
@@ -107,11 +149,6 @@ export async function readTableBytes(file: string, bytes: Buffer, options: ReadO
   return readOf(file, bytes, new Map(), options);
 }
 
-/** Formats for which an option says something. */
-const WITH_SHEETS: readonly TableKind[] = ['xlsx', 'ods', 'gpkg', 'shapefile'];
-const WITH_ENCODING: readonly TableKind[] = ['csv', 'shp', 'dbf', 'shapefile'];
-const WITH_HEADER: readonly TableKind[] = ['csv', 'xlsx', 'ods'];
-
 async function readOf(
   file: string,
   bytes: Buffer,
@@ -121,40 +158,17 @@ async function readOf(
   const found = kindOfTable(file, bytes);
   const entries: ReadonlyMap<string, ZipEntry> =
     found === 'archive' ? await (await import('./zip-entries.ts')).readZip(file, bytes) : new Map();
-  const kind = found === 'archive' ? kindOfArchive(file, [...entries.keys()]) : found;
-  if (sheet !== undefined && !WITH_SHEETS.includes(kind)) {
+  const { options, read } = TABLE_READERS[found === 'archive' ? kindOfArchive(file, [...entries.keys()]) : found];
+  if (sheet !== undefined && !options.includes('sheet')) {
     throw new FileError(file, msg`${file} has no sheets and no layers to choose from.`, {
       hint: msg`Leave --sheet and --layer out.`,
     });
   }
-  if (encoding !== undefined && !WITH_ENCODING.includes(kind)) {
+  if (encoding !== undefined && !options.includes('encoding')) {
     throw new FileError(file, msg`${file} says itself in what it is written.`, { hint: msg`Leave --encoding out.` });
   }
-  if (headerRows !== undefined && !WITH_HEADER.includes(kind)) {
+  if (headerRows !== undefined && !options.includes('header')) {
     throw new FileError(file, msg`${file} has no row of names.`, { hint: msg`Leave --header-row out.` });
   }
-  switch (kind) {
-    case 'csv': {
-      const { text, issues } = await inUtf8(file, bytes, encoding);
-      const table = parseTable(file, text, headerRows);
-      return { ...table, issues: [...issues, ...table.issues] };
-    }
-    case 'xlsx':
-      return (await import('./xlsx-table.ts')).readXlsx(file, entries, sheet, headerRows);
-    case 'ods':
-      return (await import('./ods-table.ts')).readOds(file, entries, sheet, headerRows);
-    case 'geojson':
-      return (await import('./geojson-table.ts')).readGeoJson(file, bytes);
-    case 'gpkg':
-      return (await import('./gpkg-table.ts')).readGeoPackage(file, bytes, sheet);
-    case 'shp':
-    case 'dbf':
-      return (await import('./shapefile-table.ts')).readShapefile(file, new Map([...beside, [`.${kind}`, bytes]]), encoding);
-    case 'shapefile':
-      return (await import('./shapefile-table.ts')).readShapefileArchive(file, entries, sheet, encoding);
-    case 'kmz':
-      return (await import('./kmz-table.ts')).readKmz(file, entries);
-    case 'xml':
-      return (await import('./xml-table.ts')).readXmlTable(file, bytes);
-  }
+  return read({ file, bytes, entries, beside, sheet, encoding, headerRows });
 }

@@ -1,6 +1,7 @@
 import { hasErrors, type Issue } from '../base/issue.ts';
 import type { PointInSystem } from '../place/geometry.ts';
-import { cellFaults } from './row-faults.ts';
+import { withoutFormulaMark } from '../text/csv.ts';
+import { cellFaults } from './cell-faults.ts';
 import { refuseTooLarge, rowPlaceOf, type Table, type TablePlace, type TableRow } from './table.ts';
 
 /** A row of a format that names each value: a feature, a waypoint, a find. */
@@ -8,6 +9,8 @@ export type NamedValues = {
   readonly row: number;
   readonly line?: number;
   readonly values: ReadonlyMap<string, string>;
+  /** What a value looks like in its column, where that is another text. */
+  readonly shown?: ReadonlyMap<string, string>;
   readonly point?: PointInSystem;
 } & Pick<TableRow, 'isDrawn' | 'photos'>;
 
@@ -30,18 +33,21 @@ export function tableOfRecords(place: TablePlace, records: Iterable<NamedValues 
     else {
       for (const name of record.values.keys()) columns.add(name);
       const faults = cellFaults([...record.values.values()], [...record.values.keys()]);
-      for (const fault of faults) issues.push(fault.with(rowPlaceOf(place, { ...record, cells: [] })));
+      for (const fault of faults) issues.push(fault.with(rowPlaceOf(place, record)));
       if (hasErrors(faults)) left.add(record.row);
       else rowCount += 1;
     }
     refuseTooLarge(place.file, { rows: count, columns: columns.size, faults: issues.length });
   }
   const header = [...columns];
+  // Documents of the service never went through a spreadsheet.
+  const textOf = place.unit === 'find' ? (text: string) => text : withoutFormulaMark;
   const rows = function* (): Generator<TableRow> {
     for (const record of records) {
       if (!('values' in record) || left.has(record.row)) continue;
-      const { values, ...where } = record;
-      yield { ...where, cells: header.map((name) => values.get(name) ?? '') };
+      const { values, shown: looks, ...where } = record;
+      const shown = looks && { shown: new Map([...looks].map(([name, text]) => [header.indexOf(name), { text }] as const)) };
+      yield { ...where, cells: header.map((name) => textOf(values.get(name) ?? '')), ...shown };
     }
   };
   return { ...place, header, rows: { [Symbol.iterator]: rows }, rowCount, issues };

@@ -8,7 +8,7 @@ import { type GeomSystem, strangeSystem } from '../place/geometry.ts';
 import { nameOfPrj, systemOfPrj } from '../place/read-prj.ts';
 import { readShapes } from '../place/shapes.ts';
 import { isReadable, type Reading } from '../text/reading.ts';
-import { type DbfField, isReadType, readDbf, textsOf } from './dbf.ts';
+import { type DbfField, type DbfValue, isReadType, readableValues, readDbf } from './dbf.ts';
 import { type NamedValues, tableOfRecords } from './record-table.ts';
 import { refuseTooLarge, type Table } from './table.ts';
 import { textDecoder } from './text-encoding.ts';
@@ -55,15 +55,19 @@ export async function readShapefile(file: string, parts: Parts, encoding?: strin
       if (values !== undefined) yield recordOf(index, values);
     }
   };
-  const recordOf = (index: number, values: readonly Reading<string>[]): NamedValues | Issue => {
+  const recordOf = (index: number, read: readonly Reading<DbfValue>[]): NamedValues | Issue => {
     const row = index + 1;
-    const texts = textsOf(values);
-    if (!isReadable(texts)) return errorIssue(texts.rule, texts.problem, { ...place, row });
+    const values = readableValues(read);
+    if (!isReadable(values)) return errorIssue(values.rule, values.problem, { ...place, row });
     const point = shapes === undefined ? { value: undefined } : shapes.point(index);
     if (!isReadable(point)) return errorIssue(point.rule, point.problem, { ...place, row });
-    const named = columns.flatMap(({ name, isRead }, at) => (isRead ? [[name, texts.value[at] ?? ''] as const] : []));
+    const named = columns.flatMap(({ name, isRead }, at) => (isRead ? [[name, values.value[at]?.text ?? ''] as const] : []));
+    const shown = columns.flatMap(({ name, isRead }, at) => {
+      const look = values.value[at]?.shown;
+      return isRead && look !== undefined ? [[name, look] as const] : [];
+    });
     const placed = point.value === undefined || system === undefined ? {} : { point: { ...point.value, system } };
-    return { row, values: new Map(named), ...placed };
+    return { row, values: new Map(named), ...(shown.length > 0 && { shown: new Map(shown) }), ...placed };
   };
   const issues = [...ofEncoding, ...columnIssues(file, columns)];
   const [firstFull] = table.full;

@@ -1,10 +1,10 @@
 import { FileError } from '../base/errors.ts';
 import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
-import { msg, nmsg } from '../base/message.ts';
+import { type Message, msg, nmsg } from '../base/message.ts';
+import { type CellFault, cellFaults } from './cell-faults.ts';
 import { findHeader, firstRows, type HeaderRows } from './header-row.ts';
-import { cellFaults } from './row-faults.ts';
-import { placeOf, refuseTooLarge, type Table, type TablePlace, type TableRow } from './table.ts';
+import { placeOf, refuseTooLarge, type ShownCells, type Table, type TablePlace, type TableRow } from './table.ts';
 
 type Cells = readonly string[];
 
@@ -27,6 +27,13 @@ export type SheetContents = {
   readonly hiddenRows: readonly number[];
   /** Cells whose value is an error such as `#DIV/0!`, or a formula whose result was not saved. */
   readonly withoutValue: readonly FaultyCell[];
+  /** By the number of the row, from 1. */
+  readonly shown: ReadonlyMap<number, ShownCells>;
+  /** Numbers of the rows whose cells are all struck through. */
+  readonly struckRows: readonly number[];
+  /** Addresses of cells, such as `B4`. */
+  readonly comments: readonly string[];
+  readonly pictures: readonly string[];
 };
 
 /** Rows and columns from 1, both ends included. */
@@ -39,8 +46,18 @@ export type CellRange = {
   readonly lastColumn: number;
 };
 
-/** `fault` is the error that a formula gave, or `unsaved` where its result was not saved. */
-export type FaultyCell = { readonly row: number; readonly column: number; readonly fault: 'unsaved' | string };
+/** Column from 1. */
+export type FaultyCell = { readonly row: number; readonly column: number; readonly fault: CellFault };
+
+/** 1, 4 is `A4`; 27 is `AA`. */
+export function cellName(column: number, row: number): string {
+  return `${lettersOf(column)}${row}`;
+}
+
+function lettersOf(column: number): string {
+  const rest = Math.floor((column - 1) / 26);
+  return (rest > 0 ? lettersOf(rest) : '') + String.fromCharCode(65 + ((column - 1) % 26));
+}
 
 /** A row beyond those that a spreadsheet has is not of a spreadsheet. */
 export const LAST_ROW = 1_048_576;
@@ -93,8 +110,8 @@ export function tableOfSheets(
     refuseTooLarge(file, { faults: ++faultCount });
   };
   reportFaultyCells(place, contents, header, headerRow, report);
-  const filled = fillMerged(place, rows, contents, { headerRow, width: header.length }, report);
-  const issues = [...(found?.issues ?? []), ...hiddenWarning(place, contents, headerRow, filled.length)];
+  const { rows: filled, shown } = fillMerged(place, rows, contents, { headerRow, width: header.length }, report);
+  const issues = [...(found?.issues ?? []), ...sheetWarnings(place, contents, headerRow, filled.length)];
   const left = new Set<number>();
   let rowCount = 0;
   filled.forEach((cells, index) => {
@@ -119,7 +136,9 @@ export function tableOfSheets(
   const sound = function* (): Generator<TableRow> {
     for (const [index, cells] of filled.entries()) {
       const row = index + 1;
-      if (!left.has(row)) yield { row, cells: header.map((_, column) => cells[column] ?? '') };
+      const ofRow = shown.get(row);
+      if (left.has(row)) continue;
+      yield { row, cells: header.map((_, column) => cells[column] ?? ''), ...(ofRow === undefined ? {} : { shown: ofRow }) };
     }
   };
   return { ...place, header, headerRow, rows: { [Symbol.iterator]: sound }, rowCount, issues };
@@ -158,11 +177,8 @@ function reportFaultyCells(place: TablePlace, marks: SheetContents, header: Cell
   for (const { row, column, fault } of marks.withoutValue) {
     const name = header[column - 1];
     if (name === undefined || row <= headerRow) continue;
-    const message =
-      fault === 'unsaved'
-        ? msg`The result of the formula was not saved with the file. Open it in a spreadsheet and save it, or write the value.`
-        : msg`The result of the formula is the error ${fault}. Correct it, or write the value.`;
-    report(row, errorIssue('table-formula', message, { ...place, row, column: name }));
+    const issueOf = fault.isWarning === true ? warningIssue : errorIssue;
+    report(row, issueOf(fault.rule, fault.problem, { ...place, row, column: name }));
   }
 }
 
@@ -172,12 +188,13 @@ type Frame = { readonly headerRow: number; readonly width: number };
 function fillMerged(
   place: TablePlace,
   rows: readonly Cells[],
-  { merged }: SheetContents,
+  { merged, shown }: SheetContents,
   frame: Frame,
   report: Report,
-): readonly Cells[] {
-  if (merged.length === 0) return rows;
+): { readonly rows: readonly Cells[]; readonly shown: ReadonlyMap<number, ShownCells> } {
+  if (merged.length === 0) return { rows, shown };
   const filled = rows.map((cells) => [...cells]);
+  const filledShown = new Map(shown);
   let mergedRows = 0;
   for (const { name, firstRow, lastRow, firstColumn, lastColumn } of merged) {
     const value = rows[firstRow - 1]?.[firstColumn - 1] ?? '';
@@ -190,13 +207,15 @@ function fillMerged(
         if (cells === undefined) continue;
         while (cells.length < firstColumn) cells.push('');
         cells[firstColumn - 1] = value;
+        const first = shown.get(firstRow)?.get(firstColumn - 1);
+        if (first !== undefined) filledShown.set(row, new Map(filledShown.get(row)).set(firstColumn - 1, first));
       } else {
         const message = msg`The cells ${name} are merged over several columns. Split them: it cannot be told which column the value belongs to.`;
         report(row, errorIssue('table-merged', message, { ...place, row }));
       }
     }
   }
-  return filled;
+  return { rows: filled, shown: filledShown };
 }
 
 function widthFaults(place: TablePlace, cells: Cells, header: Cells, row: number): Issue[] {
@@ -207,15 +226,57 @@ function widthFaults(place: TablePlace, cells: Cells, header: Cells, row: number
   return [errorIssue('table-cells', message, { ...place, row })];
 }
 
-function hiddenWarning(place: TablePlace, { hiddenRows }: SheetContents, headerRow: number, lastRow: number): Issue[] {
-  const hidden = hiddenRows.filter((row) => row > headerRow && row <= lastRow);
-  const count = hidden.length;
-  if (count === 0) return [];
-  const first = hidden[0] ?? 0;
-  const message = nmsg(
-    msgid`${count} row is hidden in the sheet (row ${first}) and is read as well. Delete it if it does not belong there.`,
-    msgid`${count} rows are hidden in the sheet (the first is row ${first}) and are read as well. Delete those that do not belong there.`,
-    count,
-  );
-  return [warningIssue('table-hidden-rows', message, placeOf(place))];
+/** What a person sees in the sheet and the table does not say. */
+function sheetWarnings(place: TablePlace, contents: SheetContents, headerRow: number, lastRow: number): Issue[] {
+  const isBelow = (row: number): boolean => row > headerRow && row <= lastRow;
+  const warn = (rule: string, message: Message): Issue => warningIssue(rule, message, placeOf(place));
+  const [hidden, struck] = [contents.hiddenRows, contents.struckRows].map((rows) => rows.filter(isBelow)) as [number[], number[]];
+  const { comments, pictures } = contents;
+  return [
+    ...some(hidden, (count, first) =>
+      warn(
+        'table-hidden-rows',
+        nmsg(
+          msgid`${count} row is hidden in the sheet (row ${first}) and is read as well. Delete it if it does not belong there.`,
+          msgid`${count} rows are hidden in the sheet (the first is row ${first}) and are read as well. Delete those that do not belong there.`,
+          count,
+        ),
+      ),
+    ),
+    ...some(struck, (count, row) =>
+      warn(
+        'table-struck-rows',
+        nmsg(
+          msgid`${count} row is struck through (row ${row}) and is read as well. Delete it if it does not count.`,
+          msgid`${count} rows are struck through (the first is row ${row}) and are read as well. Delete those that do not count.`,
+          count,
+        ),
+      ),
+    ),
+    ...some(comments, (count, cell) =>
+      warn(
+        'table-comments',
+        nmsg(
+          msgid`${count} comment on a cell (${cell}) is not read. Write what belongs to the find into a column.`,
+          msgid`${count} comments on cells (the first is on ${cell}) are not read. Write what belongs to the finds into a column.`,
+          count,
+        ),
+      ),
+    ),
+    ...some(pictures, (count, cell) =>
+      warn(
+        'table-pictures',
+        nmsg(
+          msgid`${count} picture in the sheet (at ${cell}) is not read. Save it as a file and name it in the column photos.`,
+          msgid`${count} pictures in the sheet (the first at ${cell}) are not read. Save them as files and name them in the column photos.`,
+          count,
+        ),
+      ),
+    ),
+  ];
+}
+
+function some<Place>(places: readonly Place[], say: (count: number, first: Place) => Issue): Issue[] {
+  const [first] = places;
+  return first === undefined ? [] : [say(places.length, first)];
 }

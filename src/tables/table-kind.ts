@@ -1,58 +1,16 @@
 import { FileError } from '../base/errors.ts';
-import { type Message, msg } from '../base/message.ts';
+import { msg } from '../base/message.ts';
+import { TABLE_KINDS, TABLE_READERS, type TableKind } from './readers.ts';
 
-/** The formats that finds are read from. KML and GPX are `xml`; a `dbf` may be part of a shapefile. */
-export type TableKind = FileKind | ArchiveKind;
-type FileKind = 'csv' | 'geojson' | 'gpkg' | 'xml' | 'shp' | 'dbf';
-type ArchiveKind = 'xlsx' | 'ods' | 'kmz' | 'shapefile';
-
-/** What a file of this name is expected to be. */
-const KIND_OF_EXTENSION: Readonly<Record<string, TableKind>> = {
-  csv: 'csv',
-  tsv: 'csv',
-  txt: 'csv',
-  xlsx: 'xlsx',
-  xlsm: 'xlsx',
-  ods: 'ods',
-  geojson: 'geojson',
-  geojsonl: 'geojson',
-  geojsons: 'geojson',
-  geojsonseq: 'geojson',
-  ndjson: 'geojson',
-  json: 'geojson',
-  gpkg: 'gpkg',
-  gpx: 'xml',
-  kml: 'xml',
-  kmz: 'kmz',
-  shp: 'shp',
-  dbf: 'dbf',
-  xml: 'xml',
-};
-
-/** First bytes of files that say what they are. */
-const SIGNATURES: readonly (readonly [signature: string, kind: FileKind | 'archive' | 'ole'])[] = [
-  ['PK\u0003\u0004', 'archive'],
-  ['PK\u0005\u0006', 'archive'],
-  ['\u0000\u0000\u0027\u000a', 'shp'],
-  ['SQLite format 3\u0000', 'gpkg'],
-  ['\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1', 'ole'],
-];
-
-/** What tells an archive (ZIP) by the names of its parts. */
-const ARCHIVES: readonly (readonly [part: RegExp, kind: ArchiveKind])[] = [
-  [/^xl\/workbook\.xml$/, 'xlsx'],
-  [/^content\.xml$/, 'ods'],
-  [/\.kml$/i, 'kmz'],
-  [/\.(?:shp|dbf)$/i, 'shapefile'],
-];
+type Found = TableKind | 'archive';
 
 /**
  * What is in an archive, by the names of its parts.
  *
  * @throws FileError where it is nothing that is read
  */
-export function kindOfArchive(file: string, parts: readonly string[]): ArchiveKind {
-  const kind = ARCHIVES.find(([part]) => parts.some((name) => part.test(name)))?.[1];
+export function kindOfArchive(file: string, parts: readonly string[]): TableKind {
+  const kind = TABLE_KINDS.find((each) => parts.some((name) => TABLE_READERS[each].part?.test(name)));
   if (kind !== undefined) return kind;
   throw new FileError(file, msg`${file} is an archive (ZIP), but not a workbook, and holds no KML and no shapefile.`, {
     hint: msg`Save the table as .xlsx or CSV UTF-8, or unpack the archive and import what is in it.`,
@@ -65,25 +23,51 @@ export function kindOfArchive(file: string, parts: readonly string[]): ArchiveKi
  *
  * @throws FileError where it is none that is read, or not what its name says
  */
-export function kindOfTable(file: string, bytes: Buffer): FileKind | 'archive' {
-  const named = KIND_OF_EXTENSION[/\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase() ?? ''];
+export function kindOfTable(file: string, bytes: Buffer): Found {
+  const ending = /\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase() ?? '';
+  const named = TABLE_KINDS.find((kind) => TABLE_READERS[kind].extensions.includes(ending));
   const kind = kindOfBytes(file, bytes, named);
   if (kind === 'csv' && named !== undefined && named !== 'csv' && bytes.length > 0) throw notAsNamed(file, named);
   return kind;
 }
 
-function kindOfBytes(file: string, bytes: Buffer, named: TableKind | undefined): FileKind | 'archive' {
-  const head = bytes.toString('latin1', 0, 16);
-  const signed = SIGNATURES.find(([signature]) => head.startsWith(signature))?.[1];
-  if (signed === 'ole') throw oldOrEncrypted(file, bytes);
+/** First bytes of containers that hold files of several kinds. */
+const ARCHIVES: readonly string[] = ['PK\u0003\u0004', 'PK\u0005\u0006'];
+const OLE = '\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1';
+
+function kindOfBytes(file: string, bytes: Buffer, named: TableKind | undefined): Found {
+  const head = bytes.toString('latin1', 0, HEAD_BYTES);
+  if (head.startsWith(OLE)) throw oldOrEncrypted(file, bytes);
+  if (ARCHIVES.some((signature) => head.startsWith(signature))) return 'archive';
+  const signed = TABLE_KINDS.find((kind) => {
+    const { signature } = TABLE_READERS[kind];
+    return signature !== undefined && head.startsWith(signature);
+  });
   if (signed !== undefined) return signed;
   if (named === 'dbf' && isDbf(bytes)) return 'dbf';
   const start = textStart(bytes);
   // A table of text may begin with either character; then its name has the last word.
   if (named === 'csv' || start === undefined) return 'csv';
-  if (start === '<') return 'xml';
+  if (start === '<') {
+    if (isTableOfPage(bytes.toString('latin1', 0, PAGE_BYTES))) throw webPage(file);
+    return TABLE_KINDS.find((kind) => TABLE_READERS[kind].root?.test(head)) ?? 'xml';
+  }
   const isJson = start === '{' || start === RECORD_SEPARATOR || (start === '[' && named === 'geojson');
   return isJson ? 'geojson' : 'csv';
+}
+
+const HEAD_BYTES = 4096;
+/** Styles may stand before the table of a page. */
+const PAGE_BYTES = 64 * 1024;
+
+function isTableOfPage(head: string): boolean {
+  return /^(?:\u00ef\u00bb\u00bf)?\s*<(?:!doctype\s+html|html|head|body|table)\b/i.test(head) && /<table\b/i.test(head);
+}
+
+function webPage(file: string): FileError {
+  return new FileError(file, msg`${file} is a table saved as a web page (HTML), which is not read.`, {
+    hint: msg`Save it as .xlsx, .ods or CSV UTF-8.`,
+  });
 }
 
 /** What each text of a sequence begins with (RFC 8142). */
@@ -115,20 +99,8 @@ function oldOrEncrypted(file: string, bytes: Buffer): FileError {
   });
 }
 
-const WORDS: Readonly<Record<Exclude<TableKind, 'csv'>, Message>> = {
-  xlsx: msg`a workbook (XLSX)`,
-  ods: msg`a workbook (ODS)`,
-  kmz: msg`an archive of KML (KMZ)`,
-  shapefile: msg`a shapefile`,
-  shp: msg`a shapefile`,
-  dbf: msg`a table of a shapefile (DBF)`,
-  geojson: 'GeoJSON',
-  gpkg: msg`a GeoPackage (an SQLite database)`,
-  xml: 'XML',
-};
-
-function notAsNamed(file: string, named: Exclude<TableKind, 'csv'>): FileError {
-  const words = WORDS[named];
+function notAsNamed(file: string, named: TableKind): FileError {
+  const words = TABLE_READERS[named].called ?? '';
   return new FileError(file, msg`${file} is not ${words}, although its name says so: its first bytes are something else.`, {
     hint: msg`The file may be damaged, or only its name was changed. Save it again from the program that it comes from.`,
   });

@@ -69,6 +69,8 @@ export type TableRow = {
   /** Line of a text file where the row begins, from 1. */
   readonly line?: number;
   readonly cells: readonly string[];
+  /** By the number of the column, from 0: cells that show another text than the value that they store, which is in `cells`. */
+  readonly shown?: ShownCells;
   /** The point, where the format has a place of its own for it. */
   readonly point?: PointInSystem;
   /** The point was drawn on a map where columns say it as it was measured: both need to be near one another only. */
@@ -76,6 +78,19 @@ export type TableRow = {
   /** Photographs, where the format has a place of its own for them; else they stand in the column `photos`. */
   readonly photos?: readonly string[];
 };
+
+/** What a cell shows by its number format, or as its column writes it. */
+export type ShownCell = {
+  readonly text: string;
+  /** It stores a day: whatever was typed there, the spreadsheet took it for a date. */
+  readonly isDate?: true;
+};
+export type ShownCells = ReadonlyMap<number, ShownCell>;
+
+/** The text of a cell as a person sees it. */
+export function shownText({ cells, shown }: Pick<TableRow, 'cells' | 'shown'>, column: number): string {
+  return shown?.get(column)?.text ?? cells[column] ?? '';
+}
 
 /** Merged into the issues that are found about a row. */
 export type RowPlace = TablePlace & { readonly row: number; readonly line?: number };
@@ -85,7 +100,7 @@ export function placeOf({ file, sheet, unit }: TablePlace): TablePlace {
 }
 
 /** Of a spreadsheet the row says it all; of the others the line helps to find it. */
-export function rowPlaceOf(table: TablePlace, { row, line }: TableRow): RowPlace {
+export function rowPlaceOf(table: TablePlace, { row, line }: Pick<TableRow, 'row' | 'line'>): RowPlace {
   return { ...placeOf(table), row, ...(table.unit === undefined || line === undefined ? {} : { line }) };
 }
 

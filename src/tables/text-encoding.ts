@@ -8,11 +8,14 @@ type Encoding = { readonly name: string; readonly codec: string };
 
 const UTF_8: Encoding = { name: 'UTF-8', codec: 'utf8' };
 const WINDOWS_1250: Encoding = { name: 'Windows-1250', codec: 'win1250' };
+/** Of western Europe. */
+const WINDOWS_1252: Encoding = { name: 'Windows-1252', codec: 'win1252' };
 /** What Czech tables are written in besides Unicode; where nothing tells them apart the first is the usual one. */
 const EIGHT_BIT: readonly Encoding[] = [
   WINDOWS_1250,
   { name: 'ISO 8859-2', codec: 'iso88592' },
   { name: 'Mac-CE', codec: 'maccenteuro' },
+  WINDOWS_1252,
 ];
 /** Tables of databases may be as old as DOS. */
 const CP_852: Encoding = { name: 'CP852', codec: 'cp852' };
@@ -24,12 +27,17 @@ const ALSO_CALLED: Readonly<Record<string, string>> = {
 };
 
 /** How often a letter stands in a thousand of a Czech text, where it is not one of English. */
-const FREQUENCY: ReadonlyMap<string, number> = new Map(
-  [...'íáěéřčžýšůúóťďňäöüôľß'].map((letter, index) => [
-    letter,
-    [33, 22, 16, 13, 12, 10, 10, 10, 8, 7, 1, 0.3, 0.4, 0.2, 0.1, 0.05, 0.05, 0.05, 0.03, 0.03, 0.02][index] ?? 0,
-  ]),
-);
+const FREQUENCY: ReadonlyMap<string, number> = new Map([
+  // Of names from elsewhere.
+  ...[...'àèêñøåìòùûæõ'].map((letter) => [letter, 0.02] as const),
+  ...[...'íáěéřčžýšůúóťďňäöüôľß'].map(
+    (letter, index) =>
+      [
+        letter,
+        [33, 22, 16, 13, 12, 10, 10, 10, 8, 7, 1, 0.3, 0.4, 0.2, 0.1, 0.05, 0.05, 0.05, 0.03, 0.03, 0.02][index] ?? 0,
+      ] as const,
+  ),
+]);
 
 /** Letters that stand in no Czech word behind the one before: `ě` but for these, a long vowel behind another but for `linií`, `neúplný`. */
 const ODD_BEHIND = /^(?:[^bdfmnptv]?ě|[aeouyáéěíóúůýä][áéěíóůýä]|[iuyáéěíóúůýä]ú)$/;

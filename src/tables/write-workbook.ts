@@ -1,6 +1,7 @@
 import type { Cell } from 'write-excel-file/node';
 import write from 'write-excel-file/node';
 import { isRealDate } from '../find/read-date.ts';
+import { withMarkKept } from '../text/csv.ts';
 import { spreadsheetNumber } from '../text/plain-number.ts';
 import { type RowCell, wordOf } from './export-text.ts';
 import { coordinatesOf, type ExportedFind, type ExportValue, exportColumns, valuesOf } from './exported-find.ts';
@@ -50,7 +51,7 @@ export function headingCell(text: string): Cell {
 }
 
 export function textCell(text: string): Cell {
-  return { value: literal(text), type: String };
+  return { value: literal(withMarkKept(text)), type: String };
 }
 
 /** Undefined for a text that is no number, or would lose digits as one. */

@@ -1,8 +1,9 @@
 import { attributeOf, type XmlElement } from '../xml/element.ts';
 import { walkXml } from '../xml/parse.ts';
+import type { CellFault } from './cell-faults.ts';
 import { type CellRange, type FaultyCell, LAST_ROW, oddSheet, type SheetContents } from './sheet-table.ts';
-import { refuseTooLarge, type TablePlace } from './table.ts';
-import { type BookValues, cellValueOf } from './xlsx-values.ts';
+import { refuseTooLarge, type ShownCell, type ShownCells, type TablePlace } from './table.ts';
+import { type BookValues, cellValueOf, styleNumber } from './xlsx-values.ts';
 
 /** Elements and attributes of a row. */
 const MOST_NODES = 100_000;
@@ -10,10 +11,11 @@ const PARTS = new Set(['row', 'mergeCell']);
 const NO_CELLS: readonly string[] = [];
 
 /** @throws FileError where there is more than is read, or in another form; XmlSyntaxError */
-export function readSheet(place: TablePlace, bytes: Buffer, values: BookValues): SheetContents {
+export function readSheet(place: TablePlace, bytes: Buffer, values: BookValues): Omit<SheetContents, 'comments' | 'pictures'> {
   const { file } = place;
   const rows: (readonly string[])[] = [];
   const [merged, hiddenRows, withoutValue]: [CellRange[], number[], FaultyCell[]] = [[], [], []];
+  const [shown, struckRows]: [Map<number, ShownCells>, number[]] = [new Map(), []];
   let [row, rowCount, cellCount] = [0, 0, 0];
   for (const { element } of walkXml(bytes, MOST_NODES).parts(PARTS)) {
     if (element.name === 'mergeCell') {
@@ -28,24 +30,34 @@ export function readSheet(place: TablePlace, bytes: Buffer, values: BookValues):
     refuseTooLarge(file, { rows: rowCount });
     rowCount += 1;
     if (/^(?:1|true)$/.test(attributeOf(element, 'hidden') ?? '')) hiddenRows.push(row);
-    const cells = cellsOf(place, element, values, (column, fault) => withoutValue.push({ row, column, fault }));
+    const {
+      cells,
+      shown: ofRow,
+      isStruck,
+    } = cellsOf(place, element, values, (column, fault) => withoutValue.push({ row, column, fault }));
+    if (ofRow !== undefined) shown.set(row, ofRow);
+    if (isStruck) struckRows.push(row);
     cellCount += cells.length;
     refuseTooLarge(file, { cells: cellCount + withoutValue.length });
     if (cells.length === 0) continue;
     while (rows.length < row - 1) rows.push(NO_CELLS);
     rows.push(cells);
   }
-  return { rows, merged, hiddenRows, withoutValue };
+  return { rows, merged, hiddenRows, withoutValue, shown, struckRows };
 }
+
+type RowCells = { readonly cells: readonly string[]; readonly shown: ShownCells | undefined; readonly isStruck: boolean };
 
 /** Cells need not say their places, and those without a value need not be there. */
 function cellsOf(
   place: TablePlace,
   row: XmlElement,
   values: BookValues,
-  report: (column: number, fault: string) => void,
-): readonly string[] {
+  report: (column: number, fault: CellFault) => void,
+): RowCells {
   const cells: string[] = [];
+  let shown: Map<number, ShownCell> | undefined;
+  let isStruck = true;
   let column = 0;
   for (const cell of row.children) {
     if (cell.name !== 'c') continue;
@@ -59,8 +71,10 @@ function cellsOf(
     refuseTooLarge(place.file, { columns: column });
     while (cells.length < column - 1) cells.push('');
     cells.push(value.text);
+    isStruck &&= values.styles[styleNumber(cell)]?.isStruck === true;
+    if (value.shown !== undefined) shown = (shown ?? new Map()).set(column - 1, value.shown);
   }
-  return cells;
+  return { cells, shown, isStruck: isStruck && cells.length > 0 };
 }
 
 /** As it says, or else as its first cell does. */

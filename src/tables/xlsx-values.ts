@@ -1,52 +1,78 @@
+import { withoutFormulaMark } from '../text/csv.ts';
 import { spreadsheetNumber } from '../text/plain-number.ts';
 import { attributeOf, type XmlElement } from '../xml/element.ts';
+import { type CellValue, errorResult, isOverlong, overlongValue, UNSAVED_RESULT } from './cell-faults.ts';
+import { type CellFormat, parseNumberFormat } from './number-format.ts';
 
 /** What the cells of a workbook refer to. */
 export type BookValues = {
   readonly sharedTexts: readonly string[];
-  /** By number, whether a style shows a number as a date. */
-  readonly dateStyles: readonly boolean[];
+  /** By number. */
+  readonly styles: readonly CellStyle[];
   /** Days are counted from 1904 and not from 1900. */
   readonly from1904: boolean;
 };
 
-type CellValue = {
-  readonly text: string;
-  /** The error that a formula gave, such as `#DIV/0!`, or that its result was not saved. */
-  readonly fault?: 'unsaved' | string;
-};
+type CellStyle = { readonly format: CellFormat; readonly isStruck: boolean };
 
 /** @returns undefined where the cell is in no form of a spreadsheet */
-export function cellValueOf(cell: XmlElement, { sharedTexts, dateStyles, from1904 }: BookValues): CellValue | undefined {
+export function cellValueOf(cell: XmlElement, values: BookValues): CellValue | undefined {
   const raw = named(cell, 'v')?.text ?? '';
-  if (raw === '' && named(cell, 'f') !== undefined && named(cell, 'v') === undefined) return { text: '', fault: 'unsaved' };
-  switch (attributeOf(cell, 't') ?? 'n') {
+  const type = attributeOf(cell, 't') ?? 'n';
+  const isWithoutResult = raw === '' && named(cell, 'f') !== undefined && (type !== 'str' || named(cell, 'v') === undefined);
+  if (isWithoutResult) return { text: '', fault: UNSAVED_RESULT };
+  switch (type) {
     case 's': {
-      const shared = raw === '' ? '' : sharedTexts[Number(raw)];
-      return shared === undefined ? undefined : { text: shared };
+      const shared = raw === '' ? '' : values.sharedTexts[Number(raw)];
+      return shared === undefined ? undefined : { text: withoutFormulaMark(shared) };
     }
     case 'inlineStr':
-      return { text: richTextOf(named(cell, 'is')) };
+      return { text: withoutFormulaMark(richTextOf(named(cell, 'is'))) };
     case 'str':
-      return { text: unescaped(raw).trim() };
+      return { text: withoutFormulaMark(unescaped(raw).trim()) };
     case 'b':
-      return raw === '' ? { text: '' } : { text: String(raw === '1') };
+      return raw === '' ? { text: '' } : truthValue(raw === '1');
     case 'e':
-      return { text: '', fault: raw === '' ? '#' : raw };
-    case 'd':
-      return { text: dayOf(new Date(raw)) ?? raw };
-    case 'n': {
-      if (raw === '') return { text: '' };
-      const number = Number(raw);
-      if (Number.isNaN(number)) return undefined;
-      const isDate = dateStyles[Number(attributeOf(cell, 's') ?? -1)] === true;
-      const days = number + (from1904 ? DAYS_BEFORE_1904 : 0) - DAYS_BEFORE_1970;
-      const day = isDate ? dayOf(new Date(Math.floor(days * DAY_MS))) : undefined;
-      return { text: day ?? spreadsheetNumber(number) };
+      return { text: '', fault: errorResult(raw === '' ? '#' : raw) };
+    case 'd': {
+      // Without an offset it is no moment of this computer's clock.
+      const moment = new Date(/(?:Z|[+-]\d\d:?\d\d)$/.test(raw) || !raw.includes('T') ? raw : `${raw}Z`);
+      const day = dayOf(moment);
+      return day === undefined ? { text: raw } : { text: day, shown: { text: day, isDate: true } };
     }
+    case 'n':
+      return raw === '' ? { text: '' } : numberValue(raw, values.styles[styleNumber(cell)]?.format ?? GENERAL, values.from1904);
     default:
       return undefined;
   }
+}
+
+/** A cell without a style of its own has the first. */
+export function styleNumber(cell: XmlElement): number {
+  return Number(attributeOf(cell, 's') ?? 0);
+}
+
+function truthValue(isTrue: boolean): CellValue {
+  const text = String(isTrue);
+  return { text, shown: { text: text.toUpperCase() } };
+}
+
+function numberValue(raw: string, format: CellFormat, from1904: boolean): CellValue | undefined {
+  const number = Number(raw);
+  if (Number.isNaN(number)) return undefined;
+  if (isOverlong(number)) return overlongValue(raw);
+  if (!format.isDate && !format.isTime) return withShown(spreadsheetNumber(number), format.show(number));
+  const days = number + (from1904 ? DAYS_BEFORE_1904 : 0);
+  const shown = format.show(days);
+  if (shown === undefined) return { text: spreadsheetNumber(number) };
+  if (!format.isDate) return withShown(spreadsheetNumber(number), shown);
+  // A spreadsheet rounds to what it shows: a moment that is less than a millisecond from midnight is shown as the day that begins.
+  const day = format.isWholeDay ? dayOf(new Date(Math.round((days - DAYS_BEFORE_1970) * DAY_MS))) : undefined;
+  return { text: day ?? shown, shown: { text: shown, isDate: true } };
+}
+
+function withShown(text: string, shown: string | undefined): CellValue {
+  return shown === undefined || shown === text ? { text } : { text, shown: { text: shown } };
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -72,51 +98,48 @@ function unescaped(text: string): string {
   return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** Formats of dates that are known by number alone, the last included; those of Asia among them. */
-const DATE_FORMATS = [
-  [14, 22],
-  [27, 36],
-  [45, 47],
-  [50, 58],
-  [71, 81],
-] as const;
-const FIRST_OWN_FORMAT = 100;
+const GENERAL = parseNumberFormat('General');
+/** Patterns that files do not write down, with those of Asia as days. Number 14 is the short date of the computer. */
+const KNOWN_FORMATS: ReadonlyMap<number, string> = new Map([
+  ...['General', '0', '0.00', '#,##0', '#,##0.00'].map((code, index) => [index, code] as const),
+  ...['0%', '0.00%', '0.00E+00', '# ?/?', '# ??/??'].map((code, index) => [9 + index, code] as const),
+  ...['d.m.yyyy', 'd-mmm-yy', 'd-mmm', 'mmm-yy', 'h:mm" "AM/PM', 'h:mm:ss" "AM/PM', 'h:mm', 'h:mm:ss', 'd.m.yyyy h:mm'].map(
+    (code, index) => [14 + index, code] as const,
+  ),
+  ...['#,##0', '#,##0', '#,##0.00', '#,##0.00'].map((code, index) => [37 + index, code] as const),
+  ...['mm:ss', '[h]:mm:ss', 'mm:ss.0', '##0.0E+0', '@'].map((code, index) => [45 + index, code] as const),
+  ...[...numbersBetween(27, 36), ...numbersBetween(50, 58), ...numbersBetween(71, 81)].map((id) => [id, 'yyyy-mm-dd'] as const),
+]);
+
+function numbersBetween(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}
 
 /** @param root of the part that lists the styles */
-export function dateStylesOf(root: XmlElement): readonly boolean[] {
-  const formats = new Map(
-    (named(root, 'numFmts')?.children ?? []).map((format) => [
-      Number(attributeOf(format, 'numFmtId')),
-      attributeOf(format, 'formatCode') ?? '',
-    ]),
-  );
-  const formatOf = (style: XmlElement | undefined): number | undefined => {
-    const id = style === undefined ? undefined : attributeOf(style, 'numFmtId');
+export function cellStylesOf(root: XmlElement): readonly CellStyle[] {
+  const codes = new Map(KNOWN_FORMATS);
+  for (const format of named(root, 'numFmts')?.children ?? [])
+    codes.set(Number(attributeOf(format, 'numFmtId')), attributeOf(format, 'formatCode') ?? '');
+  const formats = new Map<number, CellFormat>();
+  const formatOf = (id: number): CellFormat => {
+    const format = formats.get(id) ?? parseNumberFormat(codes.get(id) ?? 'General');
+    formats.set(id, format);
+    return format;
+  };
+  const struckFonts = (named(root, 'fonts')?.children ?? []).map((font) => {
+    const strike = named(font, 'strike');
+    return strike !== undefined && !/^(?:0|false)$/.test(attributeOf(strike, 'val') ?? '1');
+  });
+  const numberIn = (style: XmlElement | undefined, name: string): number | undefined => {
+    const id = style === undefined ? undefined : attributeOf(style, name);
     return id === undefined ? undefined : Number(id);
   };
   // The first is what a cell without a style has anyway.
   const namedStyles = [undefined, ...(named(root, 'cellStyleXfs')?.children.slice(1) ?? [])];
   return (named(root, 'cellXfs')?.children ?? []).map((style) => {
-    const format = formatOf(style) ?? formatOf(namedStyles[Number(attributeOf(style, 'xfId') ?? 0)]) ?? 0;
-    if (DATE_FORMATS.some(([first, last]) => format >= first && format <= last)) return true;
-    return format >= FIRST_OWN_FORMAT && isDatePattern(formats.get(format) ?? '');
-  });
-}
-
-const DATE_LETTERS = /^(?:s{1,2}|m{1,5}|h{1,2}|d{1,4}|a{3,5}|y{1,2}|yyyy|e{1,3}|am|pm|a|p)$/;
-
-/** Whether one of the forms that a pattern has for positive and other numbers is made of letters of a date alone. */
-function isDatePattern(pattern: string): boolean {
-  const forms = pattern.toLowerCase().replace(/;@$/, '').replace(/\\./g, ' ').split(';');
-  return forms.some((form) => {
-    const letters = form
-      .replace(/"[^"]*"/g, ' ')
-      .replace(/(\[?[smhd]{1,2}\]?)[.,]00?0?/g, '$1')
-      .replace(/\[([smhd]{1,2})\]/g, '$1')
-      .replace(/\[[^\]]*\]/g, '')
-      .split(/[^a-z0#?%]+/)
-      .filter((word) => word !== '');
-    return letters.length > 0 && letters.every((word) => DATE_LETTERS.test(word));
+    const base = namedStyles[numberIn(style, 'xfId') ?? 0];
+    const format = formatOf(numberIn(style, 'numFmtId') ?? numberIn(base, 'numFmtId') ?? 0);
+    return { format, isStruck: struckFonts[numberIn(style, 'fontId') ?? 0] === true };
   });
 }
 

@@ -1,11 +1,12 @@
+import { posix } from 'node:path';
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { attributeOf, childrenOf, descendantsOf, type XmlElement } from '../xml/element.ts';
 import { parseXml, walkXml, XmlSyntaxError } from '../xml/parse.ts';
-import type { Sheet } from './sheet-table.ts';
+import { cellName, type Sheet, type SheetContents } from './sheet-table.ts';
 import { refuseTooLarge } from './table.ts';
 import { readSheet } from './xlsx-sheet.ts';
-import { type BookValues, dateStylesOf, richTextOf } from './xlsx-values.ts';
+import { type BookValues, cellStylesOf, richTextOf } from './xlsx-values.ts';
 import type { ZipEntry } from './zip-entries.ts';
 
 const RELATIONS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
@@ -17,33 +18,28 @@ const STRICT_RELATIONS = 'http://purl.oclc.org/ooxml/officeDocument/relationship
  * @throws FileError where the archive is something else than a workbook, or names a part that it does not have
  */
 export function sheetsOf(file: string, entries: ReadonlyMap<string, ZipEntry>): readonly Sheet[] {
-  const workbook = entries.get('xl/workbook.xml');
+  const parts = partsOf(entries);
+  const workbook = parts.get('xl/workbook.xml');
   if (workbook === undefined) throw noWorkbook(file);
   for (const entry of entries.values()) if (entry.hasDoctype) throw withDoctype(file, entry);
   const root = rootOf(file, workbook);
-  const relations = entries.get('xl/_rels/workbook.xml.rels');
-  const related = relations === undefined ? [] : childrenOf(rootOf(file, relations), 'Relationship');
-  const partOf = (isIt: (relation: XmlElement) => boolean): ZipEntry | undefined => {
-    const relation = related.find(isIt);
-    const target = relation && attributeOf(relation, 'Target');
-    return target === undefined ? undefined : entries.get(partName(target));
-  };
-  const partOfKind = (kind: string) => partOf((relation) => attributeOf(relation, 'Type')?.endsWith(`/${kind}`) === true);
+  const relations = relationsOf(file, workbook, parts);
+  const partOfKind = (kind: string) => relations.find(({ type }) => type.endsWith(`/${kind}`))?.part;
   const values = (): BookValues => {
     const styles = partOfKind('styles');
     const properties = childrenOf(root, 'workbookPr')[0];
     return {
       sharedTexts: sharedTextsOf(file, partOfKind('sharedStrings')),
-      dateStyles: styles === undefined ? [] : dateStylesOf(rootOf(file, styles)),
+      styles: styles === undefined ? [] : cellStylesOf(rootOf(file, styles)),
       from1904: /^(?:1|true)$/.test((properties && attributeOf(properties, 'date1904')) ?? ''),
     };
   };
   return [...descendantsOf(root, 'sheet', root.namespace)].flatMap((sheet) => {
     const name = attributeOf(sheet, 'name');
     const id = attributeOf(sheet, 'id', RELATIONS) ?? attributeOf(sheet, 'id', STRICT_RELATIONS);
-    const part = partOf((relation) => id !== undefined && attributeOf(relation, 'Id') === id);
+    const part = relations.find((relation) => relation.id === id)?.part;
     // A sheet may also be a chart, which is no part of this kind.
-    if (name === undefined || part === undefined || !part.name.includes('/worksheets/')) return [];
+    if (name === undefined || part === undefined || !/\/worksheets\//i.test(part.name)) return [];
     return [
       {
         name,
@@ -52,7 +48,10 @@ export function sheetsOf(file: string, entries: ReadonlyMap<string, ZipEntry>): 
           const bytes = part.unpack();
           return ['<v>', '<is>', ':v>', ':is>'].some((tag) => bytes.includes(tag));
         },
-        read: () => readPart(file, part, (bytes) => readSheet({ file, sheet: name }, bytes, values())),
+        read: () => ({
+          ...readPart(file, part, (bytes) => readSheet({ file, sheet: name }, bytes, values())),
+          ...readRemarks(file, part, parts),
+        }),
       },
     ];
   });
@@ -72,8 +71,54 @@ function sharedTextsOf(file: string, entry: ZipEntry | undefined): readonly stri
   });
 }
 
-function partName(target: string): string {
-  return target.startsWith('/') ? target.slice(1) : `xl/${target}`;
+/** Some programs write the names of parts in other letters than those that refer to them. */
+type Parts = { get(name: string): ZipEntry | undefined };
+
+function partsOf(entries: ReadonlyMap<string, ZipEntry>): Parts {
+  const byName = new Map([...entries].map(([name, entry]) => [name.toLowerCase(), entry]));
+  return { get: (name) => byName.get(name.toLowerCase()) };
+}
+
+type Relation = { readonly id: string | undefined; readonly type: string; readonly part: ZipEntry | undefined };
+
+/** What a part refers to. */
+function relationsOf(file: string, { name }: ZipEntry, parts: Parts): readonly Relation[] {
+  const folder = posix.dirname(name);
+  const list = parts.get(`${folder}/_rels/${posix.basename(name)}.rels`);
+  const related = list === undefined ? [] : childrenOf(rootOf(file, list), 'Relationship');
+  return related.map((relation) => {
+    const target = attributeOf(relation, 'Target') ?? '';
+    const path = target.startsWith('/') ? target.slice(1) : posix.join(folder, target);
+    return { id: attributeOf(relation, 'Id'), type: attributeOf(relation, 'Type') ?? '', part: parts.get(path) };
+  });
+}
+
+/** Where comments and pictures stand that belong to a sheet. */
+function readRemarks(file: string, sheet: ZipEntry, parts: Parts): Pick<SheetContents, 'comments' | 'pictures'> {
+  const partsOfKind = (kind: string) =>
+    relationsOf(file, sheet, parts).flatMap(({ type, part }) => (type.endsWith(`/${kind}`) && part !== undefined ? [part] : []));
+  const comments: string[] = [];
+  for (const part of partsOfKind('comments'))
+    readElements(file, part, ['comment'], (comment) => comments.push(attributeOf(comment, 'ref') ?? ''));
+  const pictures: string[] = [];
+  for (const part of partsOfKind('drawing'))
+    readElements(file, part, ['twoCellAnchor', 'oneCellAnchor', 'absoluteAnchor'], (anchor) => {
+      if (anchor.children.some(({ name }) => name === 'pic')) pictures.push(anchoredAt(anchor));
+    });
+  return { comments, pictures };
+}
+
+function readElements(file: string, part: ZipEntry, names: readonly string[], take: (element: XmlElement) => void): void {
+  readPart(file, part, (bytes) => {
+    for (const { element } of walkXml(bytes, MOST_NODES).parts(new Set(names))) take(element);
+  });
+}
+
+/** The cell under the upper left corner. */
+function anchoredAt({ children }: XmlElement): string {
+  const from = children.find(({ name }) => name === 'from');
+  const numberIn = (name: string): number => Number(from?.children.find((child) => child.name === name)?.text.trim() ?? 0);
+  return cellName(numberIn('col') + 1, numberIn('row') + 1);
 }
 
 /** Elements and attributes of the parts that say what there is; a workbook of a thousand sheets has a tenth. */

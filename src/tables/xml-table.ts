@@ -36,7 +36,7 @@ export function readXmlTable(file: string, bytes: Buffer): Table {
 /** What is made of documents, each of which is walked. @throws FileError where one of them is not well-formed */
 export function walkTable(file: string, read: (walk: (bytes: Buffer) => XmlWalk) => Table): Table {
   try {
-    return read((bytes) => walkXml(bytes, MOST_NODES));
+    return read((bytes) => walkXml(withDeclarationFirst(bytes), MOST_NODES));
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
     throw new FileError(file, msg`${file} is not XML that can be read: ${thrown.says}.`, {
@@ -44,4 +44,12 @@ export function walkTable(file: string, read: (walk: (bytes: Buffer) => XmlWalk)
       hint: msg`The file may be cut short or damaged. Save it again from the program that it comes from.`,
     });
   }
+}
+
+/** A blank line before the XML declaration changes place with it, so that all else stays in its line. */
+function withDeclarationFirst(bytes: Buffer): Buffer {
+  const head = bytes.toString('latin1', 0, 1024);
+  const [whole = '', mark = '', blanks = '', declaration = ''] = /^(\u00ef\u00bb\u00bf)?(\s+)(<\?xml\s[^>]*\?>)/.exec(head) ?? [];
+  if (whole === '') return bytes;
+  return Buffer.concat([Buffer.from(mark + declaration + blanks, 'latin1'), bytes.subarray(whole.length)]);
 }

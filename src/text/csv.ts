@@ -15,9 +15,14 @@ export function plainCsvCell(text: string, delimiter: ',' | ';' | '\t' = ','): s
   return /["\r\n]/.test(text) || text.includes(delimiter) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** What {@link csvCell} was given, read back. */
+/** What {@link csvCell} was given, read back; the mark may have gone through other programs, and so into any format. */
 export function withoutFormulaMark(cell: string): string {
   return cell.startsWith("'") && FORMULA_START.test(cell.slice(1)) ? cell.slice(1) : cell;
+}
+
+/** A text for a format that needs no such mark, so that a reader, which takes one away, leaves the text as it is. */
+export function withMarkKept(text: string): string {
+  return text.startsWith("'") && FORMULA_START.test(text) ? `'${text}` : text;
 }
 
 /** UTF-8 is not recognised without it. */

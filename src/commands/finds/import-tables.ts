@@ -34,6 +34,7 @@ export type ImportOptions = GlobalOptions &
     readonly issuesTo?: string;
     readonly onlyBad?: boolean;
     readonly strict?: boolean;
+    readonly keepRows?: boolean;
     readonly force?: boolean;
   };
 
@@ -52,6 +53,7 @@ export async function importTables(context: Context, files: readonly string[], o
     map: options.map === undefined ? undefined : await readColumnMap(context, options.map, known.lookupTerm),
     set: options.set,
     strict: options.strict,
+    keepRows: options.keepRows,
     copy,
   };
   const issues: Issue[] = [...(await readMappingFile(context)).issues];

@@ -31,6 +31,7 @@ export function register(program: Command, run: Runner): void {
     .option('--wizard', t`propose what the columns are, let a person decide, and write it to a file for --map`)
     .option('--yes', t`with --wizard: take the proposals without asking`)
     .option('--strict', t`leave out rows whose photographs are missing`)
+    .option('--keep-rows', t`take rows for finds that are left out otherwise, such as totals and remarks`)
     .option('--issues-to <file>', t`copy the table to this CSV or XLSX file, with a column of what is wrong with each row`)
     .option('--only-bad', t`with --issues-to: copy only rows that something is wrong with`)
     .option('--force', t`replace a file that is there already`)

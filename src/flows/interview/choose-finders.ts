@@ -27,7 +27,7 @@ export async function findersIn({ set = [], table: read, map }: FinderSource): P
   const own = await asFinds(read, map !== undefined);
   const table = withConstants(map === undefined ? own : withColumnMap(own, map), constants);
   const { columns } = readColumns(table);
-  const finders = columns.has('nalezce') ? [...table.rows].map(({ cells }) => columns.cell(cells, 'nalezce')) : [];
+  const finders = columns.has('nalezce') ? [...table.rows].map((row) => columns.cell(row, 'nalezce')) : [];
   return new Set(finders.filter((finder) => finder !== ''));
 }
 

@@ -2,6 +2,7 @@ import { errorIssue, type Issue, warningIssue } from '../../base/issue.ts';
 import { cmd, joined, msg } from '../../base/message.ts';
 import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
+import { leaveOutOtherRows } from '../../columns/other-rows.ts';
 import { type NumberRow, readNumbers } from '../../columns/read-numbers.ts';
 import { importOfFind, isDropped, recordKey, type Target } from '../../outbox/entries.ts';
 import { effectiveNumbers } from '../../outbox/numbers.ts';
@@ -41,7 +42,8 @@ const BATCH = 100;
  */
 export function planNumbers(outbox: Outbox, table: Table, map?: ColumnMap): NumbersPlan {
   assertMayNumber(outbox);
-  const { rows, issues: unreadable } = readNumbers(map === undefined ? table : withColumnMap(table, map));
+  const ofFinds = leaveOutOtherRows(table, map);
+  const { rows, issues: unreadable } = readNumbers(map === undefined ? ofFinds : withColumnMap(ofFinds, map));
   const issues: Issue[] = [...unreadable];
   const lookUp = createFindLookup(outbox);
   const meant = rows.flatMap((row): Meant[] => {

@@ -8,6 +8,7 @@ import type { ColumnMap } from '../../columns/column-rule.ts';
 import { asFinds } from '../../columns/form-return.ts';
 import type { MappedRow, RowContext } from '../../columns/map-row.ts';
 import { mapTable } from '../../columns/map-table.ts';
+import { leaveOutOtherRows } from '../../columns/other-rows.ts';
 import { readConstants, withConstants } from '../../columns/with-constants.ts';
 import type { Find } from '../../find/find.ts';
 import { FINDER_MATCHED } from '../../find/resolve-finder.ts';
@@ -36,6 +37,8 @@ type ImportContext = Omit<EnqueueContext, 'validate'> & {
   readonly map?: ColumnMap | undefined;
   /** `element=value`, for finds whose own cell is empty. */
   readonly set?: readonly string[] | undefined;
+  /** Rows that are no finds, such as totals, are taken for finds. */
+  readonly keepRows?: boolean | undefined;
   /** A copy of the table with what is wrong with each row, for mending. */
   readonly copy?: { readonly file: string; readonly rows: 'all' | 'bad'; readonly overwrite: boolean } | undefined;
 };
@@ -79,7 +82,9 @@ async function importRows(
   if (copy !== undefined) refuseCopy(own, copy);
   // A find whose local id is damaged would be added once more.
   assertSoundFinds(outbox);
-  const { issues: ofTable, rows } = mapTable(withConstants(map === undefined ? own : withColumnMap(own, map), constants), {
+  const ofFinds = context.keepRows === true ? own : leaveOutOtherRows(own, map, msg`If it is a find: --keep-rows.`);
+  const mapped = map === undefined ? ofFinds : withColumnMap(ofFinds, map);
+  const { issues: ofTable, rows } = mapTable(withConstants(mapped, constants), {
     lookupTerm: known.lookupTerm,
     resolvePhoto: context.resolvePhoto ?? photoResolver(own.formExport?.attachments.folder ?? photoFolder),
     photosMayMiss: context.strict !== true,
@@ -102,7 +107,7 @@ async function importRows(
   };
   const report = await enqueueFinds(findsOf(rows, onIssue, onFind), { ...context, validate, onIssue });
   const copied = copy === undefined ? {} : { copied: await writeCopy(own, texts, copy) };
-  return { ...report, issues: found.all(), rows: own.rowCount + unreadRows(own), newPeople, ...copied };
+  return { ...report, issues: found.all(), rows: ofFinds.rowCount + unreadRows(own), newPeople, ...copied };
 }
 
 /** Photographs that lie with those of a form, and that none of its rows names: they show something that somebody met. */

@@ -4,6 +4,7 @@ import type { Issue } from '../../base/issue.ts';
 import type { Knowledge } from '../../columns/candidates.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import { asFinds } from '../../columns/form-return.ts';
+import { leaveOutOtherRows } from '../../columns/other-rows.ts';
 import { previewImport, type StrangeTerm, strangeTerms } from '../../columns/preview.ts';
 import {
   isOpen,
@@ -67,7 +68,7 @@ export type TableLook = Awaited<ReturnType<typeof lookAtTable>>;
 
 /** A strange table that is looked at: what its columns seem to be, what reading it so comes to, and the map that says it. */
 export async function lookAtTable(read: Table, { mapFile, set, photoFolder, strict, known }: LookOptions) {
-  const table = await asFinds(read, true);
+  const table = leaveOutOtherRows(await asFinds(read, true));
   const { lookupTerm } = known;
   const check = (find: Find) => checkRules(find, known);
   const context = {
@@ -80,7 +81,10 @@ export async function lookAtTable(read: Table, { mapFile, set, photoFolder, stri
     table,
     lookupTerm,
     proposed: proposeColumns(table, readConstants(set), known),
-    preview: (proposal: TableProposal) => previewImport(table, mapOfProposal(mapFile, proposal), context),
+    preview(proposal: TableProposal) {
+      const map = mapOfProposal(mapFile, proposal);
+      return previewImport(leaveOutOtherRows(table, map), map, context);
+    },
     /** Terms that have to be mapped before their rows can be read are listed in a file of their own. */
     async write(proposal: TableProposal, termsFile: string, overwrite: boolean) {
       const map = mapOfProposal(mapFile, proposal);

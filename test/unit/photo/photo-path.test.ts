@@ -27,6 +27,13 @@ describe('a photograph named in a table', () => {
     expect(photoResolver(root)(name)).toEqual({ value: at('photos', 'K-017.png') });
   });
 
+  test.each(['C:\\photos\\K-017.png', '/storage/emulated/0/K-017.png', 'C:K-017.png', '\\\\server\\photos\\K-017.png'])(
+    '%s of another computer is looked for by its name',
+    (name) => {
+      expect(photoResolver(at('photos'))(name)).toEqual({ value: at('photos', 'K-017.png') });
+    },
+  );
+
   test('is found however its accents are composed', () => {
     expect(photoResolver(root)('photos/Žďár.png'.normalize('NFD'))).toEqual({ value: at('photos', 'Žďár.png'.normalize('NFC')) });
   });
@@ -50,9 +57,10 @@ describe('a photograph named in a table', () => {
     ['../secret.png', 'photo-path', 'leaves the folder'],
     ['photos/../../secret.png', 'photo-path', 'leaves the folder'],
     ['photos\\..\\..\\secret.png', 'photo-path', 'leaves the folder'],
-    ['/etc/hostname', 'photo-path', 'absolute path'],
-    ['C:\\photos\\K-017.png', 'photo-path', 'absolute path'],
-    ['\\\\server\\photos\\K-017.png', 'photo-path', 'absolute path'],
+    ['/etc/hostname', 'photo-missing', 'absolute path'],
+    ['C:\\photos\\K-018.png', 'photo-missing', 'absolute path'],
+    ['\\\\server\\photos\\K-018.png', 'photo-missing', 'no "K-018.png"'],
+    ['/etc/..', 'photo-path', 'leaves the folder'],
     ['photos/link.png', 'photo-path', 'symbolic link'],
     ['out/secret.png', 'photo-path', 'symbolic link'],
     ['photos/K-018.png', 'photo-missing', 'no photograph "photos/K-018.png"'],

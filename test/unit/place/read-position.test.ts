@@ -182,3 +182,26 @@ test('whatever is typed, a place is read that the service can convert, or what i
     { numRuns: 1000 },
   );
 });
+
+describe('letters of hemispheres', () => {
+  test.each(['50.0871 S 14.4208 V', '50,0871 s; 14,4208 v', '14.4208 v 50.0871 s'])('%s is north and east in Czech', (text) => {
+    const position = readPosition(text);
+    expect(isReadable(position) && position.value).toEqual({ system: '4326', point: { x: '14.4208', y: '50.0871' } });
+  });
+
+  test.each(['50.0871 S 14.4208 W', '50.0871 S 14.4208 E', '50.0871 J 14.4208 V', '-14.4208 50.0871', '14.4208 N 50.0871 E'])(
+    '%s is elsewhere as it is written, so that a person has to say what is meant',
+    (text) => {
+      const position = readPosition(text);
+      expect(isReadable(position) && [position.value.isTurned, position.value.doubt !== undefined]).toEqual([true, true]);
+    },
+  );
+
+  test.each(['50.0871, 14.4208', '743011.7 1043265.5'])(
+    '%s is odd only in its order or in signs that are often left out',
+    (text) => {
+      const position = readPosition(text);
+      expect(isReadable(position) && [position.value.isTurned, position.value.doubt !== undefined]).toEqual([undefined, true]);
+    },
+  );
+});

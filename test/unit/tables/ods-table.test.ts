@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FileError } from '../../../src/base/errors.ts';
 import { readTableBytes } from '../../../src/tables/read-table.ts';
+import { shownText } from '../../../src/tables/table.ts';
 import { makeOds, type OdsSheet } from '../../support/make-ods.ts';
 import { makeZip } from '../../support/make-zip.ts';
 
@@ -42,6 +43,11 @@ describe('a cell of an OpenDocument sheet', () => {
       '2024-05-01',
     ],
     ['a moment', '<table:table-cell office:value-type="date" office:date-value="2024-05-01T14:30:12.5"/>', '2024-05-01 14:30'],
+    [
+      'a number that is shown in groups',
+      '<table:table-cell office:value-type="float" office:value="1234.5"><text:p>1 234,5</text:p></table:table-cell>',
+      '1234.5',
+    ],
     [
       'a truth',
       '<table:table-cell office:value-type="boolean" office:boolean-value="true"><text:p>PRAVDA</text:p></table:table-cell>',
@@ -195,5 +201,24 @@ describe('an OpenDocument file that is no table is one clear error:', () => {
     const thrown: unknown = await readTableBytes('season.ods', bytes).catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(FileError);
     expect((thrown as FileError).message).toContain(message);
+  });
+});
+
+describe('what a number of an OpenDocument sheet shows has no marks between thousands', () => {
+  test.each([
+    ['1234.5', '1 234,50', '1234,50'],
+    ['1234.5', '1.234,50', '1234,50'],
+    ['1234.5', '1,234.50', '1234.50'],
+    ['1234567', "1'234'567", '1234567'],
+    ['1234', '1.234', '1234'],
+    ['1.234', '1.234', '1.234'],
+    ['0.001', '0,001', '0,001'],
+    ['12.345', '1.234,5%', '1234,5%'],
+    ['1200', '1 200 Kč', '1200 Kč'],
+  ])('%s as %s', async (value, shown, text) => {
+    const xml = `<table:table-cell office:value-type="float" office:value="${value}"><text:p>${shown}</text:p></table:table-cell>`;
+    const table = await readTableBytes('season.ods', sheet(cell(xml)));
+    const [row] = [...table.rows];
+    expect(row && shownText(row, 1)).toBe(text);
   });
 });

@@ -1,0 +1,250 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { readPlaceLink } from '../../src/place/position-links.ts';
+import { tinyPng } from '../support/a-season.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { makeDbf, makeShp } from '../support/make-shapefile.ts';
+import { workbookParts } from '../support/make-workbook.ts';
+import { makeZip } from '../support/make-zip.ts';
+import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
+
+hostRuns();
+
+const mock = useMock('--min-interval', '0');
+let home: Home;
+
+beforeAll(async () => {
+  home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '1']);
+  await expectDone(home.pas('harvest-vocab', 'heslo', 'organizace', 'osoba'));
+});
+
+type Issue = { rule: string; severity: string; row: number | null; message: string };
+type Report = { added: number; photos: number; invalid: number; issues: Issue[] };
+type Listed = { local_id: string; elements: Record<string, unknown> };
+
+/** Where the table has no points. */
+const PLACED = ['--set', 'geom_system=4326'];
+const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=archeolog'].flatMap((each) => ['--set', each]);
+
+/** Imports a file into a home of its own. */
+async function imported(name: string, content: string | Buffer, ...more: string[]) {
+  const own = home.copy();
+  const run = await own.pas('import', own.file(name, content), ...SET, ...more, '--json');
+  const report = run.stdout === '' ? undefined : (JSON.parse(run.stdout) as Report);
+  return { own, run, report, finds: await own.json<Listed[]>('list') };
+}
+
+const waypoint = (root: string): string => `${root}<wpt lat="49.84050" lon="15.17120"><name>A1</name></wpt></gpx>`;
+
+describe('read are', () => {
+  test.each([
+    ['GPX without a namespace', '<?xml version="1.0"?><gpx version="1.1" creator="a">'],
+    ['GPX whose namespace begins with https', '<gpx xmlns="https://www.topografix.com/GPX/1/1">'],
+    [
+      'GPX with a blank line before its declaration',
+      '\n<?xml version="1.0" encoding="UTF-8"?>\n<gpx xmlns="http://www.topografix.com/GPX/1/1">',
+    ],
+    ['GPX in windows-1252', '<?xml version="1.0" encoding="windows-1252"?><gpx>'],
+  ])('%s', async (_, root) => {
+    const { finds } = await imported('walk.gpx', waypoint(root));
+    expect(finds).toMatchObject([{ local_id: 'A1', elements: { geom_wkt: 'POINT (15.17120 49.84050)' } }]);
+  });
+
+  test('KML of Google My Maps, whose pictures are on the web and stay in the note', async () => {
+    const picture = 'https://mymaps.usercontent.google.com/hostedimage/m/x';
+    const html = `<![CDATA[<img src="${picture}" height="200" width="auto" /><br><br>spona, 5 cm]]>`;
+    const data = `<ExtendedData><Data name="gx_media_links"><value>${picture}</value></Data></ExtendedData>`;
+    const kml = `<kml xmlns="http://www.opengis.net/kml/2.2"><Document><Placemark><name>K9</name><description>${html}</description>${data}<Point><coordinates>15.17120,49.84050,0</coordinates></Point></Placemark></Document></kml>`;
+    const { finds, report } = await imported('map.kml', kml);
+    expect([report?.added, report?.issues]).toEqual([1, []]);
+    expect(finds).toMatchObject([{ local_id: 'K9', elements: { poznamka: `spona, 5 cm\n${picture}` } }]);
+  });
+
+  test('ESRI:102067, which is S-JTSK, in every format that says its system', async () => {
+    const [x, y] = [-693_922.37, -1_076_044.69];
+    const wkt = `POINT (${x} ${y})`;
+    const csv = await imported('a.csv', `local_id;geom_system;geom_x;geom_y\nC;ESRI:102067;${x};${y}\n`);
+    const ewkt = await imported(
+      'a.csv',
+      `local_id;wkt\nW;SRID=102067;POINT(${x} ${y})\n`.replace('SRID=102067;POINT', '"SRID=102067;POINT').replace(')\n', ')"\n'),
+    );
+    const feature = `{"type":"Feature","geometry":{"type":"Point","coordinates":[${x},${y}]},"properties":{"local_id":"G"}}`;
+    const crs = '{"type":"name","properties":{"name":"urn:ogc:def:crs:ESRI::102067"}}';
+    const geojson = await imported('a.geojson', `{"type":"FeatureCollection","crs":${crs},"features":[${feature}]}`);
+    const prj =
+      'PROJCS["S-JTSK_Krovak_East_North",GEOGCS["GCS_S_JTSK",DATUM["D_S_JTSK",SPHEROID["Bessel_1841",6377397.155,299.1528128]],PRIMEM["Greenwich",0],UNIT["Degree",0.0174532925199433]],PROJECTION["Krovak"],PARAMETER["False_Easting",0],PARAMETER["False_Northing",0],UNIT["Meter",1]]';
+    const shapefile = makeZip([
+      { name: 'vrstva/a.dbf', content: makeDbf([{ name: 'local_id', type: 'C', width: 3 }], [['S']]) },
+      { name: 'vrstva/a.shp', content: makeShp([[x, y]]) },
+      { name: 'vrstva/a.prj', content: prj },
+    ]);
+    for (const { finds } of [csv, ewkt, geojson, await imported('a.zip', shapefile)])
+      expect(finds).toMatchObject([{ elements: { geom_system: '5514', geom_sjtsk_wkt: wkt } }]);
+  });
+
+  test('a workbook whose parts are written in other letters', async () => {
+    const parts = workbookParts([
+      {
+        name: 'A',
+        rows: [
+          ['local_id', 'poznamka'],
+          ['A-1', 'x'],
+        ],
+      },
+    ]);
+    const renamed = parts.map((part) => ({
+      ...part,
+      name: part.name.replace('xl/workbook.xml', 'xl/Workbook.xml').replace('sheet1.xml', 'Sheet1.xml'),
+    }));
+    expect((await imported('a.xlsx', makeZip(renamed))).finds).toMatchObject([{ local_id: 'A-1', elements: { poznamka: 'x' } }]);
+  });
+
+  test('a flat workbook (.fods), with its sheets and days', async () => {
+    const spaces = ['office', 'table', 'text']
+      .map((name) => `xmlns:${name}="urn:oasis:names:tc:opendocument:xmlns:${name}:1.0"`)
+      .join(' ');
+    const cell = (text: string): string =>
+      `<table:table-cell office:value-type="string"><text:p>${text}</text:p></table:table-cell>`;
+    const day =
+      '<table:table-cell office:value-type="date" office:date-value="2024-06-01"><text:p>1.6.2024</text:p></table:table-cell>';
+    const sheet = (name: string, id: string): string =>
+      `<table:table table:name="${name}"><table:table-row>${cell('local_id')}${cell('datum_nalezu')}</table:table-row><table:table-row>${cell(id)}${day}</table:table-row></table:table>`;
+    const document = `<?xml version="1.0" encoding="UTF-8"?>\n<office:document ${spaces} office:mimetype="application/vnd.oasis.opendocument.spreadsheet"><office:body><office:spreadsheet>${sheet('A', 'F-1')}${sheet('B', 'F-2')}</office:spreadsheet></office:body></office:document>`;
+    expect((await imported('a.fods', document)).finds).toMatchObject([
+      { local_id: 'F-1', elements: { datum_nalezu: '2024-06-01' } },
+    ]);
+    expect((await imported('a.fods', document, '--sheet', 'B')).finds).toMatchObject([{ local_id: 'F-2' }]);
+  });
+
+  test('an export of ODK Central that was packed again with its folder, and its photographs', async () => {
+    const archive = makeZip([
+      { name: 'Nalezy/Nalezy.csv', content: 'SubmissionDate,druh_nalezu,photo,KEY\n2024-06-01T10:00:00Z,,a.png,uuid:1\n' },
+      { name: 'Nalezy/media/a.png', content: tinyPng(1) },
+      { name: '__MACOSX/Nalezy/._Nalezy.csv', content: 'x' },
+    ]);
+    expect((await imported('Nalezy.zip', archive)).report).toMatchObject({ added: 1, photos: 1 });
+  });
+
+  test('truths of spreadsheets in Czech, and moments of the whole world as the day where the computer is', async () => {
+    const rows = ['P;PRAVDA;2024-05-31T22:00:00.000Z', 'N;NEPRAVDA;20240601'];
+    const { finds } = await imported('a.csv', ['local_id;predano;datum_nalezu', ...rows].join('\n'));
+    const local = new Date('2024-05-31T22:00:00.000Z');
+    const day = [local.getFullYear(), local.getMonth() + 1, local.getDate()].map((part) => `${part}`.padStart(2, '0')).join('-');
+    expect(finds.map(({ elements }) => [elements['predano'], elements['datum_nalezu']])).toEqual([
+      [true, day],
+      [false, '2024-06-01'],
+    ]);
+  });
+});
+
+test('a photograph with an absolute path is looked for by its name, and a find whose photograph is missing is taken', async () => {
+  const own = home.copy();
+  own.file('IMG_1.png', tinyPng(1));
+  const table = own.file('a.csv', 'local_id;photos\nA;C:\\Users\\eva\\IMG_1.png\nB;/storage/emulated/0/IMG_2.png\n');
+  const report = await own.json<Report>('import', table, ...SET, ...PLACED);
+  expect(report).toMatchObject({ added: 2, photos: 1, issues: [{ rule: 'photo-missing', severity: 'warning', row: 3 }] });
+  expect(report.issues[0]?.message).toMatch(/absolute path, and there is no "IMG_2\.png"/);
+});
+
+test('a table that was saved as a web page is refused by name', async () => {
+  const page =
+    '<!DOCTYPE html PUBLIC "-//W3C//DTD HTML 4.0 Transitional//EN">\n<html><head><style>td {}</style></head><body><table><tr><td>local_id</td></tr></table></body></html>';
+  const { run } = await imported('season.html', page);
+  expect([run.code, run.stderr]).toEqual([2, expect.stringMatching(/web page \(HTML\)[\s\S]*Save it as \.xlsx/)]);
+});
+
+test('the mark against formulas is taken away by every reader, whatever program it went through', async () => {
+  const note = "'- okraj";
+  const xlsx = makeZip(
+    workbookParts([
+      {
+        name: 'A',
+        rows: [
+          ['local_id', 'poznamka'],
+          ['A', note],
+        ],
+      },
+    ]),
+  );
+  const feature = `{"type":"Feature","geometry":null,"properties":{"local_id":"A","poznamka":"${note}"}}`;
+  const gpx = `<gpx><wpt lat="49.8" lon="15.2"><name>A</name><desc>${note}</desc></wpt></gpx>`;
+  const files: [string, string | Buffer][] = [
+    ['a.csv', `local_id;poznamka\nA;${note}\n`],
+    ['a.xlsx', xlsx],
+    ['a.geojson', `{"type":"FeatureCollection","features":[${feature}]}`],
+    ['a.gpx', gpx],
+  ];
+  for (const [name, content] of files)
+    expect((await imported(name, content)).finds).toMatchObject([{ elements: { poznamka: '- okraj' } }]);
+  const { own } = await imported('a.csv', "local_id;poznamka\nA;\"''- okraj\"\nB;'okraj\n");
+  for (const name of ['b.csv', 'b.xlsx', 'b.geojson', 'b.gpkg']) {
+    const out = join(own.folder, name);
+    await expectDone(own.pas('export', '--out', out));
+    expect(await own.json<Report>('import', out)).toMatchObject({ added: 0, updated: 0, unchanged: 2 });
+  }
+  const terms = makeZip(
+    workbookParts([
+      {
+        name: 'A',
+        rows: [
+          ['set', 'term', 'id', 'confirmed'],
+          ['heslo:obdobi', "'-pravěk", '', ''],
+        ],
+      },
+    ]),
+  );
+  const mapped = await own.pas('vocab', 'map', 'import', own.file('terms.xlsx', terms), '--json');
+  expect(mapped.stdout).not.toContain("'-pravěk");
+});
+
+test('a copy that was kept because two computers changed a file is said', async () => {
+  const own = home.copy();
+  const [table, copy] = ['season.csv', "season (Eva's conflicted copy 2024-06-01).csv"].map((name) =>
+    own.file(name, 'local_id\nA\n'),
+  );
+  expect(await own.json<Report>('import', table ?? '', ...SET, ...PLACED)).toMatchObject({
+    added: 1,
+    issues: [{ rule: 'table-conflict-copy', message: expect.stringContaining('season (Eva') }],
+  });
+  expect(await own.json<Report>('import', copy ?? '', ...SET, ...PLACED)).toMatchObject({
+    issues: [{ rule: 'table-conflict-copy' }],
+  });
+  const folder = join(own.folder, 'empty');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'outbox.sqlite'), '');
+  const empty = await own.pas('import', join(folder, 'outbox.sqlite'));
+  expect([empty.code, empty.stderr]).toEqual([2, expect.stringContaining('is empty')]);
+});
+
+test('a position that lies elsewhere as it is written, and a link of a route, are named and never taken as places here', async () => {
+  const own = home.copy();
+  const map = own.file(
+    'map.toml',
+    'version = 1\n[columns]\n"č." = "local_id"\n"gps" = { element = "wkt", form = "position" }\n[fixed]\ngeom_system = "4326"\n',
+  );
+  const positions = [
+    '50.0871 S 14.4208 W',
+    '-14.4208 50.0871',
+    'https://www.google.com/maps/dir/50.0871,14.4208/49.19,16.6',
+    '50.0871 S 14.4208 V',
+  ];
+  const table = own.file('a.csv', ['č.;gps', ...positions.map((text, index) => `P-${index};${text}`)].join('\n'));
+  const run = await own.pas('import', table, '--map', map, ...SET, '--json');
+  const { issues } = JSON.parse(run.stdout) as Report;
+  expect(issues.filter(({ severity }) => severity === 'error').map(({ row, message }) => [row, message])).toEqual([
+    [2, expect.stringMatching(/south of the equator or west of Greenwich.*not taken/)],
+    [3, expect.stringMatching(/"-14\.4208 50\.0871".*not taken/)],
+    [4, expect.stringContaining('is a link of a route')],
+  ]);
+  expect(await own.json<Listed[]>('list')).toMatchObject([
+    { local_id: 'P-3', elements: { geom_wkt: 'POINT (14.4208 50.0871)' } },
+  ]);
+  const routes = [
+    'https://mapy.cz/turisticka?planovani-trasy&x=14&y=50',
+    'https://www.openstreetmap.org/directions?route=50.0871,14.4208;49.19,16.6',
+    'https://maps.google.com/?saddr=50.0871,14.4208&daddr=49.19,16.6',
+  ];
+  for (const route of routes) expect(readPlaceLink(route)).toHaveProperty('problem');
+});

@@ -1,0 +1,85 @@
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { makeWorkbook } from '../support/make-workbook.ts';
+import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
+
+hostRuns();
+
+const mock = useMock('--min-interval', '0');
+let home: Home;
+
+beforeAll(async () => {
+  home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '1']);
+  await expectDone(home.pas('harvest-vocab', 'heslo', 'organizace', 'osoba'));
+});
+
+type Issue = { rule: string; severity: string; row: number | null; message: string };
+type Report = { added: number; invalid: number; drafts: number; issues: Issue[] };
+
+const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=archeolog', 'geom_system=4326'].flatMap((each) => ['--set', each]);
+const FINDS = ['Z-1;spona;2024-06-01;5;', 'Z-2;nůž;2024-06-01;12;'];
+const season = (...rows: readonly string[]): string => ['local_id;druh_nalezu;datum_nalezu;hloubka;poznamka', ...rows].join('\n');
+
+test('totals, lines, repeated names and remarks are named with their rows and left out; the import is done', async () => {
+  const own = home.copy();
+  const others = [
+    'Celkem:;;;17;',
+    'Σ;;;17;',
+    'Součet: 2;;;;',
+    'Grand total;;;;',
+    '---;---;;;',
+    'local_id;druh_nalezu;;;',
+    'Zapsala Nováková;;;;',
+  ];
+  const table = own.file('season.csv', season(...FINDS, ...others, 'Z-3;mince;2024-06-02;1;Celkem zachovalá'));
+  const report = await own.json<Report>('import', table, ...SET);
+  expect(report).toMatchObject({ added: 3, invalid: 0 });
+  expect(report.issues.map(({ rule, severity, row }) => [rule, severity, row])).toEqual(
+    others.map((_, index) => ['row-no-find', 'warning', index + 4]),
+  );
+  expect(report.issues.map(({ message }) => message)).toEqual([
+    ...['Celkem:', 'Σ', 'Součet: 2', 'Grand total'].map((word) => expect.stringContaining(`holds totals ("${word}")`)),
+    expect.stringContaining('only separates'),
+    expect.stringContaining('repeats the names'),
+    expect.stringMatching(/"Zapsala Nováková".*no object, place or day.*--keep-rows/),
+  ]);
+  const kept = await own.pas('import', table, ...SET, '--keep-rows', '--json');
+  expect(kept.code).toBe(3);
+  expect(JSON.parse(kept.stdout)).toMatchObject({ added: 5, invalid: 2 });
+});
+
+test('a find that only has a number and a remark stays, as do tables in which nothing tells finds from remarks', async () => {
+  const own = home.copy();
+  const rows = [...FINDS, 'Z-3;;;;ztraceno', 'Z-4;;;;'];
+  expect(await own.json<Report>('import', own.file('season.csv', season(...rows)), ...SET)).toMatchObject({
+    added: 4,
+    issues: [],
+  });
+  const bare = await own.json<Report>('import', own.file('bare.csv', 'local_id;poznamka\nB-1;spona\nkonec;x\n'), ...SET);
+  expect(bare).toMatchObject({ added: 2, issues: [] });
+  const few = await own.json<Report>('import', own.file('few.csv', season('F-1;spona;;;', 'dál;;;;x')), ...SET);
+  expect(few).toMatchObject({ added: 2 });
+});
+
+test('also through the map that the wizard proposes, in workbooks, and among registration numbers', async () => {
+  const own = home.copy();
+  const rows = [
+    ['č.', 'Předmět', 'Ks', 'X', 'Y'],
+    ['Z-1', 'spona', 1, -693_922.37, -1_076_044.69],
+    ['Z-2', 'mince', 2, -693_925.1, -1_076_050],
+    ['Celkem', null, { xml: '<c r="@"><f>SUM(C2:C3)</f><v>3</v></c>' }],
+    ['Měřil Jan Novák'],
+  ];
+  const table = own.file('museum.xlsx', makeWorkbook([{ name: 'A', rows }]));
+  const wizard = await own.json<{ rows: number }>('import', table, '--wizard', '--yes', ...SET.slice(0, 6));
+  expect(JSON.stringify(wizard)).not.toContain('Celkem');
+  const report = await own.json<Report>('import', table, '--map', join(own.folder, 'museum.map.toml'));
+  expect(report).toMatchObject({ added: 2, invalid: 0 });
+  expect(report.issues.filter(({ rule }) => rule === 'row-no-find').map(({ row }) => row)).toEqual([4, 5]);
+  const numbers = own.file('numbers.csv', 'local_id;evidencni_cislo\nZ-1;A 1\nZ-2;A 2\nCelkem;2\n');
+  expect(await own.json('number', 'import', numbers)).toMatchObject({
+    issues: [{ rule: 'row-no-find', row: 4, severity: 'warning' }],
+  });
+});

@@ -1,0 +1,258 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { makeDbf, makeShp, WGS_84 } from '../support/make-shapefile.ts';
+import { type WorkbookCell, workbookParts } from '../support/make-workbook.ts';
+import { makeZip } from '../support/make-zip.ts';
+import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
+
+hostRuns();
+
+const mock = useMock('--min-interval', '0');
+let home: Home;
+
+beforeAll(async () => {
+  home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '1']);
+  await expectDone(home.pas('harvest-vocab', 'heslo', 'organizace', 'osoba'));
+});
+
+type Issue = { rule: string; severity: string; row: number | null; column: string | null; find: string | null; message: string };
+type Report = { added: number; invalid: number; issues: Issue[] };
+type Listed = { local_id: string; elements: Record<string, unknown> };
+
+const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=archeolog', 'geom_system=4326'].flatMap((each) => ['--set', each]);
+
+/** Styles: 1 a day, 2 five digits, 3 two decimals, 4 a month with its year, 5 a year. */
+const STYLES = `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="00000"/><numFmt numFmtId="165" formatCode="yyyy"/></numFmts><cellStyleXfs><xf/></cellStyleXfs>
+<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="2"/><xf numFmtId="17"/><xf numFmtId="165"/></cellXfs></styleSheet>`;
+const styled = (style: number, value: number): WorkbookCell => ({ xml: `<c r="@" s="${style}"><v>${value}</v></c>` });
+
+function workbook(...rows: readonly (readonly WorkbookCell[])[]): Buffer {
+  const parts = workbookParts([{ name: 'List1', rows }]);
+  return makeZip(parts.map((part) => (part.name.endsWith('styles.xml') ? { ...part, content: STYLES } : part)));
+}
+
+async function imported(own: Home, name: string, bytes: Buffer | string, ...more: string[]) {
+  const run = await own.pas('import', own.file(name, bytes), ...SET, ...more, '--json');
+  const { issues, ...counts } = JSON.parse(run.stdout) as Report;
+  const finds = new Map((await own.json<Listed[]>('list')).map(({ local_id, elements }) => [local_id, elements]));
+  return { code: run.code, ...counts, issues, finds, named: issues.map(({ rule, row, column }) => [rule, row, column]) };
+}
+
+describe('texts are what a cell shows, numbers and days what it stores', () => {
+  const header = ['local_id', 'evidencni_cislo', 'poznamka', 'hloubka', 'datum_nalezu'];
+
+  test('in a workbook, where a date among texts and a month among days are errors with the value as shown', async () => {
+    const { finds, issues, named, code } = await imported(
+      home.copy(),
+      'season.xlsx',
+      workbook(
+        header,
+        [styled(2, 12), styled(3, 12.1), styled(3, 7), styled(3, 25), styled(1, 45_444)],
+        ['R-3', styled(4, 45_627), 'x', 25, styled(1, 45_444)],
+        ['R-4', 'A 1', 'x', 25, styled(4, 45_444)],
+        ['R-5', 'A 2', 'x', 25, styled(5, 31_778)],
+        ['R-6', 'A 3', 'x', styled(5, 31_778), styled(1, 45_443.999_999_999_9)],
+        ['R-7', 'A 4', 'x', 25, styled(1, 45_443.999_999_999_9)],
+        ['R-8', 'A 5', { xml: '<c r="@"><f>A1</f><v></v></c>' }, 25, null],
+      ),
+    );
+    expect(code).toBe(3);
+    expect(finds.get('00012')).toMatchObject({
+      evidencni_cislo: '12.10',
+      poznamka: '7.00',
+      hloubka: 25,
+      datum_nalezu: '2024-06-01',
+    });
+    expect(finds.get('R-7')).toMatchObject({ datum_nalezu: '2024-06-01' });
+    expect(named).toEqual([
+      ['table-formula', 8, 'poznamka'],
+      ['cell-date', 3, 'evidencni_cislo'],
+      ['date', 4, 'datum_nalezu'],
+      ['date', 5, 'datum_nalezu'],
+      ['cell-date', 6, 'hloubka'],
+    ]);
+    const [, date, month, year] = issues.map(({ message }) => message);
+    expect(date).toMatch(/"pro-24".*Format the column as text/);
+    expect(month).toMatch(/"čvn-24" is a month, not a day/);
+    expect(year).toMatch(/"1987" is a year, not a day/);
+  });
+
+  test('also through a column map, where a day may stand in the note under the name of its own column', async () => {
+    const own = home.copy();
+    own.file(
+      'map.toml',
+      [
+        'version = 1\n[columns]\n"inv." = "local_id"\n"text" = "poznamka"',
+        '"revize" = { element = "poznamka", label = "revize" }',
+      ].join('\n'),
+    );
+    const bytes = workbook(
+      ['inv.', 'text', 'revize'],
+      [styled(2, 7), styled(3, 1.5), styled(1, 45_444)],
+      ['b', styled(4, 45_444), null],
+    );
+    const { finds, named } = await imported(own, 'museum.xlsx', bytes, '--map', join(own.folder, 'map.toml'));
+    expect(finds.get('00007')).toMatchObject({ poznamka: '1.50; revize: 1.6.2024' });
+    expect(named).toEqual([['cell-date', 3, 'text']]);
+  });
+
+  test('and in a shapefile, whose columns have decimals', async () => {
+    const own = home.copy();
+    const columns = [
+      { name: 'local_id', type: 'N', width: 6 },
+      { name: 'poznamka', type: 'N', width: 6 },
+    ] as const;
+    const parts = { 'a.dbf': makeDbf(columns, [['000012', ' 12.10']]), 'a.prj': WGS_84, 'a.shp': makeShp([[15, 49.8]]) };
+    for (const [name, content] of Object.entries(parts)) writeFileSync(join(own.folder, name), content);
+    await expectDone(own.pas('import', join(own.folder, 'a.shp'), ...SET));
+    expect(await own.json<Listed[]>('list')).toMatchObject([{ local_id: '000012', elements: { poznamka: '12.10' } }]);
+  });
+
+  test('also of registration numbers, own terms and a copy with issues', async () => {
+    const own = home.copy();
+    await imported(own, 'finds.csv', 'local_id;druh_nalezu\n00012;\nR-3;\n');
+    const numbers = own.file(
+      'numbers.xlsx',
+      workbook(['local_id', 'evidencni_cislo'], [styled(2, 12), styled(2, 345)], ['R-3', styled(4, 45_627)]),
+    );
+    const run = await own.pas('number', 'import', numbers, '--json');
+    expect(run.code).toBe(3);
+    expect(JSON.parse(run.stdout)).toMatchObject({ issues: [{ rule: 'cell-date', row: 3, column: 'evidencni_cislo' }] });
+    expect(run.stdout).toContain('"00345"');
+
+    const terms = own.file(
+      'terms.xlsx',
+      workbook(
+        ['set', 'term', 'id', 'confirmed'],
+        ['heslo:obdobi', styled(2, 7), '', null],
+        ['heslo:obdobi', styled(4, 45_627), '', null],
+      ),
+    );
+    const mapped = JSON.parse((await own.pas('vocab', 'map', 'import', terms, '--json')).stdout) as { issues: Issue[] };
+    expect(mapped.issues).toMatchObject([{ row: 3, message: expect.stringContaining('"pro-24" is a date') }]);
+
+    const table = workbook(
+      ['local_id', 'poznamka', 'hloubka', 'lon', 'lat'],
+      [styled(2, 7), styled(3, 1.5), 'deep', styled(3, 15.171_234), 49.8],
+    );
+    const copy = join(own.folder, 'to-mend.csv');
+    await own.pas('import', own.file('bad.xlsx', table), '--issues-to', copy);
+    expect(
+      (await imported(own, 'mended.csv', readFileSync(copy, 'utf8').replace(';deep;', ';5;'))).finds.get('00007'),
+    ).toMatchObject({
+      poznamka: '1.50',
+      geom_wkt: 'POINT (15.171234 49.8)',
+    });
+  });
+});
+
+describe('a cell that is not what was typed is named', () => {
+  test('errors of spreadsheets in any language, columns that were too narrow and letters that were lost, in CSV', async () => {
+    const errors = [
+      '#N/A',
+      '#HODNOTA!',
+      '#ODKAZ!',
+      '#NÁZEV?',
+      '#DIV/0!',
+      '#ČÍSLO!',
+      '#WERT!',
+      '#NV',
+      '#REF!',
+      'Err:502',
+      '########',
+    ];
+    const sound = ['#1', 'č. #3', '# poznámka!', 'je to nůž?', 'Err', 'https://example.org/a?b=c'];
+    const rows = [...errors, ...sound, 'st?edov?k'].map((text, index) => `E-${index};${text}`);
+    const { finds, issues } = await imported(home.copy(), 'e.csv', ['local_id;poznamka', ...rows].join('\n'));
+    const wrong = issues.filter(({ severity }) => severity === 'error');
+    expect(wrong.map(({ row, column }) => [row, column])).toEqual(errors.map((_, index) => [index + 2, 'poznamka']));
+    expect([...finds.values()].map(({ poznamka }) => poznamka)).toEqual([...sound, 'st?edov?k']);
+    expect(issues.filter(({ severity }) => severity === 'warning')).toMatchObject([
+      { rule: 'table-lost-letter', row: rows.length + 1, message: expect.stringContaining('"st?edov?k"') },
+    ]);
+  });
+
+  test('ids that a spreadsheet shortened or took for a day are warned of', async () => {
+    const ids = ['1,23E+11', '2.led', 'čvn-24', '1-Feb', '01.05.2024'];
+    const { issues, added } = await imported(home.copy(), 'ids.csv', ['local_id', ...ids, '12/2024', '2.1'].join('\n'));
+    expect(added).toBe(ids.length + 2);
+    expect(issues.map(({ row, column, severity }) => [row, column, severity])).toEqual(
+      ids.map((_, index) => [index + 2, 'local_id', 'warning']),
+    );
+  });
+
+  test('a number of more digits than programs keep', async () => {
+    const own = home.copy();
+    const feature = '{"type":"Feature","geometry":null,"properties":{"local_id":"G","poznamka":12345678901234567890}}';
+    const geojson = await imported(own, 'a.geojson', `{"type":"FeatureCollection","features":[${feature}]}`);
+    expect(geojson.issues).toMatchObject([
+      { rule: 'table-number', severity: 'error', message: expect.stringContaining('poznamka') },
+    ]);
+    const xlsx = workbook(
+      ['local_id', 'poznamka'],
+      ['X-1', { xml: '<c r="@"><v>1.2345678901234567E+19</v></c>' }],
+      ['X-2', 9_007_199_254_740_991],
+    );
+    expect((await imported(own, 'a.xlsx', xlsx)).named).toEqual([['table-number', 2, 'poznamka']]);
+  });
+
+  test('days of clocks that had none, and HTML in a description', async () => {
+    const days = ['1970-01-01', '1980-01-01', '1904-01-01', '1899-12-30'];
+    const rows = days.map((day, index) => `D-${index};${day};`);
+    const { issues, finds } = await imported(
+      home.copy(),
+      'd.csv',
+      ['local_id;datum_nalezu;poznamka', ...rows, 'H;2024-06-01;<p>spona<br>z <b>bronzu</b></p>', 'T;2024-06-01;a < b > c'].join(
+        '\n',
+      ),
+    );
+    expect(issues.map(({ rule, row, severity }) => [rule, row, severity])).toEqual([
+      ...[['text-html', 6, 'warning']],
+      ...days.map((_, index) => ['date-plausible', index + 2, 'warning']),
+    ]);
+    expect([finds.get('H'), finds.get('T')]).toMatchObject([{ poznamka: 'spona\nz bronzu' }, { poznamka: 'a < b > c' }]);
+    const gpx = `<gpx xmlns="http://www.topografix.com/GPX/1/1"><wpt lat="49.8" lon="15"><name>W</name><desc><![CDATA[<table><tr><td>spona</td></tr></table>]]></desc></wpt></gpx>`;
+    expect((await imported(home.copy(), 'w.gpx', gpx)).finds.get('W')).toMatchObject({ poznamka: 'spona' });
+  });
+});
+
+test('what a person sees in a sheet and no column says is counted with its place', async () => {
+  const fonts = '<fonts><font/><font><strike/></font></fonts>';
+  const styles = `<styleSheet>${fonts}<cellStyleXfs><xf/></cellStyleXfs><cellXfs><xf fontId="0"/><xf fontId="1"/></cellXfs></styleSheet>`;
+  const struck = (text: string): WorkbookCell => ({ xml: `<c r="@" s="1" t="inlineStr"><is><t>${text}</t></is></c>` });
+  const parts = workbookParts([
+    {
+      name: 'A',
+      rows: [
+        ['local_id', 'poznamka'],
+        ['A-1', 'x'],
+        [struck('A-2'), struck('y')],
+      ],
+    },
+  ]);
+  const space = 'http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing';
+  const anchor = (column: number) =>
+    `<xdr:twoCellAnchor><xdr:from><xdr:col>${column}</xdr:col><xdr:row>1</xdr:row></xdr:from><xdr:pic/></xdr:twoCellAnchor>`;
+  const related = ['comments', 'drawing'].map(
+    (kind) => `<Relationship Id="${kind}" Type="http://x/${kind}" Target="../${kind}1.xml"/>`,
+  );
+  const bytes = makeZip([
+    ...parts.map((part) => (part.name.endsWith('styles.xml') ? { ...part, content: styles } : part)),
+    {
+      name: 'xl/worksheets/_rels/sheet1.xml.rels',
+      content: `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${related.join('')}</Relationships>`,
+    },
+    { name: 'xl/comments1.xml', content: '<comments><commentList><comment ref="B2"><text/></comment></commentList></comments>' },
+    { name: 'xl/drawing1.xml', content: `<xdr:wsDr xmlns:xdr="${space}">${anchor(2)}${anchor(3)}</xdr:wsDr>` },
+  ]);
+  const { issues, added } = await imported(home.copy(), 'seen.xlsx', bytes);
+  expect(added).toBe(2);
+  expect(issues.map(({ rule, severity, message }) => [rule, severity, message.slice(0, 40)])).toEqual([
+    ['table-struck-rows', 'warning', expect.stringContaining('(row 3)')],
+    ['table-comments', 'warning', expect.stringContaining('(B2)')],
+    ['table-pictures', 'warning', expect.stringContaining('2 pictures')],
+  ]);
+});

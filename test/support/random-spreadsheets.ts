@@ -1,0 +1,78 @@
+import { makeOds } from './make-ods.ts';
+import { workbookParts } from './make-workbook.ts';
+import { makeZip } from './make-zip.ts';
+import { COLUMNS, type RandomCell, type RandomRow } from './random-cells.ts';
+
+const HEADER = ['local_id', ...COLUMNS, 'lat'];
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+}
+
+/** As Excel writes them. */
+export function workbookOf(rows: readonly RandomRow[]): Buffer {
+  const formats = [...new Set(rows.flatMap((row) => COLUMNS.map((column) => row[column].format)))].filter(
+    (code) => code !== 'General',
+  );
+  const styleOf = (format: string): number => formats.indexOf(format) + 1;
+  const cellXml = ({ stored, format }: RandomCell): { xml: string } => {
+    const open = `<c r="@" s="${styleOf(format)}"`;
+    switch (stored.kind) {
+      case 'text':
+        return { xml: `${open} t="inlineStr"><is><t xml:space="preserve">${escaped(stored.text)}</t></is></c>` };
+      case 'error':
+        return { xml: `${open} t="e"><f>A1</f><v>${stored.text}</v></c>` };
+      case 'number':
+        return { xml: `${open}><v>${stored.value}</v></c>` };
+      case 'day':
+        return { xml: `${open}><v>${stored.days}</v></c>` };
+      case 'truth':
+        return { xml: `${open} t="b"><v>${stored.isTrue ? 1 : 0}</v></c>` };
+      case 'unsaved':
+        return { xml: `${open}><f>B1+1</f><v></v></c>` };
+    }
+  };
+  const sheet = {
+    name: 'Nálezy',
+    rows: [HEADER, ...rows.map((row, index) => [`R-${index + 2}`, ...COLUMNS.map((column) => cellXml(row[column])), 49.84])],
+  };
+  const numFmts = formats.map((code, index) => `<numFmt numFmtId="${164 + index}" formatCode="${escaped(code)}"/>`).join('');
+  const xfs = ['<xf numFmtId="0"/>', ...formats.map((_, index) => `<xf numFmtId="${164 + index}"/>`)].join('');
+  const styles = `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><numFmts>${numFmts}</numFmts><cellStyleXfs><xf/></cellStyleXfs><cellXfs>${xfs}</cellXfs></styleSheet>`;
+  return makeZip(workbookParts([sheet]).map((part) => (part.name.endsWith('styles.xml') ? { ...part, content: styles } : part)));
+}
+
+/** As LibreOffice writes them where the decimal separator is this one. */
+export function openDocumentOf(rows: readonly RandomRow[], decimal: '.' | ','): Buffer {
+  const local = (shown: string): string => (decimal === ',' ? shown.replace(/(?<=\d)\.(?=\d+%?$)/, ',') : shown);
+  const cellXml = ({ stored, shown }: RandomCell): string => {
+    const cell = (attributes: string, text: string): string =>
+      `<table:table-cell ${attributes}><text:p>${escaped(text)}</text:p></table:table-cell>`;
+    switch (stored.kind) {
+      case 'text':
+        return cell('office:value-type="string"', stored.text);
+      case 'error':
+        return cell(
+          'table:formula="of:=A1" office:value-type="string" office:string-value="" calcext:value-type="error"',
+          stored.text,
+        );
+      case 'number':
+        return cell(`office:value-type="float" office:value="${stored.value}"`, local(shown));
+      case 'day':
+        return cell(`office:value-type="date" office:date-value="${stored.iso}"`, shown);
+      case 'truth':
+        return cell(`office:value-type="boolean" office:boolean-value="${stored.isTrue}"`, shown);
+      case 'unsaved':
+        return '<table:table-cell table:formula="of:=A1"/>';
+    }
+  };
+  const lines = rows.map((row, index) => {
+    const cells = COLUMNS.map((column) => cellXml(row[column])).join('');
+    const [id, lat] = [
+      `R-${index + 2}`,
+      '<table:table-cell office:value-type="float" office:value="49.84"><text:p>49,84</text:p></table:table-cell>',
+    ];
+    return `<table:table-row><table:table-cell office:value-type="string"><text:p>${id}</text:p></table:table-cell>${cells}${lat}</table:table-row>`;
+  });
+  return makeOds([{ name: 'Nálezy', rows: [HEADER, ...lines] }]);
+}

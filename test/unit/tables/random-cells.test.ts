@@ -1,0 +1,31 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { randomRow, wrongCells } from '../../support/random-cells.ts';
+import { openDocumentOf, workbookOf } from '../../support/random-spreadsheets.ts';
+import { readFinds } from '../../support/read-finds.ts';
+
+const TABLES = Number(process.env['CELL_TABLES'] ?? 40);
+const rows = fc.array(randomRow, { minLength: 8, maxLength: 8 });
+
+/** What separates decimals in a text is a setting of the computer that wrote it. */
+const withPoints = (text: string): string => text.replace(/(?<=\d),(?=\d)/g, '.');
+
+describe('a random cell of a spreadsheet is queued as it is meant, or named in an issue', () => {
+  test('in XLSX', async () => {
+    await fc.assert(
+      fc.asyncProperty(rows, async (table) => {
+        expect(wrongCells(table, await readFinds('season.xlsx', workbookOf(table)))).toEqual([]);
+      }),
+      { numRuns: TABLES },
+    );
+  });
+
+  test.each(['.', ','] as const)('in ODS with the decimal separator %s', async (decimal) => {
+    await fc.assert(
+      fc.asyncProperty(rows, async (table) => {
+        expect(wrongCells(table, await readFinds('season.ods', openDocumentOf(table, decimal)), withPoints)).toEqual([]);
+      }),
+      { numRuns: TABLES },
+    );
+  });
+});
