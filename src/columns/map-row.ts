@@ -2,13 +2,15 @@ import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { cmd, joined, type Message, msg } from '../base/message.ts';
 import type { ColumnName } from '../find/column-names.ts';
 import type { Reference } from '../find/field.ts';
-import { type ElementName, FIELDS, type Field, type FindElements } from '../find/fields.ts';
+import { type ElementName, FIELDS, type Field, type FindElements, fieldOf } from '../find/fields.ts';
 import type { Find } from '../find/find.ts';
 import { readBoolean, readInteger, readTargetState } from '../find/read-cell.ts';
 import { readDate } from '../find/read-date.ts';
 import type { ResolveReference } from '../find/resolve-reference.ts';
 import { MISSING, type ResolvePhoto } from '../photo/photo-path.ts';
 import { rowPlaceOf, type TableRow } from '../tables/table.ts';
+import { foldName } from '../text/names.ts';
+import { normalText } from '../text/normal-text.ts';
 import { isReadable, type Reading } from '../text/reading.ts';
 import type { Columns } from './columns.ts';
 import { readPoint } from './read-point.ts';
@@ -56,12 +58,13 @@ export function mapRow(row: TableRow, localId: string, columns: Columns, context
     issues.push(severity === 'warning' ? warningIssue(rule, message, where) : errorIssue(rule, message, where));
   };
   const values = readElements(row, columns, context.resolveReference, report);
+  checkLabels(row, columns, values, context.resolveReference, report);
   const point = readPoint(row, columns);
   if (!isReadable(point)) report('error', point.rule, point.problem, point.column, point.element);
   const named = row.photos ?? photosIn(columns.cell(row.cells, 'photos'));
   const identCely = columns.cell(row.cells, 'ident_cely');
   const known = named.length === 0 && identCely === '' ? undefined : context.known?.(localId);
-  const photos = readPhotos(named, localId, context, known?.photos ?? NO_PHOTOS, report);
+  const { photos, missing } = readPhotos(named, localId, context, known?.photos ?? NO_PHOTOS, report);
   const isRecorded = identCely !== '' && identCely !== ':tba';
   if (isRecorded && identCely !== known?.identCely) refuseRecorded(identCely, context.issuedElsewhere?.(identCely), report);
   if (issues.some((issue) => issue.severity === 'error') || !isReadable(point)) return { issues };
@@ -70,10 +73,51 @@ export function mapRow(row: TableRow, localId: string, columns: Columns, context
     localId,
     elements: Object.assign(values, point.value.elements),
     photos,
+    ...(missing.length === 0 ? {} : { missingPhotos: missing }),
+    covered: row.point === undefined ? columns.covered : withPoint(columns.covered),
+    coversPhotos: row.photos !== undefined || columns.has('photos'),
     source: rowPlaceOf(columns.place, row),
     columns: columns.headersOf(point.value.element, point.value.columns),
   };
   return { find, issues };
+}
+
+const POINT: readonly ElementName[] = ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt'];
+const COVERED_WITH_POINT = new WeakMap<Columns['covered'], Columns['covered']>();
+
+/** One set serves all rows of a table. */
+function withPoint(covered: Columns['covered']): Columns['covered'] {
+  const known = COVERED_WITH_POINT.get(covered) ?? new Set([...covered, ...POINT]);
+  COVERED_WITH_POINT.set(covered, known);
+  return known;
+}
+
+/** Rules of a label that says nothing against a code. */
+const UNCERTAIN_LABELS = ['term-ambiguous', 'term-not-harvested', 'term-mapped-astray'];
+
+/** A label beside a code is not read; where it says something else, one of the two was changed alone. */
+function checkLabels(row: TableRow, columns: Columns, values: FindElements, resolve: ResolveReference, report: Report): void {
+  for (const { element, header, index } of columns.labels) {
+    const label = normalText(row.cells[index] ?? '');
+    const code = columns.cell(row.cells, element);
+    if (label === '') continue;
+    if (code === '') {
+      report(
+        'error',
+        'label-alone',
+        msg`${header} says "${label}", but ${element} is empty. Write the code, or empty the label.`,
+        element,
+        element,
+      );
+      continue;
+    }
+    const value = values[element];
+    const meant = resolve(fieldOf(element), label);
+    if (typeof value !== 'object' || (!isReadable(meant) && UNCERTAIN_LABELS.includes(meant.rule))) continue;
+    if (isReadable(meant) ? meant.value.id === value.id : foldName(label) === foldName(value.text)) continue;
+    const message = msg`${header} says "${label}", but the code ${code} means another term. The code is what is read: change it, or put the label right.`;
+    report('error', 'label-contradicts', message, element, element);
+  }
 }
 
 function readElements(row: TableRow, columns: Columns, resolve: ResolveReference, report: Report): FindElements {
@@ -124,11 +168,13 @@ function readPhotos(
   { resolvePhoto, photosMayMiss = false }: RowContext,
   kept: readonly string[],
   report: Report,
-): readonly string[] {
-  if (named.length === 0) return NO_PHOTOS;
+): { readonly photos: readonly string[]; readonly missing: readonly string[] } {
+  if (named.length === 0) return { photos: NO_PHOTOS, missing: NO_PHOTOS };
   const photos = new Set<string>();
+  const missing: string[] = [];
   for (const name of named) {
     const path = resolvePhoto(name);
+    if (!isReadable(path)) missing.push(name);
     if (!isReadable(path) && kept.includes(name)) continue;
     if (!isReadable(path) && path.rule === MISSING && photosMayMiss) {
       const later = msg`The find is taken without it. Put it there and import again, or attach it: ${cmd`pas photo add ${localId}`} FILE`;
@@ -137,7 +183,7 @@ function readPhotos(
     else if (photos.has(path.value)) report('warning', 'photo-twice', msg`"${name}" stands twice; it is queued once.`, 'photos');
     else photos.add(path.value);
   }
-  return [...photos];
+  return { photos: [...photos], missing };
 }
 
 const NO_PHOTOS: readonly string[] = [];

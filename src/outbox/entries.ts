@@ -89,6 +89,11 @@ function photoColumns({ name, mediaType, sha512, originalSha512, sizeBytes, sour
   };
 }
 
+/** Takes away an entry that was never attempted. */
+export function removeEntry(outbox: Outbox, id: EntryId): void {
+  outbox.sql('delete from entries where id = ?').run(id);
+}
+
 /** Entries of one record share it, so that the record is never written to by two requests at once. */
 export function recordKey(target: Target): string {
   return target.findId === null ? `record:${target.identCely}` : `find:${target.findId}`;

@@ -97,5 +97,6 @@ export function issueValue(issue: Issue): Record<string, unknown> {
     rule: issue.rule,
     severity: issue.severity,
     message: issue.message,
+    ...(issue.rule === 'conflict' ? { base: issue.base, ours: issue.ours, theirs: issue.theirs } : {}),
   };
 }

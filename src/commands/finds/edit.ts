@@ -41,6 +41,7 @@ export function register(program: Command, run: Runner): void {
 
 async function edit(context: Context, name: string, options: EditOptions): Promise<ExitReason> {
   const outbox = await context.outbox();
+  outbox.command.words = 'edit';
   const [stored] = findsNamed(outbox, [name]);
   if (stored === undefined) return 'done';
   const opened = openEdit({ outbox, known: await openValidationContext(context) }, stored);

@@ -3,6 +3,7 @@ import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
+import { shellWord } from '../../base/shell-word.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { readFileOrInput, readMappingFile, readTableOrInput, type TableOptions } from '../../context/own-files.ts';
@@ -11,7 +12,11 @@ import type { LookupTerm } from '../../find/lookup.ts';
 import type { Enqueued } from '../../flows/queue/enqueue-finds.ts';
 import { foldPlaces, foldUnchecked } from '../../flows/queue/fold-issues.ts';
 import { type CopiedTable, importTable } from '../../flows/queue/import-table.ts';
+import type { MergeAnswers } from '../../flows/queue/merge-find.ts';
 import { readMap } from '../../flows/queue/table-columns.ts';
+import { refuseExisting, writeOutputFile } from '../../store/output-file.ts';
+import { csvLines } from '../../tables/export-text.ts';
+import { normalId } from '../../text/normal-text.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { printable } from '../../ui/terminal.ts';
 import { findCount, photographCount } from '../counted.ts';
@@ -31,15 +36,32 @@ export type ImportOptions = GlobalOptions &
     readonly onlyBad?: boolean;
     readonly strict?: boolean;
     readonly force?: boolean;
+    readonly ours?: boolean;
+    readonly theirs?: boolean;
+    readonly oursOf?: readonly string[];
+    readonly theirsOf?: readonly string[];
+    readonly same?: boolean;
+    readonly idPrefix?: string;
+    readonly rename?: boolean;
+    readonly asNew?: boolean;
+    readonly asCorrection?: string;
+    readonly undo?: boolean;
   };
+
+type Request = Omit<Parameters<typeof importTable>[1], 'photoFolder'>;
+type Report = Awaited<ReturnType<typeof importTable>>;
 
 export async function importTables(context: Context, files: readonly string[], options: ImportOptions): Promise<ExitReason> {
   const { terminal } = context;
   const copy = copyOf(files, options);
+  const answers = answersOf(options);
+  if (options.asCorrection !== undefined) refuseExisting(options.asCorrection, options.force === true);
   const known = await openValidationContext(context);
-  const request = {
+  const outbox = await context.outbox();
+  outbox.command.words = 'import';
+  const request: Request & { readonly dryRun: boolean } = {
     ...photographKeeping(context, options),
-    outbox: await context.outbox(),
+    ...{ outbox, answers, idPrefix: options.idPrefix, queueNumbers: options.asCorrection !== undefined },
     known,
     dryRun: options.dryRun === true,
     link: options.link === true,
@@ -51,6 +73,7 @@ export async function importTables(context: Context, files: readonly string[], o
   const issues: Issue[] = [...readMappingFile(context).issues];
   const finds: Enqueued[] = [];
   const newPeople = new Map<string, number>();
+  const missing: string[] = [];
   let [rows, unchecked] = [0, 0];
   for (const file of files) {
     const table = await readTableOrInput(context, file, options);
@@ -59,25 +82,128 @@ export async function importTables(context: Context, files: readonly string[], o
         table.unit === 'feature' ? t`${file}: layer ${table.sheet} is read.` : t`${file}: sheet ${table.sheet} is read.`,
       );
     }
-    const progress = terminal.progress(t`Importing ${file}`);
-    const report = await importTable(table, {
-      ...request,
-      photoFolder: photoRootOf(table.file, options.photos),
-      onProgress: (done) => progress.update(done, table.rowCount),
-    }).finally(progress.end);
+    const photoFolder = photoRootOf(table.file, options.photos);
+    const importIt = async (more: Partial<Request>): Promise<Report> => {
+      const progress = terminal.progress(t`Importing ${file}`);
+      const onProgress = (done: number): void => progress.update(done, table.rowCount);
+      return importTable(table, { ...request, ...more, photoFolder, onProgress, isPiped: file === '-' }).finally(progress.end);
+    };
+    const report = await importAsking(context, file, request, importIt);
     for (const issue of report.issues) issues.push(issue);
     for (const find of report.finds) finds.push(find);
     for (const [name, count] of report.newPeople) newPeople.set(name, (newPeople.get(name) ?? 0) + count);
     rows += report.rows;
     unchecked += report.unchecked;
+    missing.push(...report.missing);
+    if (report.missing.length > 0) printMissing(context, file, report.missing);
     if (report.copied !== undefined) printCopied(context, file, report.copied);
   }
   if (request.map === undefined && issues.filter(({ rule }) => rule === 'column-unknown').length > 1) {
     terminal.note(t`To say what the columns are without renaming them: ${cmd`pas import`} TABLE --wizard`);
   }
-  printSummary(context, { finds, rows, newPeople }, foldUnchecked(issues, unchecked), request.dryRun, copy !== undefined);
+  printSummary(
+    context,
+    { finds, rows, newPeople, missing },
+    foldUnchecked(issues, unchecked),
+    request.dryRun,
+    copy !== undefined,
+  );
+  if (options.asCorrection !== undefined) await writeCorrections(context, options.asCorrection, finds, options);
   return hasErrors(issues) || finds.some((find) => find.change === 'sent') ? 'dataRefused' : 'done';
 }
+
+/** @throws UsageError where flags contradict one another */
+function answersOf({ ours, theirs, oursOf = [], theirsOf = [], same, rename, asNew }: ImportOptions): MergeAnswers {
+  if (ours === true && theirs === true) throw new UsageError(t`--ours and --theirs contradict one another. Give one of them.`);
+  if (rename === true && asNew === true) throw new UsageError(t`--rename and --as-new contradict one another. Give one of them.`);
+  const [keep, take] = [new Set(oursOf.map(normalId)), new Set(theirsOf.map(normalId))];
+  const both = [...keep].find((find) => take.has(find));
+  if (both !== undefined)
+    throw new UsageError(t`--ours-of and --theirs-of contradict one another about ${both}. Give one of them.`);
+  const general = ours === true ? 'ours' : theirs === true ? 'theirs' : undefined;
+  return {
+    sideOf: (localId) => (keep.has(localId) ? 'ours' : take.has(localId) ? 'theirs' : general),
+    same: same === true,
+    rename: rename === true,
+    asNew: asNew === true,
+  };
+}
+
+/** A list for the curator: what a table says otherwise of finds that the service has. */
+async function writeCorrections(
+  context: Context,
+  file: string,
+  finds: readonly Enqueued[],
+  { force }: ImportOptions,
+): Promise<void> {
+  const rows = finds.flatMap(({ find, correction }) =>
+    (correction?.differences ?? []).map(({ element, ours = '', theirs = '' }) => [
+      ...[find, correction?.record ?? '', element],
+      ...[ours, theirs],
+    ]),
+  );
+  const lines = csvLines([['find', 'record', 'element', 'sent', 'table'], ...rows], 'semicolon');
+  await writeOutputFile(file, lines, { overwrite: force === true });
+  const count = rows.length;
+  context.terminal.note(
+    ngettext(
+      msgid`${file} lists ${count} correction for the service's pages.`,
+      `${file} lists ${count} corrections for the service's pages.`,
+      count,
+    ),
+  );
+}
+
+/** Imports a table; where its finds came from another one, a person is shown what differs, and decides. */
+async function importAsking(
+  context: Context,
+  file: string,
+  { answers, copy, dryRun }: Request,
+  importIt: (more: Partial<Request>) => Promise<Report>,
+): Promise<Report> {
+  const { terminal } = context;
+  const first = await importIt({});
+  const asked = first.finds.filter(({ change }) => change === 'asked').length;
+  if (asked === 0 || dryRun || !terminal.interactive || terminal.json) return first;
+  printIssues(
+    terminal,
+    first.issues.filter(({ rule }) => rule === 'other-table'),
+    terminal.note,
+  );
+  const question = ngettext(
+    msgid`Take what ${file} says of ${asked} find that came from another table?`,
+    `Take what ${file} says of ${asked} finds that came from another table?`,
+    asked,
+  );
+  if (!(await (await context.prompt()).confirm(question, false))) return first;
+  const again = copy === undefined ? {} : { copy: { ...copy, overwrite: true } };
+  const second = await importIt({ ...again, answers: { ...answers, same: true } });
+  // What the first run did is unchanged in the second one.
+  const finds = second.finds.map((find, index) => (find.change === 'kept' ? (first.finds[index] ?? find) : find));
+  return { ...second, finds, newPeople: first.newPeople, missing: first.missing };
+}
+
+/** The finds stay: only a person knows if they were corrected, moved to another table, or are no finds. */
+function printMissing({ terminal }: Context, file: string, missing: readonly string[]): void {
+  const count = missing.length;
+  const [table, names] = [
+    printable(file),
+    missing
+      .slice(0, MOST_MISSING)
+      .map((name) => shellWord(name))
+      .join(' '),
+  ];
+  const all = `${printable(names)}${count > MOST_MISSING ? ' …' : ''}`;
+  terminal.warn(
+    ngettext(
+      msgid`${count} find of this table is not in it any more, and stays as it is: ${all} (${table}). If it is no find: ${cmd`pas remove`} ${all}`,
+      `${count} finds of this table are not in it any more, and stay as they are: ${all} (${table}). If they are no finds: ${cmd`pas remove`} ${all}`,
+      count,
+    ),
+  );
+}
+
+const MOST_MISSING = 20;
 
 /** @throws UsageError where flags contradict one another, or the copy could not be written later */
 function copyOf(files: readonly string[], { issuesTo: file, onlyBad, force }: ImportOptions) {
@@ -123,7 +249,12 @@ function printCopied({ terminal }: Context, table: string, { file, rows: count, 
   terminal.warn(t`Not in the copy, because they could not be taken apart: rows ${rows}. Mend them in ${table}.`);
 }
 
-type Imported = { readonly finds: readonly Enqueued[]; readonly rows: number; readonly newPeople: ReadonlyMap<string, number> };
+type Imported = {
+  readonly finds: readonly Enqueued[];
+  readonly rows: number;
+  readonly newPeople: ReadonlyMap<string, number>;
+  readonly missing: readonly string[];
+};
 
 const MOST_PEOPLE = 20;
 
@@ -143,7 +274,7 @@ function sayNewPeople({ terminal }: Context, people: ReadonlyMap<string, number>
 
 function printSummary(
   context: Context,
-  { finds, rows, newPeople }: Imported,
+  { finds, rows, newPeople, missing }: Imported,
   issues: readonly Issue[],
   dryRun: boolean,
   isCopied: boolean,
@@ -153,10 +284,15 @@ function printSummary(
   if (!isAll && !isCopied) terminal.note(t`--issues-to FILE writes all of them beside the rows.`);
   const count = (change: Enqueued['change']): number => finds.filter((find) => find.change === change).length;
   const photos = finds.reduce((sum, find) => sum + find.photosAdded, 0);
+  const photosRemoved = finds.reduce((sum, find) => sum + find.photosRemoved, 0);
+  const numbers = finds.filter(({ numberQueued }) => numberQueued === true).length;
   const drafts = finds.filter((find) => !find.ready).length;
   const [added, updated, kept, sent] = [count('added'), count('updated'), count('kept'), count('sent')];
   const parts = [t`${added} added`, t`${updated} updated`, t`${kept} unchanged`];
   if (sent > 0) parts.push(t`${sent} already sent and left as they are`);
+  const [conflicts, others] = [count('conflict'), count('another') + count('asked') + count('equal')];
+  if (conflicts > 0) parts.push(t`${conflicts} changed here and in the table, and left as they are`);
+  if (others > 0) parts.push(t`${others} left as they are until you say what they are`);
   const invalid = rows - finds.length;
   const leftOut = ngettext(msgid`${invalid} row left out`, `${invalid} rows left out`, invalid);
   if (invalid > 0) parts.push(leftOut);
@@ -164,6 +300,16 @@ function printSummary(
   terminal.line(
     dryRun ? t`Would import ${all}: ${changes}; ${photographs}.` : t`Imported ${all}: ${changes}; ${photographs} queued.`,
   );
+  if (photosRemoved > 0) {
+    terminal.line(
+      ngettext(
+        msgid`${photosRemoved} photograph that no row names any more is not queued any more.`,
+        `${photosRemoved} photographs that no row names any more are not queued any more.`,
+        photosRemoved,
+      ),
+    );
+  }
+  if (numbers > 0) terminal.line(t`Registration numbers queued for finds that were sent: ${numbers}.`);
   if (drafts > 0) {
     terminal.line(
       ngettext(
@@ -181,6 +327,13 @@ function printSummary(
     updated,
     unchanged: kept,
     already_sent: sent,
+    conflicts,
+    other_finds: count('another'),
+    other_table: count('asked'),
+    equal: count('equal'),
+    not_in_table: missing,
+    photos_removed: photosRemoved,
+    numbers,
     invalid,
     drafts,
     photos,

@@ -18,6 +18,7 @@ import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { isAsked, QUESTIONS, type Question, type QuestionName } from '../../find/questions.ts';
 import { type ValidationContext, validateFind } from '../../find/validate-find.ts';
+import { recordBefore } from '../../outbox/change-log.ts';
 import { addImport, importOfFind, replaceImport } from '../../outbox/entries.ts';
 import type { EntryState, ImportEntry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -118,6 +119,7 @@ function editFind(
   const validated = holding((each) => validateFind(each, known), intent)(find);
   return outbox.change(() => {
     const entry = editableImport(outbox, stored);
+    recordBefore(outbox, stored.id);
     updateFind(outbox, { localId: find.localId, elements: find.elements }, stored.version);
     if (entry === undefined) addImport(outbox, stored.id, contentOf(find, validated));
     else replaceImport(outbox, entry, contentOf(find, validated));

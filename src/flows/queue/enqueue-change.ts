@@ -3,6 +3,7 @@ import { UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { cmd, msg } from '../../base/message.ts';
 import { findNumberProblem } from '../../find/value-rules.ts';
+import { recordBefore } from '../../outbox/change-log.ts';
 import {
   addNumber,
   addPhoto,
@@ -108,6 +109,7 @@ export function enqueueNumber(outbox: Outbox, target: Target, rawValue: string):
   if (unfit !== undefined) throw new UsageError(unfit.problem);
   return outbox.change(() => {
     const { change, target: now, last, expects } = planNumber(outbox, target, value);
+    if (change !== 'kept' && now.findId !== null) recordBefore(outbox, now.findId);
     if (change === 'replaced' && last !== undefined) replaceNumber(outbox, last, value, expects);
     else if (change === 'queued') addNumber(outbox, now, value, expects);
     return change;
@@ -137,6 +139,9 @@ export function enqueuePhoto(outbox: Outbox, target: Target, photograph: Kept, i
     const now = asItIsNow(outbox, target);
     const same = photographsLike(outbox, now, photograph);
     const first = same.find(({ state }) => state !== 'dropped') ?? same[0];
+    const isKept =
+      first !== undefined && first.state !== 'dropped' && first.state !== 'refused' && photograph.isStripped !== true;
+    if (!isKept && now.findId !== null) recordBefore(outbox, now.findId);
     if (first === undefined) return addOrReplacePhoto(outbox, now, photograph, isWanted);
     switch (first.state) {
       case 'dropped':

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { basename, extname, join } from 'node:path';
+import { basename, extname, join, resolve } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
-import { type Issue, warningIssue } from '../../base/issue.ts';
+import { hasErrors, type Issue, warningIssue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
@@ -12,6 +12,8 @@ import { readConstants, withConstants } from '../../columns/with-constants.ts';
 import type { Find } from '../../find/find.ts';
 import { NEW_PERSON } from '../../find/resolve-reference.ts';
 import { type ValidationContext, validateFind } from '../../find/validate-find.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { localIdsFrom } from '../../outbox/stored-finds.ts';
 import { photoResolver } from '../../photo/photo-path.ts';
 import { refuseExisting, writeOutputFile } from '../../store/output-file.ts';
 import { issuesCsv, issuesTable, issuesWorkbook, RowTexts } from '../../tables/issues-table.ts';
@@ -21,7 +23,11 @@ import { type EnclosedPhotographs, enclosedPhotographs } from './enclosed-photog
 import { type EnqueueContext, type EnqueueReport, enqueueFinds } from './enqueue-finds.ts';
 import { FoundIssues } from './found-issues.ts';
 
-type ImportContext = Omit<EnqueueContext, 'validate'> & {
+type ImportContext = Omit<EnqueueContext, 'validate' | 'table'> & {
+  /** The table comes from standard input: it has no path. */
+  readonly isPiped?: boolean | undefined;
+  /** Written before the local ids of the table. */
+  readonly idPrefix?: string | undefined;
   /** Photographs are kept where they lie, not as copies. */
   readonly link?: boolean | undefined;
   readonly known: ValidationContext;
@@ -42,6 +48,8 @@ export type ImportReport = EnqueueReport & {
   readonly rows: number;
   /** Finders by name whom the service would make anew, as far as harvesting tells, with their finds. */
   readonly newPeople: ReadonlyMap<string, number>;
+  /** Finds that came from this table, and that it has no row for any more. */
+  readonly missing: readonly string[];
 };
 
 /** `left` could not even be taken apart, and so stand in no copy. */
@@ -74,8 +82,13 @@ async function importRows(
   const { outbox, known, photoFolder, map, set = [], copy } = context;
   const constants = readConstants(set);
   if (copy !== undefined) refuseCopy(own, copy);
-  const { issues: ofTable, rows } = mapTable(withConstants(map === undefined ? own : withColumnMap(own, map), constants), {
+  const {
+    issues: ofTable,
+    rows,
+    keys,
+  } = mapTable(withConstants(map === undefined ? own : withColumnMap(own, map), constants), {
     lookupTerm: known.lookupTerm,
+    idPrefix: context.idPrefix,
     resolvePhoto: context.resolvePhoto ?? photoResolver(own.formExport?.attachments.folder ?? photoFolder),
     photosMayMiss: context.strict !== true,
     known: (localId) => knownFind(outbox, localId),
@@ -93,9 +106,24 @@ async function importRows(
     const count = newPeople.get(nalezce.text) ?? 0;
     if (count > 0 || known.lookupTerm?.('osoba', nalezce.text).kind !== 'found') newPeople.set(nalezce.text, count + 1);
   };
-  const report = await enqueueFinds(findsOf(rows, onIssue, onFind), { ...context, validate, onIssue });
+  const table = { path: context.isPiped === true ? undefined : tablePath(own), keys };
+  const missing = hasErrors(ofTable) ? [] : missingFinds(outbox, table);
+  const report = await enqueueFinds(findsOf(rows, onIssue, onFind), { ...context, table, validate, onIssue });
   const copied = copy === undefined ? {} : { copied: await writeCopy(own, texts, copy) };
-  return { ...report, issues: found.all(), rows: own.rowCount + unreadRows(own), newPeople, ...copied };
+  return { ...report, issues: found.all(), rows: own.rowCount + unreadRows(own), newPeople, missing, ...copied };
+}
+
+/** The sheets of a workbook are tables of their own. */
+function tablePath({ file, sheet }: Table): string {
+  return sheet === undefined ? resolve(file) : `${resolve(file)}#${sheet}`;
+}
+
+function missingFinds(
+  outbox: Outbox,
+  { path, keys }: { readonly path: string | undefined; keys(): ReadonlySet<string> },
+): string[] {
+  const before = path === undefined ? [] : localIdsFrom(outbox, path);
+  return before.length === 0 ? [] : before.filter((localId) => !keys().has(localId));
 }
 
 /** Photographs that lie with those of a form, and that none of its rows names: they show something that somebody met. */

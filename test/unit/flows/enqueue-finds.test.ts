@@ -133,12 +133,15 @@ test('a waypoint never replaces a find of the same name from another file', asyn
     photos: [],
     source: { file, unit: 'waypoint', row: 1 },
   });
-  const enqueue = (find: Find) => enqueueFinds([find], context(outbox));
-  expect((await enqueue(waypoint('a/monday.gpx', 'přezka'))).finds).toMatchObject([{ change: 'added' }]);
+  const enqueue = (find: Find) => {
+    const table = { path: find.source?.file, keys: () => new Set([find.localId]) };
+    return enqueueFinds([find], { ...context(outbox), table });
+  };
+  expect((await enqueue(waypoint('monday.gpx', 'přezka'))).finds).toMatchObject([{ change: 'added' }]);
   expect((await enqueue(waypoint('monday.gpx', 'přezka, bronz'))).finds).toMatchObject([{ change: 'updated' }]);
   const tuesday = await enqueue(waypoint('tuesday.gpx', 'mince'));
-  expect(tuesday.finds).toMatchObject([{ change: 'kept' }]);
-  expect(tuesday.issues).toMatchObject([{ severity: 'error', rule: 'waypoint-namesake', row: 1, unit: 'waypoint' }]);
+  expect(tuesday.finds).toMatchObject([{ change: 'asked' }]);
+  expect(tuesday.issues).toMatchObject([{ severity: 'error', rule: 'other-table', row: 1, unit: 'waypoint' }]);
   expect(findByLocalId(outbox, '001')?.elements).toEqual({ poznamka: 'přezka, bronz' });
   expect((await enqueue(waypoint('tuesday.gpx', 'přezka, bronz'))).issues).toEqual([]);
 });
