@@ -19,7 +19,9 @@ import { printable } from '../../text/printable.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
 
-type EditOptions = GlobalOptions & {
+export type EditOptions = GlobalOptions & {
+  readonly where?: readonly string[];
+  readonly yes?: boolean;
   readonly set?: readonly string[];
   readonly point?: string;
   readonly ask?: boolean;
@@ -28,15 +30,31 @@ type EditOptions = GlobalOptions & {
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
-    name: 'edit <find>',
+    name: 'edit [find...]',
     summary: t`Mend a find that was not sent, or that the service refused, in your editor or by flags. It is queued again if it is complete.`,
-    examples: ['pas edit K-017', "pas edit K-017 --set depth_cm=20 --set note='beside the path'"],
+    examples: [
+      'pas edit K-017',
+      "pas edit K-017 --set depth_cm=20 --set note='beside the path'",
+      "pas edit --where project=C-202400101 --where finder='Novák, Jan' --set accessibility=archeolog",
+    ],
   })
     .option('--set <element=value>', t`set an element; an empty value takes it away; may be given again`, collect)
+    .option(
+      '--where <filter>',
+      t`all finds for which this is so: element=value, or state=, since=, until= or text= as in ${cmd`pas list`}; may be repeated`,
+      collect,
+    )
+    .option('--yes', t`of several finds: do not ask`)
     .option('--point <position>', t`as in ${cmd`pas add`}`)
     .option('--ask', t`ask the questions of ${cmd`pas add`}, with what the find says now as answers`)
     .option('--discard', t`start anew where an earlier edit was left unfinished`)
-    .action((find: string, options: EditOptions) => run(options, (context) => edit(context, find, options)));
+    .action((finds: string[], options: EditOptions) => run(options, (context) => start(context, finds, options)));
+}
+
+async function start(context: Context, finds: readonly string[], options: EditOptions): Promise<ExitReason> {
+  const [find, another] = finds;
+  if (find !== undefined && another === undefined && options.where === undefined) return edit(context, find, options);
+  return (await import('./edit-many.ts')).editMany(context, finds, options);
 }
 
 async function edit(context: Context, name: string, options: EditOptions): Promise<ExitReason> {
@@ -121,7 +139,7 @@ function finish(context: Context, stored: StoredFind, edited: Edited): ExitReaso
   return edited.kind === 'unreadable' || hasErrors(issues) ? 'dataRefused' : 'done';
 }
 
-function printChanges({ terminal }: Context, changes: readonly CellChange[], stored: StoredFind): void {
+export function printChanges({ terminal }: Context, changes: readonly CellChange[], stored: StoredFind): void {
   terminal.line(terminal.color.bold(printable(stored.localId)));
   for (const { element, was, is } of changes) terminal.line(`  ${element}: ${printable(was ?? '–')} → ${printable(is ?? '–')}`);
 }
