@@ -72,7 +72,6 @@ create table commands (
 ) strict;
 
 create table find_changes (
-  seq integer primary key autoincrement,
   command integer not null references commands (seq) on delete cascade,
   -- row of the find, which is used once only
   find_id integer not null,
@@ -81,10 +80,10 @@ create table find_changes (
   before text check (before is null or json_valid(before)),
   -- attempts of all its entries at that time
   attempts integer not null,
-  unique (find_id, command)
-) strict;
+  primary key (command, find_id)
+) strict, without rowid;
 
-create index find_changes_of_command on find_changes (command);
+create index find_changes_of_find on find_changes (find_id, command);
 
 create table entries (
   id integer primary key autoincrement,

@@ -20,7 +20,7 @@ type MappedTable = {
   /** Each row as it is walked, with its own issues. */
   readonly rows: Iterable<MappedRow>;
   /** The local ids of all rows, also of those that cannot be read. */
-  keys(): ReadonlySet<string>;
+  keys(): KeySet;
 };
 
 const MAX_LOCAL_ID_LENGTH = 200;
@@ -34,8 +34,9 @@ export function mapTable(table: Table, { lookupTerm, idPrefix = '', ...context }
   const issues: Issue[] = [...headerIssues, ...table.issues];
   if (hasErrors(headerIssues)) return { issues, rows: [], keys: () => new Set() };
 
-  const hasKeys = columns.has('local_id');
-  const makeKeys = hasKeys ? givenKeys(table, columns, idPrefix, issues) : contentKeys(table, columns, idPrefix, issues);
+  const { makeKeys, keys } = columns.has('local_id')
+    ? givenKeys(table, columns, idPrefix, issues)
+    : contentKeys(table, columns, idPrefix, issues);
   const rowContext = { resolveReference: rememberReferences(lookupTerm), ...context };
   const rows = function* (): Generator<MappedRow> {
     const keyOf = makeKeys();
@@ -44,22 +45,18 @@ export function mapTable(table: Table, { lookupTerm, idPrefix = '', ...context }
       if (key !== undefined) yield mapRow(row, key, columns, rowContext);
     }
   };
-  let known: Set<string> | undefined;
-  const keys = (): ReadonlySet<string> => {
-    if (known !== undefined) return known;
-    const keyOf = hasKeys ? (row: TableRow) => keyIn(row, columns, idPrefix) : makeKeys();
-    known = new Set();
-    for (const row of table.rows) known.add(keyOf(row) ?? '');
-    return known;
-  };
   return { issues, rows: { [Symbol.iterator]: rows }, keys };
 }
 
 /** The local id of each row of one walk, in the walk's order. */
 type KeyOf = (row: TableRow) => string | undefined;
 
+type KeySet = { has(localId: string): boolean };
+
+type TableKeys = { readonly makeKeys: () => KeyOf; keys(): KeySet };
+
 /** A row without a local id, or that shares one, has none: which of the two is meant is not for pas to say. */
-function givenKeys(table: Table, columns: Columns, idPrefix: string, issues: Issue[]): () => KeyOf {
+function givenKeys(table: Table, columns: Columns, idPrefix: string, issues: Issue[]): TableKeys {
   const firstRows = new Map<string, number>();
   const shared = new Set<string>();
   for (const row of table.rows) {
@@ -74,10 +71,11 @@ function givenKeys(table: Table, columns: Columns, idPrefix: string, issues: Iss
       issues.push(errorIssue('local-id-twice', sharedMessage(table, first, row.row, key), { ...where, find: key }));
     }
   }
-  return () => (row) => {
+  const keyOf: KeyOf = (row) => {
     const key = keyIn(row, columns, idPrefix);
     return shared.has(key) || !firstRows.has(key) ? undefined : key;
   };
+  return { makeKeys: () => keyOf, keys: () => firstRows };
 }
 
 function keyIn(row: TableRow, columns: Columns, idPrefix: string): string {
@@ -100,10 +98,10 @@ export function findKeyProblem(key: string): Message | undefined {
 }
 
 /** Without a column of keys the content is the key: importing the file again changes nothing, but an edited row is a new find. */
-function contentKeys(table: Table, columns: Columns, idPrefix: string, issues: Issue[]): () => KeyOf {
+function contentKeys(table: Table, columns: Columns, idPrefix: string, issues: Issue[]): TableKeys {
   const message = msg`The table has no column local_id: a row that is edited later will count as another find. Add one.`;
   if (table.rowCount > 0) issues.push(warningIssue('local-id-missing', message, headerPlaceOf(table)));
-  return () => {
+  const makeKeys = (): KeyOf => {
     const seen = new Map<string, number>();
     return (row) => {
       const digest = `${idPrefix}${digestOf(row, columns)}`;
@@ -112,6 +110,12 @@ function contentKeys(table: Table, columns: Columns, idPrefix: string, issues: I
       return occurrence === 1 ? digest : `${digest}-${occurrence}`;
     };
   };
+  let known: Set<string | undefined> | undefined;
+  const keys = (): KeySet => {
+    known ??= new Set(Array.from(table.rows, makeKeys()));
+    return { has: (localId) => known?.has(localId) === true };
+  };
+  return { makeKeys, keys };
 }
 
 /** Of what the cells say, whatever the order and the spelling of the columns. */

@@ -6,7 +6,7 @@ import { type ElementName, FIELDS, type FindElements, pointElement } from './fie
 import { NEW_PERSON } from './resolve-reference.ts';
 
 /** Elements that a table says something about: those that it has a column for. */
-export type Covered = ReadonlySet<ElementName>;
+type Covered = ReadonlySet<ElementName>;
 
 /** The side that an element is taken from where the find and the row changed it to different values. */
 export type MergeSide = 'ours' | 'theirs';

@@ -8,7 +8,7 @@ import { restoreFind, type StoredElements, type StoredFind, storedRowById } from
 const MAX_COMMANDS = 50;
 
 /** A find before a command changed it, with its numbers and photographs that could still be changed. */
-export type FindBefore = {
+type FindBefore = {
   readonly find: Omit<StoredFind, 'elements' | 'isHidden'> & { readonly elements: string; readonly hiddenAt: number | null };
   readonly imported: boolean;
   readonly changes: readonly ChangeBefore[];
@@ -123,9 +123,10 @@ type LoggedChange = {
 };
 
 type ChangeRow = {
+  readonly findId: FindId;
   readonly localId: string;
   readonly before: string | null;
-  /** The next change of the find. */
+  /** The next command that changed the find. */
   readonly later: number | null;
   readonly now: string | null;
 };
@@ -135,20 +136,24 @@ export function* changesOfCommand(outbox: Outbox, command: number): Generator<Lo
   const rows = outbox
     .sql(
       `select changes.local_id as localId, before ->> '$.find.elements' as before, (
-         select later.seq from find_changes as later
+         select later.command from find_changes as later
          where later.find_id = changes.find_id and later.command > changes.command order by later.command limit 1) as later,
+         find_id as findId,
          (select elements from finds where id = changes.find_id and hidden_at is null) as now
-       from find_changes as changes where command = ? order by seq`,
+       from find_changes as changes where command = ? order by find_id`,
     )
     .iterate(command) as IterableIterator<ChangeRow>;
-  for (const { localId, before, later, now } of rows) {
-    const after = later === null ? now : elementsBefore(outbox, later);
+  for (const { findId, localId, before, later, now } of rows) {
+    const after = later === null ? now : elementsBefore(outbox, later, findId);
     yield { localId, before: parseElements(before), after: parseElements(after) };
   }
 }
 
-function elementsBefore(outbox: Outbox, seq: number): string | null {
-  const found = outbox.sql(`select before ->> '$.find.elements' from find_changes where seq = ?`).pluck().get(seq);
+function elementsBefore(outbox: Outbox, command: number, findId: FindId): string | null {
+  const found = outbox
+    .sql(`select before ->> '$.find.elements' from find_changes where command = ? and find_id = ?`)
+    .pluck()
+    .get(command, findId);
   return typeof found === 'string' ? found : null;
 }
 
@@ -156,10 +161,12 @@ function parseElements(text: string | null): StoredElements | null {
   return text === null ? null : (JSON.parse(text) as StoredElements);
 }
 
-/** Changes of a command that were not undone yet, the latest first. */
-export function changesToUndo(outbox: Outbox, command: number): { readonly seq: number; readonly localId: string }[] {
-  const rows = outbox.sql('select seq, local_id as localId from find_changes where command = ? order by seq desc').all(command);
-  return rows as { seq: number; localId: string }[];
+/** Finds that a command changed, and that were not given back yet, the last one first. */
+export function findsToUndo(outbox: Outbox, command: number): { readonly findId: FindId; readonly localId: string }[] {
+  const rows = outbox
+    .sql('select find_id as findId, local_id as localId from find_changes where command = ? order by find_id desc')
+    .all(command);
+  return rows as { findId: FindId; localId: string }[];
 }
 
 /** `attempted`: something of it was sent since; `changed`: another command changed it since. Either stays as it is. */
@@ -169,17 +176,16 @@ export type Undone = 'undone' | 'attempted' | 'changed';
  * Gives a find what it had before a command, or takes it away where the command made it. The caller builds its document again.
  * @returns with `undone`, the find whose document is to be built; undefined where it is gone or has none
  */
-export function undoChange(outbox: Outbox, seq: number): { readonly how: Undone; readonly rebuild?: FindId } {
-  const change = outbox.sql('select command, find_id as findId, before, attempts from find_changes where seq = ?').get(seq) as
-    | { command: number; findId: FindId; before: string | null; attempts: number }
+export function undoChange(outbox: Outbox, command: number, findId: FindId): { readonly how: Undone; readonly rebuild?: FindId } {
+  const change = outbox.sql('select before, attempts from find_changes where command = ? and find_id = ?').get(command, findId) as
+    | Pick<Change, 'before' | 'attempts'>
     | undefined;
   if (change === undefined) return { how: 'undone' };
-  const { findId } = change;
-  const isLater = outbox.sql('select 1 from find_changes where find_id = ? and command > ?').get(findId, change.command);
+  const isLater = outbox.sql('select 1 from find_changes where find_id = ? and command > ?').get(findId, command);
   if (isLater !== undefined) return { how: 'changed' };
   const entries = entriesOfFind(outbox, findId);
   if (attemptsOfAll(entries) !== change.attempts) return { how: 'attempted' };
-  outbox.sql('delete from find_changes where seq = ?').run(seq);
+  outbox.sql('delete from find_changes where command = ? and find_id = ?').run(command, findId);
   if (change.before === null) {
     outbox.sql('delete from entries where find_id = ?').run(findId);
     outbox.sql('delete from finds where id = ?').run(findId);

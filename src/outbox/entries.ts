@@ -242,6 +242,19 @@ export function entriesOfTarget(outbox: Outbox, { findId, identCely }: Target): 
   return findId === null ? entriesOfRecord(outbox, identCely ?? '') : entriesOfFind(outbox, findId);
 }
 
+/** What says if a find and its import are as they were read; undefined where there is no find of the local id. */
+export function standingOfFind(
+  outbox: Outbox,
+  localId: string,
+): { readonly version: number; readonly state: EntryState | null; readonly attempts: number | null } | undefined {
+  const row = outbox
+    .sql(
+      `select version, state, attempts from finds left join entries on find_id = finds.id and kind = 'import' where local_id = ?`,
+    )
+    .get(localId);
+  return row as ReturnType<typeof standingOfFind>;
+}
+
 /** The import of a find, also one that was dropped. */
 export function importOfFind(outbox: Outbox, findId: FindId): ImportEntry | undefined {
   const [entry] = selectEntries(outbox, `find_id = :findId and entries.kind = 'import'`, { findId });

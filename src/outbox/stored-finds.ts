@@ -58,10 +58,11 @@ function checksumOf(row: Omit<FindRow, 'id' | 'crc'>): number {
 /** @returns the row's id */
 export function insertFind(outbox: Outbox, find: FindToStore): FindId {
   const now = Math.floor(outbox.clock.now());
+  const elements = JSON.stringify(find.elements);
   const row: Omit<FindRow, 'id' | 'crc'> = {
-    ...{ uuid: find.uuid ?? randomUUID(), localId: find.localId, elements: JSON.stringify(find.elements), version: 1 },
+    ...{ uuid: find.uuid ?? randomUUID(), localId: find.localId, elements, version: 1 },
     ...{ sourceFile: find.source?.file ?? null, sourceRow: find.source?.row ?? null, sourcePath: find.sourcePath ?? null },
-    base: serializeBase(find.base),
+    base: find.base == null ? null : baseOf(find.base, find.elements, elements),
     ...{ createdAt: find.createdAt ?? now, updatedAt: now, hiddenAt: null },
   };
   return insertRow(outbox, row);
@@ -97,6 +98,11 @@ export function updateFind(outbox: Outbox, find: FindToStore, version?: number):
 /** A find's row as last imported. */
 export function importedRow({ base }: StoredFind): ImportedRow | undefined {
   return base === null ? undefined : (JSON.parse(base) as ImportedRow);
+}
+
+/** A new find is as its row says: its elements are written once only. */
+function baseOf(base: ImportedRow, elements: StoredElements, text: string): string | null {
+  return base.elements === elements ? `{"elements":${text},"photos":${JSON.stringify(base.photos)}}` : serializeBase(base);
 }
 
 function serializeBase(base: ImportedRow | null | undefined): string | null {

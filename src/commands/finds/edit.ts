@@ -3,14 +3,14 @@ import { type ExitReason, InterruptedError, UsageError } from '../../base/errors
 import { hasErrors } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import type { Context, GlobalOptions } from '../../context/context.ts';
+import type { Context } from '../../context/context.ts';
 import { editFile } from '../../context/edit-file.ts';
 import { addingSources, offerSources, openValidationContext } from '../../context/validation.ts';
 import { STATE_WORDS } from '../../flows/finds/entry-words.ts';
 import { findLine } from '../../flows/finds/find-texts.ts';
 import { questionsOf } from '../../flows/interview/add-find.ts';
 import { openAdding } from '../../flows/interview/adding.ts';
-import { askChanges, type CellChange, type Edited, type FindEdit, openEdit } from '../../flows/interview/edit-find.ts';
+import { askChanges, type Edited, type FindEdit, openEdit } from '../../flows/interview/edit-find.ts';
 import type { Interviewed } from '../../flows/interview/interview-world.ts';
 import { foldUnchecked } from '../../flows/queue/fold-issues.ts';
 import { findsNamed } from '../../flows/queue/named-finds.ts';
@@ -18,15 +18,7 @@ import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { printable } from '../../text/printable.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
-
-export type EditOptions = GlobalOptions & {
-  readonly where?: readonly string[];
-  readonly yes?: boolean;
-  readonly set?: readonly string[];
-  readonly point?: string;
-  readonly ask?: boolean;
-  readonly discard?: boolean;
-};
+import { type EditOptions, editMany, printChanges } from './edit-many.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -54,7 +46,7 @@ export function register(program: Command, run: Runner): void {
 async function start(context: Context, finds: readonly string[], options: EditOptions): Promise<ExitReason> {
   const [find, another] = finds;
   if (find !== undefined && another === undefined && options.where === undefined) return edit(context, find, options);
-  return (await import('./edit-many.ts')).editMany(context, finds, options);
+  return editMany(context, finds, options);
 }
 
 async function edit(context: Context, name: string, options: EditOptions): Promise<ExitReason> {
@@ -137,9 +129,4 @@ function finish(context: Context, stored: StoredFind, edited: Edited): ExitReaso
     issues: issueValues(issues),
   });
   return edited.kind === 'unreadable' || hasErrors(issues) ? 'dataRefused' : 'done';
-}
-
-export function printChanges({ terminal }: Context, changes: readonly CellChange[], stored: StoredFind): void {
-  terminal.line(terminal.color.bold(printable(stored.localId)));
-  for (const { element, was, is } of changes) terminal.line(`  ${element}: ${printable(was ?? '–')} → ${printable(is ?? '–')}`);
 }

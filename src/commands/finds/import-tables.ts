@@ -11,11 +11,9 @@ import { openValidationContext, photographKeeping, photoRootOf } from '../../con
 import type { LookupTerm } from '../../find/lookup.ts';
 import type { Enqueued } from '../../flows/queue/enqueue-finds.ts';
 import { foldPlaces, foldUnchecked } from '../../flows/queue/fold-issues.ts';
-import { type CopiedTable, importTable } from '../../flows/queue/import-table.ts';
+import { type CopiedTable, importTable, openCorrections } from '../../flows/queue/import-table.ts';
 import type { MergeAnswers } from '../../flows/queue/merge-find.ts';
 import { readMap } from '../../flows/queue/table-columns.ts';
-import { refuseExisting, writeOutputFile } from '../../store/output-file.ts';
-import { csvLines } from '../../tables/export-text.ts';
 import { normalId } from '../../text/normal-text.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { printable } from '../../ui/terminal.ts';
@@ -55,7 +53,8 @@ export async function importTables(context: Context, files: readonly string[], o
   const { terminal } = context;
   const copy = copyOf(files, options);
   const answers = answersOf(options);
-  if (options.asCorrection !== undefined) refuseExisting(options.asCorrection, options.force === true);
+  const corrections =
+    options.asCorrection === undefined ? undefined : openCorrections(options.asCorrection, options.force === true);
   const known = await openValidationContext(context);
   const outbox = await context.outbox();
   outbox.command.words = 'import';
@@ -108,7 +107,16 @@ export async function importTables(context: Context, files: readonly string[], o
     request.dryRun,
     copy !== undefined,
   );
-  if (options.asCorrection !== undefined) await writeCorrections(context, options.asCorrection, finds, options);
+  if (corrections !== undefined) {
+    const { file, count } = await corrections.write(finds);
+    terminal.note(
+      ngettext(
+        msgid`${file} lists ${count} correction for the service's pages.`,
+        `${file} lists ${count} corrections for the service's pages.`,
+        count,
+      ),
+    );
+  }
   return hasErrors(issues) || finds.some((find) => find.change === 'sent') ? 'dataRefused' : 'done';
 }
 
@@ -127,31 +135,6 @@ function answersOf({ ours, theirs, oursOf = [], theirsOf = [], same, rename, asN
     rename: rename === true,
     asNew: asNew === true,
   };
-}
-
-/** A list for the curator: what a table says otherwise of finds that the service has. */
-async function writeCorrections(
-  context: Context,
-  file: string,
-  finds: readonly Enqueued[],
-  { force }: ImportOptions,
-): Promise<void> {
-  const rows = finds.flatMap(({ find, correction }) =>
-    (correction?.differences ?? []).map(({ element, ours = '', theirs = '' }) => [
-      ...[find, correction?.record ?? '', element],
-      ...[ours, theirs],
-    ]),
-  );
-  const lines = csvLines([['find', 'record', 'element', 'sent', 'table'], ...rows], 'semicolon');
-  await writeOutputFile(file, lines, { overwrite: force === true });
-  const count = rows.length;
-  context.terminal.note(
-    ngettext(
-      msgid`${file} lists ${count} correction for the service's pages.`,
-      `${file} lists ${count} corrections for the service's pages.`,
-      count,
-    ),
-  );
 }
 
 /** Imports a table; where its finds came from another one, a person is shown what differs, and decides. */
@@ -186,18 +169,14 @@ async function importAsking(
 /** The finds stay: only a person knows if they were corrected, moved to another table, or are no finds. */
 function printMissing({ terminal }: Context, file: string, missing: readonly string[]): void {
   const count = missing.length;
-  const [table, names] = [
-    printable(file),
-    missing
-      .slice(0, MOST_MISSING)
-      .map((name) => shellWord(name))
-      .join(' '),
-  ];
-  const all = `${printable(names)}${count > MOST_MISSING ? ' …' : ''}`;
+  const table = printable(file);
+  const words = missing.slice(0, MOST_MISSING).map((name) => shellWord(name));
+  const names = printable(words.join(' '));
+  const all = `${names}${count > MOST_MISSING ? ' …' : ''}`;
   terminal.warn(
     ngettext(
-      msgid`${count} find of this table is not in it any more, and stays as it is: ${all} (${table}). If it is no find: ${cmd`pas remove`} ${all}`,
-      `${count} finds of this table are not in it any more, and stay as they are: ${all} (${table}). If they are no finds: ${cmd`pas remove`} ${all}`,
+      msgid`${count} find of this table is not in it any more, and stays as it is: ${all} (${table}). If it is no find: ${cmd`pas remove`} ${names}`,
+      `${count} finds of this table are not in it any more, and stay as they are: ${all} (${table}). If they are no finds: ${cmd`pas remove`} ${names}`,
       count,
     ),
   );

@@ -39,7 +39,7 @@ export function register(program: Command, run: Runner): void {
 
 async function set(context: Context, find: string, value: string): Promise<ExitReason> {
   const outbox = await context.outbox();
-  outbox.command.words = 'number set';
+  outbox.command.words = 'number-set';
   const number = value.trim();
   const change = enqueueNumber(outbox, targetForChange(outbox, find), value);
   if (change !== 'kept') announceInstance(context);
@@ -62,7 +62,7 @@ export async function importNumbers(context: Context, file: string, options: Imp
   if (options.wizard === true) return (await import('./import-wizard.ts')).runNumberWizard(context, file, options);
   const { terminal } = context;
   const outbox = await context.outbox();
-  outbox.command.words = 'number import';
+  outbox.command.words = 'number-import';
   const dryRun = options.dryRun === true;
   const map = options.map === undefined ? undefined : await readMapOf(context, options.map);
   const { numbers, issues } = enqueueNumbers(outbox, await readTableOrInput(context, file, options), { dryRun, map });

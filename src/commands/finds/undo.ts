@@ -5,8 +5,7 @@ import { cmd } from '../../base/message.ts';
 import { shellWord } from '../../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openValidation } from '../../context/validation.ts';
-import { lastCommand, undoCommand as undoLogged } from '../../flows/queue/undo-command.ts';
-import { changesOfCommand, loggedCommands } from '../../outbox/change-log.ts';
+import { commandLog, lastCommand, undoCommand as undoLogged } from '../../flows/queue/undo-command.ts';
 import { printable } from '../../text/printable.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { findCount } from '../counted.ts';
@@ -51,7 +50,7 @@ export async function undoCommand(context: Context, words?: string): Promise<Exi
         : t`${find} stays as it is: a later command changed it.`,
     );
   }
-  const [all, name, at] = [findCount(finds), `pas ${command.command}`, momentText(command.at)];
+  const [all, name, at] = [findCount(finds), `pas ${command.command.replaceAll('-', ' ')}`, momentText(command.at)];
   terminal.line(t`Taken back: ${name} of ${at}; ${all}.`);
   terminal.value({ undone: command.id, finds, kept: kept.map(({ localId }) => localId) });
   return kept.length > 0 ? 'dataRefused' : 'done';
@@ -60,10 +59,7 @@ export async function undoCommand(context: Context, words?: string): Promise<Exi
 async function log(context: Context): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.outboxToRead();
-  const commands = loggedCommands(outbox).map(({ seq, id, command, at }) => ({
-    ...{ id, at: new Date(at).toISOString(), command },
-    finds: [...changesOfCommand(outbox, seq)].map(({ localId, before, after }) => ({ local_id: localId, before, after })),
-  }));
+  const commands = commandLog(outbox);
   const rows = commands.map(({ at, command, finds }) => {
     const names = finds.slice(0, MAX_NAMES).map(({ local_id }) => shellWord(local_id));
     return [

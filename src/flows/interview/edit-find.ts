@@ -53,7 +53,7 @@ export type Edited =
     };
 
 /** An edit that was not stored yet; nothing to store where nothing would change, or a value cannot be read. */
-export type PlannedEdit =
+type PlannedEdit =
   | Exclude<Edited, { readonly kind: 'stored' }>
   | { readonly kind: 'planned'; readonly changed: readonly CellChange[]; store(): Edited };
 
@@ -100,6 +100,30 @@ export function openEdit(context: EditContext, stored: StoredFind) {
     planBySettings,
     byAnswers: (answered: Interviewed) => edit(cellsOf(answered.find.elements, known.lookupTerm), answered.intent),
   };
+}
+
+type PlannedFind = { readonly stored: StoredFind; readonly plan: Extract<PlannedEdit, { readonly kind: 'planned' }> };
+
+/**
+ * The same change to several finds, to be shown before it is stored. A find that was sent does not keep the others from being changed.
+ * @throws UsageError for a setting that is none
+ */
+export function planEdits(context: EditContext, finds: readonly StoredFind[], texts: readonly string[], point?: string) {
+  settingsOrRefusal(texts);
+  const planned: PlannedFind[] = [];
+  const refused: { find: string; because: string }[] = [];
+  const issues: Issue[] = [];
+  for (const stored of finds) {
+    try {
+      const plan = openEdit(context, stored).planBySettings(texts, point);
+      if (plan.kind === 'planned') planned.push({ stored, plan });
+      if (plan.kind === 'unreadable') issues.push(...plan.issues.map((issue) => issue.with({ find: stored.localId })));
+    } catch (thrown) {
+      if (!(thrown instanceof UsageError)) throw thrown;
+      refused.push({ find: stored.localId, because: thrown.message });
+    }
+  }
+  return { planned, refused, issues };
 }
 
 /** Aliases would stand beside the element that they mean. */

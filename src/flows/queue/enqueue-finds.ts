@@ -7,12 +7,11 @@ import { NOT_HARVESTED } from '../../find/rule.ts';
 import type { ValidatedFind } from '../../find/validate-find.ts';
 import { sha512Of } from '../../http/digest.ts';
 import { recordBefore, recordNew } from '../../outbox/change-log.ts';
-import { addImport, type ImportContent, importOfFind, isDropped, replaceImport } from '../../outbox/entries.ts';
+import { addImport, type ImportContent, replaceImport, standingOfFind } from '../../outbox/entries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import {
   findByLocalId,
   type ImportedRow,
-  importedRow,
   insertFind,
   renameFind,
   type StoredFind,
@@ -54,7 +53,7 @@ type FindTable = {
   /** Its full path, with the sheet; undefined for standard input. */
   readonly path: string | undefined;
   /** The local ids of all its rows. */
-  keys(): ReadonlySet<string>;
+  keys(): { has(localId: string): boolean };
 };
 
 export type Enqueued = {
@@ -173,15 +172,12 @@ function planFind(find: Find, { outbox, table, answers = {}, validate }: Enqueue
 
 /** The plan, made anew where another process changed the find since. */
 function currentPlan({ find, plan }: PreparedFind, context: EnqueueContext): Plan {
-  const { outbox } = context;
-  const stored = findByLocalId(outbox, find.localId);
-  const { existing } = plan;
-  const entry = stored === undefined ? undefined : importOfFind(outbox, stored.id);
+  const { stored, entry } = plan.existing ?? {};
+  const now = standingOfFind(context.outbox, find.localId);
   const isCurrent =
-    stored?.id === existing?.stored.id &&
-    stored?.version === existing?.stored.version &&
-    entry?.state === existing?.entry?.state &&
-    entry?.attempts === existing?.entry?.attempts;
+    now?.version === stored?.version &&
+    now?.state === (entry?.state ?? now?.state) &&
+    now?.attempts === (entry?.attempts ?? now?.attempts);
   return isCurrent ? plan : planFind(find, context);
 }
 
@@ -212,13 +208,12 @@ export function contentOf(find: Find, { document, issues }: ValidatedFind): Impo
 type Stored = { readonly enqueued: Enqueued; readonly issues: readonly Issue[] };
 
 function store(prepared: PreparedFind, context: EnqueueContext, equals: EqualFinds): Stored {
-  const { outbox } = context;
   const { find } = prepared;
   const plan = currentPlan(prepared, context);
   const { existing, merge } = plan;
   if (existing === undefined || merge === undefined) return storeNew(prepared, plan, context, equals);
   const { stored } = existing;
-  if (stored.isHidden || isDropped(outbox, stored.id)) return unchanged(find, plan, 'kept', [givenUpIssue(find)]);
+  if (stored.isHidden || existing.entry?.state === 'dropped') return unchanged(find, plan, 'kept', [givenUpIssue(find)]);
   if (merge.kind === 'taken') return storeMerged(prepared, plan, existing, merge, context);
   const issues = mergeIssues(merge, find, existing);
   return merge.kind === 'sent' ? storeSent(prepared, plan, existing, merge, context) : unchanged(find, plan, merge.kind, issues);
@@ -296,7 +291,7 @@ function storeMerged(
   const { find, photographs } = prepared;
   const { stored, entry } = existing;
   const change = forced ?? changeOf(plan.content, existing, merge);
-  const before = importedRow(stored);
+  const before = existing.row;
   if (!context.dryRun) {
     const base = {
       elements: isSent(entry) ? (before?.elements ?? {}) : merge.merged.base,
@@ -345,7 +340,7 @@ const NO_DOCUMENT = Buffer.alloc(0);
 function storeSent(prepared: PreparedFind, plan: Plan, existing: Existing, merge: Merge, context: EnqueueContext): Stored {
   const { find, photographs } = prepared;
   const { stored, entry } = existing;
-  const before = importedRow(stored);
+  const before = existing.row;
   if (!context.dryRun) {
     const base = { elements: before?.elements ?? {}, photos: digestsOf(find, photographs, before) };
     if (before !== undefined) writeMerged(find, plan.content, existing, undefined, base, context);

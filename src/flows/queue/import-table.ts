@@ -20,7 +20,7 @@ import { issuesCsv, issuesTable, issuesWorkbook, RowTexts } from '../../tables/i
 import type { Table } from '../../tables/table.ts';
 import { knownFind } from '../finds/export-finds.ts';
 import { type EnclosedPhotographs, enclosedPhotographs } from './enclosed-photographs.ts';
-import { type EnqueueContext, type EnqueueReport, enqueueFinds } from './enqueue-finds.ts';
+import { type EnqueueContext, type Enqueued, type EnqueueReport, enqueueFinds } from './enqueue-finds.ts';
 import { FoundIssues } from './found-issues.ts';
 
 type ImportContext = Omit<EnqueueContext, 'validate' | 'table'> & {
@@ -120,7 +120,7 @@ function tablePath({ file, sheet }: Table): string {
 
 function missingFinds(
   outbox: Outbox,
-  { path, keys }: { readonly path: string | undefined; keys(): ReadonlySet<string> },
+  { path, keys }: { readonly path: string | undefined; keys(): { has(localId: string): boolean } },
 ): string[] {
   const before = path === undefined ? [] : localIdsFrom(outbox, path);
   return before.length === 0 ? [] : before.filter((localId) => !keys().has(localId));
@@ -175,4 +175,24 @@ async function writeCopy(own: Table, texts: RowTexts, to: Copy): Promise<CopiedT
   const isWorkbook = extname(to.file).toLowerCase() === '.xlsx';
   await writeOutputFile(to.file, isWorkbook ? [await issuesWorkbook(table, own.sheet ?? 'issues')] : issuesCsv(table), to);
   return { file: to.file, rows: table.count, left: table.left };
+}
+
+/**
+ * A list for the curator: what tables say otherwise of finds that the service has.
+ * @throws UsageError where there is such a file, and it is not to be replaced
+ */
+export function openCorrections(file: string, overwrite: boolean) {
+  refuseExisting(file, overwrite);
+  return {
+    async write(finds: readonly Enqueued[]): Promise<{ readonly file: string; readonly count: number }> {
+      const rows = finds.flatMap(({ find, correction }) => {
+        const { record = '', differences = [] } = correction ?? {};
+        return differences.map(({ element, ours = '', theirs = '' }) => [find, record, element, ours, theirs]);
+      });
+      const { csvLines } = await import('../../tables/export-text.ts');
+      const lines = csvLines([['find', 'record', 'element', 'sent', 'table'], ...rows], 'semicolon');
+      await writeOutputFile(file, lines, { overwrite });
+      return { file, count: rows.length };
+    },
+  };
 }

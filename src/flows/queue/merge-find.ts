@@ -12,11 +12,11 @@ import {
   mergeRow,
   valueText,
 } from '../../find/merge-row.ts';
-import { entriesOfFind, importOfFind } from '../../outbox/entries.ts';
+import { entriesOfFind } from '../../outbox/entries.ts';
 import type { ImportEntry } from '../../outbox/entry.ts';
 import { latestNumber } from '../../outbox/numbers.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { importedRow, type StoredFind } from '../../outbox/stored-finds.ts';
+import { type ImportedRow, importedRow, type StoredFind } from '../../outbox/stored-finds.ts';
 import { STATE_WORDS } from '../finds/entry-words.ts';
 
 /** A person's answers for an import. */
@@ -37,24 +37,36 @@ export type MergeAnswers = {
  */
 export type Merge = { readonly kind: 'taken' | 'sent' | 'conflict' | 'another' | 'asked'; readonly merged: MergedRow };
 
-export type Existing = { readonly stored: StoredFind; readonly entry: ImportEntry | undefined; readonly elements: FindElements };
+export type Existing = {
+  readonly stored: StoredFind;
+  readonly entry: ImportEntry | undefined;
+  readonly elements: FindElements;
+  /** The row as last imported. */
+  readonly row: ImportedRow | undefined;
+};
 
 /** A find with what it is merged as: a table that was exported has the number that was set since. */
 export function existingFind(outbox: Outbox, stored: StoredFind): Existing {
-  const entry = importOfFind(outbox, stored.id);
-  const number = latestNumber(entriesOfFind(outbox, stored.id));
+  const entries = entriesOfFind(outbox, stored.id);
+  const entry = entries.find((each) => each.kind === 'import');
+  const number = latestNumber(entries);
   const elements = stored.elements as FindElements;
-  return { stored, entry, elements: number === undefined ? elements : { ...elements, evidencni_cislo: number } };
+  return {
+    stored,
+    entry,
+    row: importedRow(stored),
+    elements: number === undefined ? elements : { ...elements, evidencni_cislo: number },
+  };
 }
 
 /** @param path the full path of the row's table, with the sheet; undefined where it has none */
 export function mergeFind(
-  { stored, entry, elements }: Existing,
+  { stored, entry, row, elements }: Existing,
   find: Find,
   path: string | undefined,
   { sideOf, same = false }: MergeAnswers,
 ): Merge {
-  const base = (importedRow(stored)?.elements as FindElements | undefined) ?? elements;
+  const base = (row?.elements as FindElements | undefined) ?? elements;
   const merged = mergeRow(base, elements, find.elements, find.covered, sideOf?.(find.localId));
   const kindOf = (): Merge['kind'] => {
     if (merged.differences.length === 0) return 'taken';

@@ -1,10 +1,18 @@
 import type { Find } from '../../find/find.ts';
 import type { ValidatedFind } from '../../find/validate-find.ts';
-import { changesToUndo, endUndo, type LoggedCommand, loggedCommands, type Undone, undoChange } from '../../outbox/change-log.ts';
+import {
+  changesOfCommand,
+  endUndo,
+  findsToUndo,
+  type LoggedCommand,
+  loggedCommands,
+  type Undone,
+  undoChange,
+} from '../../outbox/change-log.ts';
 import { addImport, importOfFind, replaceImport } from '../../outbox/entries.ts';
 import type { FindId } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { findById } from '../../outbox/stored-finds.ts';
+import { findById, type StoredElements } from '../../outbox/stored-finds.ts';
 import { asFind, contentOf } from './enqueue-finds.ts';
 
 /** Finds that are taken back in one transaction: few enough that a push beside it does not wait for long. */
@@ -12,7 +20,26 @@ const BATCH = 100;
 
 type KeptFind = { readonly localId: string; readonly because: Exclude<Undone, 'undone'> };
 
-export type UndoReport = { readonly command: LoggedCommand; readonly finds: number; readonly kept: readonly KeptFind[] };
+type UndoReport = { readonly command: LoggedCommand; readonly finds: number; readonly kept: readonly KeptFind[] };
+
+type LogLine = {
+  readonly id: string;
+  readonly at: string;
+  readonly command: string;
+  readonly finds: readonly {
+    readonly local_id: string;
+    readonly before: StoredElements | null;
+    readonly after: StoredElements | null;
+  }[];
+};
+
+/** Commands that changed finds, the newest first, with each find before and after. */
+export function commandLog(outbox: Outbox): LogLine[] {
+  return loggedCommands(outbox).map(({ seq, id, command, at }) => ({
+    ...{ id, at: new Date(at).toISOString(), command: command.replaceAll('-', ' ') },
+    finds: [...changesOfCommand(outbox, seq)].map(({ localId, before, after }) => ({ local_id: localId, before, after })),
+  }));
+}
 
 /** The last command that changed finds and was not undone. @param words only commands that are called so */
 export function lastCommand(outbox: Outbox, words?: string): LoggedCommand | undefined {
@@ -30,12 +57,12 @@ export function undoCommand(
   validate: (find: Find) => ValidatedFind,
   onProgress: (done: number, total: number) => void,
 ): UndoReport {
-  const changes = changesToUndo(outbox, command.seq);
+  const changes = findsToUndo(outbox, command.seq);
   const kept: KeptFind[] = [];
   for (let at = 0; at < changes.length; at += BATCH) {
     outbox.change(() => {
-      for (const { seq, localId } of changes.slice(at, at + BATCH)) {
-        const { how, rebuild } = undoChange(outbox, seq);
+      for (const { findId, localId } of changes.slice(at, at + BATCH)) {
+        const { how, rebuild } = undoChange(outbox, command.seq, findId);
         if (how !== 'undone') kept.push({ localId, because: how });
         if (rebuild !== undefined) rebuildImport(outbox, rebuild, validate);
       }
