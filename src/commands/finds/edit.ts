@@ -32,7 +32,7 @@ export function register(program: Command, run: Runner): void {
   })
     .option('--set <element=value>', t`set an element; an empty value takes it away; may be given again`, collect)
     .option(
-      '--where <filter>',
+      '--where <element=value>',
       t`all finds for which this is so: element=value, or state=, since=, until= or text= as in ${cmd`pas list`}; may be repeated`,
       collect,
     )

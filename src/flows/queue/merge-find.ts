@@ -29,6 +29,8 @@ export type MergeAnswers = {
   readonly rename?: boolean;
   /** Such a row is a find of its own. */
   readonly asNew?: boolean;
+  /** The find is entered as it is to be, by a person who was shown what it says now. */
+  readonly replaces?: boolean;
 };
 
 /**
@@ -64,9 +66,9 @@ export function mergeFind(
   { stored, entry, row, elements }: Existing,
   find: Find,
   path: string | undefined,
-  { sideOf, same = false }: MergeAnswers,
+  { sideOf, replaces = false, same = replaces }: MergeAnswers,
 ): Merge {
-  const base = (row?.elements as FindElements | undefined) ?? elements;
+  const base = (replaces ? undefined : (row?.elements as FindElements | undefined)) ?? elements;
   const merged = mergeRow(base, elements, find.elements, find.covered, sideOf?.(find.localId));
   const kindOf = (): Merge['kind'] => {
     if (merged.differences.length === 0) return 'taken';

@@ -8,7 +8,7 @@ import { entriesOfFind, importOfFind } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
-import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
+import { findByLocalId, updateFind } from '../../../src/outbox/stored-finds.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
@@ -168,4 +168,15 @@ test('finds are taken as they are needed, and those of a batch are on disk befor
   await enqueueFinds(finds(), context(outbox));
   expect([...new Set(stored)]).toEqual([0, 200, 400, 600, 800, 1000]);
   expect(countFinds(outbox)).toBe(1001);
+});
+
+test('a find that a person enters again is as it was entered, whatever was edited before', async () => {
+  using outbox = tempOutbox();
+  const enter = (elements: Find['elements']) =>
+    enqueueFinds([{ ...FIND, elements, photos: [] }], { ...context(outbox), answers: { replaces: true } });
+  await enter({ poznamka: 'first', druh_nalezu: { id: 'HES-000605', text: '' }, datum_nalezu: '2024-06-01' });
+  updateFind(outbox, { localId: 'K-1', elements: { poznamka: 'edited', hloubka: 20 } });
+  const entered = { poznamka: 'third', druh_nalezu: { id: 'HES-000691', text: '' }, datum_nalezu: '2024-07-01' };
+  expect((await enter(entered)).finds).toMatchObject([{ change: 'updated' }]);
+  expect(findByLocalId(outbox, 'K-1')?.elements).toEqual(entered);
 });
