@@ -7,7 +7,7 @@ export function normalText(text: string): string {
   const trimmed = text.trim();
   // Most cells have none of these letters.
   if (!/[^\u0000-\u007f]/.test(trimmed)) return trimmed;
-  return trimmed.normalize('NFC').replace(BLANKS, ' ').replace(UNSEEN, '').trim();
+  return trimmed.replace(BLANKS, ' ').replace(UNSEEN, '').normalize('NFC').trim();
 }
 
 /** A local id as it is kept: the same in whatever way its blanks were typed. */
