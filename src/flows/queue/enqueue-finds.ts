@@ -230,10 +230,7 @@ function unchanged({ localId }: Find, { content }: Plan, change: Enqueued['chang
 function storeNew(prepared: PreparedFind, plan: Plan, context: EnqueueContext, equals: EqualFinds): Stored {
   const { find } = prepared;
   const { table, answers = {}, outbox, dryRun } = context;
-  const equal =
-    table === undefined || answers.asNew === true
-      ? undefined
-      : equals.take(find, plan.content.digest, (id) => table.keys().has(id));
+  const equal = table === undefined || answers.asNew === true ? undefined : equals.take(find, plan.content.digest, table);
   if (equal !== undefined && (answers.rename !== true || equal.entry.attempts > 0)) {
     return unchanged(find, plan, 'equal', [equalIssue(find, equal)]);
   }

@@ -8,24 +8,33 @@ type EqualFind = { readonly localId: string; readonly stored: StoredFind; readon
 
 /** The finds that were there before a table was imported, by what they say. */
 export type EqualFinds = {
-  /** A find that says the same as a row, and whose local id the table has no row for; each is found once. */
-  take(find: Find, digest: string | null, isInTable: (localId: string) => boolean): EqualFind | undefined;
+  /**
+   * A find that says the same as a row, whose local id the table has no row for, and that came from this table or was sent; each is found
+   * once. Equal finds of two tables are two finds as long as none of them was sent.
+   */
+  take(find: Find, digest: string | null, table: FindTable): EqualFind | undefined;
 };
+
+type FindTable = { readonly path: string | undefined; keys(): { has(localId: string): boolean } };
 
 /** Reads the finds when it is first asked. */
 export function openEqualFinds(outbox: Outbox): EqualFinds {
   let known: Map<string, string[]> | undefined;
   return {
-    take(find, digest, isInTable) {
+    take(find, digest, { path, keys }) {
       known ??= importDigests(outbox);
       if (digest === null || !tellsApart(find)) return undefined;
       const candidates = known.get(digest) ?? [];
-      const index = candidates.findIndex((localId) => localId !== find.localId && !isInTable(localId));
-      const [localId] = index === -1 ? [] : candidates.splice(index, 1);
-      const stored = localId === undefined ? undefined : findByLocalId(outbox, localId);
-      const entry = stored === undefined ? undefined : importOfFind(outbox, stored.id);
-      if (localId === undefined || stored === undefined || stored.isHidden) return undefined;
-      return entry === undefined || entry.state === 'dropped' || entry.digest !== digest ? undefined : { localId, stored, entry };
+      for (const [index, localId] of candidates.entries()) {
+        if (localId === find.localId || keys().has(localId)) continue;
+        const stored = findByLocalId(outbox, localId);
+        const entry = stored === undefined ? undefined : importOfFind(outbox, stored.id);
+        if (stored === undefined || entry === undefined || stored.isHidden || entry.digest !== digest) continue;
+        if (entry.state === 'dropped' || (entry.attempts === 0 && (path ?? null) !== stored.sourcePath)) continue;
+        candidates.splice(index, 1);
+        return { localId, stored, entry };
+      }
+      return undefined;
     },
   };
 }
