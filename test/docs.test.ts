@@ -54,7 +54,7 @@ function promisesOf(lines: readonly string[]): string[][] {
   return promises;
 }
 
-test('the documentation and the man page together stay under 25,000 words', () => {
+test('the documentation and the man page together stay under 26,000 words', () => {
   const root = join(import.meta.dirname, '..');
   const pages = ['docs', 'man'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -64,7 +64,7 @@ test('the documentation and the man page together stay under 25,000 words', () =
   );
   // A word has a letter or a digit: the lines of a table are none.
   const words = pages.flatMap((path) => readFileSync(path, 'utf8').match(/\S*[\p{L}\p{N}]\S*/gu) ?? []);
-  expect(words.length).toBeLessThan(25_000);
+  expect(words.length).toBeLessThan(26_000);
 });
 
 test('the page of exit codes says what the program does', () => {

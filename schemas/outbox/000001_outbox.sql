@@ -56,12 +56,41 @@ create table finds (
   version integer not null default 1,
   source_file text,
   source_row integer,
+  -- the table by its full path, with the sheet
+  source_path text,
+  -- the row of the table as last imported: its elements, and its photographs with the digests that they had
+  base text check (base is null or json_valid(base)),
   created_at integer not null,
   updated_at integer not null,
   -- removed by a person after something was attempted: not shown, and its local id stays taken
   hidden_at integer,
   crc integer not null
 ) strict;
+
+-- Commands that changed finds, and each find as it was before. What a command did is undone from here, also after it was killed.
+create table commands (
+  seq integer primary key autoincrement,
+  id text not null unique,
+  -- the command's words, such as `import`
+  command text not null,
+  at integer not null,
+  -- what could be undone was
+  undone_at integer
+) strict;
+
+create table find_changes (
+  command integer not null references commands (seq) on delete cascade,
+  -- row of the find, which is used once only
+  find_id integer not null,
+  local_id text not null,
+  -- null for a find that the command made
+  before text check (before is null or json_valid(before)),
+  -- attempts of all its entries at that time
+  attempts integer not null,
+  primary key (command, find_id)
+) strict, without rowid;
+
+create index find_changes_of_find on find_changes (find_id, command);
 
 create table entries (
   id integer primary key autoincrement,

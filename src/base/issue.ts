@@ -24,6 +24,10 @@ export class Issue {
   declare readonly column?: string;
   /** Line of an XML document, from 1. */
   declare readonly line?: number;
+  /** Of a conflict: the value as last imported, the find's, and the row's; null where there is none. */
+  declare readonly base?: string | null;
+  declare readonly ours?: string | null;
+  declare readonly theirs?: string | null;
 
   /** The cell as it was written, where it could not be taken as it is. */
   declare readonly written?: string;
@@ -59,7 +63,7 @@ export class Issue {
 type Fields = Omit<Issue, 'message' | 'with' | 'without' | 'toJSON'>;
 
 /** Where it stands. */
-type Where = Omit<Fields, 'rule' | 'says' | 'severity'>;
+type Where = Omit<Fields, 'rule' | 'says' | 'severity' | 'base' | 'ours' | 'theirs'>;
 
 export function hasErrors(issues: readonly Issue[]): boolean {
   return issues.some((issue) => issue.severity === 'error');

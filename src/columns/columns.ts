@@ -1,11 +1,12 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
-import { COLUMN_NAMES, type ColumnName, isLabelColumn, meaningOfColumn } from '../find/column-names.ts';
+import { COLUMN_NAMES, type ColumnName, isLabelColumn, labelColumnsOf, meaningOfColumn } from '../find/column-names.ts';
 import { type ElementName, FIELDS } from '../find/fields.ts';
 import { STATE_COLUMN } from '../tables/exported-find.ts';
 import { headerPlaceOf, placeOf, type Table, type TablePlace } from '../tables/table.ts';
 import { alternatives } from '../text/enumeration.ts';
 import { foldName, nearestNames } from '../text/names.ts';
+import { normalId, normalText } from '../text/normal-text.ts';
 import { type CellDoubt, cellText, findCellDoubt, type RowCells } from './cell-text.ts';
 
 /** Parts of the record that the service makes itself; a table that has them may keep them. */
@@ -21,6 +22,8 @@ export function isWrittenByPas(header: string): boolean {
 
 type ElementHeaders = Readonly<Partial<Record<ElementName, string>>>;
 
+type LabelColumn = { readonly element: ElementName; readonly header: string; readonly index: number };
+
 export type Columns = {
   readonly place: TablePlace;
   has(name: ColumnName): boolean;
@@ -30,10 +33,14 @@ export type Columns = {
   headersOf(pointElement: ElementName | undefined, pointColumns: readonly ColumnName[]): ElementHeaders;
   /** Those that the table has, in an order that does not depend on the table's. */
   readonly names: readonly ColumnName[];
-  /** A row's text under this column, without blanks around it; '' where the table has no such column. */
+  /** A row's text under this column, normalised; '' where the table has no such column. */
   cell(row: RowCells, name: ColumnName): string;
   /** Why that text is not what was typed, although it reads well. */
   doubt(row: RowCells, name: ColumnName): CellDoubt | undefined;
+  /** Elements that the table says something about. */
+  readonly covered: ReadonlySet<ElementName>;
+  /** Columns that say the code of an element once more, in words. */
+  readonly labels: readonly LabelColumn[];
 };
 
 /**
@@ -54,6 +61,13 @@ export function readColumns(table: Table): { readonly columns: Columns; readonly
       issues.push(errorIssue('column-twice', duplicateMessage(table, name, positions, header), where));
     else positions.set(name, index);
   });
+  const labels = labelColumnsIn(table);
+  for (const { element, header, index } of labels) {
+    if (positions.has(element)) continue;
+    positions.set(element, index);
+    const message = msg`There is no column ${element}: what "${header}" says is taken for it.`;
+    issues.push(warningIssue('label-column', message, { ...headerPlaceOf(table), column: header }));
+  }
   const headerOf = (name: ColumnName): string | undefined => table.header[positions.get(name) ?? -1];
   const columns: Columns = {
     place: placeOf(table),
@@ -61,10 +75,36 @@ export function readColumns(table: Table): { readonly columns: Columns; readonly
     has: (name) => positions.has(name),
     headerOf,
     headersOf: makeHeadersOf(headerOf),
-    cell: (row, name) => cellText(row, positions.get(name) ?? -1, name),
+    cell: (row, name) => {
+      const text = cellText(row, positions.get(name) ?? -1, name);
+      if (name === 'local_id') return normalId(text);
+      // Names of files are as the file system has them.
+      return name === 'photos' ? text.trim() : normalText(text);
+    },
     doubt: (row, name) => findCellDoubt(row, positions.get(name) ?? -1, name),
+    covered: coveredBy(new Set(positions.keys())),
+    labels: labels.filter(({ element, index }) => positions.get(element) !== index),
   };
   return { columns, issues };
+}
+
+/** Any of them says where the point is, or that there is none. */
+const POINT_COLUMNS: readonly ColumnName[] = ['lon', 'lat', 'geom_x', 'geom_y', 'wkt', 'geom_wkt', 'geom_sjtsk_wkt'];
+
+function coveredBy(names: ReadonlySet<ColumnName>): ReadonlySet<ElementName> {
+  const hasPoint = POINT_COLUMNS.some((name) => names.has(name));
+  const isPoint = ({ kind }: (typeof FIELDS)[number]): boolean => kind === 'point' || kind === 'geom-system';
+  return new Set(FIELDS.filter((field) => names.has(field.name) || (hasPoint && isPoint(field))).map(({ name }) => name));
+}
+
+function labelColumnsIn({ header }: Table): LabelColumn[] {
+  const folded = header.map(foldName);
+  return FIELDS.filter(({ kind }) => kind === 'term').flatMap(({ name }) =>
+    labelColumnsOf(name).flatMap((label) => {
+      const index = folded.indexOf(label);
+      return index === -1 ? [] : [{ element: name, header: header[index] ?? label, index }];
+    }),
+  );
 }
 
 /** One object serves all rows that have their point in the same columns: a table may have a hundred thousand. */

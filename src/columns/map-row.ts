@@ -2,7 +2,7 @@ import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { cmd, joined, type Message, msg } from '../base/message.ts';
 import type { ColumnName } from '../find/column-names.ts';
 import type { Reference } from '../find/field.ts';
-import { type ElementName, FIELDS, type Field, type FindElements, isElementName } from '../find/fields.ts';
+import { type ElementName, FIELDS, type Field, type FindElements, fieldOf, isElementName } from '../find/fields.ts';
 import type { Find } from '../find/find.ts';
 import { readBoolean, readInteger, readTargetState } from '../find/read-cell.ts';
 import { readDate } from '../find/read-date.ts';
@@ -12,6 +12,8 @@ import { MISSING, OTHER_SPELLING, type ResolvePhoto } from '../photo/photo-path.
 import { rowPlaceOf, type TableRow } from '../tables/table.ts';
 import { splitNames } from '../text/file-names.ts';
 import { readHtml } from '../text/html-text.ts';
+import { foldName } from '../text/names.ts';
+import { normalText } from '../text/normal-text.ts';
 import { isReadable, type Reading, type Unreadable } from '../text/reading.ts';
 import type { Columns } from './columns.ts';
 import { readPoint } from './read-point.ts';
@@ -70,12 +72,13 @@ export function mapRow(row: TableRow, localId: string, columns: Columns, context
     if (doubt !== undefined) report(doubt.severity, doubt.rule, doubt.problem, name, isElementName(name) ? name : undefined);
   }
   const values = readElements(row, columns, context.resolveReference, report);
+  checkLabels(row, columns, values, context.resolveReference, report);
   const point = readPoint(row, columns);
   if (!isReadable(point)) report('error', point.rule, point.problem, point.column, point.element);
   const named = row.photos ?? photosIn(columns.cell(row, 'photos'));
   const identCely = columns.cell(row, 'ident_cely');
   const known = named.length === 0 && identCely === '' ? undefined : context.known?.(localId);
-  const photos = readPhotos(named, localId, context, known?.photos ?? NO_PHOTOS, report);
+  const { photos, missing } = readPhotos(named, localId, context, known?.photos ?? NO_PHOTOS, report);
   const isRecorded = identCely !== '' && identCely !== ':tba';
   // A find that is kept here is no other service's.
   const elsewhere = known === undefined && isRecorded ? context.issuedElsewhere?.(identCely) : undefined;
@@ -86,10 +89,51 @@ export function mapRow(row: TableRow, localId: string, columns: Columns, context
     localId,
     elements: Object.assign(values, point.value.elements),
     photos,
+    ...(missing.length === 0 ? {} : { missingPhotos: missing }),
+    covered: row.point === undefined ? columns.covered : withPoint(columns.covered),
+    coversPhotos: row.photos !== undefined || columns.has('photos'),
     source: rowPlaceOf(columns.place, row),
     columns: columns.headersOf(point.value.element, point.value.columns),
   };
   return { find, issues };
+}
+
+const POINT: readonly ElementName[] = ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt'];
+const COVERED_WITH_POINT = new WeakMap<Columns['covered'], Columns['covered']>();
+
+/** One set serves all rows of a table. */
+function withPoint(covered: Columns['covered']): Columns['covered'] {
+  const known = COVERED_WITH_POINT.get(covered) ?? new Set([...covered, ...POINT]);
+  COVERED_WITH_POINT.set(covered, known);
+  return known;
+}
+
+/** Rules of a label that says nothing against a code. */
+const UNCERTAIN_LABELS = ['term-ambiguous', 'term-not-harvested', 'term-mapped-astray'];
+
+/** A label beside a code is not read; where it says something else, one of the two was changed alone. */
+function checkLabels(row: TableRow, columns: Columns, values: FindElements, resolve: ResolveReference, report: Report): void {
+  for (const { element, header, index } of columns.labels) {
+    const label = normalText(row.cells[index] ?? '');
+    const code = columns.cell(row, element);
+    if (label === '') continue;
+    if (code === '') {
+      report(
+        'error',
+        'label-alone',
+        msg`${header} says "${label}", but ${element} is empty. Write the code, or empty the label.`,
+        element,
+        element,
+      );
+      continue;
+    }
+    const value = values[element];
+    const meant = resolve(fieldOf(element), label);
+    if (typeof value !== 'object' || (!isReadable(meant) && UNCERTAIN_LABELS.includes(meant.rule))) continue;
+    if (isReadable(meant) ? meant.value.id === value.id : foldName(label) === foldName(value.text)) continue;
+    const message = msg`${header} says "${label}", but the code ${code} means another term. The code is what is read: change it, or put the label right.`;
+    report('error', 'label-contradicts', message, element, element);
+  }
 }
 
 function readElements(row: TableRow, columns: Columns, resolve: ResolveReference, report: Report): FindElements {
@@ -153,11 +197,13 @@ function readPhotos(
   { resolvePhoto, photosMayMiss = false }: RowContext,
   kept: readonly string[],
   report: Report,
-): readonly string[] {
-  if (named.length === 0) return NO_PHOTOS;
+): { readonly photos: readonly string[]; readonly missing: readonly string[] } {
+  if (named.length === 0) return { photos: NO_PHOTOS, missing: NO_PHOTOS };
   const photos = new Set<string>();
+  const missing: string[] = [];
   for (const name of named) {
     const path = resolvePhoto(name);
+    if (!isReadable(path)) missing.push(name);
     if (isReadable(path) && path.remark !== undefined) report('warning', OTHER_SPELLING, path.remark, 'photos');
     if (!isReadable(path) && kept.includes(name)) continue;
     if (!isReadable(path) && path.rule === MISSING && photosMayMiss) {
@@ -167,7 +213,7 @@ function readPhotos(
     else if (photos.has(path.value)) report('warning', 'photo-twice', msg`"${name}" stands twice; it is queued once.`, 'photos');
     else photos.add(path.value);
   }
-  return [...photos];
+  return { photos: [...photos], missing };
 }
 
 const NO_PHOTOS: readonly string[] = [];

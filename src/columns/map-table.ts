@@ -10,6 +10,8 @@ import { type MappedRow, mapRow, type RowContext } from './map-row.ts';
 type MapContext = Omit<RowContext, 'resolveReference'> & {
   /** Undefined where no vocabulary is at hand. */
   readonly lookupTerm: LookupTerm | undefined;
+  /** Written before each local id. */
+  readonly idPrefix?: string | undefined;
 };
 
 type MappedTable = {
@@ -17,6 +19,8 @@ type MappedTable = {
   readonly issues: readonly Issue[];
   /** Each row as it is walked, with its own issues. */
   readonly rows: Iterable<MappedRow>;
+  /** The local ids of all rows, also of those that cannot be read. */
+  keys(): KeySet;
 };
 
 const MAX_LOCAL_ID_LENGTH = 200;
@@ -25,12 +29,14 @@ const MAX_LOCAL_ID_LENGTH = 200;
  * The rows of a table as finds, one after another; a row that cannot be read has no find. A header that cannot be trusted
  * leaves all out.
  */
-export function mapTable(table: Table, { lookupTerm, ...context }: MapContext): MappedTable {
+export function mapTable(table: Table, { lookupTerm, idPrefix = '', ...context }: MapContext): MappedTable {
   const { columns, issues: headerIssues } = readColumns(table);
   const issues: Issue[] = [...headerIssues, ...table.issues];
-  if (hasErrors(headerIssues)) return { issues, rows: [] };
+  if (hasErrors(headerIssues)) return { issues, rows: [], keys: () => new Set() };
 
-  const makeKeys = columns.has('local_id') ? givenKeys(table, columns, issues) : contentKeys(table, columns, issues);
+  const { makeKeys, keys } = columns.has('local_id')
+    ? givenKeys(table, columns, idPrefix, issues)
+    : contentKeys(table, columns, idPrefix, issues);
   const rowContext = { resolveReference: rememberReferences(lookupTerm), ...context };
   const rows = function* (): Generator<MappedRow> {
     const keyOf = makeKeys();
@@ -39,18 +45,22 @@ export function mapTable(table: Table, { lookupTerm, ...context }: MapContext): 
       if (key !== undefined) yield mapRow(row, key, columns, rowContext);
     }
   };
-  return { issues, rows: { [Symbol.iterator]: rows } };
+  return { issues, rows: { [Symbol.iterator]: rows }, keys };
 }
 
 /** The local id of each row of one walk, in the walk's order. */
 type KeyOf = (row: TableRow) => string | undefined;
 
+type KeySet = { has(localId: string): boolean };
+
+type TableKeys = { readonly makeKeys: () => KeyOf; keys(): KeySet };
+
 /** A row without a local id, or that shares one, has none: which of the two is meant is not for pas to say. */
-function givenKeys(table: Table, columns: Columns, issues: Issue[]): () => KeyOf {
+function givenKeys(table: Table, columns: Columns, idPrefix: string, issues: Issue[]): TableKeys {
   const firstRows = new Map<string, number>();
   const shared = new Set<string>();
   for (const row of table.rows) {
-    const key = columns.cell(row, 'local_id');
+    const key = keyIn(row, columns, idPrefix);
     const problem = findKeyProblem(key);
     const first = firstRows.get(key);
     const where = { ...rowPlaceOf(table, row), column: columns.headerOf('local_id') ?? 'local_id' };
@@ -61,10 +71,16 @@ function givenKeys(table: Table, columns: Columns, issues: Issue[]): () => KeyOf
       issues.push(errorIssue('local-id-twice', sharedMessage(table, first, row.row, key), { ...where, find: key }));
     }
   }
-  return () => (row) => {
-    const key = columns.cell(row, 'local_id');
+  const keyOf: KeyOf = (row) => {
+    const key = keyIn(row, columns, idPrefix);
     return shared.has(key) || !firstRows.has(key) ? undefined : key;
   };
+  return { makeKeys: () => keyOf, keys: () => firstRows };
+}
+
+function keyIn(row: TableRow, columns: Columns, idPrefix: string): string {
+  const key = columns.cell(row, 'local_id');
+  return key === '' ? '' : `${idPrefix}${key}`;
 }
 
 function sharedMessage({ unit }: Table, firstRow: number, row: number, key: string): Message {
@@ -82,18 +98,24 @@ export function findKeyProblem(key: string): Message | undefined {
 }
 
 /** Without a column of keys the content is the key: importing the file again changes nothing, but an edited row is a new find. */
-function contentKeys(table: Table, columns: Columns, issues: Issue[]): () => KeyOf {
+function contentKeys(table: Table, columns: Columns, idPrefix: string, issues: Issue[]): TableKeys {
   const message = msg`The table has no column local_id: a row that is edited later will count as another find. Add one.`;
   if (table.rowCount > 0) issues.push(warningIssue('local-id-missing', message, headerPlaceOf(table)));
-  return () => {
+  const makeKeys = (): KeyOf => {
     const seen = new Map<string, number>();
     return (row) => {
-      const digest = digestOf(row, columns);
+      const digest = `${idPrefix}${digestOf(row, columns)}`;
       const occurrence = (seen.get(digest) ?? 0) + 1;
       seen.set(digest, occurrence);
       return occurrence === 1 ? digest : `${digest}-${occurrence}`;
     };
   };
+  let known: Set<string | undefined> | undefined;
+  const keys = (): KeySet => {
+    known ??= new Set(Array.from(table.rows, makeKeys()));
+    return { has: (localId) => known?.has(localId) === true };
+  };
+  return { makeKeys, keys };
 }
 
 /** Of what the cells say, whatever the order and the spelling of the columns. */

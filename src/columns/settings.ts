@@ -5,6 +5,7 @@ import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../find/column-n
 import { type ElementName, FIELDS, type FindElements } from '../find/fields.ts';
 import type { Find } from '../find/find.ts';
 import { foldName, nearestNames } from '../text/names.ts';
+import { normalText } from '../text/normal-text.ts';
 import { readColumns } from './columns.ts';
 import { mapRow, type RowContext } from './map-row.ts';
 
@@ -29,7 +30,7 @@ export function settingsOrRefusal(texts: readonly string[]): readonly Setting[] 
 
 export function settingOf(given: string, value: string): Setting | Issue {
   const name = meaningOfColumn(given);
-  if (name !== undefined) return { name, given, value };
+  if (name !== undefined) return { name, given, value: name === 'photos' ? value : normalText(value) };
   const folded = foldName(given);
   const begun = folded.length > 1 ? COLUMN_NAMES.filter((known) => known.startsWith(folded)) : [];
   const nearest = (begun.length > 0 ? begun : nearestNames(folded, COLUMN_NAMES)).join(', ');

@@ -29,6 +29,7 @@ const MODULES: readonly (readonly [words: readonly string[], load: () => Promise
   [['show'], () => import('./finds/show.ts')],
   [['edit'], () => import('./finds/edit.ts')],
   [['remove'], () => import('./finds/remove.ts')],
+  [['undo', 'log'], () => import('./finds/undo.ts')],
   [['validate'], () => import('./finds/validate.ts')],
   [['build'], () => import('./finds/build.ts')],
   [['export'], () => import('./finds/export.ts')],

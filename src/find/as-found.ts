@@ -6,6 +6,11 @@ import { NEW_PERSON } from './resolve-reference.ts';
 /** Elements that say what became of a find since, not what it is. */
 const SINCE_FOUND: readonly ElementName[] = ['evidencni_cislo', 'stav', 'predano', 'predano_organizace'];
 
+/** Whether an element says what the find is. */
+export function isAsFound(element: ElementName): boolean {
+  return !SINCE_FOUND.includes(element);
+}
+
 /** `open`: without what the service guards, for records of which the reader is not shown that. */
 type AsFoundForm = 'full' | 'open';
 
@@ -18,7 +23,7 @@ type Value = Elements[ElementName];
  */
 export function asFoundDigest(elements: Elements, form: AsFoundForm): string {
   const values = FIELDS.flatMap((field) => {
-    const isLeftOut = SINCE_FOUND.includes(field.name) || (form === 'open' && field.parent !== undefined);
+    const isLeftOut = !isAsFound(field.name) || (form === 'open' && field.parent !== undefined);
     const value = isLeftOut ? null : canonicalValue(field, elements);
     return value === null ? [] : [[field.name, value]];
   });

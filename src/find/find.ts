@@ -17,7 +17,13 @@ export type Find = {
   readonly elements: FindElements;
   /** Photographs named with the find, as absolute paths. */
   readonly photos: readonly string[];
+  /** Photographs that are named with the find, and are not where they should be. */
+  readonly missingPhotos?: readonly string[];
   readonly source?: FindSource;
+  /** Elements that its table has columns for, and so says something about; absent for all. */
+  readonly covered?: ReadonlySet<ElementName>;
+  /** Its table says which photographs belong to it; absent for yes. */
+  readonly coversPhotos?: boolean;
   /** The header of the column that each element was read from, for messages. */
   readonly columns?: Readonly<Partial<Record<ElementName, string>>>;
 };

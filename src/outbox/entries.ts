@@ -90,6 +90,11 @@ function photoColumns({ name, mediaType, sha512, originalSha512, sizeBytes, sour
   };
 }
 
+/** Takes away an entry that was never attempted. */
+export function removeEntry(outbox: Outbox, id: EntryId): void {
+  outbox.sql('delete from entries where id = ?').run(id);
+}
+
 /** Entries of one record share it, so that the record is never written to by two requests at once. */
 export function recordKey(target: Target): string {
   return target.findId === null ? `record:${target.identCely}` : `find:${target.findId}`;
@@ -255,6 +260,19 @@ export function entriesOfRecord(outbox: Outbox, identCely: string): Entry[] {
 
 export function entriesOfTarget(outbox: Outbox, { findId, identCely }: Target): Entry[] {
   return findId === null ? entriesOfRecord(outbox, identCely ?? '') : entriesOfFind(outbox, findId);
+}
+
+/** What says if a find and its import are as they were read; undefined where there is no find of the local id. */
+export function standingOfFind(
+  outbox: Outbox,
+  localId: string,
+): { readonly version: number; readonly state: EntryState | null; readonly attempts: number | null } | undefined {
+  const row = outbox
+    .sql(
+      `select version, state, attempts from finds left join entries on find_id = finds.id and kind = 'import' where local_id = ?`,
+    )
+    .get(localId);
+  return row as ReturnType<typeof standingOfFind>;
 }
 
 /** The import of a find, also one that was dropped. @throws DatabaseError where it is missing since an entry is damaged */

@@ -29,6 +29,8 @@ export type Outbox = {
   readonly journal: Journal | undefined;
   /** Why it cannot be used. */
   readonly journalProblem: PasError | undefined;
+  /** The command that changes finds through it, and its row once it changed one. */
+  readonly command: { words?: string; seq?: number };
   /** A prepared statement, made once. */
   sql(text: string): Statement;
   /** All of `work` or nothing. @throws DatabaseError for what the disk refuses */
@@ -178,6 +180,7 @@ function withStatements(
     clock,
     journal,
     journalProblem,
+    command: {},
     sql(text) {
       const known = statements.get(text);
       if (known !== undefined) return known;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { msg } from '../base/message.ts';
-import { entriesOfTarget, refreshState, type Target } from './entries.ts';
+import { photographsToUndo, recordBefore } from './change-log.ts';
+import { entriesOfTarget, refreshState, removeEntry, type Target } from './entries.ts';
 import type { Entry } from './entry.ts';
 import type { Outbox } from './open-outbox.ts';
 import { decisionAbout, recordEvents } from './record-events.ts';
@@ -41,7 +42,8 @@ export function removeTarget(outbox: Outbox, target: Target): Removal {
     const { entries, because } = removable(outbox, target);
     if (because !== undefined) return { kind: 'kept', because };
     const isHidden = entries.some(({ attempts }) => attempts > 0);
-    for (const { id, attempts } of entries) if (attempts === 0) outbox.sql('delete from entries where id = ? ').run(id);
+    if (target.findId !== null) recordBefore(outbox, target.findId);
+    for (const { id, attempts } of entries) if (attempts === 0) removeEntry(outbox, id);
     abandonAll(
       outbox,
       entries.filter(({ attempts, state }) => attempts > 0 && state !== 'dropped'),
@@ -66,7 +68,7 @@ export function unhideFind(outbox: Outbox, findId: number): void {
   setHidden(outbox, findId, false);
 }
 
-/** Digests of copied photographs that an entry refers to. A file of another digest is of no use any more. */
+/** Digests of copied photographs that an entry refers to, or would if a command were undone. A file of another digest is of no use any more. */
 export function usedPhotographs(outbox: Outbox): Set<string> {
   const digests = outbox
     .sql(
@@ -74,5 +76,5 @@ export function usedPhotographs(outbox: Outbox): Set<string> {
     )
     .pluck()
     .all() as string[];
-  return new Set(digests);
+  return new Set([...digests, ...photographsToUndo(outbox)]);
 }

@@ -1,6 +1,6 @@
 /**
- * What SQLite says where the words of the schema are not as they were written, or what must be JSON is none: statements of ours fail
- * otherwise in no file that is sound.
+ * Messages of SQLite about a schema whose words are damaged, and about text in place of JSON. No statement of this program gives one of
+ * them for a sound file.
  */
 const SCHEMA_DAMAGE = /^(no such (table|column|function|index)|unknown function|foreign key mismatch|malformed)/;
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { UsageError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
+import { normalId } from '../text/normal-text.ts';
 import type { FindId } from './entry.ts';
 import { UNSENT_SQL } from './entry-row.ts';
 import { checksum, damagedRow } from './events.ts';
@@ -8,6 +9,9 @@ import type { Outbox } from './open-outbox.ts';
 
 /** Element names and values as the find layer made them; the outbox stores them and does not look inside. */
 export type StoredElements = Readonly<Record<string, unknown>>;
+
+/** A row of a table as last imported: its elements, and its photographs with the SHA-512 that each had; null where it was missing. */
+export type ImportedRow = { readonly elements: StoredElements; readonly photos: Readonly<Record<string, string | null>> };
 
 export type StoredFind = {
   readonly id: FindId;
@@ -18,6 +22,10 @@ export type StoredFind = {
   readonly version: number;
   readonly sourceFile: string | null;
   readonly sourceRow: number | null;
+  /** The table by its full path, with the sheet. */
+  readonly sourcePath: string | null;
+  /** Its row as last imported, which {@link importedRow} reads; null for a find that came from none. */
+  readonly base: string | null;
   readonly createdAt: number;
   readonly updatedAt: number;
   /** Removed by a person after something was attempted for it. */
@@ -28,12 +36,14 @@ type FindToStore = {
   readonly localId: string;
   readonly elements: StoredElements;
   readonly source?: { readonly file: string; readonly row: number };
+  readonly sourcePath?: string | null;
+  readonly base?: ImportedRow | null;
   readonly uuid?: string;
   readonly createdAt?: number;
 };
 
 const COLUMNS = `finds.id, finds.uuid, finds.local_id as localId, finds.elements, finds.version, finds.source_file as sourceFile,
-  finds.source_row as sourceRow, finds.created_at as createdAt, finds.updated_at as updatedAt, finds.hidden_at as hiddenAt, finds.crc`;
+  finds.source_row as sourceRow, finds.source_path as sourcePath, finds.base, finds.created_at as createdAt, finds.updated_at as updatedAt, finds.hidden_at as hiddenAt, finds.crc`;
 
 type FindRow = Omit<StoredFind, 'elements' | 'isHidden'> & {
   readonly elements: string;
@@ -42,24 +52,31 @@ type FindRow = Omit<StoredFind, 'elements' | 'isHidden'> & {
 };
 
 function checksumOf(row: Omit<FindRow, 'id' | 'crc'>): number {
-  const { uuid, localId, elements, version, sourceFile, sourceRow, createdAt, updatedAt, hiddenAt } = row;
-  return checksum([uuid, localId, elements, version, sourceFile, sourceRow, createdAt, updatedAt, hiddenAt]);
+  const { uuid, localId, elements, version, sourceFile, sourceRow, sourcePath, base, createdAt, updatedAt, hiddenAt } = row;
+  return checksum([uuid, localId, elements, version, sourceFile, sourceRow, sourcePath, base, createdAt, updatedAt, hiddenAt]);
 }
 
 /** @returns the row's id */
 export function insertFind(outbox: Outbox, find: FindToStore): FindId {
   const now = Math.floor(outbox.clock.now());
+  const elements = JSON.stringify(find.elements);
   const row: Omit<FindRow, 'id' | 'crc'> = {
-    ...{ uuid: find.uuid ?? randomUUID(), localId: find.localId, elements: JSON.stringify(find.elements), version: 1 },
-    ...{ sourceFile: find.source?.file ?? null, sourceRow: find.source?.row ?? null },
+    ...{ uuid: find.uuid ?? randomUUID(), localId: find.localId, elements, version: 1 },
+    ...{ sourceFile: find.source?.file ?? null, sourceRow: find.source?.row ?? null, sourcePath: find.sourcePath ?? null },
+    base: find.base == null ? null : baseOf(find.base, find.elements, elements),
     ...{ createdAt: find.createdAt ?? now, updatedAt: now, hiddenAt: null },
   };
+  return insertRow(outbox, row);
+}
+
+/** @param id of a find that was removed; without it, a new one */
+function insertRow(outbox: Outbox, row: Omit<FindRow, 'id' | 'crc'>, id: FindId | null = null): FindId {
   const { lastInsertRowid } = outbox
     .sql(
-      `insert into finds (uuid, local_id, elements, version, source_file, source_row, created_at, updated_at, hidden_at, crc)
-       values (:uuid, :localId, :elements, :version, :sourceFile, :sourceRow, :createdAt, :updatedAt, :hiddenAt, :crc)`,
+      `insert into finds (id, uuid, local_id, elements, version, source_file, source_row, source_path, base, created_at, updated_at, hidden_at, crc)
+       values (:id, :uuid, :localId, :elements, :version, :sourceFile, :sourceRow, :sourcePath, :base, :createdAt, :updatedAt, :hiddenAt, :crc)`,
     )
-    .run({ ...row, crc: checksumOf(row) });
+    .run({ ...row, id, crc: checksumOf(row) });
   return Number(lastInsertRowid);
 }
 
@@ -73,8 +90,24 @@ export function updateFind(outbox: Outbox, find: FindToStore, version?: number):
     const row = rowByLocalId(outbox, find.localId);
     if (row === undefined || (version !== undefined && row.version !== version)) throw changedMeanwhile(find.localId);
     const [sourceFile, sourceRow] = [find.source?.file ?? row.sourceFile, find.source?.row ?? row.sourceRow];
-    replaceRow(outbox, { ...row, elements: JSON.stringify(find.elements), sourceFile, sourceRow });
+    const sourcePath = find.sourcePath === undefined ? row.sourcePath : find.sourcePath;
+    const base = find.base === undefined ? row.base : serializeBase(find.base);
+    replaceRow(outbox, { ...row, elements: JSON.stringify(find.elements), sourceFile, sourceRow, sourcePath, base });
   });
+}
+
+/** A find's row as last imported. */
+export function importedRow({ base }: StoredFind): ImportedRow | undefined {
+  return base === null ? undefined : (JSON.parse(base) as ImportedRow);
+}
+
+/** A new find is as its row says: its elements are written once only. */
+function baseOf(base: ImportedRow, elements: StoredElements, text: string): string | null {
+  return base.elements === elements ? `{"elements":${text},"photos":${JSON.stringify(base.photos)}}` : serializeBase(base);
+}
+
+function serializeBase(base: ImportedRow | null | undefined): string | null {
+  return base == null ? null : JSON.stringify(base);
 }
 
 /** Writes a find as a new version. */
@@ -83,9 +116,22 @@ function replaceRow(outbox: Outbox, before: FindRow): void {
   outbox
     .sql(
       `update finds set uuid = :uuid, local_id = :localId, elements = :elements, version = :version, source_file = :sourceFile,
-         source_row = :sourceRow, updated_at = :updatedAt, hidden_at = :hiddenAt, crc = :crc where id = :id`,
+         source_row = :sourceRow, source_path = :sourcePath, base = :base, updated_at = :updatedAt, hidden_at = :hiddenAt, crc = :crc where id = :id`,
     )
     .run({ ...row, crc: checksumOf(row) });
+}
+
+/** The row of a find as it is stored. */
+export function storedRowById(outbox: Outbox, id: FindId): Omit<FindRow, 'crc'> | undefined {
+  const { crc: _crc, ...row } = rowWhere(outbox, 'id = ?', id) ?? {};
+  return 'id' in row ? (row as Omit<FindRow, 'crc'>) : undefined;
+}
+
+/** Gives a find what {@link storedRowById} read, as a new version; makes it anew where it was removed. */
+export function restoreFind(outbox: Outbox, before: Omit<FindRow, 'crc'>): void {
+  const now = rowWhere(outbox, 'id = ?', before.id);
+  if (now === undefined) insertRow(outbox, before, before.id);
+  else replaceRow(outbox, { ...before, version: now.version, crc: 0 });
 }
 
 /** Hides a find, or shows it again. */
@@ -98,8 +144,11 @@ function changedMeanwhile(localId: string): UsageError {
   return new UsageError(msg`Another pas changed ${localId} in the meantime.`, { hint: msg`Run the command again.` });
 }
 
+/** @param localId as it is stored, or as a person types it */
 export function findByLocalId(outbox: Outbox, localId: string): StoredFind | undefined {
-  return one(outbox, `select ${COLUMNS} from finds where local_id = ?`, localId);
+  const found = one(outbox, `select ${COLUMNS} from finds where local_id = ?`, localId);
+  const normal = found === undefined ? normalId(localId) : localId;
+  return normal === localId ? found : one(outbox, `select ${COLUMNS} from finds where local_id = ?`, normal);
 }
 
 /** A local id that no find has, made of one that is taken. */
@@ -153,6 +202,29 @@ export function latestFinds(outbox: Outbox, limit: number): StoredFind[] {
 
 export function countFinds(outbox: Outbox): number {
   return outbox.sql('select count(*) from finds where hidden_at is null').pluck().get() as number;
+}
+
+/** Local ids of finds that are queued or sent, by the digests of their imports. */
+export function importDigests(outbox: Outbox): Map<string, string[]> {
+  const rows = outbox
+    .sql(
+      `select digest, local_id as localId from entries join finds on finds.id = find_id
+       where kind = 'import' and digest is not null and state <> 'dropped' and hidden_at is null order by finds.id`,
+    )
+    .iterate() as IterableIterator<{ readonly digest: string; readonly localId: string }>;
+  const known = new Map<string, string[]>();
+  for (const { digest, localId } of rows) {
+    const equal = known.get(digest);
+    if (equal === undefined) known.set(digest, [localId]);
+    else equal.push(localId);
+  }
+  return known;
+}
+
+/** Local ids of finds that came from a table. @param path its full path, with the sheet */
+export function localIdsFrom(outbox: Outbox, path: string): string[] {
+  const ids = outbox.sql('select local_id from finds where source_path = ? and hidden_at is null order by id').pluck().all(path);
+  return ids as string[];
 }
 
 /** Gives a find another key of the user's; the find must be there, and the new key free. */

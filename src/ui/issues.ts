@@ -107,5 +107,6 @@ export function issueValue(issue: Issue): Record<string, unknown> {
     message: issue.message,
     ...(issue.written === undefined ? {} : { written: issue.written }),
     ...(issue.candidates === undefined ? {} : { candidates: issue.candidates.map(({ id, label }) => ({ id, label })) }),
+    ...(issue.rule === 'conflict' ? { base: issue.base, ours: issue.ours, theirs: issue.theirs } : {}),
   };
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { seededRandom } from '../chaos/random.ts';
 import { writeSeason } from '../support/a-season.ts';
-import { type DelayModel, independentJitter, seededRandom, startDelayProxy, wanderingJitter } from '../support/delay-proxy.ts';
+import { type DelayModel, independentJitter, startDelayProxy, wanderingJitter } from '../support/delay-proxy.ts';
 import { type Measured, measurePushes, warmUp } from '../support/measure-pushes.ts';
 import { startMockProcess } from '../support/mock-process.ts';
 import { expectDone, signedIn } from '../support/run-pas.ts';
@@ -11,7 +12,7 @@ const FINDS = 400;
 async function pushBehind(makeDelay: (random: () => number) => DelayModel): Promise<Measured> {
   await using service = await startMockProcess();
   await warmUp(service);
-  const random = seededRandom(6);
+  const random = seededRandom(6).next;
   await using link = await startDelayProxy(service.base_url, () => makeDelay(random));
   const home = await signedIn({ ...service, base_url: link.url });
   await expectDone(home.pas('import', writeSeason(home, FINDS)));

@@ -102,7 +102,16 @@ test('commas, tabs, a byte order mark, quoted line breaks and decimal commas are
   const rows = (separator: string): string =>
     [
       ['local_id', 'project', 'target_state', 'crs', 'accessibility', 'lon', 'lat', 'note'],
-      [`K${separator === '\t' ? 1 : 2}`, 'C-202400101', '1', 'WGS84', 'HES-000867', '"14,42"', '"50,08"', '"dvě\nřádky"'],
+      [
+        `K${separator === '\t' ? 1 : 2}`,
+        'C-202400101',
+        '1',
+        'WGS84',
+        'HES-000867',
+        '"14,42"',
+        '"50,08"',
+        `"dvě\n${separator === '\t' ? 'řádky' : 'věty'}"`,
+      ],
     ]
       .map((row) => row.join(separator))
       .join('\r\n');

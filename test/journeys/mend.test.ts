@@ -125,8 +125,18 @@ describe('removing', () => {
     await expectDone(home.pas('remove', 'K-1', '--yes'));
     expect(copies()).toHaveLength(3);
     await expectDone(home.pas('remove', 'K-2', '--yes'));
-    expect(copies()).toHaveLength(1);
     expect(await states()).toEqual({ 'K-3': 'queued' });
+    // The copies stay as long as the removal can be undone.
+    expect(copies()).toHaveLength(3);
+    await expectDone(home.pas('undo'));
+    expect(await states()).toEqual({ 'K-2': 'queued', 'K-3': 'queued' });
+    await expectDone(home.pas('remove', 'K-2', '--yes'));
+    for (let index = 0; index < 50; index += 1) await expectDone(home.pas('edit', 'K-3', '--set', `depth_cm=${index + 50}`));
+    await expectDone(
+      home.pas('add', '--set', 'local_id=K-4', '--set', 'project=C-202400101', '--set', 'target_state=1', '--draft'),
+    );
+    await expectDone(home.pas('remove', 'K-4', '--yes'));
+    expect(copies()).toHaveLength(1);
   });
 
   test('leaves what the service has or may have, and says what to do', async () => {

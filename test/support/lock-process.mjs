@@ -30,8 +30,8 @@ const ORDERS = {
   },
 };
 
-const user = Number(process.env.LOCK_PROCESS_USER ?? Number.NaN);
-if (Number.isInteger(user)) {
+if (process.env.LOCK_PROCESS_USER !== undefined) {
+  const user = Number(process.env.LOCK_PROCESS_USER);
   // Loaded first: the other account may have no access to the folder of the project.
   openSqlite(':memory:').close();
   process.chdir('/');

@@ -42,6 +42,7 @@ export function register(program: Command, run: Runner): void {
 
 async function add(context: Context, options: AddOptions): Promise<ExitReason> {
   const outbox = await context.outbox();
+  outbox.command.words = 'add';
   const given = await addingSources(context, options);
   const known = await askAboutFinders(context, given.known, options);
   const sources = { ...given, known };

@@ -3,14 +3,14 @@ import { type ExitReason, InterruptedError, UsageError } from '../../base/errors
 import { hasErrors } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import type { Context, GlobalOptions } from '../../context/context.ts';
+import type { Context } from '../../context/context.ts';
 import { editFile } from '../../context/edit-file.ts';
 import { addingSources, askAboutFinders, offerSources, openValidationContext } from '../../context/validation.ts';
 import { STATE_WORDS } from '../../flows/finds/entry-words.ts';
 import { findLine } from '../../flows/finds/find-texts.ts';
 import { questionsOf } from '../../flows/interview/add-find.ts';
 import { openAdding } from '../../flows/interview/adding.ts';
-import { askChanges, type CellChange, type Edited, type FindEdit, openEdit } from '../../flows/interview/edit-find.ts';
+import { askChanges, type Edited, type FindEdit, openEdit } from '../../flows/interview/edit-find.ts';
 import type { Interviewed } from '../../flows/interview/interview-world.ts';
 import { foldUnchecked } from '../../flows/queue/fold-issues.ts';
 import { findsNamed } from '../../flows/queue/named-finds.ts';
@@ -18,29 +18,40 @@ import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { printable } from '../../text/printable.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
-
-type EditOptions = GlobalOptions & {
-  readonly set?: readonly string[];
-  readonly point?: string;
-  readonly ask?: boolean;
-  readonly discard?: boolean;
-};
+import { type EditOptions, editMany, printChanges } from './edit-many.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
-    name: 'edit <find>',
+    name: 'edit [find...]',
     summary: t`Mend a find that was not sent, or that the service refused, in your editor or by flags. It is queued again if it is complete.`,
-    examples: ['pas edit K-017', "pas edit K-017 --set depth_cm=20 --set note='beside the path'"],
+    examples: [
+      'pas edit K-017',
+      "pas edit K-017 --set depth_cm=20 --set note='beside the path'",
+      "pas edit --where project=C-202400101 --where finder='Novák, Jan' --set accessibility=archeolog",
+    ],
   })
     .option('--set <element=value>', t`set an element; an empty value takes it away; may be given again`, collect)
+    .option(
+      '--where <element=value>',
+      t`all finds for which this is so: element=value, or state=, since=, until= or text= as in ${cmd`pas list`}; may be repeated`,
+      collect,
+    )
+    .option('--yes', t`of several finds: do not ask`)
     .option('--point <position>', t`as in ${cmd`pas add`}`)
     .option('--ask', t`ask the questions of ${cmd`pas add`}, with what the find says now as answers`)
     .option('--discard', t`start anew where an earlier edit was left unfinished`)
-    .action((find: string, options: EditOptions) => run(options, (context) => edit(context, find, options)));
+    .action((finds: string[], options: EditOptions) => run(options, (context) => start(context, finds, options)));
+}
+
+async function start(context: Context, finds: readonly string[], options: EditOptions): Promise<ExitReason> {
+  const [find, another] = finds;
+  if (find !== undefined && another === undefined && options.where === undefined) return edit(context, find, options);
+  return editMany(context, finds, options);
 }
 
 async function edit(context: Context, name: string, options: EditOptions): Promise<ExitReason> {
   const outbox = await context.outbox();
+  outbox.command.words = 'edit';
   const [stored] = findsNamed(outbox, [name]);
   if (stored === undefined) return 'done';
   const { set, point } = options;
@@ -119,9 +130,4 @@ function finish(context: Context, stored: StoredFind, edited: Edited): ExitReaso
     issues: issueValues(issues),
   });
   return edited.kind === 'unreadable' || hasErrors(issues) ? 'dataRefused' : 'done';
-}
-
-function printChanges({ terminal }: Context, changes: readonly CellChange[], stored: StoredFind): void {
-  terminal.line(terminal.color.bold(printable(stored.localId)));
-  for (const { element, was, is } of changes) terminal.line(`  ${element}: ${printable(was ?? '–')} → ${printable(is ?? '–')}`);
 }

@@ -13,8 +13,10 @@ import type { LookupTerm } from '../../find/lookup.ts';
 import { nearestTo } from '../../flows/finds/new-people.ts';
 import type { Enqueued } from '../../flows/queue/enqueue-finds.ts';
 import { foldPlaces, foldStrangeColumns, foldUnchecked } from '../../flows/queue/fold-issues.ts';
-import { type CopiedTable, importTable } from '../../flows/queue/import-table.ts';
+import { type CopiedTable, importTable, openCorrections } from '../../flows/queue/import-table.ts';
+import type { MergeAnswers } from '../../flows/queue/merge-find.ts';
 import { readMap } from '../../flows/queue/table-columns.ts';
+import { normalId } from '../../text/normal-text.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { printable } from '../../ui/terminal.ts';
 import { findCount, photographCount } from '../counted.ts';
@@ -36,16 +38,33 @@ export type ImportOptions = GlobalOptions &
     readonly strict?: boolean;
     readonly keepRows?: boolean;
     readonly force?: boolean;
+    readonly ours?: boolean;
+    readonly theirs?: boolean;
+    readonly oursOf?: readonly string[];
+    readonly theirsOf?: readonly string[];
+    readonly same?: boolean;
+    readonly idPrefix?: string;
+    readonly rename?: boolean;
+    readonly asNew?: boolean;
+    readonly asCorrection?: string;
+    readonly undo?: boolean;
   };
+
+type Request = Omit<Parameters<typeof importTable>[1], 'photoFolder'>;
+type Report = Awaited<ReturnType<typeof importTable>>;
 
 export async function importTables(context: Context, files: readonly string[], options: ImportOptions): Promise<ExitReason> {
   const { terminal } = context;
   const copy = copyOf(files, options);
+  const answers = answersOf(options);
+  const corrections =
+    options.asCorrection === undefined ? undefined : openCorrections(options.asCorrection, options.force === true);
   const known = await openValidationContext(context);
   const outbox = await context.outbox();
-  const request = {
+  outbox.command.words = 'import';
+  const request: Request & { readonly dryRun: boolean } = {
     ...photographKeeping(context, options),
-    outbox,
+    ...{ outbox, answers, idPrefix: options.idPrefix, queueNumbers: options.asCorrection !== undefined },
     known,
     issuedElsewhere: lookInOtherOutboxes(context, outbox),
     dryRun: options.dryRun === true,
@@ -59,6 +78,7 @@ export async function importTables(context: Context, files: readonly string[], o
   const issues: Issue[] = [...(await readMappingFile(context)).issues];
   const finds: Enqueued[] = [];
   const newPeople = new Map<string, number>();
+  const missing: string[] = [];
   let [rows, unchecked] = [0, 0];
   for (const file of files) {
     const table = await readTableOrInput(context, file, options);
@@ -67,18 +87,23 @@ export async function importTables(context: Context, files: readonly string[], o
         table.unit === 'feature' ? t`${file}: layer ${table.sheet} is read.` : t`${file}: sheet ${table.sheet} is read.`,
       );
     }
-    const progress = terminal.progress(t`Importing ${file}`);
-    const report = await importTable(table, {
-      ...request,
-      known: await askAboutFinders(context, known, { table, map: request.map, set: options.set }),
-      photoFolder: photoRootOf(table.file, options.photos),
-      onProgress: (done) => progress.update(done, table.rowCount),
-    }).finally(progress.end);
+    const photoFolder = photoRootOf(table.file, options.photos);
+    const asked = await askAboutFinders(context, known, { table, map: request.map, set: options.set });
+    const importIt = async (more: Partial<Request>): Promise<Report> => {
+      const progress = terminal.progress(t`Importing ${file}`);
+      const onProgress = (done: number): void => progress.update(done, table.rowCount);
+      return importTable(table, { ...request, ...more, known: asked, photoFolder, onProgress, isPiped: file === '-' }).finally(
+        progress.end,
+      );
+    };
+    const report = await importAsking(context, file, request, importIt);
     for (const issue of report.issues) issues.push(issue);
     for (const find of report.finds) finds.push(find);
     for (const [name, count] of report.newPeople) newPeople.set(name, (newPeople.get(name) ?? 0) + count);
     rows += report.rows;
     unchecked += report.unchecked;
+    missing.push(...report.missing);
+    if (report.missing.length > 0) printMissing(context, file, report.missing);
     if (report.copied !== undefined) printCopied(context, file, report.copied);
   }
   const told = foldUnchecked(issues, unchecked);
@@ -86,13 +111,88 @@ export async function importTables(context: Context, files: readonly string[], o
     finds,
     rows,
     newPeople,
+    missing,
     lookupTerm: known.lookupTerm,
     issues: told,
     shown: request.map === undefined ? foldColumns(told, files, options) : told,
   };
   printSummary(context, summary, request.dryRun, copy !== undefined);
+  if (corrections !== undefined) {
+    const { file, count } = await corrections.write(finds);
+    terminal.note(
+      ngettext(
+        msgid`${file} lists ${count} correction for the service's pages.`,
+        `${file} lists ${count} corrections for the service's pages.`,
+        count,
+      ),
+    );
+  }
   return hasErrors(issues) || finds.some((find) => find.change === 'sent') ? 'dataRefused' : 'done';
 }
+
+/** @throws UsageError where flags contradict one another */
+function answersOf({ ours, theirs, oursOf = [], theirsOf = [], same, rename, asNew }: ImportOptions): MergeAnswers {
+  if (ours === true && theirs === true) throw new UsageError(t`--ours and --theirs contradict one another. Give one of them.`);
+  if (rename === true && asNew === true) throw new UsageError(t`--rename and --as-new contradict one another. Give one of them.`);
+  const [keep, take] = [new Set(oursOf.map(normalId)), new Set(theirsOf.map(normalId))];
+  const both = [...keep].find((find) => take.has(find));
+  if (both !== undefined)
+    throw new UsageError(t`--ours-of and --theirs-of contradict one another about ${both}. Give one of them.`);
+  const general = ours === true ? 'ours' : theirs === true ? 'theirs' : undefined;
+  return {
+    sideOf: (localId) => (keep.has(localId) ? 'ours' : take.has(localId) ? 'theirs' : general),
+    same: same === true,
+    rename: rename === true,
+    asNew: asNew === true,
+  };
+}
+
+/** Imports a table; where its finds came from another one, a person is shown what differs, and decides. */
+async function importAsking(
+  context: Context,
+  file: string,
+  { answers, copy, dryRun }: Request,
+  importIt: (more: Partial<Request>) => Promise<Report>,
+): Promise<Report> {
+  const { terminal } = context;
+  const first = await importIt({});
+  const asked = first.finds.filter(({ change }) => change === 'asked').length;
+  if (asked === 0 || dryRun || !terminal.interactive || terminal.json) return first;
+  printIssues(
+    terminal,
+    first.issues.filter(({ rule }) => rule === 'other-table'),
+    terminal.note,
+  );
+  const question = ngettext(
+    msgid`Take what ${file} says of ${asked} find that came from another table?`,
+    `Take what ${file} says of ${asked} finds that came from another table?`,
+    asked,
+  );
+  if (!(await (await context.prompt()).confirm(question, false))) return first;
+  const again = copy === undefined ? {} : { copy: { ...copy, overwrite: true } };
+  const second = await importIt({ ...again, answers: { ...answers, same: true } });
+  // What the first run did is unchanged in the second one.
+  const finds = second.finds.map((find, index) => (find.change === 'kept' ? (first.finds[index] ?? find) : find));
+  return { ...second, finds, newPeople: first.newPeople, missing: first.missing };
+}
+
+/** The finds stay: only a person knows if they were corrected, moved to another table, or are no finds. */
+function printMissing({ terminal }: Context, file: string, missing: readonly string[]): void {
+  const count = missing.length;
+  const table = printable(file);
+  const words = missing.slice(0, MOST_MISSING).map((name) => shellWord(name));
+  const names = printable(words.join(' '));
+  const all = `${names}${count > MOST_MISSING ? ' …' : ''}`;
+  terminal.warn(
+    ngettext(
+      msgid`${count} find of this table is not in it any more, and stays as it is: ${all} (${table}). If it is no find: ${cmd`pas remove`} ${names}`,
+      `${count} finds of this table are not in it any more, and stay as they are: ${all} (${table}). If they are no finds: ${cmd`pas remove`} ${names}`,
+      count,
+    ),
+  );
+}
+
+const MOST_MISSING = 20;
 
 /** The wizard looks at a file, and reads it as it was to be read here. */
 function foldColumns(issues: readonly Issue[], files: readonly string[], { sheet, layer, headerRow }: ImportOptions) {
@@ -157,6 +257,7 @@ type Imported = {
   readonly issues: readonly Issue[];
   /** The issues as people read them. */
   readonly shown: readonly Issue[];
+  readonly missing: readonly string[];
 };
 
 const MOST_PEOPLE = 20;
@@ -180,7 +281,7 @@ function sayNewPeople({ terminal }: Context, people: Imported['newPeople'], look
 
 function printSummary(
   context: Context,
-  { finds, rows, newPeople, lookupTerm, issues, shown }: Imported,
+  { finds, rows, newPeople, missing, lookupTerm, issues, shown }: Imported,
   dryRun: boolean,
   isCopied: boolean,
 ): void {
@@ -189,10 +290,15 @@ function printSummary(
   if (!isAll && !isCopied) terminal.note(t`--issues-to FILE writes all of them beside the rows.`);
   const count = (change: Enqueued['change']): number => finds.filter((find) => find.change === change).length;
   const photos = finds.reduce((sum, find) => sum + find.photosAdded, 0);
+  const photosRemoved = finds.reduce((sum, find) => sum + find.photosRemoved, 0);
+  const numbers = finds.filter(({ numberQueued }) => numberQueued === true).length;
   const drafts = finds.filter((find) => !find.ready).length;
   const [added, updated, kept, sent] = [count('added'), count('updated'), count('kept'), count('sent')];
   const parts = [t`${added} added`, t`${updated} updated`, t`${kept} unchanged`];
   if (sent > 0) parts.push(t`${sent} already sent and left as they are`);
+  const [conflicts, others] = [count('conflict'), count('another') + count('asked') + count('equal')];
+  if (conflicts > 0) parts.push(t`${conflicts} changed here and in the table, and left as they are`);
+  if (others > 0) parts.push(t`${others} left as they are until you say what they are`);
   const invalid = rows - finds.length;
   const leftOut = ngettext(msgid`${invalid} row left out`, `${invalid} rows left out`, invalid);
   if (invalid > 0) parts.push(leftOut);
@@ -200,6 +306,16 @@ function printSummary(
   terminal.line(
     dryRun ? t`Would import ${all}: ${changes}; ${photographs}.` : t`Imported ${all}: ${changes}; ${photographs} queued.`,
   );
+  if (photosRemoved > 0) {
+    terminal.line(
+      ngettext(
+        msgid`${photosRemoved} photograph that no row names any more is not queued any more.`,
+        `${photosRemoved} photographs that no row names any more are not queued any more.`,
+        photosRemoved,
+      ),
+    );
+  }
+  if (numbers > 0) terminal.line(t`Registration numbers queued for finds that were sent: ${numbers}.`);
   if (drafts > 0) {
     terminal.line(
       ngettext(
@@ -217,6 +333,13 @@ function printSummary(
     updated,
     unchanged: kept,
     already_sent: sent,
+    conflicts,
+    other_finds: count('another'),
+    other_table: count('asked'),
+    equal: count('equal'),
+    not_in_table: missing,
+    photos_removed: photosRemoved,
+    numbers,
     invalid,
     drafts,
     photos,

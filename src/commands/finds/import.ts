@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ExitReason } from '../../base/errors.ts';
+import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import type { Context } from '../../context/context.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
@@ -7,8 +7,8 @@ import { type ImportOptions, importTables } from './import-tables.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
-    name: 'import <file...>',
-    summary: t`Read tables of finds, check every row and queue the finds. Importing the same table again changes nothing.`,
+    name: 'import [file...]',
+    summary: t`Read tables of finds, check every row and queue the finds. Imported again, a table changes only what changed in it since.`,
     examples: [
       'pas import season.csv',
       'pas import season.xlsx --sheet 2024 --photos ./camera --dry-run',
@@ -16,6 +16,9 @@ export function register(program: Command, run: Runner): void {
       'pas import pas_finds.zip',
       'pas import museum.xlsx --wizard',
       'pas import museum.xlsx --map museum.map.toml --issues-to to-mend.xlsx --only-bad',
+      'pas import season.csv --theirs',
+      'pas import petrovice.csv --id-prefix PET-',
+      'pas import --undo',
     ],
   })
     .option('--dry-run', t`say what would happen and change nothing`)
@@ -30,6 +33,16 @@ export function register(program: Command, run: Runner): void {
     .option('--map <file>', t`what the columns of a strange table are; the file that --wizard writes`)
     .option('--wizard', t`propose what the columns are, let a person decide, and write it to a file for --map`)
     .option('--yes', t`with --wizard: take the proposals without asking`)
+    .option('--ours', t`where a row and its find changed to different values: keep the find's`)
+    .option('--theirs', t`where a row and its find changed to different values: take the row's`)
+    .option('--ours-of <find>', t`the same as --ours, for this find alone; may be repeated`, collect)
+    .option('--theirs-of <find>', t`the same as --theirs, for this find alone; may be repeated`, collect)
+    .option('--same', t`rows that look like other finds of these local ids, or come from another table, are those finds`)
+    .option('--id-prefix <text>', t`write this before each local id of the table, which numbers finds as another table does`)
+    .option('--rename', t`a row that reads as a find under another local id is that find, renamed, if it was never sent`)
+    .option('--as-new', t`a row that reads as a find under another local id is a find of its own`)
+    .option('--as-correction <file>', t`list what differs from sent finds in a CSV file for the curator; numbers are queued`)
+    .option('--undo', t`take back the last import, as far as nothing of it was sent`)
     .option('--strict', t`leave out rows whose photographs are missing`)
     .option('--keep-rows', t`take rows for finds that are left out otherwise, such as totals and remarks`)
     .option('--issues-to <file>', t`copy the table to this CSV or XLSX file, with a column of what is wrong with each row`)
@@ -39,6 +52,11 @@ export function register(program: Command, run: Runner): void {
 }
 
 async function start(context: Context, files: readonly string[], options: ImportOptions): Promise<ExitReason> {
+  if (options.undo === true) {
+    if (files.length > 0) throw new UsageError(t`--undo takes back the last import. Give it without a file.`);
+    return (await import('./undo.ts')).undoCommand(context, 'import');
+  }
+  if (files.length === 0) throw new UsageError(t`Name the tables to import.`);
   if (options.wizard === true) return (await import('./import-wizard.ts')).runWizard(context, files, options);
   return importTables(context, files, options);
 }

@@ -47,6 +47,7 @@ type NumberOptions = ImportOptions & { readonly replace?: boolean };
 async function set(context: Context, find: string, value: string, options: SetOptions): Promise<ExitReason> {
   const outbox = await context.outbox();
   assertMayNumber(outbox);
+  outbox.command.words = 'number-set';
   const number = value.trim();
   const target = targetForChange(outbox, find);
   const { replaces } = planNumber(outbox, target, number);
@@ -103,6 +104,7 @@ export async function importNumbers(context: Context, file: string, options: Num
   if (options.wizard === true) return (await import('./import-wizard.ts')).runNumberWizard(context, file, options);
   const { terminal } = context;
   const outbox = await context.outbox();
+  outbox.command.words = 'number-import';
   const dryRun = options.dryRun === true;
   const map = options.map === undefined ? undefined : await readMapOf(context, options.map);
   const table = await readTableOrInput(context, file, options);

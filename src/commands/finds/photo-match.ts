@@ -38,6 +38,7 @@ const WITHIN_M = 25;
 export async function matchPhotos(context: Context, folder: string, options: MatchFlags): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.outbox();
+  outbox.command.words = 'photo-match';
   const { inspectPhotograph, keepPhotograph } = photographKeeping(context, options);
   const progress = terminal.progress(t`Looking at the photographs`);
   const found = await matchFolder(folder, {

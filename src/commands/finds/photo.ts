@@ -61,6 +61,7 @@ async function add(context: Context, find: string, files: readonly string[], opt
     });
   }
   const outbox = await context.outbox();
+  outbox.command.words = 'photo-add';
   const target = targetForChange(outbox, find);
   const keeping = photographKeeping(context, options);
   const issues: Issue[] = [];

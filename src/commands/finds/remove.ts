@@ -24,6 +24,7 @@ export function register(program: Command, run: Runner): void {
 async function remove(context: Context, names: readonly string[], { yes }: RemoveOptions): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.outbox();
+  outbox.command.words = 'remove';
   const planned = planRemoval(outbox, names);
   const [removable, kept] = [[] as PlannedRemoval[], [] as { readonly name: string; readonly because: Entry }[]];
   for (const each of planned) {
@@ -65,11 +66,13 @@ async function confirm(context: Context, planned: readonly PlannedRemoval[]): Pr
   const [finds, names] = [planned.length, planned.map(({ name }) => printable(name)).join(', ')];
   const what = partsText(planned.flatMap(({ entries }) => entries));
   if (!context.terminal.interactive) {
-    throw new UsageError(t`What is removed cannot be brought back: ${names} (${what}).`, { hint: t`Add --yes to remove it.` });
+    throw new UsageError(t`Without a terminal nothing is removed unasked: ${names} (${what}).`, {
+      hint: t`Add --yes to remove it.`,
+    });
   }
   const question = ngettext(
-    msgid`Remove ${finds} find for good: ${names} (${what})?`,
-    `Remove ${finds} finds for good: ${names} (${what})?`,
+    msgid`Remove ${finds} find: ${names} (${what})?`,
+    `Remove ${finds} finds: ${names} (${what})?`,
     finds,
   );
   if (!(await (await context.prompt()).confirm(question))) throw new UsageError(t`Nothing was removed.`);

@@ -31,6 +31,7 @@ async function copy(context: Context, names: readonly string[], options: CopyOpt
   const target = context.asProfile(options.to);
   if (target.outboxId() === context.outboxId()) throw new UsageError(t`Both profiles have one outbox: there is nothing to copy.`);
   const to = await target.outbox();
+  to.command.words = 'copy';
   const folders = { from: context.outboxPlaces().photosFolder, to: target.outboxPlaces().photosFolder };
   if (options.all === true && mayPour(from, to)) return pour(context, from, to, folders, options.to);
   const progress = context.terminal.progress(t`Copying finds`);

@@ -1,4 +1,4 @@
-import type { FindElements } from '../../find/fields.ts';
+import type { ElementName, FindElements } from '../../find/fields.ts';
 import type { Entry, EntryState } from '../../outbox/entry.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { foldName } from '../../text/names.ts';
@@ -14,18 +14,27 @@ export type FindChoice = {
   readonly until?: string;
   /** Somewhere in what the find says, whatever its case and accents. */
   readonly text?: string;
+  /** Elements and what they say: an identifier, a label or a text, whatever its case and accents. */
+  readonly elements?: readonly (readonly [name: ElementName, value: string])[];
 };
 
 /** @param made the find's import, where it has one */
 export function isChosen(choice: FindChoice, find: StoredFind, made: Entry | undefined): boolean {
   const elements = find.elements as FindElements;
-  const { state, project, since, until, text } = choice;
+  const { state, project, since, until, text, elements: values = [] } = choice;
   const day = elements.datum_nalezu;
   if (state !== undefined && (made === undefined || !state.includes(made.state))) return false;
   if (project !== undefined && elements.projekt?.id !== project) return false;
   if (since !== undefined && (day === undefined || day < since)) return false;
   if (until !== undefined && (day === undefined || day > until)) return false;
+  if (!values.every(([name, value]) => says(elements, name, value))) return false;
   if (text === undefined) return true;
   const said = [find.localId, made?.identCely ?? '', ...labelledTexts(elements).map(([, value]) => value)].join(' ');
   return foldName(said).includes(foldName(text));
+}
+
+function says(elements: FindElements, name: ElementName, value: string): boolean {
+  const own = elements[name];
+  const texts = typeof own === 'object' ? [own.id, own.text] : [own?.toString() ?? ''];
+  return texts.some((text) => foldName(text) === foldName(value));
 }

@@ -81,7 +81,8 @@ export function openAdding({ outbox, known, keeping, folder, ...sources }: Addin
     check: (find: Find): readonly Issue[] => validate(find).issues,
     /** Puts it into the outbox: queued if it is complete and to be sent, else as a draft. */
     async save(find: Find, intent: Intent): Promise<Saved> {
-      const context = { ...keeping, outbox, validate: holding(validate, intent), dryRun: false };
+      const answers = { replaces: true };
+      const context = { ...keeping, outbox, validate: holding(validate, intent), dryRun: false, answers };
       const { finds, issues, unchecked } = await enqueueFinds([find], context);
       if (intent !== 'unfinished') enteredNow.add(find.localId);
       const id = findByLocalId(outbox, find.localId)?.id ?? null;

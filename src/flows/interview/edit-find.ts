@@ -18,6 +18,7 @@ import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { isAsked, QUESTIONS, type Question, type QuestionName } from '../../find/questions.ts';
 import { type ValidationContext, validateFind } from '../../find/validate-find.ts';
+import { recordBefore } from '../../outbox/change-log.ts';
 import { addImport, importOfFind, replaceImport } from '../../outbox/entries.ts';
 import type { EntryState, FindId, ImportEntry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -51,6 +52,11 @@ export type Edited =
       readonly issues: readonly Issue[];
     };
 
+/** An edit that was not stored yet; nothing to store where nothing would change, or a value cannot be read. */
+type PlannedEdit =
+  | Exclude<Edited, { readonly kind: 'stored' }>
+  | { readonly kind: 'planned'; readonly changed: readonly CellChange[]; store(): Edited };
+
 export type FindEdit = ReturnType<typeof openEdit>;
 
 /**
@@ -62,7 +68,16 @@ export function openEdit(context: EditContext, stored: StoredFind) {
   editableImport(outbox, stored);
   const find = asFind(stored);
   const before = cellsOf(find.elements, known.lookupTerm);
-  const edit = (after: Cells, intent: Interviewed['intent'] = 'send') => editFind(context, stored, before, after, intent);
+  const plan = (after: Cells, intent: Interviewed['intent'] = 'send') => planEdit(context, stored, before, after, intent);
+  const edit = (...change: Parameters<typeof plan>): Edited => storePlanned(plan(...change));
+  const planBySettings = (texts: readonly string[], point?: string): PlannedEdit => {
+    const position = point === undefined ? undefined : certainPosition(readPosition(point), find.localId);
+    if (position !== undefined && 'rule' in position) return { kind: 'unreadable', issues: [position] };
+    const placed = position && withPosition({ ...find, elements: {} }, position).elements;
+    const ofPoint = placed === undefined ? [] : cellsOf(placed, known.lookupTerm);
+    const given = settingsOrRefusal(texts).map(({ name, value }) => [name, value] as const);
+    return plan(withChanges(before, new Map([...ofPoint, ...given])));
+  };
   return {
     find,
     /** The find as a text to be edited, with what is known to be wrong with it. */
@@ -80,14 +95,9 @@ export function openEdit(context: EditContext, stored: StoredFind) {
       return edited.kind === 'unreadable' ? { ...edited, again: editText(find.localId, read.cells, edited.issues) } : edited;
     },
     /** @param texts `element=value`; without a value, the element is taken away */
-    bySettings: (texts: readonly string[], point?: string): Edited => {
-      const position = point === undefined ? undefined : certainPosition(readPosition(point), find.localId);
-      if (position !== undefined && 'rule' in position) return { kind: 'unreadable', issues: [position] };
-      const placed = position && withPosition({ ...find, elements: {} }, position).elements;
-      const ofPoint = placed === undefined ? [] : cellsOf(placed, known.lookupTerm);
-      const given = settingsOrRefusal(texts).map(({ name, value }) => [name, value] as const);
-      return edit(withChanges(before, new Map([...ofPoint, ...given])));
-    },
+    bySettings: (texts: readonly string[], point?: string): Edited => storePlanned(planBySettings(texts, point)),
+    /** The same, to be shown before it is stored. */
+    planBySettings,
     byAnswers: (answered: Interviewed) => edit(cellsOf(answered.find.elements, known.lookupTerm), answered.intent),
   };
 }
@@ -100,19 +110,47 @@ export function replaceFinder(context: EditContext, finds: readonly FindId[], id
   }
 }
 
+type PlannedFind = { readonly stored: StoredFind; readonly plan: Extract<PlannedEdit, { readonly kind: 'planned' }> };
+
+/**
+ * The same change to several finds, to be shown before it is stored. A find that was sent does not keep the others from being changed.
+ * @throws UsageError for a setting that is none
+ */
+export function planEdits(context: EditContext, finds: readonly StoredFind[], texts: readonly string[], point?: string) {
+  settingsOrRefusal(texts);
+  const planned: PlannedFind[] = [];
+  const refused: { find: string; because: string }[] = [];
+  const issues: Issue[] = [];
+  for (const stored of finds) {
+    try {
+      const plan = openEdit(context, stored).planBySettings(texts, point);
+      if (plan.kind === 'planned') planned.push({ stored, plan });
+      if (plan.kind === 'unreadable') issues.push(...plan.issues.map((issue) => issue.with({ find: stored.localId })));
+    } catch (thrown) {
+      if (!(thrown instanceof UsageError)) throw thrown;
+      refused.push({ find: stored.localId, because: thrown.message });
+    }
+  }
+  return { planned, refused, issues };
+}
+
 /** Aliases would stand beside the element that they mean. */
 function canonicalName(name: string): string {
   return FIELDS.find((field) => field.alias === name)?.name ?? name;
 }
 
+function storePlanned(planned: PlannedEdit): Edited {
+  return planned.kind === 'planned' ? planned.store() : planned;
+}
+
 /** @param before the cells that the find was shown with: what was not touched stays exactly as it is */
-function editFind(
+function planEdit(
   { outbox, known }: EditContext,
   stored: StoredFind,
   before: Cells,
   after: Cells,
   intent: Interviewed['intent'],
-): Edited {
+): PlannedEdit {
   const changed = differingCells(before, after);
   if (changed.length === 0) return { kind: 'unchanged' };
   const read = readCells(stored, cellsToRead(after, changed), known.lookupTerm);
@@ -124,15 +162,18 @@ function editFind(
     elements: keepingUntouched(stored.elements as FindElements, read.find.elements, changed),
   };
   const validated = holding((each) => validateFind(each, known), intent)(find);
-  return outbox.change(() => {
-    const entry = editableImport(outbox, stored);
-    updateFind(outbox, { localId: find.localId, elements: find.elements }, stored.version);
-    if (entry === undefined) addImport(outbox, stored.id, contentOf(find, validated));
-    else replaceImport(outbox, entry, contentOf(find, validated));
-    const state = importOfFind(outbox, stored.id)?.state ?? 'draft';
-    const changes = changed.map((element) => ({ element, was: before.get(element), is: after.get(element) }));
-    return { kind: 'stored', changed: changes, state, issues: [...read.issues, ...validated.issues] };
-  });
+  const changes = changed.map((element) => ({ element, was: before.get(element), is: after.get(element) }));
+  const store = (): Edited =>
+    outbox.change(() => {
+      const entry = editableImport(outbox, stored);
+      recordBefore(outbox, stored.id);
+      updateFind(outbox, { localId: find.localId, elements: find.elements }, stored.version);
+      if (entry === undefined) addImport(outbox, stored.id, contentOf(find, validated));
+      else replaceImport(outbox, entry, contentOf(find, validated));
+      const state = importOfFind(outbox, stored.id)?.state ?? 'draft';
+      return { kind: 'stored', changed: changes, state, issues: [...read.issues, ...validated.issues] };
+    });
+  return { kind: 'planned', changed: changes, store };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { recordNew } from '../../outbox/change-log.ts';
 import {
   addImport,
   addNumber,
@@ -13,7 +14,7 @@ import {
 import type { Entry, FindId, ImportEntry } from '../../outbox/entry.ts';
 import { localIdQuestion } from '../../outbox/merge.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { allFinds, findByLocalId, freeLocalId, insertFind, type StoredFind } from '../../outbox/stored-finds.ts';
+import { allFinds, findByLocalId, freeLocalId, importedRow, insertFind, type StoredFind } from '../../outbox/stored-finds.ts';
 import { copyContent, openContentStore } from '../../store/content-store.ts';
 
 /** The folders of photographs, of each outbox. */
@@ -67,7 +68,9 @@ function pourFind(from: Outbox, to: Outbox, find: StoredFind): PouredFind {
     return { kind: 'same', localId, target: { findId: there.id, identCely: importThere?.identCely ?? null } };
   const now = there === undefined ? localId : freeLocalId(to, localId);
   const source = find.sourceFile === null ? {} : { source: { file: find.sourceFile, row: find.sourceRow ?? 0 } };
-  const findId = insertFind(to, { localId: now, elements, createdAt, ...source });
+  const row = { base: importedRow(find) ?? null, sourcePath: find.sourcePath };
+  const findId = insertFind(to, { localId: now, elements, createdAt, ...source, ...row });
+  recordNew(to, findId, now);
   if (imported !== undefined) {
     const { document, documentSha512, digest, project, issues } = imported;
     const entryId = addImport(to, findId, { document, documentSha512, digest, project, issues });

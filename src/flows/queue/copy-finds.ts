@@ -2,10 +2,11 @@ import type { Issue } from '../../base/issue.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { ValidatedFind } from '../../find/validate-find.ts';
+import { recordNew } from '../../outbox/change-log.ts';
 import { addImport, addPhoto, entriesOfFind, importOfFind } from '../../outbox/entries.ts';
 import type { EntryState, Photograph } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { findByLocalId, insertFind, type StoredFind } from '../../outbox/stored-finds.ts';
+import { findByLocalId, importedRow, insertFind, type StoredFind } from '../../outbox/stored-finds.ts';
 import { copyContent, openContentStore } from '../../store/content-store.ts';
 import { asFind, contentOf } from './enqueue-finds.ts';
 
@@ -59,7 +60,8 @@ async function copyFind(from: Outbox, to: Outbox, stored: StoredFind, options: C
   const { photographs, lost } = await copyPhotographs(from, stored, options.photosFolders);
   return to.change(() => {
     if (findByLocalId(to, localId) !== undefined) return taken;
-    const findId = insertFind(to, find);
+    const findId = insertFind(to, { ...find, base: importedRow(stored) ?? null, sourcePath: stored.sourcePath });
+    recordNew(to, findId, find.localId);
     addImport(to, findId, contentOf(find, validated));
     for (const photograph of photographs) addPhoto(to, { findId, identCely: null }, photograph);
     const state = importOfFind(to, findId)?.state ?? 'draft';

@@ -4,6 +4,7 @@ import { hasErrors, type Issue } from '../../base/issue.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { findNumberProblem } from '../../find/value-rules.ts';
 import { knownAccount } from '../../outbox/bound-account.ts';
+import { recordBefore } from '../../outbox/change-log.ts';
 import {
   addNumber,
   addPhoto,
@@ -132,6 +133,7 @@ export function enqueueNumber(outbox: Outbox, target: Target, rawValue: string):
   if (unfit !== undefined) throw new UsageError(unfit.problem);
   return outbox.change(() => {
     const { change, target: now, last, expects } = planNumber(outbox, target, value);
+    if (change !== 'kept' && now.findId !== null) recordBefore(outbox, now.findId);
     if (change === 'replaced' && last !== undefined) replaceNumber(outbox, last, value, expects);
     else if (change === 'queued') addNumber(outbox, now, value, expects);
     return change;
@@ -164,6 +166,9 @@ export function enqueuePhoto(outbox: Outbox, target: Target, photograph: Kept, i
     const same = photographsLike(outbox, now, photograph);
     const there = same.filter((entry) => !isGoneAtService(outbox, entry));
     const first = there.find(({ state }) => state !== 'dropped') ?? there[0];
+    const isKept =
+      first !== undefined && first.state !== 'dropped' && first.state !== 'refused' && photograph.isStripped !== true;
+    if (!isKept && now.findId !== null) recordBefore(outbox, now.findId);
     if (first === undefined && same.length > 0)
       return { change: 'queued', entryId: addPhoto(outbox, now, photograph), wasGone: true };
     if (first === undefined) return addOrReplacePhoto(outbox, now, photograph, isWanted);

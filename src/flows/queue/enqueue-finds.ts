@@ -1,47 +1,76 @@
-import { basename } from 'node:path';
-import { errorIssue, hasErrors, Issue, warningIssue } from '../../base/issue.ts';
-import { cmd, msg } from '../../base/message.ts';
+import { hasErrors, Issue } from '../../base/issue.ts';
 import { asFoundDigest } from '../../find/as-found.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
-import { NEW_PERSON } from '../../find/resolve-reference.ts';
+import type { Difference } from '../../find/merge-row.ts';
 import { NOT_HARVESTED } from '../../find/rule.ts';
 import type { ValidatedFind } from '../../find/validate-find.ts';
 import { sha512Of } from '../../http/digest.ts';
-import {
-  addImport,
-  entriesOfFind,
-  type ImportContent,
-  importOfFind,
-  isDropped,
-  replaceImport,
-  type Target,
-} from '../../outbox/entries.ts';
-import type { ImportEntry, PhotoEntry } from '../../outbox/entry.ts';
-import { latestNumber } from '../../outbox/numbers.ts';
+import { recordBefore, recordNew } from '../../outbox/change-log.ts';
+import { addImport, type ImportContent, replaceImport, standingOfFind } from '../../outbox/entries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { findByLocalId, insertFind, type StoredElements, type StoredFind, updateFind } from '../../outbox/stored-finds.ts';
-import { STATE_WORDS } from '../finds/entry-words.ts';
-import { addOrReplacePhoto, photographsLike, replaceCounterpart } from './enqueue-change.ts';
+import {
+  findByLocalId,
+  type ImportedRow,
+  insertFind,
+  renameFind,
+  type StoredFind,
+  updateFind,
+} from '../../outbox/stored-finds.ts';
+import { enqueueNumber, planNumber } from './enqueue-change.ts';
+import { type EqualFinds, openEqualFinds } from './equal-finds.ts';
+import { followPhotographs, type RowPhotographs } from './follow-photographs.ts';
 import type { Kept, PhotographKeeping } from './kept-photographs.ts';
+import {
+  type Existing,
+  equalIssue,
+  existingFind,
+  givenUpIssue,
+  isMerged,
+  isSent,
+  type Merge,
+  type MergeAnswers,
+  mergeFind,
+  mergeIssues,
+} from './merge-find.ts';
 
 export type EnqueueContext = PhotographKeeping & {
   readonly outbox: Outbox;
   readonly validate: (find: Find) => ValidatedFind;
   /** Say what would happen, and change nothing. */
   readonly dryRun: boolean;
+  /** The table that the finds come from; absent for finds that a person or a program enters one by one. */
+  readonly table?: FindTable;
+  readonly answers?: MergeAnswers;
+  /** Numbers that a table changes of finds that were sent are queued. */
+  readonly queueNumbers?: boolean;
   readonly onProgress?: (done: number) => void;
   /** Takes what is wrong in place of the report. */
   readonly onIssue?: (issue: Issue) => void;
 };
 
+type FindTable = {
+  /** Its full path, with the sheet; undefined for standard input. */
+  readonly path: string | undefined;
+  /** The local ids of all its rows. */
+  keys(): { has(localId: string): boolean };
+};
+
 export type Enqueued = {
   readonly find: string;
-  /** `kept`: nothing new. `sent`: the table differs from what was sent, which stays as it is. */
-  readonly change: 'added' | 'updated' | 'kept' | 'sent';
+  /**
+   * `kept`: nothing new. The last five leave the find as it is: `sent`, since the table differs from what was sent; `conflict`, since the
+   * find and the row changed an element to different values; `another`, since the row reads as another find; `asked`, since the row comes
+   * from another table and differs; `equal`, since the row reads as a find of another local id.
+   */
+  readonly change: 'added' | 'updated' | 'kept' | 'sent' | 'conflict' | 'another' | 'asked' | 'equal';
   /** Complete for its target state, and so queued for sending. */
   readonly ready: boolean;
   readonly photosAdded: number;
+  readonly photosRemoved: number;
+  /** What the table says otherwise of a find that the service has as this record. */
+  readonly correction?: { readonly record: string; readonly differences: readonly Difference[] };
+  readonly numberQueued?: boolean;
 };
 
 export type EnqueueReport = {
@@ -56,19 +85,19 @@ export type EnqueueReport = {
 const BATCH = 200;
 
 /**
- * Finds → documents → validated → outbox rows. Idempotent by local id: a find that is there and the same is kept, one
- * that was not sent yet is replaced, one that was sent is never changed. Finds are taken as they are needed, so that they
- * need not all be held.
+ * Finds → documents → validated → outbox rows. A find that is there is merged with its row as {@link mergeFind} says; one that was sent is
+ * never changed. Finds are taken as they are needed, so that they need not all be held.
  */
 export async function enqueueFinds(finds: Iterable<Find>, context: EnqueueContext): Promise<EnqueueReport> {
   const report: { finds: Enqueued[]; issues: Issue[]; unchecked: number } = { finds: [], issues: [], unchecked: 0 };
   const { onIssue = (issue) => report.issues.push(issue) } = context;
+  const equals = openEqualFinds(context.outbox);
   for (const batch of batchesOf(finds)) {
     const prepared: PreparedFind[] = [];
     for (const find of batch) prepared.push(await prepare(find, context));
     context.outbox.change(() => {
       for (const each of prepared) {
-        const { enqueued, issues } = store(each, context);
+        const { enqueued, issues } = store(each, context, equals);
         report.finds.push(enqueued);
         for (const issue of issues) {
           if (issue.rule === NOT_HARVESTED) report.unchecked += 1;
@@ -92,34 +121,64 @@ function* batchesOf(finds: Iterable<Find>): Generator<readonly Find[]> {
   if (batch.length > 0) yield batch;
 }
 
+/** What a find is to be, as far as it was there when that was planned. */
+type Plan = {
+  readonly existing: Existing | undefined;
+  readonly merge: Merge | undefined;
+  readonly content: ImportContent;
+  readonly issues: readonly Issue[];
+};
+
 type PreparedFind = {
   readonly find: Find;
-  readonly content: ImportContent;
-  readonly photographs: readonly Kept[];
+  readonly plan: Plan;
+  readonly photographs: RowPhotographs;
   readonly issues: readonly Issue[];
 };
 
 async function prepare(find: Find, context: EnqueueContext): Promise<PreparedFind> {
-  const validated = context.validate(find);
-  const photographs: Kept[] = [];
-  const photoIssues: Issue[] = [];
+  const plan = planFind(find, context);
+  const photographs = new Map<string, Kept | undefined>();
+  const issuesOfPhotos: Issue[] = [];
   for (const path of find.photos) {
     const { photograph, issues } = await context.inspectPhotograph(path);
-    photoIssues.push(...issues.map((issue) => issue.with({ find: find.localId, ...find.source })));
-    if (photograph === undefined || hasErrors(issues)) continue;
-    photographs.push(
-      context.dryRun
-        ? {
-            ...photograph,
-            name: path,
-            mediaType: photograph.mimeType,
-            sha512: Buffer.from(photograph.sha512Hex, 'hex'),
-            sizeBytes: photograph.sizeBytes,
-          }
-        : await context.keepPhotograph(photograph),
-    );
+    issuesOfPhotos.push(...issues.map((issue) => issue.with({ find: find.localId, ...find.source })));
+    if (photograph === undefined || hasErrors(issues)) {
+      photographs.set(path, undefined);
+      continue;
+    }
+    const kept = context.dryRun
+      ? {
+          ...photograph,
+          name: path,
+          mediaType: photograph.mimeType,
+          sha512: Buffer.from(photograph.sha512Hex, 'hex'),
+          sizeBytes: photograph.sizeBytes,
+        }
+      : await context.keepPhotograph(photograph);
+    photographs.set(path, kept);
   }
-  return { find, content: contentOf(find, validated), photographs, issues: [...validated.issues, ...photoIssues] };
+  return { find, plan, photographs, issues: issuesOfPhotos };
+}
+
+function planFind(find: Find, { outbox, table, answers = {}, validate }: EnqueueContext): Plan {
+  const stored = findByLocalId(outbox, find.localId);
+  const existing = stored === undefined ? undefined : existingFind(outbox, stored);
+  const merge = existing === undefined ? undefined : mergeFind(existing, find, table?.path, answers);
+  const merged = merge === undefined ? find : { ...find, elements: merge.merged.elements };
+  const validated = validate(merged);
+  return { existing, merge, content: contentOf(merged, validated), issues: validated.issues };
+}
+
+/** The plan, made anew where another process changed the find since. */
+function currentPlan({ find, plan }: PreparedFind, context: EnqueueContext): Plan {
+  const { stored, entry } = plan.existing ?? {};
+  const now = standingOfFind(context.outbox, find.localId);
+  const isCurrent =
+    now?.version === stored?.version &&
+    now?.state === (entry?.state ?? now?.state) &&
+    now?.attempts === (entry?.attempts ?? now?.attempts);
+  return isCurrent ? plan : planFind(find, context);
 }
 
 /** The find layer's view of a stored find. Its photographs are entries of their own by now. */
@@ -146,162 +205,169 @@ export function contentOf(find: Find, { document, issues }: ValidatedFind): Impo
   };
 }
 
-function store(prepared: PreparedFind, context: EnqueueContext): { enqueued: Enqueued; issues: readonly Issue[] } {
-  const { find, content } = prepared;
-  const stored = findByLocalId(context.outbox, find.localId);
-  const entry = stored === undefined ? undefined : importOfFind(context.outbox, stored.id);
-  const isGivenUp = stored !== undefined && (stored.isHidden || isDropped(context.outbox, stored.id));
-  const wanted = isGivenUp ? 'kept' : changeOf(prepared, context, stored, entry);
-  const otherWalk = wanted === 'updated' ? sourceOfNamesake(find, stored) : undefined;
-  const change = otherWalk === undefined ? wanted : 'kept';
-  const findId = context.dryRun ? stored?.id : write(prepared, context, change, stored, entry);
-  // A photograph is a write of its own: also one of a find that was sent, and so stays as it is.
-  const { photosAdded, sentBefore } = isGivenUp ? NO_PHOTOGRAPHS : addPhotographs(prepared, context, findId);
-  const ofFind = isGivenUp
-    ? [givenUp(find)]
-    : otherWalk !== undefined
-      ? [namesake(find, otherWalk)]
-      : change === 'sent'
-        ? [alreadySent(find, entry)]
-        : prepared.issues.map((issue) => new Issue({ find: find.localId, ...find.source, ...issue }));
-  const issues = [...ofFind, ...sentBefore.map((name) => sentUnderName(find, name))];
-  return { enqueued: { find: find.localId, change, ready: content.document !== null, photosAdded }, issues };
+type Stored = { readonly enqueued: Enqueued; readonly issues: readonly Issue[] };
+
+function store(prepared: PreparedFind, context: EnqueueContext, equals: EqualFinds): Stored {
+  const { find } = prepared;
+  const plan = currentPlan(prepared, context);
+  const { existing, merge } = plan;
+  if (existing === undefined || merge === undefined) return storeNew(prepared, plan, context, equals);
+  const { stored } = existing;
+  if (stored.isHidden || existing.entry?.state === 'dropped') return unchanged(find, plan, 'kept', [givenUpIssue(find)]);
+  if (merge.kind === 'taken') return storeMerged(prepared, plan, existing, merge, context);
+  const issues = mergeIssues(merge, find, existing);
+  return merge.kind === 'sent' ? storeSent(prepared, plan, existing, merge, context) : unchanged(find, plan, merge.kind, issues);
 }
 
-/**
- * The file that a find of this name came from, where that is another than the waypoint's: devices number waypoints anew for each
- * walk, and what was completed in a table since must not be replaced by the little that a waypoint says.
- */
-function sourceOfNamesake({ source }: Find, stored: StoredFind | undefined): string | undefined {
-  if (source?.unit !== 'waypoint' || stored?.sourceFile == null) return undefined;
-  return basename(stored.sourceFile) === basename(source.file) ? undefined : stored.sourceFile;
+function unchanged({ localId }: Find, { content }: Plan, change: Enqueued['change'], issues: readonly Issue[]): Stored {
+  return {
+    enqueued: { find: localId, change, ready: content.document !== null, photosAdded: 0, photosRemoved: 0 },
+    issues,
+  };
 }
 
-function namesake(find: Find, sourceFile: string): Issue {
-  const message = msg`A find called ${find.localId} came from ${sourceFile} and differs; it was left as it is. If the waypoint is another find, rename it.`;
-  return errorIssue('waypoint-namesake', message, { find: find.localId, ...find.source });
-}
-
-function changeOf(
-  { find, content }: PreparedFind,
-  { outbox }: EnqueueContext,
-  stored: StoredFind | undefined,
-  entry: ImportEntry | undefined,
-): Enqueued['change'] {
-  if (stored === undefined || entry === undefined) return 'added';
-  const number = latestNumber(entriesOfFind(outbox, stored.id));
-  // A table that was exported has the number that was set since.
-  if (number !== undefined && isSame({ ...stored.elements, evidencni_cislo: number }, find.elements)) return 'kept';
-  const same = isSame(stored.elements, find.elements);
-  switch (entry.state) {
-    case 'draft':
-    case 'queued':
-    case 'refused': {
-      const sameDocument =
-        (content.document === null) === (entry.document === null) &&
-        (content.document?.equals(entry.document ?? Buffer.alloc(0)) ?? true);
-      return same && (sameDocument || entry.state === 'refused') ? 'kept' : 'updated';
-    }
-    default:
-      return same ? 'kept' : 'sent';
+/** A row whose local id no find has; one that reads as a find of another local id is left out unless a person says what it is. */
+function storeNew(prepared: PreparedFind, plan: Plan, context: EnqueueContext, equals: EqualFinds): Stored {
+  const { find } = prepared;
+  const { table, answers = {}, outbox, dryRun } = context;
+  const equal =
+    table === undefined || answers.asNew === true
+      ? undefined
+      : equals.take(find, plan.content.digest, (id) => table.keys().has(id));
+  if (equal !== undefined && (answers.rename !== true || equal.entry.attempts > 0)) {
+    return unchanged(find, plan, 'equal', [equalIssue(find, equal)]);
   }
+  if (equal !== undefined) {
+    const existing = existingFind(outbox, equal.stored);
+    const merge = mergeFind(existing, find, table?.path, { ...answers, same: true });
+    if (dryRun) return storeMerged(prepared, plan, existing, merge, context);
+    recordBefore(outbox, equal.stored.id);
+    renameFind(outbox, equal.stored.localId, find.localId);
+    const renamed = findByLocalId(outbox, find.localId) ?? equal.stored;
+    return storeMerged(prepared, plan, { ...existing, stored: renamed }, merge, context, 'updated');
+  }
+  const findId = dryRun ? undefined : insertNew(find, plan.content, prepared.photographs, context);
+  const followed = followPhotographs(find, prepared.photographs, undefined, findId, context);
+  return storedAs(prepared, plan, 'added', followed);
 }
 
-function isSame(stored: StoredElements, elements: StoredElements): boolean {
-  return meaningOf(withFinderOf(elements as FindElements, stored)) === meaningOf(elements);
+function insertNew(find: Find, content: ImportContent, photographs: RowPhotographs, { outbox, table }: EnqueueContext): number {
+  const base = { elements: find.elements, photos: digestsOf(find, photographs, undefined) };
+  const findId = insertFind(outbox, { ...find, base, sourcePath: table?.path ?? null });
+  recordNew(outbox, findId, find.localId);
+  addImport(outbox, findId, content);
+  return findId;
 }
 
-/** A person by name and the same one by identifier, which was harvested in between, are one finder. */
-function withFinderOf({ nalezce: now }: FindElements, stored: StoredElements): StoredElements {
-  const { nalezce: before } = stored as FindElements;
-  const isEither = before?.id === NEW_PERSON || now?.id === NEW_PERSON;
-  return isEither && before?.text === now?.text ? { ...stored, nalezce: now } : stored;
+/** What the row of a table says of its photographs, to be compared with when it is imported again. */
+function digestsOf(find: Find, photographs: RowPhotographs, before: ImportedRow | undefined): ImportedRow['photos'] {
+  if (find.coversPhotos === false) return before?.photos ?? {};
+  const known = before?.photos ?? {};
+  const named = [...photographs].map(([path, kept]) => [path, kept?.sha512.toString('hex') ?? known[path] ?? null] as const);
+  const missing = (find.missingPhotos ?? []).map((name) => [name, known[name] ?? null] as const);
+  return Object.fromEntries([...named, ...missing]);
 }
 
-/** Of what refers to something only the identifier counts, but for a person whom the service may not know. */
-function meaningOf(elements: StoredElements): string {
-  const meanings = Object.entries(elements).map(([name, value]) => {
-    const isReference = typeof value === 'object' && value !== null && 'id' in value;
-    return [name, isReference && value.id !== NEW_PERSON ? value.id : value] as const;
-  });
-  return JSON.stringify(meanings.sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-/** @returns the id of the find's row */
-function write(
-  { find, content }: PreparedFind,
-  { outbox }: EnqueueContext,
+function storedAs(
+  { find, issues }: PreparedFind,
+  { content, issues: ofFind }: Plan,
   change: Enqueued['change'],
-  stored: StoredFind | undefined,
-  entry: ImportEntry | undefined,
-): number | undefined {
-  if (change === 'kept' || change === 'sent') return stored?.id;
-  if (stored === undefined) {
-    const inserted = insertFind(outbox, find);
-    addImport(outbox, inserted, content);
-    return inserted;
+  { photosAdded, photosRemoved, issues: ofPhotos }: ReturnType<typeof followPhotographs>,
+): Stored {
+  const named = [...ofFind, ...issues].map((issue) => new Issue({ find: find.localId, ...find.source, ...issue }));
+  const enqueued = { find: find.localId, change, ready: content.document !== null, photosAdded, photosRemoved };
+  return { enqueued, issues: [...named, ...ofPhotos] };
+}
+
+/** @param forced the change, where the find has changed already */
+function storeMerged(
+  prepared: PreparedFind,
+  plan: Plan,
+  existing: Existing,
+  merge: Merge,
+  context: EnqueueContext,
+  forced?: Enqueued['change'],
+): Stored {
+  const { find, photographs } = prepared;
+  const { stored, entry } = existing;
+  const change = forced ?? changeOf(plan.content, existing, merge);
+  const before = existing.row;
+  if (!context.dryRun) {
+    const base = {
+      elements: isSent(entry) ? (before?.elements ?? {}) : merge.merged.base,
+      photos: digestsOf(find, photographs, before),
+    };
+    writeMerged(find, plan.content, existing, change === 'updated' ? merge.merged.elements : undefined, base, context);
   }
-  updateFind(outbox, find, stored.version);
+  return storedAs(prepared, plan, change, followPhotographs(find, photographs, before, stored.id, context));
+}
+
+/** @param elements undefined where they stay as they are */
+function writeMerged(
+  find: Find,
+  content: ImportContent,
+  { stored, entry }: Existing,
+  elements: FindElements | undefined,
+  base: ImportedRow,
+  { outbox, table, answers }: EnqueueContext,
+): void {
+  const isMoved = answers?.same === true && stored.sourcePath !== (table?.path ?? null);
+  if (elements === undefined && !isMoved && JSON.stringify(base) === stored.base) return;
+  recordBefore(outbox, stored.id);
+  const source = elements === undefined && !isMoved ? {} : { ...sourceOf(find), sourcePath: table?.path ?? null };
+  updateFind(outbox, { localId: find.localId, elements: elements ?? stored.elements, base, ...source });
+  if (elements === undefined) return;
   if (entry === undefined) addImport(outbox, stored.id, content);
   else replaceImport(outbox, entry, content);
-  return stored.id;
 }
 
-type AddedPhotographs = {
-  readonly photosAdded: number;
-  /** Names under which other content was sent before. */
-  readonly sentBefore: readonly string[];
-};
+function sourceOf({ source }: Find): Pick<Find, 'source'> {
+  return source === undefined ? {} : { source };
+}
 
-const NO_PHOTOGRAPHS: AddedPhotographs = { photosAdded: 0, sentBefore: [] };
+function changeOf(content: ImportContent, existing: Existing, merge: Merge): 'updated' | 'kept' {
+  const { entry } = existing;
+  if (isSent(entry)) return 'kept';
+  if (entry === undefined || !isMerged(existing, merge)) return 'updated';
+  const isSameDocument =
+    content.document === null ? entry.document === null : content.document.equals(entry.document ?? NO_DOCUMENT);
+  return isSameDocument || entry.state === 'refused' ? 'kept' : 'updated';
+}
 
-/** A dropped photograph stays dropped: the table still names it, but a person decided otherwise. */
-function addPhotographs(
-  { photographs }: PreparedFind,
-  { outbox, dryRun }: EnqueueContext,
-  findId: number | undefined,
-): AddedPhotographs {
-  if (photographs.length === 0) return NO_PHOTOGRAPHS;
-  const identCely = findId === undefined ? null : (importOfFind(outbox, findId)?.identCely ?? null);
-  const target: Target | undefined = findId === undefined ? undefined : { findId, identCely };
-  const ofRow = new Set(photographs.flatMap(digestsOf));
-  const seen = new Set<string>();
-  const sentBefore: string[] = [];
-  let photosAdded = 0;
-  for (const photograph of photographs) {
-    const isTwice = digestsOf(photograph).some((digest) => seen.has(digest));
-    for (const digest of digestsOf(photograph)) seen.add(digest);
-    const same = target === undefined ? [] : photographsLike(outbox, target, photograph);
-    if (same.length > 0 && !dryRun) replaceCounterpart(outbox, same, photograph);
-    if (same.length > 0 || isTwice) continue;
-    photosAdded += 1;
-    if (dryRun || target === undefined) continue;
-    const isWanted = (entry: PhotoEntry): boolean => ofRow.has(entry.photograph.sha512.toString('hex'));
-    if (addOrReplacePhoto(outbox, target, photograph, isWanted).sameFile === 'sent') sentBefore.push(photograph.name);
+const NO_DOCUMENT = Buffer.alloc(0);
+
+/** A find that was sent stays as it is. A photograph or a number is a write of its own. */
+function storeSent(prepared: PreparedFind, plan: Plan, existing: Existing, merge: Merge, context: EnqueueContext): Stored {
+  const { find, photographs } = prepared;
+  const { stored, entry } = existing;
+  const before = existing.row;
+  if (!context.dryRun) {
+    const base = { elements: before?.elements ?? {}, photos: digestsOf(find, photographs, before) };
+    if (before !== undefined) writeMerged(find, plan.content, existing, undefined, base, context);
   }
-  return { photosAdded, sentBefore };
+  const followed = followPhotographs(find, photographs, before, stored.id, context);
+  const numberQueued = context.queueNumbers === true && queueNumber(find, existing, merge, context);
+  const corrections = merge.merged.differences.filter(({ element }) => !(numberQueued && element === 'evidencni_cislo'));
+  const left = { ...merge, merged: { ...merge.merged, differences: corrections } };
+  const change = corrections.length === 0 ? 'kept' : 'sent';
+  const issues = corrections.length === 0 ? [] : mergeIssues(left, find, existing);
+  const { enqueued } = storedAs(prepared, plan, change, followed);
+  const identified =
+    entry?.identCely == null || corrections.length === 0
+      ? {}
+      : { correction: { record: entry.identCely, differences: corrections } };
+  return {
+    enqueued: { ...enqueued, ...identified, ...(numberQueued ? { numberQueued } : {}) },
+    issues: [...issues, ...prepared.issues, ...followed.issues],
+  };
 }
 
-function digestsOf({ sha512, counterpartSha512Hex }: Kept): string[] {
-  return [sha512.toString('hex'), ...(counterpartSha512Hex === undefined ? [] : [counterpartSha512Hex])];
-}
-
-function sentUnderName({ localId, source }: Find, name: string): Issue {
-  const message = msg`Another photograph was sent as ${name} before; this one is queued beside it.`;
-  return warningIssue('photo-name-sent', message, { find: localId, ...source });
-}
-
-function givenUp({ localId, source }: Find): Issue {
-  const message = msg`The find was given up and is not queued again. To take it back: ${cmd`pas resolve ${localId} --resend`}`;
-  return warningIssue('given-up', message, { find: localId, ...source });
-}
-
-function alreadySent(find: Find, entry: ImportEntry | undefined): Issue {
-  const word = entry === undefined ? msg`sent` : STATE_WORDS[entry.state];
-  const identCely = entry?.identCely ?? null;
-  const message =
-    identCely === null
-      ? msg`The row differs from the find that is ${word}; the find was not changed. Correct it at the service.`
-      : msg`The row differs from the find that was sent as ${identCely}; the find was not changed. Correct it at the service.`;
-  return warningIssue('already-sent', message, { find: find.localId, ...find.source });
+/** @returns whether the number of the row is queued for the record, or would be */
+function queueNumber(find: Find, { stored, entry }: Existing, { merged }: Merge, { outbox, dryRun }: EnqueueContext): boolean {
+  const number = find.elements.evidencni_cislo;
+  const isChanged = merged.differences.some(({ element }) => element === 'evidencni_cislo');
+  if (!isChanged || number === undefined || entry?.identCely == null) return false;
+  const target = { findId: stored.id, identCely: entry.identCely };
+  const change = dryRun ? planNumber(outbox, target, number).change : enqueueNumber(outbox, target, number);
+  return change !== 'kept';
 }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { basename, extname, join } from 'node:path';
+import { basename, extname, join, resolve } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
-import { type Issue, warningIssue } from '../../base/issue.ts';
+import { hasErrors, type Issue, warningIssue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
@@ -14,17 +14,22 @@ import type { Find } from '../../find/find.ts';
 import { FINDER_MATCHED } from '../../find/resolve-finder.ts';
 import { NEW_PERSON } from '../../find/resolve-reference.ts';
 import { type ValidationContext, validateFind } from '../../find/validate-find.ts';
-import { assertSoundFinds } from '../../outbox/stored-finds.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { assertSoundFinds, localIdsFrom } from '../../outbox/stored-finds.ts';
 import { photoResolver } from '../../photo/photo-path.ts';
 import { refuseExisting, writeOutputFile } from '../../store/output-file.ts';
 import { issuesCsv, issuesTable, issuesWorkbook, RowTexts } from '../../tables/issues-table.ts';
 import type { Table } from '../../tables/table.ts';
 import { knownFind } from '../finds/export-finds.ts';
 import { type EnclosedPhotographs, enclosedPhotographs } from './enclosed-photographs.ts';
-import { type EnqueueContext, type EnqueueReport, enqueueFinds } from './enqueue-finds.ts';
+import { type EnqueueContext, type Enqueued, type EnqueueReport, enqueueFinds } from './enqueue-finds.ts';
 import { FoundIssues } from './found-issues.ts';
 
-type ImportContext = Omit<EnqueueContext, 'validate'> & {
+type ImportContext = Omit<EnqueueContext, 'validate' | 'table'> & {
+  /** The table comes from standard input: it has no path. */
+  readonly isPiped?: boolean | undefined;
+  /** Written before the local ids of the table. */
+  readonly idPrefix?: string | undefined;
   /** Photographs are kept where they lie, not as copies. */
   readonly link?: boolean | undefined;
   readonly known: ValidationContext;
@@ -48,6 +53,8 @@ export type ImportReport = EnqueueReport & {
   readonly rows: number;
   /** Finders by name whom the service would make anew, as far as harvesting tells, with their finds. */
   readonly newPeople: ReadonlyMap<string, number>;
+  /** Finds that came from this table, and that it has no row for any more. */
+  readonly missing: readonly string[];
 };
 
 /** `left` could not even be taken apart, and so stand in no copy. */
@@ -84,8 +91,13 @@ async function importRows(
   assertSoundFinds(outbox);
   const ofFinds = context.keepRows === true ? own : leaveOutOtherRows(own, map, msg`If it is a find: --keep-rows.`);
   const mapped = map === undefined ? ofFinds : withColumnMap(ofFinds, map);
-  const { issues: ofTable, rows } = mapTable(withConstants(mapped, constants), {
+  const {
+    issues: ofTable,
+    rows,
+    keys,
+  } = mapTable(withConstants(mapped, constants), {
     lookupTerm: known.lookupTerm,
+    idPrefix: context.idPrefix,
     resolvePhoto: context.resolvePhoto ?? photoResolver(own.formExport?.attachments.folder ?? photoFolder),
     photosMayMiss: context.strict !== true,
     known: (localId) => knownFind(outbox, localId),
@@ -105,9 +117,24 @@ async function importRows(
     const count = newPeople.get(nalezce.text) ?? 0;
     if (count > 0 || known.lookupTerm?.('osoba', nalezce.text).kind !== 'found') newPeople.set(nalezce.text, count + 1);
   };
-  const report = await enqueueFinds(findsOf(rows, onIssue, onFind), { ...context, validate, onIssue });
+  const table = { path: context.isPiped === true ? undefined : tablePath(own), keys };
+  const missing = hasErrors(ofTable) ? [] : missingFinds(outbox, table);
+  const report = await enqueueFinds(findsOf(rows, onIssue, onFind), { ...context, table, validate, onIssue });
   const copied = copy === undefined ? {} : { copied: await writeCopy(own, texts, copy) };
-  return { ...report, issues: found.all(), rows: ofFinds.rowCount + unreadRows(own), newPeople, ...copied };
+  return { ...report, issues: found.all(), rows: ofFinds.rowCount + unreadRows(own), newPeople, missing, ...copied };
+}
+
+/** The sheets of a workbook are tables of their own. */
+function tablePath({ file, sheet }: Table): string {
+  return sheet === undefined ? resolve(file) : `${resolve(file)}#${sheet}`;
+}
+
+function missingFinds(
+  outbox: Outbox,
+  { path, keys }: { readonly path: string | undefined; keys(): { has(localId: string): boolean } },
+): string[] {
+  const before = path === undefined ? [] : localIdsFrom(outbox, path);
+  return before.length === 0 ? [] : before.filter((localId) => !keys().has(localId));
 }
 
 /** Photographs that lie with those of a form, and that none of its rows names: they show something that somebody met. */
@@ -159,4 +186,24 @@ async function writeCopy(own: Table, texts: RowTexts, to: Copy): Promise<CopiedT
   const isWorkbook = extname(to.file).toLowerCase() === '.xlsx';
   await writeOutputFile(to.file, isWorkbook ? [await issuesWorkbook(table, own.sheet ?? 'issues')] : issuesCsv(table), to);
   return { file: to.file, rows: table.count, left: table.left };
+}
+
+/**
+ * A list for the curator: what tables say otherwise of finds that the service has.
+ * @throws UsageError where there is such a file, and it is not to be replaced
+ */
+export function openCorrections(file: string, overwrite: boolean) {
+  refuseExisting(file, overwrite);
+  return {
+    async write(finds: readonly Enqueued[]): Promise<{ readonly file: string; readonly count: number }> {
+      const rows = finds.flatMap(({ find, correction }) => {
+        const { record = '', differences = [] } = correction ?? {};
+        return differences.map(({ element, ours = '', theirs = '' }) => [find, record, element, ours, theirs]);
+      });
+      const { csvLines } = await import('../../tables/export-text.ts');
+      const lines = csvLines([['find', 'record', 'element', 'sent', 'table'], ...rows], 'semicolon');
+      await writeOutputFile(file, lines, { overwrite });
+      return { file, count: rows.length };
+    },
+  };
 }

@@ -8,7 +8,7 @@ import { entriesOfFind, importOfFind } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
-import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
+import { findByLocalId, updateFind } from '../../../src/outbox/stored-finds.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
@@ -133,12 +133,15 @@ test('a waypoint never replaces a find of the same name from another file', asyn
     photos: [],
     source: { file, unit: 'waypoint', row: 1 },
   });
-  const enqueue = (find: Find) => enqueueFinds([find], context(outbox));
-  expect((await enqueue(waypoint('a/monday.gpx', 'přezka'))).finds).toMatchObject([{ change: 'added' }]);
+  const enqueue = (find: Find) => {
+    const table = { path: find.source?.file, keys: () => new Set([find.localId]) };
+    return enqueueFinds([find], { ...context(outbox), table });
+  };
+  expect((await enqueue(waypoint('monday.gpx', 'přezka'))).finds).toMatchObject([{ change: 'added' }]);
   expect((await enqueue(waypoint('monday.gpx', 'přezka, bronz'))).finds).toMatchObject([{ change: 'updated' }]);
   const tuesday = await enqueue(waypoint('tuesday.gpx', 'mince'));
-  expect(tuesday.finds).toMatchObject([{ change: 'kept' }]);
-  expect(tuesday.issues).toMatchObject([{ severity: 'error', rule: 'waypoint-namesake', row: 1, unit: 'waypoint' }]);
+  expect(tuesday.finds).toMatchObject([{ change: 'asked' }]);
+  expect(tuesday.issues).toMatchObject([{ severity: 'error', rule: 'other-table', row: 1, unit: 'waypoint' }]);
   expect(findByLocalId(outbox, '001')?.elements).toEqual({ poznamka: 'přezka, bronz' });
   expect((await enqueue(waypoint('tuesday.gpx', 'přezka, bronz'))).issues).toEqual([]);
 });
@@ -165,4 +168,15 @@ test('finds are taken as they are needed, and those of a batch are on disk befor
   await enqueueFinds(finds(), context(outbox));
   expect([...new Set(stored)]).toEqual([0, 200, 400, 600, 800, 1000]);
   expect(countFinds(outbox)).toBe(1001);
+});
+
+test('a find that a person enters again is as it was entered, whatever was edited before', async () => {
+  using outbox = tempOutbox();
+  const enter = (elements: Find['elements']) =>
+    enqueueFinds([{ ...FIND, elements, photos: [] }], { ...context(outbox), answers: { replaces: true } });
+  await enter({ poznamka: 'first', druh_nalezu: { id: 'HES-000605', text: '' }, datum_nalezu: '2024-06-01' });
+  updateFind(outbox, { localId: 'K-1', elements: { poznamka: 'edited', hloubka: 20 } });
+  const entered = { poznamka: 'third', druh_nalezu: { id: 'HES-000691', text: '' }, datum_nalezu: '2024-07-01' };
+  expect((await enter(entered)).finds).toMatchObject([{ change: 'updated' }]);
+  expect(findByLocalId(outbox, 'K-1')?.elements).toEqual(entered);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { makePace } from '../../../src/http/pacer.ts';
-import { seededRandom } from '../../support/delay-proxy.ts';
+import { seededRandom } from '../../chaos/random.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 
@@ -42,7 +42,7 @@ async function sendOver(link: Link, count: number): Promise<Counted> {
 
 /** Moves by `stepMs` in root mean square per 100 ms, and turns round at the bounds. */
 function wandering(stepMs: number, seed: number): Link {
-  const random = seededRandom(seed);
+  const random = seededRandom(seed).next;
   let offsetMs = 0;
   return (sinceLastMs) => {
     offsetMs += stepMs * Math.sqrt((3 * Math.min(sinceLastMs, 1000)) / 100) * (2 * random() - 1);
@@ -52,7 +52,7 @@ function wandering(stepMs: number, seed: number): Link {
 }
 
 function drawnAnew(seed: number): Link {
-  const random = seededRandom(seed);
+  const random = seededRandom(seed).next;
   return () => BASE_MS + SPREAD_MS * (2 * random() - 1);
 }
 

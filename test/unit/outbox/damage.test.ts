@@ -11,6 +11,7 @@ import { mergeJournal, rebuildStates } from '../../../src/outbox/merge.ts';
 import { headerOf, type Outbox, openOutbox } from '../../../src/outbox/open-outbox.ts';
 import { allFinds } from '../../../src/outbox/stored-finds.ts';
 import { openSqlite } from '../../../src/store/database.ts';
+import { seededRandom } from '../../chaos/random.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { openAt, queueImport, type TempOutbox, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
@@ -51,24 +52,13 @@ function contentOf(outbox: Outbox): unknown {
   return { header, finds, entries, events };
 }
 
-/** Numbers that look random, and are the same for the same seed. */
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
-
 /** One changed bit, or a few changed bytes. */
 function damaged(bytes: Buffer, seed: number): Buffer {
-  const random = randomFrom(seed);
+  const { between } = seededRandom(seed);
   const copy = Buffer.from(bytes);
-  const at = random(copy.length);
-  if (seed % 2 === 0) copy.writeUInt8(copy.readUInt8(at) ^ (1 << random(8)), at);
-  else for (let more = random(6) + 1; more > 0; more -= 1) copy.writeUInt8(random(256), Math.min(at + more, copy.length - 1));
+  const at = between(0, copy.length - 1);
+  if (seed % 2 === 0) copy.writeUInt8(copy.readUInt8(at) ^ (1 << between(0, 7)), at);
+  else for (let more = between(1, 6); more > 0; more -= 1) copy.writeUInt8(between(0, 255), Math.min(at + more, copy.length - 1));
   return copy;
 }
 

@@ -6,11 +6,12 @@ import { exportGeoPackage } from '../../../src/tables/export-gpkg.ts';
 import { exportCsv, exportGeoJson, exportXml } from '../../../src/tables/export-text.ts';
 import type { ExportedFind } from '../../../src/tables/exported-find.ts';
 import { exportXlsx } from '../../../src/tables/write-workbook.ts';
+import { normalId, normalText } from '../../../src/text/normal-text.ts';
 import { readFinds } from '../../support/read-finds.ts';
 
 const PROFILE = { prefix: 'svc', schemaBase: 'http://example.org/schema/svc', schemaVersion: '2.2' };
 
-/** As an import leaves a text: trimmed, with line feeds, without control characters. */
+/** As an import leaves a text: normalised, with line feeds, without control characters. */
 const text = (maxLength = 30) =>
   fc
     .oneof(
@@ -21,10 +22,11 @@ const text = (maxLength = 30) =>
         })
         .map((parts) => parts.join('')),
     )
-    .map((value) => value.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\ufffe\uffff]/g, '').trim());
+    .map((value) => value.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\ufffe\uffff]/g, ''))
+    .map(normalText);
 
 const named = text().filter((value) => value !== '');
-const localId = named.map((value) => value.replace(/\n/g, ' ').trim()).filter((value) => value !== '');
+const localId = named.map((value) => normalId(value.replace(/\n/g, ' '))).filter((value) => value !== '');
 const reference = (prefix: string) =>
   fc.integer({ min: 1, max: 999_999 }).map((id) => ({ id: `${prefix}-${String(id).padStart(6, '0')}`, text: '' }));
 const person = fc.constantFrom('Novák, Jan', 'Kučerová-Říhová, Anežka').map((name) => ({ id: ':tba', text: name }));

@@ -1,0 +1,78 @@
+import { type ExitReason, UsageError } from '../../base/errors.ts';
+import { hasErrors } from '../../base/issue.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { openValidationContext } from '../../context/validation.ts';
+import { type CellChange, planEdits } from '../../flows/interview/edit-find.ts';
+import { choiceFrom } from '../../flows/queue/chosen-by-filters.ts';
+import { foldUnchecked } from '../../flows/queue/fold-issues.ts';
+import { listFinds } from '../../flows/queue/known-finds.ts';
+import { findsNamed } from '../../flows/queue/named-finds.ts';
+import type { StoredFind } from '../../outbox/stored-finds.ts';
+import { printable } from '../../text/printable.ts';
+import { issueValues, printIssues } from '../../ui/issues.ts';
+import { findCount } from '../counted.ts';
+
+export type EditOptions = GlobalOptions & {
+  readonly where?: readonly string[];
+  readonly yes?: boolean;
+  readonly set?: readonly string[];
+  readonly point?: string;
+  readonly ask?: boolean;
+  readonly discard?: boolean;
+};
+
+/**
+ * Makes the same change to several finds, which is shown first.
+ * @throws UsageError without something to change, without a terminal to ask on, and where the answer is no
+ */
+export async function editMany(context: Context, names: readonly string[], options: EditOptions): Promise<ExitReason> {
+  const { terminal } = context;
+  const { set = [], point, where = [], yes } = options;
+  if (names.length === 0 && where.length === 0) {
+    throw new UsageError(t`Name the finds to edit, or choose them: --where element=value.`, {
+      hint: t`\`${cmd`pas list`}\` shows the finds.`,
+    });
+  }
+  if (set.length === 0 && point === undefined) throw new UsageError(t`Say what is to change in the finds: --set element=value.`);
+  const outbox = await context.outbox();
+  outbox.command.words = 'edit';
+  const known = await openValidationContext(context);
+  const chosen = where.length === 0 ? undefined : listFinds(outbox, choiceFrom(where)).map(({ find }) => find);
+  const named = names.length === 0 ? undefined : findsNamed(outbox, names);
+  const wanted = named?.filter((find) => chosen?.some(({ id }) => id === find.id) ?? true) ?? chosen ?? [];
+  const { planned, refused, issues } = planEdits({ outbox, known }, wanted, set, point);
+  for (const { find, because } of refused) terminal.warn(`${printable(find)}: ${because}`);
+  for (const { stored, plan } of planned) printChanges(context, plan.changed, stored);
+  if (yes !== true && planned.length > 0) await confirm(context, planned.length);
+  for (const { stored, plan } of planned) {
+    const edited = plan.store();
+    if (edited.kind === 'stored') issues.push(...edited.issues.map((issue) => issue.with({ find: stored.localId })));
+  }
+  const told = foldUnchecked(issues);
+  printIssues(terminal, told);
+  const [all, of] = [findCount(planned.length), wanted.length];
+  terminal.line(t`Changed: ${all} of ${of}.`);
+  terminal.value({
+    changed: planned.map(({ stored, plan }) => ({ find: stored.localId, changed: plan.changed })),
+    refused,
+    issues: issueValues(told),
+  });
+  return refused.length > 0 || hasErrors(told) ? 'dataRefused' : 'done';
+}
+
+async function confirm(context: Context, finds: number): Promise<void> {
+  if (!context.terminal.interactive) {
+    throw new UsageError(t`There is no terminal to ask on. Nothing was changed.`, {
+      hint: t`To change them as shown, add --yes.`,
+    });
+  }
+  const question = ngettext(msgid`Change ${finds} find so?`, `Change ${finds} finds so?`, finds);
+  if (!(await (await context.prompt()).confirm(question, false))) throw new UsageError(t`Nothing was changed.`);
+}
+
+export function printChanges({ terminal }: Context, changes: readonly CellChange[], stored: StoredFind): void {
+  terminal.line(terminal.color.bold(printable(stored.localId)));
+  for (const { element, was, is } of changes) terminal.line(`  ${element}: ${printable(was ?? '–')} → ${printable(is ?? '–')}`);
+}

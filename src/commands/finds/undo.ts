@@ -1,0 +1,79 @@
+import type { Command } from 'commander';
+import { type ExitReason, UsageError } from '../../base/errors.ts';
+import { momentText, t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
+import { shellWord } from '../../base/shell-word.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { openValidation } from '../../context/validation.ts';
+import { commandLog, lastCommand, undoCommand as undoLogged } from '../../flows/queue/undo-command.ts';
+import { printable } from '../../text/printable.ts';
+import { defineCommand, type Runner } from '../command.ts';
+import { findCount } from '../counted.ts';
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'undo',
+    summary: t`Take back the last command that changed finds, as far as nothing of it was sent.`,
+    examples: ['pas undo', 'pas undo --json'],
+  }).action((options: GlobalOptions) => run(options, (context) => undoCommand(context)));
+  defineCommand(program, {
+    name: 'log',
+    summary: t`List the last commands that changed finds, and with --json each find before and after.`,
+    examples: ['pas log', 'pas log --json'],
+  }).action((options: GlobalOptions) => run(options, log));
+}
+
+/** @param words only a command that is called so */
+export async function undoCommand(context: Context, words?: string): Promise<ExitReason> {
+  const { terminal } = context;
+  const outbox = await context.outbox();
+  const command = lastCommand(outbox, words);
+  if (command === undefined) {
+    throw new UsageError(words === undefined ? t`There is no command to undo.` : t`There is no import to undo.`, {
+      hint: t`\`${cmd`pas log`}\` lists the commands that changed finds.`,
+    });
+  }
+  const progress = terminal.progress(t`Taking back`);
+  const validate = await openValidation(context);
+  const { finds, kept } = (() => {
+    try {
+      return undoLogged(outbox, command, validate, progress.update);
+    } finally {
+      progress.end();
+    }
+  })();
+  for (const { localId, because } of kept) {
+    const find = printable(localId);
+    terminal.warn(
+      because === 'attempted'
+        ? t`${find} stays as it is: something of it was sent, or tried, since.`
+        : t`${find} stays as it is: a later command changed it.`,
+    );
+  }
+  const [all, name, at] = [findCount(finds), `pas ${command.command.replaceAll('-', ' ')}`, momentText(command.at)];
+  terminal.line(t`Taken back: ${name} of ${at}; ${all}.`);
+  terminal.value({ undone: command.id, finds, kept: kept.map(({ localId }) => localId) });
+  return kept.length > 0 ? 'dataRefused' : 'done';
+}
+
+async function log(context: Context): Promise<ExitReason> {
+  const { terminal } = context;
+  const outbox = await context.outboxToRead();
+  const commands = commandLog(outbox);
+  const rows = commands.map(({ at, command, finds }) => {
+    const names = finds.slice(0, MAX_NAMES).map(({ local_id }) => shellWord(local_id));
+    return [
+      momentText(Date.parse(at)),
+      `pas ${command}`,
+      `${finds.length}`,
+      `${names.join(' ')}${finds.length > MAX_NAMES ? ' …' : ''}`,
+    ];
+  });
+  await terminal.table([t`WHEN`, t`COMMAND`, t`FINDS`, t`SUCH AS`], rows);
+  if (rows.length === 0) terminal.note(t`No command changed finds yet.`);
+  else terminal.note(t`To take the first of them back: ${cmd`pas undo`}`);
+  terminal.value(commands);
+  return 'done';
+}
+
+const MAX_NAMES = 5;

@@ -1,0 +1,182 @@
+import { errorIssue, Issue, warningIssue } from '../../base/issue.ts';
+import { cmd, joined, type Message, msg } from '../../base/message.ts';
+import type { FindElements } from '../../find/fields.ts';
+import type { Find } from '../../find/find.ts';
+import {
+  asFoundDifferences,
+  type Difference,
+  differingTraits,
+  isSameFind,
+  type MergedRow,
+  type MergeSide,
+  mergeRow,
+  valueText,
+} from '../../find/merge-row.ts';
+import { entriesOfFind } from '../../outbox/entries.ts';
+import type { ImportEntry } from '../../outbox/entry.ts';
+import { latestNumber } from '../../outbox/numbers.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { type ImportedRow, importedRow, type StoredFind } from '../../outbox/stored-finds.ts';
+import { STATE_WORDS } from '../finds/entry-words.ts';
+
+/** A person's answers for an import. */
+export type MergeAnswers = {
+  /** Where the find and the row changed an element to different values; undefined leaves it as a conflict. */
+  readonly sideOf?: (localId: string) => MergeSide | undefined;
+  /** Rows that read as another find, or that come from another table, are the finds of their local ids. */
+  readonly same?: boolean;
+  /** A row that reads as a find of another local id is that find, called otherwise now. */
+  readonly rename?: boolean;
+  /** Such a row is a find of its own. */
+  readonly asNew?: boolean;
+  /** The find is entered as it is to be, by a person who was shown what it says now. */
+  readonly replaces?: boolean;
+};
+
+/**
+ * `taken`: the find is to be as `merged` says. The others leave it as it is: `sent` since the service has it or may have it, `conflict`
+ * since both changed, `another` since the row reads as another find, `asked` since the row comes from another table.
+ */
+export type Merge = { readonly kind: 'taken' | 'sent' | 'conflict' | 'another' | 'asked'; readonly merged: MergedRow };
+
+export type Existing = {
+  readonly stored: StoredFind;
+  readonly entry: ImportEntry | undefined;
+  readonly elements: FindElements;
+  /** The row as last imported. */
+  readonly row: ImportedRow | undefined;
+};
+
+/** A find with what it is merged as: a table that was exported has the number that was set since. */
+export function existingFind(outbox: Outbox, stored: StoredFind): Existing {
+  const entries = entriesOfFind(outbox, stored.id);
+  const entry = entries.find((each) => each.kind === 'import');
+  const number = latestNumber(entries);
+  const elements = stored.elements as FindElements;
+  return {
+    stored,
+    entry,
+    row: importedRow(stored),
+    elements: number === undefined ? elements : { ...elements, evidencni_cislo: number },
+  };
+}
+
+/** @param path the full path of the row's table, with the sheet; undefined where it has none */
+export function mergeFind(
+  { stored, entry, row, elements }: Existing,
+  find: Find,
+  path: string | undefined,
+  { sideOf, replaces = false, same = replaces }: MergeAnswers,
+): Merge {
+  const base = (replaces ? undefined : (row?.elements as FindElements | undefined)) ?? elements;
+  const merged = mergeRow(base, elements, find.elements, find.covered, sideOf?.(find.localId));
+  const kindOf = (): Merge['kind'] => {
+    if (merged.differences.length === 0) return 'taken';
+    if (!same && differingTraits(base, elements, find.elements).length > 1) return 'another';
+    if (isSent(entry)) return 'sent';
+    const isElsewhere = (path ?? null) !== stored.sourcePath && !isUniversal(find.localId);
+    if (!same && isElsewhere && asFoundDifferences(merged.differences).length > 0) return 'asked';
+    return merged.conflicts.length > 0 && sideOf?.(find.localId) === undefined ? 'conflict' : 'taken';
+  };
+  return { kind: kindOf(), merged: withStoredNumber(merged, stored, elements) };
+}
+
+/** The number that was set since is an entry of its own, no element of the find. */
+function withStoredNumber(merged: MergedRow, stored: StoredFind, shown: FindElements): MergedRow {
+  const { evidencni_cislo: own } = stored.elements as FindElements;
+  const { evidencni_cislo: now, ...others } = merged.elements;
+  if (now === own || now !== shown.evidencni_cislo) return merged;
+  return { ...merged, elements: own === undefined ? others : { evidencni_cislo: own, ...others } };
+}
+
+/** What was sent, or may have been, is not changed from here. */
+export function isSent(entry: ImportEntry | undefined): boolean {
+  return entry !== undefined && !['draft', 'queued', 'refused'].includes(entry.state);
+}
+
+/** A key that a phone made is the same find in whatever file it comes. */
+function isUniversal(localId: string): boolean {
+  return /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/i.test(localId);
+}
+
+/** Whether a find already is what a merge makes of it. */
+export function isMerged({ stored }: Existing, { merged }: Merge): boolean {
+  return isSameFind(stored.elements as FindElements, merged.elements);
+}
+
+/** What is said of a row that was not taken. */
+export function mergeIssues({ kind, merged }: Merge, find: Find, { stored, entry, elements }: Existing): Issue[] {
+  const { localId } = find;
+  const where = { find: localId, ...find.source };
+  switch (kind) {
+    case 'taken':
+      return [];
+    case 'conflict':
+      return merged.conflicts.map((conflict) => conflictIssue(conflict, find));
+    case 'sent':
+      return [warningIssue('already-sent', sentMessage(entry, merged.differences), where)];
+    case 'another': {
+      const [here, row] = [summaryOf(elements), summaryOf(find.elements)];
+      const message = msg`${localId} is ${here} here, and ${row} in the table. Nothing was changed. If they are two finds, add --id-prefix P: the finds of this table are then called P${localId} and so on. If it is one find, corrected: --same`;
+      return [errorIssue('another-find', message, where)];
+    }
+    case 'asked': {
+      const [from, changes] = [stored.sourceFile ?? msg`no table`, changesText(merged.differences)];
+      const message = msg`${localId} came from ${from}, and this table says otherwise: ${changes}. Nothing was changed. To take it: --same. If they are two finds: --id-prefix P`;
+      return [errorIssue('other-table', message, where)];
+    }
+  }
+}
+
+function conflictIssue({ element, base, ours, theirs }: Difference, find: Find): Issue {
+  const { localId } = find;
+  const [was, here, row] = [base ?? '–', ours ?? '–', theirs ?? '–'];
+  const message = msg`It was ${was} when the table was last imported, is ${here} here and ${row} in the table. Nothing was changed. To take the table's values: --theirs, to keep those here: --ours; for this find alone --theirs-of ${localId} or --ours-of ${localId}`;
+  const column = find.columns?.[element];
+  const where = { find: localId, ...find.source, element, ...(column === undefined ? {} : { column }) };
+  return new Issue({
+    ...{ rule: 'conflict', says: message, severity: 'error', ...where },
+    ...{ base: base ?? null, ours: ours ?? null, theirs: theirs ?? null },
+  });
+}
+
+function sentMessage(entry: ImportEntry | undefined, differences: readonly Difference[]): Message {
+  const word = entry === undefined ? msg`sent` : STATE_WORDS[entry.state];
+  const [identCely, changes] = [entry?.identCely ?? null, changesText(differences)];
+  const list = msg`Correct it at the service; --as-correction FILE lists such corrections.`;
+  return identCely === null
+    ? msg`The row differs from the find that is ${word}: ${changes}. The find was not changed. ${list}`
+    : msg`The row differs from the find that was sent as ${identCely}: ${changes}. The find was not changed. ${list}`;
+}
+
+/** `hloubka 30 → 35, poznamka – → okraj` */
+function changesText(differences: readonly Difference[]): Message {
+  return joined(
+    differences.map(({ element, ours, theirs }) => `${element} ${ours ?? '–'} → ${theirs ?? '–'}`),
+    ', ',
+  );
+}
+
+/** Object, place and date, by which people tell finds apart. */
+function summaryOf(elements: FindElements): Message {
+  const { druh_nalezu, datum_nalezu, geom_wkt, geom_sjtsk_wkt, lokalizace } = elements;
+  const parts = [druh_nalezu, datum_nalezu, geom_wkt ?? geom_sjtsk_wkt ?? lokalizace].flatMap((value) => valueText(value) ?? []);
+  return joined(parts, ', ');
+}
+
+/** A new row that reads as a find of another local id. */
+export function equalIssue(find: Find, other: { readonly localId: string; readonly entry: ImportEntry }): Issue {
+  const [name, word, isTried] = [other.localId, STATE_WORDS[other.entry.state], other.entry.attempts > 0];
+  const row = find.source?.row;
+  const reads = row === undefined ? msg`It reads as find ${name}, ${word}.` : msg`Row ${row} reads as find ${name}, ${word}.`;
+  const advice = isTried
+    ? msg`It was left out, so that it is not sent twice. Give the row its old local_id; if it is another find, add --as-new.`
+    : msg`It was left out. If it is that find under a new local_id, add --rename; if it is another find, --as-new.`;
+  return errorIssue('equal-find', joined([reads, advice], ' '), { find: find.localId, ...find.source });
+}
+
+/** The row's find was given up by a person. */
+export function givenUpIssue({ localId, source }: Find): Issue {
+  const message = msg`The find was given up and is not queued again. To take it back: ${cmd`pas resolve ${localId} --resend`}`;
+  return warningIssue('given-up', message, { find: localId, ...source });
+}

@@ -1,0 +1,84 @@
+import type { Find } from '../../find/find.ts';
+import type { ValidatedFind } from '../../find/validate-find.ts';
+import {
+  changesOfCommand,
+  endUndo,
+  findsToUndo,
+  type LoggedCommand,
+  loggedCommands,
+  type Undone,
+  undoChange,
+} from '../../outbox/change-log.ts';
+import { addImport, importOfFind, replaceImport } from '../../outbox/entries.ts';
+import type { FindId } from '../../outbox/entry.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { findById, type StoredElements } from '../../outbox/stored-finds.ts';
+import { asFind, contentOf } from './enqueue-finds.ts';
+
+/** Finds that are taken back in one transaction: few enough that a push beside it does not wait for long. */
+const BATCH = 100;
+
+type KeptFind = { readonly localId: string; readonly because: Exclude<Undone, 'undone'> };
+
+type UndoReport = { readonly command: LoggedCommand; readonly finds: number; readonly kept: readonly KeptFind[] };
+
+type LogLine = {
+  readonly id: string;
+  readonly at: string;
+  readonly command: string;
+  readonly finds: readonly {
+    readonly local_id: string;
+    readonly before: StoredElements | null;
+    readonly after: StoredElements | null;
+  }[];
+};
+
+/** Commands that changed finds, the newest first, with each find before and after. */
+export function commandLog(outbox: Outbox): LogLine[] {
+  return loggedCommands(outbox).map(({ seq, id, command, at }) => ({
+    ...{ id, at: new Date(at).toISOString(), command: command.replaceAll('-', ' ') },
+    finds: [...changesOfCommand(outbox, seq)].map(({ localId, before, after }) => ({ local_id: localId, before, after })),
+  }));
+}
+
+/** The last command that changed finds and was not undone. @param words only commands that are called so */
+export function lastCommand(outbox: Outbox, words?: string): LoggedCommand | undefined {
+  return loggedCommands(outbox).find(({ command }) => words === undefined || command === words);
+}
+
+/**
+ * Gives the finds of a command what they had before it, and takes those away that it made. What was attempted since, and what another
+ * command changed since, stays as it is. A run that was stopped is gone on with by the next one.
+ * @param validate makes the documents that are queued again
+ */
+export function undoCommand(
+  outbox: Outbox,
+  command: LoggedCommand,
+  validate: (find: Find) => ValidatedFind,
+  onProgress: (done: number, total: number) => void,
+): UndoReport {
+  const changes = findsToUndo(outbox, command.seq);
+  const kept: KeptFind[] = [];
+  for (let at = 0; at < changes.length; at += BATCH) {
+    outbox.change(() => {
+      for (const { findId, localId } of changes.slice(at, at + BATCH)) {
+        const { how, rebuild } = undoChange(outbox, command.seq, findId);
+        if (how !== 'undone') kept.push({ localId, because: how });
+        if (rebuild !== undefined) rebuildImport(outbox, rebuild, validate);
+      }
+    });
+    onProgress(at, changes.length);
+  }
+  endUndo(outbox, command.seq);
+  return { command, finds: changes.length - kept.length, kept };
+}
+
+function rebuildImport(outbox: Outbox, findId: FindId, validate: (find: Find) => ValidatedFind): void {
+  const stored = findById(outbox, findId);
+  if (stored === undefined) return;
+  const find = asFind(stored);
+  const content = contentOf(find, validate(find));
+  const entry = importOfFind(outbox, findId);
+  if (entry === undefined) addImport(outbox, findId, content);
+  else if (['draft', 'queued', 'refused'].includes(entry.state)) replaceImport(outbox, entry, content);
+}

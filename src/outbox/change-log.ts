@@ -1,0 +1,234 @@
+import { randomUUID } from 'node:crypto';
+import { addNumber, addPhoto, entriesOfFind, removeEntry, replaceNumber, replacePhoto } from './entries.ts';
+import type { Entry, FindId, NumberEntry, PhotoEntry, Photograph } from './entry.ts';
+import type { Outbox } from './open-outbox.ts';
+import { restoreFind, type StoredElements, type StoredFind, storedRowById } from './stored-finds.ts';
+
+/** Commands that can be undone; older ones are forgotten. */
+const MAX_COMMANDS = 50;
+
+/** A find before a command changed it, with its numbers and photographs that could still be changed. */
+type FindBefore = {
+  readonly find: Omit<StoredFind, 'elements' | 'isHidden'> & { readonly elements: string; readonly hiddenAt: number | null };
+  readonly imported: boolean;
+  readonly changes: readonly ChangeBefore[];
+};
+
+type ChangeBefore =
+  | { readonly kind: 'number'; readonly uuid: string; readonly value: string; readonly expects: string | null }
+  | { readonly kind: 'photo'; readonly uuid: string; readonly photograph: StoredPhotograph };
+
+type StoredPhotograph = Omit<Photograph, 'sha512' | 'originalSha512'> & {
+  readonly sha512: string;
+  readonly originalSha512: string | null;
+};
+
+/** Notes a find that the running command made. */
+export function recordNew(outbox: Outbox, findId: FindId, localId: string): void {
+  const seq = seqOfCommand(outbox);
+  if (seq !== undefined) insertChange(outbox, { seq, findId, localId, before: null, attempts: 0 });
+}
+
+/**
+ * Notes a find as it is before the running command changes it; once for each command. Without a named command nothing is noted: what a
+ * merge or a restored backup brings in is no change of a person's.
+ */
+export function recordBefore(outbox: Outbox, findId: FindId): void {
+  const seq = seqOfCommand(outbox);
+  if (seq === undefined) return;
+  if (outbox.sql('select 1 from find_changes where find_id = ? and command = ?').get(findId, seq) !== undefined) return;
+  const row = storedRowById(outbox, findId);
+  if (row === undefined) return;
+  const entries = entriesOfFind(outbox, findId);
+  const before = JSON.stringify({ find: row, ...entriesBefore(entries) });
+  insertChange(outbox, { seq, findId, localId: row.localId, before, attempts: attemptsOfAll(entries) });
+}
+
+type Change = {
+  readonly seq: number;
+  readonly findId: FindId;
+  readonly localId: string;
+  readonly before: string | null;
+  readonly attempts: number;
+};
+
+function insertChange(outbox: Outbox, change: Change): void {
+  outbox
+    .sql(
+      `insert into find_changes (command, find_id, local_id, before, attempts)
+       values (:seq, :findId, :localId, :before, :attempts)`,
+    )
+    .run(change);
+}
+
+/** The number of the running command, which is written with its first change; undefined where no command was named. */
+function seqOfCommand(outbox: Outbox): number | undefined {
+  const { command } = outbox;
+  if (command.words === undefined) return undefined;
+  command.seq ??= insertCommand(outbox, command.words);
+  return command.seq;
+}
+
+function insertCommand(outbox: Outbox, words: string): number {
+  outbox.sql('delete from commands where seq not in (select seq from commands order by seq desc limit ?)').run(MAX_COMMANDS - 1);
+  const { lastInsertRowid } = outbox
+    .sql('insert into commands (id, command, at) values (?, ?, ?)')
+    .run(randomUUID(), words, Math.floor(outbox.clock.now()));
+  return Number(lastInsertRowid);
+}
+
+function entriesBefore(entries: readonly Entry[]): Pick<FindBefore, 'imported' | 'changes'> {
+  return {
+    imported: entries.some(({ kind }) => kind === 'import'),
+    changes: entries.flatMap((entry): ChangeBefore[] => {
+      if (!isUntried(entry)) return [];
+      return entry.kind === 'number'
+        ? [{ kind: 'number', uuid: entry.uuid, value: entry.value, expects: entry.expects }]
+        : [{ kind: 'photo', uuid: entry.uuid, photograph: serializePhotograph(entry.photograph) }];
+    }),
+  };
+}
+
+function serializePhotograph({ sha512, originalSha512, ...photograph }: Photograph): StoredPhotograph {
+  return { ...photograph, sha512: sha512.toString('hex'), originalSha512: originalSha512?.toString('hex') ?? null };
+}
+
+function parsePhotograph({ sha512, originalSha512, ...photograph }: StoredPhotograph): Photograph {
+  const original = originalSha512 === null ? {} : { originalSha512: Buffer.from(originalSha512, 'hex') };
+  return { ...photograph, sha512: Buffer.from(sha512, 'hex'), ...original };
+}
+
+function isUntried(entry: Entry): entry is NumberEntry | PhotoEntry {
+  return entry.kind !== 'import' && entry.attempts === 0 && entry.state === 'queued';
+}
+
+function attemptsOfAll(entries: readonly Entry[]): number {
+  return entries.reduce((sum, { attempts }) => sum + attempts, 0);
+}
+
+export type LoggedCommand = { readonly seq: number; readonly id: string; readonly command: string; readonly at: number };
+
+/** Commands that changed finds and were not undone, the newest first. */
+export function loggedCommands(outbox: Outbox): LoggedCommand[] {
+  return outbox
+    .sql('select seq, id, command, at from commands where undone_at is null order by seq desc')
+    .all() as LoggedCommand[];
+}
+
+type LoggedChange = {
+  readonly localId: string;
+  /** Null for a find that was not there. */
+  readonly before: StoredElements | null;
+  readonly after: StoredElements | null;
+};
+
+type ChangeRow = {
+  readonly findId: FindId;
+  readonly localId: string;
+  readonly before: string | null;
+  /** The next command that changed the find. */
+  readonly later: number | null;
+  readonly now: string | null;
+};
+
+/** Finds that a command changed, before and after it. */
+export function* changesOfCommand(outbox: Outbox, command: number): Generator<LoggedChange> {
+  const rows = outbox
+    .sql(
+      `select changes.local_id as localId, before ->> '$.find.elements' as before, (
+         select later.command from find_changes as later
+         where later.find_id = changes.find_id and later.command > changes.command order by later.command limit 1) as later,
+         find_id as findId,
+         (select elements from finds where id = changes.find_id and hidden_at is null) as now
+       from find_changes as changes where command = ? order by find_id`,
+    )
+    .iterate(command) as IterableIterator<ChangeRow>;
+  for (const { findId, localId, before, later, now } of rows) {
+    const after = later === null ? now : elementsBefore(outbox, later, findId);
+    yield { localId, before: parseElements(before), after: parseElements(after) };
+  }
+}
+
+function elementsBefore(outbox: Outbox, command: number, findId: FindId): string | null {
+  const found = outbox
+    .sql(`select before ->> '$.find.elements' from find_changes where command = ? and find_id = ?`)
+    .pluck()
+    .get(command, findId);
+  return typeof found === 'string' ? found : null;
+}
+
+function parseElements(text: string | null): StoredElements | null {
+  return text === null ? null : (JSON.parse(text) as StoredElements);
+}
+
+/** Finds that a command changed, and that were not given back yet, the last one first. */
+export function findsToUndo(outbox: Outbox, command: number): { readonly findId: FindId; readonly localId: string }[] {
+  const rows = outbox
+    .sql('select find_id as findId, local_id as localId from find_changes where command = ? order by find_id desc')
+    .all(command);
+  return rows as { findId: FindId; localId: string }[];
+}
+
+/** `attempted`: something of it was sent since; `changed`: another command changed it since. Either stays as it is. */
+export type Undone = 'undone' | 'attempted' | 'changed';
+
+/**
+ * Gives a find what it had before a command, or takes it away where the command made it. The caller builds its document again.
+ * @returns with `undone`, the find whose document is to be built; undefined where it is gone or has none
+ */
+export function undoChange(outbox: Outbox, command: number, findId: FindId): { readonly how: Undone; readonly rebuild?: FindId } {
+  const change = outbox.sql('select before, attempts from find_changes where command = ? and find_id = ?').get(command, findId) as
+    | Pick<Change, 'before' | 'attempts'>
+    | undefined;
+  if (change === undefined) return { how: 'undone' };
+  const isLater = outbox.sql('select 1 from find_changes where find_id = ? and command > ?').get(findId, command);
+  if (isLater !== undefined) return { how: 'changed' };
+  const entries = entriesOfFind(outbox, findId);
+  if (attemptsOfAll(entries) !== change.attempts) return { how: 'attempted' };
+  outbox.sql('delete from find_changes where command = ? and find_id = ?').run(command, findId);
+  if (change.before === null) {
+    outbox.sql('delete from entries where find_id = ?').run(findId);
+    outbox.sql('delete from finds where id = ?').run(findId);
+    return { how: 'undone' };
+  }
+  const before = JSON.parse(change.before) as FindBefore;
+  restoreFind(outbox, before.find);
+  restoreChanges(outbox, findId, entries, before.changes);
+  return { how: 'undone', ...(before.imported ? { rebuild: findId } : {}) };
+}
+
+/** Numbers and photographs that were never sent are again what they were. */
+function restoreChanges(outbox: Outbox, findId: FindId, entries: readonly Entry[], before: readonly ChangeBefore[]): void {
+  const identCely = entries.find(({ kind }) => kind === 'import')?.identCely ?? null;
+  const target = { findId, identCely };
+  const now = new Map(entries.filter(isUntried).map((entry) => [entry.uuid, entry]));
+  for (const change of before) {
+    const entry = now.get(change.uuid);
+    now.delete(change.uuid);
+    if (change.kind === 'number') {
+      if (entry === undefined) addNumber(outbox, target, change.value, change.expects, change.uuid);
+      else if (entry.kind === 'number') replaceNumber(outbox, entry, change.value, change.expects);
+    } else {
+      const photograph = parsePhotograph(change.photograph);
+      if (entry === undefined) addPhoto(outbox, target, photograph, change.uuid);
+      else if (entry.kind === 'photo') replacePhoto(outbox, entry, photograph);
+    }
+  }
+  for (const { id } of now.values()) removeEntry(outbox, id);
+}
+
+/** Says that a command was undone as far as it could be. */
+export function endUndo(outbox: Outbox, command: number): void {
+  outbox.sql('update commands set undone_at = ? where seq = ?').run(Math.floor(outbox.clock.now()), command);
+}
+
+/** Digests of photographs that an undo would queue again: their copies stay. */
+export function photographsToUndo(outbox: Outbox): string[] {
+  return outbox
+    .sql(
+      `select distinct changed.value ->> '$.photograph.sha512' from find_changes, json_each(before, '$.changes') as changed
+       where before is not null and changed.value ->> '$.kind' = 'photo' and changed.value ->> '$.photograph.link' is null`,
+    )
+    .pluck()
+    .all() as string[];
+}

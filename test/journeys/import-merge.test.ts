@@ -1,0 +1,343 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { writeSeason } from '../support/a-season.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { expectDone, type Home, type Run, signedIn } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
+
+hostRuns();
+
+const mock = useMock('--min-interval', '10');
+let home: Home;
+
+beforeEach(async () => {
+  home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '10']);
+});
+
+type ImportReport = {
+  added: number;
+  updated: number;
+  unchanged: number;
+  already_sent: number;
+  conflicts: number;
+  other_finds: number;
+  other_table: number;
+  equal: number;
+  not_in_table: string[];
+  photos: number;
+  photos_removed: number;
+  numbers: number;
+  issues: Record<string, unknown>[];
+};
+type Shown = {
+  elements: Record<string, unknown>;
+  entries: { kind: string; state: string; photograph?: string; value?: string }[];
+};
+
+const HEADER = 'local_id;projekt;stav;pristupnost;geom_system;druh_nalezu;datum_nalezu;lokalizace;hloubka;poznamka;photos';
+
+type Row = { id: string; object?: string; day?: string; place?: string; depth?: string; note?: string; photos?: string };
+
+function rowText({
+  id,
+  object = 'HES-000691',
+  day = '2024-06-01',
+  place = 'pole',
+  depth = '',
+  note = '',
+  photos = '',
+}: Row): string {
+  return [id, 'C-202400101', '1', 'HES-000867', '4326', object, day, place, depth, note, photos].join(';');
+}
+
+function table(name: string, ...rows: Row[]): string {
+  return home.file(name, `${[HEADER, ...rows.map(rowText)].join('\n')}\n`);
+}
+
+async function imports(...args: string[]): Promise<{ run: Run; report: ImportReport }> {
+  const run = await home.pas('import', ...args, '--json');
+  return { run, report: JSON.parse(run.stdout) as ImportReport };
+}
+
+async function elementsOf(find: string): Promise<Record<string, unknown>> {
+  return (await home.json<Shown>('show', find)).elements;
+}
+
+function rulesOf({ issues }: ImportReport): unknown[] {
+  return issues.map(({ rule }) => rule).filter((rule) => rule !== 'not-harvested');
+}
+
+describe('a table that is imported again', () => {
+  test('leaves an edit as it is where its row is the same', async () => {
+    const season = table('season.csv', { id: 'R-1', note: 'spona' });
+    await expectDone(home.pas('import', season));
+    await expectDone(home.pas('edit', 'R-1', '--set', 'poznamka=spona, bronz', '--set', 'hloubka=30'));
+    expect((await imports(season)).report).toMatchObject({ updated: 0, unchanged: 1 });
+    expect(await elementsOf('R-1')).toMatchObject({ poznamka: 'spona, bronz', hloubka: 30 });
+  });
+
+  test('changes what its row changed, and leaves an edit of another element', async () => {
+    const season = table('season.csv', { id: 'R-1', note: 'spona' });
+    await expectDone(home.pas('import', season));
+    await expectDone(home.pas('edit', 'R-1', '--set', 'hloubka=30'));
+    table('season.csv', { id: 'R-1', note: 'spona, bronz' });
+    expect((await imports(season)).report).toMatchObject({ updated: 1, conflicts: 0 });
+    expect(await elementsOf('R-1')).toMatchObject({ poznamka: 'spona, bronz', hloubka: 30 });
+    expect((await imports(season)).report).toMatchObject({ updated: 0, unchanged: 1 });
+  });
+
+  test('names a conflict with its three values, changes nothing of that find, and a person decides for all or for one', async () => {
+    const season = table('season.csv', { id: 'R-1', note: 'old' }, { id: 'R-2', note: 'old', place: 'les' });
+    await expectDone(home.pas('import', season));
+    for (const find of ['R-1', 'R-2']) await expectDone(home.pas('edit', find, '--set', 'poznamka=here'));
+    table('season.csv', { id: 'R-1', note: 'table', depth: '20' }, { id: 'R-2', note: 'table', place: 'les' });
+    const { run, report } = await imports(season);
+    expect(run.code).toBe(3);
+    expect(report).toMatchObject({ conflicts: 2, updated: 0 });
+    expect(report.issues).toContainEqual(
+      expect.objectContaining({ rule: 'conflict', find: 'R-1', element: 'poznamka', base: 'old', ours: 'here', theirs: 'table' }),
+    );
+    expect(await elementsOf('R-1')).toMatchObject({ poznamka: 'here' });
+    expect(await elementsOf('R-1')).not.toHaveProperty('hloubka');
+
+    expect((await imports(season, '--theirs-of', 'R-1', '--ours-of', 'R-2')).report).toMatchObject({ conflicts: 0, updated: 1 });
+    expect(await elementsOf('R-1')).toMatchObject({ poznamka: 'table', hloubka: 20 });
+    expect(await elementsOf('R-2')).toMatchObject({ poznamka: 'here' });
+    expect((await imports(season)).report).toMatchObject({ conflicts: 0, updated: 0, unchanged: 2 });
+  });
+
+  test('takes its own values with --theirs, and keeps those here with --ours', async () => {
+    const season = table('season.csv', { id: 'R-1', note: 'old' });
+    await expectDone(home.pas('import', season));
+    await expectDone(home.pas('edit', 'R-1', '--set', 'poznamka=here'));
+    table('season.csv', { id: 'R-1', note: 'table' });
+    expect((await imports(season, '--ours')).report).toMatchObject({ conflicts: 0 });
+    expect(await elementsOf('R-1')).toMatchObject({ poznamka: 'here' });
+    table('season.csv', { id: 'R-1', note: 'table again' });
+    expect((await imports(season, '--theirs')).report).toMatchObject({ conflicts: 0, updated: 1 });
+    expect(await elementsOf('R-1')).toMatchObject({ poznamka: 'table again' });
+    expect((await home.pas('import', season, '--ours', '--theirs')).code).toBe(2);
+  });
+
+  test('says nothing by a column that it does not have, and empties only what the row had', async () => {
+    const season = table('season.csv', { id: 'R-1', note: 'spona', depth: '20' });
+    await expectDone(home.pas('import', season));
+    home.file('season.csv', 'local_id;hloubka\nR-1;35\n');
+    expect((await imports(season)).report).toMatchObject({ updated: 1 });
+    expect(await elementsOf('R-1')).toMatchObject({ hloubka: 35, poznamka: 'spona', druh_nalezu: { id: 'HES-000691' } });
+    await expectDone(home.pas('edit', 'R-1', '--set', 'pocet=2'));
+    home.file('season.csv', 'local_id;hloubka;pocet\nR-1;;\n');
+    expect((await imports(season)).report).toMatchObject({ updated: 1 });
+    expect(await elementsOf('R-1')).toMatchObject({ pocet: '2', poznamka: 'spona' });
+    expect(await elementsOf('R-1')).not.toHaveProperty('hloubka');
+  });
+
+  test('is the same table however its accents and blanks are typed', async () => {
+    const season = table('season.csv', { id: 'Č 1', note: 'nůž u cesty' });
+    await expectDone(home.pas('import', season));
+    table('season.csv', { id: ' Č\u00a01 '.normalize('NFD'), note: 'nůž\u00a0u cesty'.normalize('NFD') });
+    expect((await imports(season)).report).toMatchObject({ added: 0, updated: 0, unchanged: 1 });
+    expect(await elementsOf('Č 1'.normalize('NFD'))).toMatchObject({ poznamka: 'nůž u cesty' });
+  });
+
+  test('refuses both rows of a local id that stands twice', async () => {
+    const season = table('season.csv', { id: 'R-1', note: 'a' }, { id: 'R-2', note: 'b' });
+    await expectDone(home.pas('import', season));
+    table('season.csv', { id: 'R-1', note: 'c' }, { id: 'R-1', note: 'd' }, { id: 'R-2', note: 'b' });
+    const { report } = await imports(season);
+    expect(report).toMatchObject({ updated: 0, unchanged: 1, not_in_table: [] });
+    expect(report.issues).toContainEqual(
+      expect.objectContaining({ rule: 'local-id-twice', message: expect.stringMatching(/2 and 3/) }),
+    );
+    expect(await elementsOf('R-1')).toMatchObject({ poznamka: 'a' });
+  });
+
+  test('names the finds that are not in it any more, with a command that takes them away', async () => {
+    const season = table('season.csv', { id: 'S-l1', note: 'a' }, { id: 'S-2', note: 'b' }, { id: 'S-3', note: 'c' });
+    await expectDone(home.pas('import', season));
+    table('season.csv', { id: 'S-3', note: 'c' });
+    const { run, report } = await imports(season);
+    expect(report.not_in_table).toEqual(['S-l1', 'S-2']);
+    expect(run.stderr).toMatch(/2 finds of this table are not in it any more.*pas remove S-l1 S-2/s);
+    await expectDone(home.pas('remove', 'S-l1', 'S-2', '--yes'));
+    expect((await imports(season)).report.not_in_table).toEqual([]);
+  });
+
+  test('holds a row that reads as a find under another local id, and renames that find with --rename', async () => {
+    const season = table('season.csv', { id: 'S-l1', note: 'přezka' }, { id: 'S-2', note: 'b' });
+    await expectDone(home.pas('import', season));
+    table('season.csv', { id: 'S-11', note: 'přezka' }, { id: 'S-2', note: 'b' });
+    const { run, report } = await imports(season);
+    expect(run.code).toBe(3);
+    expect(report).toMatchObject({ added: 0, equal: 1, unchanged: 1 });
+    expect(report.issues).toContainEqual(
+      expect.objectContaining({ rule: 'equal-find', message: expect.stringMatching(/Row 2 reads as find S-l1/) }),
+    );
+    expect((await imports(season, '--rename')).report).toMatchObject({ added: 0, updated: 1, equal: 0 });
+    expect((await home.json<{ local_id: string }[]>('list')).map(({ local_id }) => local_id).sort()).toEqual(['S-11', 'S-2']);
+    expect((await imports(season)).report).toMatchObject({ unchanged: 2, not_in_table: [] });
+  });
+
+  test('never sends a row twice that was sent under another local id, unless it is said to be another find', async () => {
+    const season = table('season.csv', { id: 'S-l1', note: 'přezka' });
+    await expectDone(home.pas('import', season));
+    await expectDone(home.pas('push'));
+    table('season.csv', { id: 'S-11', note: 'přezka' });
+    const { report } = await imports(season, '--rename');
+    expect(report).toMatchObject({ added: 0, equal: 1 });
+    expect(report.issues).toContainEqual(
+      expect.objectContaining({ rule: 'equal-find', message: expect.stringMatching(/S-l1, accepted/) }),
+    );
+    expect((await imports(season, '--as-new')).report).toMatchObject({ added: 1 });
+  });
+
+  test('takes two equal rows for two finds', async () => {
+    const season = table('season.csv', { id: 'R-1', note: 'střep' });
+    await expectDone(home.pas('import', season));
+    table('season.csv', { id: 'R-1', note: 'střep' }, { id: 'R-2', note: 'střep' });
+    expect((await imports(season)).report).toMatchObject({ added: 1, equal: 0 });
+  });
+});
+
+describe('another table with the same local ids', () => {
+  test('is refused as other finds, both named, and imported with a prefix, again and again', async () => {
+    await expectDone(home.pas('import', table('vsesoky.csv', { id: '1', object: 'HES-000691', place: 'Všesoky' })));
+    const other = table('petrovice.csv', { id: '1', object: 'HES-000693', place: 'Petrovice' });
+    const { run, report } = await imports(other);
+    expect(run.code).toBe(3);
+    expect(report).toMatchObject({ added: 0, updated: 0, other_finds: 1 });
+    expect(report.issues).toContainEqual(
+      expect.objectContaining({
+        rule: 'another-find',
+        find: '1',
+        message: expect.stringMatching(/Všesoky.*Petrovice.*--id-prefix.*--same/s),
+      }),
+    );
+    expect((await imports(other, '--id-prefix', 'PET-')).report).toMatchObject({ added: 1 });
+    table('petrovice.csv', { id: '1', object: 'HES-000693', place: 'Petrovice', note: 'u cesty' });
+    expect((await imports(other, '--id-prefix', 'PET-')).report).toMatchObject({ added: 0, updated: 1 });
+    expect(await elementsOf('PET-1')).toMatchObject({ poznamka: 'u cesty', lokalizace: 'Petrovice' });
+    expect(await elementsOf('1')).toMatchObject({ lokalizace: 'Všesoky' });
+  });
+
+  test('is refused whatever the file is called, and taken with --same', async () => {
+    const season = table('season.csv', { id: '1', object: 'HES-000691', day: '2024-06-01' });
+    await expectDone(home.pas('import', season));
+    table('season.csv', { id: '1', object: 'HES-000693', day: '2024-07-02' });
+    expect((await imports(season)).report).toMatchObject({ other_finds: 1, updated: 0 });
+    expect((await imports(season, '--same')).report).toMatchObject({ other_finds: 0, updated: 1 });
+    expect(await elementsOf('1')).toMatchObject({ datum_nalezu: '2024-07-02' });
+  });
+
+  test('is no other find where an empty element is filled', async () => {
+    const season = table('season.csv', { id: '1', object: '', day: '', place: '' });
+    await expectDone(home.pas('import', season));
+    table('season.csv', { id: '1' });
+    expect((await imports(season)).report).toMatchObject({ other_finds: 0, updated: 1 });
+  });
+
+  test('with one difference is shown and needs an answer where there is no terminal', async () => {
+    await expectDone(home.pas('import', table('a/season.csv', { id: '1', note: 'a' })));
+    const copied = table('b/season.csv', { id: '1', note: 'b' });
+    const { run, report } = await imports(copied);
+    expect(run.code).toBe(3);
+    expect(report).toMatchObject({ other_table: 1, updated: 0 });
+    expect(report.issues).toContainEqual(
+      expect.objectContaining({ rule: 'other-table', message: expect.stringMatching(/poznamka a → b.*--same.*--id-prefix/s) }),
+    );
+    expect((await imports(copied, '--same')).report).toMatchObject({ other_table: 0, updated: 1 });
+    table('b/season.csv', { id: '1', note: 'c' });
+    expect((await imports(copied)).report).toMatchObject({ updated: 1 });
+  });
+
+  test('that only repeats what is here is taken without a question', async () => {
+    await expectDone(home.pas('import', table('a.csv', { id: '1', note: 'a' })));
+    await expectDone(home.pas('export', '--out', 'finds.csv'));
+    expect((await imports(join(home.folder, 'finds.csv'))).report).toMatchObject({ unchanged: 1, other_table: 0 });
+  });
+});
+
+test('what differs from sent finds is listed for the curator, and numbers are queued', async () => {
+  const season = writeSeason(home, 1, { state: 2 });
+  await expectDone(home.pas('import', season));
+  await expectDone(home.pas('push'));
+  const text = readFileSync(season, 'utf8').split('\n');
+  const header = `${text[0]};evidencni_cislo`;
+  home.file('season.csv', `${header}\n${(text[1] ?? '').replace('pole 1', 'les 1')};A 12/2024\n`);
+  const path = join(home.folder, 'season.csv');
+  const { run, report } = await imports(path, '--same', '--as-correction', 'corrections.csv');
+  expect(run.code).toBe(3);
+  expect(report).toMatchObject({ already_sent: 1, numbers: 1 });
+  const lines = readFileSync(join(home.folder, 'corrections.csv'), 'utf8').replace('\ufeff', '').trim().split('\r\n');
+  expect(lines[0]).toBe('find;record;element;sent;table');
+  expect(lines.slice(1)).toEqual([expect.stringMatching(/^K-1;C-202400101-N\d+;lokalizace;pole 1;les 1$/)]);
+  expect((await home.json<Shown>('show', 'K-1')).entries).toContainEqual(
+    expect.objectContaining({ kind: 'number', state: 'queued' }),
+  );
+  expect((await home.pas('import', path, '--as-correction', 'corrections.csv')).code).toBe(2);
+});
+
+describe('photographs', () => {
+  const names = async (find: string): Promise<string[]> => {
+    const exported = await expectDone(home.pas('export', find));
+    return (exported.stdout.trim().split('\r\n')[1]?.split(';').at(-1) ?? '').split(',').filter((name) => name !== '');
+  };
+
+  test('follow the rows that name them as long as they are not sent', async () => {
+    writeSeason(home, 2, { photos: true });
+    const [first, second] = ['K-1', 'K-2'];
+    const path = join(home.folder, 'season.csv');
+    const season = readFileSync(path, 'utf8');
+    await expectDone(home.pas('import', path));
+    const [one = '', two = ''] = [(await names(first))[0], (await names(second))[0]];
+    home.file('season.csv', season.replace(one, '@').replace(two, one).replace('@', two));
+    expect((await imports(path)).report).toMatchObject({ photos: 2, photos_removed: 2 });
+    expect([await names(first), await names(second)]).toEqual([[two], [one]]);
+    home.file('season.csv', season.replace(one, '').replace(two, ''));
+    expect((await imports(path)).report).toMatchObject({ photos: 0, photos_removed: 2 });
+    expect([await names(first), await names(second)]).toEqual([[], []]);
+  });
+
+  test('that were sent stay and are named', async () => {
+    writeSeason(home, 1, { photos: true });
+    const path = join(home.folder, 'season.csv');
+    await expectDone(home.pas('import', path));
+    await expectDone(home.pas('push'));
+    const [name = ''] = await names('K-1');
+    home.file('season.csv', readFileSync(path, 'utf8').replace(name, ''));
+    const { report } = await imports(path);
+    expect(report).toMatchObject({ photos_removed: 0 });
+    expect(rulesOf(report)).toContain('photo-name-sent');
+    expect(await names('K-1')).toEqual([name]);
+  });
+});
+
+describe('an export with labels', () => {
+  test('is refused where a label contradicts its code, or stands without one', async () => {
+    await expectDone(home.pas('harvest-vocab'));
+    const path = home.file(
+      'finds.csv',
+      [
+        'local_id;projekt;stav;pristupnost;geom_system;druh_nalezu;druh_nalezu_cs',
+        'R-1;C-202400101;1;HES-000867;4326;HES-000605;spona',
+        'R-2;C-202400101;1;HES-000867;4326;HES-000605;mince',
+        'R-3;C-202400101;1;HES-000867;4326;;spona\n',
+      ].join('\n'),
+    );
+    const { report } = await imports(path);
+    expect(report).toMatchObject({ added: 1 });
+    expect(rulesOf(report)).toEqual(['label-contradicts', 'label-alone']);
+  });
+
+  test('whose codes were taken away is read by its labels, and says so', async () => {
+    await expectDone(home.pas('harvest-vocab'));
+    const path = home.file(
+      'finds.csv',
+      'local_id;projekt;stav;pristupnost;geom_system;druh_nalezu_cs\nR-1;C-202400101;1;HES-000867;4326;spona\n',
+    );
+    const { report } = await imports(path);
+    expect(rulesOf(report)).toEqual(['label-column']);
+    expect(await elementsOf('R-1')).toMatchObject({ druh_nalezu: { id: 'HES-000605' } });
+  });
+});

@@ -1,0 +1,151 @@
+import { readFileSync } from 'node:fs';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { writeSeason } from '../support/a-season.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
+
+hostRuns();
+
+const mock = useMock('--min-interval', '10');
+let home: Home;
+
+beforeEach(async () => {
+  home = await signedIn(mock.service, 'archaeologist', ['--min-interval-ms', '10']);
+});
+
+type Listed = { local_id: string; state: string; elements: Record<string, unknown> };
+type Logged = { id: string; at: string; command: string; finds: { local_id: string; before: unknown; after: unknown }[] };
+
+const list = (): Promise<Listed[]> => home.json<Listed[]>('list');
+const log = (): Promise<Logged[]> => home.json<Logged[]>('log');
+
+async function documents(): Promise<string[]> {
+  const finds = await list();
+  return Promise.all(finds.map(async ({ local_id }) => (await expectDone(home.pas('build', local_id))).stdout));
+}
+
+function change(path: string, from: string, to: string): void {
+  const text = readFileSync(path, 'utf8');
+  expect(text).toContain(from);
+  home.file('season.csv', text.replaceAll(from, to));
+}
+
+describe('pas undo', () => {
+  test('takes back an edit, an import and a removal, one after another, to the last byte', async () => {
+    const season = writeSeason(home, 2, { photos: true });
+    await expectDone(home.pas('import', season));
+    const imported = [await list(), await documents()];
+    await expectDone(home.pas('edit', 'K-1', '--set', 'poznamka=mine'));
+    const edited = [await list(), await documents()];
+    change(season, 'pole 2', 'les 2');
+    await expectDone(home.pas('import', season));
+    await expectDone(home.pas('remove', 'K-2', '--yes'));
+    expect(await list()).toHaveLength(1);
+    await expectDone(home.pas('undo'));
+    expect(await list()).toHaveLength(2);
+    expect((await expectDone(home.pas('export', 'K-2'))).stdout).toMatch(/photo-2\.png/);
+    await expectDone(home.pas('undo'));
+    expect([await list(), await documents()]).toEqual(edited);
+    await expectDone(home.pas('undo'));
+    expect([await list(), await documents()]).toEqual(imported);
+    const undone = await home.json<{ undone: string; finds: number; kept: unknown[] }>('undo');
+    expect(undone).toEqual({ undone: expect.any(String), finds: 2, kept: [] });
+    expect(await list()).toEqual([]);
+    expect((await home.pas('undo')).code).toBe(2);
+  });
+
+  test('leaves what was attempted since, and names it', async () => {
+    const season = writeSeason(home, 2);
+    await expectDone(home.pas('import', season));
+    await expectDone(home.pas('push', 'K-1'));
+    const run = await home.pas('undo', '--json');
+    expect(run.code).toBe(3);
+    expect(JSON.parse(run.stdout)).toMatchObject({ finds: 1, kept: ['K-1'] });
+    expect(await list()).toMatchObject([{ local_id: 'K-1', state: 'accepted' }]);
+  });
+
+  test('of the last import leaves what was edited after it', async () => {
+    const season = writeSeason(home, 2);
+    await expectDone(home.pas('import', season));
+    await expectDone(home.pas('edit', 'K-1', '--set', 'poznamka=mine'));
+    const run = await home.pas('import', '--undo', '--json');
+    expect(JSON.parse(run.stdout)).toMatchObject({ finds: 1, kept: ['K-1'] });
+    expect(await list()).toMatchObject([{ local_id: 'K-1', elements: { poznamka: 'mine' } }]);
+  });
+
+  test('takes back what an import had done before it was killed', async () => {
+    const count = 3000;
+    const season = writeSeason(home, count);
+    const running = home.start('import', season);
+    for (;;) {
+      const { finds } = await home.json<{ finds: number }>('status');
+      if (finds > 0) break;
+    }
+    running.child.kill('SIGKILL');
+    await running.ended;
+    const stored = (await list()).length;
+    expect(stored).toBeGreaterThan(0);
+    expect((await log())[0]).toMatchObject({ command: 'import', finds: { length: stored } });
+    const { finds } = await home.json<{ finds: number }>('import', '--undo');
+    expect(finds).toBe(stored);
+    expect(await list()).toEqual([]);
+    expect(await log()).toEqual([]);
+    expect((await home.json<{ added: number }>('import', season)).added).toBe(count);
+  });
+});
+
+test('pas log says what each command changed, the newest first', async () => {
+  const season = writeSeason(home, 1);
+  await expectDone(home.pas('import', season));
+  await expectDone(home.pas('edit', 'K-1', '--set', 'poznamka=mine'));
+  const [edit, imported] = await log();
+  expect(edit).toMatchObject({
+    command: 'edit',
+    finds: [{ local_id: 'K-1', before: { poznamka: 'nález 1' }, after: { poznamka: 'mine' } }],
+  });
+  expect(imported).toMatchObject({
+    command: 'import',
+    finds: [{ local_id: 'K-1', before: null, after: { poznamka: 'nález 1' } }],
+  });
+  expect((await expectDone(home.pas('log'))).stdout).toMatch(/pas edit.*K-1.*pas import.*K-1/s);
+  await home.json('import', season);
+  expect(await log()).toHaveLength(2);
+});
+
+describe('pas edit of several finds', () => {
+  test('changes those that are named, or for which a filter is so, once it is told to', async () => {
+    const season = writeSeason(home, 3);
+    await expectDone(home.pas('import', season));
+    const asked = await home.pas('edit', 'K-1', 'K-2', '--set', 'pocet=2');
+    expect(asked.code).toBe(2);
+    expect(asked.stdout).toMatch(/K-1.*pocet: – → 2.*K-2/s);
+    expect(asked.stderr).toMatch(/--yes/);
+    await expectDone(home.pas('edit', 'K-1', 'K-2', '--set', 'pocet=2', '--yes'));
+    await expectDone(home.pas('edit', '--where', 'count=2', '--where', 'note=nález 2', '--set', 'pocet=5', '--yes'));
+    await expectDone(home.pas('edit', '--where', 'text=pole 3', '--where', 'state=queued', '--set', 'pocet=7', '--yes'));
+    expect((await list()).map(({ elements }) => elements['pocet'])).toEqual(['2', '5', '7']);
+    await expectDone(home.pas('undo'));
+    expect((await list()).map(({ elements }) => elements['pocet'])).toEqual(['2', '5', undefined]);
+  });
+
+  test('leaves a sent find as it is, and names it', async () => {
+    const season = writeSeason(home, 2);
+    await expectDone(home.pas('import', season));
+    await expectDone(home.pas('push', 'K-1'));
+    const run = await home.pas('edit', '--where', 'project=C-202400101', '--set', 'pocet=2', '--yes', '--json');
+    expect(run.code).toBe(3);
+    expect(JSON.parse(run.stdout)).toMatchObject({ changed: [{ find: 'K-2' }], refused: [{ find: 'K-1' }] });
+  });
+
+  test('refuses a filter that is none, and an edit of nothing', async () => {
+    for (const args of [
+      ['--where', 'nonsense=1', '--set', 'pocet=2'],
+      ['--where', 'state=lost', '--set', 'pocet=2'],
+      ['--where', 'text=a'],
+      [],
+    ]) {
+      expect((await home.pas('edit', ...args)).code, args.join(' ')).toBe(2);
+    }
+  });
+});
