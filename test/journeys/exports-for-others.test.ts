@@ -29,7 +29,7 @@ beforeAll(async () => {
   home.file('pole.png', tinyPng(1));
   home.file('mez.png', tinyPng(2));
   await expectDone(home.pas('import', home.file('finds.csv', TABLE.join('\n'))));
-  await expectDone(home.pas('push', '--only', 'import', '--limit', '1', '--quiet'));
+  await expectDone(home.pas('push', '--only', 'import', '--limit', '1', '--quiet', '--accept-new-people'));
 });
 afterAll(() => service.stop());
 

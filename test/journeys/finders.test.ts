@@ -41,9 +41,9 @@ const HEADER =
   'local_id;nalezce;projekt;stav;druh_nalezu;specifikace;obdobi;okolnosti;hloubka;datum_nalezu;lokalizace;geom_system;pristupnost;geom_x;geom_y';
 
 /** Complete finds, each beside the one before it. */
-function tableOf(finders: readonly string[], prefix = 'R'): string {
+function tableOf(finders: readonly string[], prefix = 'R', from = 0): string {
   const rows = finders.map((finder, index) => {
-    const place = `15,17${String(120 + index)};49,84${String(50 + index)}`;
+    const place = `15,17${String(120 + from + index)};49,84${String(50 + index)}`;
     return `${prefix}${index};"${finder.replaceAll('"', '""')}";${COMMON};${place}`;
   });
   return [HEADER, ...rows].join('\n');
@@ -220,7 +220,7 @@ describe('a push that would make new people', () => {
     const said = await home.pas('push');
     expect(said.code).toBe(3);
     expect(said.stderr).toContain('Novak, Jam: 2 finds, the first is R0');
-    expect(said.stderr).toContain('Nearest: OS-001507 (Novák, Jan, 1961).');
+    expect(said.stderr).toContain('Nearest: Novák, Jan (OS-001507, 1961).');
     expect(said.stderr).toContain('pas push --accept-new-people');
     expect((await typed(home, said.stderr, /pas edit R0 --set nalezce=OS-001507/)).code).toBe(0);
     expect(await findersOf(home)).toMatchObject({ R0: 'OS-001507', R2: '=Novak, Jam' });
@@ -248,7 +248,7 @@ describe('a push that would make new people', () => {
     expect(await home.json('status')).toMatchObject({ new_people: [{ accepted: true }] });
     expect((await home.pas('status')).stdout).not.toContain('new person');
     expect(await pushed(home)).toMatchObject({ code: 0 });
-    await home.pas('import', home.file('more.csv', tableOf(['Kolář, Jan', 'Nový, Karel'], 'M')));
+    await home.pas('import', home.file('more.csv', tableOf(['Kolář, Jan', 'Nový, Karel'], 'M', 30)));
     expect((await pushed(home)).lines[0]).toMatchObject({ people: [{ name: 'Nový, Karel' }] });
     expect(await pushed(home, 'M0')).toMatchObject({ code: 0 });
   });

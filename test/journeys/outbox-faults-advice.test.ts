@@ -1,7 +1,8 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { openSqlite } from '../../src/store/database.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { openOutbox, updateHeader } from '../../src/outbox/open-outbox.ts';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { tokenOf } from '../support/contract-requests.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
@@ -189,9 +190,9 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
   'a find of an adopted outbox that cannot be looked for': async () => {
     const home = await laptop();
     await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
-    const database = openSqlite(outboxFile(home));
-    database.exec('update header set must_look = 1');
-    database.close();
+    const outbox = openOutbox(outboxFile(home), systemClock);
+    updateHeader(outbox, { mustLook: true });
+    outbox.close();
     // Harvesting of another host does not show what this one has.
     const config = readFileSync(configFile(home), 'utf8');
     writeFileSync(configFile(home), config.replace(/^(oai_base = "http:\/\/)[^:]*/m, '$1localhost'));

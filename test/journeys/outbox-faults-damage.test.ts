@@ -154,7 +154,12 @@ describe('A profile', () => {
     setAddress('"archaeologist"', '"archivist"');
     const archivist = home.with({ PAS_PASSWORD: 'archivist' });
     const refused = await archivist.pas('push');
-    expect([refused.code, refused.stderr]).toEqual([12, expect.stringMatching(/pas login.*pas init --name NAME --base-url/s)]);
+    expect([refused.code, refused.stderr]).toEqual([
+      12,
+      expect.stringMatching(
+        /pas init --name mock .* --username archaeologist .*pas init --name archivist .* --username archivist/s,
+      ),
+    ]);
     expect(await mock.made()).toMatchObject({ finds: 1 });
     // The profile gets its own account back, and the other account a profile and an outbox of its own.
     writeFileSync(configFile(home), readFileSync(configFile(home), 'utf8').replace('"archivist"', '"archaeologist"'));

@@ -139,7 +139,7 @@ describe('what comes back in a form', () => {
   });
 
   test('updates what was corrected and not sent', async () => {
-    const { folder, database } = collect('corrected', { c1: {} }, []);
+    const { folder, database } = collect('corrected', { c1: { hloubka: 21 } }, []);
     expect(await imported(folder)).toMatchObject({ added: 1 });
     database.prepare(`update finds set hloubka = 35 where local_id = 'c1'`).run();
     database.close();
@@ -187,10 +187,10 @@ describe('what comes back in a form', () => {
   });
 
   test('is read with what stands in the log only, which stays as it is', async () => {
-    const { folder, database } = collect('logged', { w1: {} }, []);
+    const { folder, database } = collect('logged', { w1: { hloubka: 41 } }, []);
     database.pragma('journal_mode = wal');
     database.pragma('wal_autocheckpoint = 0');
-    insert(database, { local_id: 'w2', ...FIND });
+    insert(database, { local_id: 'w2', ...FIND, hloubka: 42 });
     // As it comes from a phone: the file with its log, and without the memory that programs share.
     const copy = join(home.folder, 'logged-copy');
     mkdirSync(copy);
@@ -200,7 +200,7 @@ describe('what comes back in a form', () => {
     expect(await imported(copy)).toMatchObject({ added: 2, issues: [] });
     expect(readdirSync(copy).map((name) => readFileSync(join(copy, name)).toString('base64'))).toEqual(before);
     // And while the program that writes it has it open.
-    insert(database, { local_id: 'w3', ...FIND });
+    insert(database, { local_id: 'w3', ...FIND, hloubka: 43 });
     expect(await imported(folder)).toMatchObject({ added: 1, unchanged: 2 });
     database.close();
     chmodSync(copy, 0o755);

@@ -31,7 +31,7 @@ describe.each([
   test('in what a table is told', async () => {
     home.file('other.csv', `${TABLE}Z-1;C-202400101;1;4326;archeolog;${own}\n`);
     const run = await home.pas('import', 'other.csv', '--dry-run');
-    expect(run.stdout).toMatch(new RegExp(`Nearest: HES-\\d+ \\(${label}\\)`));
+    expect(run.stdout).toMatch(new RegExp(`Nearest: ${label} \\(HES-\\d+\\)`));
   });
 });
 
@@ -40,7 +40,7 @@ test('an error in a vocabulary that is read at a glance names all of it', async 
   const run = await home.pas('import', 'access.csv', '--dry-run');
   const all = await home.json<{ id: string; label: string }[]>('vocab', 'list', 'heslo:pristupnost');
   expect(all.length).toBeGreaterThan(2);
-  for (const { id, label } of all) expect(run.stdout).toContain(`${id} (${label})`);
+  for (const { id, label } of all) expect(run.stdout).toContain(`${label} (${id})`);
 });
 
 test('a term of another vocabulary is found there by the command that is advised', async () => {
@@ -51,7 +51,9 @@ test('a term of another vocabulary is found there by the command that is advised
   expect(found[0]?.label).toBe('keramika');
   home.file('swapped.csv', `${TABLE}Z-1;C-202400101;1;4326;archeolog;keramika\n`);
   const swapped = await home.pas('import', 'swapped.csv', '--dry-run');
-  expect(swapped.stdout).toContain('"keramika" is an entry of heslo:predmet_specifikace, but none of heslo:predmet_druh.');
+  expect(swapped.stdout).toContain(
+    '"keramika" is an entry of materials (heslo:predmet_specifikace), but none of object types (heslo:predmet_druh).',
+  );
 });
 
 test('a table of another form is told in one line, with the command that reads it', async () => {

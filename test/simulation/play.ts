@@ -560,7 +560,7 @@ class Scene {
     );
     const ident = made.find(({ state, service }) => state === 'accepted' && service === ORIGIN)?.ident;
     if (!isOwn && ident == null) return;
-    const { code } = await this.#run(machine, account, ['number', 'set', isOwn ? find : (ident ?? ''), value]);
+    const { code } = await this.#run(machine, account, ['number', 'set', isOwn ? find : (ident ?? ''), value, '--replace']);
     if (code === 0) asked?.numbers.push({ value, service: this.#origin(machine, account), by: account });
   }
 
@@ -600,7 +600,7 @@ class Scene {
         return;
       case 'number-import': {
         const file = this.#machine(machine).file('numbers.csv', `local_id;evidencni_cislo\n${find};${value}\n`);
-        const { code } = await run('number', 'import', file);
+        const { code } = await run('number', 'import', file, '--replace');
         if (code === 0) asked?.numbers.push({ value, service: this.#origin(machine), by: account });
         return;
       }

@@ -53,7 +53,7 @@ export function newPeopleValue(people: readonly NewPerson[]): Record<string, unk
 }
 
 export function personText({ id, label, about }: TermCandidate): string {
-  return printable(about === undefined ? `${id} (${label})` : `${id} (${label}, ${about})`);
+  return printable(about === undefined ? `${label} (${id})` : `${label} (${id}, ${about})`);
 }
 
 type Admission = {

@@ -8,6 +8,7 @@ import { ownHarvestBase } from '../../context/harvesting.ts';
 import { placeOfSecrets } from '../../context/open-service.ts';
 import { sharedPause } from '../../context/pacing.ts';
 import { entryText, KIND_WORDS, STATE_WORDS } from '../../flows/finds/entry-words.ts';
+import type { NewPerson } from '../../flows/finds/new-people.ts';
 import { isVocabularyEmpty, outboxStatus } from '../../flows/finds/outbox-status.ts';
 import { reassignmentOf, uncertainTexts } from '../../flows/reconcile/uncertain-text.ts';
 import { jobsOf, jobValue } from '../../flows/system/jobs.ts';
@@ -47,7 +48,8 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
   const { finds, entries, table, waiting, delayed, dropped, needsPerson } = state;
   const [all, kind] = [findCount(finds), INSTANCE_WORDS[profile.kind]];
   terminal.line(t`${all}; profile ${profile.name}, ${kind}, ${profile.baseUrl}`);
-  const next = await nextSteps(context, state);
+  const people = await findNewPeople(context, outbox);
+  const next = await nextSteps(context, state, people);
   printNext(context, next.first);
   if (finds > 0) terminal.line();
   if (finds > 0)
@@ -69,7 +71,6 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
       kindOf: (entry) => reassignmentOf(outbox, entry.id) ?? String(entry.id),
     });
   printDropped(context, dropped);
-  const people = await findNewPeople(context, outbox);
   if (people.some(({ isAccepted }) => !isAccepted)) terminal.line();
   sayNewPeople(context, people, terminal.line);
   const jobs = jobsOf(context.places.schedulesFolder, context.places.home);
@@ -113,6 +114,7 @@ type NextStep = { readonly title: string; readonly commands: readonly Message[] 
 async function nextSteps(
   context: Context,
   state: OutboxState,
+  people: readonly NewPerson[],
 ): Promise<{ first: readonly NextStep[]; last: readonly NextStep[] }> {
   const { oaiBase } = context.profile();
   const vocabulary = existsSync(context.places.vocabularyFile) ? (await context.vocabulary()).source(oaiBase ?? '') : undefined;
@@ -123,7 +125,9 @@ async function nextSteps(
   if (state.isEmpty)
     first.push({ title: t`Enter a find, or import a table with \`${cmd`pas import`} FILE\`:`, commands: [cmd`pas add`] });
   const last: NextStep[] = [];
-  if (state.sendable > 0) last.push({ title: t`Send what is queued:`, commands: [cmd`pas push`] });
+  const isAnyoneNew = people.some(({ isAccepted }) => !isAccepted);
+  const send = isAnyoneNew ? cmd`pas push --accept-new-people` : cmd`pas push`;
+  if (state.sendable > 0) last.push({ title: t`Send what is queued:`, commands: [send] });
   if (state.isAllDone) {
     const look = ownHarvestBase(context) === undefined ? cmd`pas list` : cmd`pas pull`;
     last.push({ title: t`All is sent. See what the service made of it:`, commands: [look] });

@@ -273,7 +273,7 @@ describe('a finder', () => {
   test('that several people may be is refused with what tells them apart, and a command that settles it', () => {
     const read = resolveFinder('Kučera, Pavel', lookup);
     expect('problem' in read && String(read.problem)).toBe(
-      '"Kučera, Pavel" can be several people: OS-000304 (Kučera, Pavel, 1966), OS-000305 (Kučera, Pavel, 1989). ' +
+      '"Kučera, Pavel" can be several people: Kučera, Pavel (OS-000304, 1966), Kučera, Pavel (OS-000305, 1989). ' +
         `Write the identifier of the right one, or say who is always meant: pas vocab map set osoba 'Kučera, Pavel' OS-000304`,
     );
   });

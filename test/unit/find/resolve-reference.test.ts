@@ -18,17 +18,17 @@ describe('a vocabulary cell', () => {
 
   test('an ambiguous label lists its candidates', () => {
     const problem = problemOf(resolveTerm('heslo:predmet_druh', 'jehla', lookupTerm));
-    expect(problem).toContain('HES-000692 (jehla), HES-000693 (jehla)');
+    expect(problem).toContain('jehla (HES-000692), jehla (HES-000693)');
   });
 
   test('an unknown label names the nearest', () => {
     expect(problemOf(period('palelit'))).toBe(
-      'Nothing in heslo:obdobi is called "palelit". Nearest: HES-000253 (paleolit), HES-000300 (doba bronzová).',
+      'Nothing in periods (heslo:obdobi) is called "palelit". Nearest: paleolit (HES-000253), doba bronzová (HES-000300).',
     );
   });
 
   test('an entry of another vocabulary and a deleted one are told apart', () => {
-    expect(problemOf(period('HES-000691'))).toContain('HES-000691 (lahev) is an entry of heslo:predmet_druh');
+    expect(problemOf(period('HES-000691'))).toContain('lahev (HES-000691) is an entry of object types (heslo:predmet_druh)');
     expect(problemOf(period(DELETED.id))).toContain('was deleted');
   });
 
