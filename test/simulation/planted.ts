@@ -185,7 +185,7 @@ export const PLANTED: readonly Planted[] = [
   },
   {
     name: 'an attempt is over with its answer',
-    seed: 1543,
+    seed: 2380,
     themes: ['photographs of which nobody knows whether they arrived'],
     file: 'src/outbox/attempts.ts',
     from: 'const settledMs = serverMs(endedMs + settleMs);',
