@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
-import { expectDone, type Home, type Run, signedIn } from '../support/run-pas.ts';
+import { expectDone, type Home, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
 hostRuns();
@@ -276,6 +276,18 @@ test('what differs from sent finds is listed for the curator, and numbers are qu
     expect.objectContaining({ kind: 'number', state: 'queued' }),
   );
   expect((await home.pas('import', path, '--as-correction', 'corrections.csv')).code).toBe(2);
+});
+
+test('a number that the account may not set is a correction like the others', async () => {
+  const own = await signedIn(mock.service, 'researcher', WITHOUT_PAUSES);
+  const season = writeSeason(own, 1, { state: 1 });
+  await expectDone(own.pas('import', season));
+  await expectDone(own.pas('push'));
+  const text = readFileSync(season, 'utf8').split('\n');
+  own.file('season.csv', `${text[0]};evidencni_cislo\n${text[1]};A 12/2024\n`);
+  await own.pas('import', season, '--as-correction', 'corrections.csv');
+  expect(readFileSync(join(own.folder, 'corrections.csv'), 'utf8')).toMatch(/^K-1;[^;]+;evidencni_cislo;;A 12\/2024\r$/m);
+  expect((await own.json<Shown>('show', 'K-1')).entries).toMatchObject([{ kind: 'import' }]);
 });
 
 describe('photographs', () => {

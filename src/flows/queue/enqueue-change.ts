@@ -69,9 +69,14 @@ export function goneText(outbox: Outbox, { identCely }: Target): Message | undef
     : msg`The service does not list the record ${ident} any more, so nothing can be added to it.`;
 }
 
-/** @throws UsageError where the service would refuse each number of the account (contract, "Authentication", 4) */
+/** Tells if the service takes numbers from the account, as far as that is known (contract, "Authentication", 4). */
+export function mayNumber(outbox: Outbox): boolean {
+  return knownAccount(outbox)?.role !== 'researcher';
+}
+
+/** @throws UsageError where the service would refuse each number of the account */
 export function assertMayNumber(outbox: Outbox): void {
-  if (knownAccount(outbox)?.role !== 'researcher') return;
+  if (mayNumber(outbox)) return;
   throw new UsageError(msg`The account is a researcher's, which may not set registration numbers: the service refuses them.`, {
     hint: msg`Nothing was queued. If the account has another role now: ${cmd`pas whoami`}`,
   });

@@ -17,7 +17,7 @@ import {
   type StoredFind,
   updateFind,
 } from '../../outbox/stored-finds.ts';
-import { enqueueNumber, planNumber } from './enqueue-change.ts';
+import { enqueueNumber, mayNumber, planNumber } from './enqueue-change.ts';
 import { type EqualFinds, openEqualFinds } from './equal-finds.ts';
 import { followPhotographs, type RowPhotographs } from './follow-photographs.ts';
 import type { Kept, PhotographKeeping } from './kept-photographs.ts';
@@ -362,11 +362,11 @@ function storeSent(prepared: PreparedFind, plan: Plan, existing: Existing, merge
   };
 }
 
-/** @returns whether the number of the row is queued for the record, or would be */
+/** @returns whether the number of the row is queued for the record, or would be; a number that the account may not set is a correction */
 function queueNumber(find: Find, { stored, entry }: Existing, { merged }: Merge, { outbox, dryRun }: EnqueueContext): boolean {
   const number = find.elements.evidencni_cislo;
   const isChanged = merged.differences.some(({ element }) => element === 'evidencni_cislo');
-  if (!isChanged || number === undefined || entry?.identCely == null) return false;
+  if (!isChanged || number === undefined || entry?.identCely == null || !mayNumber(outbox)) return false;
   const target = { findId: stored.id, identCely: entry.identCely };
   const change = dryRun ? planNumber(outbox, target, number).change : enqueueNumber(outbox, target, number);
   return change !== 'kept';
