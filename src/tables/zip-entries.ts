@@ -6,9 +6,11 @@ import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { MAX_INPUT_BYTES } from './input-file.ts';
 
-/** All parts of one archive together, unpacked; one of them no more than a table may have. */
+/** Limit for all unpacked parts of one archive; a single part may have no more than a table. */
 const MAX_UNPACKED_BYTES = 512 * 1024 * 1024;
-/** Workbooks pack to a tenth or a fiftieth; what packs to far less was made to burst. A small one may. */
+/**
+ * Maximum compression: workbooks pack to a tenth or a fiftieth, decompression bombs to far less. Small parts may have any ratio.
+ */
 const MAX_TIMES_PACKED = 200;
 const ALWAYS_UNPACKED_BYTES = 16 * 1024 * 1024;
 const MAX_ENTRIES = 65_535;
@@ -17,9 +19,9 @@ const [STORED, DEFLATED] = [0, 8];
 
 export type ZipEntry = {
   readonly name: string;
-  /** No spreadsheet writes a DTD; it is how entities come in. */
+  /** Tells of a DTD, which no spreadsheet writes and which could define entities. */
   readonly hasDoctype: boolean;
-  /** The part's bytes; checked when the archive was read. */
+  /** Returns the part's bytes, whose size and checksum were verified when the archive was read. */
   unpack(): Buffer;
 };
 
@@ -84,7 +86,7 @@ export function refuseNested(file: string, paths: Iterable<string>): void {
 /** An archive that stays on the disk. */
 export type ZipFile = {
   readonly paths: readonly string[];
-  /** @throws FileError where the part is damaged, encrypted, or larger than a table may be */
+  /** Unpacks a part to a new file. @throws FileError as {@link read}, and where it is larger than `mostBytes` */
   read(path: string): Promise<Buffer>;
   /** Writes a part to a file that is not there yet. @throws FileError as {@link read}, and where it is larger than `mostBytes` */
   unpack(path: string, to: string, mostBytes: number): Promise<void>;
