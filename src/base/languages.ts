@@ -1,3 +1,3 @@
-/** What people are spoken to in. */
+/** Languages of messages. */
 export const LANGUAGES = ['en', 'cs'] as const;
 export type Language = (typeof LANGUAGES)[number];
