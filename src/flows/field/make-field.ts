@@ -2,16 +2,16 @@ import type { FindElements } from '../../find/fields.ts';
 import type { RuleContext } from '../../find/rule.ts';
 import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
 
-/** What every form is made from. */
+/** Input of every form. */
 export type FieldRequest = {
-  /** The file or folder that the user named. */
+  /** File or folder that the user named. */
   readonly destination: string;
   readonly overwrite: boolean;
-  /** What was harvested; whoever needs a set asks for it. */
+  /** Harvested vocabularies. */
   readonly vocabulary: Vocabulary;
-  /** What every find begins with. */
+  /** Defaults of every find. */
   readonly starting: FindElements;
-  /** What is known of the account and of what was harvested. */
+  /** Data of the account and of the vocabularies. */
   readonly rules: RuleContext;
   /** The account's own name, who is the finder where nothing else says it. */
   readonly finder?: string | undefined;
