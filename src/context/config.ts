@@ -29,7 +29,7 @@ export type Profile = {
   readonly photoMaxBytes: number;
   readonly settleMs: number;
   readonly indexAllowanceMs: number;
-  /** How many days before the oldest unsent find the first lookup in a project begins. */
+  /** Number of days before the oldest unsent find at which the first lookup in a project begins. */
   readonly lookBackDays: number;
   readonly answerTimeoutMs: number;
   readonly allowHttp: boolean;

@@ -62,11 +62,11 @@ export type OutboxOptions = {
       readonly oaiAuth?: 'none' | 'basic' | 'bearer';
       /** Maximum of parallel requests; default 16. */
       readonly maxInFlight?: number;
-      /** How long the service may still work on a request without answer, in milliseconds; default 600000. */
+      /** Maximum time for which the service may still work on a request without answer, in milliseconds; default 600000. */
       readonly settleMs?: number;
-      /** How many days before the oldest unsent entry the first lookup begins; default 30. */
+      /** Number of days before the oldest unsent entry at which the first lookup begins; default 30. */
       readonly lookBackDays?: number;
-      /** How long a new record may take to appear in harvests after that, in milliseconds; default 900000. */
+      /** Maximum time until a new record appears in harvests after that, in milliseconds; default 900000. */
       readonly indexAllowanceMs?: number;
     };
   /**

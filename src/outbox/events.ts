@@ -43,7 +43,7 @@ export type AttemptedBody = {
   /** Earliest server time of arrival, and latest time of complete sending; null where the server time is unknown. */
   readonly fromMs: ServerMs | null;
   readonly sentByMs: ServerMs | null;
-  /** How long the service may work on the request after that. */
+  /** Maximum time for which the service may work on the request after that, in milliseconds. */
   readonly settleMs: number;
   /** Record to change; null for an import. */
   readonly target: string | null;

@@ -1,6 +1,6 @@
 /**
- * Messages of SQLite about a schema whose words are damaged, and about text in place of JSON. No statement of this program gives one of
- * them for a sound file.
+ * Messages of SQLite about a damaged schema, and about text in place of JSON. No statement of this program causes one of them in
+ * a sound file.
  */
 const SCHEMA_DAMAGE = /^(no such (table|column|function|index)|unknown function|foreign key mismatch|malformed)/;
 

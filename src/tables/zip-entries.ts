@@ -26,10 +26,9 @@ export type ZipEntry = {
 };
 
 /**
- * The parts of a ZIP archive, each of which was unpacked once: what the directory says of sizes and sums is true, and all
- * together are of a size that can be read. Encryption, symbolic links and names that lead out of the archive are refused.
- *
- * @throws FileError where the archive is damaged, encrypted, or unpacks to more than a table can have
+ * Reads and unpacks all parts of a ZIP archive and verifies sizes and checksums, within the limits. Encryption, symbolic links
+ * and paths that leave the archive are refused.
+ * @throws FileError where the archive is damaged, encrypted, or unpacks to more than a table may have
  */
 export async function readZip(file: string, bytes: Buffer): Promise<ReadonlyMap<string, ZipEntry>> {
   const entries = new Map<string, ZipEntry>();
@@ -64,17 +63,17 @@ function asFileError(file: string, thrown: unknown): FileError {
   return climbing === undefined ? damaged(file, thrown) : leadsOut(file, climbing);
 }
 
-/** How the library refuses a name that starts at a root, or that climbs. */
+/** Message of the library for an absolute path, or one with `..`. */
 const CLIMBING = /^(?:absolute path|invalid relative path|invalid characters in fileName): (.*)$/s;
 
-/** The system's own kind of file stands in the upper half of the attributes where the archive was made on Unix. */
+/** Archives made on Unix have the file mode in the upper half of the attributes. */
 function isLink({ externalFileAttributes }: Entry): boolean {
   return ((externalFileAttributes >>> 16) & 0o170000) === 0o120000;
 }
 
 const ARCHIVE = /\.(?:zip|kmz|7z|rar|tar|t?gz|bz2|xz)$/i;
 
-/** @throws FileError where an archive that people put together holds another, which may hold another */
+/** @throws FileError where an archive contains another archive */
 export function refuseNested(file: string, paths: Iterable<string>): void {
   const nested = [...paths].find((name) => ARCHIVE.test(name));
   if (nested === undefined) return;
@@ -83,19 +82,18 @@ export function refuseNested(file: string, paths: Iterable<string>): void {
   });
 }
 
-/** An archive that stays on the disk. */
+/** An archive that stays on disk. */
 export type ZipFile = {
   readonly paths: readonly string[];
-  /** Unpacks a part to a new file. @throws FileError as {@link read}, and where it is larger than `mostBytes` */
+  /** @throws FileError where the part is damaged, encrypted, or larger than a table may be */
   read(path: string): Promise<Buffer>;
-  /** Writes a part to a file that is not there yet. @throws FileError as {@link read}, and where it is larger than `mostBytes` */
+  /** Unpacks a part to a new file. @throws FileError as {@link read}, and where it is larger than `mostBytes` */
   unpack(path: string, to: string, mostBytes: number): Promise<void>;
   close(): void;
 };
 
 /**
- * An archive of any size, of which only what is asked for is unpacked. Paths that climb or are absolute are no paths of an archive.
- *
+ * Opens an archive of any size; parts are unpacked on demand. Absolute paths and those with `..` are left out.
  * @throws FileError where its directory is damaged
  */
 export async function openZip(file: string): Promise<ZipFile> {
@@ -155,7 +153,7 @@ export async function openZip(file: string): Promise<ZipFile> {
   };
 }
 
-/** @throws RangeError or zlib's error where the bytes are not what the directory says */
+/** @throws RangeError or zlib's error where the bytes differ from the directory */
 function unpack(packed: Buffer, { compressionMethod, uncompressedSize }: Entry): Buffer {
   if (compressionMethod === STORED) return packed;
   if (compressionMethod !== DEFLATED) throw new RangeError(`packed by method ${compressionMethod}`);
