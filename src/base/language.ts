@@ -15,10 +15,7 @@ let spoken: { readonly language: Language; readonly forms: Forms } | undefined;
 /** A text and its values before interpolation. */
 export type Template = { readonly strings: readonly string[]; readonly values: readonly unknown[] };
 
-/**
- * Returns a text in the language of the process. Placeholders hold plain variables, members and commands, no calls: they are the
- * key of the translation.
- */
+/** Returns a text in the language of the process. Placeholders hold plain variables, members and commands, no calls. */
 export function t(strings: TemplateStringsArray, ...values: readonly unknown[]): string {
   return spoken === undefined ? String.raw({ raw: strings }, ...values.map(onOneLine)) : inLanguage(numbered(strings), values);
 }

@@ -19,9 +19,9 @@ export type { Outcome } from '../pas-api/outcome.ts';
 export type { ServiceOptions } from './connection.ts';
 
 /**
- * The write interface, request by request, within the rate limit. No request is repeated, except one that an expired token
- * prevented. The meaning of an answer is the {@link Outcome}: after `uncertain` the service may have executed the request, and a
- * repeat could create a second record. The outbox settles this, and survives crashes.
+ * The write interface, request by request, within the rate limit. No request is repeated, except one that the service refused
+ * because of an expired token. The meaning of an answer is the {@link Outcome}: after `uncertain` the service may have executed
+ * the request, and a repeat could create a second record. The outbox settles this, and survives crashes.
  */
 export type WriteClient = AsyncDisposable & {
   /** Returns the account by the service's description. @throws PasError where there is none */

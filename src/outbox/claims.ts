@@ -30,7 +30,7 @@ export type ClaimableQuery = {
   readonly recordKeys: readonly string[] | undefined;
   /** Records with a request under way, by their keys and their identifiers. */
   readonly busyRecords: readonly string[];
-  /** Projects that are at their limit of parallel imports. */
+  /** Projects whose imports are sent one at a time, and that have one under way. */
   readonly busyProjects: readonly string[];
   /** Scopes whose circuit is open. */
   readonly openCircuits: readonly Part[];

@@ -262,7 +262,7 @@ export function entriesOfTarget(outbox: Outbox, { findId, identCely }: Target): 
   return findId === null ? entriesOfRecord(outbox, identCely ?? '') : entriesOfFind(outbox, findId);
 }
 
-/** Returns a version by which a change of a find or its import is detected; undefined where no find has the local id. */
+/** Returns the facts by which a change of a find or its import is detected; undefined where no find has the local id. */
 export function standingOfFind(
   outbox: Outbox,
   localId: string,

@@ -11,7 +11,7 @@ const DISTANCE = { overview: 30, detail: 15 };
 /** Above this number of finds, marks are merged at larger distances. */
 const MANY_FINDS = 300;
 const MARK_RADIUS = 7;
-/** A stack of more finds has no names. */
+/** A larger stack is named after its first find only. */
 const MOST_NAMED = 2;
 
 export type Marks = { readonly stacks: readonly Stack<MappedFind>[]; readonly requests: readonly LabelRequest[] };
@@ -37,7 +37,7 @@ export function marksIn(frame: Frame, finds: readonly MappedFind[], { scale, she
   return { stacks, requests };
 }
 
-/** A larger stack shows no single name. */
+/** A larger stack has no name. */
 const MOST_MEMBERS = 9;
 
 function namesOf(members: readonly MappedFind[]): string {

@@ -11,7 +11,7 @@ writeFileSync(1, findingOf(readFileSync(0)));
 function findingOf(bytes: Buffer): string {
   try {
     const database = openDatabaseImage('', bytes);
-    // Check constraints are computed, and may take without end.
+    // Check constraints are evaluated, which may take unbounded time.
     database.pragma('ignore_check_constraints = on');
     const tables = database
       .prepare("select name from sqlite_master where type = 'table' and sql not like 'create virtual%'")

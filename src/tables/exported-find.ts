@@ -92,6 +92,7 @@ const DEGREE_DIGITS = 7;
 const METRE_DIGITS = 2;
 
 type Wgs84Point = {
+  /** Degrees. */
   readonly longitude: number;
   readonly latitude: number;
   /**

@@ -171,7 +171,7 @@ async function importAsking(
   if (!(await (await context.prompt()).confirm(question, false))) return first;
   const again = copy === undefined ? {} : { copy: { ...copy, overwrite: true } };
   const second = await importIt({ ...again, answers: { ...answers, same: true } });
-  // The second run reports the changes of the first one as unchanged.
+  // A find that the first run changed is `kept` in the second one, so its first result counts.
   const finds = second.finds.map((find, index) => (find.change === 'kept' ? (first.finds[index] ?? find) : find));
   return { ...second, finds, newPeople: first.newPeople, missing: first.missing };
 }

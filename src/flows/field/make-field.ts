@@ -13,12 +13,12 @@ export type FieldRequest = {
   readonly starting: FindElements;
   /** Data of the account and of the vocabularies. */
   readonly rules: RuleContext;
-  /** The account's own name, who is the finder where nothing else says it. */
+  /** The account's own name, the default finder. */
   readonly finder?: string | undefined;
   readonly nowMs: number;
 };
 
-/** What was written, for whoever has to carry it to the phone: the form first, then what belongs beside it; and what it lacks. */
+/** Written files that must be copied to the phone, the form first; and notes on what is missing. */
 export type FieldMade = { readonly files: readonly string[]; readonly notes?: readonly string[] };
 
 export type MakeField = (request: FieldRequest) => Promise<FieldMade>;

@@ -20,7 +20,6 @@ import { countAtService } from './pulled-since.ts';
 
 export type FindSources = {
   readonly outbox: Outbox;
-  /** What commands must have added to act on this profile: ` --profile NAME`, or nothing. */
   /** Base address of the service's records; undefined where it is not known. */
   readonly recordBase: string | undefined;
   readonly termOf: (ident: string) => Term | undefined;

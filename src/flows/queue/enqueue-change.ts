@@ -94,7 +94,7 @@ type NumberPlan = {
   /** Another number that the record has, or may have got, and that would be overwritten. */
   readonly replaces: string | undefined;
   readonly target: Target;
-  /** Queued number whose value is replaced. */
+  /** Latest number of the record that is not dropped. */
   readonly last: NumberEntry | undefined;
   readonly expects: string | null;
 };

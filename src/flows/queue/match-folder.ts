@@ -175,7 +175,7 @@ export function findOf({ localId, identCely }: PhotoEntry): string {
 
 const BY_CONFIDENCE: readonly Confidence[] = ['sure', 'likely', 'doubtful', 'none'];
 
-/** Of one picture under several names only the best match counts, unless another certainly names another find. */
+/** Keeps the best match of a picture under several names; the others count only where they certainly name another find. */
 function withCopies(matched: readonly MatchedFile[]): FileFate[] {
   const best = new Map<string, MatchedFile>();
   const rank = ({ match }: MatchedFile): number => BY_CONFIDENCE.indexOf(match.confidence);
