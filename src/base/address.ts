@@ -23,9 +23,7 @@ function oneForm(encoded: string): string {
   return /[\w.~-]/.test(character) ? character : encoded.toUpperCase();
 }
 
-/**
- * Tells if a host is this machine, by its address: a name such as 127.example.org is another host. IPv6 with or without brackets.
- */
+/** Tells if a host is this machine, by its address: 127.example.org is another host. IPv6 with or without brackets. */
 export function isLoopback(host: string): boolean {
   return ['localhost', '::1', '[::1]'].includes(host) || (isIPv4(host) && host.startsWith('127.'));
 }

@@ -28,9 +28,7 @@ export function momentOf(clock: Clock): Moment {
   return { monotonicMs: clock.monotonicMs(), at: clock.now() };
 }
 
-/**
- * Returns the larger of the two differences: the monotonic clock stops while a machine sleeps, the wall clock may be set back.
- */
+/** Returns the larger difference: the monotonic clock stops while a machine sleeps, the wall clock may be set back. */
 export function elapsedMs(clock: Clock, since: Moment): number {
   return Math.max(clock.monotonicMs() - since.monotonicMs, clock.now() - since.at);
 }

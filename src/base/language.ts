@@ -52,9 +52,7 @@ export function numbered(strings: readonly string[]): string {
 /** English plural of a text whose form a number decides. */
 export type Counted = { readonly many: string; readonly count: number };
 
-/**
- * Translates a text with numbered placeholders. All values are inserted in one pass, since a value may look like a placeholder.
- */
+/** Translates a text with numbered placeholders. Values are inserted in one pass, since one may look like a placeholder. */
 export function inLanguage(text: string, values: readonly unknown[], counted?: Counted): string {
   const forms = spoken?.forms[text];
   const english = counted === undefined || counted.count === 1 ? text : counted.many;
@@ -134,10 +132,7 @@ export function languageNamed(word: string | undefined): Language | undefined {
   return LANGUAGES.find((each) => each === language);
 }
 
-/**
- * Calls `say` once per language and returns both results, for output that both kinds of readers use, such as a form for phones.
- * Restores the language afterwards.
- */
+/** Calls `say` once per language, for output that readers of both use. Restores the language afterwards. */
 export async function inEachLanguage<T>(say: () => T): Promise<Readonly<Record<Language, T>>> {
   const forms = await (await import('./catalog.ts')).readCatalog('cs');
   const saidIn = (language: typeof spoken): T => {

@@ -54,10 +54,7 @@ export function joined(messages: readonly Message[], separator: string): Message
   return new Phrase(messages.map((_, index) => `\${${index}}`).join(separator), messages);
 }
 
-/**
- * A command that a person may type: its words, quoted for a shell, and `--profile` where it would act on another profile without
- * it.
- */
+/** A command to be typed: its words, quoted for a shell, and `--profile` where another profile would be used without it. */
 export class Command {
   readonly command: string;
   readonly values: readonly string[];
@@ -86,10 +83,7 @@ export function cmd(strings: TemplateStringsArray, ...values: readonly (string |
   return new Command(numbered(strings), values.map(String));
 }
 
-/**
- * Makes a command with optional flags: `true` is a flag alone, undefined leaves it out, and a value with an empty flag is an
- * argument.
- */
+/** Makes a command with optional flags: `true` is a flag alone, undefined is left out; an empty flag is an argument. */
 export function commandWith(
   words: string,
   flags: readonly (readonly [flag: string, value: string | true | undefined])[],
@@ -109,10 +103,7 @@ const WITHOUT_PROFILE = new Set(['demo', 'init', 'profile', 'service', 'mock-ser
 
 let profileFlag = (): string => '';
 
-/**
- * Sets the function that returns the ` --profile NAME` (or nothing) that printed commands need to act on the profile of the
- * running command.
- */
+/** Sets the function that returns the ` --profile NAME` (or nothing) that printed commands need. */
 export function addToCommands(flag: () => string): void {
   profileFlag = flag;
 }

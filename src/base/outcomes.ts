@@ -52,10 +52,7 @@ const TABLE = {
 
 export type OutcomeKind = keyof typeof TABLE;
 
-/**
- * Meaning of an answer of the service, or of a missing answer. A new kind is a row above; the compiler names the places that must
- * handle it.
- */
+/** Meanings of answers of the service, or of a missing one. The compiler names the places that must handle a new kind. */
 export const OUTCOMES: Readonly<Record<OutcomeKind, OutcomeTraits>> = TABLE;
 
 /** End of an attempt in the journal, including ends without an answer that could be judged. */

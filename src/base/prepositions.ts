@@ -13,10 +13,7 @@ const ADDED: Readonly<Record<string, readonly string[]>> = {
   k: ['dv', 'tř', 'čt', 'st'],
 };
 
-/**
- * Returns the first letters of the spoken number: `17` → `s`, from *sedmnáct*; empty where the preposition stays plain: *jeden*,
- * *osm*, *tisíc*.
- */
+/** Returns the first letters of the spoken number: `17` → `s`, *sedmnáct*; empty where the preposition stays plain. */
 function beginningOf(count: number): string {
   let group = count;
   while (group >= 1000) group = Math.floor(group / 1000);

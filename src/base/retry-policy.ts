@@ -13,22 +13,16 @@ export const RETRY_POLICY = {
   /** Backoff of all entries after consecutive connection failures. */
   connection: { minMs: SECOND_MS, maxMs: 10 * SECOND_MS },
   /**
-   * Answers of unknown cause for different records within `windowMs` count as throttling; so do more than `maxQuick` locks of one
-   * record.
+   * Answers of unknown cause for different records within `windowMs`, or more than `maxQuick` locks of one record: throttling.
    */
   lock: { windowMs: 2 * SECOND_MS, maxQuick: 3 },
-  /**
-   * Circuit breakers of projects and kinds: failures about different subjects that open the circuit, and how long it stays open.
-   */
+  /** Circuit breakers of projects and kinds: failures about different subjects, and how long the circuit stays open. */
   circuit: { threshold: 5, minOpenMs: MINUTE_MS, maxOpenMs: HOUR_MS },
   /** Circuit breakers of the service: consecutive failures that end the push. */
   service: { uncertain: 5, throttled: 20, 'not-delivered': 4, closed: 1 },
   /** A push ends when its queue must wait longer. */
   push: { maxWaitMs: 2 * MINUTE_MS },
-  /**
-   * Pauses of a watch between probes of a service that is unreachable or leaves entries uncertain, and the interval at which it
-   * polls the outbox.
-   */
+  /** Pauses of a watch between probes of an unreachable or uncertain service, and its polling interval for the outbox. */
   watch: { minPauseMs: SECOND_MS, maxPauseMs: MINUTE_MS, maxUncertainPauseMs: HOUR_MS, pollMs: SECOND_MS, minLookMs: MINUTE_MS },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, number>>>>;
 

@@ -54,10 +54,7 @@ export const JOINED: readonly ColumnName[] = ['lokalizace', 'poznamka', 'presna_
 /** Joined elements whose parts may have a label. */
 export const LABELLED: readonly ColumnName[] = ['lokalizace', 'poznamka', 'presna_datace'];
 
-/**
- * Returns the keys by which a column map names columns: the header; `name #2` for the second of a name; `#5` for the fifth column
- * without a name.
- */
+/** Returns the keys of columns in a map: the header; `name #2` for the second of a name; `#5` for the fifth without one. */
 export function columnKeys(header: readonly string[]): string[] {
   const seen = new Map<string, number>();
   return header.map((name, index) => {

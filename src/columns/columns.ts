@@ -43,10 +43,7 @@ export type Columns = {
   readonly labels: readonly LabelColumn[];
 };
 
-/**
- * Reads the header. An error means that the table must be corrected first: a mistyped column would leave every find without its
- * element.
- */
+/** Reads the header. With an error no row is read: a mistyped column would leave every find without its element. */
 export function readColumns(table: Table): { readonly columns: Columns; readonly issues: readonly Issue[] } {
   const issues: Issue[] = [];
   const positions = new Map<ColumnName, number>();

@@ -14,10 +14,7 @@ type DepthEvidence = {
   readonly doubt?: Message;
 };
 
-/**
- * Judges a column of depths: the unit is in the header or in each cell, or follows from the size of the numbers; numbers of two
- * sizes leave it open.
- */
+/** Judges a column of depths: the unit is in the header or the cells, or follows from the size of the numbers. */
 export function depthCandidate(profile: ColumnProfile, name: NameFit | undefined): DepthEvidence | undefined {
   const all = numberShape([...profile.values]);
   if (name === undefined || all.share < 0.5 || all.least < 0 || all.most > 5000) return undefined;

@@ -29,10 +29,7 @@ export function attachmentFinder({ paths }: Attachments): (name: string, ids: re
   };
 }
 
-/**
- * Rewrites a name as Django's get_valid_filename does: blanks become `_`, other characters than letters, digits, `-`, `_` and `.`
- * are removed.
- */
+/** Rewrites a name as Django's get_valid_filename: blanks become `_`; only letters, digits, `-`, `_` and `.` stay. */
 function nameAtKobo(name: string): string {
   return name
     .trim()

@@ -52,10 +52,7 @@ type KeySet = { has(localId: string): boolean };
 
 type TableKeys = { readonly makeKeys: () => KeyOf; keys(): KeySet };
 
-/**
- * Uses the local ids of the table. A row without one, or with a duplicate, has no key, since pas cannot decide which row is
- * meant.
- */
+/** Uses the local ids of the table. A row without one, or with a duplicate, has no key, since its find is ambiguous. */
 function givenKeys(table: Table, columns: Columns, idPrefix: string, issues: Issue[]): TableKeys {
   const firstRows = new Map<string, number>();
   const shared = new Set<string>();
@@ -97,10 +94,7 @@ export function findKeyProblem(key: string): Message | undefined {
   return /[\r\n\t]/.test(key) ? msg`The local_id has a line break or a tab in it. Write it in one line.` : undefined;
 }
 
-/**
- * Uses a digest of the content as key where the table has no keys: importing the file again changes nothing, but an edited row is
- * a new find.
- */
+/** Uses a digest of the content as key: importing the file again changes nothing, but an edited row is a new find. */
 function contentKeys(table: Table, columns: Columns, idPrefix: string, issues: Issue[]): TableKeys {
   const message = msg`The table has no column local_id: a row that is edited later will count as another find. Add one.`;
   if (table.rowCount > 0) issues.push(warningIssue('local-id-missing', message, headerPlaceOf(table)));

@@ -125,10 +125,7 @@ export function undecidedOf({ columns, fixed, hasPoints }: Omit<TableProposal, '
   return NEEDED.filter((element) => !decided.has(element));
 }
 
-/**
- * Assigns the best pairs of column and element first; a column has one element, and an element one column unless it joins
- * several.
- */
+/** Assigns the best pairs first; a column has one element, and an element one column unless it joins several. */
 function assign(
   open: readonly { readonly profile: ColumnProfile; readonly candidates: readonly Candidate[] }[],
   taken: Set<ColumnName>,

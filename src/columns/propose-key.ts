@@ -7,8 +7,8 @@ import type { Candidate } from './candidates.ts';
 import { type ColumnProfile, shareOf } from './column-profile.ts';
 
 /**
- * Chooses the column of the local id: the one with that name, or one that could be it, with doubts. Without such a column, a find
- * whose row is edited later would become another find.
+ * Proposes a column that could be the local id, with a doubt, since none has that name. Without one, a find whose row is edited
+ * later would become another find.
  */
 export function likelyKey(
   free: readonly ColumnProfile[],

@@ -29,10 +29,7 @@ const PAIRS: readonly { readonly system: GeomSystem; readonly x: Axis; readonly 
   { system: '4326', x: 'lon', y: 'lat' },
 ];
 
-/**
- * Proposes the two columns whose numbers are coordinates, whatever their names, of two pairs the fuller one; else columns of
- * degrees, minutes and seconds.
- */
+/** Proposes the two columns whose numbers are coordinates, the fuller of two pairs; else degrees, minutes and seconds. */
 export function proposePoint(
   table: Table,
   profiles: readonly ColumnProfile[],

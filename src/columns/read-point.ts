@@ -72,10 +72,7 @@ function disagreement(stated: GeomSystem, system: GeomSystem): PointProblem {
   return { ...unreadable('coordinate-system', message), element: 'geom_system', column: 'geom_system' };
 }
 
-/**
- * Reads the point in the columns of a row. A table may have several notations of a point; the row's own system selects one, so
- * that both systems can occur in one file.
- */
+/** Reads the point in the columns of a row. The row's own system selects one of several notations. */
 function readPointInColumns(row: TableRow, columns: Columns): PointReading {
   const systemCell = columns.cell(row, 'geom_system');
   const stated = systemCell === '' ? undefined : readGeomSystem(systemCell);
@@ -116,10 +113,7 @@ function readPointInColumns(row: TableRow, columns: Columns): PointReading {
   return { value: { elements: { geom_system: system, [element]: formatPoint(point.value) }, element, columns: source.columns } };
 }
 
-/**
- * Returns the cell of a point; in the column that GIS programs fill it removes SRID and height, and an empty geometry is an empty
- * cell.
- */
+/** Returns the cell of a point; in the column of GIS programs without SRID and height, and empty for an empty geometry. */
 function pointCell(row: TableRow, columns: Columns, name: ColumnName): string {
   const text = columns.cell(row, name);
   return name === 'wkt' && /^(?:srid|(?:multi)?point)/i.test(text) ? readGisText(text).wkt : text;

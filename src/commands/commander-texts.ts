@@ -136,10 +136,7 @@ function reasonText(why: string): string {
   return choices === undefined ? why : t`Allowed choices are ${choices}.`;
 }
 
-/**
- * Translates an error of commander: `error: unknown option '--jsn'
- * (Did you mean --json?)`
- */
+/** Translates an error of commander: `error: unknown option '--jsn'\n(Did you mean --json?)` */
 export function commanderText(text: string): string {
   const [, message = '', several, similar] = /^error: ([\s\S]*?)(?:\n\(Did you mean (one of )?(.+)\?\))?$/.exec(text) ?? [];
   const said = translated(message);

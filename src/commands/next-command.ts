@@ -9,10 +9,7 @@ export function adviseSending({ terminal }: Context): void {
   terminal.note(t`Next: \`${cmd`pas status`}\`, then \`${cmd`pas push`}\` when there is a network.`);
 }
 
-/**
- * Returns the command that settles an entry that waits for a person, ready to be typed. Each photograph of a record is decided
- * separately.
- */
+/** Returns the command that settles an entry which waits for a person. Each photograph is decided separately. */
 export function commandFor({ id, kind, state, held, localId, identCely }: Entry): Command {
   const find = localId ?? identCely ?? '';
   const resolve = kind === 'import' ? cmd`pas resolve ${find}` : cmd`pas resolve ${find} --entry ${id}`;
@@ -29,9 +26,7 @@ export function commandFor({ id, kind, state, held, localId, identCely }: Entry)
   }
 }
 
-/**
- * Returns the answers to the question of a held entry: it is one of the candidates, it is another one, or it is not to be sent.
- */
+/** Returns the answers about a held entry: it is one of the candidates, it is another one, or it is not to be sent. */
 export function answersFor(entry: Entry): Command[] {
   const { id, kind, localId, identCely } = entry;
   const find = localId ?? identCely ?? '';

@@ -130,9 +130,7 @@ class Probing {
     this.#problem ??= t`${origin} answers, but is no finds service.`;
   }
 
-  /**
-   * The write interface determines the schema of documents, so its own host is probed before that of the harvesting interface.
-   */
+  /** The write interface determines the schema of documents, so its host is probed before that of the harvesting interface. */
   async lookForSchema(): Promise<void> {
     if (this.#known.schema_base !== undefined || this.#base === undefined) return;
     if (this.#schema === undefined && this.#oaiBase !== undefined) await this.#probeHarvesting(this.#oaiBase);

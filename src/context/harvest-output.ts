@@ -110,10 +110,7 @@ async function outputOf(
   }
 }
 
-/**
- * Waits until the reader took the content. @throws InterruptedError when the reader closed the pipe; DatabaseError when the disk
- * fails
- */
+/** Waits until the reader took the content. @throws InterruptedError when the pipe is closed; DatabaseError on a full disk */
 function writerTo(stream: NodeJS.WriteStream): (content: string | Buffer) => Promise<void> {
   return (content) =>
     new Promise((done, fail) => {

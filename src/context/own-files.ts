@@ -107,9 +107,7 @@ export async function readFileOrInput({ streams }: Context, file: string): Promi
 
 type OutputOptions = { readonly out?: string; readonly force?: boolean };
 
-/**
- * Writes a result to a file that the user named, or to stdout. @throws UsageError where the file exists and may not be replaced
- */
+/** Writes a result to a file of the user, or to stdout. @throws UsageError where the file exists and may not be replaced */
 export async function writeResult(
   { streams, terminal }: Context,
   { out, force }: OutputOptions,

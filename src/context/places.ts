@@ -33,10 +33,7 @@ export function givenVariables(environment: Environment): Environment {
 export type System = {
   readonly platform: NodeJS.Platform;
   readonly homeFolder: string;
-  /**
-   * Home folder from the user database, independent of the environment; undefined for a user without an entry, as in some
-   * containers.
-   */
+  /** Home folder from the user database, independent of the environment; undefined without an entry, as in containers. */
   readonly accountFolder: string | undefined;
   exists(path: string): boolean;
 };
@@ -100,10 +97,7 @@ function accountFolder(): string | undefined {
   }
 }
 
-/**
- * Reads the language from config.toml with little code; undefined where it has none. Faults of the file are reported when it is
- * read as a whole.
- */
+/** Reads the language from config.toml with little code; undefined where it has none. Faults are reported later. */
 export function keptLanguage(environment: Environment): string | undefined {
   try {
     const [beforeTables = ''] = readFileSync(placesFrom(environment).configFile, 'utf8').split(/^\s*\[/m);

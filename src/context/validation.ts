@@ -64,10 +64,7 @@ export async function openLabels(context: Context): Promise<LabelsOf> {
 /** Code of the public accessibility (service facts 10.1). */
 const ANYBODY = 'A';
 
-/**
- * Collects the data for records of portals beside the finds. An accessibility that was not harvested counts as one that protects
- * the location.
- */
+/** Collects the data for portal records. An accessibility that was not harvested counts as protecting the location. */
 export async function openLidoSource(context: Context, withoutPlaces: boolean): Promise<Omit<LidoSource, 'nowIso'>> {
   const { oaiBase = '', baseUrl } = context.profile();
   const vocabulary = (await context.vocabulary()).source(oaiBase);

@@ -21,10 +21,7 @@ export type ServiceOptions = {
   readonly onToken?: (token: string) => void;
   /** Minimum of milliseconds between two requests; default 100, the limit of the service. */
   readonly minIntervalMs?: number;
-  /**
-   * SQLite file by which all processes of a machine share one pace. The default is that of the program `pas`, so that both
-   * together keep the limit.
-   */
+  /** SQLite file by which all processes of a machine share one pace; by default that of the program `pas`. */
   readonly paceFile?: string;
   /** Maximum wait for an answer, in milliseconds; default 120000. */
   readonly answerTimeoutMs?: number;

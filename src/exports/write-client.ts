@@ -30,10 +30,7 @@ export type WriteClient = AsyncDisposable & {
   importFind(document: Uint8Array): Promise<Outcome>;
   /** Sets the registration number of a record. */
   setNumber(identCely: string, value: string): Promise<Outcome>;
-  /**
-   * Adds a photograph to a record; the file is streamed. @throws FileError for a file that the service does not accept as a
-   * photograph
-   */
+  /** Adds a photograph to a record; the file is streamed. @throws FileError for a file that is no acceptable photograph */
   addPhoto(identCely: string, path: string): Promise<Outcome>;
   close(): Promise<void>;
 };

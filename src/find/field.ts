@@ -30,10 +30,7 @@ export type FieldRow = {
   readonly alias?: string;
   /** Set of the harvesting interface that has the identifiers of the element. */
   readonly set?: string;
-  /**
-   * Lowest target state that requires the element; absent where it is always optional. A point is required only in the element
-   * that `geom_system` selects.
-   */
+  /** Lowest target state that requires the element. A point is required only in the element that `geom_system` selects. */
   readonly requiredFrom?: TargetState;
   /** Parent element; absent for children of `samostatny_nalez`. */
   readonly parent?: 'chranene_udaje';

@@ -14,10 +14,7 @@ export type HarvestedFile = {
   /** Name from the service, such as `C202400101N00001F01.jpg`. */
   readonly name: string;
   readonly mediaType: string;
-  /**
-   * Digest of the bytes that the service stores, lower-case hexadecimal; they differ from those sent where a position was removed
-   * from the file.
-   */
+  /** Lower-case hexadecimal digest of the stored bytes; they differ from those sent where a position was removed. */
   readonly sha512Hex: string;
   readonly history: readonly HistoryEntry[];
 };

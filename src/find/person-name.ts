@@ -123,10 +123,7 @@ export function readings(name: string): Readonly<Record<NameOrder, PersonName>> 
   };
 }
 
-/**
- * Splits a name without a comma; undefined where the words do not show the order. Known given names at one end are the given
- * name, the rest is the surname.
- */
+/** Splits a name without a comma; known given names at one end are the given name. Undefined where none shows the order. */
 export function splitName(name: string): PersonName | undefined {
   const all = name.split(/\s+/);
   const given = endsOf(all, isGiven);

@@ -4,10 +4,7 @@ import { alternatives } from '../text/enumeration.ts';
 import { type Reading, unreadable } from '../text/reading.ts';
 import type { TargetState } from './field.ts';
 
-/**
- * Returns both meanings of a number with one separator before three digits: `1,000` has decimals in Czech and thousands in
- * English. Undefined for any other text.
- */
+/** Returns both meanings of a number like `1,000`: decimals in Czech, thousands in English. Undefined for any other text. */
 export function twoReadings(cell: string): readonly [decimals: string, thousands: string] | undefined {
   const [, whole, digits = ''] = /^([+-]?[1-9]\d{0,2})[.,](\d{3})$/.exec(cell) ?? [];
   return whole === undefined ? undefined : [String(Number(`${whole}.${digits}`)), whole + digits];

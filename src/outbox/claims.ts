@@ -240,9 +240,7 @@ export type AnswerFacts = {
   readonly endedAt?: ServerMs;
 };
 
-/**
- * Records the answer and changes the state of the entry. An accepted import unblocks the entries that wait for its identifier.
- */
+/** Records the answer and changes the state. An accepted import unblocks entries that wait for its identifier. */
 export function settle(outbox: Outbox, { entry, attemptId }: Claim, settlement: Settlement, answer: AnswerFacts): void {
   outbox.change(() => {
     const body = answeredBody(attemptId, { ...answer, ...settlementFacts(settlement) }, Math.floor(outbox.clock.now()));

@@ -275,9 +275,7 @@ export function standingOfFind(
   return row as ReturnType<typeof standingOfFind>;
 }
 
-/**
- * Returns the import of a find, including a dropped one. @throws DatabaseError where it is missing because an entry is damaged
- */
+/** Returns the import of a find, even a dropped one. @throws DatabaseError where it is missing since an entry is damaged */
 export function importOfFind(outbox: Outbox, findId: FindId): ImportEntry | undefined {
   const [entry] = selectEntries(outbox, `find_id = :findId and entries.kind = 'import'`, { findId });
   if (entry?.kind === 'import') return entry;

@@ -84,9 +84,7 @@ export type NumberEntry = EntryBase & {
 export type PhotoEntry = EntryBase & { readonly kind: 'photo'; readonly photograph: Photograph };
 export type Entry = ImportEntry | NumberEntry | PhotoEntry;
 
-/**
- * Interval in which the service may have executed an attempt, by the server's clock; from `settledMs` on it has certainly ended.
- */
+/** Interval in which the service may have executed an attempt, by its clock; at `settledMs` it has certainly ended. */
 export type AttemptBounds = { readonly fromMs: ServerMs; readonly untilMs: ServerMs; readonly settledMs: ServerMs };
 
 /** One request for an entry, from its events. */

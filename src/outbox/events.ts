@@ -6,10 +6,7 @@ import { cmd, type Kept, msg } from '../base/message.ts';
 import type { AttemptOutcome } from '../base/outcomes.ts';
 import type { EntryKind } from './entry.ts';
 
-/**
- * Events about entries. An event is immutable; the outbox and the machine's journal store it under one id, so that they can be
- * merged in any order.
- */
+/** Kinds of events. An event is immutable; outbox and journal store it under one id, so that they merge in any order. */
 const EVENT_KINDS = ['attempted', 'answered', 'found', 'absent', 'decided', 'bound', 'moved'] as const;
 type EventKind = (typeof EVENT_KINDS)[number];
 

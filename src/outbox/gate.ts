@@ -1,10 +1,7 @@
 import { type Message, msg } from '../base/message.ts';
 import type { Entry, Held, HeldBasis } from './entry.ts';
 
-/**
- * Facts by which the gate decides, before anything is sent, which entries may leave. The decision is pure, and linear in entries
- * plus candidates.
- */
+/** Facts by which the gate decides which entries may leave. The decision is pure, and linear in entries plus candidates. */
 export type GateFacts = {
   /** Imports of another outbox that this account attempted, by digest and by local id. */
   readonly attemptedByDigest: ReadonlyMap<string, readonly AttemptedElsewhere[]>;

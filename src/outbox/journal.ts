@@ -253,9 +253,7 @@ function earlierAttempts(
   });
 }
 
-/**
- * Renames a damaged journal and copies its readable events. The sequence numbers begin higher, so that all outboxes merge anew.
- */
+/** Renames a damaged journal and copies its events under higher sequence numbers, so that all outboxes merge anew. */
 function rebuild(path: string, options: JournalOptions): void {
   const aside = setAside(path, options.clock.now());
   options.onSetAside?.(aside);
@@ -289,9 +287,7 @@ function readIdentityRow(path: string): Identity | undefined {
   return attempt(path, (database) => database.prepare<[], Identity>('select journal, machine from identity').get());
 }
 
-/**
- * Reads row by row, since one damaged page must not lose the others: from both ends as far as possible, then by sequence number.
- */
+/** Reads row by row from both ends, then by sequence number, since one damaged page must not lose the others. */
 function readableRows(path: string): EventRow[] {
   const seqs = [...new Set(['asc', 'desc'].flatMap((direction) => readablePlaces(path, direction)))].sort((a, b) => a - b);
   return (

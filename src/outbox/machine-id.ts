@@ -18,10 +18,7 @@ const OWN_NAME_SPACE = 'pid:[4026531836]';
 /** Files that Docker and Podman create in their containers. */
 const CONTAINER_FILES = ['/.dockerenv', '/run/.containerenv'];
 
-/**
- * Returns an identifier of the machine that stays when its name changes; empty where it has none or another machine may have the
- * same.
- */
+/** Returns an identifier of the machine, independent of its name; empty where another machine may have the same. */
 export function machineId(system: System): string {
   // Containers of one image often share one identifier.
   if (isContainer(system)) return '';
@@ -39,10 +36,7 @@ export function machineId(system: System): string {
   }
 }
 
-/**
- * Tells if the process runs in a container, where journal and lock are beside the outbox by default. On Linux an unreadable
- * namespace counts as a container's.
- */
+/** Tells if the process runs in a container, also where the namespace is unreadable. There, journal and lock are volatile. */
 export function isContainer(system: System): boolean {
   switch (system.platform) {
     case 'linux':

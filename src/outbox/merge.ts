@@ -76,10 +76,7 @@ function isHere(outbox: Outbox, id: string): boolean {
   return outbox.sql('select 1 from events where id = ?').get(id) !== undefined;
 }
 
-/**
- * Resets the watermark of a journal that was rebuilt, restored or replaced: it has another event at the watermark, or lacks the
- * last one that this outbox wrote.
- */
+/** Resets the watermark of a rebuilt, restored or replaced journal: its events differ at the watermark, or lack the last. */
 function resetWatermark(outbox: Outbox, journal: Journal): void {
   const { mergedSeq, mergedEvent } = headerOf(outbox);
   const lastWritten = outbox.sql('select id from events where in_journal = 1 order by seq desc limit 1').pluck().get();

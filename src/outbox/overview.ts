@@ -15,10 +15,7 @@ export function countQueued(outbox: Outbox, recordKeys: readonly string[] | unde
   return { import: 0, number: 0, photo: 0, ...Object.fromEntries(rows.map(({ kind, count }) => [kind, count])) };
 }
 
-/**
- * Returns imports that are incomplete for their target state: those of these records, or all those that block numbers or
- * photographs.
- */
+/** Returns incomplete imports: those of these records, or all those that block numbers or photographs. */
 export function draftImports(outbox: Outbox, recordKeys: readonly string[] | undefined): Entry[] {
   const ofRecords = 'record_key in (select value from json_each(:recordKeys))';
   const withDependents = `exists (select 1 from entries as waiting where waiting.find_id = entries.find_id and waiting.kind <> 'import' and waiting.state = 'queued')`;

@@ -29,10 +29,7 @@ export function acceptedSince(outbox: Outbox, sinceMs: number): Map<string, numb
   return new Map(rows.map(({ identCely, atMs }) => [identCely, atMs]));
 }
 
-/**
- * Detaches a record from a find, since the service gave it to another one: the import, and everything sent to the record for it,
- * become uncertain.
- */
+/** Detaches a record that the service gave to another find: the import, and all changes of the record, become uncertain. */
 export function releaseRecord(outbox: Outbox, owner: ImportEntry, reason: Message): void {
   const { identCely, findId } = owner;
   const group = randomUUID();

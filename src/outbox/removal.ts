@@ -68,9 +68,7 @@ export function unhideFind(outbox: Outbox, findId: number): void {
   setHidden(outbox, findId, false);
 }
 
-/**
- * Returns digests of copied photographs that an entry refers to, or would after an undo. Copies with other digests are unused.
- */
+/** Returns digests of copied photographs that an entry refers to, or would after an undo. Other copies are unused. */
 export function usedPhotographs(outbox: Outbox): Set<string> {
   const digests = outbox
     .sql(

@@ -219,10 +219,7 @@ function pointsOf(reason: Reason): number {
   }
 }
 
-/**
- * Returns the find with the smallest value, where it is at most `most` and the next value is at least `apart` larger and twice as
- * large.
- */
+/** Returns the find with the smallest value, at most `most`, if the next is at least `apart` larger and twice as large. */
 function clearFirst(
   values: readonly { readonly find: MatchableFind; readonly value: number }[],
   { most, apart }: { readonly most: number; readonly apart: number },
@@ -234,10 +231,7 @@ function clearFirst(
   return next >= first.value + apart && next >= first.value * 2 ? first.find : undefined;
 }
 
-/**
- * Matches photographs without evidence of their own by a photograph that was taken moments before or after, and whose find is
- * known.
- */
+/** Matches photographs without own evidence to the find of one that was taken moments before or after. */
 function besideOthers(shots: readonly Shot[], matches: readonly Match[]): Match[] {
   const known = shots
     .flatMap(({ file, takenMs }, index) => {

@@ -64,10 +64,7 @@ function segmentsOf(bytes: Buffer, signature: Buffer): Buffer[] {
   return segments;
 }
 
-/**
- * Joins the parts of a packet, since a property may cross their border, removes GPS data, and renames the packet by its new
- * digest.
- */
+/** Joins the parts of a packet, whose properties may cross a border, removes GPS data, and renames it by its new digest. */
 function removeFromExtended(segments: readonly Buffer[], packets: readonly Buffer[]): GpsTrace {
   let trace = NO_GPS;
   const whole = segments.filter((segment) => segment.length > EXTENDED_HEAD_BYTES);

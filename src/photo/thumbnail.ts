@@ -47,10 +47,7 @@ const TIMEOUT_SECONDS = 30;
 /** Cameras store the thumbnail near the beginning, before the full picture. */
 const HEAD_BYTES = 4 * 1024 * 1024;
 
-/**
- * Makes small pictures of photographs, upright and without metadata (GPS data, camera). Where the photograph cannot be decoded,
- * the thumbnail in its EXIF data is used.
- */
+/** Makes small pictures, upright and without metadata; from the EXIF thumbnail where a photograph cannot be decoded. */
 export function makeThumbnails({ maxPx, library }: ThumbnailOptions): MakeThumbnail {
   return async (path, expectedBytes) => {
     const head = await readHead(path, expectedBytes);

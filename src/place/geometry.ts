@@ -86,9 +86,7 @@ const GIS_POINT = new RegExp(
   'i',
 );
 
-/**
- * Parses a cell that a GIS program wrote: an SRID before the text, a height or a measure behind the point, a MultiPoint of one.
- */
+/** Parses a cell of a GIS program: an SRID before the text, a height or a measure behind the point, a MultiPoint of one. */
 export function readGisText(text: string): { readonly wkt: string; readonly epsg?: number } {
   const [, srid, body = ''] = /^(?:srid *= *(\d{1,6}) *; *)?(.*)$/i.exec(text.trim().replace(/\s+/g, ' ')) ?? [];
   const [, x = '', y = ''] = GIS_POINT.exec(body) ?? [];

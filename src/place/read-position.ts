@@ -51,9 +51,7 @@ function notAPosition(text: string): Message {
   return msg`"${text}" is no position. Write 50.0871 N 14.4208 E, 50°5'13.6" N 14°25'15" E, or S-JTSK such as -743011.7 -1043265.5.`;
 }
 
-/**
- * Splits the tokens into the two coordinates; returns one part where the boundary is unclear, undefined for an impossible count.
- */
+/** Splits the tokens into two coordinates; returns one part where the boundary is unclear, undefined for a wrong count. */
 function halvesOf(all: readonly Token[]): readonly (readonly Token[])[] | undefined {
   const numbers = all.filter(({ kind }) => kind === 'number').length;
   if (numbers === 0 || numbers > 6) return undefined;

@@ -8,10 +8,7 @@ type Shapes = {
   readonly count: number;
   /** Tells if any shape is a point, so that the coordinate system matters. */
   readonly hasPoints: boolean;
-  /**
-   * Returns a shape as a point; undefined for an empty shape. A MultiPoint of one point counts as a point. Heights and measures
-   * are left out.
-   */
+  /** Returns a shape as a point; undefined for an empty one. A MultiPoint of one counts; heights and measures are dropped. */
   point(index: number): Reading<{ readonly x: string; readonly y: string } | undefined>;
 };
 

@@ -21,10 +21,7 @@ const MULTI_POINT = 4;
 
 type Coordinates = { readonly x: string; readonly y: string };
 
-/**
- * Reads a GeoPackage geometry as a point; undefined where it is empty. A MultiPoint of one point counts as a point; heights are
- * left out.
- */
+/** Reads a GeoPackage geometry as a point; undefined for an empty one. A MultiPoint of one counts; heights are dropped. */
 export function readGeoPackagePoint(blob: Buffer): Reading<Coordinates | undefined> {
   const flags = blob[3] ?? 0;
   const envelopeBytes = ENVELOPE_BYTES[(flags >> 1) & 7];

@@ -5,10 +5,7 @@ export type Html = { readonly [MARKUP]: string };
 /** Value in a template: text is escaped, markup and lists of markup are inserted, undefined is nothing. */
 export type Part = string | number | Html | undefined | readonly Part[];
 
-/**
- * Makes markup from a template. Values are safe as text, or in an attribute between double quotes; addresses only after {@link
- * webAddress}.
- */
+/** Makes markup from a template. Values are safe as text or in double quotes; addresses only after {@link webAddress}. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return trusted(strings.map((text, index) => (index === 0 ? text : markupOf(parts[index - 1]) + text)).join(''));
 }

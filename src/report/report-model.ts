@@ -2,10 +2,7 @@ import type { Command } from '../base/message.ts';
 import type { BoundingBox, Polygon } from '../place/polygon.ts';
 import type { Point } from '../place/project.ts';
 
-/**
- * State of a find: before sending that of its import, afterwards that of the service. In the order of the page: states that need
- * an action come first.
- */
+/** State of a find: that of its import, after sending that of the service. In the order of the page. */
 export const REPORT_STATES = [
   'draft',
   'refused',

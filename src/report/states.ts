@@ -20,10 +20,7 @@ export function stateName(state: ReportState): string {
   return String(NAMES[state]);
 }
 
-/**
- * Shapes beside the colours, so that states are distinguishable without them; those of the service have their number. Drawn
- * around 0 0, 14 units wide.
- */
+/** Shapes that distinguish states without colours; those of the service have their number. Drawn around 0 0, 14 units wide. */
 const SHAPES: Readonly<Record<ReportState, Html>> = {
   draft: html`<circle r="5.5" class="hollow dashed"/>`,
   refused: html`<path d="M-5.5-5.5h11v11h-11z" class="full"/><path d="M-2.5-2.5l5 5m0-5l-5 5" class="on"/>`,

@@ -106,9 +106,7 @@ export const JOURNALS = ['-wal', '-journal'] as const;
 /** Files of a database that outlast its processes. */
 const LASTING = ['', ...JOURNALS] as const;
 
-/**
- * Copies a database with its journals to a temporary folder, to read it where SQLite cannot open it since nothing can be written.
- */
+/** Copies a database with its journals to a temporary folder, since SQLite cannot open it where nothing can be written. */
 export function copyToRead(path: string): { readonly path: string; readonly remove: () => void } {
   return asDatabaseError(path, () => {
     const folder = mkdtempSync(join(tmpdir(), 'pas-read-'));

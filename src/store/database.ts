@@ -72,10 +72,7 @@ export function refuseUnsafeSqlite(path: string, version: string): void {
 }
 
 type OpenOptions = {
-  /**
-   * `full`: a commit survives a power cut (the outbox, and the machine's own state). `normal`: it survives a crash of the process
-   * (caches).
-   */
+  /** `full`: a commit survives a power cut (outbox, journal). `normal`: it survives a crash of the process (caches). */
   readonly synchronous: 'full' | 'normal';
   /** Maximum wait for another process's write, in milliseconds. */
   readonly busyTimeoutMs?: number;

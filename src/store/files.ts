@@ -8,10 +8,7 @@ import { toDatabaseError } from './database.ts';
 import { flushFolder, makeFolder } from './folder.ts';
 import { renameOver } from './rename-over.ts';
 
-/**
- * Returns an unpredictable name for a temporary file, so that no other process writes there and no link waits there. It contains
- * the process id.
- */
+/** Returns an unpredictable name for a temporary file, which no other process or link can have. It has the process id. */
 export function draftIn(folder: string): string {
   return join(folder, `.${randomUUID()}.${process.pid}.tmp`);
 }

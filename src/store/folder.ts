@@ -37,10 +37,7 @@ export function flushFolder(folder: string): void {
   }
 }
 
-/**
- * `narrowed`: other users could read it until now. `open`: they still can, on a disk without permissions or where another user
- * owns it.
- */
+/** `narrowed`: other users could read it until now. `open`: they still can, as on a disk without permissions. */
 export function keepPrivate(path: string): 'private' | 'narrowed' | 'open' {
   if (process.platform === 'win32' || !isOpenToOthers(path)) return 'private';
   try {

@@ -39,10 +39,7 @@ export function readKept(folder: string): KeptFile | undefined {
   };
 }
 
-/**
- * Stores a file in place of the previous one. The card that names it is replaced last and atomically, so that a kill leaves the
- * old file or the new one.
- */
+/** Stores a file in place of the previous one. The card that names it is replaced last and atomically. */
 export function keep(folder: string, name: string, url: string, bytes: Buffer, nowMs: number): void {
   const before = cardOrUndefined(folder);
   const sha512 = sha512Hex(bytes);

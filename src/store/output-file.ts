@@ -81,9 +81,7 @@ export function refuseExisting(path: string, overwrite: boolean): void {
   throw new UsageError(t`There is a file ${path} already.`, { hint: t`Choose another name, or replace it with --force.` });
 }
 
-/**
- * Reads the first bytes of a file as text; undefined where there is none. @throws FileError where it is no file, or unreadable
- */
+/** Reads the first bytes of a file as text; undefined where it is missing. @throws FileError where it is unreadable */
 export function beginningOf(path: string, bytes: number): string | undefined {
   try {
     if (!statSync(path).isFile()) throw new FileError(path, t`${path} is not a file.`, { hint: t`Name the file to make.` });

@@ -93,10 +93,7 @@ function isBlank({ cells }: TableRow): boolean {
   return cells.every((cell) => cell === '');
 }
 
-/**
- * Yields all records. A quote that never closes, or that closes inside a cell, makes only its own row faulty: reading continues
- * at the next line of the file.
- */
+/** Yields all records. A faulty quote affects only its own row: reading continues at the next line of the file. */
 function* readRecords(bytes: Buffer, delimiter: string, firstLine: number): Generator<TextRow | BrokenRow> {
   let row = 1;
   let line = firstLine;
@@ -212,10 +209,7 @@ function declaredDelimiter(bytes: Buffer): string | undefined {
 /** Lines that are sampled for the delimiter: a title above the table has none, or others. */
 const LINES_LOOKED_AT = 30;
 
-/**
- * Detects the delimiter: the most frequent one, outside quotes, in the first line that has as many as the next; else in the
- * first.
- */
+/** Detects the delimiter: the most frequent one in the first line that has as many as the next; else in the first line. */
 function detectDelimiter(bytes: Buffer): string {
   const start = bytes.findIndex((byte) => byte > 0x20);
   const sample = bytes.toString('utf8', Math.max(0, start), start + MAX_RECORD_BYTES).replace(/"[^"]*"/g, '');

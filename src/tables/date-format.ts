@@ -46,10 +46,7 @@ const GERMAN: Language = {
   days: ['Sonntag', 'Montag', 'Dienstag', 'Mittwoch', 'Donnerstag', 'Freitag', 'Samstag'],
 };
 
-/**
- * Returns the language of a locale in a format: `405`, `cs-CZ`, `1000409`. A format without a locale uses the computer's; Czech
- * is assumed.
- */
+/** Returns the language of a locale in a format: `405`, `cs-CZ`, `1000409`. Czech where the format has none. */
 export function languageOf(locale: string): Language {
   const text = locale.toLowerCase();
   if (/^(?:en\b|[\da-f]*0?[48c]09$)/.test(text)) return ENGLISH;

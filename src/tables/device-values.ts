@@ -36,10 +36,7 @@ export class UnreadNames {
 
 const MOST_NAMES = 100;
 
-/**
- * Returns the columns of a record: its fields, then its other data where the column is empty. All further text goes into the
- * note.
- */
+/** Returns the columns of a record: its fields, then its other data where the column is empty. The rest goes into the note. */
 export function deviceValues({ name, notes, time, links, fields }: DeviceRecord, unread: UnreadNames): Map<string, string> {
   const values = new Map<string, string>();
   const again: string[] = [];
@@ -87,10 +84,7 @@ function partedLinks(links: readonly string[]): readonly [photographs: string[],
   return [photographs, others];
 }
 
-/**
- * Returns the file of a link: a path relative to the table, or the bare name of a path on the device. Undefined for web
- * addresses, which are not fetched.
- */
+/** Returns the file of a link: a path relative to the table, or the name of a file on the device. Undefined for the web. */
 function fileOf(link: string): string | undefined {
   const isLocal = /^file:/i.test(link);
   if (!isLocal && /^[a-z][a-z\d+.-]+:/i.test(link)) return undefined;
@@ -106,10 +100,7 @@ function decoded(path: string): string {
   }
 }
 
-/**
- * Returns the day; a time without a zone is local time at the site. An unreadable time stays as it is, so that the cell is
- * reported.
- */
+/** Returns the day; a time without a zone is local at the site. An unreadable time stays, so that the cell is reported. */
 function dayOf(time: string): string {
   return dayOfMoment(time) ?? time.replace(/^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/, '$1');
 }

@@ -116,10 +116,7 @@ function eventSet(type: XmlNode['content'], said: readonly Part[]): XmlNode | un
   return wrap('eventSet', [wrap('event', [lido('eventType', type), ...said])]);
 }
 
-/**
- * Coordinates have the axis order of their system: latitude first in WGS 84, x first in S-JTSK, which is added where the point
- * was measured in it.
- */
+/** Coordinates have the axis order of their system: latitude first in WGS 84, x first in S-JTSK. */
 function place({ elements }: Told): XmlNode | undefined {
   const point = pointOf(elements);
   const both = point === undefined ? {} : inBothSystems(point);

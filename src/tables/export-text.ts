@@ -90,9 +90,7 @@ function featureOf(find: ExportedFind): Record<string, unknown> {
   return { type: 'Feature', geometry: { type: 'Point', coordinates: [longitude, latitude] }, properties };
 }
 
-/**
- * Writes the import document of each find in an element that adds local id and photographs, for which the document has no place.
- */
+/** Writes the import document of each find in an element that adds local id and photographs. */
 export function* exportXml(finds: Iterable<ExportedFind>, profile: DocumentProfile): Generator<string> {
   yield `<?xml version="1.0" encoding="UTF-8"?>\n<finds xmlns="${FINDS_NAMESPACE}">\n`;
   for (const { localId, identCely, elements, photos } of finds) {

@@ -95,10 +95,7 @@ type Wgs84Point = {
   /** Degrees. */
   readonly longitude: number;
   readonly latitude: number;
-  /**
-   * The exact point, where the degrees lose digits or are in the other system. The import reads it, and compares it with the
-   * degrees to detect a moved point.
-   */
+  /** The exact point, where the degrees lose digits or are converted. The import uses the degrees to detect a moved point. */
   readonly exact?: { readonly column: 'geom_wkt' | 'geom_sjtsk_wkt'; readonly wkt: string };
 };
 
@@ -112,10 +109,7 @@ export function wgs84Of(point: PointInSystem): Wgs84Point {
   return { longitude, latitude, exact: { column: 'geom_sjtsk_wkt', wkt: formatPoint(point) } };
 }
 
-/**
- * Returns a point in both systems: the measured digits, and the conversion to a centimetre. A point out of range is not
- * converted.
- */
+/** Returns a point in both systems: the measured digits, and the conversion to a centimetre, unless out of range. */
 export function inBothSystems({ system, x, y }: PointInSystem): Readonly<Partial<Record<GeomSystem, PointText>>> {
   const [from, own] = [[Number(x), Number(y)] as const, { x, y }];
   if (findRangeProblem(system, ...from) !== undefined) return { [system]: own };

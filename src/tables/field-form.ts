@@ -6,10 +6,7 @@ export const FINDS_LAYER = 'finds';
 export const PHOTOS_LAYER = 'photos';
 export const FORM_TABLE = 'pas_form';
 
-/**
- * Meaning of a form column: that of a table column; text for a value that a list lacks; a filter of a list; the find and the file
- * of a photograph.
- */
+/** Meaning of a form column: a table column, a typed value, a filter of a list, or the find and file of a photograph. */
 export type FormMeaning = ColumnName | `written_${WrittenElement}` | 'narrows_list' | 'photo_of' | 'photo_file';
 
 /** A row of the table that describes the columns of a form. */

@@ -91,10 +91,7 @@ function isHeader(row: TableRow, rows: readonly TableRow[]): boolean {
   return filledOf(row) > widest / 2 && row.cells.every(isName);
 }
 
-/**
- * Tells if a cell may be a column's name: names have no digits, except those of coordinate systems; counts, measures and numbers
- * do.
- */
+/** Tells if a cell may be a column's name: such names have no digits, except those of coordinate systems. */
 function isName(cell: string): boolean {
   return !/\d/.test(cell.replace(/\b(?:wgs\W?84|4326|5514)\b/gi, '')) && cell.length <= 60;
 }
@@ -106,10 +103,7 @@ function completes({ cells }: TableRow, other: TableRow): boolean {
   return gaps.length > 0 && gaps.every((index) => other.cells[index] !== '') && other.cells.every(isName);
 }
 
-/**
- * Tells if the row below is the second line of a header: it must leave cells empty that already have a name, except under groups
- * of columns.
- */
+/** Tells if the row below is a second header line: cells under a name must be empty, except under groups of columns. */
 function isSecondLine(below: TableRow, { cells }: TableRow): boolean {
   const isGroup = (index: number): boolean => cells[index + 1] === '' && meaningOfColumn(cells[index] ?? '') === undefined;
   return below.cells.every((cell, index) => cell === '' || cells[index] === '' || isGroup(index) || UNIT.test(cell));

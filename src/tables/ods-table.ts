@@ -82,10 +82,7 @@ function noSpreadsheet(file: string): FileError {
 
 type SheetPart = { readonly sheet: XmlElement; readonly element: XmlElement };
 
-/**
- * Returns rows and groups of pictures of the document's own sheets; tables also occur in drawings, tracked changes and linked
- * data.
- */
+/** Returns rows and pictures of the document's own sheets; tables also occur in drawings, tracked changes and links. */
 function sheetPart(element: XmlElement, around: readonly XmlElement[]): SheetPart | undefined {
   const [, body, spreadsheet, sheet] = around;
   const isOwn = body?.name === 'body' && spreadsheet?.name === 'spreadsheet' && sheet?.namespace === TABLE;
@@ -200,10 +197,7 @@ function isPicture({ name, children }: XmlElement): boolean {
   return name === 'frame' && children.some((child) => child.name === 'image');
 }
 
-/**
- * Reads the cells of a row. Blank cells may be repeated to the end of the sheet; cells with values are within the limits of a
- * table.
- */
+/** Reads the cells of a row. Blank cells may be repeated to the end of the sheet; the others are within the limits. */
 function readCells(place: TablePlace, document: XmlWalk, row: XmlElement, struckStyles: ReadonlySet<string>): Cells {
   const cells: string[] = [];
   const faults: Omit<FaultyCell, 'row'>[] = [];

@@ -71,10 +71,7 @@ function webPage(file: string): FileError {
 /** First character of each text in a sequence (RFC 8142). */
 const RECORD_SEPARATOR = '\u001e';
 
-/**
- * Tells if bytes look like dBASE: version, a day, and a header of complete field descriptions. This signature is weak, so the
- * extension is checked first.
- */
+/** Tells if bytes look like dBASE: version, day, and complete field descriptions. This signature is the weakest one. */
 function isDbf(bytes: Buffer): boolean {
   const [version = 0, , month = 0, day = 0] = bytes;
   return bytes.length > 32 && [0x02, 0x03, 0x30, 0x31, 0x32, 0x83, 0x8b, 0xf5].includes(version) && month <= 12 && day <= 31;

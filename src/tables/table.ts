@@ -11,10 +11,7 @@ export type Table = TablePlace & {
   readonly names?: readonly string[];
   /** Row number of the header in the spreadsheet; absent where the file has none. */
   readonly headerRow?: number;
-  /**
-   * Rows that could be read; the others are in `issues`. They may be iterated more than once, and are made anew each time where
-   * that keeps a large file out of memory.
-   */
+  /** Readable rows; they may be iterated more than once, and may be made anew each time, to save memory. */
   readonly rows: Iterable<TableRow>;
   readonly rowCount: number;
   readonly issues: readonly Issue[];

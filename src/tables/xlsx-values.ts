@@ -99,10 +99,7 @@ function unescaped(text: string): string {
 }
 
 const GENERAL = parseNumberFormat('General');
-/**
- * Built-in number formats, which files do not contain; the East Asian ones are read as days. Number 14 is the computer's short
- * date.
- */
+/** Built-in number formats, which files do not contain; East Asian ones are days. 14 is the computer's short date. */
 const KNOWN_FORMATS: ReadonlyMap<number, string> = new Map([
   ...['General', '0', '0.00', '#,##0', '#,##0.00'].map((code, index) => [index, code] as const),
   ...['0%', '0.00%', '0.00E+00', '# ?/?', '# ??/??'].map((code, index) => [9 + index, code] as const),

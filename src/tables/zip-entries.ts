@@ -8,9 +8,7 @@ import { MAX_INPUT_BYTES } from './input-file.ts';
 
 /** Limit for all unpacked parts of one archive; a single part may have no more than a table. */
 const MAX_UNPACKED_BYTES = 512 * 1024 * 1024;
-/**
- * Maximum compression: workbooks pack to a tenth or a fiftieth, decompression bombs to far less. Small parts may have any ratio.
- */
+/** Maximum compression: workbooks pack to a tenth or a fiftieth, decompression bombs far more. Small parts are exempt. */
 const MAX_TIMES_PACKED = 200;
 const ALWAYS_UNPACKED_BYTES = 16 * 1024 * 1024;
 const MAX_ENTRIES = 65_535;

@@ -3,10 +3,7 @@ import type { Message } from '../base/message.ts';
 /** Control, format and separator characters except tab, line feed and blank. */
 const UNSEEN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/**
- * Escapes invisible characters in foreign text (messages of the service, file names), so that it cannot steer the terminal or
- * hide a part of itself.
- */
+/** Escapes invisible characters in foreign text, so that it cannot steer the terminal or hide a part of itself. */
 export function printable(text: Message): string {
   return String(text).replace(UNSEEN, escaped);
 }

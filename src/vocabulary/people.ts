@@ -100,10 +100,7 @@ function aboutOf({ bornAs, born, died }: PersonRow): string {
   return [years, ...(bornAs === null ? [] : [`roz. ${bornAs}`])].filter((part) => part !== '').join(', ');
 }
 
-/**
- * Returns first people whose name may have been abbreviated, then those within a small edit distance, then those of the same
- * surname and initial.
- */
+/** Returns people with an abbreviated name first, then similar names, then the same surname and initial. */
 function nearestPeople({ all, bySurname }: People, name: string): Person[] {
   const words = nameWords(name);
   const namesakes = [...new Set(words.flatMap((word) => bySurname.get(word) ?? []))];

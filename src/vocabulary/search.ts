@@ -34,10 +34,7 @@ const LEAST_SCORE = 0.2;
 /** Factor for a term that has a synonym of the typed word. */
 const TRUST_OF_OTHER_WORDS = 0.95;
 
-/**
- * Searches terms: accents and case do not count, words may be prefixes, a few letters may be wrong, and domain synonyms count.
- * Best first.
- */
+/** Searches terms, best first; ignores accents and case, and accepts prefixes, typing errors and domain synonyms. */
 export function searchTerms(vocabulary: Vocabulary, typed: string, options: SearchOptions): SearchHit[] {
   const exact = termByIdent(vocabulary, typed.trim());
   if (exact !== undefined) return [{ term: exact, score: 1 }];

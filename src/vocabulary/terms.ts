@@ -89,9 +89,7 @@ export function inferiorsOf(vocabulary: Vocabulary, ident: string): Neighbour[] 
     .map(({ sortOrder: _order, ...neighbour }) => neighbour);
 }
 
-/**
- * Returns the path from the topmost entry to the direct superior of `ident`, along the first superior where there are several.
- */
+/** Returns the path from the topmost entry to the direct superior of `ident`, along the first of several superiors. */
 export function pathTo(vocabulary: Vocabulary, ident: string): Neighbour[] {
   const path: Neighbour[] = [];
   const seen = new Set([ident]);

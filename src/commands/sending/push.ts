@@ -307,10 +307,7 @@ function heldText(count: number): string {
   );
 }
 
-/**
- * Returns the exit reason of an open circuit: that of one project is a refusal; that of the service means unavailable, unless its
- * status gives the reason.
- */
+/** Returns the exit reason of an open circuit: a refusal for a project; else unavailable, unless the status says more. */
 function exitOfCircuit({ project, record, status }: OpenCircuit): ExitReason {
   if (project !== null || record !== null || status === 404 || status === 422) return 'dataRefused';
   return status === 403 ? 'notAllowed' : 'unavailable';

@@ -9,10 +9,7 @@ import { findDamage } from '../../store/database-file.ts';
 import { isOpenToOthers } from '../../store/folder.ts';
 import { alternatives } from '../../text/enumeration.ts';
 
-/**
- * Result of a check of one requirement of a push. A push continues despite a warning; a problem prevents it, now or soon; an
- * unchecked item is unknown.
- */
+/** Result of a check. A push continues despite a warning; a problem prevents it, now or soon; unchecked is unknown. */
 export type Check = {
   /** Stable, kebab-case, for programs. */
   readonly name: string;

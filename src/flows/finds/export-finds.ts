@@ -157,10 +157,7 @@ function photoFilesOf(entries: readonly Entry[], folder: string) {
   });
 }
 
-/**
- * Returns the data of a stored find for the import of an exported table: its identifier, and photographs that are not beside the
- * table.
- */
+/** Returns the identifier and photographs of a stored find, which an exported table may name. */
 export function knownFind(outbox: Outbox, localId: string): KnownFind | undefined {
   const stored = findByLocalId(outbox, localId);
   if (stored === undefined) return undefined;

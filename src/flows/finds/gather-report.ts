@@ -29,10 +29,7 @@ export type ReportRequest = Pick<FindSources, 'outbox' | 'recordBase' | 'places'
 
 type GatheredReport = { readonly report: Report; readonly finds: readonly GatheredFind[] };
 
-/**
- * Collects all content of the page except pictures: some kilobytes per find, while a picture has tens of them and is made when it
- * is written.
- */
+/** Collects the content of the page except pictures, which are larger and are made when they are written. */
 export function gatherReport(request: ReportRequest): GatheredReport {
   const sources = findSources(request);
   const finds: GatheredFind[] = [];

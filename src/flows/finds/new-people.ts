@@ -17,10 +17,7 @@ export type NewPerson = {
   readonly nearest: readonly TermCandidate[];
 };
 
-/**
- * Returns known people who may be meant by the name of a new person; undefined where no new person would be created, or this is
- * unknown.
- */
+/** Returns known people who may be meant by a new person's name; undefined where no new person would be created. */
 export function nearestTo(name: string, lookupTerm: LookupTerm): readonly TermCandidate[] | undefined {
   const found = lookupTerm('osoba', name);
   switch (found.kind) {

@@ -151,10 +151,7 @@ type SuggestContext = RowContext & {
 /** Number of recent finds that provide suggestions. */
 const LATEST = 40;
 
-/**
- * Returns the suggestions for a find: values of the last finds of its project, else the defaults of the project, else of the
- * profile.
- */
+/** Returns the suggestions for a find: values of its project's last finds, else defaults of the project or the profile. */
 function suggestValues(find: Find, context: SuggestContext): Suggested {
   const { outbox, profile, defaults, today, enteredNow } = context;
   const latest = latestFinds(outbox, LATEST).filter(({ localId }) => localId !== find.localId);

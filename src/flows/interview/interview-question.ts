@@ -126,9 +126,7 @@ function offersFor(
   return [...sought, ...skip, ...rest];
 }
 
-/**
- * Returns the exact match, else the cell itself: a search may return a similar entry, such as a namesake of an unknown person.
- */
+/** Returns the exact match, else the cell: a search may return a similar entry, such as a namesake of an unknown person. */
 function offerOfCell(found: Offers, cell: string): Offer<string> {
   const same = found.find((offer): offer is Offer<string> => 'value' in offer && offer.value === cell);
   return same ?? { value: cell, name: cell, short: cell };

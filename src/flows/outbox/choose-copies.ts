@@ -8,10 +8,7 @@ export function chosenToCopy(outbox: Outbox, names: readonly string[]): StoredFi
   return names.length === 0 ? [...allFinds(outbox)] : findsNamed(outbox, names);
 }
 
-/**
- * Tells if one outbox, numbers included, can be moved into another: no attempt was made from it, and both have one service and
- * document form.
- */
+/** Tells if an outbox can be moved completely into another: no attempt was made from it, and both have one service. */
 export function mayPour(from: Outbox, to: Outbox): boolean {
   return isSameBinding(headerOf(from), headerOf(to)) && isUnattempted(from);
 }

@@ -33,9 +33,7 @@ export type CopiedFind =
   /** The local id is taken in the other outbox. */
   | { readonly kind: 'taken'; readonly localId: string };
 
-/**
- * Copies finds into another outbox, with their local ids, elements and photographs, but without their results and later numbers.
- */
+/** Copies finds with local ids, elements and photographs into another outbox, without their results and later numbers. */
 export async function copyFinds(
   from: Outbox,
   to: Outbox,

@@ -61,9 +61,7 @@ export function planNumbers(outbox: Outbox, table: Table, map?: ColumnMap): Numb
   return { rows: planned, numbers: planned.map((each) => each.planned), issues };
 }
 
-/**
- * Queues planned numbers. @param mayReplace false: those that would replace the number of a record are left out with a warning
- */
+/** Queues planned numbers. @param mayReplace false leaves out those that would replace a record's number, with a warning */
 export function queueNumbers(outbox: Outbox, { rows, issues: known }: NumbersPlan, mayReplace: boolean): NumbersReport {
   const issues: Issue[] = [...known];
   const wanted = rows.filter(({ row, find, planned: { replaces } }) => {

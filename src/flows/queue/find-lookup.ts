@@ -36,9 +36,7 @@ function foldCase(name: string): string {
   return name.normalize('NFC').toLowerCase();
 }
 
-/**
- * Form of the service's find identifiers; the contract does not define it, so it only distinguishes a typing error from a record.
- */
+/** Form of find identifiers; the contract does not define it, so it only distinguishes a typing error from a record. */
 const LOOKS_LIKE_IDENT = /^(X-)?[A-Z]-[A-Za-z0-9-]+-N\d+$/;
 
 export function looksLikeIdent(text: string): boolean {

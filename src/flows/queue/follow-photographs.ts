@@ -47,10 +47,7 @@ function photoIssue({ localId, source }: Find, message: Issue['says']): Issue {
   return warningIssue('photo-name-sent', message, { find: localId, ...source });
 }
 
-/**
- * Returns digests of photographs that the row no longer names. A file that is named under another name, or is missing now, is
- * still named.
- */
+/** Returns digests that the row no longer names. A file under another name, or one that is missing now, is still named. */
 function digestsRemoved(find: Find, photographs: RowPhotographs, { photos }: ImportedRow): string[] {
   const isMissing = new Set((find.missingPhotos ?? []).map((name) => basename(name)));
   const ofRow = new Set([...photographs.values()].flatMap((kept) => (kept === undefined ? [] : digestsOf(kept))));

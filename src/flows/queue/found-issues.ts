@@ -5,10 +5,7 @@ import { nmsg } from '../../base/message.ts';
 /** Maximum of stored errors. */
 const MOST_ERRORS = 10_000;
 
-/**
- * Collects the issues of a table: the first errors, and the number of further ones, so that a large faulty table does not fill
- * the memory.
- */
+/** Collects the first errors of a table, and counts the others, so that a large faulty table does not fill the memory. */
 export class FoundIssues {
   readonly #kept: Issue[] = [];
   #errors = 0;

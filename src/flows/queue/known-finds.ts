@@ -52,10 +52,7 @@ export function knownFind(outbox: Outbox, name: string) {
 
 type OpenValidation = () => Promise<(find: Find) => ValidatedFind>;
 
-/**
- * Returns the import document of a find: the one that was sent or will be, byte for byte; for a draft, the one that it would
- * have.
- */
+/** Returns the import document of a find, byte for byte; for a draft, the one that it would have. */
 export async function documentOfFind(outbox: Outbox, find: StoredFind, openValidation: OpenValidation) {
   const document = importOfFind(outbox, find.id)?.document ?? undefined;
   const found = document === undefined ? (await openValidation())(asFind(find)) : { document, issues: [] };

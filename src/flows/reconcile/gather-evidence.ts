@@ -33,10 +33,7 @@ export async function gatherEvidence(context: LookContext, uncertain: readonly E
   return viewOf(context, harvest, canaries, acceptedSince(outbox, fromMs));
 }
 
-/**
- * Returns the begin of the harvest. Without a server time it uses the wall clock of the attempts; then the evidence is only
- * displayed.
- */
+/** Returns the begin of the harvest; without a server time by the wall clock, and then the evidence is only displayed. */
 function beginOf(outbox: Outbox, uncertain: readonly Entry[], canaries: readonly Entry[]): number {
   const begins = uncertain.map(
     (entry) => earliestMs(outbox, entry) ?? attemptsOf(outbox, entry)[0]?.startedAt ?? outbox.clock.now(),

@@ -26,10 +26,7 @@ type LookedAt = {
   readonly doubts: readonly Message[];
 };
 
-/**
- * Explains why an entry cannot be settled with a record, by local knowledge. Two finds with one record would leave one of them
- * unsent.
- */
+/** Explains why an entry cannot be settled with a record: of two finds with one record, one would never be sent. */
 export function recordProblem(outbox: Outbox, entry: Entry, identCely: string): UsageError | undefined {
   if (entry.kind !== 'import') {
     if (entry.identCely === identCely) return undefined;

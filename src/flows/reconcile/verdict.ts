@@ -70,9 +70,7 @@ export type View = {
 type IndexEvidence = {
   /** Accepted records that are not listed, with the time of acceptance. */
   readonly unlisted: ReadonlyMap<string, number>;
-  /**
-   * Maximum delay of a new record, in milliseconds. A later record in the list proves nothing: an index need not keep the order.
-   */
+  /** Maximum delay of a new record, in milliseconds. A later record in the list proves nothing: the order may differ. */
   readonly allowanceMs: number;
 };
 
