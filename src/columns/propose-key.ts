@@ -83,7 +83,7 @@ function repeatedTexts({ rows }: Table, index: number): Repeated[] {
   return [...rowsOf].flatMap(([text, numbers]) => (typeof numbers === 'number' ? [] : [{ text, rows: numbers }]));
 }
 
-/** Tells if a column has consecutive whole numbers, such as each table counts its rows with. */
+/** Tells if a column has nearly consecutive whole numbers, such as each table counts its rows with. */
 function isCounter(profile: ColumnProfile): boolean {
   if (shareOf(profile, (text) => /^\d{1,6}\.?$/.test(text)) < 1) return false;
   const numbers = [...profile.values.keys()].map((text) => Number.parseInt(text, 10));

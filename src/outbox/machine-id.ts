@@ -36,7 +36,7 @@ export function machineId(system: System): string {
   }
 }
 
-/** Tells if the process runs in a container, also where the namespace is unreadable. There, journal and lock are volatile. */
+/** Tells if the process runs in a container, or the Linux namespace is unreadable; the journal is beside the outbox then. */
 export function isContainer(system: System): boolean {
   switch (system.platform) {
     case 'linux':
