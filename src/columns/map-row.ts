@@ -170,7 +170,7 @@ function readElement(field: Field, cell: string, resolve: ResolveReference): Rea
     case 'text':
     case 'point':
     case 'geom-system':
-      // XML has one kind of line break, so texts are normalised before they are compared.
+      // XML has one kind of line break, and a text must not change on its way through a document.
       return { value: cell.replace(/\r\n?/g, '\n') };
     case 'integer':
       return readInteger(cell);

@@ -26,7 +26,7 @@ export function putSeal(ledger: Ledger, seal: unknown): void {
 }
 
 /**
- * Invalidates the seal: from now on, output that the ledger lacks may be pas's own. The checkpoint makes this survive a power
+ * Invalidates the seal: from now on, output that the ledger lacks counts as pas's own. The checkpoint makes this survive a power
  * cut, which loses the last commits. Must run outside {@link Ledger.change}.
  */
 export function breakSeal(ledger: Ledger): void {

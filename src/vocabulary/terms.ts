@@ -34,7 +34,7 @@ export function termsByName(vocabulary: Vocabulary, name: string): Term[] {
   return rows.map(toTerm);
 }
 
-/** Yields the terms of a set in its own order, else alphabetically. Deleted ones are left out unless requested. */
+/** Yields the terms of a set in its own order, else alphabetically; deleted and vanished ones only on request. */
 export function* termsOfSet(
   vocabulary: Vocabulary,
   setSpec: string,

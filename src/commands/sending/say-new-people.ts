@@ -65,7 +65,7 @@ type Admission = {
 
 /**
  * Decides about new people: all by a flag, or as a person answers. Answers are stored.
- * @returns false where a person without permission is left
+ * @returns false where the creation of a person is not confirmed
  */
 export async function admitNewPeople(
   context: Context,

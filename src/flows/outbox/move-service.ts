@@ -16,7 +16,7 @@ export function moveOutbox(outbox: Outbox, { address, prefix, schemaVersion }: S
     if (address !== before.address) {
       const at = Math.floor(outbox.clock.now());
       const moved: NewEvent = { kind: 'moved', entry: null, body: { from: before.address, to: address, at } };
-      // Later outboxes of the account are found by account and address.
+      // Later outboxes of the account find this one by the address.
       const bound: NewEvent[] =
         before.account === null ? [] : [{ kind: 'bound', entry: null, body: { account: before.account, address, at } }];
       recordEvents(outbox, [moved, ...bound]);

@@ -60,8 +60,8 @@ export type Enqueued = {
   readonly find: string;
   /**
    * `kept`: no change. The last five leave the find unchanged: `sent`: the table differs from what was sent; `conflict`: the find
-   * and the row changed an element to different values; `another`: the row is equal to another find; `asked`: the row comes from
-   * another table and differs; `equal`: the row is equal to a find of another local id.
+   * and the row changed an element to different values; `another`: the row seems to describe another find; `asked`: the row comes
+   * from another table and differs; `equal`: the row is equal to a find of another local id.
    */
   readonly change: 'added' | 'updated' | 'kept' | 'sent' | 'conflict' | 'another' | 'asked' | 'equal';
   /** Complete for its target state, and so queued for sending. */

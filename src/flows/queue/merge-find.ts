@@ -23,7 +23,7 @@ import { STATE_WORDS } from '../finds/entry-words.ts';
 export type MergeAnswers = {
   /** Returns the side that wins a conflict; undefined leaves it unresolved. */
   readonly sideOf?: (localId: string) => MergeSide | undefined;
-  /** Rows that equal another find, or come from another table, are the finds of their local ids. */
+  /** Rows that seem to describe another find, or come from another table, are the finds of their local ids. */
   readonly same?: boolean;
   /** A row that equals a find of another local id is that find under a new local id. */
   readonly rename?: boolean;
@@ -35,7 +35,7 @@ export type MergeAnswers = {
 
 /**
  * `taken`: the find becomes `merged`. The others leave it unchanged: `sent`: the service has it or may have it; `conflict`: both
- * changed; `another`: the row is equal to another find; `asked`: the row comes from another table.
+ * changed; `another`: the row seems to describe another find; `asked`: the row comes from another table.
  */
 export type Merge = { readonly kind: 'taken' | 'sent' | 'conflict' | 'another' | 'asked'; readonly merged: MergedRow };
 
