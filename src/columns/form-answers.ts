@@ -51,7 +51,7 @@ export async function knownQuestions(): Promise<KnownQuestions> {
   return new Map([...labels.en, ...labels.cs, ...labelled.map((name) => [name, name] as const)]);
 }
 
-/** Names for the numbers of a geopoint as they were written; empty where there is none. */
+/** Keys of the numbers of a geopoint; their texts are as written, empty where there is none. */
 export const LATITUDE = 'lat';
 export const LONGITUDE = 'lon';
 export const ACCURACY = 'accuracy';

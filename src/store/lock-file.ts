@@ -88,7 +88,7 @@ const CHECK_MS = 20_000;
 /**
  * Tests in a folder if a lock excludes another process of this machine. SQLite tracks locks of its own process without the file
  * system, so a second process is required. Locks between two machines cannot be tested this way.
- * @returns false where both get the lock, where the first one fails to, and where the second process does not answer
+ * @returns false where both get the lock, where the first one does not get it, and where the second process does not answer
  * @throws DatabaseError where no file can be created or opened in the folder
  */
 export function isLockingReliable(folder: string): boolean {
