@@ -45,12 +45,12 @@ export async function askAboutFinders<Known extends { readonly lookupTerm: Looku
 /** What was harvested, for looking up what cells say, without the museum's own terms. */
 export async function openLookups(context: Context) {
   const profile = context.profile();
-  return (await context.vocabulary()).lookups(profile.oaiBase ?? '', accountOf(profile));
+  return (await context.vocabularyToRead()).lookups(profile.oaiBase ?? '', accountOf(profile));
 }
 
 /** What entries of vocabularies are called, where these were harvested. Finds repeat them, so answers are kept. */
 export async function openLabels(context: Context): Promise<LabelsOf> {
-  const vocabulary = (await context.vocabulary()).source(context.profile().oaiBase ?? '');
+  const vocabulary = (await context.vocabularyToRead()).source(context.profile().oaiBase ?? '');
   const known = new Map<string, ReturnType<LabelsOf>>();
   return (id) => {
     if (!known.has(id)) {
@@ -67,7 +67,7 @@ const ANYBODY = 'A';
 /** What records for portals say beside the finds. An accessibility that was not harvested is taken for one that keeps the place. */
 export async function openLidoSource(context: Context, withoutPlaces: boolean): Promise<Omit<LidoSource, 'nowIso'>> {
   const { oaiBase = '', baseUrl } = context.profile();
-  const vocabulary = (await context.vocabulary()).source(oaiBase);
+  const vocabulary = (await context.vocabularyToRead()).source(oaiBase);
   const account = knownAccount(await context.outboxToRead());
   return {
     isOpen: (accessibility) =>
@@ -112,7 +112,7 @@ export async function addingSources(context: Context, flags: KeepingFlags = {}):
 
 /** What entries of vocabularies are offered from, in lines as long as the terminal's. */
 export async function offerSources(context: Context) {
-  const vocabulary = (await context.vocabulary()).source(context.profile().oaiBase ?? '');
+  const vocabulary = (await context.vocabularyToRead()).source(context.profile().oaiBase ?? '');
   return { vocabulary, mapping: await readMappingFile(context), columns: context.streams.stderr.columns ?? 80 };
 }
 
