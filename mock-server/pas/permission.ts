@@ -37,13 +37,13 @@ function cooperatingArchaeologists(mock: Mock, account: Account): Account[] {
     .filter((partner) => isAtLeast(partner, 'archaeologist'));
 }
 
-/** Facts 5: Archaeologists for what they created or their organisation holds; Archivists any; Researchers never. */
+/** A-NUMBER-18: Archaeologists for what they created or their organisation holds; Archivists any; Researchers never. */
 export function mayEditNumber(mock: Mock, account: Account, find: ArchiveRecord): boolean {
   if (isAtLeast(account, 'archivist')) return true;
   return isAtLeast(account, 'archaeologist') && isOwnOrOfOrganisation(mock, account, find);
 }
 
-/** Facts 6: Researchers for their own finds in state 1; Archaeologists in any state; Archivists any. */
+/** A-PHOTO-18: Researchers for their own finds in state 1; Archaeologists in any state; Archivists any. */
 export function mayAttachPhotograph(mock: Mock, account: Account, find: ArchiveRecord): boolean {
   if (isAtLeast(account, 'archivist')) return true;
   if (isAtLeast(account, 'archaeologist')) return isOwnOrOfOrganisation(mock, account, find);
