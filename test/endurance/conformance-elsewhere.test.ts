@@ -87,6 +87,6 @@ describe('An outage', () => {
     await using mock = await serveMock('--min-interval', '0');
     await mock.faults({ endpoint: 'import', fault: '500-before-save' });
     const run = await conform([...everythingOf(mock), '--pause-ms', '1', '--only', 'import-state-1']);
-    expect(run.broken).toEqual(['States and transitions: import into 1']);
+    expect(run.broken).toEqual(['A-STATE-2']);
   });
 });
