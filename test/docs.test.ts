@@ -118,6 +118,7 @@ describe('the pages that a reader types along', () => {
       'README.md',
       'CONTRIBUTING.md',
       'docs/README.md',
+      'docs/contract/README.md',
       'docs/tutorial-field.md',
       'docs/tutorial-museum.md',
       'docs/tutorial-phone.md',
