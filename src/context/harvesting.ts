@@ -140,7 +140,7 @@ async function credentialsOf(context: Context, profile: Profile): Promise<OaiCre
 
 /**
  * Finds out if the harvesting interface takes the account that has just signed in: then it shows the account its own user record, which
- * is hidden from all others (contract, "Authentication", interface B). The password goes only to an address of the profile, over TLS or to
+ * is hidden from all others (B-SEE-12). The password goes only to an address of the profile, over TLS or to
  * this machine.
  * @returns undefined where there is nothing to find out: the profile says how to sign in, or has no harvesting of its own
  */

@@ -61,7 +61,7 @@ export async function openLabels(context: Context): Promise<LabelsOf> {
   };
 }
 
-/** The letter of an accessibility that anybody has (service facts 10.1). */
+/** The letter of an accessibility that anybody has (S-ACCESS-1). */
 const ANYBODY = 'A';
 
 /** What records for portals say beside the finds. An accessibility that was not harvested is taken for one that keeps the place. */

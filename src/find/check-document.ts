@@ -39,7 +39,7 @@ export function checkDocument(file: string, bytes: Buffer, context: ValidationCo
   return issues.map((issue) => issue.with({ file }));
 }
 
-/** The service looks for its own prefix on the root and for one exact pair of addresses (service facts 4.1, step 4). */
+/** The service looks for its own prefix on the root and for one exact pair of addresses (A-DECLARE-2, A-DECLARE-3). */
 function declarationIssues(document: XmlDocument, profile: DocumentProfile): Issue[] {
   const issues: Issue[] = [];
   const { root } = document;
@@ -61,7 +61,7 @@ function declarationIssues(document: XmlDocument, profile: DocumentProfile): Iss
   return issues;
 }
 
-/** Exactly one find, and not even a comment beside it (service facts 4.3, rows 22 to 24). */
+/** Exactly one find, and not even a comment beside it (A-IMPORT-2, A-IMPORT-9). */
 function rootIssues(document: XmlDocument, find: XmlElement | undefined): Issue[] {
   const { root } = document;
   const line = lineOf(document, root);
@@ -168,7 +168,7 @@ function withMarks(source: string): string {
 
 const OTHER_NODES = /<!\[CDATA\[[\s\S]*?\]\]>|<!--[\s\S]*?-->|<\?[\s\S]*?\?>/g;
 
-/** Whether text stands behind a comment or an instruction, where the service does not read it (service facts 4.5). */
+/** Whether text stands behind a comment or an instruction, where the service does not read it (A-VALUE-1). */
 function isCutShort(source: string): boolean {
   return /<\?>\s*[^\s<]/.test(withMarks(source));
 }

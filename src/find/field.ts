@@ -1,7 +1,7 @@
 import type { Message } from '../base/message.ts';
 import type { GeomSystem } from '../place/geometry.ts';
 
-/** How an element is written (contract, "Find import document", element types), and what its value is here. */
+/** How an element is written (S-TYPE-1), and what its value is here. */
 export type ValueOf = {
   text: string;
   /** Of the field's `unit`. */

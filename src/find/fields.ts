@@ -4,7 +4,7 @@ import type { FieldRow, ValueOf } from './field.ts';
 
 /**
  * The elements that a client fills, in the order of the schema: the one list that documents, tables, questions, exports, reports
- * and rules are made from. Requirements are those of the contract's table, the sets those that the deployed service checks.
+ * and rules are made from. Requirements and sets are those of the contract (A-FIELD-5 to A-FIELD-25).
  * `ident_cely`, which comes first, always says `:tba` and is not a choice.
  */
 const ROWS = [

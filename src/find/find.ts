@@ -28,7 +28,7 @@ export type Find = {
   readonly columns?: Readonly<Partial<Record<ElementName, string>>>;
 };
 
-/** The part of a profile that decides how a document looks (contract, "Find import document"). */
+/** The part of a profile that decides how a document looks (A-DECLARE-1). */
 export type DocumentProfile = {
   /** `svc` in the contract; the deployed service has its own. */
   readonly prefix: string;

@@ -4,8 +4,8 @@ import type { ProjectLookup } from './lookup.ts';
 import { type Finding, type Rule, type RuleContext, rankOf } from './rule.ts';
 
 /**
- * Imports go into survey projects that the account may use (contract, "Find import document"; "Authentication", rule 3; service
- * facts 4.7). What can have changed since the harvest, or is shown to others only, is pointed out and no error.
+ * Imports go into survey projects that the account may use (A-PROJECT-1 to A-PROJECT-7). What can have changed since the
+ * harvest, or is shown to others only, is pointed out and no error.
  */
 export const PROJECT_RULES: readonly Rule[] = [
   { name: 'survey-project', judge: survey },

@@ -16,7 +16,7 @@ import {
 } from './person-name.ts';
 import { identifierIn, mappingConflictMessage, NEW_PERSON, namedTerms, resolveTerm } from './resolve-reference.ts';
 
-/** Longer names fail inside the service (service facts 4.5). */
+/** Longer names fail inside the service (A-FINDER-4). */
 export const MAX_NAME_LENGTH = 100;
 
 /** The rule of the warning whom a finder is taken for who is written otherwise. */

@@ -18,7 +18,7 @@ import {
 } from './resolve-reference.ts';
 import { type Finding, NOT_HARVESTED, type Rule, type RuleContext } from './rule.ts';
 
-/** PostgreSQL's largest integer, where the service keeps the depth (service facts 4.5). */
+/** PostgreSQL's largest integer, where the service keeps the depth (A-VALUE-3). */
 export const MAX_DEPTH_CM = 2_147_483_647;
 
 /** No find in the service was made earlier; an older year is a slip of the pen, such as 0204. */
@@ -27,7 +27,7 @@ export const EARLIEST_YEAR = 1700;
 /** Where clocks begin to count: of computers, cameras, satellites, and spreadsheets. */
 const DAYS_WITHOUT_CLOCK = ['1970-01-01', '1980-01-01', '1980-01-06', '1899-12-30', '1899-12-31', '1900-01-01', '1904-01-01'];
 
-/** What the service asks of each value, whatever the state (service facts 4.5). */
+/** What the service asks of each value, whatever the state (A-VALUE-1 to A-VALUE-7). */
 export const VALUE_RULES: readonly Rule[] = [
   { name: 'text-characters', judge: legalCharacters },
   { name: 'number-form', judge: numberForm },
@@ -58,7 +58,7 @@ function illegalCharacterOf(value: FindElements[Field['name']]): string | undefi
 /** Of a registration number. */
 export const MOST_CHARACTERS = 255;
 
-/** Why a number, without blanks around it, cannot be given to a find (contract, "PATCH …/evidencni-cislo", rule 2). */
+/** Why a number, without blanks around it, cannot be given to a find (A-NUMBER-2). */
 export function findNumberProblem(value: string): Unreadable | undefined {
   const characters = [...value].length;
   if (characters > MOST_CHARACTERS) {
@@ -125,7 +125,7 @@ function finderName({ nalezce }: FindElements): Finding[] {
   return doubt === undefined ? [] : [{ element: 'nalezce', message: doubt, warning: true }];
 }
 
-/** `HES-<digits>`, never a label or an address (contract, "What the service does", 4). */
+/** `HES-<digits>`, never a label or an address (S-SERVICE-4). */
 function identifierForm(elements: FindElements): Finding[] {
   return references(elements)
     .filter(({ field, reference }) => !hasGoodForm(field, reference))

@@ -9,7 +9,7 @@ export type PointText = { readonly x: string; readonly y: string };
 
 export type PointInSystem = PointText & { readonly system: GeomSystem };
 
-/** Where the service can convert a point, and so takes it (service facts 4.5). */
+/** Where the service can convert a point, and so takes it (A-POINT-6). */
 const RANGES = {
   '4326': { x: [5, 25], y: [40, 60] },
   '5514': { x: [-905_000, -400_000], y: [-1_230_000, -930_000] },
@@ -47,7 +47,7 @@ export function readDecimal(cell: string): Reading<string> {
 
 /**
  * Reads `POINT (x y)` with exactly two plain decimals. The service lets through a little more (a third number, an exponent, a
- * leading `+`), but then does not compute the other representation (service facts 4.5), so that is refused here. Between the
+ * leading `+`), but then does not compute the other representation (A-POINT-5), so that is refused here. Between the
  * numbers it knows blanks only.
  */
 export function parsePoint(wkt: string): Reading<PointText> {

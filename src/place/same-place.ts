@@ -3,7 +3,7 @@ import { type Point, toSJtsk } from './project.ts';
 
 /**
  * How far what the service made of a point in the other system may lie from what we make of it: it has the movement of the plate
- * and a table of corrections, which no package has (service facts 4.5; assumption A11).
+ * and a table of corrections, which no package has (A-POINT-8; assumption A11).
  */
 export const CONVERTED_WITHIN_M = 2;
 

@@ -10,7 +10,7 @@ import {
 } from './term.ts';
 
 /**
- * A record's entity → a term, for the kinds that the vocabulary keeps (service facts, sections 8.4 and 8.5). Elements are
+ * A record's entity → a term, for the kinds that the vocabulary keeps (S-ENTITY-2 to S-ENTITY-6). Elements are
  * taken by name in the entity's own namespace, so that every schema version is read.
  * @param setSpec of the record's header, used where the entity does not name its vocabulary
  * @returns undefined where the entity is of another kind, or lacks its identifier or its name
@@ -127,7 +127,7 @@ function readPlace(entity: XmlElement, setSpec: TermKind, superiors: readonly st
   };
 }
 
-/** The entry of the project types that stands for a survey, and its label (service facts, section 4.7). */
+/** The entry of the project types that stands for a survey, and its label (A-PROJECT-3). */
 const SURVEY_TYPE = 'HES-001138';
 const SURVEY_LABEL = 'průzkum';
 

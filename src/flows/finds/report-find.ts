@@ -29,7 +29,7 @@ export type FindSources = {
   /** The district that a cadastral area lies in. */
   readonly districtOf: (area: string) => string | undefined;
   readonly lookupArea: LookupArea;
-  /** Whether what the service guards of a find (contract, `chranene_udaje`) may be told, and what might tell it by the way. */
+  /** Whether what the service guards of a find (B-MASK-6) may be told, and what might tell it by the way. */
   readonly places: 'shown' | 'left-out';
 };
 

@@ -38,7 +38,7 @@ function foldCase(name: string): string {
   return name.normalize('NFC').toLowerCase();
 }
 
-/** Form of the service's find identifiers; the contract leaves it open, so this only tells a typing error from a record. */
+/** Form of the service's find identifiers; the contract leaves it open (A-ASSIGN-1), so this only tells a typing error from a record. */
 const LOOKS_LIKE_IDENT = /^(X-)?[A-Z]-[A-Za-z0-9-]+-N\d+$/;
 
 export function looksLikeIdent(text: string): boolean {
