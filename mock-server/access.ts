@@ -26,7 +26,7 @@ export function accessListsOf(settings: Settings): AccessLists {
 
 /**
  * The socket's address, unless that is a trusted proxy's: then the right-most entry of `X-Forwarded-For` that is not
- * (facts 2.2). What stands further left may be forged. Where every entry is trusted, nobody behind the proxies is named.
+ * (A-GATE-10). What stands further left may be forged. Where every entry is trusted, nobody behind the proxies is named.
  */
 export function clientAddress(socketAddress: string, forwardedFor: string | undefined, trusted: BlockList): string {
   const peer = plainAddress(socketAddress);

@@ -20,7 +20,7 @@ create table if not exists tokens (
 ) strict;
 `;
 
-/** Service facts 10.2: roles by their number, and the accessibility letter that each may read. */
+/** S-ROLE-2: roles by their number, and the accessibility letter that each may read. */
 export type Role = 'researcher' | 'archaeologist' | 'archivist' | 'administrator';
 export const GROUP_OF_ROLE: Readonly<Record<Role, string>> = {
   researcher: 'Badatel',
@@ -98,7 +98,7 @@ export class Accounts {
     return (rows as Row[]).map((row) => this.#describe(row));
   }
 
-  /** The account's one token: the present one while it is younger than `lifetimeMs`, else a new one (facts 1.1). */
+  /** The account's one token: the present one while it is younger than `lifetimeMs`, else a new one (A-AUTH-7). */
   tokenFor(user: string, lifetimeMs: number): string {
     const present = this.#prepare('select token, created_ms from tokens where user = ?').get(user) as
       | { token: string; created_ms: number }

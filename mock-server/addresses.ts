@@ -29,7 +29,7 @@ type GivenAddresses = {
   readonly serviceNames?: boolean;
 };
 
-/** As the deployed service is called (facts, "Real names"). Photographs keep this server's address: they are to be had here alone. */
+/** As the deployed service is called (S-NAME-3). Photographs keep this server's address: they are to be had here alone. */
 const SERVICE_NAMES = { prefix: 'amcr', schemaBase: 'https://api.aiscr.cz/schema/amcr', idBase: 'https://api.aiscr.cz/id' };
 
 export const CONTROL_PATH = '/__mock__';

@@ -5,7 +5,7 @@ import { mayEditNumber } from './pas/permission.ts';
 import { htmlPage } from './problem.ts';
 
 /**
- * A photograph's bytes at the address that its `soubor/url` names (outside the contract; facts 6). Originals of finds in
+ * A photograph's bytes at the address that its `soubor/url` names (A-FILE-6). Originals of finds in
  * state 4 are open, others are for those who may work on the find. Thumbnails are not made: the original stands in.
  */
 export async function answerPhotographDownload(mock: Mock, incoming: Incoming, ident: string, uuid: string): Promise<Answer> {

@@ -16,7 +16,7 @@ type GatedRequest = {
 };
 
 /**
- * Everything that is asked before an operation runs, in the service's order (facts 2.1).
+ * Everything that is asked before an operation runs, in the service's order (A-GATE-4).
  * @returns who is asking
  * @throws AnswerNow with the refusal
  */
@@ -35,7 +35,7 @@ function refuseWhenClosed(mock: Mock, { say }: GatedRequest): void {
   if (mock.settings.access_mode === 'closed') throw new AnswerNow(detail(503, say('closed')));
 }
 
-/** The format of errors is negotiated first, even though success is XML: `Accept: application/xml` alone gets 406 (facts 1.3). */
+/** The format of errors is negotiated first, even though success is XML: `Accept: application/xml` alone gets 406 (A-GATE-7). */
 function refuseUnservableFormat({ incoming, say }: GatedRequest): void {
   const accepted = acceptedTypes(incoming.headers.accept);
   const served = ['application/json', 'text/html'].some((type) => accepts(accepted, type));
@@ -53,7 +53,7 @@ export function authenticate(mock: Mock, { incoming, say }: Pick<GatedRequest, '
   return state.account;
 }
 
-/** Black lists win; in `whitelist_only` both white lists are required where both kinds have rules (facts 2.1, 2.2). */
+/** Black lists win; in `whitelist_only` both white lists are required where both kinds have rules (A-GATE-8). */
 function refuseByLists(mock: Mock, { incoming, say }: GatedRequest, account: Account): void {
   const { ipBlacklist, ipWhitelist, userBlacklist, userWhitelist } = mock.access;
   const whitelistOnly = mock.settings.access_mode === 'whitelist_only';

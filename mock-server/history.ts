@@ -1,7 +1,7 @@
 import type { Counters } from './counters.ts';
 import type { Body } from './records/record.ts';
 
-/** Codes of history entries (facts 4.8): transitions of a find, single-field updates, files. */
+/** Codes of history entries (A-HISTORY-2, A-HISTORY-3): transitions of a find, single-field updates, files. */
 export type HistoryCode = 'SN01' | 'SN12' | 'SN23' | 'SN34' | 'SN-1' | 'SN-UPD' | 'SBR0';
 
 /** One `historie` element. @param atMs milliseconds since 1970, with fractions */

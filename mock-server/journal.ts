@@ -1,4 +1,4 @@
-import { clauseOf } from './clauses.ts';
+import { viewOfRule } from './clauses.ts';
 import { type Change, type Exchange, messageView, sizeOf } from './exchange.ts';
 
 /** One request as the mock saw it; names as `GET /journal` shows them. */
@@ -89,7 +89,7 @@ export class Journal {
     const exchange = this.#exchanges.get(id);
     return {
       ...entry,
-      rules: entry.rules.map((rule) => ({ rule, clause: clauseOf(rule) })),
+      rules: entry.rules.map(viewOfRule),
       request: exchange === undefined ? null : messageView(exchange.request),
       answer: exchange?.answer === undefined ? null : messageView(exchange.answer),
     };

@@ -1,7 +1,7 @@
 import type { MockClock } from './clock.ts';
 import type { Settings } from './settings.ts';
 
-/** One operation at a time per record (facts 3). A lock that is not given back ends by itself. */
+/** One operation at a time per record (A-LOCK-1). A lock that is not given back ends by itself. */
 export class Locks {
   readonly #expiryMs = new Map<string, number>();
   readonly #clock: Pick<MockClock, 'now' | 'sleep'>;

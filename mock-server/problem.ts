@@ -1,6 +1,6 @@
 import type { Answer } from './http-message.ts';
 
-/** Contract, Errors: 1 a record that is not there, 2 invalid data, 3 no permission. */
+/** A-ERROR-2: 1 a record that is not there, 2 invalid data, 3 no permission. */
 export type ErrorType = 1 | 2 | 3;
 
 /** One entry of `schema_errors` or `validation_errors`. */
@@ -24,14 +24,14 @@ export function schemaErrors(problems: readonly Problem[]): Answer {
   return json(422, { schema_errors: problems });
 }
 
-/** The status follows from the kinds of error (facts 4.2): a missing permission, else a missing record, else invalid data. */
+/** The status follows from the kinds of error (A-ERROR-7): a missing permission, else a missing record, else invalid data. */
 export function validationErrors(problems: readonly Problem[]): Answer {
   const types = new Set(problems.map((problem) => problem.error_type));
   const status = types.has(3) ? 403 : types.has(1) ? 404 : 422;
   return json(status, { validation_errors: problems });
 }
 
-/** What proxies and unhandled failures answer: a page for people (facts 2.6). */
+/** What proxies and unhandled failures answer: a page for people (A-WIRE-3). */
 export function htmlPage(status: number, title: string, headers: Readonly<Record<string, string>> = {}): Answer {
   return {
     status,

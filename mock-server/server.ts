@@ -29,7 +29,7 @@ export type MockServer = AsyncDisposable & {
   close(): Promise<void>;
 };
 
-/** As the proxies and the application server in front of the service (facts 2.6). */
+/** As the proxies and the application server in front of the service (A-WIRE-3). */
 const REQUEST_TIMEOUT_MS = 600_000;
 /** How long an answered client may go on sending a body that nobody reads. */
 const LINGER_MS = 5_000;

@@ -42,9 +42,9 @@ export type Settings = {
   /** How far each `responseDate` is off, taken in turn; none: it is right. */
   readonly response_date_shifts_ms: readonly number[];
   readonly token_ms: number;
-  /** Planned outage: the authentication paths and the harvesting interface answer 503 with an HTML page (facts 1.1, 9.1). */
+  /** Planned outage: the authentication paths and the harvesting interface answer 503 with an HTML page (A-AUTH-13, B-ADDRESS-8). */
   readonly outage: boolean;
-  /** Whether the service reaches its own schema file (facts 4.3, case 17). */
+  /** Whether the service reaches its own schema file (A-IMPORT-10). */
   readonly schema_reachable: boolean;
   /** Largest photograph, in bytes. */
   readonly photo_max_bytes: number;

@@ -9,7 +9,7 @@ type PacedRequest = {
   readonly atMs: number;
 };
 
-/** `retryAfterSeconds` is absent only where a rate is malformed (facts 2.5). */
+/** `retryAfterSeconds` is absent only where a rate is malformed (A-RATE-18). */
 type ThrottleVerdict = { readonly passed: true } | { readonly passed: false; readonly retryAfterSeconds?: number };
 
 type Window = { count: number; readonly endsAtMs: number };

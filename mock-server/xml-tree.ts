@@ -8,7 +8,7 @@ export type XmlTree = {
   readonly line: number;
   /** By local name; `xml:lang` under that name. */
   readonly attributes: ReadonlyMap<string, string>;
-  /** The text before the first child node of another kind, trimmed: what the service reads (facts 4.5). */
+  /** The text before the first child node of another kind, trimmed: what the service reads (A-VALUE-1). */
   readonly text: string;
   readonly children: readonly XmlTree[];
   /** Whether a comment or processing instruction stands directly in it. */

@@ -1,62 +1,80 @@
 // Writes docs/mock-faithfulness.md: how the contract, the deployed service and the mock differ. With --check it only says whether it is stale.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { HARVEST_QUIRKS } from '../dist/mock-server/oai/quirks.js';
 import { QUIRKS } from '../dist/mock-server/quirks.js';
 
 const PAGE = new URL('../docs/mock-faithfulness.md', import.meta.url);
+const FOLDER = new URL('../docs/contract/', import.meta.url);
+const CONTRACT = readdirSync(FOLDER)
+  .map((name) => readFileSync(new URL(name, FOLDER), 'utf8'))
+  .join('\n');
 const README = readFileSync(new URL('../mock-server/README.md', import.meta.url), 'utf8');
 
-/** The test of each row of the README, by what the row begins with: a file of test/contract, and a title in it. */
+/** Of each row of the README, by what it begins with: the clause of the contract, and its test: a file of test/contract, and a title in it. */
 const TESTS = [
-  ['token payload', 'token', 'one token per account: asked again it is the same, with its old age'],
-  ['form of identifiers', 'variability', 'number 0 is as the deployed service: page size 100, identifiers with -N'],
-  ['wording of messages', 'access', 'Czech is the default, English is given when preferred'],
+  ['token payload', 'A-AUTH-2', 'token', 'one token per account: asked again it is the same, with its old age'],
+  ['form of identifiers', 'A-ASSIGN-1', 'variability', 'number 0 is as the deployed service: page size 100, identifiers with -N'],
+  ['wording of messages', 'A-ERROR-2', 'access', 'Czech is the default, English is given when preferred'],
   [
     'a record or element that',
+    'B-SEE-19',
     'visibility-elements',
     'is left out for anonymous readers and researchers, from whom it is always hidden',
   ],
   [
     'one that only this reader',
+    'B-SEE-2',
     'visibility-records',
     'is returned, when asked for by its identifier, with the refusal in place of its content',
   ],
-  ['an argument that', 'harvest-errors', 'from is in a year that no schema knows'],
+  ['an argument that', 'B-ERROR-3', 'harvest-errors', 'from is in a year that no schema knows'],
   [
     '`X-Forwarded-For`',
+    'A-GATE-10',
     'access',
     'where every entry is a trusted proxy, nobody else is named: the connection’s own address counts',
   ],
-  ['dates shorter', 'harvest-errors', 'from is a year only'],
-  ['parts of one form', 'import-gates', 'thousands of %s in one form answer 400'],
-  ['entities declared', 'import-schema', 'case 18: a reference to an entity (%s) is not read'],
-  ['records per page', 'variability', 'number 0 is as the deployed service: page size 100, identifiers with -N'],
-  ['photograph types', 'photograph', '%s is accepted and stored byte for byte'],
-  ['generated file names', 'photograph', 'after F99 there is no further name: 422'],
-  ['which projects', 'import-fields', 'case 33: a Researcher without active cooperation answers 403'],
-  ['a number with a character', 'registration-number', '500: no record can be written of %j, and none is changed'],
-  ['several findings', 'import-fields', 'case 36: all wrong references are reported together'],
-  ['a number in the WKT', 'import-success', 'the spelling "%s" is understood'],
-  ['the proxy’s limit', 'transport', '413 with a page: a body above the proxy’s limit'],
-  ['It finds viruses', 'photograph', '422: the antivirus test string, wherever it stands; not with the scanner off'],
-  ['GPS blocks', 'photograph-gps', 'the directory that held the pointer is still well formed'],
-  ['Thumbnails', 'photograph', 'the stored bytes can be fetched at the url of the soubor'],
-  ['With `index_delay_ms`', 'harvest-datestamps', 'appears late, under the time of its change'],
+  ['dates shorter', 'B-DATE-6', 'harvest-errors', 'from is a year only'],
+  ['parts of one form', 'A-GATE-14', 'import-gates', 'thousands of %s in one form answer 400'],
+  ['entities declared', 'A-IMPORT-8', 'import-schema', 'a reference to an entity (%s) is not read'],
+  ['records per page', 'B-TOKEN-7', 'variability', 'number 0 is as the deployed service: page size 100, identifiers with -N'],
+  ['photograph types', 'A-PHOTO-6', 'photograph', '%s is accepted and stored byte for byte'],
+  ['generated file names', 'A-FILE-1', 'photograph', 'after F99 there is no further name: 422'],
+  ['which projects', 'A-PROJECT-4', 'import-fields', 'a Researcher without active cooperation answers 403'],
+  ['a number with a character', 'A-NUMBER-13', 'registration-number', '500: no record can be written of %j, and none is changed'],
+  ['several findings', 'A-IMPORT-5', 'import-fields', 'all wrong references are reported together'],
+  ['a number in the WKT', 'A-POINT-5', 'import-success', 'the spelling "%s" is understood'],
+  ['the proxy’s limit', 'A-WIRE-2', 'transport', '413 with a page: a body above the proxy’s limit'],
+  ['It finds viruses', 'A-PHOTO-2', 'photograph', '422: the antivirus test string, wherever it stands; not with the scanner off'],
+  ['GPS blocks', 'A-FILE-3', 'photograph-gps', 'the directory that held the pointer is still well formed'],
+  ['Thumbnails', 'A-FILE-6', 'photograph', 'the stored bytes can be fetched at the url of the soubor'],
+  ['With `index_delay_ms`', 'B-DATE-10', 'harvest-datestamps', 'appears late, under the time of its change'],
   [
     'The other coordinates',
+    'A-POINT-8',
     'import-success',
     'the pair of the deployed service at $lon $lat is met within $offM m in both directions',
   ],
-  ['Cadastral areas', 'harvest-seed', 'has every entity, and every record is valid in every version'],
+  ['Cadastral areas', 'A-POINT-2', 'harvest-seed', 'has every entity, and every record is valid in every version'],
 ];
 /** No difference in what is answered. */
 const NO_ANSWER = /^Passwords/;
 
-function testOf(row) {
-  const plain = row.replaceAll("'", '’');
-  const [, file, title] = TESTS.find(([start]) => plain.startsWith(start)) ?? [];
-  if (file === undefined) throw new Error(`no test is named for "${row}" of mock-server/README.md`);
-  return named(file, title);
+/** A row of the table, with what is known of it: its clause behind the first cell, its test at the end. */
+function withClauseAndTest(first, ...cells) {
+  const plain = first.replaceAll("'", '’');
+  const [, clause, file, title] = TESTS.find(([start]) => plain.startsWith(start)) ?? [];
+  if (file === undefined) throw new Error(`no test is named for "${first}" of mock-server/README.md`);
+  return row(first, clause, ...cells, named(file, title));
+}
+
+/** The clauses under which docs/contract says that the deployed service does this. */
+function clausesOf(quirk) {
+  const clauses = CONTRACT.split(/^\*\*(?=[ABS]-)/m).filter((text) =>
+    text.slice(text.indexOf('> **Deployed:**')).includes(`\`${quirk}\``),
+  );
+  if (clauses.length === 0) throw new Error(`docs/contract says of no clause that ${quirk} departs from it`);
+  return clauses.map((text) => text.slice(0, text.indexOf('*'))).join(', ');
 }
 
 const named = (file, title) => `\`test/contract/${file}.test.ts\`: ${title}`;
@@ -64,45 +82,45 @@ const row = (...cells) => `| ${cells.join(' | ')} |`;
 const section = (title) => README.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? '';
 
 const quirks = Object.entries(QUIRKS).map(([quirk, text]) =>
-  row(`\`${quirk}\``, text, named(quirk in HARVEST_QUIRKS ? 'harvest-deployed' : 'quirks', quirk)),
+  row(`\`${quirk}\``, clausesOf(quirk), text, named(quirk in HARVEST_QUIRKS ? 'harvest-deployed' : 'quirks', quirk)),
 );
 const open = section('What the contract does not say, and how it is filled')
   .split('\n')
   .filter((line) => line.startsWith('| ') && !line.startsWith('| open point'))
   .map((line) => {
     const [point, filled] = line.slice(2, -2).split(' | ');
-    return row(point, filled, testOf(point));
+    return withClauseAndTest(point, filled);
   });
 const otherwise = section('What it does not pretend to be')
   .split('\n- ')
   .slice(1)
   .map((bullet) => bullet.trim().replace(/\s*\n\s*/g, ' '))
   .filter((bullet) => !NO_ANSWER.test(bullet))
-  .map((bullet) => row(bullet, testOf(bullet)));
+  .map((bullet) => withClauseAndTest(bullet));
 
 const page = [
   '# How faithful the mock server is',
   '',
-  '<!-- Written by `npm run reference` from quirks.ts, oai/quirks.ts and README.md of the mock server. Do not edit. -->',
+  '<!-- Written by `npm run reference` from quirks.ts, oai/quirks.ts and README.md of the mock server, and from docs/contract. Do not edit. -->',
   '',
   '## Deployed service against contract',
   '',
-  'The mock does as the contract says; with `--deployed` it does this.',
+  'The mock does as the [contract](contract/README.md) says; with `--deployed` it does this.',
   '',
-  '| name | the deployed service | test |',
-  '|---|---|---|',
+  '| name | clause | the deployed service | test |',
+  '|---|---|---|---|',
   ...quirks,
   '',
   '## What the contract leaves open',
   '',
-  '| open point | the mock | test |',
-  '|---|---|---|',
+  '| open point | clause | the mock | test |',
+  '|---|---|---|---|',
   ...open,
   '',
   '## Mock against both',
   '',
-  '| the mock | test |',
-  '|---|---|',
+  '| the mock | clause | test |',
+  '|---|---|---|',
   ...otherwise,
   '',
 ].join('\n');

@@ -18,11 +18,11 @@ type Move = {
   missing(find: ArchiveRecord): string[];
 };
 
-/** What a find needs to be submitted (facts 4.4). */
+/** What a find needs to be submitted (A-STATE-10). */
 const SUBMITTED_NEEDS = ['hloubka', 'okolnosti', 'obdobi', 'druh_nalezu', 'specifikace', 'nalezce', 'datum_nalezu'];
 const SUBMITTED_NEEDS_GUARDED = ['katastr', 'lokalizace', 'geom_wkt'];
 
-/** The moves that people make outside the write interface (facts 4.8). */
+/** The moves that people make outside the write interface (A-STATE-8). */
 const MOVES: Readonly<Record<MoveName, Move>> = {
   submit: {
     from: [1],
@@ -81,7 +81,7 @@ export function moveFind(mock: Mock, ident: string, body: unknown): unknown {
 function save(mock: Mock, find: ArchiveRecord, stav: number, code: HistoryCode, user: string): ArchiveRecord {
   return mock.database.transaction(() => {
     const historie = [...listOf(find.body['historie']), historyEntry(mock.counters, code, user, mock.clock.now())];
-    // The persistent sample number is assigned at archiving, once (facts 11).
+    // The persistent sample number is assigned at archiving, once (S-IDENT-8).
     const igsn = find.body['igsn'] ?? (code === 'SN34' ? `10.5072/${find.ident}` : undefined);
     const body = inOrder({ ...find.body, stav: String(stav), igsn, historie }, FIND_CHILDREN);
     const saved = mock.archive.put({ entity: 'samostatny_nalez', body });

@@ -7,7 +7,7 @@ type Window = { readonly fromMs: number | undefined; readonly untilMs: number | 
 const YEAR_ZERO = /^0000/;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const SECOND = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
-/** The deployed service takes milliseconds too (facts 9.4). */
+/** The deployed service takes milliseconds too (B-DATE-5). */
 const MILLISECOND = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,3}Z$/;
 
 /**

@@ -3,7 +3,7 @@ import { type ArchiveRecord, childOf, idOf, listOf, textOf } from '../records/re
 import type { Viewer } from './viewer.ts';
 import { isVisible } from './visibility.ts';
 
-/** Who really sees a record on the deployed service (facts 9.7): its rule for finds is not the contract's. */
+/** Who really sees a record on the deployed service (B-SEE-11): its rule for finds is not the contract's. */
 export function isVisibleDeployed(archive: Archive, record: ArchiveRecord, viewer: Viewer): boolean {
   if (record.entity !== 'samostatny_nalez' || viewer.letter === 'D' || record.stav === 4) return isVisible(record, viewer);
   if (viewer.user === null) return false;

@@ -44,14 +44,14 @@ export async function answerHarvest(mock: Mock, incoming: Incoming, entry: Journ
   }
 }
 
-/** 307 keeps the form of a POST; the deployed service's 302 loses it (facts 9.1). */
+/** 307 keeps the form of a POST; the deployed service's 302 loses it (B-ADDRESS-2). */
 function redirectToNewest(mock: Mock, incoming: Incoming): Answer {
   const location = `${originOf(mock, incoming)}/${NEWEST_VERSION}/oai${incoming.search}`;
   const status = incoming.method === 'POST' && !mock.deployed ? 307 : 302;
   return htmlPage(status, status === 307 ? 'Temporary Redirect' : 'Found', { location });
 }
 
-/** `{oai_base}/id/<ident_cely>` is short for the record in the native format (contract, Harvesting endpoints 6). */
+/** `{oai_base}/id/<ident_cely>` is short for the record in the native format (B-VERB-9). */
 function aliasQuery(mock: Mock, ident: string): URLSearchParams {
   const identifier = `${mock.addresses.idBase}/${decoded(ident)}`;
   return new URLSearchParams({ verb: 'GetRecord', metadataPrefix: `oai_${mock.addresses.prefix}`, identifier });
@@ -75,7 +75,7 @@ async function readArguments(incoming: Incoming): Promise<URLSearchParams> {
   return new URLSearchParams([...incoming.query, ...new URLSearchParams(form.toString('utf8'))]);
 }
 
-/** @throws AnswerNow 401, and the deployed service's own answers to credentials that cannot be read (facts 1.5) */
+/** @throws AnswerNow 401, and the deployed service's own answers to credentials that cannot be read (B-AUTH-3) */
 function signedIn(mock: Mock, incoming: Incoming, path: HarvestPath, given: URLSearchParams): Viewer {
   const viewer = signIn(mock, incoming);
   if (viewer === undefined) throw new AnswerNow(unauthorised(mock.deployed));
@@ -117,7 +117,7 @@ function answerRequest(
   }
 }
 
-/** A version that never was is no 404 on the deployed service: some verbs work all the same (facts 9.1). */
+/** A version that never was is no 404 on the deployed service: some verbs work all the same (B-ADDRESS-7). */
 function refuseUnlisted({ verb }: Query): void {
   if (verb === 'Identify') throw new AnswerNow(htmlPage(500, 'Internal Server Error'));
   if (verb === 'ListRecords' || verb === 'GetRecord') throw badArgument('there is no such version');

@@ -20,7 +20,7 @@ export function answerText(envelope: Envelope, content: string): string {
 
 /**
  * After `badVerb` and `badArgument` the request has no attributes (OAI-PMH 2.0, section 3.2). Of an unknown verb the deployed
- * service tells no more than its host (facts 9.5).
+ * service tells no more than its host (B-ADDRESS-6).
  */
 export function errorText(envelope: Envelope, error: ProtocolError): string {
   const bare = envelope.deployed || error.code === 'badVerb' || error.code === 'badArgument';
@@ -34,14 +34,14 @@ export function errorText(envelope: Envelope, error: ProtocolError): string {
   return wrap(envelope, request, `<error code="${error.code}">${escapeText(message)}</error>`);
 }
 
-/** What the deployed service says: little (facts 9.5). */
+/** What the deployed service says: little (B-ADDRESS-6). */
 function deployedMessage({ code, message }: ProtocolError): string {
   if (code === 'badVerb') return message;
   if (code !== 'badArgument') return '';
   return message === INVALID_SET ? message : 'Invalid arguments';
 }
 
-/** The deployed service repeats arguments without escaping them, so that some make its answer ill-formed (facts 9.1). */
+/** The deployed service repeats arguments without escaping them, so that some make its answer ill-formed (B-ADDRESS-5). */
 function requestElement({ requestUrl, deployed }: Envelope, given: URLSearchParams): string {
   const quoted = deployed ? (text: string): string => text : escapeAttribute;
   const attributes = [...given].map(([name, value]) => ` ${name}="${quoted(value)}"`).join('');
@@ -64,7 +64,7 @@ export type HarvestPath =
   | { readonly kind: 'version'; readonly version: SchemaVersion; readonly listed: boolean; readonly segment: string }
   | { readonly kind: 'record'; readonly ident: string };
 
-/** @param deployed also takes `v2.1`, and versions that never were (facts 9.1) */
+/** @param deployed also takes `v2.1`, and versions that never were (B-ADDRESS-7) */
 export function readPath(path: string, deployed: boolean): HarvestPath | undefined {
   if (path === '/oai') return { kind: 'generic' };
   const ident = /^\/id\/([^/]+)$/.exec(path)?.[1];

@@ -35,7 +35,7 @@ export function headerOf(harvest: Harvest, record: RecordHeader): string {
   );
 }
 
-/** Deleted records of the deployed service may lack their set (facts 9.6): here every second one. */
+/** Deleted records of the deployed service may lack their set (B-RECORD-1): here every second one. */
 function lostItsSet({ deleted, ident }: RecordHeader): boolean {
   return deleted && Number(ident.at(-1)) % 2 === 1;
 }
@@ -51,7 +51,7 @@ function mayRead({ deployed, mock, viewer }: Harvest, record: ArchiveRecord): bo
   return deployed ? isVisibleDeployed(mock.archive, record, viewer) : isVisible(record, viewer);
 }
 
-/** Hidden from the viewer's role altogether (contract, Authentication); the deployed service omits nothing (facts 9.6). */
+/** Hidden from the viewer's role altogether; the deployed service omits nothing (B-SEE-19). */
 export function isOmitted({ deployed, viewer }: Harvest, record: ArchiveRecord): boolean {
   return !deployed && isHidden(record, viewer);
 }

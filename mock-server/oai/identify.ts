@@ -6,10 +6,10 @@ import type { Harvest } from './harvest.ts';
 const NAME = 'Mock finds archive';
 const ADMIN_EMAIL = 'harvesting@mock.example.org';
 
-/** OAI-PMH 2.0, section 4.2, with the descriptions of the contract: a rights manifest, and Dublin Core in Czech and English. */
+/** OAI-PMH 2.0, section 4.2, with the descriptions of B-VERB-2: a rights manifest, and Dublin Core in Czech and English. */
 export function identify({ mock, addresses, requestUrl, deployed, nowMs }: Harvest): string {
   const earliestMs = mock.archive.earliestDatestampMs() ?? nowMs;
-  // Milliseconds against the announced granularity are a habit of the deployed service (facts 9.2).
+  // Milliseconds against the announced granularity are a habit of the deployed service (B-VERB-14).
   const earliest = deployed ? toMilliseconds(earliestMs) : toSeconds(earliestMs);
   const about = dublinCoreOf([
     ['title', 'Zkušební archiv nálezů', 'cs'],

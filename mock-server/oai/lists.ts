@@ -38,7 +38,7 @@ function readPage(harvest: Harvest, verb: Verb, query: ListQuery, format: Format
   return { page, elements: page.map((header) => listedHeader(harvest, header)), more: headers.length > pageSize };
 }
 
-/** The deployed service wraps headers as if they were records (facts 9.6). */
+/** The deployed service wraps headers as if they were records (B-RECORD-4). */
 function listedHeader(harvest: Harvest, header: RecordHeader): string {
   return harvest.deployed ? `<record>${headerOf(harvest, header)}</record>` : headerOf(harvest, header);
 }
@@ -66,7 +66,7 @@ function firstState(harvest: Harvest, { verb, arguments: given }: Query): ListSt
   return { ...state, size: mock.archive.count(listQuery(harvest, state)) };
 }
 
-/** A set that the endpoint does not list has no records; the deployed service calls it invalid (facts 9.4). */
+/** A set that the endpoint does not list has no records; the deployed service calls it invalid (B-SET-6). */
 function checkSet({ version, deployed }: Harvest, set: string): void {
   if (setsOf(version, deployed).some((known) => known.setSpec === set)) return;
   throw deployed ? badArgument(INVALID_SET) : new ProtocolError('noRecordsMatch', `there is no set ${set}`);
@@ -83,7 +83,7 @@ function resumedState(harvest: Harvest, verb: Verb, token: string): ListState {
   return state;
 }
 
-/** By default a page begins behind the last record of the one before; the deployed service counts, and drifts (facts 9.3). */
+/** By default a page begins behind the last record of the one before; the deployed service counts, and drifts (B-TOKEN-12). */
 function listQuery({ deployed, viewer, mock }: Harvest, state: ListState): Omit<ListQuery, 'limit'> {
   return {
     ...(state.set === null ? {} : { set: state.set }),
@@ -98,7 +98,7 @@ function listQuery({ deployed, viewer, mock }: Harvest, state: ListState): Omit<
 
 /**
  * A list in one page has no token; in several, every page but the last has one and the last an empty element (OAI-PMH 2.0,
- * section 3.5). The deployed service gives the last page a token too, which leads to an empty list (facts 9.3).
+ * section 3.5). The deployed service gives the last page a token too, which leads to an empty list (B-TOKEN-1).
  */
 function tokenElement(harvest: Harvest, state: ListState, page: readonly RecordHeader[], more: boolean): string {
   const { deployed, nowMs, mock } = harvest;

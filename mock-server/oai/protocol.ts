@@ -39,7 +39,7 @@ export function formatsOf({ prefix }: Addresses): ReadonlyMap<string, Format> {
 type Arguments = { readonly required: readonly string[]; readonly optional: readonly string[]; readonly exclusive?: string };
 
 const LIST: Arguments = { required: ['metadataPrefix'], optional: ['set', 'from', 'until'], exclusive: 'resumptionToken' };
-/** Contract, Interface B: which arguments a verb takes. An exclusive one stands alone with the verb. */
+/** B-VERB-1 to B-VERB-8: which arguments a verb takes. An exclusive one stands alone with the verb. */
 const ARGUMENTS: Readonly<Record<Verb, Arguments>> = {
   Identify: { required: [], optional: [] },
   ListMetadataFormats: { required: [], optional: ['identifier'] },
@@ -48,7 +48,7 @@ const ARGUMENTS: Readonly<Record<Verb, Arguments>> = {
   ListIdentifiers: LIST,
   ListRecords: LIST,
 };
-/** The deployed service checks the arguments of these verbs only (facts 9.2). */
+/** The deployed service checks the arguments of these verbs only (B-VERB-12). */
 const CHECKED_WHEN_DEPLOYED: ReadonlySet<Verb> = new Set(['GetRecord', 'ListIdentifiers', 'ListRecords']);
 
 /** RFC 3986, appendix A: an address or a part of one, no letter unescaped that may not stand in it. */

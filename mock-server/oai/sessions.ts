@@ -11,7 +11,7 @@ create table if not exists harvest_sessions (id text primary key, user text not 
 `;
 
 /**
- * Sessions of the deployed service: whoever signed in stays so by cookie, even without credentials (facts 1.5).
+ * Sessions of the deployed service: whoever signed in stays so by cookie, even without credentials (B-AUTH-4).
  * @returns the viewer, and the cookie to set
  */
 export function throughSession(mock: Mock, incoming: Incoming, signedIn: Viewer): { viewer: Viewer; cookie: string | undefined } {

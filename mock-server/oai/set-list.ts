@@ -6,7 +6,7 @@ import { ProtocolError, type Query } from './protocol.ts';
 import { type HarvestSet, setsOf } from './sets.ts';
 import { type ListState, signedTokens } from './tokens.ts';
 
-/** In pages where the page size is smaller than the list; the deployed service never pages sets and ignores tokens (facts 9.2). */
+/** In pages where the page size is smaller than the list; the deployed service never pages sets and ignores tokens (B-SET-4). */
 export function listSets(harvest: Harvest, { arguments: given }: Query): string {
   const { deployed, version, mock } = harvest;
   const sets = setsOf(version, deployed);

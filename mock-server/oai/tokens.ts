@@ -75,7 +75,7 @@ create table if not exists resumption_tokens (
 create index if not exists resumption_tokens_by_expiry on resumption_tokens (expires_ms);
 `;
 
-/** Tokens as the deployed service makes them: 32 upper-case hexadecimal digits of a state that is stored (facts 9.3). */
+/** Tokens as the deployed service makes them: 32 upper-case hexadecimal digits of a state that is stored (B-TOKEN-8). */
 export function storedTokens(database: Database): Tokens {
   database.exec(TOKEN_TABLE);
   return {

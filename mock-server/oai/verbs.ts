@@ -53,7 +53,7 @@ function getRecord(harvest: Harvest, { arguments: given }: Query): string {
 
 /**
  * The record of an identifier `{oai_base}/id/<ident_cely>`, by the address as announced or as the client used it. The
- * deployed service cuts off as many characters as the prefix has, whatever they are (facts 9.2).
+ * deployed service cuts off as many characters as the prefix has, whatever they are (B-VERB-9).
  */
 function recordOf(harvest: Harvest, identifier: string): ArchiveRecord {
   const announced = `${harvest.addresses.idBase}/`;

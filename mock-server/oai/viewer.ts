@@ -2,7 +2,7 @@ import type { Account, Role } from '../accounts.ts';
 import type { Answer, Incoming } from '../http-message.ts';
 import type { Mock } from '../mock.ts';
 
-/** The roles of the contract's tables: anonymous, researcher, archaeologist, archivist. */
+/** The roles (S-ROLE-1): anonymous, researcher, archaeologist, archivist. */
 export type Letter = 'A' | 'B' | 'C' | 'D';
 
 /** Who reads: the contract's role letter, with the user and the organisation that `my record` refers to. */
@@ -15,7 +15,7 @@ export type Viewer = {
 
 export const ANONYMOUS: Viewer = { letter: 'A', user: null, organisation: null, username: null };
 
-/** An administrator may read what an archivist may (facts 10.2). */
+/** An administrator may read what an archivist may (S-ROLE-2). */
 const LETTER_OF_ROLE: Readonly<Record<Role, Letter>> = {
   researcher: 'B',
   archaeologist: 'C',
@@ -23,7 +23,7 @@ const LETTER_OF_ROLE: Readonly<Record<Role, Letter>> = {
   administrator: 'D',
 };
 
-/** An active account without any role reads as anybody does (facts 10.2). */
+/** An active account without any role reads as anybody does (S-ROLE-4). */
 export function viewerOf(account: Account): Viewer {
   const letter = account.role === null ? 'A' : LETTER_OF_ROLE[account.role];
   return { letter, user: account.user, organisation: account.organisation, username: account.username };
@@ -56,7 +56,7 @@ function signInBasic(mock: Mock, credentials: string): Viewer | undefined | Unre
   return account?.active === true ? viewerOf(account) : undefined;
 }
 
-/** 401. The deployed service sends no challenge, so that clients must send Basic unasked (facts 1.5). */
+/** 401. The deployed service sends no challenge, so that clients must send Basic unasked (B-AUTH-3). */
 export function unauthorised(deployed: boolean): Answer {
   const challenge: Record<string, string> = deployed ? {} : { 'www-authenticate': 'Basic realm="harvesting", charset="UTF-8"' };
   const type = deployed ? 'text/xml;charset=UTF-8' : 'text/plain; charset=utf-8';

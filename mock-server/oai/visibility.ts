@@ -10,7 +10,7 @@ type Row = Readonly<Record<Letter, Rule>>;
 const always: Row = { A: 'yes', B: 'yes', C: 'yes', D: 'yes' };
 const forAnonymousInState = (stav: number): Row => ({ ...always, A: [{ stav }] });
 
-/** Contract, Authentication: visibility of whole records. `mine`: created by the user; `ours`: by the user's organisation. */
+/** B-SEE-3 to B-SEE-18: visibility of whole records. `mine`: created by the user; `ours`: by the user's organisation. */
 const RECORD_RULES: Readonly<Record<Entity, Row>> = {
   projekt: { A: [{ stav: 6 }], B: [{ stav: 6 }], C: [{ stavOver: 0 }], D: 'yes' },
   archeologicky_zaznam: forAnonymousInState(3),
@@ -31,7 +31,7 @@ const RECORD_RULES: Readonly<Record<Entity, Row>> = {
 /** The same table, row `projekt/oznamovatel`. */
 const ANNOUNCER_RULE: Row = { A: 'hidden', B: 'hidden', C: [{ stav: 1 }, 'ours'], D: 'yes' };
 
-/** Contract: the element that governs the protected elements, and where those stand. */
+/** B-MASK-2 to B-MASK-6: the element that governs the protected elements, and where those stand. */
 const GOVERNING: Partial<Record<Entity, string>> = {
   projekt: 'pristupnost_pom',
   archeologicky_zaznam: 'pristupnost',
@@ -101,7 +101,7 @@ function isEmpty(value: Body[string] | undefined): boolean {
   return value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
-/** The letter that an accessibility entry stands for: its abbreviation (facts 10.1); unknown entries are the archivists'. */
+/** The letter that an accessibility entry stands for: its abbreviation (S-ACCESS-2); unknown entries are the archivists'. */
 export function letterOfTerm(term: Body | undefined): Letter {
   const short = textOf(term?.['zkratka']);
   return short === 'A' || short === 'B' || short === 'C' ? short : 'D';

@@ -11,7 +11,7 @@
  *   status: number | null, user_gap_ms: number | null, address_gap_ms: number | null, ms: number | null,
  *   fault: string | null, rules: string[] }} JournalEntry
  * @typedef {{ headers: Record<string, string>, body: string | null, size_bytes: number, cut: boolean }} Message
- * @typedef {{ rules: { rule: string, clause: string | null }[], fault: string | null, request: Message | null, answer: Message | null,
+ * @typedef {{ rules: { rule: string, clause: string | null, clause_id: string | null }[], fault: string | null, request: Message | null, answer: Message | null,
  *   change: { kind: 'find-created' | 'number-changed' | 'photograph-added', ident: string, name?: string } | null }} Exchange
  * @typedef {{ id: number, endpoint: string, fault: string, when?: Record<string, number | string>, times?: number,
  *   retry_after?: number, ms?: number, status?: number, at?: string, active?: boolean, seen: number, struck: number }} FaultRule

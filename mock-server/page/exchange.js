@@ -30,8 +30,8 @@ async function fill(view, entry) {
 
 /** @param {Exchange} exchange */
 function outcomeOf({ rules, change, fault }) {
-  const said = rules.map(({ rule, clause }) =>
-    element('li', {}, 'Refused by ', element('strong', {}, rule), clause === null ? '' : ` (contract: ${clause})`),
+  const said = rules.map(({ rule, clause_id }) =>
+    element('li', {}, 'Refused by ', element('strong', {}, rule), clause_id === null ? '' : ` (contract: ${clause_id})`),
   );
   if (fault !== null) said.push(element('li', {}, 'The fault ', element('strong', {}, fault), ' was set for it.'));
   if (change !== null) said.push(element('li', {}, changeText(change)));

@@ -9,7 +9,7 @@ const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
 
 /**
  * The declared schema must be the supported one, in the spelling that the service knows: its prefix bound on the root,
- * and the exact pair in `xsi:schemaLocation` (facts 4.1, step 4). Pairs of other namespaces may stand beside it.
+ * and the exact pair in `xsi:schemaLocation` (A-DECLARE-2, A-DECLARE-3). Pairs of other namespaces may stand beside it.
  * @throws AnswerNow 422
  */
 export function checkDeclaration(mock: Mock, document: XmlDocument, say: Say): void {

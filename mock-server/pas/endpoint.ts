@@ -19,7 +19,7 @@ type Endpoint = {
   run(mock: Mock, request: WriteRequest, record: string): Promise<Answer>;
 };
 
-/** Contract, Endpoints, Interface A. No path ends with a slash. */
+/** A-GATE-2. No path ends with a slash. */
 const ENDPOINTS: readonly Endpoint[] = [
   { name: 'import', path: /^\/api\/pas\/import-xml$/, method: 'POST', run: importFind },
   { name: 'number', path: /^\/api\/pas\/nalez\/([^/]+)\/evidencni-cislo$/, method: 'PATCH', run: changeRegistrationNumber },
@@ -53,7 +53,7 @@ export async function answerWrite(mock: Mock, incoming: Incoming, entry: Journal
   }
 }
 
-/** Who prefers a page to JSON gets errors as one (facts 1.3). */
+/** Who prefers a page to JSON gets errors as one (A-GATE-7). */
 function inAcceptedFormat(answer: Answer, incoming: Incoming): Answer {
   const accepted = acceptedTypes(incoming.headers.accept);
   const wantsHtml = qualityOf(accepted, 'text/html') > qualityOf(accepted, 'application/json');

@@ -38,7 +38,7 @@ export type Finder =
   | { readonly kind: 'known'; readonly id: string; readonly line: number }
   | { readonly kind: 'new'; readonly surname: string; readonly givenName: string; readonly line: number };
 
-/** The root's only child (facts 4.1, step 7). @throws AnswerNow 400, 422 */
+/** The root's only child (A-IMPORT-4, step 7). @throws AnswerNow 400, 422 */
 export function onlyFind(root: XmlTree, say: Say): XmlTree {
   if (root.children.length === 0 && !root.hasOtherNodes) throw refusal(400, say('root-empty'));
   const finds = root.children.filter((entity) => entity.name === 'samostatny_nalez');
@@ -48,7 +48,7 @@ export function onlyFind(root: XmlTree, say: Say): XmlTree {
   return find;
 }
 
-/** Steps 8 to 13 of facts 4.1, each refused alone. @throws AnswerNow 422 */
+/** Steps 8 to 13 of A-IMPORT-4, each refused alone. @throws AnswerNow 422 */
 export function readFindDocument(find: XmlTree, say: Say, deployed: boolean): FindDocument {
   const text = (name: string) => textIn(child(find, name));
   const nalezce = readFinder(child(find, 'nalezce'), say);
@@ -113,11 +113,11 @@ function readSelectedGeometry(
   const name = system === '4326' ? 'geom_wkt' : 'geom_sjtsk_wkt';
   const element = child(guarded, name);
   if (element === undefined) return undefined;
-  // The contract fixes the attribute; the deployed service never compares it (facts 4.5).
+  // The contract fixes the attribute; the deployed service never compares it (A-POINT-3).
   if (!deployed && Number(element.attributes.get('EPSG')) !== Number(system)) {
     return refuseField(element.line, name, say('wkt-epsg', system));
   }
-  // Left out, it is no geometry; a blank one is a malformed point (facts 4.1, step 13).
+  // Left out, it is no geometry; a blank one is a malformed point (A-POINT-10).
   const geometry = readGeometry(element.text, system, deployed);
   return typeof geometry === 'string' ? refuseField(element.line, name, say(geometry)) : geometry;
 }
@@ -131,7 +131,7 @@ function textIn(element: XmlTree | undefined): string | undefined {
   return element === undefined || element.text === '' ? undefined : element.text;
 }
 
-/** As it is written: texts are trimmed, references are not (facts 4.5). */
+/** As it is written: texts are trimmed, references are not (A-VALUE-1). */
 function idIn(element: XmlTree | undefined): string | undefined {
   return element?.attributes.get('id') || undefined;
 }

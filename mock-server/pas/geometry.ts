@@ -30,7 +30,7 @@ const SJTSK =
 const proj4 = createRequire(import.meta.url)('proj4') as typeof proj4Type;
 const WGS84_TO_SJTSK = proj4('EPSG:4326', SJTSK);
 
-/** Coordinates that can be converted (facts 4.5). */
+/** Coordinates that can be converted (A-POINT-6). */
 const RANGES: Readonly<Record<GeomSystem, readonly [number, number, number, number]>> = {
   '4326': [5, 25, 40, 60],
   '5514': [-905_000, -400_000, -1_230_000, -930_000],
@@ -77,7 +77,7 @@ export function geometryElements({ wgs84, sjtsk }: FindGeometry): Body {
   };
 }
 
-/** The old comma style in the 3.2 namespace, as the service writes it (facts 7). */
+/** The old comma style in the 3.2 namespace, as the service writes it (A-ANSWER-5). */
 function gmlPoint(srsName: string, [x, y]: readonly [string, string]): Body {
   return { 'gml:Point': { '@srsName': srsName, 'gml:coordinates': `${x},${y}` } };
 }

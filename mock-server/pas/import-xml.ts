@@ -19,7 +19,7 @@ import { areaProblems, completenessProblems, geometryProblems, handoverProblems 
 import type { WriteRequest } from './write-request.ts';
 
 /**
- * `POST /api/pas/import-xml`, its checks in the order of facts 4.1. Between its longer steps other requests get their turn: a request
+ * `POST /api/pas/import-xml`, its checks in the order of A-IMPORT-4. Between its longer steps other requests get their turn: a request
  * that had to wait would seem to arrive late, and the next one too early after it.
  */
 export async function importFind(mock: Mock, request: WriteRequest): Promise<Answer> {
@@ -46,7 +46,7 @@ export async function importFind(mock: Mock, request: WriteRequest): Promise<Ans
   return findAnswer(mock, 201, saved);
 }
 
-/** Step 1. The contract wants exactly one file; the deployed service takes the last part of that name. */
+/** Step 1. The contract wants exactly one file; the deployed service takes the last part of that name (A-WIRE-1). */
 async function onlyFile(mock: Mock, { incoming, say }: WriteRequest): Promise<FilePart> {
   const maxBodyBytes = Math.min(mock.settings.body_max_bytes, MAX_DOCUMENT_BYTES);
   const parts = await readFileParts(incoming, { maxBodyBytes });

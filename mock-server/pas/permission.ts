@@ -2,10 +2,10 @@ import { type Account, type Role, rankOf } from '../accounts.ts';
 import type { Mock } from '../mock.ts';
 import { type ArchiveRecord, idOf, stavOf } from '../records/record.ts';
 
-/** The project type that finds may be imported into (facts 4.7). */
+/** The project type that finds may be imported into (A-PROJECT-3). */
 const SURVEY_PROJECT = 'HES-001138';
 
-/** An active account without any role group counts as a Researcher here (facts 10.2). */
+/** An active account without any role group counts as a Researcher here (S-ROLE-4). */
 export function roleOf(account: Account): Role {
   return account.role ?? 'researcher';
 }
@@ -14,7 +14,7 @@ export function isAtLeast(account: Account, role: Role): boolean {
   return rankOf(roleOf(account)) >= rankOf(role);
 }
 
-/** Whether the project is among the survey projects that the account may import into (facts 4.7). */
+/** Whether the project is among the survey projects that the account may import into (A-PROJECT-4 to A-PROJECT-6). */
 export function mayImportInto(mock: Mock, account: Account, project: ArchiveRecord): boolean {
   if (idOf(project.body['typ_projektu']) !== SURVEY_PROJECT) return false;
   const stav = stavOf(project.body) ?? -1;
@@ -37,13 +37,13 @@ function cooperatingArchaeologists(mock: Mock, account: Account): Account[] {
     .filter((partner) => isAtLeast(partner, 'archaeologist'));
 }
 
-/** Facts 5: Archaeologists for what they created or their organisation holds; Archivists any; Researchers never. */
+/** A-NUMBER-18: Archaeologists for what they created or their organisation holds; Archivists any; Researchers never. */
 export function mayEditNumber(mock: Mock, account: Account, find: ArchiveRecord): boolean {
   if (isAtLeast(account, 'archivist')) return true;
   return isAtLeast(account, 'archaeologist') && isOwnOrOfOrganisation(mock, account, find);
 }
 
-/** Facts 6: Researchers for their own finds in state 1; Archaeologists in any state; Archivists any. */
+/** A-PHOTO-18: Researchers for their own finds in state 1; Archaeologists in any state; Archivists any. */
 export function mayAttachPhotograph(mock: Mock, account: Account, find: ArchiveRecord): boolean {
   if (isAtLeast(account, 'archivist')) return true;
   if (isAtLeast(account, 'archaeologist')) return isOwnOrOfOrganisation(mock, account, find);

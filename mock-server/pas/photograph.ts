@@ -21,7 +21,7 @@ import { refusal } from './refusal.ts';
 import { nextPhotographName, savePhotograph } from './save-photograph.ts';
 import type { WriteRequest } from './write-request.ts';
 
-/** `POST /api/pas/nalez/{ident_cely}/upload-foto`, its checks in the order of facts 6. */
+/** `POST /api/pas/nalez/{ident_cely}/upload-foto`, its checks in the order of A-PHOTO-17. */
 export async function attachPhotograph(mock: Mock, request: WriteRequest, ident: string): Promise<Answer> {
   const parts = await readParts(mock, request);
   try {

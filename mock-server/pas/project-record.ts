@@ -2,10 +2,10 @@ import { PROJECT_CHILDREN_AFTER_FINDS } from '../child-order.ts';
 import type { Archive } from '../records/archive.ts';
 import { type Body, textOf } from '../records/record.ts';
 
-/** The accessibility of a project without finds: open to anybody (facts 10.1). */
+/** The accessibility of a project without finds: open to anybody (S-ACCESS-3). */
 const ANONYMOUS = 'HES-000865';
 
-/** Brings a project's list of finds and its helper accessibility up to date; its datestamp moves (facts 4.8). */
+/** Brings a project's list of finds and its helper accessibility up to date; its datestamp moves (A-HISTORY-4). */
 export function rewriteProject(archive: Archive, ident: string): void {
   const project = archive.live('projekt', ident);
   if (project === undefined) return;

@@ -3,7 +3,7 @@ import { refusal } from './refusal.ts';
 import type { WriteRequest } from './write-request.ts';
 
 /**
- * Takes the record's lock, waiting as the service does (facts 3).
+ * Takes the record's lock, waiting as the service does (A-LOCK-3).
  * @returns gives it back
  * @throws AnswerNow 429 without `Retry-After` when somebody else keeps it
  */

@@ -16,7 +16,7 @@ export type References = {
 
 const MAX_DEPTH_CM = 2_147_483_647;
 
-/** Step 16 of facts 4.1: finder, references and value types; all findings together. */
+/** Step 16 of A-IMPORT-4: finder, references and value types; all findings together. */
 export function resolveReferences(mock: Mock, find: FindDocument, say: Say): References {
   const problems: Problem[] = [];
   const elements: Record<string, Body> = {};
@@ -96,7 +96,7 @@ function nextPersonIdent(archive: Archive): string {
   return `OS-${String(highest + 1).padStart(6, '0')}`;
 }
 
-/** Values that the XSD lets pass and the service does not (facts 4.5). */
+/** Values that the XSD lets pass and the service does not (A-VALUE-3, A-VALUE-6). */
 function valueProblems(find: FindDocument, say: Say): Problem[] {
   const problems: Problem[] = [];
   const depth = find.hloubka === undefined ? 0 : Number(find.hloubka);

@@ -6,7 +6,7 @@ export function refusal(status: number, text: string): AnswerNow {
   return new AnswerNow(detail(status, text));
 }
 
-/** A finding about one field of the document; `message` starts with the field's name (facts 4.2). */
+/** A finding about one field of the document; `message` starts with the field's name (A-ERROR-6). */
 export function problem(line: number | null, field: string, text: string, errorType: ErrorType = 2): Problem {
   return { line, column: null, message: `${field}: ${text}`, error_type: errorType };
 }

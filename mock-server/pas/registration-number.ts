@@ -13,7 +13,7 @@ import type { WriteRequest } from './write-request.ts';
 const MOST_CHARACTERS = 255;
 
 /**
- * `PATCH /api/pas/nalez/{ident_cely}/evidencni-cislo`, its checks in the order of facts 5: length and emptiness come
+ * `PATCH /api/pas/nalez/{ident_cely}/evidencni-cislo`, its checks in the order of A-NUMBER-16: length and emptiness come
  * before the record's existence, and the record is read before it is locked.
  */
 export async function changeRegistrationNumber(mock: Mock, request: WriteRequest, ident: string): Promise<Answer> {

@@ -11,11 +11,11 @@ import type { References } from './references.ts';
 import { refusal } from './refusal.ts';
 
 const HIGHEST_NUMBER = 99_999;
-/** Characters of a surname or a given name that can be stored (facts 4.5). */
+/** Characters of a surname or a given name that can be stored (A-FINDER-4). */
 const LONGEST_NAME = 100;
 
 /**
- * The identifier that the next find of a project gets: one more than the highest (facts 4.6). It is not reserved: two
+ * The identifier that the next find of a project gets: one more than the highest (A-ASSIGN-2). It is not reserved: two
  * imports at the same moment can be given the same one.
  * @throws AnswerNow 500 when the project is full
  */
@@ -27,7 +27,7 @@ export function nextFindIdent(mock: Mock, project: string, say: Say): string {
 }
 
 /**
- * The contract does not show the identifier's form; only the default is the deployed service's. None stands before the `N` of the
+ * The contract leaves the identifier's form open (A-ASSIGN-1); only the default is the deployed service's. None stands before the `N` of the
  * seed's finds: the next number is that after the lexically highest.
  */
 function findLetter(seedNumber: number): string {
@@ -44,7 +44,7 @@ export type PlannedFind = {
 
 /**
  * Saves the find, its history, a new person and the project's list in one transaction.
- * @throws AnswerNow 422 when another import took the identifier or created the same person meanwhile (case 45)
+ * @throws AnswerNow 422 when another import took the identifier or created the same person meanwhile (A-ASSIGN-4)
  */
 export function saveFind(mock: Mock, planned: PlannedFind, say: Say): ArchiveRecord {
   const { ident, references } = planned;

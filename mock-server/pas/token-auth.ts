@@ -10,7 +10,7 @@ import type { SentAnswer } from '../trouble.ts';
 const MAX_BODY_BYTES = 64 * 1024;
 
 /**
- * `POST /api/token-auth/`: credentials in, the account's token out (facts 1.1). Neither access lists nor throttling apply.
+ * `POST /api/token-auth/`: credentials in, the account's token out (A-AUTH-2). Neither access lists nor throttling apply.
  * A deactivated account gets a token too; using it is what fails.
  */
 export async function answerTokenAuth(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {

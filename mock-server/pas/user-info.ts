@@ -8,7 +8,7 @@ import { detail, htmlPage, xml } from '../problem.ts';
 import { renderRecord } from '../records/render.ts';
 import type { SentAnswer } from '../trouble.ts';
 
-/** `GET /api/uzivatel-info/`: the account's own `uzivatel` record (facts 1.4). Not throttled; offers XML only, errors are JSON. */
+/** `GET /api/uzivatel-info/`: the account's own `uzivatel` record (A-USER-1). Not throttled; offers XML only, errors are JSON. */
 export async function answerUserInfo(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
   const say = sayIn(incoming, mock.seedNumber);
   if (mock.settings.outage) return htmlPage(503, 'Service Temporarily Unavailable');

@@ -1,4 +1,4 @@
-/** Types that the service accepts (facts 6). */
+/** Types that the service accepts (A-PHOTO-6). */
 export type PhotographType = 'image/jpeg' | 'image/png' | 'image/tiff' | 'image/heic' | 'image/heif';
 
 /** What the first bytes say a file is. `unrecognised` passes the type check and is refused later, as in the service. */

@@ -7,7 +7,7 @@ const EXIF_MARK = Buffer.from('Exif\0\0', 'latin1');
 
 /**
  * Removes the EXIF GPS block of a JPEG, PNG or TIFF, in place and without touching the picture. HEIC and HEIF stay as they
- * are, as in the service (facts 6).
+ * are, as in the service (A-FILE-3).
  * @returns whether there was one, so that the stored bytes differ from the uploaded ones
  */
 export async function removeGps(file: FileHandle, type: PhotographType): Promise<boolean> {

@@ -44,7 +44,7 @@ const entity = (name: string, ...mappings: readonly Mapping[]): EntityMapping =>
 
 const PROTECTED_GML = ['chranene_udaje/geom_gml', 'chranene_udaje/geom_sjtsk_gml'] as const;
 
-/** Finds and vocabulary entries as the deployed service maps them (facts 9.8), everything else in the same manner. */
+/** Finds and vocabulary entries as the deployed service maps them (B-DC-1, B-DC-2), everything else in the same manner. */
 export const DUBLIN_CORE: Readonly<Record<Entity, EntityMapping>> = {
   samostatny_nalez: entity(
     'samostatný nález',

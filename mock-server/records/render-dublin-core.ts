@@ -11,7 +11,7 @@ type DublinCoreOptions = {
   readonly deployed: boolean;
 };
 
-/** A record in unqualified Dublin Core (facts 9.8); what a record does not have is left out. */
+/** A record in unqualified Dublin Core (B-DC-1 to B-DC-3); what a record does not have is left out. */
 export function renderDublinCore(body: Body, entity: Entity, addresses: Addresses, options: DublinCoreOptions): string {
   const { title, subject, mappings } = DUBLIN_CORE[entity];
   const ident = identOf(entity, body) ?? '';

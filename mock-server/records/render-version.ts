@@ -1,7 +1,7 @@
 import type { SchemaVersion } from '../addresses.ts';
 import type { Body, BodyValue, Entity } from './record.ts';
 
-/** What each version added to the one before (facts 8.3), as paths below the entity. */
+/** What each version added to the one before (S-DIFF-1, S-DIFF-3), as paths below the entity. */
 const ADDED: Readonly<Record<Exclude<SchemaVersion, '2.0'>, Partial<Record<Entity, readonly string[]>>>> = {
   '2.1': {
     projekt: ['geom_system', 'chranene_udaje/geom_sjtsk_gml', 'chranene_udaje/geom_sjtsk_wkt'],

@@ -9,7 +9,7 @@ type RenderOptions = {
   readonly declaration?: boolean;
 };
 
-/** What stands in place of something that the caller may not see (contract, Authentication, Interface B). */
+/** What stands in place of something that the caller may not see (B-SEE-2). */
 export const FORBIDDEN = 'HTTP/1.1 403 Forbidden';
 
 /** One record as a document of a schema version, `svc:svc` by default: newer elements are dropped from older versions. */

@@ -17,7 +17,7 @@ export function positionOf(numbers: readonly unknown[], place: string): Position
   return [x, y];
 }
 
-/** GML of a position, in the comma style that the service writes (facts 7). */
+/** GML of a position, in the comma style that the service writes (A-ANSWER-5). */
 export function gmlPoint([x, y]: Position, epsg: string): Body {
   return { 'gml:Point': { '@srsName': `EPSG:${epsg}`, 'gml:coordinates': `${x},${y}` } };
 }

@@ -9,7 +9,7 @@ import type { References } from './references.ts';
 
 const MIMETYPES: Readonly<Record<string, string>> = { '.jpg': 'image/jpeg', '.jpeg': 'image/jpeg', '.png': 'image/png' };
 
-/** Reads `photographs/<name>` of the seed folder; the `soubor` element follows from its bytes (facts 6). @throws ShapeError */
+/** Reads `photographs/<name>` of the seed folder; the `soubor` element follows from its bytes (A-FILE-5). @throws ShapeError */
 export function seedPhotograph(
   folder: string,
   find: string,

@@ -8,7 +8,7 @@ import type { Area } from './registers.ts';
 /** What follows from a place: its geometry in both systems and the areas that it lies in. */
 type Place = { readonly geometry: Body; readonly area: string | undefined; readonly district: string | undefined };
 
-/** Derives from positions what the service would (contract, Rules on fields 3). */
+/** Derives from positions what the service would (A-POINT-2). */
 export class Places {
   readonly #areas: readonly Area[];
 

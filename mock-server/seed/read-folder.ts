@@ -121,7 +121,7 @@ function seed(row: SeedRow, entity: Entity, body: Body): SeededRecord {
   });
 }
 
-/** A project's accessibility is the entry with the lowest order among its finds, the first of all where it has none (facts 10.1). */
+/** A project's accessibility is the entry with the lowest order among its finds, the first of all where it has none (S-ACCESS-3). */
 function findsByProject(finds: readonly SeededFind[], terms: readonly PlacedTerm[]): (project: SeedRow) => ProjectFinds {
   const ranked = terms.filter(({ vocabulary }) => vocabulary === 'pristupnost').sort((a, b) => a.order - b.order);
   return (project) => {

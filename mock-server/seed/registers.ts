@@ -78,7 +78,7 @@ export function personBody(row: SeedRow): Body {
   });
 }
 
-/** One initial per given name; hyphenated names keep their hyphen: `J.-P.` (facts 4.5). */
+/** One initial per given name; hyphenated names keep their hyphen: `J.-P.` (A-FINDER-3). */
 function initials(given: string): string {
   const initial = (name: string): string => `${name.slice(0, 1)}.`;
   return given

@@ -107,6 +107,8 @@ export type Context = World & {
   /** Context of the same command for another profile, without the environment's credentials. Closed with this one. */
   asProfile(name: string, fixed?: Fixed): Context;
   vocabulary(): Promise<VocabularyStore>;
+  /** The same for looking only: a copy where nothing can be written. */
+  vocabularyToRead(): Promise<VocabularyStore>;
   connections(): Promise<Connections>;
   prompt(): Promise<Prompt>;
   /** Registers a resource to close when the command ends. */
@@ -131,6 +133,13 @@ export function makeContext(world: World, options: GlobalOptions): Context {
     nameElements(labelAndName);
   }
   const base = { ...world, environment, clock, random, places, terminal, config: readConfig, profile, onClose };
+  const openedVocabulary = async (path: string): Promise<VocabularyStore> => {
+    const { openVocabulary } = await import('../vocabulary/vocabulary-store.ts');
+    const vocabulary = openVocabulary(path, clock);
+    onClose(() => vocabulary.close());
+    return vocabulary;
+  };
+  const vocabulary = once(() => openedVocabulary(places.vocabularyFile));
   const outboxes = outboxAccess({ ...base, fixed, machine: once(() => machineId(system)), system, holder });
   return {
     ...base,
@@ -144,11 +153,17 @@ export function makeContext(world: World, options: GlobalOptions): Context {
       onClose(inner.close);
       return inner;
     },
-    vocabulary: once(async () => {
-      const { openVocabulary } = await import('../vocabulary/vocabulary-store.ts');
-      const vocabulary = openVocabulary(places.vocabularyFile, clock);
-      onClose(() => vocabulary.close());
-      return vocabulary;
+    vocabulary,
+    vocabularyToRead: once(async () => {
+      try {
+        return await vocabulary();
+      } catch (thrown) {
+        const { cannotWrite, copyToRead } = await import('../store/database-file.ts');
+        if (!cannotWrite(thrown) || !existsSync(places.vocabularyFile)) throw thrown;
+        const copy = copyToRead(places.vocabularyFile);
+        onClose(copy.remove);
+        return openedVocabulary(copy.path);
+      }
     }),
     connections: once(async () => {
       const connections = await openConnections();

@@ -182,7 +182,7 @@ class Probing {
         ...{ answerTimeoutMs: PROBE_TIMEOUT_MS, maxAnswerBytes: MAX_PROBED_BYTES },
       });
       for (const { prefix, namespace } of await client.listMetadataFormats(undefined, this.#timed())) {
-        // The namespace of the service's own format is `{schema_base}/<x.y>/` (contract, first paragraph).
+        // The namespace of the service's own format is `{schema_base}/<x.y>/` (S-NAME-2).
         const [, base] = /^(.+)\/\d+\.\d+\/$/.exec(namespace) ?? [];
         if (base === undefined || !prefix.startsWith('oai_')) continue;
         this.#schema = { base, prefix: prefix.slice('oai_'.length) };

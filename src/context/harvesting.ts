@@ -89,7 +89,7 @@ export function harvestBaseOf(profile: Profile): string {
 
 /** Returns the vocabulary of the profile's service. */
 export async function openHarvested(context: Context): Promise<Vocabulary> {
-  return (await context.vocabulary()).source(harvestBaseOf(context.profile()));
+  return (await context.vocabularyToRead()).source(harvestBaseOf(context.profile()));
 }
 
 /**

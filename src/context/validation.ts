@@ -45,12 +45,12 @@ export async function askAboutFinders<Known extends { readonly lookupTerm: Looku
 /** Opens the lookups of the vocabularies, without the museum's mapping. */
 export async function openLookups(context: Context) {
   const profile = context.profile();
-  return (await context.vocabulary()).lookups(profile.oaiBase ?? '', accountOf(profile));
+  return (await context.vocabularyToRead()).lookups(profile.oaiBase ?? '', accountOf(profile));
 }
 
 /** Opens the labels of vocabulary entries. They are cached, since finds repeat them. */
 export async function openLabels(context: Context): Promise<LabelsOf> {
-  const vocabulary = (await context.vocabulary()).source(context.profile().oaiBase ?? '');
+  const vocabulary = (await context.vocabularyToRead()).source(context.profile().oaiBase ?? '');
   const known = new Map<string, ReturnType<LabelsOf>>();
   return (id) => {
     if (!known.has(id)) {
@@ -67,7 +67,7 @@ const ANYBODY = 'A';
 /** Collects the data for portal records. An accessibility that was not harvested counts as protecting the location. */
 export async function openLidoSource(context: Context, withoutPlaces: boolean): Promise<Omit<LidoSource, 'nowIso'>> {
   const { oaiBase = '', baseUrl } = context.profile();
-  const vocabulary = (await context.vocabulary()).source(oaiBase);
+  const vocabulary = (await context.vocabularyToRead()).source(oaiBase);
   const account = knownAccount(await context.outboxToRead());
   return {
     isOpen: (accessibility) =>
@@ -112,7 +112,7 @@ export async function addingSources(context: Context, flags: KeepingFlags = {}):
 
 /** Opens the sources of suggestions, with the width of the terminal. */
 export async function offerSources(context: Context) {
-  const vocabulary = (await context.vocabulary()).source(context.profile().oaiBase ?? '');
+  const vocabulary = (await context.vocabularyToRead()).source(context.profile().oaiBase ?? '');
   return { vocabulary, mapping: await readMappingFile(context), columns: context.streams.stderr.columns ?? 80 };
 }
 

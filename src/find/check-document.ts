@@ -39,7 +39,7 @@ export function checkDocument(file: string, bytes: Buffer, context: ValidationCo
   return issues.map((issue) => issue.with({ file }));
 }
 
-/** The service looks for its own prefix on the root and for one exact pair of addresses (service facts 4.1, step 4). */
+/** The service looks for its own prefix on the root and for one exact pair of addresses (A-DECLARE-2, A-DECLARE-3). */
 function declarationIssues(document: XmlDocument, profile: DocumentProfile): Issue[] {
   const issues: Issue[] = [];
   const { root } = document;

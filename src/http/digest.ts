@@ -3,7 +3,7 @@ import { Transform } from 'node:stream';
 import { SayingError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 
-/** `Content-Digest` value for the SHA-512 of a file's bytes (RFC 9530; contract, "File integrity header"). */
+/** `Content-Digest` value for the SHA-512 of a file's bytes (RFC 9530; A-DIGEST-1). */
 export function contentDigest(sha512: Buffer): string {
   return `sha-512=:${sha512.toString('base64')}:`;
 }

@@ -18,7 +18,7 @@ import { isLongPause, LongPauseError } from './retry-after.ts';
 type PaceOptions = {
   readonly store: PaceStore;
   readonly clock: Clock;
-  /** `address:…` and `account:…`: both limits hold for every request (contract, "Limits"). */
+  /** `address:…` and `account:…`: both limits hold for every request (A-RATE-1, A-RATE-2). */
   readonly scopes: readonly string[];
   readonly intervalMs: number;
 };

@@ -70,7 +70,7 @@ function checkWindow({ from, until }: OaiArguments): void {
   if (from > until) throw new UsageError(t`from (${from}) is later than until (${until}).`);
 }
 
-/** The query string: the verb first, a resumption token last (contract, "Interface B", rule 3). */
+/** The query string: the verb first, a resumption token last (B-TOKEN-1). */
 export function queryOf(verb: Verb, given: OaiArguments): string {
   const { resumptionToken, ...others } = given;
   const query = new URLSearchParams({ verb });

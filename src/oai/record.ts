@@ -9,7 +9,7 @@ export type OaiHeader = {
   /** As the service writes it. */
   readonly datestamp: string;
   readonly datestampMs: number;
-  /** May be empty, although the contract promises one: a deleted record's often is. */
+  /** May be empty, although the contract promises one (B-RECORD-1): a deleted record's often is. */
   readonly setSpecs: readonly string[];
   readonly deleted: boolean;
 };
@@ -26,7 +26,7 @@ export type OaiRecord = {
   readonly element: XmlElement;
 };
 
-/** Stands in place of whatever the account may not see (contract, "Authentication", Interface B). */
+/** Stands in place of whatever the account may not see (B-SEE-2). */
 export const REFUSAL = 'HTTP/1.1 403 Forbidden';
 
 function isRefused(element: XmlElement): boolean {

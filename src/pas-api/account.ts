@@ -1,4 +1,4 @@
-/** The roles of the contract, weakest first. Names as the service's user information writes them. */
+/** The roles (S-ROLE-1, S-ROLE-2), weakest first. Names as the service's user information writes them. */
 export const ROLES = ['researcher', 'archaeologist', 'archivist', 'administrator'] as const;
 export type Role = (typeof ROLES)[number];
 

@@ -1,7 +1,7 @@
 import type { Message } from '../base/message.ts';
 import type { HttpResponse } from '../http/exchange.ts';
 
-/** One entry of `schema_errors` or `validation_errors` (contract, "Errors"). The message is for people only. */
+/** One entry of `schema_errors` or `validation_errors` (A-ERROR-2). The message is for people only. */
 export type ServerFinding = {
   readonly line: number | undefined;
   readonly column: number | undefined;

@@ -59,8 +59,9 @@ type AnswerHead = Pick<HttpResponse, 'status' | 'headers'>;
 const forAll = (meaning: Meaning): Meanings => ({ import: meaning, number: meaning, photo: meaning });
 
 /**
- * The status decides, whatever stands in the body: a proxy puts its own pages there. From the contract's tables
- * ("Errors"), but for 405, 406, 413 and 415: those belong to gates that stand before the operation (A7).
+ * The status decides, whatever stands in the body: a proxy puts its own pages there. From the contract
+ * (A-IMPORT-11 to A-IMPORT-18, A-NUMBER-7 to A-NUMBER-14, A-PHOTO-8 to A-PHOTO-15), but for 405, 406, 413 and 415: those belong to
+ * gates that stand before the operation (A7).
  */
 const MEANINGS: Readonly<Record<number, Meanings>> = {
   200: { number: 'success' },
@@ -166,7 +167,7 @@ function successOf(response: HttpResponse, readIdentCely: ReadIdentCely, address
   return { kind: 'accepted', identCely };
 }
 
-/** Only a throttle carries `Retry-After`, but not every throttle does (contract, "Errors", rule 3). */
+/** Only a throttle carries `Retry-After`, but not every throttle does (A-RATE-5). */
 function tooMany(operation: Operation, response: HttpResponse, nowMs: number): Outcome {
   const waitMs = retryAfterMs(response.headers['retry-after'], nowMs);
   if (waitMs === undefined && operation !== 'import') return { kind: 'busy' };

@@ -4,8 +4,8 @@ import type { HttpRequest } from '../http/exchange.ts';
 import { bytesForm, streamForm } from '../http/multipart.ts';
 
 /**
- * The requests of interface A, paths as the contract's "Endpoints" lists them. Every one asks for any content type:
- * the service chooses the form of its errors by `Accept`, and refuses what it thinks it cannot give.
+ * The requests of interface A, at the paths of A-GATE-2. Every one asks for any content type:
+ * the service chooses the form of its errors by `Accept`, and refuses what it thinks it cannot give (A-GATE-7).
  */
 export type Operation = 'import' | 'number' | 'photo';
 

@@ -1,4 +1,4 @@
-import type { ClauseName } from './clauses.ts';
+import type { ClauseId } from './clauses.ts';
 import type { Scene } from './scene.ts';
 
 /** What a check does: reads by harvesting, asks the write interface for what can change nothing, or writes. */
@@ -7,7 +7,7 @@ export type Kind = 'harvest' | 'ask' | 'write';
 /** One sentence of the contract as something that can be seen from outside. `run` throws Broken, Skipped or Outage, or it passed. */
 export type Check = {
   readonly id: string;
-  readonly clause: ClauseName;
+  readonly clause: ClauseId;
   readonly kind: Kind;
   readonly expected: string;
   run(scene: Scene): Promise<void>;
@@ -15,7 +15,9 @@ export type Check = {
 
 export type CheckResult = {
   readonly id: string;
-  readonly clause: ClauseName;
+  readonly clause_id: ClauseId;
+  /** The clause in words, kept for programs that read it. */
+  readonly clause: string;
   readonly expected: string;
   readonly result: 'pass' | 'break' | 'skipped' | 'outage';
   /** What was seen instead, or why nothing was; short. Empty where it passed. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { type CheckResult, NotTraining, Outage } from './check.ts';
+import { CLAUSES } from './clauses.ts';
 import { Line } from './line.ts';
 import { type Account, Scene, type SceneOptions } from './scene.ts';
 import { CHECKS, runChecks } from './suite.ts';
@@ -49,7 +50,7 @@ export async function main(
     .option('--interval-ms <ms>', 'time between requests; 0 where the deployment has no minimum interval', wholeNumber, 120)
     .option('--timeout-ms <ms>', 'longest wait for an answer', wholeNumber, 60_000)
     .option('--pause-ms <ms>', 'before a request is repeated', wholeNumber, 1000)
-    .option('--only <text>', 'only checks whose id or clause holds this text')
+    .option('--only <text>', 'only checks whose id or clause (A-NUMBER-2, or in words) holds this text')
     .option('--json', 'print one JSON object a line for each check, and one for the whole')
     .addHelpText(
       'after',
@@ -89,7 +90,8 @@ async function run(flags: Flags, environment: NodeJS.ProcessEnv, print: (line: s
     researcher: accountIn(environment, 'PAS_RESEARCHER'),
     isDouble: await isDouble(line, flags.baseUrl),
   };
-  const checks = CHECKS.filter(({ id, clause }) => flags.only === undefined || `${id} ${clause}`.includes(flags.only));
+  const { only } = flags;
+  const checks = CHECKS.filter(({ id, clause }) => only === undefined || `${id} ${clause} ${CLAUSES[clause][0]}`.includes(only));
   if (checks.length === 0) return stop(EXIT.usage, `no check holds "${flags.only}"`);
   if (options.account !== undefined && !isPrivate(flags.baseUrl))
     return stop(EXIT.usage, `no password is sent to ${flags.baseUrl}: the line is not encrypted`);
@@ -123,8 +125,8 @@ async function run(flags: Flags, environment: NodeJS.ProcessEnv, print: (line: s
   return counts.break > 0 ? EXIT.break : counts.outage > 0 ? EXIT.outage : EXIT.pass;
 }
 
-function lineOf({ id, clause, expected, result, seen }: CheckResult): string {
-  const head = `${result.padEnd(7)}  ${id}  [${clause}]`;
+function lineOf({ id, clause_id, expected, result, seen }: CheckResult): string {
+  const head = `${result.padEnd(7)}  ${id}  [${clause_id}]`;
   if (result === 'pass') return head;
   return result === 'break'
     ? `${head}\n           expected: ${expected}\n           seen:     ${seen}`

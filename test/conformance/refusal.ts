@@ -12,7 +12,7 @@ export function mustRefuse(scene: Scene, answer: Answer, ...statuses: readonly n
   scene.refusals.push(answer);
 }
 
-/** JSON with a `detail`, or with a list of errors (contract, Errors, Interface A). @throws Broken */
+/** JSON with a `detail`, or with a list of errors (A-ERROR-1). @throws Broken */
 export function mustBeTold(answer: Answer): void {
   const told = `${answer.status} ${answer.type} ${answer.text}`;
   const body = jsonOf(answer);

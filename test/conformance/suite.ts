@@ -8,6 +8,7 @@ import { PHOTOGRAPH_CHECKS } from './checks/photograph.ts';
 import { RECORD_CHECKS } from './checks/records.ts';
 import { REPOSITORY_CHECKS } from './checks/repository.ts';
 import { VISIBILITY_CHECKS } from './checks/visibility.ts';
+import { CLAUSES } from './clauses.ts';
 import type { Scene } from './scene.ts';
 
 export const CHECKS: readonly Check[] = [
@@ -74,5 +75,5 @@ async function tryCheck(scene: Scene, check: Check): Promise<CheckResult> {
 }
 
 function resultOf({ id, clause, expected }: Check, result: CheckResult['result'], seen: string, tries: number): CheckResult {
-  return { id, clause, expected, result, seen, tries };
+  return { id, clause_id: clause, clause: CLAUSES[clause][0], expected, result, seen, tries };
 }

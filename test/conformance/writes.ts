@@ -197,7 +197,7 @@ export async function foundIn(answer: Answer, status: 200 | 201): Promise<{ read
   return { ident: answer.headers.get('x-record-id') ?? '', find };
 }
 
-/** What every success says of the find beside its XML (contract, Interface A: common success headers). @throws Broken */
+/** What every success says of the find beside its XML (A-ANSWER-1). @throws Broken */
 export function mustName(scene: Scene, answer: Answer, ident: string): void {
   const told = answer.headers.get('x-record-id');
   must(answer.type === 'application/xml', `content type ${answer.type}`);

@@ -15,7 +15,7 @@ const ME = 'archaeologist@example.org';
 /** Sends as if from another address, through a trusted proxy on loopback. */
 const sendFrom = (forwardedFor: string) => send(smallestFind(), { headers: { 'x-forwarded-for': forwardedFor } });
 
-describe('Access modes and lists (contract, Authentication 5; facts 2.2)', () => {
+describe('Access modes and lists (A-GATE-1, A-GATE-8, A-GATE-9)', () => {
   test('the seed’s blocked account is refused with 403', async () => {
     expectDetail(await send(smallestFind(), { token: await tokenOf(mock(), 'blocked') }), 403);
   });
@@ -79,7 +79,7 @@ describe('Access modes and lists (contract, Authentication 5; facts 2.2)', () =>
   });
 });
 
-describe('The client address behind proxies (facts 2.2)', () => {
+describe('The client address behind proxies (A-GATE-10)', () => {
   const BLOCKED = [rule('ip_blacklist', '203.0.113.7')];
 
   test('without a trusted proxy X-Forwarded-For is not believed', async () => {
@@ -103,7 +103,7 @@ describe('The client address behind proxies (facts 2.2)', () => {
   });
 });
 
-describe('Order of the gates (facts 2.1)', () => {
+describe('Order of the gates (A-GATE-4, A-GATE-6, A-GATE-13)', () => {
   const bare = async (init: RequestInit) => rawAnswer(await fetch(`${mock().url}/api/pas/import-xml`, init));
   const signed = () => ({ authorization: `Bearer ${token()}` });
 
@@ -160,7 +160,7 @@ describe('Order of the gates (facts 2.1)', () => {
   });
 });
 
-describe('The Accept header (facts 1.3)', () => {
+describe('The Accept header (A-GATE-7)', () => {
   test.each(['*/*', 'application/*', 'application/json', 'application/xml, application/json;q=0.1', 'text/html'])(
     '%s is served, and success is XML all the same',
     async (accept) => {
@@ -186,7 +186,7 @@ describe('The Accept header (facts 1.3)', () => {
   });
 });
 
-describe('Language of details (facts 2.5)', () => {
+describe('Language of details (A-GATE-15)', () => {
   test('Czech is the default, English is given when preferred', async () => {
     const texts = await Promise.all(
       [undefined, 'cs', 'en', 'de, en;q=0.5', 'en;q=0.3, cs'].map(async (language) => {

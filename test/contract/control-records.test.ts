@@ -55,7 +55,7 @@ describe('Records', () => {
   });
 });
 
-describe('Moves outside the write interface (facts 4.8)', () => {
+describe('Moves outside the write interface (A-STATE-6, A-STATE-8, A-HISTORY-3)', () => {
   const move = (ident: string, name: string, user?: string) =>
     control('POST', `/records/${ident}/move`, { move: name, ...(user === undefined ? {} : { user }) });
   const upload = (ident: string) =>

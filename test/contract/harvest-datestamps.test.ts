@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ask, errorOf, headersOf, listAll, type RawHeader, recordsOf } from '../support/raw-harvest.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
-// Contract: `from` and `until`, deleted records, and the change feed (Events, 3).
+// `from` and `until` (B-DATE-1), deleted records (B-DATE-3), and what moves a datestamp (B-DATE-2).
 
 let mock: TestMock;
 beforeAll(async () => {

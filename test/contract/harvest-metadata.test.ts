@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask } from '../support/raw-harvest.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
-// What stands in `metadata`: the native format in each version (facts 8.3), and Dublin Core (facts 9.8).
+// What stands in `metadata`: the native format in each version (S-DIFF-1 to S-DIFF-4), and Dublin Core (B-DC-1, B-DC-2).
 
 let mock: TestMock;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ask, headersOf, listAll, pagesOf, tokenOf } from '../support/raw-harvest.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
-// Contract, Endpoints, Interface B, rule 3, and OAI-PMH 2.0, section 3.5.
+// B-TOKEN-1 to B-TOKEN-5, and OAI-PMH 2.0, section 3.5.
 
 let mock: TestMock;
 beforeAll(async () => {

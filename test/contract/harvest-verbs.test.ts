@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask, errorOf, headersOf, listAll, recordsOf } from '../support/raw-harvest.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
-// Contract, Endpoints, Interface B: one block for each row of the table of verbs.
+// B-VERB-1 to B-VERB-8: one block for each verb.
 
 let mock: TestMock;
 beforeAll(async () => {

@@ -9,7 +9,7 @@ const persons = async () => ((await mock().control('GET', '/state')).value as { 
 const finder = (text: string) => `<svc:nalezce id=":tba">${text}</svc:nalezce>`;
 const finderOf = (answer: RawAnswer) => /<svc:nalezce id="(OS-\d{6})">([^<]*)</.exec(answer.text)?.slice(1);
 
-describe('A finder :tba (contract, Find import document; facts 4.5)', () => {
+describe('A finder :tba (A-FIELD-16, A-FINDER-1 to A-FINDER-5)', () => {
   test('an unknown person is created together with the find', async () => {
     const before = await persons();
     const [ident, text] = finderOf(await send(findLines(2, { nalezce: finder('Hrdličková, Marie  Anna') }))) ?? [];
@@ -66,7 +66,7 @@ describe('A finder :tba (contract, Find import document; facts 4.5)', () => {
   });
 });
 
-describe('History of an imported find (contract, Events 2; facts 4.8)', () => {
+describe('History of an imported find (A-HISTORY-1, A-HISTORY-2)', () => {
   test.each([
     [1, ['SN01']],
     [2, ['SN01', 'SN12']],
@@ -90,7 +90,7 @@ describe('History of an imported find (contract, Events 2; facts 4.8)', () => {
   });
 });
 
-describe('The project record (facts 4.8, 10.1)', () => {
+describe('The project record (A-HISTORY-4, S-ACCESS-3)', () => {
   test('an import moves its datestamp and adds the find to its list', async () => {
     await mock().control('POST', '/clock', { advance_ms: 60_000 });
     const before = await record('C-202400101');
@@ -107,7 +107,7 @@ describe('The project record (facts 4.8, 10.1)', () => {
   });
 });
 
-describe('Identifiers (facts 4.6)', () => {
+describe('Identifiers (A-ASSIGN-2, A-ASSIGN-3)', () => {
   test('the number after the highest is given; a deleted highest one is given again, a hole is not filled', async () => {
     const first = (await send(smallestFind())).headers.get('x-record-id');
     const second = (await send(smallestFind())).headers.get('x-record-id');

@@ -5,7 +5,7 @@ import { importXml, tokenOf } from '../support/contract-requests.ts';
 
 const { mock, send } = useMock();
 
-describe('Import: fields (facts 4.3, cases 25 to 31)', () => {
+describe('Import: fields (A-FIELD-5, A-FIELD-7, A-FIELD-18, A-FIELD-21, A-POINT-4, A-POINT-6)', () => {
   /** Line 2 is the root, line 3 the find, line 4 its first child. */
   const findLine = 3;
 
@@ -13,19 +13,19 @@ describe('Import: fields (facts 4.3, cases 25 to 31)', () => {
     ['no comma', 'Novák Jan'],
     ['an empty surname', ', Jan'],
     ['an empty given name', 'Novák,  '],
-  ])('case 25: a new finder with %s answers 422 at its line', async (_, text) => {
+  ])('a new finder with %s answers 422 at its line', async (_, text) => {
     const nalezce = `<svc:nalezce id=":tba">${text}</svc:nalezce>`;
     const [entry] = expectInvalid(await send(smallestFind({ projekt: `<svc:projekt id="C-202400101"/>\n${nalezce}` })));
     expect(entry?.line).toBe(findLine + 3);
     expect(entry?.message).toMatch(/^nalezce: /);
   });
 
-  test('case 26: an empty project identifier answers 422 at the find', async () => {
+  test('an empty project identifier answers 422 at the find', async () => {
     const [entry] = expectInvalid(await send(smallestFind({ projekt: '<svc:projekt id=""/>' })));
     expect(entry).toMatchObject({ line: findLine, column: null });
   });
 
-  test('case 27: an identifier other than :tba answers 422, an empty one passes', async () => {
+  test('an identifier other than :tba answers 422, an empty one passes', async () => {
     const [entry] = expectInvalid(
       await send(smallestFind({ ident_cely: '<svc:ident_cely>C-202400101-N00077</svc:ident_cely>' })),
     );
@@ -33,12 +33,12 @@ describe('Import: fields (facts 4.3, cases 25 to 31)', () => {
     expect((await send(smallestFind({ ident_cely: '<svc:ident_cely/>' }))).status).toBe(201);
   });
 
-  test.each(['0', '4', '99', '-1'])('case 28: state %s answers 422', async (stav) => {
+  test.each(['0', '4', '99', '-1'])('state %s answers 422', async (stav) => {
     const [entry] = expectInvalid(await send(smallestFind({ stav: `<svc:stav>${stav}</svc:stav>` })));
     expect(entry?.message).toMatch(/^stav: /);
   });
 
-  test.each(['5513', '', 'EPSG:4326'])('case 29: coordinate system "%s" answers 422', async (system) => {
+  test.each(['5513', '', 'EPSG:4326'])('coordinate system "%s" answers 422', async (system) => {
     const [entry] = expectInvalid(await send(smallestFind({ geom_system: `<svc:geom_system>${system}</svc:geom_system>` })));
     expect(entry?.message).toMatch(/^geom_system: /);
   });
@@ -57,13 +57,13 @@ describe('Import: fields (facts 4.3, cases 25 to 31)', () => {
     'POINT M (15.17 49.84 1)',
     'POINT Z (15.17 49.84 300)',
     'POINT (15.17 49.84 300)',
-  ])('case 30: geometry "%s" answers 422', async (wkt) => {
+  ])('geometry "%s" answers 422', async (wkt) => {
     const [entry] = expectInvalid(await send(findLines(2, { geom_wkt: `<svc:geom_wkt EPSG="4326">${wkt}</svc:geom_wkt>` })));
     expect(entry?.message).toMatch(/^geom_wkt: /);
     expect(entry?.line).toBeGreaterThan(findLine);
   });
 
-  test('case 30: a selected geometry that is blank answers 422 in state 1 too; one that is left out does not', async () => {
+  test('a selected geometry that is blank answers 422 in state 1 too; one that is left out does not', async () => {
     const geometry = (wkt: string) => smallestFind({ geom_wkt: `<svc:geom_wkt EPSG="4326">${wkt}</svc:geom_wkt>` });
     for (const blank of ['', ' \n ']) expect(expectInvalid(await send(geometry(blank)))[0]?.message).toMatch(/^geom_wkt: /);
     expect((await send(smallestFind())).status).toBe(201);
@@ -76,7 +76,7 @@ describe('Import: fields (facts 4.3, cases 25 to 31)', () => {
     ['4326', 'geom_wkt', 'POINT (49.84 15.17)'],
     ['5514', 'geom_sjtsk_wkt', 'POINT (693174.81 1077354.27)'],
     ['5514', 'geom_sjtsk_wkt', 'POINT (15.17 49.84)'],
-  ])('case 31: in %s, %s %s is outside the convertible range and answers 422', async (system, name, wkt) => {
+  ])('in %s, %s %s is outside the convertible range and answers 422', async (system, name, wkt) => {
     const changes = {
       geom_system: `<svc:geom_system>${system}</svc:geom_system>`,
       geom_wkt: undefined,
@@ -86,10 +86,10 @@ describe('Import: fields (facts 4.3, cases 25 to 31)', () => {
   });
 });
 
-describe('Import: project and role (facts 4.3, cases 32 to 34)', () => {
+describe('Import: project and role (A-PROJECT-1 to A-PROJECT-7)', () => {
   const inProject = (ident: string) => smallestFind({ projekt: `<svc:projekt id="${ident}">x</svc:projekt>` });
 
-  test('case 32: an unknown project answers 404', async () => {
+  test('an unknown project answers 404', async () => {
     expectDetail(await send(inProject('C-209999999')), 404);
   });
 
@@ -98,23 +98,23 @@ describe('Import: project and role (facts 4.3, cases 32 to 34)', () => {
     ['another organisation', 'M-202300316'],
     ['a closed project', 'C-202200058'],
     ['a project that has not started', 'C-202400303'],
-  ])('case 33: %s answers 403', async (_, project) => {
+  ])('%s answers 403', async (_, project) => {
     expectDetail(await send(inProject(project)), 403);
   });
 
-  test('case 33: a Researcher without active cooperation answers 403', async () => {
+  test('a Researcher without active cooperation answers 403', async () => {
     await mock().control('POST', '/records', { ident: 'U-000102', changes: { spoluprace_nadrizeni: null } });
     const researcher = await tokenOf(mock(), 'researcher');
     expectDetail(await importXml(mock(), documentOf(mock(), smallestFind()), { token: researcher }), 403);
   });
 
-  test.each([2, 3] as const)('case 34: a Researcher who asks for state %s answers 403', async (stav) => {
+  test.each([2, 3] as const)('a Researcher who asks for state %s answers 403', async (stav) => {
     const researcher = await tokenOf(mock(), 'researcher');
     expectDetail(await importXml(mock(), documentOf(mock(), findLines(stav)), { token: researcher }), 403);
     expect((await importXml(mock(), documentOf(mock(), findLines(1)), { token: researcher })).status).toBe(201);
   });
 
-  test('case 33: an Archivist may import into a survey of any organisation and state', async () => {
+  test('an Archivist may import into a survey of any organisation and state', async () => {
     const archivist = await tokenOf(mock(), 'archivist');
     for (const project of ['M-202300316', 'C-202200058', 'C-202400303']) {
       const answer = await importXml(mock(), documentOf(mock(), inProject(project)), { token: archivist });
@@ -123,8 +123,8 @@ describe('Import: project and role (facts 4.3, cases 32 to 34)', () => {
   });
 });
 
-describe('Import: references and values (facts 4.3, cases 35 to 39)', () => {
-  test('case 35: an unknown finder answers 404 with a missing record', async () => {
+describe('Import: references and values (A-IMPORT-5, A-IMPORT-19, A-FIELD-2, A-FIELD-22, A-VALUE-3, A-VALUE-6)', () => {
+  test('an unknown finder answers 404 with a missing record', async () => {
     const answer = await send(findLines(2, { nalezce: '<svc:nalezce id="OS-999999">x</svc:nalezce>' }));
     expectEntries(answer, 'validation_errors', 404, 1);
   });
@@ -136,14 +136,14 @@ describe('Import: references and values (facts 4.3, cases 35 to 39)', () => {
     ['druh_nalezu', 'HES-000253'],
     ['specifikace', 'HES-000253'],
     ['obdobi', 'https://example.org/id/HES-000253'],
-  ])('case 36: %s filled by %s answers 422', async (name, id) => {
+  ])('%s filled by %s answers 422', async (name, id) => {
     const [entry] = expectInvalid(
       await send(findLines(2, { [name]: `<svc:${name} id="${id}" xml:lang="cs">paleolit</svc:${name}>` })),
     );
     expect(entry?.message).toMatch(new RegExp(`^${name}: `));
   });
 
-  test('case 36: all wrong references are reported together', async () => {
+  test('all wrong references are reported together', async () => {
     const entries = expectInvalid(
       await send(
         findLines(2, {
@@ -156,11 +156,11 @@ describe('Import: references and values (facts 4.3, cases 35 to 39)', () => {
     expect(entries.map((entry) => entry.message.split(':')[0])).toEqual(['obdobi', 'druh_nalezu', 'hloubka']);
   });
 
-  test('case 37: an unknown receiving organisation answers 422', async () => {
+  test('an unknown receiving organisation answers 422', async () => {
     expectInvalid(await send(findLines(3, { predano_organizace: '<svc:predano_organizace id="ORG-999999" xml:lang="cs"/>' })));
   });
 
-  test.each(['', 'HES-000253', 'HES-999999'])('case 38: accessibility "%s" answers 422', async (id) => {
+  test.each(['', 'HES-000253', 'HES-999999'])('accessibility "%s" answers 422', async (id) => {
     expectInvalid(await send(smallestFind({ pristupnost: `<svc:pristupnost id="${id}" xml:lang="cs"/>` })));
   });
 
@@ -169,7 +169,7 @@ describe('Import: references and values (facts 4.3, cases 35 to 39)', () => {
     ['a depth above 2147483647', { hloubka: '<svc:hloubka>2147483648</svc:hloubka>' }],
     ['a date with a time zone', { datum_nalezu: '<svc:datum_nalezu>2024-05-06Z</svc:datum_nalezu>' }],
     ['a date with an offset', { datum_nalezu: '<svc:datum_nalezu>2024-05-06+02:00</svc:datum_nalezu>' }],
-  ])('case 39: %s answers 422', async (_, changes) => {
+  ])('%s answers 422', async (_, changes) => {
     expectInvalid(await send(findLines(2, changes)));
   });
 });

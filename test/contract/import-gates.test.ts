@@ -5,15 +5,15 @@ import { contentDigest, importXml, multipart, rawAnswer } from '../support/contr
 
 const { mock, token, send } = useMock();
 
-describe('Import: gates (facts 4.3, cases 1 to 7)', () => {
-  test('case 1: a closed interface answers 503', async () => {
+describe('Import: gates (A-GATE-4, A-IMPORT-12, A-IMPORT-15, A-IMPORT-17)', () => {
+  test('a closed interface answers 503', async () => {
     await mock().control('PUT', '/settings', { access_mode: 'closed' });
     const answer = await send(smallestFind());
     expectDetail(answer, 503);
     expect(answer.headers.get('retry-after')).toBeNull();
   });
 
-  test('case 2: an Accept header without JSON answers 406', async () => {
+  test('an Accept header without JSON answers 406', async () => {
     const answer = await importXml(mock(), documentOf(mock(), smallestFind()), {
       token: token(),
       headers: { accept: 'application/xml' },
@@ -24,37 +24,37 @@ describe('Import: gates (facts 4.3, cases 1 to 7)', () => {
   test.each([
     ['no token', undefined],
     ['an unknown token', '0000000000000000000000000000000000000000'],
-  ])('case 3: %s answers 401 with a challenge', async (_, bad) => {
+  ])('%s answers 401 with a challenge', async (_, bad) => {
     const answer = await importXml(mock(), documentOf(mock(), smallestFind()), bad === undefined ? {} : { token: bad });
     expectDetail(answer, 401);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
   });
 
-  test('case 3: a token older than 24 hours answers 401', async () => {
+  test('a token older than 24 hours answers 401', async () => {
     await mock().control('POST', '/clock', { advance_ms: 24 * 3_600_000 });
     expectDetail(await send(smallestFind()), 401);
   });
 
-  test('case 4: a black-listed account answers 403', async () => {
+  test('a black-listed account answers 403', async () => {
     await mock().control('PUT', '/settings', {
       access_rules: [{ rule_type: 'user_blacklist', value: 'archaeologist@example.org' }],
     });
     expectDetail(await send(smallestFind()), 403);
   });
 
-  test('case 5: two requests within the interval answer 429 to the second', async () => {
+  test('two requests within the interval answer 429 to the second', async () => {
     await mock().control('PUT', '/settings', { min_request_intervals: { user_ms: 100, ip_ms: 0 } });
     await mock().control('POST', '/clock', { frozen: true });
     expect((await send(smallestFind())).status).toBe(201);
     expectDetail(await send(smallestFind()), 429);
   });
 
-  test('case 6: GET on the import path answers 405', async () => {
+  test('GET on the import path answers 405', async () => {
     const response = await fetch(`${mock().url}/api/pas/import-xml`, { headers: { authorization: `Bearer ${token()}` } });
     expectDetail(await rawAnswer(response), 405);
   });
 
-  test('case 7: a body that is not multipart answers 415', async () => {
+  test('a body that is not multipart answers 415', async () => {
     const response = await fetch(`${mock().url}/api/pas/import-xml`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token()}`, 'content-type': 'application/xml' },
@@ -79,14 +79,14 @@ describe('Import: bodies made to exhaust', () => {
   });
 });
 
-describe('Import: file and digest (facts 4.3, cases 8 to 13)', () => {
-  test('case 8: no part named file answers 400', async () => {
+describe('Import: file and digest (A-DIGEST-1 to A-DIGEST-3, A-IMPORT-7, A-IMPORT-8, A-IMPORT-11)', () => {
+  test('no part named file answers 400', async () => {
     const bytes = Buffer.from(documentOf(mock(), smallestFind()));
     const parts = [{ name: 'document', fileName: 'find.xml', bytes }];
     expectDetail(await importXml(mock(), bytes.toString(), { token: token(), parts }), 400);
   });
 
-  test('case 8: a part named file that names no file is a field, whatever type it claims', async () => {
+  test('a part named file that names no file is a field, whatever type it claims', async () => {
     const bytes = Buffer.from(documentOf(mock(), smallestFind()));
     const parts = [{ name: 'file', type: 'application/octet-stream', bytes }];
     expectDetail(await importXml(mock(), bytes.toString(), { token: token(), parts }), 400);
@@ -94,7 +94,7 @@ describe('Import: file and digest (facts 4.3, cases 8 to 13)', () => {
     expect((await importXml(mock(), bytes.toString(), { token: token(), parts: beside })).status).toBe(201);
   });
 
-  test('case 8: a field named file that is no file answers 400', async () => {
+  test('a field named file that is no file answers 400', async () => {
     const xml = documentOf(mock(), smallestFind());
     const response = await fetch(`${mock().url}/api/pas/import-xml`, {
       method: 'POST',
@@ -104,7 +104,7 @@ describe('Import: file and digest (facts 4.3, cases 8 to 13)', () => {
     expectDetail(await rawAnswer(response), 415);
   });
 
-  test('case 9: no Content-Digest answers 400', async () => {
+  test('no Content-Digest answers 400', async () => {
     expectDetail(await importXml(mock(), documentOf(mock(), smallestFind()), { token: token(), digest: null }), 400);
   });
 
@@ -114,12 +114,12 @@ describe('Import: file and digest (facts 4.3, cases 8 to 13)', () => {
     ['no colons', (xml: string) => contentDigest(xml).replaceAll(':', '')],
     ['no closing colon', (xml: string) => contentDigest(xml).slice(0, -1)],
     ['bare Base64', (xml: string) => contentDigest(xml).slice('sha-512=:'.length, -1)],
-  ])('case 10: a Content-Digest of %s answers 400', async (_, spoil) => {
+  ])('a Content-Digest of %s answers 400', async (_, spoil) => {
     const xml = documentOf(mock(), smallestFind());
     expectDetail(await importXml(mock(), xml, { token: token(), digest: spoil(xml) }), 400);
   });
 
-  test('case 11: a Content-Digest that is no Base64 answers 400', async () => {
+  test('a Content-Digest that is no Base64 answers 400', async () => {
     for (const digest of ['sha-512=:A:', 'sha-512=::', 'sha-512=:']) {
       expectDetail(await importXml(mock(), documentOf(mock(), smallestFind()), { token: token(), digest }), 400);
     }
@@ -128,11 +128,11 @@ describe('Import: file and digest (facts 4.3, cases 8 to 13)', () => {
   test.each([
     ['of other bytes', contentDigest('other')],
     ['over the hexadecimal digest', contentDigest('cf83e1357eefb8bd')],
-  ])('case 12: a Content-Digest %s answers 400', async (_, digest) => {
+  ])('a Content-Digest %s answers 400', async (_, digest) => {
     expectDetail(await importXml(mock(), documentOf(mock(), smallestFind()), { token: token(), digest }), 400);
   });
 
-  test('case 12: a Content-Digest over the whole multipart body answers 400', async () => {
+  test('a Content-Digest over the whole multipart body answers 400', async () => {
     const bytes = Buffer.from(documentOf(mock(), smallestFind()));
     const digest = contentDigest(multipart([{ name: 'file', fileName: 'find.xml', type: 'application/xml', bytes }]));
     expectDetail(await importXml(mock(), bytes.toString(), { token: token(), digest }), 400);
@@ -144,7 +144,7 @@ describe('Import: file and digest (facts 4.3, cases 8 to 13)', () => {
     ['an unclosed element', '<svc:svc xmlns:svc="x"><svc:samostatny_nalez>'],
     ['an undefined entity', '<a>&nope;</a>'],
     ['a wrong encoding', '<?xml version="1.0" encoding="UTF-16"?><a/>'],
-  ])('case 13: %s answers 400', async (_, xml) => {
+  ])('%s answers 400', async (_, xml) => {
     expectDetail(await importXml(mock(), xml, { token: token() }), 400);
   });
 });

@@ -4,7 +4,7 @@ import { JUDGED_FINDS } from '../support/judged-finds.ts';
 
 const { send, finds } = useMock();
 
-describe('Import: documents typed by hand (contract, Find import document; facts 4.3, 4.5)', () => {
+describe('Import: documents typed by hand (A-FIELD-2, A-POINT-4, A-VALUE-1 to A-VALUE-6)', () => {
   test.each(JUDGED_FINDS.map(({ title, status, content }) => [title, status, content] as const))(
     '%s answers %i',
     async (_, status, content) => {

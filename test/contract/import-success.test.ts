@@ -8,7 +8,7 @@ const { mock, send } = useMock();
 /** Everything between two tags, without indentation. */
 const flat = (xml: string) => xml.replace(/>\s+</g, '><').trim();
 
-describe('Import answer (contract, Endpoints; facts 7)', () => {
+describe('Import answer (A-ANSWER-1 to A-ANSWER-8)', () => {
   test('the document declares its namespaces and names the schema of the service alone', async () => {
     const { text } = await send(smallestFind());
     const base = mock().server.schema_base;
@@ -61,7 +61,7 @@ describe('Import answer (contract, Endpoints; facts 7)', () => {
   });
 });
 
-describe('Derived place and geometry (contract, Rules on fields 3; facts 4.5)', () => {
+describe('Derived place and geometry (A-POINT-2, A-POINT-7 to A-POINT-9)', () => {
   test('from WGS 84, the area, the district and S-JTSK follow', async () => {
     const { text } = await send(findLines(2));
     expect(text).toMatch(/<svc:katastr xml:lang="cs" id="ruian-672424">Všesoky<\/svc:katastr>/);
@@ -126,7 +126,7 @@ describe('Derived place and geometry (contract, Rules on fields 3; facts 4.5)', 
     },
   );
 
-  test('elements that the service makes itself are ignored (contract, Rules on fields 4)', async () => {
+  test('elements that the service makes itself are ignored (A-FIELD-4)', async () => {
     const history =
       '<svc:historie><svc:id>hist-1</svc:id><svc:datum_zmeny>2001-01-01T00:00:00Z</svc:datum_zmeny><svc:uzivatel id="U-000001">x</svc:uzivatel><svc:typ_zmeny>SN34</svc:typ_zmeny></svc:historie>';
     const { text, status } = await send(
@@ -147,7 +147,7 @@ describe('Derived place and geometry (contract, Rules on fields 3; facts 4.5)', 
   });
 });
 
-describe('Values (facts 4.5)', () => {
+describe('Values (A-VALUE-1, A-VALUE-5, A-VALUE-7, A-STATE-13)', () => {
   test('texts are trimmed and integers normalised', async () => {
     const { text } = await send(
       findLines(2, {
@@ -184,7 +184,7 @@ describe('Values (facts 4.5)', () => {
   });
 });
 
-describe('No deduplication (contract, import-xml 3)', () => {
+describe('No deduplication (A-IMPORT-6)', () => {
   test('the same document sent twice makes two finds with following numbers', async () => {
     const first = await send(findLines(2));
     const second = await send(findLines(2));

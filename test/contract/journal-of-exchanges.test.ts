@@ -8,7 +8,12 @@ import { setNumber } from '../support/contract-requests.ts';
 const { mock, control, send, token } = useMock();
 
 type Message = { headers: Record<string, string>; body: string | null; size_bytes: number; cut: boolean };
-type Whole = { rules: { rule: string; clause: string | null }[]; change: unknown; request: Message; answer: Message | null };
+type Whole = {
+  rules: { rule: string; clause: string | null; clause_id: string | null }[];
+  change: unknown;
+  request: Message;
+  answer: Message | null;
+};
 
 async function entries(query = ''): Promise<{ id: number; path: string; status: number; rules: string[] }[]> {
   return (await control('GET', `/journal${query}`)).value as { id: number; path: string; status: number; rules: string[] }[];
@@ -29,11 +34,15 @@ describe('An entry of the journal, asked for by its id', () => {
     expect([change, rules]).toEqual([{ kind: 'find-created', ident: answer.headers.get('x-record-id') }, []]);
   });
 
-  test('names the rule that refused a request, and the clause of the contract', async () => {
+  test('names the rule that refused a request, and the clause of the contract, by its id and in words', async () => {
     await setNumber(mock(), 'M-202400202-N00003', '', token());
-    expect((await newest()).rules).toEqual([{ rule: 'number-missing', clause: 'Endpoints, PATCH evidencni-cislo, 2' }]);
+    expect((await newest()).rules).toEqual([
+      { rule: 'number-missing', clause: 'Endpoints, PATCH evidencni-cislo, 2', clause_id: 'A-NUMBER-8' },
+    ]);
     await send('<nonsense/>');
-    expect((await newest()).rules).toEqual([{ rule: 'schema', clause: 'Endpoints, POST import-xml, 1' }]);
+    expect((await newest()).rules).toEqual([
+      { rule: 'schema', clause: 'Endpoints, POST import-xml, 1', clause_id: 'A-DECLARE-5' },
+    ]);
   });
 
   test('says what was changed also where the client was told of a failure', async () => {
@@ -64,7 +73,7 @@ describe('An entry of the journal, asked for by its id', () => {
     expect(answer?.body).toMatch(/^<\?xml/);
     expect(answer).toMatchObject({ cut: true });
     await (await fetch(`${mock().server.oai_base}/2.2/oai?verb=Nothing`)).text();
-    expect((await newest()).rules).toEqual([{ rule: 'badVerb', clause: 'OAI-PMH 2.0, 3.6' }]);
+    expect((await newest()).rules).toEqual([{ rule: 'badVerb', clause: 'OAI-PMH 2.0, 3.6', clause_id: 'B-ERROR-2' }]);
   });
 
   test('shows a body as it came that only says that it is compressed', async () => {

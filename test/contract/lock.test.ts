@@ -16,7 +16,7 @@ beforeEach(async () => {
   await mock().control('PUT', '/settings', { record_lock_params: { retry_delay_ms: 20, max_retries: 5 } });
 });
 
-describe('Record lock (contract, Limits and Errors 3; facts 3)', () => {
+describe('Record lock (A-LOCK-1 to A-LOCK-6)', () => {
   test('the deployed numbers are the defaults: ten tries half a second apart, five minutes of life', async () => {
     await mock().reset();
     expect((await mock().control('GET', '/settings')).value).toMatchObject({

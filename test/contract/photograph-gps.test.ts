@@ -28,7 +28,7 @@ async function stored(
 
 const withGps = { order: 'II', gps: true } as const;
 
-describe('GPS of photographs (facts 6)', () => {
+describe('GPS of photographs (A-FILE-3)', () => {
   test.each([
     ['JPEG, little endian', jpeg(tiff(withGps))],
     ['JPEG, big endian', jpeg(tiff({ order: 'MM', gps: true }))],

@@ -19,7 +19,7 @@ const upload = (bytes: Buffer, options: WriteOptions & { name?: string; find?: s
 const photos = async () => ((await mock().control('GET', '/state')).value as { counts: { photos: number } }).counts.photos;
 const names = (xml: string) => [...xml.matchAll(/<svc:nazev>([^<]*)</g)].map((match) => match[1]);
 
-describe('Upload: refusals before the file is looked at (contract, Errors, photograph upload; facts 6)', () => {
+describe('Upload: refusals before the file is looked at (A-PHOTO-9 to A-PHOTO-11, A-PHOTO-17)', () => {
   test('401, 503, 405 and 415 as at every write endpoint', async () => {
     expectDetail(await upload(PHOTO, { token: 'unknown' }), 401);
     expectDetail(await upload(PHOTO, { headers: { 'content-type': 'image/jpeg' } }), 415);
@@ -66,7 +66,7 @@ describe('Upload: refusals before the file is looked at (contract, Errors, photo
   });
 });
 
-describe('Upload: the file (contract, Errors, photograph upload 422; facts 6)', () => {
+describe('Upload: the file (A-PHOTO-2, A-PHOTO-12, A-PHOTO-19)', () => {
   test('422: larger than the limit, before type and digest are looked at', async () => {
     await mock().control('PUT', '/settings', { photo_max_bytes: 1000 });
     expect((await upload(jpeg(undefined, 'x'.repeat(1000 - PHOTO.length + 'picture'.length)))).status).toBe(201);
@@ -149,7 +149,7 @@ describe('Upload: the file (contract, Errors, photograph upload 422; facts 6)', 
   });
 });
 
-describe('Upload: success (contract, Endpoints, upload-foto; facts 6)', () => {
+describe('Upload: success (A-PHOTO-8, A-FILE-1, A-FILE-5)', () => {
   test.each([
     ['image/jpeg', jpeg(undefined)],
     ['image/png', png(undefined)],

@@ -6,7 +6,7 @@ import { ask, errorOf, pagesOf } from '../support/raw-harvest.ts';
 import { entityValidator, faults, SCHEMA_BASE, SCHEMA_VERSIONS } from '../support/schema-validators.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
-// The deployment's own prefix (facts, real names): it sets the root element, the namespace's last segment, the schema's file
+// The deployment's own prefix (S-NAME-3): it sets the root element, the namespace's last segment, the schema's file
 // name and the native format.
 
 let mock: TestMock;

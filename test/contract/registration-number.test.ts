@@ -11,7 +11,7 @@ const set = (ident: string, value: string, as = token()) =>
   setNumber(mock(), ident, `?evidencni_cislo=${encodeURIComponent(value)}`, as);
 const histories = (xml: string) => [...xml.matchAll(/<svc:historie>([\s\S]*?)<\/svc:historie>/g)].map((match) => match[1] ?? '');
 
-describe('PATCH evidencni-cislo: refusals (contract, Errors, registration-number update; facts 5)', () => {
+describe('PATCH evidencni-cislo: refusals (A-NUMBER-8 to A-NUMBER-16)', () => {
   test('400: the query parameter is absent; a body is not read', async () => {
     expectDetail(await setNumber(mock(), MINE, '', token()), 400);
     const response = await fetch(`${mock().url}/api/pas/nalez/${MINE}/evidencni-cislo`, {
@@ -80,7 +80,7 @@ describe('PATCH evidencni-cislo: refusals (contract, Errors, registration-number
   );
 });
 
-describe('PATCH evidencni-cislo: success (contract, Endpoints; facts 5)', () => {
+describe('PATCH evidencni-cislo: success (A-NUMBER-2, A-NUMBER-3, A-NUMBER-7, A-NUMBER-17 to A-NUMBER-19)', () => {
   test('200 with the find’s XML and the common headers', async () => {
     const answer = await set(MINE, '  KH  99/2024 ');
     expect(answer.status, answer.text).toBe(200);

@@ -3,7 +3,7 @@ import { elementsOf, RECORDS, type RecordName, record } from '../support/hand-ty
 import { allShapes } from '../support/record-shapes.ts';
 import { check, SCHEMA_VERSIONS, type SchemaVersion } from '../support/schema-validators.ts';
 
-// Harvested records of every kind in every version (service facts, sections 8.1 to 8.7): each element of each
+// Harvested records of every kind in every version (S-TYPE-1 to S-TYPE-9, S-ENTITY-2 to S-ENTITY-15): each element of each
 // hand-typed record is taken away, doubled, moved and spoiled in turn.
 
 const CASES = RECORDS.flatMap((name) => SCHEMA_VERSIONS.map((version) => ({ name, version })));
@@ -104,7 +104,7 @@ function spoil(element: string, type: string, version: SchemaVersion): string[] 
         element.replace(/<gml:.*<\/gml:\w+>/s, '$&$&'),
       ];
     case 'group':
-      // Text may stand in what is protected (service facts, section 8.1), and only there.
+      // Text may stand in what is protected (S-TYPE-5), and only there.
       return /^\s*<svc:(chranene_udaje|oznamovatel)>/.test(element) ? [] : [element.replace(/>/, '>text')];
     default:
       throw new Error(`unknown type ${type}`);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { findWith, lineOf, lines, SMALLEST_FIND } from '../support/hand-typed-find.ts';
 import { check, entityValidator, faults } from '../support/schema-validators.ts';
 
-// Contract, "Find import document", first paragraph; service facts, section 8.1.
+// A-DECLARE-1, S-TYPE-4 and S-TYPE-8.
 
 const find = SMALLEST_FIND.slice(SMALLEST_FIND.indexOf('<svc:samostatny_nalez>'), SMALLEST_FIND.indexOf('</svc:svc>'));
 const root = (content: string) => `<svc:svc xmlns:svc="https://schemas.example/svc/2.2/">${content}</svc:svc>`;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { elementsOf, RECORDS, record } from '../support/hand-typed-records.ts';
 import { check, SCHEMA_VERSIONS, type SchemaVersion } from '../support/schema-validators.ts';
 
-// What differs between versions (service facts, section 8.3).
+// What differs between versions (S-DIFF-1 to S-DIFF-3).
 
 const ADDED = RECORDS.flatMap((name) =>
   elementsOf(record(name)).flatMap(({ path, shape }) => (shape.since === '2.0' ? [] : [{ name, path, since: shape.since }])),

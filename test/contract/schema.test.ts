@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { FIND, findWith, lineOf, lines, SMALLEST_FIND } from '../support/hand-typed-find.ts';
 import { check } from '../support/schema-validators.ts';
 
-// Contract, "Find import document": the table row by row, and rule 4 on the elements that are ignored but checked.
+// A-FIELD-5 to A-FIELD-25, one by one, and A-FIELD-4 on the elements that are ignored but checked.
 
 const AND_AGAIN = (xml: string) => `${xml}${xml}`;
 

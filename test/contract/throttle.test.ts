@@ -13,7 +13,7 @@ const freeze = () => mock().control('POST', '/clock', { frozen: true });
 const knock = (as = token()) => setNumber(mock(), FIND, '', as);
 const intervals = (user_ms: number, ip_ms: number) => settings({ min_request_intervals: { user_ms, ip_ms } });
 
-describe('Minimum interval (contract, Limits; facts 2.3)', () => {
+describe('Minimum interval (A-RATE-1 to A-RATE-3, A-RATE-7 to A-RATE-11, A-RATE-19)', () => {
   test('the default is 100 ms for the user and for the address', async () => {
     const { startMock } = await import('../support/start-mock.ts');
     await using fresh = await startMock({ minIntervalMs: 100 });
@@ -104,7 +104,7 @@ describe('Minimum interval (contract, Limits; facts 2.3)', () => {
   });
 });
 
-describe('Rate limits (contract, Limits 2; facts 2.4)', () => {
+describe('Rate limits (A-RATE-4, A-RATE-13 to A-RATE-18)', () => {
   const limit = (...rate_limits: Record<string, unknown>[]) => settings({ rate_limits });
   const ME = 'archaeologist@example.org';
 

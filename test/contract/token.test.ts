@@ -12,7 +12,7 @@ const userInfo = async (headers: Record<string, string>, method = 'GET') =>
   rawAnswer(await fetch(`${mock().url}/api/uzivatel-info/`, { method, headers }));
 const HOUR_MS = 3_600_000;
 
-describe('POST /api/token-auth/ (contract, Authentication; facts 1.1)', () => {
+describe('POST /api/token-auth/ (A-AUTH-2 to A-AUTH-13)', () => {
   test.each(['researcher', 'researcher@example.org', 'RESEARCHER@example.org'])('%s signs in', async (username) => {
     const answer = await askJson(JSON.stringify({ username, password: 'researcher' }));
     expect(answer.status).toBe(200);
@@ -98,7 +98,7 @@ describe('POST /api/token-auth/ (contract, Authentication; facts 1.1)', () => {
   });
 });
 
-describe('Bearer use (contract, Authentication 1; facts 1.2)', () => {
+describe('Bearer use (A-AUTH-1, A-AUTH-14)', () => {
   test.each(['Bearer', 'bearer', 'BEARER'])('the scheme word %s is understood', async (scheme) => {
     const token = await tokenOf(mock(), 'archaeologist');
     expect((await userInfo({ authorization: `${scheme} ${token}` })).status).toBe(200);
@@ -115,7 +115,7 @@ describe('Bearer use (contract, Authentication 1; facts 1.2)', () => {
   );
 });
 
-describe('GET /api/uzivatel-info/ (contract, Interface A; facts 1.4)', () => {
+describe('GET /api/uzivatel-info/ (A-USER-1 to A-USER-4)', () => {
   test.each([
     ['researcher', 'U-000102', 'Badatel'],
     ['archaeologist', 'U-000408', 'Archeolog'],

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { smallestFind } from '../support/contract-find.ts';
 import { useMock } from '../support/contract-import.ts';
 
-describe('Training instance (contract, What the service does 7)', () => {
+describe('Training instance (S-SERVICE-7)', () => {
   const { mock, send } = useMock({ training: true });
 
   test('the write interface works as elsewhere', async () => {

@@ -49,7 +49,7 @@ const expectPage = (answer: RawAnswer) => {
   expect(answer.headers.get('content-type')).toMatch(/^text\/html/);
 };
 
-describe('Bodies that are too large (facts 2.6)', () => {
+describe('Bodies that are too large (A-WIRE-2)', () => {
   test('413 with a page: a body above the proxy’s limit', async () => {
     await mock().control('PUT', '/settings', { body_max_bytes: 5000 });
     expectPage(

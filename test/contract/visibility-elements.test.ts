@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask, pagesOf, recordsOf } from '../support/raw-harvest.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
-// Contract, Authentication, Interface B, second table, and the row projekt/oznamovatel of the first.
+// B-MASK-1 to B-MASK-7, and B-SEE-4 on projekt/oznamovatel.
 
 const FORBIDDEN = 'HTTP/1.1 403 Forbidden';
 const ACCESSIBILITIES = [

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask, errorOf, headersOf, listAll, pagesOf, recordsOf } from '../support/raw-harvest.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
-// Contract, Authentication, Interface B, first table: one test for each row and role. The table is typed again here, over
+// B-SEE-3 to B-SEE-18: one test for each row and role. The table is typed again here, over
 // what an archivist, who sees everything, reads in the records themselves.
 
 type Seen = { readonly stav: number; readonly creator: string; readonly organisation: string };
@@ -40,7 +40,7 @@ const TABLE: Readonly<Record<string, readonly [a: Cell, b: Cell, c: Cell, d: Cel
 };
 
 const ROLES = ['anonymous', 'researcher', 'archaeologist', 'archivist', 'admin'] as const;
-/** An administrator reads what an archivist reads (facts 10.2). */
+/** An administrator reads what an archivist reads (S-ROLE-2). */
 const COLUMN = { anonymous: 0, researcher: 1, archaeologist: 2, archivist: 3, admin: 3 } as const;
 
 let mock: TestMock;

@@ -34,7 +34,7 @@ test('Enter on a word that nothing resembles says what to do, and the question i
   await answer(terminal, 'Finder', 'novak', '❯ Novák, Jan');
   await answer(terminal, 'Date of the find', '9. 3. 2024');
   await answer(terminal, 'Accessibility', 'vsichni', '❯ vsichni');
-  await terminal.expect('There are: HES-', '(archeolog)', '(badatel)');
+  await terminal.expect('There are:', 'anonym (HES-', 'badatel (HES-', 'archeolog (HES-');
   await answer(terminal, 'Accessibility', 'badatel', '❯ researcher (badatel)');
   await answer(terminal, 'Object', 'fibula', '❯ brooch (spona)');
   await terminal.expect('? Material');

@@ -18,7 +18,7 @@ const page = useReportPage(async () => {
   home = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
   await expectDone(home.pas('harvest-vocab'));
   await expectDone(home.pas('import', join(PROJECT, 'examples', 'finds.csv')));
-  await expectDone(home.pas('push'));
+  await expectDone(home.pas('push', '--accept-new-people'));
   await expectDone(home.pas('import', writeSeason(home, 60)));
   const report = join(home.folder, 'all.html');
   await expectDone(home.pas('report', report));

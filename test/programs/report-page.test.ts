@@ -54,7 +54,7 @@ const page = useReportPage(async () => {
   await expectDone(home.pas('harvest-vocab'));
   await expectDone(home.pas('vocab', 'map', 'set', 'heslo:predmet_druh', 'uvrtaný kopyťák', 'sekera'));
   await expectDone(home.pas('import', join(PROJECT, 'examples', 'finds.csv')));
-  await expectDone(home.pas('push'));
+  await expectDone(home.pas('push', '--accept-new-people'));
   const cell = (text: string): string => `"${text.replaceAll('"', '""')}"`;
   const rows = NASTY.map((text, index) =>
     [`${text} ${index}`, 'C-202400101', '1', '4326', 'HES-000865', `15.${17 + index}`, '49.84', text, text, text]

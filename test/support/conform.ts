@@ -7,7 +7,7 @@ export type ConformanceRun = {
   readonly results: readonly CheckResult[];
   /** What was said beside the results: the summary, or why nothing was asked. */
   readonly last: Readonly<Record<string, unknown>>;
-  /** Clauses that were broken, in order of their names. */
+  /** Clauses that were broken, in order of their ids. */
   readonly broken: readonly string[];
 };
 
@@ -25,7 +25,7 @@ export async function conform(flags: readonly string[], environment: NodeJS.Proc
   const lines: Readonly<Record<string, unknown>>[] = [];
   const code = await main(['node', 'pas-conformance', '--json', ...flags], environment, (line) => lines.push(JSON.parse(line)));
   const results = lines.filter(({ type }) => type === 'check') as unknown as readonly CheckResult[];
-  const broken = new Set(results.filter(({ result }) => result === 'break').map(({ clause }) => clause));
+  const broken = new Set(results.filter(({ result }) => result === 'break').map(({ clause_id }) => clause_id));
   return { code, results, last: lines.at(-1) ?? {}, broken: [...broken].sort() };
 }
 

@@ -1,4 +1,4 @@
-/** Every element of a find, in the order of the contract's table and of the service facts, section 8.2. */
+/** Every element of a find, in the order of S-FIND-1. */
 export const FIND = `<?xml version="1.0" encoding="UTF-8"?>
 <svc:svc xmlns:svc="https://schemas.example/svc/2.2/" xmlns:gml="http://www.opengis.net/gml/3.2"
     xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"

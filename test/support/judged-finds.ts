@@ -1,6 +1,6 @@
 import { findLines, smallestFind } from './contract-find.ts';
 
-/** A find typed by hand, and what the contract and the service facts (4.3, 4.5) say of it. */
+/** A find typed by hand, and what the contract says of it (A-FIELD, A-VALUE, A-POINT). */
 type JudgedFind = {
   readonly title: string;
   /** The content of the root. */

@@ -172,7 +172,7 @@ def fill(folder, count, photographs, seed):
             feature[name] = answers[name] = f"{dice.choice(TEXTS)} {index}"
         if index % 7 == 0:
             feature["nalezce"] = NULL
-            feature["nalezce_jmeno"] = answers["nalezce"] = f"Nováková, Běla {'abcdefgh'[index % 8]}"
+            feature["nalezce_jmeno"] = answers["nalezce"] = f"Nováková, {('Běla', 'Cilka', 'Dora', 'Ema', 'Fany', 'Gita', 'Hana', 'Ida')[index % 8]}"
         else:
             chosen(dice, finds, feature, "nalezce", answers)
         if answers["stav"] == 3:

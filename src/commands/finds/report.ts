@@ -96,7 +96,7 @@ async function requestOf(context: Context, names: readonly string[], options: Re
   const recordBase = ownHarvestBase(context);
   return {
     outbox,
-    vocabulary: (await context.vocabulary()).source(profile.oaiBase ?? ''),
+    vocabulary: (await context.vocabularyToRead()).source(profile.oaiBase ?? ''),
     recordBase,
     ownTerms: ownTermsOf(await readMappingFile(context)),
     finds: names.length === 0 ? undefined : findsNamed(outbox, [...new Set(names)]),

@@ -117,7 +117,9 @@ async function nextSteps(
   people: readonly NewPerson[],
 ): Promise<{ first: readonly NextStep[]; last: readonly NextStep[] }> {
   const { oaiBase } = context.profile();
-  const vocabulary = existsSync(context.places.vocabularyFile) ? (await context.vocabulary()).source(oaiBase ?? '') : undefined;
+  const vocabulary = existsSync(context.places.vocabularyFile)
+    ? (await context.vocabularyToRead()).source(oaiBase ?? '')
+    : undefined;
   const first: NextStep[] = [];
   if (placeOfSecrets(context) === 'nowhere') first.push({ title: t`Sign in:`, commands: [cmd`pas login`] });
   if (oaiBase !== undefined && isVocabularyEmpty(vocabulary))

@@ -16,7 +16,7 @@ export const ROLE_WORDS: Readonly<Record<Role, Message>> = {
 };
 
 /**
- * Asks the service who the account is (contract, GET /api/uzivatel-info/).
+ * Asks the service who the account is (A-USER-1).
  * @throws AuthError, UnavailableError, ContractError
  */
 export async function readAccount(

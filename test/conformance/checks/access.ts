@@ -1,19 +1,19 @@
 import { type Check, must, mustBeSame } from '../check.ts';
-import type { ClauseName } from '../clauses.ts';
+import type { ClauseId } from '../clauses.ts';
 import { type Answer, isRedirect } from '../line.ts';
 import { mustRefuse } from '../refusal.ts';
 import type { Scene } from '../scene.ts';
 import { accountOf, bearer, jsonOf, multipart, NO_FIND, sendPhotograph, setNumber, sha512, signIn, userInfo } from '../writes.ts';
 import { allOf, at, readXml, textAt } from '../xml.ts';
 
-// The doors of the write interface: contract, Authentication, Interface A, and Endpoints, Interface A. Everything here is asked so
+// The doors of the write interface: A-AUTH, A-USER and A-GATE. Everything here is asked so
 // that a service that is wrong has nothing to store either: no file, no document, no find of that name.
 
-type Door = { readonly id: string; readonly method: 'POST' | 'PATCH'; readonly path: string; readonly errors: string };
+type Door = { readonly id: string; readonly method: 'POST' | 'PATCH'; readonly path: string; readonly refused: ClauseId };
 const DOORS: readonly Door[] = [
-  { id: 'import', method: 'POST', path: '/api/pas/import-xml', errors: 'Errors, import' },
-  { id: 'number', method: 'PATCH', path: `/api/pas/nalez/${NO_FIND}/evidencni-cislo`, errors: 'Errors, registration number' },
-  { id: 'photograph', method: 'POST', path: `/api/pas/nalez/${NO_FIND}/upload-foto`, errors: 'Errors, photograph' },
+  { id: 'import', method: 'POST', path: '/api/pas/import-xml', refused: 'A-IMPORT-12' },
+  { id: 'number', method: 'PATCH', path: `/api/pas/nalez/${NO_FIND}/evidencni-cislo`, refused: 'A-NUMBER-9' },
+  { id: 'photograph', method: 'POST', path: `/api/pas/nalez/${NO_FIND}/upload-foto`, refused: 'A-PHOTO-10' },
 ];
 
 function knock(
@@ -30,21 +30,21 @@ export const ACCESS_CHECKS: readonly Check[] = [
   ...DOORS.flatMap((door): Check[] => [
     {
       id: `${door.id}-without-token`,
-      clause: 'Authentication, Interface A, 1',
+      clause: 'A-AUTH-1',
       kind: 'ask',
       expected: '401 or 403',
       run: async (scene) => mustRefuse(scene, await knock(scene, door, {}), 401, 403),
     },
     {
       id: `${door.id}-with-unknown-token`,
-      clause: `${door.errors}: 401, 403` as ClauseName,
+      clause: door.refused,
       kind: 'ask',
       expected: '401 or 403',
       run: async (scene) => mustRefuse(scene, await knock(scene, door, { authorization: `Bearer ${'0'.repeat(40)}` }), 401, 403),
     },
     {
       id: `${door.id}-is-not-read`,
-      clause: 'What the service does, 5',
+      clause: 'S-SERVICE-5',
       kind: 'ask',
       expected: 'GET is no way to a record: 405, or 401 before it',
       run: async (scene) => {
@@ -54,7 +54,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
     },
     {
       id: `${door.id}-with-slash`,
-      clause: 'Endpoints, Interface A',
+      clause: 'A-GATE-2',
       kind: 'ask',
       expected: 'the path with a slash at its end is none',
       run: async (scene) => {
@@ -65,7 +65,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
   ]),
   {
     id: 'token',
-    clause: 'Endpoints, Interface A: token-auth',
+    clause: 'A-AUTH-2',
     kind: 'ask',
     expected: 'JSON credentials get a token',
     run: async (scene) => {
@@ -75,7 +75,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
   },
   {
     id: 'token-of-nobody',
-    clause: 'Endpoints, Interface A: token-auth',
+    clause: 'A-AUTH-2',
     kind: 'ask',
     expected: 'an account that there is not gets no token',
     run: async (scene) => {
@@ -85,7 +85,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
   },
   {
     id: 'token-path-keeps-its-slash',
-    clause: 'Endpoints, Interface A',
+    clause: 'A-GATE-2',
     kind: 'ask',
     expected: 'without its slash the path of tokens gives none',
     run: async (scene) => {
@@ -101,7 +101,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
   },
   {
     id: 'user-information',
-    clause: 'Endpoints, Interface A: uzivatel-info',
+    clause: 'A-USER-1',
     kind: 'ask',
     expected: '200, XML, one user',
     run: async (scene) => {
@@ -123,7 +123,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
   },
   {
     id: 'user-information-without-token',
-    clause: 'Endpoints, Interface A: uzivatel-info',
+    clause: 'A-USER-1',
     kind: 'ask',
     expected: '401 or 403',
     run: async (scene) => {
@@ -133,7 +133,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
   },
   {
     id: 'token-sent-otherwise',
-    clause: 'Authentication, Interface A, 1',
+    clause: 'A-AUTH-1',
     kind: 'ask',
     expected: 'a token under another scheme than Bearer is none: 401 or 403',
     run: async (scene) => {
@@ -145,7 +145,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
   },
   {
     id: 'import-without-file',
-    clause: 'Errors, import: 400',
+    clause: 'A-IMPORT-11',
     kind: 'ask',
     expected: '400 with a detail: there is no file',
     run: async (scene) =>
@@ -161,14 +161,14 @@ export const ACCESS_CHECKS: readonly Check[] = [
   },
   {
     id: 'number-of-no-find',
-    clause: 'Errors, registration number: 404',
+    clause: 'A-NUMBER-10',
     kind: 'ask',
     expected: '404: there is no such find',
     run: async (scene) => mustRefuse(scene, await setNumber(scene, NO_FIND, '?evidencni_cislo=A%201'), 404),
   },
   {
     id: 'photograph-of-no-find',
-    clause: 'Errors, photograph: 404',
+    clause: 'A-PHOTO-11',
     kind: 'ask',
     expected: '404: there is no such find',
     run: async (scene) => {

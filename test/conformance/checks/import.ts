@@ -1,5 +1,5 @@
 import { type Check, must, skipUnless } from '../check.ts';
-import type { ClauseName } from '../clauses.ts';
+import type { ClauseId } from '../clauses.ts';
 import { PLACE, wkt } from '../find-document.ts';
 import { schemaBase } from '../harvest.ts';
 import { mustRefuse } from '../refusal.ts';
@@ -20,7 +20,7 @@ import {
 } from '../writes.ts';
 import { allOf, at, type Element, idAt, readXml, textAt, writeXml } from '../xml.ts';
 
-// Finds that are taken, and documents that are refused as a whole: contract, Endpoints, POST import-xml, and Errors, import.
+// Finds that are taken, and documents that are refused as a whole: A-IMPORT, A-DECLARE and A-ANSWER.
 
 /** Two points are one where they differ by no more than the ways to compute one from the other do: two metres. */
 function isNear(text: string | undefined, expected: string, tolerance: number): boolean {
@@ -29,7 +29,7 @@ function isNear(text: string | undefined, expected: string, tolerance: number): 
   return seen.length === 2 && seen.every((number, index) => Math.abs(number - (wanted[index] ?? 0)) <= tolerance);
 }
 
-function refused(id: string, clause: ClauseName, expected: string, statuses: readonly number[], draft: Draft): Check {
+function refused(id: string, clause: ClauseId, expected: string, statuses: readonly number[], draft: Draft): Check {
   return {
     id,
     clause,
@@ -46,7 +46,7 @@ function historyOf(find: Element): string[] {
 export const IMPORT_CHECKS: readonly Check[] = [
   {
     id: 'import-state-1',
-    clause: 'States and transitions: import into 1',
+    clause: 'A-STATE-2',
     kind: 'write',
     expected: '201 with the find in state 1',
     run: async (scene) => {
@@ -57,7 +57,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
   ...([2, 3] as const).map(
     (stav): Check => ({
       id: `import-state-${stav}`,
-      clause: stav === 2 ? 'States and transitions: import into 2' : 'States and transitions: import into 3',
+      clause: stav === 2 ? 'A-STATE-3' : 'A-STATE-4',
       kind: 'write',
       expected: `201 with the find in state ${stav}`,
       run: async (scene) => {
@@ -69,7 +69,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
   ),
   {
     id: 'import-headers',
-    clause: 'Endpoints, Interface A: success',
+    clause: 'A-ANSWER-1',
     kind: 'write',
     expected: 'application/xml, X-Record-ID with the identifier, Location under {oai_base}/id/',
     run: async (scene) => {
@@ -80,7 +80,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
   },
   {
     id: 'import-identifier',
-    clause: 'Resources, Find import document: ident_cely',
+    clause: 'A-FIELD-5',
     kind: 'write',
     expected: 'the service assigns an identifier in place of :tba',
     run: async (scene) => {
@@ -90,7 +90,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
   },
   {
     id: 'import-no-deduplication',
-    clause: 'Endpoints, POST import-xml, 3',
+    clause: 'A-IMPORT-6',
     kind: 'write',
     expected: 'the same document sent twice makes two finds',
     run: async (scene) => {
@@ -100,7 +100,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
   },
   {
     id: 'import-values',
-    clause: 'Resources, Find import document',
+    clause: 'A-DECLARE-1',
     kind: 'write',
     expected: 'the record holds what was sent',
     run: async (scene) => {
@@ -135,7 +135,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
   },
   {
     id: 'import-text-selects-nothing',
-    clause: 'Resources, Find import document: references',
+    clause: 'A-FIELD-2',
     kind: 'write',
     expected: 'the entry is that of the id, whatever text and language say; the record has the service’s own label',
     run: async (scene) => {
@@ -148,7 +148,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
   },
   {
     id: 'import-derives',
-    clause: 'Resources, Find import document, rule 3',
+    clause: 'A-POINT-2',
     kind: 'write',
     expected: 'from WGS 84 come S-JTSK, cadastral area and district',
     run: async (scene) => {
@@ -162,7 +162,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
   },
   {
     id: 'import-from-sjtsk',
-    clause: 'Resources, Find import document: geom_sjtsk_wkt',
+    clause: 'A-FIELD-25',
     kind: 'write',
     expected: 'from S-JTSK comes WGS 84, longitude first',
     run: async (scene) => {
@@ -174,7 +174,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
   },
   {
     id: 'import-ignores',
-    clause: 'Resources, Find import document, rule 4',
+    clause: 'A-FIELD-4',
     kind: 'write',
     expected: 'okres, katastr, igsn and the other geometry are ignored',
     run: async (scene) => {
@@ -194,7 +194,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
   },
   {
     id: 'import-new-finder',
-    clause: 'Resources, Find import document: nalezce',
+    clause: 'A-FIELD-16',
     kind: 'write',
     expected: 'a finder named by :tba is made once and found again by the next find',
     run: async (scene) => {
@@ -207,7 +207,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
   },
   {
     id: 'import-history',
-    clause: 'Events, 2',
+    clause: 'A-HISTORY-1',
     kind: 'write',
     expected: 'the history has the transition of each state that was passed, in the account’s name',
     run: async (scene) => {
@@ -225,7 +225,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
   },
   {
     id: 'import-answer-is-valid',
-    clause: 'Endpoints, Interface A: success',
+    clause: 'A-ANSWER-1',
     kind: 'write',
     expected: 'the answer is valid by the schema',
     run: async (scene) => {
@@ -238,7 +238,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
   },
   {
     id: 'import-two-files',
-    clause: 'Limits: files per request',
+    clause: 'A-WIRE-1',
     kind: 'write',
     expected: 'two files are refused',
     run: async (scene) => {
@@ -249,7 +249,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
   },
   {
     id: 'import-file-of-another-name',
-    clause: 'Errors, import: 400',
+    clause: 'A-IMPORT-11',
     kind: 'write',
     expected: '400: the field is called file',
     run: async (scene) => {
@@ -268,23 +268,23 @@ export const IMPORT_CHECKS: readonly Check[] = [
   ).map(
     ([id, digest]): Check => ({
       id: `import-digest-${id}`,
-      clause: 'Endpoints, File integrity header',
+      clause: 'A-DIGEST-2',
       kind: 'write',
       expected: '400 with a detail',
       run: async (scene) =>
         mustRefuse(scene, await importFind(scene, { digest: digest(Buffer.from(await documentOf(scene, 1))) }), 400),
     }),
   ),
-  refused('import-malformed', 'Errors, import: 400', '400: no well-formed XML', [400], {
+  refused('import-malformed', 'A-IMPORT-11', '400: no well-formed XML', [400], {
     xml: (text) => text.replace('</svc:samostatny_nalez>', ''),
   }),
-  refused('import-empty-root', 'Errors, import: 400', '400: an empty root', [400], {
+  refused('import-empty-root', 'A-IMPORT-11', '400: an empty root', [400], {
     xml: (text) => text.replace(/<svc:samostatny_nalez>.*<\/svc:samostatny_nalez>\n/s, ''),
   }),
-  refused('import-two-finds', 'Endpoints, POST import-xml, 2', '422: more than one find', [422], {
+  refused('import-two-finds', 'A-IMPORT-2', '422: more than one find', [422], {
     xml: (text) => text.replace(/<svc:samostatny_nalez>.*<\/svc:samostatny_nalez>/s, '$&$&'),
   }),
-  refused('import-other-entity', 'Endpoints, POST import-xml, 2', '422: the root holds no find', [422], {
+  refused('import-other-entity', 'A-IMPORT-2', '422: the root holds no find', [422], {
     xml: (text) =>
       text.replace(
         /<svc:samostatny_nalez>.*<\/svc:samostatny_nalez>/s,
@@ -292,18 +292,18 @@ export const IMPORT_CHECKS: readonly Check[] = [
           '<svc:vypis>B, A.</svc:vypis><svc:vypis_cely>B, A</svc:vypis_cely></svc:osoba>',
       ),
   }),
-  refused('import-other-namespace', 'Errors, import: 422', '422: the namespace of another version', [422], {
+  refused('import-other-namespace', 'A-IMPORT-14', '422: the namespace of another version', [422], {
     xml: (text) => text.replace(/(xmlns:\w+="[^"]*)\/\d+\.\d+\//, '$1/2.1/'),
   }),
-  refused('import-no-schema-location', 'Errors, import: 422', '422: no schemaLocation', [422], {
+  refused('import-no-schema-location', 'A-IMPORT-14', '422: no schemaLocation', [422], {
     xml: (text) => text.replace(/ xsi:schemaLocation="[^"]*"/, ''),
   }),
-  refused('import-other-schema-location', 'Errors, import: 422', '422: a schemaLocation that does not match', [422], {
+  refused('import-other-schema-location', 'A-IMPORT-14', '422: a schemaLocation that does not match', [422], {
     xml: (text) => text.replace(/\.xsd"/, '-draft.xsd"'),
   }),
   {
     id: 'import-element-order',
-    clause: 'Resources, Find import document: element order',
+    clause: 'A-FIELD-1',
     kind: 'write',
     expected: '422: elements in another order',
     run: async (scene) => {
@@ -313,7 +313,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
   },
   {
     id: 'import-unknown-project',
-    clause: 'Errors, import: 404',
+    clause: 'A-IMPORT-13',
     kind: 'write',
     expected: '404: there is no such project',
     run: async (scene) =>
@@ -321,7 +321,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
   },
   {
     id: 'import-foreign-project',
-    clause: 'Authentication, Interface A, 3',
+    clause: 'A-PROJECT-1',
     kind: 'write',
     expected: '403: a project that is not the account’s',
     run: async (scene) => {
@@ -336,7 +336,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
   },
   {
     id: 'import-researcher-state-1',
-    clause: 'Authentication, Interface A, 4',
+    clause: 'A-PROJECT-2',
     kind: 'write',
     expected: '201: a Researcher may import into state 1',
     run: async (scene) => {
@@ -346,7 +346,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
   ...([2, 3] as const).map(
     (stav): Check => ({
       id: `import-researcher-state-${stav}`,
-      clause: 'Authentication, Interface A, 4',
+      clause: 'A-PROJECT-2',
       kind: 'write',
       expected: `403: a Researcher may not import into state ${stav}`,
       run: async (scene) => mustRefuse(scene, await importFind(scene, { stav, as: researcherOf(scene) }), 403),

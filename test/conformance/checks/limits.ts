@@ -6,7 +6,7 @@ import type { Scene } from '../scene.ts';
 import { accountOf, bearer, foundIn, madeFind, NO_FIND, needArchaeologist, setNumber } from '../writes.ts';
 import { at, textAt } from '../xml.ts';
 
-// The throttle, and what a write leaves in the harvest: contract, Limits; Events, 3; What the service does, 7.
+// The throttle, and what a write leaves in the harvest: A-RATE, B-DATE-2 and S-SERVICE-7.
 
 const BURST = 5;
 const BURSTS = 3;
@@ -43,7 +43,7 @@ async function recordOf(scene: Scene, ident: string) {
 export const LIMIT_CHECKS: readonly Check[] = [
   {
     id: 'throttle',
-    clause: 'Limits: minimum interval',
+    clause: 'A-RATE-1',
     kind: 'write',
     expected: 'of requests sent at once some get 429 with a detail',
     run: async (scene) => {
@@ -55,7 +55,7 @@ export const LIMIT_CHECKS: readonly Check[] = [
   },
   {
     id: 'throttle-is-shared',
-    clause: 'Limits: minimum interval',
+    clause: 'A-RATE-1',
     kind: 'write',
     expected: 'the three endpoints share one interval',
     run: async (scene) => {
@@ -74,7 +74,7 @@ export const LIMIT_CHECKS: readonly Check[] = [
   },
   {
     id: 'throttle-retry-after',
-    clause: 'Errors, rule 3',
+    clause: 'A-RATE-5',
     kind: 'write',
     expected: 'Retry-After, where it is there, is whole seconds or a date',
     run: async (scene) => {
@@ -90,7 +90,7 @@ export const LIMIT_CHECKS: readonly Check[] = [
   },
   {
     id: 'paced-is-not-throttled',
-    clause: 'Limits, 1',
+    clause: 'A-RATE-3',
     kind: 'write',
     expected: 'requests at the permitted rate are not refused',
     run: async (scene) => {
@@ -107,7 +107,7 @@ export const LIMIT_CHECKS: readonly Check[] = [
   },
   {
     id: 'written-is-harvested',
-    clause: 'What the service does, 5',
+    clause: 'S-SERVICE-5',
     kind: 'write',
     expected: 'a find that was made can be harvested',
     run: async (scene) => {
@@ -126,7 +126,7 @@ export const LIMIT_CHECKS: readonly Check[] = [
   },
   {
     id: 'change-moves-the-datestamp',
-    clause: 'Events, 3',
+    clause: 'B-DATE-2',
     kind: 'write',
     expected: 'a change moves the datestamp of its record',
     run: async (scene) => {
@@ -147,7 +147,7 @@ export const LIMIT_CHECKS: readonly Check[] = [
   },
   {
     id: 'refusals-are-told',
-    clause: 'Errors, Interface A',
+    clause: 'A-ERROR-1',
     kind: 'ask',
     expected: 'each refusal of this run was JSON with a detail or a list of errors: line, column, message, error_type',
     run: async ({ refusals }) => {

@@ -4,7 +4,7 @@ import type { Scene } from '../scene.ts';
 import { foundIn, importFind, madeFind, mustName, needArchaeologist, researcherOf, setNumber } from '../writes.ts';
 import { type Element, textAt, writeXml } from '../xml.ts';
 
-// Registration numbers: contract, Endpoints, PATCH evidencni-cislo, and Errors, registration number. Only of finds of this run.
+// Registration numbers: A-NUMBER. Only of finds of this run.
 
 const query = (value: string): string => `?evidencni_cislo=${encodeURIComponent(value)}`;
 
@@ -23,7 +23,7 @@ function restOf(find: Element): string {
 export const NUMBER_CHECKS: readonly Check[] = [
   {
     id: 'number-is-set',
-    clause: 'Errors, registration number: 200',
+    clause: 'A-NUMBER-7',
     kind: 'write',
     expected: '200, application/xml with the new number, X-Record-ID and Location',
     run: async (scene) => {
@@ -37,7 +37,7 @@ export const NUMBER_CHECKS: readonly Check[] = [
   },
   {
     id: 'number-is-trimmed',
-    clause: 'Endpoints, PATCH evidencni-cislo, 2',
+    clause: 'A-NUMBER-2',
     kind: 'write',
     expected: 'blanks around it are cut off, inner ones stay',
     run: async (scene) => {
@@ -48,7 +48,7 @@ export const NUMBER_CHECKS: readonly Check[] = [
   },
   {
     id: 'number-of-255',
-    clause: 'Limits: registration number',
+    clause: 'A-NUMBER-6',
     kind: 'write',
     expected: '255 characters after trimming are taken',
     run: async (scene) => {
@@ -59,7 +59,7 @@ export const NUMBER_CHECKS: readonly Check[] = [
   },
   {
     id: 'number-of-256',
-    clause: 'Limits: registration number',
+    clause: 'A-NUMBER-6',
     kind: 'write',
     expected: '422: 256 characters are too many',
     run: async (scene) => {
@@ -69,7 +69,7 @@ export const NUMBER_CHECKS: readonly Check[] = [
   },
   {
     id: 'number-absent',
-    clause: 'Errors, registration number: 400',
+    clause: 'A-NUMBER-8',
     kind: 'write',
     expected: '400: no parameter',
     run: async (scene) => {
@@ -80,7 +80,7 @@ export const NUMBER_CHECKS: readonly Check[] = [
   ...(['', '%20%20'] as const).map(
     (text): Check => ({
       id: text === '' ? 'number-empty' : 'number-blank',
-      clause: 'Errors, registration number: 422',
+      clause: 'A-NUMBER-11',
       kind: 'write',
       expected: '422: nothing is left after trimming',
       run: async (scene) => {
@@ -91,7 +91,7 @@ export const NUMBER_CHECKS: readonly Check[] = [
   ),
   {
     id: 'number-as-it-is',
-    clause: 'Errors, rule 2: registration number',
+    clause: 'A-NUMBER-15',
     kind: 'write',
     expected: '422: the second of two equal requests changes nothing',
     run: async (scene) => {
@@ -102,7 +102,7 @@ export const NUMBER_CHECKS: readonly Check[] = [
   },
   {
     id: 'number-alone-changes',
-    clause: 'Endpoints, PATCH evidencni-cislo, 3',
+    clause: 'A-NUMBER-3',
     kind: 'write',
     expected: 'nothing else in the record changes',
     run: async (scene) => {
@@ -114,7 +114,7 @@ export const NUMBER_CHECKS: readonly Check[] = [
   },
   {
     id: 'number-keeps-the-state',
-    clause: 'States and transitions, 3',
+    clause: 'A-STATE-7',
     kind: 'write',
     expected: 'a find in state 3 takes a number and stays in state 3',
     run: async (scene) => {
@@ -126,7 +126,7 @@ export const NUMBER_CHECKS: readonly Check[] = [
   },
   {
     id: 'number-by-a-researcher',
-    clause: 'Endpoints, PATCH evidencni-cislo, 4',
+    clause: 'A-NUMBER-4',
     kind: 'write',
     expected: '403: a Researcher may not, not even for an own find',
     run: async (scene) => {

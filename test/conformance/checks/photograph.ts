@@ -1,5 +1,5 @@
 import { type Check, must } from '../check.ts';
-import type { ClauseName } from '../clauses.ts';
+import type { ClauseId } from '../clauses.ts';
 import { schemaBase } from '../harvest.ts';
 import { mustRefuse } from '../refusal.ts';
 import type { Scene } from '../scene.ts';
@@ -19,7 +19,7 @@ import {
 } from '../writes.ts';
 import { type Element, readXml, textAt, writeXml } from '../xml.ts';
 
-// Photographs: contract, Endpoints, POST upload-foto, and Errors, photograph. Only for finds of this run.
+// Photographs: A-PHOTO. Only for finds of this run.
 
 /** The head of an archive's first file, with the mark that it needs a password. */
 const SHUT_ARCHIVE = Buffer.from(
@@ -33,7 +33,7 @@ function filesOf(find: Element): Element[] {
 
 function refused(
   id: string,
-  clause: ClauseName,
+  clause: ClauseId,
   expected: string,
   status: number,
   options: SendOptions & { readonly bytes?: Buffer },
@@ -54,7 +54,7 @@ function attached(scene: Scene): Promise<Element> {
 export const PHOTOGRAPH_CHECKS: readonly Check[] = [
   {
     id: 'photograph-is-attached',
-    clause: 'Errors, photograph: 201',
+    clause: 'A-PHOTO-8',
     kind: 'write',
     expected: '201, application/xml of the find with the file, X-Record-ID and Location',
     run: async (scene) => {
@@ -67,7 +67,7 @@ export const PHOTOGRAPH_CHECKS: readonly Check[] = [
   },
   {
     id: 'photograph-answer-is-valid',
-    clause: 'Endpoints, Interface A: success',
+    clause: 'A-ANSWER-1',
     kind: 'write',
     expected: 'the answer is valid by the schema',
     run: async (scene) => {
@@ -80,7 +80,7 @@ export const PHOTOGRAPH_CHECKS: readonly Check[] = [
   },
   {
     id: 'photograph-twice',
-    clause: 'Errors, rule 2: photograph',
+    clause: 'A-PHOTO-16',
     kind: 'write',
     expected: 'the same photograph sent again is a further file, under another name',
     run: async (scene) => {
@@ -93,7 +93,7 @@ export const PHOTOGRAPH_CHECKS: readonly Check[] = [
   },
   {
     id: 'photograph-keeps-the-state',
-    clause: 'Endpoints, POST upload-foto, 3',
+    clause: 'A-PHOTO-3',
     kind: 'write',
     expected: 'a find in state 1 stays in it, without an event of archiving',
     run: async (scene) => {
@@ -104,7 +104,7 @@ export const PHOTOGRAPH_CHECKS: readonly Check[] = [
   },
   {
     id: 'photograph-by-a-researcher',
-    clause: 'Endpoints, POST upload-foto, 3',
+    clause: 'A-PHOTO-3',
     kind: 'write',
     expected: '201: a Researcher may, for an own registered find',
     run: async (scene) => {
@@ -115,7 +115,7 @@ export const PHOTOGRAPH_CHECKS: readonly Check[] = [
   },
   {
     id: 'photograph-by-a-researcher-to-another',
-    clause: 'Endpoints, POST upload-foto, 3',
+    clause: 'A-PHOTO-3',
     kind: 'write',
     expected: '403: not for a find of another',
     run: async (scene) => {
@@ -124,20 +124,20 @@ export const PHOTOGRAPH_CHECKS: readonly Check[] = [
       mustRefuse(scene, await sendPhotograph(scene, ident, { as: researcherOf(scene) }), 403);
     },
   },
-  refused('missing', 'Errors, photograph: 400', 'there is no file', 400, { parts: [] }),
-  refused('two', 'Limits: files per request', 'more than one file', 400, {
+  refused('missing', 'A-PHOTO-9', 'there is no file', 400, { parts: [] }),
+  refused('two', 'A-WIRE-1', 'more than one file', 400, {
     parts: ['a.png', 'b.png'].map((fileName) => ({ name: 'file', fileName, bytes: PHOTOGRAPH })),
   }),
-  refused('digest-missing', 'Errors, photograph: 400', 'no Content-Digest', 400, { digest: null }),
-  refused('digest-malformed', 'Errors, photograph: 400', 'a malformed Content-Digest', 400, { digest: 'sha-512=abc' }),
-  refused('digest-of-other-bytes', 'Errors, photograph: 422', 'the digest does not match', 422, {
+  refused('digest-missing', 'A-PHOTO-9', 'no Content-Digest', 400, { digest: null }),
+  refused('digest-malformed', 'A-PHOTO-9', 'a malformed Content-Digest', 400, { digest: 'sha-512=abc' }),
+  refused('digest-of-other-bytes', 'A-PHOTO-12', 'the digest does not match', 422, {
     digest: sha512('other bytes'),
   }),
-  refused('digest-of-the-whole-body', 'Endpoints, File integrity header', 'the digest is of the file alone', 422, {
+  refused('digest-of-the-whole-body', 'A-DIGEST-2', 'the digest is of the file alone', 422, {
     digest: sha512(multipart([{ name: 'file', fileName: 'photograph.png', bytes: PHOTOGRAPH }])),
   }),
-  refused('that-is-text', 'Endpoints, POST upload-foto, 2', 'an unsupported type', 422, {
+  refused('that-is-text', 'A-PHOTO-2', 'an unsupported type', 422, {
     bytes: Buffer.from('This is no picture, whatever it is called.\n'),
   }),
-  refused('in-a-shut-archive', 'Errors, photograph: 422', 'an encrypted file', 422, { bytes: SHUT_ARCHIVE }),
+  refused('in-a-shut-archive', 'A-PHOTO-12', 'an encrypted file', 422, { bytes: SHUT_ARCHIVE }),
 ];

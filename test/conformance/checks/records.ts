@@ -23,7 +23,7 @@ import type { Scene } from '../scene.ts';
 import { fetchSchema, mustBeValid } from '../schema.ts';
 import { allOf, at, textAt, writeXml } from '../xml.ts';
 
-// Lists, pages and records as anybody reads them: contract, Endpoints, Interface B, with Resources, Records visible through harvesting.
+// Lists, pages and records as anybody reads them: B-RECORD, B-TOKEN and B-DATE.
 
 const ENTITY_SETS = (
   'projekt archeologicky_zaznam let adb dokument ext_zdroj pian samostatny_nalez ' +
@@ -76,7 +76,7 @@ async function someTerm(scene: Scene): Promise<HarvestedRecord> {
 export const RECORD_CHECKS: readonly Check[] = [
   {
     id: 'headers',
-    clause: 'Resources, Records visible through harvesting: Record header',
+    clause: 'B-RECORD-1',
     kind: 'harvest',
     expected: 'each header has its identifier under /id/, a UTC datestamp and a set',
     run: async (scene) => {
@@ -91,7 +91,7 @@ export const RECORD_CHECKS: readonly Check[] = [
   },
   {
     id: 'set-is-kept-to',
-    clause: 'Endpoints, Interface B, 2',
+    clause: 'B-VERB-11',
     kind: 'harvest',
     expected: 'a list of a set holds records of that set or its subsets alone',
     run: async (scene) => {
@@ -106,7 +106,7 @@ export const RECORD_CHECKS: readonly Check[] = [
   ...VERSIONS.map(
     (version): Check => ({
       id: `native-root-${version}`,
-      clause: 'Resources, Records visible through harvesting: Metadata',
+      clause: 'B-RECORD-3',
       kind: 'harvest',
       expected: `one entity under the root, in the namespace of ${version}`,
       run: async (scene) => {
@@ -132,7 +132,7 @@ export const RECORD_CHECKS: readonly Check[] = [
   ...VERSIONS.map(
     (version): Check => ({
       id: `valid-${version}`,
-      clause: 'Versioning, 5',
+      clause: 'S-VERSION-6',
       kind: 'harvest',
       expected: `records are valid by the schema of ${version}`,
       run: async (scene) => {
@@ -148,7 +148,7 @@ export const RECORD_CHECKS: readonly Check[] = [
   ),
   {
     id: 'newest-schema-behind-the-generic-endpoint',
-    clause: 'Versioning, 4',
+    clause: 'S-VERSION-5',
     kind: 'harvest',
     expected: 'what the generic endpoint leads to are records of the newest schema',
     run: async (scene) => {
@@ -164,7 +164,7 @@ export const RECORD_CHECKS: readonly Check[] = [
   },
   {
     id: 'dublin-core',
-    clause: 'Resources, Records visible through harvesting: Metadata',
+    clause: 'B-RECORD-3',
     kind: 'harvest',
     expected: 'unqualified Dublin Core with title and identifier',
     run: async (scene) => {
@@ -188,7 +188,7 @@ export const RECORD_CHECKS: readonly Check[] = [
   },
   {
     id: 'vocabulary-identifiers',
-    clause: 'What the service does, 4',
+    clause: 'S-SERVICE-4',
     kind: 'harvest',
     expected: 'each vocabulary entry is HES- and digits',
     run: async (scene) => {
@@ -202,7 +202,7 @@ export const RECORD_CHECKS: readonly Check[] = [
   },
   {
     id: 'identifiers-as-records',
-    clause: 'Endpoints, Interface B: ListIdentifiers',
+    clause: 'B-VERB-6',
     kind: 'harvest',
     expected: 'ListIdentifiers lists the headers of ListRecords',
     run: async (scene) => {
@@ -219,7 +219,7 @@ export const RECORD_CHECKS: readonly Check[] = [
   },
   {
     id: 'get-record',
-    clause: 'Endpoints, Interface B: GetRecord',
+    clause: 'B-VERB-8',
     kind: 'harvest',
     expected: 'the record that was asked for, in either format, as it is listed',
     run: async (scene) => {
@@ -240,7 +240,7 @@ export const RECORD_CHECKS: readonly Check[] = [
   },
   {
     id: 'record-address',
-    clause: 'Endpoints, Interface B, 6',
+    clause: 'B-VERB-9',
     kind: 'harvest',
     expected: 'the address of a record leads to it in the native format',
     run: async (scene) => {
@@ -255,7 +255,7 @@ export const RECORD_CHECKS: readonly Check[] = [
   },
   {
     id: 'formats-of-a-record',
-    clause: 'Endpoints, Interface B: ListMetadataFormats',
+    clause: 'B-VERB-3',
     kind: 'harvest',
     expected: 'a record has both formats',
     run: async (scene) => {
@@ -272,7 +272,7 @@ export const RECORD_CHECKS: readonly Check[] = [
   },
   {
     id: 'token-attributes',
-    clause: 'Resources, Records visible through harvesting: Resumption token',
+    clause: 'B-TOKEN-2',
     kind: 'harvest',
     expected: 'a token has completeListSize, an expirationDate to come, and cursor 0 on the first page',
     run: async (scene) => {
@@ -290,7 +290,7 @@ export const RECORD_CHECKS: readonly Check[] = [
   },
   {
     id: 'cursor',
-    clause: 'Endpoints, Interface B, 3: cursor',
+    clause: 'B-TOKEN-3',
     kind: 'harvest',
     expected: 'cursor is the position of the page in the whole list',
     run: async (scene) => {
@@ -303,7 +303,7 @@ export const RECORD_CHECKS: readonly Check[] = [
   },
   {
     id: 'pages-make-the-list',
-    clause: 'Endpoints, Interface B, 3',
+    clause: 'B-TOKEN-1',
     kind: 'harvest',
     expected: 'the pages together hold completeListSize records, each once',
     run: async (scene) => {
@@ -320,7 +320,7 @@ export const RECORD_CHECKS: readonly Check[] = [
   },
   {
     id: 'list-size-stays',
-    clause: 'Endpoints, Interface B, 3: completeListSize',
+    clause: 'B-TOKEN-4',
     kind: 'harvest',
     expected: 'completeListSize is the total on each page',
     run: async (scene) => {
@@ -330,7 +330,7 @@ export const RECORD_CHECKS: readonly Check[] = [
   },
   {
     id: 'from-and-until',
-    clause: 'Endpoints, Interface B, 2: from and until',
+    clause: 'B-DATE-1',
     kind: 'harvest',
     expected: 'from and until let through what was changed between them, the bounds included',
     run: async (scene) => {
@@ -361,7 +361,7 @@ export const RECORD_CHECKS: readonly Check[] = [
   },
   {
     id: 'plain-dates',
-    clause: 'Endpoints, Interface B, 2: from and until',
+    clause: 'B-DATE-1',
     kind: 'harvest',
     expected: 'a plain date is a whole day',
     run: async (scene) => {
@@ -381,7 +381,7 @@ export const RECORD_CHECKS: readonly Check[] = [
   },
   {
     id: 'nothing-before-the-earliest',
-    clause: 'Resources, Records visible through harvesting: Identify response',
+    clause: 'B-VERB-2',
     kind: 'harvest',
     expected: 'no record is older than earliestDatestamp',
     run: async (scene) => {
@@ -394,7 +394,7 @@ export const RECORD_CHECKS: readonly Check[] = [
   },
   {
     id: 'deleted-records',
-    clause: 'Endpoints, Interface B, 7',
+    clause: 'B-DATE-3',
     kind: 'harvest',
     expected: 'a deleted record stays listed with status deleted, a datestamp and no metadata',
     run: async (scene) => {

@@ -5,7 +5,7 @@ import type { Scene } from '../scene.ts';
 import { fetchSchema } from '../schema.ts';
 import { allOf, at, type Element, readXml, textAt } from '../xml.ts';
 
-// What the harvesting interface says of itself: contract, Endpoints, Interface B; Resources, Records visible through harvesting.
+// What the harvesting interface says of itself: B-VERB, B-SET and B-ERROR.
 
 const PLAIN_SETS =
   'projekt archeologicky_zaznam archeologicky_zaznam:akce archeologicky_zaznam:lokalita let adb dokument dokument:3d ext_zdroj pian ' +
@@ -33,7 +33,7 @@ function identify(scene: Scene): Promise<Element> {
 function identifySays(name: string, expected: string | RegExp): Check {
   return {
     id: `identify-${name}`,
-    clause: 'Resources, Records visible through harvesting: Identify response',
+    clause: 'B-VERB-2',
     kind: 'harvest',
     expected: `Identify has ${name}${typeof expected === 'string' ? ` ${expected}` : ''}`,
     run: async (scene) => {
@@ -68,7 +68,7 @@ async function specsOf(scene: Scene, version: Version): Promise<string[]> {
 export const REPOSITORY_CHECKS: readonly Check[] = [
   {
     id: 'identify-answers',
-    clause: 'Endpoints, Interface B: Identify',
+    clause: 'B-VERB-1',
     kind: 'harvest',
     expected: 'Identify answers with an Identify element',
     run: async (scene) => {
@@ -78,7 +78,7 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
   },
   {
     id: 'answers-are-xml',
-    clause: 'What the service does, 6',
+    clause: 'S-SERVICE-6',
     kind: 'harvest',
     expected: 'every verb answers with an XML media type',
     run: async (scene) => {
@@ -97,7 +97,7 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
   identifySays('granularity', 'YYYY-MM-DDThh:mm:ssZ'),
   {
     id: 'identify-rights',
-    clause: 'Resources, Records visible through harvesting: Identify response',
+    clause: 'B-VERB-2',
     kind: 'harvest',
     expected: 'a rights manifest that points to a non-commercial attribution licence',
     run: async (scene) => {
@@ -112,7 +112,7 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
   },
   {
     id: 'identify-languages',
-    clause: 'Resources, Records visible through harvesting: Identify response',
+    clause: 'B-VERB-2',
     kind: 'harvest',
     expected: 'Dublin Core title and identifier in cs and en',
     run: async (scene) => {
@@ -129,7 +129,7 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
   ...VERSIONS.map(
     (version): Check => ({
       id: `formats-${version}`,
-      clause: 'Endpoints, Interface B: ListMetadataFormats',
+      clause: 'B-VERB-3',
       kind: 'harvest',
       expected: `oai_dc and the native format, with the schema of ${version}`,
       run: async (scene) => {
@@ -146,7 +146,7 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
   ...(['2.2', '2.1'] as const).map(
     (version): Check => ({
       id: `sets-${version}`,
-      clause: 'Resources, Records visible through harvesting: Sets',
+      clause: 'B-SET-1',
       kind: 'harvest',
       expected: 'every set of the contract, and no other',
       run: async (scene) => mustBeSame(await specsOf(scene, version), ALL_SETS, 'sets'),
@@ -154,14 +154,14 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
   ),
   {
     id: 'sets-2.0',
-    clause: 'Resources, Records visible through harvesting: Sets of 2.0',
+    clause: 'B-SET-4',
     kind: 'harvest',
     expected: 'one set for all vocabularies, and no dokument:3d',
     run: async (scene) => mustBeSame(await specsOf(scene, '2.0'), SETS_OF_2_0, 'sets'),
   },
   {
     id: 'set-names',
-    clause: 'Resources, Records visible through harvesting: Set entry',
+    clause: 'B-SET-2',
     kind: 'harvest',
     expected: 'each set has one setSpec and a name "cs / en"',
     run: async (scene) => {
@@ -175,7 +175,7 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
   },
   {
     id: 'set-descriptions',
-    clause: 'Resources, Records visible through harvesting: Set entry',
+    clause: 'B-SET-2',
     kind: 'harvest',
     expected: 'a description of a set stands in cs and en',
     run: async (scene) => {
@@ -190,7 +190,7 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
   ...VERSIONS.map(
     (version): Check => ({
       id: `endpoint-${version}`,
-      clause: 'Versioning, 3',
+      clause: 'S-VERSION-4',
       kind: 'harvest',
       expected: `the endpoint and the schema file of ${version} are there`,
       run: async (scene) => {
@@ -205,7 +205,7 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
   ),
   {
     id: 'generic-endpoint',
-    clause: 'Versioning, 4',
+    clause: 'S-VERSION-5',
     kind: 'harvest',
     expected: 'the generic endpoint redirects to the newest version, with its query',
     run: async (scene) => {
@@ -231,7 +231,7 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
   ).map(
     ([id, query, code]): Check => ({
       id: `protocol-${id}`,
-      clause: 'OAI-PMH 2.0, 3.6',
+      clause: 'B-ERROR-1',
       kind: 'harvest',
       expected: `200 with the protocol's error ${code}`,
       run: async (scene) => {
@@ -243,7 +243,7 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
   ),
   {
     id: 'response-date',
-    clause: 'OAI-PMH 2.0, 3.2',
+    clause: 'B-ADDRESS-4',
     kind: 'harvest',
     expected: 'responseDate is UTC to the second',
     run: async (scene) => {

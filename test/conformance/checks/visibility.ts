@@ -1,30 +1,44 @@
 import { type Check, must, mustBeSame, skipUnless } from '../check.ts';
-import type { ClauseName } from '../clauses.ts';
+import type { ClauseId } from '../clauses.ts';
 import { entityOf, firstPage, identOf, isRefused, nativeFormat, pageOf, REFUSAL } from '../harvest.ts';
 import type { Scene } from '../scene.ts';
 import { allOf, at, type Element, idAt, textAt } from '../xml.ts';
 
-// What an anonymous reader may see: contract, Authentication, Interface B. How anybody else signs in there the contract does not say.
+// What an anonymous reader may see: B-SEE and B-MASK. How others sign in there is not promised (B-AUTH-1).
 
 /** Rows of the table for role A: the element that holds the state, and the one state that is shown. */
-const SHOWN_IN_STATE: readonly (readonly [set: string, element: string, stav: string])[] = [
-  ['projekt', 'stav', '6'],
-  ['archeologicky_zaznam', 'stav', '3'],
-  ['adb', 'stav_pom', '3'],
-  ['dokument', 'stav', '3'],
-  ['ext_zdroj', 'stav', '3'],
-  ['pian', 'stav', '2'],
-  ['samostatny_nalez', 'stav', '4'],
+const SHOWN_IN_STATE: readonly (readonly [set: string, clause: ClauseId, element: string, stav: string])[] = [
+  ['projekt', 'B-SEE-3', 'stav', '6'],
+  ['archeologicky_zaznam', 'B-SEE-5', 'stav', '3'],
+  ['adb', 'B-SEE-7', 'stav_pom', '3'],
+  ['dokument', 'B-SEE-8', 'stav', '3'],
+  ['ext_zdroj', 'B-SEE-9', 'stav', '3'],
+  ['pian', 'B-SEE-10', 'stav', '2'],
+  ['samostatny_nalez', 'B-SEE-11', 'stav', '4'],
 ];
-const ALWAYS_SHOWN = ['let', 'heslo', 'ruian_kraj', 'ruian_okres', 'ruian_katastr', 'organizace', 'osoba'];
+const ALWAYS_SHOWN: readonly (readonly [set: string, clause: ClauseId])[] = [
+  ['let', 'B-SEE-6'],
+  ['heslo', 'B-SEE-13'],
+  ['ruian_kraj', 'B-SEE-14'],
+  ['ruian_okres', 'B-SEE-15'],
+  ['ruian_katastr', 'B-SEE-16'],
+  ['organizace', 'B-SEE-17'],
+  ['osoba', 'B-SEE-18'],
+];
 /** The element that governs, and the paths of what it protects. */
-const PROTECTED: readonly (readonly [set: string, governing: string, paths: readonly (readonly string[])[]])[] = [
-  ['projekt', 'pristupnost_pom', [['chranene_udaje']]],
-  ['archeologicky_zaznam', 'pristupnost', [['chranene_udaje'], ['akce', 'chranene_udaje'], ['lokalita', 'chranene_udaje']]],
-  ['adb', 'pristupnost_pom', [['chranene_udaje']]],
-  ['pian', 'pristupnost_pom', [['chranene_udaje']]],
-  ['samostatny_nalez', 'pristupnost', [['chranene_udaje']]],
-];
+const PROTECTED: readonly (readonly [set: string, clause: ClauseId, governing: string, paths: readonly (readonly string[])[]])[] =
+  [
+    ['projekt', 'B-MASK-2', 'pristupnost_pom', [['chranene_udaje']]],
+    [
+      'archeologicky_zaznam',
+      'B-MASK-3',
+      'pristupnost',
+      [['chranene_udaje'], ['akce', 'chranene_udaje'], ['lokalita', 'chranene_udaje']],
+    ],
+    ['adb', 'B-MASK-4', 'pristupnost_pom', [['chranene_udaje']]],
+    ['pian', 'B-MASK-5', 'pristupnost_pom', [['chranene_udaje']]],
+    ['samostatny_nalez', 'B-MASK-6', 'pristupnost', [['chranene_udaje']]],
+  ];
 
 async function entitiesOf(scene: Scene, set: string): Promise<ReadonlyMap<string, Element>> {
   const { records } = await firstPage(scene, set);
@@ -46,15 +60,11 @@ function openToAll(scene: Scene): Promise<ReadonlySet<string>> {
   });
 }
 
-function rowOf(set: string): ClauseName {
-  return `Authentication, Interface B, records: ${set}` as ClauseName;
-}
-
 export const VISIBILITY_CHECKS: readonly Check[] = [
   ...SHOWN_IN_STATE.map(
-    ([set, element, stav]): Check => ({
+    ([set, clause, element, stav]): Check => ({
       id: `anonymous-${set}`,
-      clause: rowOf(set),
+      clause,
       kind: 'harvest',
       expected: `an anonymous reader sees ${set} in state ${stav} alone`,
       run: async (scene) => {
@@ -66,9 +76,9 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
     }),
   ),
   ...ALWAYS_SHOWN.map(
-    (set): Check => ({
+    ([set, clause]): Check => ({
       id: `anonymous-${set}`,
-      clause: rowOf(set),
+      clause,
       kind: 'harvest',
       expected: `anybody sees ${set}`,
       run: async (scene) => {
@@ -81,7 +91,7 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
   ),
   {
     id: 'anonymous-uzivatel',
-    clause: rowOf('uzivatel'),
+    clause: 'B-SEE-12',
     kind: 'harvest',
     expected: 'users are left out for anonymous readers',
     run: async (scene) => {
@@ -94,7 +104,7 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
   },
   {
     id: 'anonymous-oznamovatel',
-    clause: 'Authentication, Interface B, records: projekt/oznamovatel',
+    clause: 'B-SEE-4',
     kind: 'harvest',
     expected: 'who announced a project is left out for anonymous readers',
     run: async (scene) => {
@@ -106,7 +116,7 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
   },
   {
     id: 'refusal-in-place',
-    clause: 'Errors, Interface B',
+    clause: 'B-SEE-2',
     kind: 'harvest',
     expected: `what may not be seen is listed, with "${REFUSAL}" in place of its content`,
     run: async (scene) => {
@@ -123,7 +133,7 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
   },
   {
     id: 'refusal-in-dublin-core',
-    clause: 'Errors, Interface B',
+    clause: 'B-SEE-2',
     kind: 'harvest',
     expected: 'a record that is refused in the native format is refused as Dublin Core',
     run: async (scene) => {
@@ -135,9 +145,9 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
     },
   },
   ...PROTECTED.map(
-    ([set, governing, paths]): Check => ({
+    ([set, clause, governing, paths]): Check => ({
       id: `protected-${set}`,
-      clause: `Authentication, Interface B, protected: ${set}` as ClauseName,
+      clause,
       kind: 'harvest',
       expected: `${governing} says whether chranene_udaje are shown, all or none`,
       run: async (scene) => {
@@ -162,7 +172,7 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
   ),
   {
     id: 'protected-in-dublin-core',
-    clause: 'Authentication, Interface B, protected: samostatny_nalez',
+    clause: 'B-MASK-6',
     kind: 'harvest',
     expected: 'Dublin Core does not tell where a protected find was made',
     run: async (scene) => {

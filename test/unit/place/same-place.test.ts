@@ -5,7 +5,7 @@ import { checkRules } from '../../../src/find/rules.ts';
 import { readFinds } from '../../support/read-finds.ts';
 import { aFind } from '../find/a-find.ts';
 
-/** Degrees, and what the deployed service made of them, or of which it made them (service facts 4.5). */
+/** Degrees, and what the deployed service made of them, or of which it made them (A-POINT-9). */
 const PAIRS = [
   ['14.0667', '50.0333', '-768785.47', '-1045458.60'],
   ['13.2311182', '49.9914407', '-828708.49', '-1041287.69'],
