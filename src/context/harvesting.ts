@@ -141,7 +141,7 @@ async function credentialsOf(context: Context, profile: Profile): Promise<OaiCre
 
 /**
  * Tests if the harvesting interface accepts the account that has just signed in: then it shows the account its own user record,
- * which is hidden from all others (contract, "Authentication", interface B). The password is sent only to an address of the
+ * which is hidden from all others (B-SEE-12). The password is sent only to an address of the
  * profile, over TLS or to this machine.
  * @returns undefined where no test is needed: the profile has the setting, or no harvesting interface of its own
  */

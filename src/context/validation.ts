@@ -61,7 +61,7 @@ export async function openLabels(context: Context): Promise<LabelsOf> {
   };
 }
 
-/** Code of the public accessibility (service facts 10.1). */
+/** Code of the public accessibility (S-ACCESS-1). */
 const ANYBODY = 'A';
 
 /** Collects the data for portal records. An accessibility that was not harvested counts as protecting the location. */

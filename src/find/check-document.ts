@@ -61,7 +61,7 @@ function declarationIssues(document: XmlDocument, profile: DocumentProfile): Iss
   return issues;
 }
 
-/** The root holds exactly one find and no comment beside it (service facts 4.3, rows 22 to 24). */
+/** The root holds exactly one find and no comment beside it (A-IMPORT-2, A-IMPORT-9). */
 function rootIssues(document: XmlDocument, find: XmlElement | undefined): Issue[] {
   const { root } = document;
   const line = lineOf(document, root);
@@ -168,7 +168,7 @@ function withMarks(source: string): string {
 
 const OTHER_NODES = /<!\[CDATA\[[\s\S]*?\]\]>|<!--[\s\S]*?-->|<\?[\s\S]*?\?>/g;
 
-/** Tells if text stands behind a comment or an instruction, where the service does not read it (service facts 4.5). */
+/** Tells if text stands behind a comment or an instruction, where the service does not read it (A-VALUE-1). */
 function isCutShort(source: string): boolean {
   return /<\?>\s*[^\s<]/.test(withMarks(source));
 }

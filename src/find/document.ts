@@ -4,7 +4,7 @@ import { type DocumentProfile, type Find, namespaceOf, schemaLocationOf } from '
 
 const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
 
-/** An import always requests a new identifier (contract, element `ident_cely`). */
+/** An import always requests a new identifier (A-FIELD-5). */
 const NEW_IDENTIFIER = ':tba';
 
 /**

@@ -1,7 +1,7 @@
 import type { Message } from '../base/message.ts';
 import type { GeomSystem } from '../place/geometry.ts';
 
-/** Type of an element's value, by the kind of the element (contract, "Find import document", element types). */
+/** Type of an element's value, by the kind of the element (S-TYPE-1). */
 export type ValueOf = {
   text: string;
   /** In the field's `unit`. */

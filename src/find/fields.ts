@@ -4,8 +4,8 @@ import type { FieldRow, ValueOf } from './field.ts';
 
 /**
  * Elements that a client fills, in the order of the schema. Documents, tables, questions, exports, reports and rules are derived
- * from this list. Requirements are those of the contract's table, sets those that the deployed service checks. `ident_cely`, the
- * first element, is always `:tba` and not in the list.
+ * from this list. Requirements and sets are those of the contract (A-FIELD-5 to A-FIELD-25). `ident_cely`, the first element, is
+ * always `:tba` and not in the list.
  */
 const ROWS = [
   {

@@ -27,7 +27,7 @@ export type Find = {
   readonly columns?: Readonly<Partial<Record<ElementName, string>>>;
 };
 
-/** The part of a profile that determines the form of a document (contract, "Find import document"). */
+/** The part of a profile that determines the form of a document (A-DECLARE-1). */
 export type DocumentProfile = {
   /** `svc` in the contract; the deployed service has its own. */
   readonly prefix: string;

@@ -7,7 +7,7 @@ import type { Reference } from './field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
 import { NEW_PERSON } from './resolve-reference.ts';
 
-/** Placeholder for content that the reader may not see (contract, "Authentication", interface B). */
+/** Placeholder for content that the reader may not see (B-SEE-2). */
 export const FORBIDDEN_TEXT = 'HTTP/1.1 403 Forbidden';
 
 export type HarvestedFile = {
@@ -178,7 +178,7 @@ function textOf(value: unknown): string {
   return value === undefined ? '' : String(value).trim();
 }
 
-/** Names of the states of a find (contract, "States and transitions"). */
+/** Names of the states of a find (A-STATE-1). */
 const STATE_NAMES: Readonly<Record<number, Message>> = {
   1: msg`registered`,
   2: msg`submitted`,

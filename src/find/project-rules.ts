@@ -4,9 +4,8 @@ import type { ProjectLookup } from './lookup.ts';
 import { type Finding, type Rule, type RuleContext, rankOf } from './rule.ts';
 
 /**
- * Imports go into survey projects that the account may use (contract, "Find import document"; "Authentication", rule 3; service
- * facts 4.7). Facts that may have changed since the harvest, or that this account may not see, give a warning instead of an
- * error.
+ * Imports go into survey projects that the account may use (A-PROJECT-1 to A-PROJECT-7). Facts that may have changed since the
+ * harvest, or that this account may not see, give a warning instead of an error.
  */
 export const PROJECT_RULES: readonly Rule[] = [
   { name: 'survey-project', judge: survey },

@@ -16,7 +16,7 @@ import {
 } from './person-name.ts';
 import { identifierIn, mappingConflictMessage, NEW_PERSON, namedTerms, resolveTerm } from './resolve-reference.ts';
 
-/** A longer name causes an error inside the service (service facts 4.5). */
+/** A longer name causes an error inside the service (A-FINDER-4). */
 export const MAX_NAME_LENGTH = 100;
 
 /** Rule of the warning that a differently written finder was matched to a known person. */

@@ -7,7 +7,7 @@ import type { LookupTerm, TermCandidate, TermLookup } from './lookup.ts';
 /** `HES-000312`, `ORG-000091`, `OS-001507`. */
 const IDENTIFIER = /^[A-Za-z]+-\d+$/;
 
-/** Identifier of a person whom the service may not know yet (contract, element `nalezce`). */
+/** Identifier of a person whom the service may not know yet (A-FIELD-16). */
 export const NEW_PERSON = ':tba';
 
 /** Returns the cell for a reference: a new person's name, else the identifier. */
@@ -15,7 +15,7 @@ export function cellOfReference({ id, text }: Reference): string {
   return id === NEW_PERSON ? text : id;
 }
 
-/** `c-202400101`, `X-M-202400101`; lower case is accepted since capitals cost a key on a phone (service facts 11). */
+/** `c-202400101`, `X-M-202400101`; lower case is accepted since capitals cost a key on a phone (S-IDENT-1). */
 const PROJECT = /^(?:x-)?[a-z]-\d{9}$/i;
 
 /** Resolves a survey project by its identifier; the only check of its form is that it is one word. */
@@ -115,7 +115,7 @@ function notHarvestedMessage(set: string, cell: string): Message {
   return msg`"${cell}" cannot be looked up: ${where} was not harvested yet. Run ${cmd`pas harvest-vocab`}, or write the identifier.`;
 }
 
-/** Reduces an entry's address to its identifier, which imports require (contract, "What the service does", 4). */
+/** Reduces an entry's address to its identifier, which imports require (S-SERVICE-4). */
 function withoutAddress(cell: string): string {
   return /^https?:\/\/\S+\/id\/([^/\s]+)$/.exec(cell)?.[1] ?? cell;
 }

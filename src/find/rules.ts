@@ -14,7 +14,7 @@ import { VALUE_RULES } from './value-rules.ts';
 /** A box around Czechia with a margin of a few kilometres: no point outside is in a cadastral area. */
 export const COUNTRY = { minLon: 12.0, maxLon: 18.95, minLat: 48.5, maxLat: 51.1 };
 
-/** Requirements for the point (contract, "Find import document", rules 2 and 3; service facts 4.5). */
+/** Requirements for the point (A-POINT-1 to A-POINT-6). */
 const PLACE_RULES: readonly Rule[] = [
   { name: 'geometry-form', judge: plainPoint },
   { name: 'geometry-range', judge: convertiblePoint },
@@ -79,7 +79,7 @@ function nearestText(nearest: TermCandidate, distanceM: number | undefined): Mes
   return msg` The nearest is ${named}, ${distance} away.`;
 }
 
-/** Requirements of the target state (contract, "Find import document" and "States and transitions"; service facts 4.4). */
+/** Requirements of the target state (A-STATE-9 to A-STATE-13). */
 const STATE_RULES: readonly Rule[] = [
   { name: 'required', judge: requiredElements },
   { name: 'geometry-required', judge: requiredPoint },
@@ -109,7 +109,7 @@ function requiredElements(elements: FindElements): Finding[] {
   });
 }
 
-/** A point in the other element does not count: `geom_system` selects one (service facts 4.5). */
+/** A point in the other element does not count: `geom_system` selects one (A-POINT-10). */
 function requiredPoint(elements: FindElements): Finding[] {
   const { geom_system: system, stav = 1 } = elements;
   if (system === undefined || stav < 2 || isPresent(elements, pointElement(system))) return [];
@@ -129,7 +129,7 @@ function handedOver({ stav, predano }: FindElements): Finding[] {
   return [{ element: 'predano', message: MUST_BE_HANDED_OVER }];
 }
 
-/** Role and state (contract, "Authentication", rule 4). */
+/** A Researcher imports into state 1 only (A-PROJECT-2). */
 function roleAllowsState({ stav = 1 }: FindElements, context: RuleContext): Finding[] {
   if (stav === 1 || rankOf(context) !== 'researcher') return [];
   const message = msg`Your role is Researcher, which may import into state 1 only. Choose state 1, or ask an archaeologist to import it.`;

@@ -18,7 +18,7 @@ import {
 } from './resolve-reference.ts';
 import { type Finding, NOT_HARVESTED, type Rule, type RuleContext } from './rule.ts';
 
-/** PostgreSQL's largest integer, the type of the depth at the service (service facts 4.5). */
+/** PostgreSQL's largest integer, the type of the depth at the service (A-VALUE-3). */
 export const MAX_DEPTH_CM = 2_147_483_647;
 
 /** No find in the service is older; an earlier year is a typing error, such as 0204. */
@@ -27,7 +27,7 @@ export const EARLIEST_YEAR = 1700;
 /** First days of clocks that were never set: computers, cameras, satellites, spreadsheets. */
 const DAYS_WITHOUT_CLOCK = ['1970-01-01', '1980-01-01', '1980-01-06', '1899-12-30', '1899-12-31', '1900-01-01', '1904-01-01'];
 
-/** Requirements for values in every state (service facts 4.5). */
+/** Requirements for values in every state (A-VALUE-1 to A-VALUE-7). */
 export const VALUE_RULES: readonly Rule[] = [
   { name: 'text-characters', judge: legalCharacters },
   { name: 'number-form', judge: numberForm },
@@ -58,7 +58,7 @@ function illegalCharacterOf(value: FindElements[Field['name']]): string | undefi
 /** Limit for a registration number. */
 export const MOST_CHARACTERS = 255;
 
-/** Explains why a trimmed number cannot be assigned (contract, "PATCH …/evidencni-cislo", rule 2). */
+/** Explains why a trimmed number cannot be assigned (A-NUMBER-2). */
 export function findNumberProblem(value: string): Unreadable | undefined {
   const characters = [...value].length;
   if (characters > MOST_CHARACTERS) {
@@ -125,7 +125,7 @@ function finderName({ nalezce }: FindElements): Finding[] {
   return doubt === undefined ? [] : [{ element: 'nalezce', message: doubt, warning: true }];
 }
 
-/** `HES-<digits>`, not a label or an address (contract, "What the service does", 4). */
+/** `HES-<digits>`, not a label or an address (S-SERVICE-4). */
 function identifierForm(elements: FindElements): Finding[] {
   return references(elements)
     .filter(({ field, reference }) => !hasGoodForm(field, reference))

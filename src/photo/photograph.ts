@@ -17,14 +17,14 @@ export type Photograph = {
 export type InspectedPhotograph = { readonly photograph?: Photograph; readonly issues: readonly Issue[] };
 
 type InspectOptions = {
-  /** Contract, "Limits": 250 MiB unless the profile has another limit. */
+  /** A-PHOTO-7: 250 MiB unless the profile has another limit. */
   readonly maxBytes?: number;
   readonly signal?: AbortSignal;
 };
 
 export const PHOTO_MAX_BYTES = 262_144_000;
 
-/** Types that the service accepts by content; names and extensions do not count (service facts 6). */
+/** Types that the service accepts by content; names and extensions do not count (A-PHOTO-6, A-PHOTO-19). */
 const ACCEPTED_TYPES: readonly string[] = ['image/jpeg', 'image/png', 'image/tiff', 'image/heic', 'image/heif'];
 
 const CHUNK_BYTES = 256 * 1024;

@@ -9,7 +9,7 @@ export type PointText = { readonly x: string; readonly y: string };
 
 export type PointInSystem = PointText & { readonly system: GeomSystem };
 
-/** Ranges within which the service converts, and so accepts, a point (service facts 4.5). */
+/** Ranges within which the service converts, and so accepts, a point (A-POINT-6). */
 const RANGES = {
   '4326': { x: [5, 25], y: [40, 60] },
   '5514': { x: [-905_000, -400_000], y: [-1_230_000, -930_000] },
@@ -46,8 +46,7 @@ export function readDecimal(cell: string): Reading<string> {
 
 /**
  * Parses `POINT (x y)` with exactly two plain decimals and blanks between them. The service accepts a little more (a third
- * number, an exponent, a leading `+`), but then does not compute the other representation (service facts 4.5), so those are
- * refused here.
+ * number, an exponent, a leading `+`), but then does not compute the other representation (A-POINT-5), so those are refused here.
  */
 export function parsePoint(wkt: string): Reading<PointText> {
   const shown = shorten(wkt);

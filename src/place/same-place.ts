@@ -3,7 +3,7 @@ import { type Point, toSJtsk } from './project.ts';
 
 /**
  * Tolerance in metres between the service's conversion of a point and pas's own: the service applies plate movement and a table
- * of corrections, which no package has (service facts 4.5; assumption A11).
+ * of corrections, which no package has (A-POINT-8; assumption A11).
  */
 export const CONVERTED_WITHIN_M = 2;
 

@@ -10,8 +10,8 @@ import {
 } from './term.ts';
 
 /**
- * Parses a record's entity into a term, for the kinds that the vocabulary stores (service facts, sections 8.4 and 8.5). Elements
- * are read by local name in the entity's own namespace, so every schema version is accepted.
+ * Parses a record's entity into a term, for the kinds that the vocabulary stores (S-ENTITY-2 to S-ENTITY-6). Elements are read by
+ * local name in the entity's own namespace, so every schema version is accepted.
  * @param setSpec of the record's header, used where the entity does not name its vocabulary
  * @returns undefined where the entity is of another kind, or lacks its identifier or its name
  */
@@ -127,7 +127,7 @@ function readPlace(entity: XmlElement, setSpec: TermKind, superiors: readonly st
   };
 }
 
-/** Entry of the project types for surveys, and its label (service facts, section 4.7). */
+/** Entry of the project types for surveys, and its label (A-PROJECT-3). */
 const SURVEY_TYPE = 'HES-001138';
 const SURVEY_LABEL = 'průzkum';
 

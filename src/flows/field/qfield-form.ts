@@ -148,7 +148,7 @@ export function literal(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll('\n', '\\n')}'`;
 }
 
-/** Returns the constraint of `pas validate` for an element in QGIS (contract, "Find import document"). */
+/** Returns the constraint of `pas validate` for an element in QGIS (A-FIELD-3, A-VALUE-3). */
 function constraintOf({ name, kind, requiredFrom = 1, gloss }: Field, written: boolean): Constraint | undefined {
   if (kind === 'geom-system') {
     const filled = '"geom_system" = \'4326\' and $geometry is not null or "geom_x" is not null and "geom_y" is not null';

@@ -28,7 +28,7 @@ export type FindSources = {
   /** Returns the district of a cadastral area. */
   readonly districtOf: (area: string) => string | undefined;
   readonly lookupArea: LookupArea;
-  /** Tells if protected elements (contract, `chranene_udaje`), and those that may reveal the location, are included. */
+  /** Tells if protected elements (B-MASK-6), and those that may reveal the location, are included. */
   readonly places: 'shown' | 'left-out';
 };
 

@@ -69,7 +69,7 @@ export function goneText(outbox: Outbox, { identCely }: Target): Message | undef
     : msg`The service does not list the record ${ident} any more, so nothing can be added to it.`;
 }
 
-/** Tells if the service accepts numbers from the account, as far as its role is known (contract, "Authentication", 4). */
+/** Tells if the service accepts numbers from the account, as far as its role is known (A-PROJECT-2). */
 export function mayNumber(outbox: Outbox): boolean {
   return knownAccount(outbox)?.role !== 'researcher';
 }
@@ -127,7 +127,7 @@ function changeOf(last: NumberEntry | undefined, value: string, known: string | 
 
 /**
  * Queues a registration number, or replaces an unsent one of the same find.
- * @throws UsageError when the service would refuse the value (contract, "PATCH …/evidencni-cislo")
+ * @throws UsageError when the service would refuse the value (A-NUMBER-2)
  */
 export function enqueueNumber(outbox: Outbox, target: Target, rawValue: string): NumberChange {
   assertMayNumber(outbox);

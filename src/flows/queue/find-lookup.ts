@@ -36,7 +36,7 @@ function foldCase(name: string): string {
   return name.normalize('NFC').toLowerCase();
 }
 
-/** Form of find identifiers; the contract does not define it, so it only distinguishes a typing error from a record. */
+/** Form of find identifiers; the contract leaves it open (A-ASSIGN-1), so it only helps to detect a typing error. */
 const LOOKS_LIKE_IDENT = /^(X-)?[A-Z]-[A-Za-z0-9-]+-N\d+$/;
 
 export function looksLikeIdent(text: string): boolean {
