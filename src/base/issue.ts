@@ -62,7 +62,6 @@ export class Issue {
 
 type Fields = Omit<Issue, 'message' | 'with' | 'without' | 'toJSON'>;
 
-/** Fields of the position. */
 type Where = Omit<Fields, 'rule' | 'says' | 'severity' | 'base' | 'ours' | 'theirs'>;
 
 export function hasErrors(issues: readonly Issue[]): boolean {

@@ -1,3 +1,2 @@
-/** Languages of messages. */
 export const LANGUAGES = ['en', 'cs'] as const;
 export type Language = (typeof LANGUAGES)[number];

@@ -49,7 +49,6 @@ export function templateOf(message: Message): string {
   return message instanceof Phrase ? message.text : String(message);
 }
 
-/** Joins messages with a separator. */
 export function joined(messages: readonly Message[], separator: string): Message {
   return new Phrase(messages.map((_, index) => `\${${index}}`).join(separator), messages);
 }

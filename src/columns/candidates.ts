@@ -212,7 +212,7 @@ type TermShape = { readonly share: number; readonly looked: number; readonly fou
 
 /** Looking up the most frequent terms suffices; lookups of missing terms are slow. */
 const MOST_LOOKED_UP = 24;
-/** A column is given up after so many misses without a hit. */
+/** The lookup of a column stops after so many misses without a hit. */
 const ENOUGH_MISSES = 8;
 
 /** Measures the share; undefined where the vocabulary was not harvested, or the column is empty. */

@@ -3,7 +3,6 @@ import { type Message, nmsg } from '../base/message.ts';
 import type { Table } from '../tables/table.ts';
 import { columnKeys } from './column-rule.ts';
 
-/** Content of a column. */
 export type ColumnProfile = {
   /** See `columnKeys`. */
   readonly key: string;

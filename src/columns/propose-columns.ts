@@ -170,7 +170,6 @@ function leftOver(profile: ColumnProfile): ColumnProposal {
   return { profile, rule: { kind: 'read', element: 'poznamka', label: key }, reasons, isLeftOver: true };
 }
 
-/** Converts the proposal to a column map. */
 export function mapOfProposal(file: string, { columns, fixed }: TableProposal): ColumnMap {
   return {
     file,

@@ -59,7 +59,6 @@ export const FIRST_COMMANDS: readonly (readonly [what: Message, words: readonly 
   [msg`Besides:`, ['add', 'report', 'doctor']],
 ];
 
-/** Tells if a word is the name of a command. */
 export function isCommand(word: string): boolean {
   return MODULES.some(([words]) => words.includes(word));
 }

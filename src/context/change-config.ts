@@ -86,7 +86,6 @@ export function freeProfileName({ profiles }: Pick<ConfigFile, 'profiles'>, user
   }
 }
 
-/** Returns the profiles that use an outbox. */
 export function profilesOfOutbox({ profiles }: ConfigFile, id: string): string[] {
   return [...profiles].flatMap(([name, { outbox }]) => (outbox === id ? [name] : []));
 }

@@ -51,7 +51,6 @@ function openLocalStore({ places, clock }: Context): ReturnType<typeof openPaceS
 type SaidPause = {
   /** Text for people; absent where there is no pause. */
   readonly text?: string;
-  /** Values for programs. */
   readonly value: { readonly paused_until: string | null; readonly asked_until: string | null };
 };
 

@@ -33,7 +33,6 @@ const WRITTEN_LABELS = { nalezce: msg`Name of the finder`, projekt: msg`Identifi
 const PHOTO_LABEL = msg`Photograph`;
 const POINT_LABEL = msg`Place on the map`;
 
-/** Returns the label of a question. */
 export function formLabelOf(name: string): Message {
   switch (name) {
     case FORM_POINT:

@@ -140,7 +140,7 @@ export function nameKey(name: string): string {
   return `${surname.trim()}, ${given.join(',').trim().replace(/\s+/g, ' ')}`;
 }
 
-/** Compares exactly where the record still selects the system that was sent; else the point was converted, or measured anew. */
+/** Compares exactly where the record still selects the system that was sent; else the point was converted, or changed. */
 function samePoint(sent: FindElements | HarvestedElements, found: HarvestedElements): boolean {
   const [own, counted] = [pointIn(sent, sent.geom_system), pointIn(found, found.geom_system)];
   if (own !== undefined && counted !== undefined && own.system !== counted.system) return isSamePlace(own, counted);

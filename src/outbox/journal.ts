@@ -23,7 +23,6 @@ type EarlierAttempt = {
   readonly at: number;
 };
 
-/** An outbox with attempts in the journal. */
 export type EarlierOutbox = { readonly outbox: string; readonly attempts: number; readonly lastAt: number };
 
 /** This machine's copy of the events of its outboxes. Every function throws DatabaseError where the disk fails. */

@@ -35,7 +35,6 @@ import { headerOf, type Outbox, updateHeader } from './open-outbox.ts';
 import { exportEvents, insertEvents, MAX_EVENTS_AT_ONCE } from './record-events.ts';
 import { assignFindUuid, findByLocalId, findByUuid, freeLocalId, insertFind } from './stored-finds.ts';
 
-/** Result of a merge. */
 export type Merged = {
   readonly events: number;
   /** Finds that only the journal had. */

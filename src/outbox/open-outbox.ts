@@ -255,7 +255,6 @@ const HEADER_COLUMN_OF = {
 
 const HEADER_NAMES = Object.keys(HEADER_COLUMN_OF) as (keyof Header)[];
 
-/** The header as it is stored. */
 type HeaderRow = Readonly<Record<keyof Header, string | number | null>>;
 
 const SELECT_HEADER = `select ${HEADER_NAMES.map((name) => `${HEADER_COLUMN_OF[name]} as ${name}`).join(', ')}, crc from header`;

@@ -13,7 +13,7 @@ export type PulledRecord = {
   /** State and record when they were last visible. The outbox does not interpret the record. */
   readonly stav: number | null;
   readonly record: unknown;
-  /** Begin of this standing. */
+  /** Time since which the standing is unchanged. */
   readonly sinceMs: number;
   readonly seenMs: number;
 };

@@ -121,7 +121,6 @@ function replaceRow(outbox: Outbox, before: FindRow): void {
     .run({ ...row, crc: checksumOf(row) });
 }
 
-/** Returns the stored row of a find. */
 export function storedRowById(outbox: Outbox, id: FindId): Omit<FindRow, 'crc'> | undefined {
   const { crc: _crc, ...row } = rowWhere(outbox, 'id = ?', id) ?? {};
   return 'id' in row ? (row as Omit<FindRow, 'crc'>) : undefined;

@@ -90,7 +90,6 @@ export async function readExifTags(bytes: Buffer): Promise<ExifTags | undefined>
   }
 }
 
-/** Reads the GPS position of a photograph. */
 export async function readPhotoPosition(path: string): Promise<Reading<Position>> {
   let exif: PhotoExif;
   try {

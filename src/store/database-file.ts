@@ -220,7 +220,6 @@ function codeOf(cause: unknown): string {
 /** Files that SQLite keeps beside a database. */
 const BESIDE = ['-wal', '-shm', '-journal'] as const;
 
-/** Removes a database with its journals. */
 export function removeDatabase(path: string): void {
   for (const suffix of [...BESIDE, '']) rmSync(`${path}${suffix}`, { force: true });
 }

@@ -75,7 +75,7 @@ async function flushFile(path: string): Promise<void> {
 export type FileStanding = { readonly sizeBytes: number; readonly changedNs: string; readonly digest: Buffer };
 
 /**
- * Returns the standing of a file; undefined where there is none.
+ * Returns size, change time and digest of a file; undefined where there is none.
  * @param known its digest is reused where the file was not touched since
  * @param content the bytes just written there, which saves reading them
  */

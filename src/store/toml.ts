@@ -24,7 +24,6 @@ export function tomlScalar(value: unknown): string | undefined {
   return ['string', 'number', 'bigint', 'boolean'].includes(typeof value) ? String(value) : undefined;
 }
 
-/** Quotes a text. */
 export function tomlString(text: string): string {
   return JSON.stringify(text).replaceAll('\u007f', '\\u007f');
 }

@@ -38,7 +38,6 @@ export function exportGeoPackage(
   addLayer(database, { table: LAYER, columns, geometry: 'POINT', nowIso }, features());
 }
 
-/** Returns the type of a column in a GeoPackage. */
 export function columnTypeOf(column: string): GpkgColumn['type'] {
   if (!isElementName(column)) return 'text';
   switch (fieldOf(column).kind) {

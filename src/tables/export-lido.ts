@@ -15,7 +15,6 @@ const HEAD =
 
 const EN = { 'xml:lang': 'en' };
 
-/** Terms of LIDO. */
 const TERMINOLOGY = 'http://terminology.lido-schema.org';
 const URI = `${TERMINOLOGY}/lido00099`;
 const LOCAL_IDENTIFIER = `${TERMINOLOGY}/lido00100`;

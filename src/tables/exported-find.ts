@@ -32,7 +32,6 @@ export type ExportedFind = {
   /** Differences of the service's record from what was sent; `elements` has the service's values. */
   readonly changed?: readonly Change[];
   readonly labelsOf?: LabelsOf;
-  /** Paths of the photographs. */
   readonly photoFiles?: readonly { readonly name: string; readonly path: string }[];
 };
 

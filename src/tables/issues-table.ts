@@ -85,7 +85,6 @@ export function* issuesCsv({ header, rows }: IssuesTable): Generator<string> {
   for (const row of rows) yield line(row);
 }
 
-/** Writes the copy as a workbook. */
 export async function issuesWorkbook({ header, rows }: IssuesTable, sheet: string): Promise<Buffer> {
   const { dateCell, headingCell, numberCell, textCell, workbookBytes } = await import('./write-workbook.ts');
   const cells = Array.from(rows, (row) =>

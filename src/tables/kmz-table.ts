@@ -34,7 +34,6 @@ export async function readKmzFile(file: string): Promise<Table> {
   return tableOf(file, documents, attachmentsOf(file, archive.paths));
 }
 
-/** Reads a KMZ archive from its entries. */
 export function readKmz(file: string, entries: ReadonlyMap<string, ZipEntry>): Table {
   refuseNested(file, entries.keys());
   const paths = [...entries.keys()];

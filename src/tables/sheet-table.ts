@@ -12,7 +12,6 @@ type Cells = readonly string[];
 export type Sheet = {
   readonly name: string;
   readonly hidden: boolean;
-  /** Tells if the sheet has a value. */
   hasValues(): boolean;
   /** @throws FileError where it is too large, or malformed */
   read(): SheetContents;
@@ -62,7 +61,6 @@ function lettersOf(column: number): string {
 /** Last row of a spreadsheet; a higher number is malformed. */
 export const LAST_ROW = 1_048_576;
 
-/** Makes the error of a malformed sheet. */
 export function oddSheet({ file, sheet = '' }: TablePlace): FileError {
   return new FileError(file, msg`${file}, sheet ${sheet}, has rows or cells in no form of a spreadsheet.`, {
     hint: msg`Save it again in the spreadsheet, or as CSV UTF-8.`,

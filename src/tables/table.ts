@@ -101,7 +101,6 @@ export function rowPlaceOf(table: TablePlace, { row, line }: Pick<TableRow, 'row
   return { ...placeOf(table), row, ...(table.unit === undefined || line === undefined ? {} : { line }) };
 }
 
-/** Returns the position of the header. */
 export function headerPlaceOf(table: Table): TablePlace & { readonly row?: number } {
   const row = table.headerRow ?? (table.unit === undefined ? 1 : undefined);
   return { ...placeOf(table), ...(row === undefined ? {} : { row }) };

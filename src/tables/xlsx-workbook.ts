@@ -80,7 +80,6 @@ function partsOf(entries: ReadonlyMap<string, ZipEntry>): Parts {
 
 type Relation = { readonly id: string | undefined; readonly type: string; readonly part: ZipEntry | undefined };
 
-/** Reads the relations of a part. */
 function relationsOf(file: string, { name }: ZipEntry, parts: Parts): readonly Relation[] {
   const folder = posix.dirname(name);
   const list = parts.get(`${folder}/_rels/${posix.basename(name)}.rels`);

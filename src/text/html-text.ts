@@ -1,4 +1,3 @@
-/** Visible text of HTML. */
 type HtmlText = {
   readonly text: string;
   /** Targets of its pictures and links, in order, each once. */

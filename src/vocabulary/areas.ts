@@ -85,7 +85,6 @@ function areasTouching(vocabulary: Vocabulary, setSpec: string, box: BoundingBox
     .all({ ...box, source: vocabulary.source, set: setSpec }) as number[];
 }
 
-/** Returns the boundary of a term that has one. */
 function boundaryOf(vocabulary: Vocabulary, term: number): Polygon {
   return parsePolygon(String(vocabulary.sql('select boundary from areas where term = ?').pluck().get(term)));
 }

@@ -59,7 +59,6 @@ export function bytesOf({ bytes }: XmlDocument, { start, end }: XmlElement): Buf
   return bytes.subarray(start, end);
 }
 
-/** Returns the source of an element as text. */
 export function sourceOf({ bytes }: XmlDocument, { start, end }: Pick<XmlElement, 'start' | 'end'>): string {
   return bytes.toString('utf8', start, end);
 }

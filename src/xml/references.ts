@@ -45,7 +45,6 @@ function decodedText(raw: string, start: number): string {
   return decodedInPieces(raw, start, REPLACED_IN_TEXT, '\n');
 }
 
-/** Decodes a CDATA section. */
 export function decodedSection(raw: string, start: number): string {
   refuseForbidden(raw, start);
   return decodedInPieces(raw, start, LINE_BREAK, '\n');
@@ -86,7 +85,6 @@ function pieceEnd(raw: string, at: number): number {
   return open === undefined || open.length === PIECE_CHARACTERS ? end : end - open.length;
 }
 
-/** Returns the bytes of a reference. */
 function referred(
   whole: string,
   decimal: string | undefined,

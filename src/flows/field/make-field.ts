@@ -7,7 +7,6 @@ export type FieldRequest = {
   /** File or folder that the user named. */
   readonly destination: string;
   readonly overwrite: boolean;
-  /** Harvested vocabularies. */
   readonly vocabulary: Vocabulary;
   /** Defaults of every find. */
   readonly starting: FindElements;

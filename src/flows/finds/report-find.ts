@@ -25,7 +25,6 @@ export type FindSources = {
   readonly termOf: (ident: string) => Term | undefined;
   /** The museum's terms that are mapped to an entry, by its identifier. */
   readonly ownTerms: ReadonlyMap<string, readonly string[]>;
-  /** Returns the district of a cadastral area. */
   readonly districtOf: (area: string) => string | undefined;
   readonly lookupArea: LookupArea;
   /** Tells if protected elements (B-MASK-6), and those that may reveal the location, are included. */

@@ -8,7 +8,6 @@ import { allFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 export type SentFind = {
   readonly find: string;
   readonly identCely: string;
-  /** Its import. */
   readonly entry: Pick<ImportEntry, 'id' | 'uuid'>;
   /** Includes the registration number that was accepted last. */
   readonly elements: FindElements;

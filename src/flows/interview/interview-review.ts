@@ -18,7 +18,6 @@ type Choice = { readonly kind: 'send' | 'draft' } | { readonly kind: 'question';
 
 export type ReviewWorld = Omit<InterviewWorld, 'keep' | 'suggest'> & {
   readonly keep: (find: Find) => Promise<void>;
-  /** Questions that are left out. */
   readonly leftOut?: readonly QuestionName[];
 };
 

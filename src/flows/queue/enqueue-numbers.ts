@@ -29,7 +29,6 @@ type NumbersReport = {
 
 type Meant = { readonly row: NumberRow; readonly find: string; readonly target: Target };
 
-/** Planned numbers of a table. */
 type NumbersPlan = NumbersReport & { readonly rows: readonly (Meant & { readonly planned: TableNumber })[] };
 
 /** Numbers per transaction: few enough that a parallel push waits for less than a quarter of a second. */

@@ -27,7 +27,6 @@ export function listFinds(outbox: Outbox, choice: FindChoice, limit = Number.POS
   return listed;
 }
 
-/** An entry with its attempts and conclusions. */
 export type Story = { readonly entry: Entry; readonly attempts: readonly Attempt[]; readonly evidence: readonly Evidence[] };
 
 /**

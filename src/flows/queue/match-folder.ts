@@ -212,7 +212,6 @@ async function filesIn(folder: string, recursive: boolean): Promise<Listing> {
 type Walk = {
   readonly folder: string;
   readonly below: string;
-  /** Subfolders are searched. */
   readonly isSearched: boolean;
   readonly recursive: boolean;
   /** Real paths of the folders above, to detect cycles of links. */

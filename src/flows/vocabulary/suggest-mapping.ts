@@ -27,7 +27,6 @@ export type Proposals = {
   readonly alreadyMapped: number;
   /** Sets that are needed, but were never harvested. */
   readonly notHarvested: readonly string[];
-  /** Issues of the list. */
   readonly issues: readonly Issue[];
 };
 
