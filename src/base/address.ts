@@ -1,10 +1,10 @@
 import { isIPv4 } from 'node:net';
 
 /**
- * The one spelling of a service's address (RFC 3986, section 6.2): host in lower case and without final dots, the scheme's own port
- * left out, what is percent-encoded in one form, no slash at the end. What spells one service differently is equal after this.
- * @returns undefined where the text is no http address, or carries what no address of a service has: a user name or a password,
- *   which would be stored and shown with it, a query or a fragment
+ * Normalises the address of a service (RFC 3986, section 6.2): host in lower case without final dots, no default port, one form
+ * of percent-encoding, no final slash. Two spellings of one service are equal after this.
+ * @returns undefined where the text is no http address, or has a user name or password (it would be stored and shown), a query or
+ * a fragment
  */
 export function normalAddress(text: string): string | undefined {
   const trimmed = text.trim();
@@ -13,17 +13,17 @@ export function normalAddress(text: string): string | undefined {
   if (username !== '' || password !== '' || search !== '' || hash !== '') return undefined;
   const rest = `${port === '' ? '' : `:${port}`}${pathname.replace(/%[0-9a-f]{2}/gi, oneForm).replace(/\/+$/, '')}`;
   const host = hostname.replace(/\.+$/, '');
-  // Without its dots it may be a number, which is written otherwise.
+  // Without its final dots the host may be a number, which the URL parser writes in another form.
   return host === hostname ? `${protocol}//${host}${rest}` : normalAddress(`${protocol}//${host}${rest}`);
 }
 
-/** Letters that need no encoding stand as they are, others with large digits (RFC 3986, section 6.2.2). */
+/** Decodes characters that need no encoding; the other escapes get capital digits (RFC 3986, section 6.2.2). */
 function oneForm(encoded: string): string {
   const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
   return /[\w.~-]/.test(character) ? character : encoded.toUpperCase();
 }
 
-/** Whether a host is this machine, by its address: a name may begin like one. IPv6 with or without its brackets. */
+/** Tells if a host is this machine, by its address: 127.example.org is another host. IPv6 with or without brackets. */
 export function isLoopback(host: string): boolean {
   return ['localhost', '::1', '[::1]'].includes(host) || (isIPv4(host) && host.startsWith('127.'));
 }

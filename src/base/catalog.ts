@@ -14,7 +14,7 @@ export function poFolder(language: Language): string {
   return join(packageRoot, 'src', 'language', language);
 }
 
-/** Where the build leaves the texts of a language. */
+/** Path of the file into which the build writes the texts of a language. */
 export function builtCatalog(language: Language): string {
   return join(packageRoot, 'dist', `language-${language}.json`);
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 
 /** Milliseconds since 1970 UTC by the clock of this machine, which may be wrong and may be set. */
 export type WallMs = number & { readonly __brand: 'wall' };
-/** Milliseconds, with fractions, since some moment before; never set back, and the same for all processes of the machine. */
+/** Milliseconds, with fractions, since an arbitrary moment; never set back, and the same for all processes of the machine. */
 export type MonotonicMs = number & { readonly __brand: 'monotonic' };
 /** Milliseconds since 1970 UTC by the clock of the service. */
 export type ServerMs = number & { readonly __brand: 'server' };
@@ -11,13 +11,13 @@ export const wallMs = (ms: number): WallMs => ms as WallMs;
 export const monotonicMs = (ms: number): MonotonicMs => ms as MonotonicMs;
 export const serverMs = (ms: number): ServerMs => ms as ServerMs;
 
-/** Time, passed in so that tests need no sleeping. Fractions of milliseconds where the system has them. */
+/** Source of time, passed in so that tests need not sleep. Fractions of milliseconds where the system has them. */
 export type Clock = {
   now(): WallMs;
   monotonicMs(): MonotonicMs;
   /** Resolves after `ms` milliseconds; rejects with the signal's reason when it is aborted first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Keeps the whole process busy for `ms` milliseconds, a few at most: nothing comes in between, and it is exact. */
+  /** Blocks the event loop for `ms` milliseconds (a few at most), where a timer would be too coarse. */
   hold(ms: number): void;
 };
 
@@ -28,19 +28,19 @@ export function momentOf(clock: Clock): Moment {
   return { monotonicMs: clock.monotonicMs(), at: clock.now() };
 }
 
-/** By the clock that counts more: the monotonic one stands still while a machine sleeps, the other one may be set back. */
+/** Returns the larger difference: the monotonic clock stops while a machine sleeps, the wall clock may be set back. */
 export function elapsedMs(clock: Clock, since: Moment): number {
   return Math.max(clock.monotonicMs() - since.monotonicMs, clock.now() - since.at);
 }
 
-/** A longer timer fires at once. */
+/** Node fires a longer timer at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => wallMs(Date.now()),
   monotonicMs: () => monotonicMs(Number(process.hrtime.bigint()) / 1e6),
   sleep: async (ms, signal) => {
-    // Timers count whole milliseconds and fire a little early or late: the last one is waited for in turns of the event loop.
+    // Timers count whole milliseconds and fire a little early or late, so the last milliseconds are polled on the event loop.
     const endMs = systemClock.monotonicMs() + ms;
     for (let leftMs = ms; leftMs > 0; leftMs = endMs - systemClock.monotonicMs()) {
       signal?.throwIfAborted();
@@ -59,13 +59,13 @@ async function timer(ms: number, signal: AbortSignal | undefined): Promise<void>
   try {
     await delay(ms, undefined, signal === undefined ? {} : { signal });
   } catch (thrown) {
-    // Node rejects with an error of its own.
+    // Node rejects with an AbortError of its own instead of the signal's reason.
     signal?.throwIfAborted();
     throw thrown;
   }
 }
 
-/** YYYY-MM-DD where the user is. */
+/** Formats the local date as YYYY-MM-DD. */
 export function localDate(nowMs: number): string {
   const now = new Date(nowMs);
   const two = (value: number): string => String(value).padStart(2, '0');

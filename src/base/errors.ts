@@ -1,8 +1,8 @@
 import { cmd, type Message, msg } from './message.ts';
 
 /**
- * What stops a command. Findings about data are not errors but {@link Issue} values; what the service answers is an
- * outcome. One class per kind of failure, each with a stable `code` for programs and an exit code for shells.
+ * Failures that end a command. Findings about data are {@link Issue} values and answers of the service are outcomes, not errors.
+ * One class per kind of failure, each with a stable `code` for programs and an exit code for shells.
  */
 
 /** Exit codes of `pas`, as `--help` and docs/exit-codes.md print them. */
@@ -25,12 +25,12 @@ export const EXIT_CODES = {
 export type ExitReason = keyof typeof EXIT_CODES;
 
 type FailureOptions = {
-  /** What to type or do next; shown under the message. */
+  /** Next command or action, shown under the message. */
   readonly hint?: Message;
   readonly cause?: unknown;
 };
 
-/** An error that says what is wrong as a value, where that may be kept or be told in another language later. */
+/** An error whose message is a value, so that it can be stored and shown in another language later. */
 export class SayingError extends Error {
   readonly says: Message;
   constructor(says: Message, { cause }: { readonly cause?: unknown } = {}) {
@@ -62,7 +62,7 @@ export class PasError extends SayingError {
   }
 }
 
-/** A kind of failure that says no more than its text. */
+/** Makes the class of a failure that carries no fields beyond its message. */
 function failure(code: string, exitReason: ExitReason): new (message: Message, options?: FailureOptions) => PasError {
   return class extends PasError {
     constructor(message: Message, options?: FailureOptions) {
@@ -74,7 +74,7 @@ function failure(code: string, exitReason: ExitReason): new (message: Message, o
 /** The command line, or a file that it names, cannot be used as given. */
 export class UsageError extends failure('usage', 'usage') {}
 
-/** A file that was to be read cannot be: missing, a folder, no permission, not what it claims to be. */
+/** A file cannot be read: missing, a folder, no permission, or content of another kind. */
 export class FileError extends PasError {
   readonly path: string;
   constructor(path: string, message: Message, options?: FailureOptions) {
@@ -95,11 +95,11 @@ export class OutboxLeasedError extends failure('outbox-leased', 'outboxLeased') 
 /** `config.toml`, the environment or a profile cannot be used. */
 export class ConfigError extends failure('config', 'config') {}
 
-/** A database or file of ours cannot be read or written: damaged, read-only, no space, locked by another program. */
+/** A database or file of pas cannot be read or written: damaged, read-only, no space, or locked by another program. */
 export class DatabaseError extends PasError {
-  /** The file holds something else than was written to it. */
+  /** True where the content of the file is not what pas wrote. */
   readonly damaged: boolean;
-  /** `passing`: what is on disk is sound, and the same command works as soon as there is space or the other program is done. */
+  /** @param options `passing`: the file is sound, and the same command works once there is space or the other program is done */
   constructor(message: Message, options: FailureOptions & { readonly passing?: boolean; readonly damaged?: boolean } = {}) {
     super('database', options.passing === true ? 'unavailable' : 'config', message, options);
     this.damaged = options.damaged === true;
@@ -115,7 +115,7 @@ export class DatabaseTooNewError extends failure('database-too-new', 'databaseTo
 
 /** The harvesting interface answered with an OAI-PMH error, or with something that is not OAI-PMH. */
 export class OaiError extends PasError {
-  /** The protocol's error code (OAI-PMH 2.0, section 3.6), or `malformed` where the answer was none at all. */
+  /** The protocol's error code (OAI-PMH 2.0, section 3.6), or `malformed` where the answer was not OAI-PMH. */
   readonly oaiCode: string;
   constructor(oaiCode: string, message: Message, options?: FailureOptions) {
     super(`oai-${oaiCode}`, 'oaiProtocol', message, options);
@@ -123,7 +123,7 @@ export class OaiError extends PasError {
   }
 }
 
-/** The write interface answered something that its contract does not allow. */
+/** The write interface gave an answer that its contract does not allow. */
 export class ContractError extends failure('outside-contract', 'outsideContract') {}
 
 /** A person stopped the command. */
@@ -133,12 +133,12 @@ export class InterruptedError extends PasError {
   }
 }
 
-/** What anything that was thrown says. */
+/** Returns the message of any thrown value. */
 export function sayingOf(thrown: unknown): Message {
   return thrown instanceof SayingError ? thrown.says : messageOf(thrown);
 }
 
-/** The same in words. */
+/** Returns the message of any thrown value as a string. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -1,54 +1,54 @@
 import { t } from './language.ts';
 import type { Message } from './message.ts';
 
-/** One finding about data: where it stands, which element and rule it concerns, what is wrong and what to do. */
+/** One finding about data: position, element, rule, cause and remedy. */
 export class Issue {
   /** Stable name of the rule, kebab-case, for programs. */
   declare readonly rule: string;
-  /** What is wrong, in one sentence, and then what to do about it. */
+  /** The fault in one sentence, then the remedy. */
   declare readonly says: Message;
   /** A warning does not keep a find from being queued. */
   declare readonly severity: 'error' | 'warning';
-  /** Element name as the contract writes it. */
+  /** Element name in the spelling of the contract. */
   declare readonly element?: string;
-  /** The find's local id. */
+  /** Local id of the find. */
   declare readonly find?: string;
   declare readonly file?: string;
   /** Sheet of a workbook, or layer of a GeoPackage. */
   declare readonly sheet?: string;
-  /** Row of the table as a person counts: the header is row 1. Of a feature, waypoint or find its number. */
+  /** Row of the table as spreadsheets number it: the header is row 1. For a feature, waypoint or find its number. */
   declare readonly row?: number;
-  /** What `row` counts, where it is no row of a spreadsheet. */
+  /** Unit that `row` counts, where it is no row of a spreadsheet. */
   declare readonly unit?: 'feature' | 'waypoint' | 'find';
   /** Header text of the column. */
   declare readonly column?: string;
   /** Line of an XML document, from 1. */
   declare readonly line?: number;
-  /** Of a conflict: the value as last imported, the find's, and the row's; null where there is none. */
+  /** For a conflict: the value of the last import, of the find and of the row; null where there is none. */
   declare readonly base?: string | null;
   declare readonly ours?: string | null;
   declare readonly theirs?: string | null;
 
-  /** The cell as it was written, where it could not be taken as it is. */
+  /** Original text of a cell that could not be taken unchanged. */
   declare readonly written?: string;
-  /** What may be meant instead. */
+  /** Terms or records that may be meant instead. */
   declare readonly candidates?: readonly { readonly id: string; readonly label: string }[];
 
   constructor(issue: Fields) {
     Object.assign(this, issue);
   }
 
-  /** What it says, in the language of whoever reads it: words are made when they are read, since a table may have 100,000 issues. */
+  /** Text of the issue in the reader's language. It is made on demand, since a table may have 100,000 issues. */
   get message(): string {
     return String(this.says);
   }
 
-  /** The same finding in another place, or weighed otherwise. */
+  /** Copies the issue with other fields. */
   with(changes: Partial<Fields>): Issue {
     return new Issue({ ...this, ...changes });
   }
 
-  /** For where there is no such place to name. */
+  /** Copies the issue without position fields that the output does not have. */
   without(...places: readonly (keyof Where)[]): Issue {
     const issue = new Issue(this);
     for (const place of places) Reflect.deleteProperty(issue, place);
@@ -62,7 +62,6 @@ export class Issue {
 
 type Fields = Omit<Issue, 'message' | 'with' | 'without' | 'toJSON'>;
 
-/** Where it stands. */
 type Where = Omit<Fields, 'rule' | 'says' | 'severity' | 'base' | 'ours' | 'theirs'>;
 
 export function hasErrors(issues: readonly Issue[]): boolean {
@@ -77,7 +76,7 @@ export function warningIssue(rule: string, says: Message, where: Where = {}): Is
   return new Issue({ rule, says, severity: 'warning', ...where });
 }
 
-/** "season.csv, row 4, column obdobi" */
+/** Formats the position of an issue: "season.csv, row 4, column obdobi". */
 export function placeText(issue: Where): string {
   const parts: string[] = [];
   if (issue.file !== undefined) parts.push(issue.file);

@@ -4,23 +4,23 @@ import type { Forms } from './po-files.ts';
 import { withPrepositions } from './prepositions.ts';
 
 /**
- * The language in which people are spoken to. A text is written in English where it is said, as t`…` (or with `ngettext`
- * where a number decides its form), and its Czech stands in src/language/cs. What is said later, or kept, is a value until then: see
- * message.ts. What programs read (JSON keys, codes, rules, element names, the journal) is never translated.
+ * Language of messages. The source has the English text, as t`…` (or `ngettext` where a number decides the form); the Czech text
+ * is in src/language/cs. A message that is stored or shown later is a value: see message.ts. Text for programs (JSON keys, codes,
+ * rules, element names, the journal) is never translated.
  */
 
-/** One language a process. Undefined is English, which needs no catalog, nor what reads one. */
+/** Language of the process. Undefined is English, which needs no catalog. */
 let spoken: { readonly language: Language; readonly forms: Forms } | undefined;
 
-/** A text with its values, not yet put together. */
+/** A text and its values before interpolation. */
 export type Template = { readonly strings: readonly string[]; readonly values: readonly unknown[] };
 
-/** A text in the language of the process. Inside the template stand plain variables, members and commands, nothing to be called. */
+/** Returns a text in the language of the process. Placeholders hold plain variables, members and commands, no calls. */
 export function t(strings: TemplateStringsArray, ...values: readonly unknown[]): string {
   return spoken === undefined ? String.raw({ raw: strings }, ...values.map(onOneLine)) : inLanguage(numbered(strings), values);
 }
 
-/** Names of files and texts of the service are put into sentences: a line break in one would begin a line of its own. */
+/** Escapes line breaks in names of files and texts of the service, which would otherwise start a line of the message. */
 function onOneLine(value: unknown): string {
   if (typeof value !== 'string') return String(value);
   return value.replace(/[\n\r\u0085\u2028\u2029]/g, (character) => LINE_BREAKS[character] ?? '\\n');
@@ -33,26 +33,26 @@ const LINE_BREAKS: Readonly<Record<string, string>> = {
   '\u2029': '\\u2029',
 };
 
-/** The singular of {@link ngettext}, which the Czech forms are found by. */
+/** The singular of {@link ngettext}, which is the key of the Czech forms. */
 export function msgid(strings: TemplateStringsArray, ...values: readonly unknown[]): Template {
   return { strings, values };
 }
 
-/** ngettext(msgid`${count} find`, `${count} finds`, count) */
+/** Chooses the form for a number: ngettext(msgid`${count} find`, `${count} finds`, count) */
 export function ngettext({ strings, values }: Template, many: string, count: number): string {
   if (spoken !== undefined) return inLanguage(numbered(strings), values, { many, count });
   return count === 1 ? String.raw({ raw: strings }, ...values.map(onOneLine)) : many;
 }
 
-/** What a text is found by in a catalog: its values are numbered as they come. */
+/** Returns the catalog key of a text: its values become numbered placeholders. */
 export function numbered(strings: readonly string[]): string {
   return strings.reduce((text, part, index) => `${text}\${${index - 1}}${part}`);
 }
 
-/** Where a number decides the form of a text: the English of all but one. */
+/** English plural of a text whose form a number decides. */
 export type Counted = { readonly many: string; readonly count: number };
 
-/** A numbered text in the language of the process, with its values put in all at once: one may look like a place for another. */
+/** Translates a text with numbered placeholders. Values are inserted in one pass, since one may look like a placeholder. */
 export function inLanguage(text: string, values: readonly unknown[], counted?: Counted): string {
   const forms = spoken?.forms[text];
   const english = counted === undefined || counted.count === 1 ? text : counted.many;
@@ -66,28 +66,28 @@ export function filled(text: string, values: readonly string[]): string {
 }
 
 const CZECH = new Intl.PluralRules('cs');
-/** Czech: one; two to four; all others. */
+/** Index of the Czech form: one; two to four; all others. */
 const CZECH_FORMS: Readonly<Partial<Record<Intl.LDMLPluralRule, number>>> = { one: 0, few: 1 };
 
 export function spokenLanguage(): Language {
   return spoken?.language ?? 'en';
 }
 
-/** With the decimal mark of the language. */
+/** Formats a number with the decimal mark of the language. */
 export function decimal(value: number, digits: number): string {
   const text = value.toFixed(digits);
   return spoken?.language === 'cs' ? text.replace('.', ',') : text;
 }
 
-/** `2026-11-23` as people of the language write it. */
+/** Formats `2026-11-23` as the language writes dates. */
 export function dayText(isoDate: string): string {
   const [year, month, day] = isoDate.split('-').map(Number);
   return spokenLanguage() === 'cs' ? `${day}. ${month}. ${year}` : isoDate;
 }
 
 /**
- * `2026-11-23 14:32`, by this machine's clock and zone.
- * @param nowMs given, today is not said: `14:32`
+ * Formats a moment in the local time zone: `2026-11-23 14:32`.
+ * @param nowMs where given, the date of today is left out: `14:32`
  */
 export function momentText(ms: number, nowMs?: number): string {
   const at = new Date(ms);
@@ -97,16 +97,16 @@ export function momentText(ms: number, nowMs?: number): string {
   return nowMs !== undefined && day === localDate(nowMs) ? time : `${dayText(day)} ${time}`;
 }
 
-/** `3.4 MB`, `120 kB` */
+/** Formats a size: `3.4 MB`, `120 kB`. */
 export function sizeText(bytes: number): string {
   return bytes < 1e6 ? `${Math.max(1, Math.round(bytes / 1000))} kB` : `${decimal(bytes / 1e6, 1)} MB`;
 }
 
 /**
- * `--lang`, else `PAS_LANG`, else what config.toml keeps, else the locale, else English. An unknown word falls through here; that
- * they are sensible is checked where the command line and the file are read.
- * @param kept asked only where the command line and PAS_LANG say nothing
- * @param systemLocale where no variable says it, as on Windows and macOS
+ * Chooses the language: `--lang`, then `PAS_LANG`, config.toml, the locale, English. Skips an unknown word; the command line and
+ * the configuration are validated where they are read.
+ * @param kept called only where the command line and PAS_LANG name no language
+ * @param systemLocale used where no variable names a locale, as on Windows and macOS
  */
 export function languageFrom(
   args: readonly string[],
@@ -119,23 +119,20 @@ export function languageFrom(
   return said ?? languageNamed(kept()) ?? languageNamed(locale()) ?? 'en';
 }
 
-/** The text after `--lang`, in either of its forms; undefined without the flag. */
+/** Returns the value of `--lang`, in either of its forms; undefined without the flag. */
 export function languageFlag(args: readonly string[]): string | undefined {
   const at = args.findIndex((arg) => arg === '--lang' || arg.startsWith('--lang='));
   const flag = args[at];
   return flag === '--lang' ? args[at + 1] : flag?.slice('--lang='.length);
 }
 
-/** `cs`, `CS`, `cs_CZ.UTF-8` → `cs`; undefined for a language that pas does not speak. */
+/** Parses `cs`, `CS`, `cs_CZ.UTF-8` → `cs`; undefined for a language that pas does not have. */
 export function languageNamed(word: string | undefined): Language | undefined {
   const language = word?.toLowerCase().split(/[_.@-]/)[0];
   return LANGUAGES.find((each) => each === language);
 }
 
-/**
- * What `say` returns when it speaks each of the languages: for what people of both read, such as a form for phones. Afterwards t`…`
- * speaks as before.
- */
+/** Calls `say` once per language, for output that readers of both use. Restores the language afterwards. */
 export async function inEachLanguage<T>(say: () => T): Promise<Readonly<Record<Language, T>>> {
   const forms = await (await import('./catalog.ts')).readCatalog('cs');
   const saidIn = (language: typeof spoken): T => {
@@ -150,7 +147,7 @@ export async function inEachLanguage<T>(say: () => T): Promise<Readonly<Record<L
   return { en: saidIn(undefined), cs: saidIn({ language: 'cs', forms }) };
 }
 
-/** From here on t`…` speaks this language. */
+/** Sets the language of the process. */
 export async function speak(language: Language): Promise<void> {
   spoken = language === 'en' ? undefined : { language, forms: await (await import('./catalog.ts')).readCatalog(language) };
 }

@@ -2,9 +2,8 @@ import { type Counted, filled, inLanguage, numbered, type Template } from './lan
 import { shellWord } from './shell-word.ts';
 
 /**
- * What is said to people, as a value: a text with its values, which becomes words where it is put into a string, in the language
- * of whoever reads it there. The English text is its code. A plain string is in words already: those of others, and what an earlier
- * pas kept.
+ * A message as a value: a text with its values, which is translated when it is converted to a string. The English text is its
+ * key. A plain string is shown as it is: text from outside, or stored by an earlier version of pas.
  */
 export type Message = string | Phrase | Command;
 
@@ -25,7 +24,7 @@ class Phrase {
     return inLanguage(this.text, this.values, this.counted);
   }
 
-  /** What programs are given to read is in words, too. What is kept is {@link toKept}. */
+  /** JSON for programs has the translated text; {@link toKept} makes the stored form. */
   toJSON(): string {
     return String(this);
   }
@@ -35,27 +34,26 @@ export function isMessage(value: unknown): value is Message {
   return typeof value === 'string' || value instanceof Phrase || value instanceof Command;
 }
 
-/** What t`…` says at once, as a value. */
+/** Makes a message that is translated later; t`…` translates at once. */
 export function msg(strings: TemplateStringsArray, ...values: readonly Value[]): Phrase {
   return new Phrase(numbered(strings), values);
 }
 
-/** What `ngettext` says at once, as a value. */
+/** Makes a message with plural forms that is translated later. */
 export function nmsg(one: Template, many: Template, count: number): Phrase {
   return new Phrase(numbered(one.strings), one.values as readonly Value[], { many: numbered(many.strings), count });
 }
 
-/** The text of a message without its values, by which messages of one kind are equal. */
+/** Returns the text of a message without its values; messages of one kind have the same. */
 export function templateOf(message: Message): string {
   return message instanceof Phrase ? message.text : String(message);
 }
 
-/** Messages beside one another. */
 export function joined(messages: readonly Message[], separator: string): Message {
   return new Phrase(messages.map((_, index) => `\${${index}}`).join(separator), messages);
 }
 
-/** A command that a person may type: its words, quoted for a shell, and the profile where it would act on another one without it. */
+/** A command to be typed: its words, quoted for a shell, and `--profile` where another profile would be used without it. */
 export class Command {
   readonly command: string;
   readonly values: readonly string[];
@@ -79,12 +77,12 @@ export class Command {
   }
 }
 
-/** cmd`pas show ${localId}` */
+/** Makes a command: cmd`pas show ${localId}` */
 export function cmd(strings: TemplateStringsArray, ...values: readonly (string | number)[]): Command {
   return new Command(numbered(strings), values.map(String));
 }
 
-/** A command whose flags depend on what was given: `true` is a flag alone, undefined none. A value without a flag is an argument. */
+/** Makes a command with optional flags: `true` is a flag alone, undefined is left out; an empty flag is an argument. */
 export function commandWith(
   words: string,
   flags: readonly (readonly [flag: string, value: string | true | undefined])[],
@@ -99,17 +97,17 @@ export function commandWith(
   return new Command([words, ...parts].join(' '), values);
 }
 
-/** They act on the whole home, or on none. */
+/** Commands that act on the whole home, or on no profile. */
 const WITHOUT_PROFILE = new Set(['demo', 'init', 'profile', 'service', 'mock-server', 'completion', 'help']);
 
 let profileFlag = (): string => '';
 
-/** What commands must have added to act on the profile of the one that runs: ` --profile NAME`, or nothing. */
+/** Sets the function that returns the ` --profile NAME` (or nothing) that printed commands need. */
 export function addToCommands(flag: () => string): void {
   profileFlag = flag;
 }
 
-/** A message as it is kept: plain JSON, in no language. */
+/** A message in stored form: plain JSON, without a language. */
 export type Kept =
   | string
   | number
@@ -121,7 +119,7 @@ export function toKept(value: Value): Kept {
   return value instanceof Command ? { ...value } : value;
 }
 
-/** As {@link toKept} made it. */
+/** Restores a message that {@link toKept} serialised. */
 export function fromKept(kept: Kept): Value {
   if (typeof kept !== 'object') return kept;
   if ('command' in kept) return new Command(kept.command, kept.values);

@@ -1,21 +1,21 @@
 import { type Message, msg } from './message.ts';
 
-/** Scope of a failure. `answer`: the status and the findings tell it; `none`: no failure, neither of the entry nor of others. */
+/** Scope of a failure. `answer`: the status and the findings decide it; `none`: no failure. */
 export type FailureScope = 'none' | 'answer' | 'record' | 'project' | 'kind' | 'service';
 
 type OutcomeTraits = {
-  /** As people read it. */
+  /** Text for people. */
   readonly word: Message;
-  /** True lengthens the backoff of the entry, false ends it, `neutral` says nothing of the entry. */
+  /** True lengthens the backoff of the entry, false resets it, `neutral` leaves it. */
   readonly countsAsFailure: boolean | 'neutral';
   /** The service may have carried the request out without an answer that says so. */
   readonly mayHaveArrived: boolean;
-  /** True: the service itself answered; false: something else may have; `neutral`: there is no answer to judge by. */
+  /** True: the service itself answered; false: another server may have answered; `neutral`: there is no answer to judge. */
   readonly provesPeer: boolean | 'neutral';
   readonly scope: FailureScope;
   /**
-   * When the entry is sent again where it stays queued: `first` before all others, `in-turn` behind those that are due, after the
-   * (slow) `backoff` of its consecutive failures, or `never` by itself.
+   * Position of the entry when it is queued again: `first` before all others, `in-turn` behind those that are due, after the
+   * (slow) `backoff` of its consecutive failures, or `never` without a command.
    */
   readonly retry: 'never' | 'first' | 'in-turn' | 'backoff' | 'slow-backoff';
 };
@@ -28,9 +28,9 @@ const TABLE = {
   accepted: { ...RESULT, word: msg`accepted`, scope: 'none' },
   'already-applied': { ...RESULT, word: msg`the same already`, scope: 'none' },
   refused: { ...RESULT, word: msg`refused`, scope: 'answer' },
-  /** Refused without findings; sent again only where two imports of one project may have taken the same number at once. */
+  /** Refused without findings; repeated only where two imports of one project may have requested the same number at once. */
   'refused-unspecified': { ...RESULT, word: msg`refused`, scope: 'kind', retry: 'backoff' },
-  /** Refused by something on the way to the service, so that the entry need not be at fault. */
+  /** Refused by a server between pas and the service, so the entry need not be at fault. */
   'refused-by-intermediary': {
     ...FAILED,
     word: msg`refused on the way`,
@@ -44,7 +44,7 @@ const TABLE = {
   busy: { ...FAILED, word: msg`record busy`, provesPeer: true, scope: 'record' },
   closed: { ...NEUTRAL, word: msg`service closed`, provesPeer: true, scope: 'service', retry: 'first' },
   'not-delivered': { ...NEUTRAL, word: msg`did not arrive`, provesPeer: 'neutral', scope: 'service', retry: 'first' },
-  /** Its beginning left, and the connection was lost before its last byte. */
+  /** A part of the request was sent, and the connection was lost before its last byte. */
   cut: { ...FAILED, word: msg`cut off`, provesPeer: 'neutral', scope: 'kind' },
   'content-changed': { ...RESULT, word: msg`file changed`, provesPeer: 'neutral', scope: 'none' },
   uncertain: { ...FAILED, word: msg`uncertain`, mayHaveArrived: true, provesPeer: false, scope: 'service' },
@@ -52,20 +52,20 @@ const TABLE = {
 
 export type OutcomeKind = keyof typeof TABLE;
 
-/** Meaning of an answer of the service, or of the lack of one. A new kind is a row above, and the compiler names the places that must know it. */
+/** Meanings of answers of the service, or of a missing one. The compiler names the places that must handle a new kind. */
 export const OUTCOMES: Readonly<Record<OutcomeKind, OutcomeTraits>> = TABLE;
 
-/** How an attempt ended, as the journal has it: also without an answer that could be judged. */
+/** End of an attempt in the journal, including ends without an answer that could be judged. */
 export type AttemptOutcome = OutcomeKind | 'not-sent' | 'orphaned' | 'probe';
 
 export const ATTEMPT_OUTCOMES: Readonly<
   Record<AttemptOutcome, Pick<OutcomeTraits, 'word' | 'countsAsFailure' | 'mayHaveArrived'>>
 > = {
   ...OUTCOMES,
-  /** The push ended before the request left. */
+  /** The push ended before the request was sent. */
   'not-sent': { ...NEUTRAL, word: msg`did not leave` },
-  /** The process died while the request was under way. */
+  /** The push process died while the request was under way. */
   orphaned: { countsAsFailure: true, mayHaveArrived: true, word: msg`lost` },
-  /** A question to the service that changes nothing, written down with the entry that it was asked for. */
+  /** A request that changes nothing at the service, recorded with the entry that caused it. */
   probe: { ...NEUTRAL, word: msg`only asked` },
 };

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The folder of pas's own package.json, from the sources as well as from the build, so that `schemas/` resolves in both. */
+/** Folder of pas's own package.json. Sources and build find the same one, so `schemas/` resolves in both. */
 export const packageRoot = findPackageRoot(dirname(fileURLToPath(import.meta.url)));
 
 function findPackageRoot(start: string): string {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { po } from 'gettext-parser';
 
-/** The translated forms of each English text, in which values are numbered as they come in the English; several where a number decides. */
+/** Translated forms by English text with numbered placeholders; several forms where a number decides. */
 export type Forms = Readonly<Record<string, readonly string[]>>;
 
 export function readPoFiles(folder: string): Forms {
@@ -20,5 +20,5 @@ export function readPoFiles(folder: string): Forms {
   return forms;
 }
 
-/** A value in a text, with the name that the sources give it: a variable, a member, or a command. */
+/** A placeholder with its name in the sources: a variable, a member, or a command. */
 const PLACE = /\$\{\s*([^}]*?)\s*\}/g;

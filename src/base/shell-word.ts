@@ -1,12 +1,12 @@
-/** A word as the reader's shell takes it for one: what a person copies from a message must work. */
+/** Quotes a word for the shell of the platform, so that a copied command works. */
 export function shellWord(word: string, platform: NodeJS.Platform = process.platform): string {
   if (platform === 'win32') return windowsWord(word);
   return /^[\p{L}\p{N}_./:@%+=-]+$/u.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 /**
- * For cmd and PowerShell alike where that can be: cmd knows double quotes alone, within which PowerShell fills in what
- * begins with `$`. A backslash before the last quote would take it for a part of the word.
+ * Quotes for cmd and PowerShell alike where possible: cmd knows double quotes only, and PowerShell expands `$` inside them. A
+ * backslash before the closing quote would escape it, so it is doubled.
  */
 function windowsWord(word: string): string {
   if (/^[\p{L}\p{N}_.\\/:+=-]+$/u.test(word)) return word;

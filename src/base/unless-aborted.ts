@@ -1,6 +1,6 @@
 /**
- * Resolves as the work does, or rejects with the signal's reason as soon as it is aborted, also where the work itself hears no signal.
- * @param unwanted is given the result of work that ends after that
+ * Resolves as the work does, or rejects with the signal's reason as soon as it is aborted, even if the work ignores signals.
+ * @param unwanted receives the result of work that ends after the abort
  */
 export async function unlessAborted<T>(
   signal: AbortSignal | undefined,

@@ -11,8 +11,8 @@ import { convertCell } from './convert-cell.ts';
 import { withConstants } from './with-constants.ts';
 
 /**
- * The table as its column map reads it. Its header stays, so that what is wrong is told in the museum's words; `names` says what
- * the columns are. Each cell is converted when its row is walked.
+ * Applies a column map to a table. The header stays, so that issues use the museum's words; `names` has the meanings of the
+ * columns. Each cell is converted when its row is iterated.
  */
 export function withColumnMap(table: Table, map: ColumnMap): Table {
   const keys = columnKeys(table.header);
@@ -34,7 +34,7 @@ export function withColumnMap(table: Table, map: ColumnMap): Table {
     return place;
   };
   const read = [...rules].flatMap(([index, rule]) => (index === -1 || rule.kind === 'ignored' ? [] : [{ index, rule }]));
-  // The first column of a text that several are put together in holds all of it.
+  // The first of several joined columns receives the whole text.
   for (const { index, rule } of read) {
     const home = placeOf(rule.element);
     if (home !== index && isJoined(rule)) names[index] = '';
@@ -71,19 +71,19 @@ export function withColumnMap(table: Table, map: ColumnMap): Table {
   const rows = function* (): Generator<TableRow> {
     for (const row of table.rows) yield converted(row);
   };
-  // Without one of its columns every find would lack an element: nothing is read.
+  // Without one of its columns every find would lack an element, so no row is read.
   if (issues.length > 0) return { ...table, names: header.map(() => ''), rows: [], rowCount: 0, issues };
   const mapped: Table = { ...table, header, names, rows: { [Symbol.iterator]: rows } };
   return withConstants(mapped, map.fixed);
 }
 
-/** A day with its year may stand in a note under the name of its own column. */
+/** Tells if a whole date stands in a column for another element; in a labelled note it is allowed. */
 function isMisplacedDate({ cells, shown }: TableRow, index: number, { element, label }: ReadColumn): boolean {
   const isWholeDay = /^\d{4}-\d\d-\d\d/.test(cells[index] ?? '');
   return shown?.get(index)?.isDate === true && element !== 'datum_nalezu' && !(label !== undefined && isWholeDay);
 }
 
-/** What is converted is what it says; a date where a text belongs stays one, wherever it went. */
+/** Adjusts the displayed texts: a converted cell shows its new value; a date in a text column stays marked as a date. */
 function shownAfter(
   before: ShownCells,
   cells: readonly string[],
@@ -94,7 +94,7 @@ function shownAfter(
   return new Map([...others, ...[...dates].map((index) => [index, { text: cells[index] ?? '', isDate: true }] as const)]);
 }
 
-/** Whether several columns are put together in the first of them. */
+/** Tells if several columns are joined in the first of them. */
 function isJoined({ element, part }: ReadColumn): boolean {
   return part !== undefined || JOINED.includes(element);
 }
@@ -112,7 +112,7 @@ function keepYears(
   }
 }
 
-/** Empty where one of the columns is: half a number would be another find's. */
+/** Composes the local id; empty where one of its columns is, since half a number may be another find's. */
 function compose(template: string, row: TableRow, places: ReadonlyMap<string, number>): string {
   const cellOf = (key: string): string => cellText(row, places.get(keyForm(key)) ?? -1, 'local_id');
   return partsOf(template).some((key) => cellOf(key) === '')

@@ -14,10 +14,10 @@ import { depthCandidate } from './depth-column.ts';
 import { type NameFit, nameFit } from './element-names.ts';
 import { dateShape, numberShape, photographShare, positionShare } from './value-shapes.ts';
 
-/** What is known of the world when a table is looked at. */
+/** Data for the analysis of a table. */
 export type Knowledge = { readonly lookupTerm: LookupTerm; readonly lookupArea: LookupArea };
 
-/** What speaks for a column beside its name. */
+/** Evidence for a meaning beside the column's name. */
 type Evidence = {
   readonly score: number;
   readonly rule?: Partial<ReadColumn>;
@@ -25,13 +25,13 @@ type Evidence = {
   readonly doubt?: Message;
 };
 
-/** What a column may be: above 1 is as good as certain, below {@link LEAST_SCORE} nothing. */
+/** A possible meaning of a column; a score above 1 is as good as certain, one below {@link LEAST_SCORE} is dropped. */
 export type Candidate = {
   readonly element: ColumnName;
   readonly score: number;
   readonly rule: ReadColumn;
   readonly reasons: readonly Message[];
-  /** Why a person should look at it. */
+  /** Reason for a person to check it. */
   readonly doubt?: Message;
 };
 
@@ -39,7 +39,7 @@ const LEAST_SCORE = 0.45;
 
 type Judge = (profile: ColumnProfile, name: NameFit | undefined, knowledge: Knowledge) => Evidence | undefined;
 
-/** How much the name counts; the evidence of the values is added. */
+/** Weight of the name; the evidence of the values is added. */
 const WEIGHT_OF_NAME = 0.6;
 
 const JUDGES: Readonly<Partial<Record<ColumnName, Judge>>> = {
@@ -59,7 +59,7 @@ const JUDGES: Readonly<Partial<Record<ColumnName, Judge>>> = {
   geom_y: coordinate,
 };
 
-/** Of a field that has no judge of its own. */
+/** Returns the judge of a field that has none of its own. */
 function judgeOf({ kind, set = '' }: Field): Judge | undefined {
   switch (kind) {
     case 'text':
@@ -91,7 +91,7 @@ function judgeOf({ kind, set = '' }: Field): Judge | undefined {
 
 const ALL_JUDGES = { ...Object.fromEntries(FIELDS.map((field) => [field.name, judgeOf(field)])), ...JUDGES };
 
-/** Whatever the column may be, best first. Coordinates in columns of their own are found by {@link proposePoint}. */
+/** Returns all possible meanings of a column, best first. {@link proposePoint} finds coordinates in columns of their own. */
 export function candidatesOf(profile: ColumnProfile, knowledge: Knowledge): Candidate[] {
   if (profile.filled === 0) return [];
   const found = (Object.entries(ALL_JUDGES) as [ColumnName, Judge | undefined][]).flatMap(([element, judge]): Candidate[] => {
@@ -114,7 +114,7 @@ export function candidatesOf(profile: ColumnProfile, knowledge: Knowledge): Cand
   return found.sort((a, b) => b.score - a.score);
 }
 
-/** Names that stand for other things as well: of these columns, some value must be what the element takes. */
+/** Columns whose names also have other meanings: at least one value must fit the element. */
 const NEEDS_VALUES: Readonly<Partial<Record<ColumnName, (text: string) => boolean>>> = {
   stav: (text) => isReadable(readTargetState(text)),
   geom_system: (text) => isReadable(readGeomSystem(text)),
@@ -125,7 +125,7 @@ const NEEDS_VALUES: Readonly<Partial<Record<ColumnName, (text: string) => boolea
   wkt: (text) => isReadable(readPosition(text)),
 };
 
-/** A column that is plainly called so is read whatever stands in it: what cannot be read is told of its rows. */
+/** A column with an exact name is read in any case; unreadable cells are reported with their rows. */
 function calledSo(element: ColumnName, profile: ColumnProfile, name: NameFit | undefined): Evidence | undefined {
   if (!isPlain(name) || element === 'local_id') return undefined;
   const fits = NEEDS_VALUES[element];
@@ -135,7 +135,7 @@ function calledSo(element: ColumnName, profile: ColumnProfile, name: NameFit | u
   return { score: 0.3 * share - 0.1, reasons: [], ...(doubt === undefined ? {} : { doubt }) };
 }
 
-/** A name that says what the column is, not one that is merely like it. */
+/** Tells if a name states the meaning, and is not merely similar. */
 function isPlain(name: NameFit | undefined): boolean {
   return name !== undefined && name.score >= 0.85;
 }
@@ -150,7 +150,7 @@ function byName(score: number): Judge {
 
 function localId(profile: ColumnProfile, name: NameFit | undefined): Evidence | undefined {
   if (name === undefined) return undefined;
-  // "name" is the number of a waypoint, and elsewhere the name of a thing.
+  // "name" is the number of a waypoint, and in other tables the name of a thing.
   if (name.like === 'name' && shareOf(profile, (text) => /\d/.test(text)) < 1) return undefined;
   const everywhere = profile.filled === profile.rowCount;
   return { score: !profile.unique ? -0.1 : everywhere ? 0.3 : 0.1, reasons: [] };
@@ -160,7 +160,7 @@ function isProject(text: string): boolean {
   return /^(?:X-)?[CM]-\d{9}$/.test(text);
 }
 
-/** Columns of coordinates whose numbers tell nothing are what they are called. */
+/** Columns of coordinates whose numbers are inconclusive are accepted by name. */
 function coordinate(_profile: ColumnProfile, name: NameFit | undefined): Evidence | undefined {
   if (name === undefined) return undefined;
   return { score: 0.4, reasons: [], doubt: msg`its values are no coordinates of the Czech Republic` };
@@ -174,7 +174,7 @@ function project(profile: ColumnProfile): Evidence | undefined {
 function termOf(set: string): Judge {
   return (profile, name, { lookupTerm }) => {
     const isText = numberShape([...profile.values]).share < 0.8;
-    // Many different texts that are called otherwise are no terms.
+    // Many different texts under another name are no terms.
     if (!isText || (name === undefined && profile.values.size > Math.max(20, profile.filled / 2))) return undefined;
     const shape = termShape(profile, set, lookupTerm);
     if (shape === undefined) return name === undefined ? undefined : { score: 0, reasons: [msg`${set} was not harvested`] };
@@ -207,15 +207,15 @@ function photographs(profile: ColumnProfile): Evidence | undefined {
   };
 }
 
-/** How much of a column is in a vocabulary. */
+/** Share of a column that is in a vocabulary, by rows and by lookups. */
 type TermShape = { readonly share: number; readonly looked: number; readonly found: number };
 
-/** The most frequent terms say enough of a column; looking for what is not there takes time. */
+/** Looking up the most frequent terms suffices; lookups of missing terms are slow. */
 const MOST_LOOKED_UP = 24;
-/** Of a column that knows none of so many, the rest is not looked up. */
+/** The lookup of a column stops after so many misses without a hit. */
 const ENOUGH_MISSES = 8;
 
-/** Undefined where nothing can be said: the vocabulary was not harvested, or the column is empty. */
+/** Measures the share; undefined where the vocabulary was not harvested, or the column is empty. */
 function termShape({ values }: ColumnProfile, set: string, lookupTerm: LookupTerm): TermShape | undefined {
   const frequent = [...values].sort(([, a], [, b]) => b - a).slice(0, MOST_LOOKED_UP);
   let [rows, foundRows, looked, found] = [0, 0, 0, 0];
@@ -236,7 +236,7 @@ function termReason({ looked, found }: TermShape, set: string): Message {
   return msg`${found} of ${looked} different terms are in ${set}`;
 }
 
-/** Evidence of elements whose values have a form: days, people, yes and no. */
+/** Evidence for elements whose values have a form: days, people, yes and no. */
 
 function dateCandidate(profile: ColumnProfile, name: NameFit | undefined): Evidence | undefined {
   const { form, share, readable, ambiguous, years } = dateShape(profile);
@@ -264,7 +264,7 @@ function finderCandidate(profile: ColumnProfile, name: NameFit | undefined, know
   return { score: 0.3 * persons, rule: { name: order }, reasons: [msg`names of people, ${written}`] };
 }
 
-/** Undefined where all stand with a comma, or tell nothing. */
+/** Returns the order of names; undefined where all have a comma, or none is conclusive. */
 function nameOrder({ values }: ColumnProfile, { lookupTerm }: Knowledge): NameOrder | undefined {
   let [surnameFirst, givenFirst] = [0, 0];
   for (const text of [...values.keys()].slice(0, 100)) {
@@ -287,7 +287,7 @@ function orderOfKnown(name: string, label: string): NameOrder | undefined {
   return nameWords(label.slice(0, label.indexOf(','))).includes(first) ? 'surname-first' : 'given-first';
 }
 
-/** Short words for yes and no that are not read by themselves. */
+/** Short words for yes and no that are read only with a map. */
 const OWN_WORDS: Readonly<Record<string, string>> = { a: 'ano', n: 'ne', x: 'ano', '+': 'ano', '-': 'ne', y: 'ano' };
 
 function yesOrNoCandidate(profile: ColumnProfile, name: NameFit | undefined): Evidence | undefined {

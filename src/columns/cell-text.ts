@@ -6,17 +6,17 @@ import { foldName } from '../text/names.ts';
 export type RowCells = Pick<TableRow, 'cells' | 'shown'>;
 
 /**
- * What a cell says under a column, without blanks around it. Numbers, coordinates, days and truths are what the cell stores; texts, terms and
- * names are what it shows, such as `00012` or `12.10`.
+ * Returns the trimmed text of a cell for a column. Numbers, coordinates, days and truth values are read as stored; texts, terms
+ * and names as displayed, such as `00012` or `12.10`.
  */
 export function cellText(row: RowCells, index: number, name: ColumnName): string {
   return (isStoredColumn(name) ? (row.cells[index] ?? '') : shownText(row, index)).trim();
 }
 
-/** A text that was hardly typed so. */
+/** Indication that a text was not typed so. */
 export type CellDoubt = { readonly severity: 'error' | 'warning'; readonly rule: string; readonly problem: Message };
 
-/** What a spreadsheet made of a text when it was typed, or of a number when it was shown. */
+/** Detects what a spreadsheet changed in a typed text, or in a displayed number. */
 export function findCellDoubt(row: RowCells, index: number, name: ColumnName): CellDoubt | undefined {
   const text = cellText(row, index, name);
   if (text === '' || name === 'datum_nalezu') return undefined;
@@ -42,12 +42,12 @@ function dateCell(row: RowCells, index: number, isNumber: boolean): CellDoubt {
   return { severity: 'error', rule: 'cell-date', problem };
 }
 
-/** How spreadsheets in Czech, English and German show months in short, folded. */
+/** Short month names of spreadsheets in Czech, English and German, folded. */
 const SHORT_MONTHS =
   'led|uno|bre|dub|kve|cvn|cvc|srp|zar|rij|lis|pro|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mrz|mai|okt|dez';
 const DAY_OR_YEAR_AND_MONTH = new RegExp(`^(?:\\d{1,2}_(?:${SHORT_MONTHS})(?:_\\d{2,4})?|(?:${SHORT_MONTHS})_\\d{2,4})$`);
 
-/** `2.led`, `čvn-24`, `1-Feb`, `01.05.2024`; a number such as 12/2024 is no such thing. */
+/** Tells if a text looks like a converted date: `2.led`, `čvn-24`, `1-Feb`, `01.05.2024`; a number such as 12/2024 does not. */
 function isDateOfSpreadsheet(text: string): boolean {
   return DAY_OR_YEAR_AND_MONTH.test(foldName(text)) || /^\d{1,2}\. ?\d{1,2}\. ?\d{4}$/.test(text);
 }

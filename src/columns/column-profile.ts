@@ -3,24 +3,23 @@ import { type Message, nmsg } from '../base/message.ts';
 import type { Table } from '../tables/table.ts';
 import { columnKeys } from './column-rule.ts';
 
-/** What a column of a table holds. */
 export type ColumnProfile = {
   /** See `columnKeys`. */
   readonly key: string;
   readonly header: string;
   readonly index: number;
-  /** Rows that say something. */
+  /** Rows with a text. */
   readonly filled: number;
-  /** Different texts with the number of rows that have them, in the order of the table; of a long one the first. */
+  /** Distinct texts with their number of rows, in the order of the table; of a long column the first ones. */
   readonly values: ReadonlyMap<string, number>;
-  /** The first different texts, for a person to recognise the column by. */
+  /** The first distinct texts, by which a person recognises the column. */
   readonly examples: readonly string[];
-  /** No two rows say the same. */
+  /** No two rows have the same text. */
   readonly unique: boolean;
   readonly rowCount: number;
 };
 
-/** More different texts than these say nothing more of what a column holds. */
+/** Further distinct texts do not change the judgement of a column. */
 const MOST_VALUES = 3000;
 const MOST_EXAMPLES = 3;
 
@@ -52,7 +51,7 @@ export function profileColumns(table: Table): ColumnProfile[] {
   }));
 }
 
-/** Of all rows that say something, the share whose text fits. */
+/** Returns the share of filled rows whose text fits. */
 export function shareOf({ values }: ColumnProfile, fits: (text: string) => boolean): number {
   let [fitting, all] = [0, 0];
   for (const [text, count] of values) {
@@ -62,7 +61,7 @@ export function shareOf({ values }: ColumnProfile, fits: (text: string) => boole
   return all === 0 ? 0 : fitting / all;
 }
 
-/** Of values some of which are of no use as they stand. */
+/** Reports how many values cannot be used without a conversion. */
 export function unreadableDoubt(profile: ColumnProfile, share: number): Message | undefined {
   const all = profile.filled;
   const bad = Math.round(all * (1 - share));

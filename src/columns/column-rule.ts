@@ -5,59 +5,56 @@ import type { Setting } from './settings.ts';
 
 export const DEPTH_UNITS = ['mm', 'cm', 'dm', 'm'] as const;
 export type DepthUnit = (typeof DEPTH_UNITS)[number];
-/** The unit of a column that a person has yet to tell; a map that says it is refused. */
+/** Placeholder for a unit that a person must choose; a map that contains it is refused. */
 export const OPEN_UNIT = '?';
 
-/** What becomes of a column of a strange table. */
+/** Treatment of a column of a foreign table. */
 export type ColumnRule = { readonly kind: 'ignored' } | ReadColumn;
 
 export type ReadColumn = {
   readonly kind: 'read';
   readonly element: ColumnName;
-  /** Stands before the local id: numbers that count from 1 in every table stay apart by it. */
+  /** Prefix of the local id, which separates numbers that count from 1 in every table. */
   readonly prefix?: string;
   readonly unit?: DepthUnit | typeof OPEN_UNIT;
-  /** Such as `d.m.yyyy`; see date-form.ts. */
+  /** Date form such as `d.m.yyyy`; see date-form.ts. */
   readonly date?: string;
-  /** A year alone is no day: it is kept in the note, and the date stays empty. */
+  /** A year alone goes into the note, and the date stays empty. */
   readonly yearOnly?: 'note';
-  /** How people are written who stand without a comma, where their names do not tell. */
+  /** Order of names without a comma, where the words do not show it. */
   readonly name?: NameOrder;
   /** A coordinate of S-JTSK that is written without its minus sign. */
   readonly sign?: 'minus';
-  /** Of a coordinate whose degrees, minutes and seconds stand in columns of their own. */
+  /** Part of a coordinate whose degrees, minutes and seconds have columns of their own. */
   readonly part?: AnglePart;
-  /** Both coordinates stand in one cell, in any usual notation. */
+  /** Both coordinates in one cell, in any usual notation. */
   readonly form?: 'position';
-  /** Stands before the text where several columns are put together in one. */
+  /** Label before the text where several columns are joined. */
   readonly label?: string;
-  /** Between the names of photographs; `;` unless said. */
+  /** Separator of names of photographs; `;` by default. */
   readonly separator?: string;
-  /** What the table writes → what is meant by it. */
+  /** Text in the table → value. */
   readonly values?: Readonly<Record<string, string>>;
 };
 
-/** What a file says of the columns of a table. */
+/** Rules of a column map file. */
 export type ColumnMap = {
   readonly file: string;
-  /** By the key of the column; see {@link columnKeys}. */
+  /** Rules by key of the column; see {@link columnKeys}. */
   readonly columns: ReadonlyMap<string, ColumnRule>;
-  /** For every find whose own cell is empty. */
+  /** Values for every find whose own cell is empty. */
   readonly fixed: readonly Setting[];
-  /** The local id put together from columns, such as `{rok}/{č.}`. */
+  /** Template of a composed local id, such as `{rok}/{č.}`. */
   readonly localId?: string;
 };
 
-/** Several columns may be put together in these. */
+/** Elements that may be joined from several columns. */
 export const JOINED: readonly ColumnName[] = ['lokalizace', 'poznamka', 'presna_datace', 'photos'];
 
-/** Of these, each column's text may stand behind a label. */
+/** Joined elements whose parts may have a label. */
 export const LABELLED: readonly ColumnName[] = ['lokalizace', 'poznamka', 'presna_datace'];
 
-/**
- * How a column map calls the columns of a header: by their names; the second of the same name is `name #2`, and one without a
- * name is called by its place, `#5`.
- */
+/** Returns the keys of columns in a map: the header; `name #2` for the second of a name; `#5` for the fifth without one. */
 export function columnKeys(header: readonly string[]): string[] {
   const seen = new Map<string, number>();
   return header.map((name, index) => {
@@ -68,12 +65,12 @@ export function columnKeys(header: readonly string[]): string[] {
   });
 }
 
-/** Keys are the same whatever their case and white space. */
+/** Normalises a key: case and white space do not count. */
 export function keyForm(key: string): string {
   return key.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase();
 }
 
-/** The columns that a composed local id is made of. */
+/** Returns the columns of a composed local id. */
 export function partsOf(template: string): string[] {
   return [...template.matchAll(/\{([^{}]+)\}/g)].map(([, key = '']) => key);
 }

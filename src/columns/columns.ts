@@ -9,13 +9,13 @@ import { foldName, nearestNames } from '../text/names.ts';
 import { normalId, normalText } from '../text/normal-text.ts';
 import { type CellDoubt, cellText, findCellDoubt, type RowCells } from './cell-text.ts';
 
-/** Parts of the record that the service makes itself; a table that has them may keep them. */
+/** Parts of the record that the service makes; a table may contain them. */
 const MADE_BY_SERVICE = ['okres', 'katastr', 'igsn', 'historie', 'soubor'];
 
-/** Where pas writes what is wrong with a row, in a copy of the table. */
+/** Column in which pas writes the issues of a row into a copy of the table. */
 const ISSUES_COLUMN = 'issues';
 
-/** Columns of pas' own exports that say nothing by themselves. */
+/** Tells if a column of pas's own exports is ignored on import. */
 export function isWrittenByPas(header: string): boolean {
   return foldName(header) === ISSUES_COLUMN || header === STATE_COLUMN || isLabelColumn(header);
 }
@@ -27,26 +27,23 @@ type LabelColumn = { readonly element: ElementName; readonly header: string; rea
 export type Columns = {
   readonly place: TablePlace;
   has(name: ColumnName): boolean;
-  /** The header's own text, for messages. */
+  /** Header text of a column, for messages. */
   headerOf(name: ColumnName): string | undefined;
-  /** Element -> header text; `pointColumns` are those that the point of `pointElement` was read from. */
+  /** Element → header text; `pointColumns` are those from which the point in `pointElement` was read. */
   headersOf(pointElement: ElementName | undefined, pointColumns: readonly ColumnName[]): ElementHeaders;
-  /** Those that the table has, in an order that does not depend on the table's. */
+  /** Columns of the table in a fixed order, independent of the table's. */
   readonly names: readonly ColumnName[];
-  /** A row's text under this column, normalised; '' where the table has no such column. */
+  /** Normalised text of a row in a column; '' where the table lacks the column. */
   cell(row: RowCells, name: ColumnName): string;
-  /** Why that text is not what was typed, although it reads well. */
+  /** Reason to doubt that a readable text was typed so. */
   doubt(row: RowCells, name: ColumnName): CellDoubt | undefined;
-  /** Elements that the table says something about. */
+  /** Elements that have a column. */
   readonly covered: ReadonlySet<ElementName>;
-  /** Columns that say the code of an element once more, in words. */
+  /** Columns that repeat the code of an element in words. */
   readonly labels: readonly LabelColumn[];
 };
 
-/**
- * What each header means. Any error among the issues means that the table as a whole has to be mended first: a mistyped
- * column would leave every find without that element.
- */
+/** Reads the header. With an error no row is read: a mistyped column would leave every find without its element. */
 export function readColumns(table: Table): { readonly columns: Columns; readonly issues: readonly Issue[] } {
   const issues: Issue[] = [];
   const positions = new Map<ColumnName, number>();
@@ -78,7 +75,7 @@ export function readColumns(table: Table): { readonly columns: Columns; readonly
     cell: (row, name) => {
       const text = cellText(row, positions.get(name) ?? -1, name);
       if (name === 'local_id') return normalId(text);
-      // Names of files are as the file system has them.
+      // File names keep the form of the file system.
       return name === 'photos' ? text.trim() : normalText(text);
     },
     doubt: (row, name) => findCellDoubt(row, positions.get(name) ?? -1, name),
@@ -88,7 +85,7 @@ export function readColumns(table: Table): { readonly columns: Columns; readonly
   return { columns, issues };
 }
 
-/** Any of them says where the point is, or that there is none. */
+/** Columns that determine the point, or its absence. */
 const POINT_COLUMNS: readonly ColumnName[] = ['lon', 'lat', 'geom_x', 'geom_y', 'wkt', 'geom_wkt', 'geom_sjtsk_wkt'];
 
 function coveredBy(names: ReadonlySet<ColumnName>): ReadonlySet<ElementName> {
@@ -107,7 +104,7 @@ function labelColumnsIn({ header }: Table): LabelColumn[] {
   );
 }
 
-/** One object serves all rows that have their point in the same columns: a table may have a hundred thousand. */
+/** Caches one object for all rows whose point is in the same columns: a table may have a hundred thousand rows. */
 function makeHeadersOf(headerOf: Columns['headerOf']): Columns['headersOf'] {
   const known = new Map<string, ElementHeaders>();
   return (pointElement, pointColumns) => {
@@ -123,7 +120,7 @@ function makeHeadersOf(headerOf: Columns['headerOf']): Columns['headersOf'] {
   };
 }
 
-/** What is said of each column that is none; all names are listed once, however many columns are strange. */
+/** Makes the issue of an unknown column; only the first lists all known names. */
 function strangeColumns(table: Table): (header: string, index: number) => Issue[] {
   let isListed = false;
   return (header, index) => {

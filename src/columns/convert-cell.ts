@@ -8,8 +8,8 @@ import { type DepthUnit, keyForm, OPEN_UNIT, type ReadColumn } from './column-ru
 import { readDateForm } from './date-form.ts';
 
 /**
- * A cell as pas reads it: centimetres, days as YYYY-MM-DD, surname before given name, and so on. What is not of the form that the
- * rule names stays as it is, so that it is reported with the museum's own words.
+ * Converts a cell to the form that pas reads: centimetres, YYYY-MM-DD, surname first and others. A cell that does not have the
+ * form of the rule stays unchanged, so that the report quotes the museum's text.
  */
 export function convertCell(cell: string, rule: ReadColumn): string {
   const text = replaced(cell.trim(), rule.values);
@@ -30,8 +30,9 @@ function replaced(text: string, values: ReadColumn['values']): string {
 }
 
 /**
- * To the nearest whole centimetre; a unit in the cell counts before the column's. A depth that would come to nothing stays, with its unit,
- * so that it is reported. Nobody digs a thousand metres deep.
+ * Converts a depth to whole centimetres; a unit in the cell overrides the column's. A depth that would round to 0 keeps its text
+ * and unit, so that it is reported. `1,000` is ambiguous in mm and cm and stays; in dm and m it has decimals, since no find is a
+ * hundred metres deep.
  */
 function inCentimetres(text: string, unit: DepthUnit | typeof OPEN_UNIT): string | undefined {
   const match = /^([+-]?\d+(?:[.,]\d+)?)\s*(mm|cm|dm|m)?\.?$/i.exec(text);
@@ -41,12 +42,12 @@ function inCentimetres(text: string, unit: DepthUnit | typeof OPEN_UNIT): string
   if (measured === OPEN_UNIT) return `${text} ${OPEN_UNIT}`;
   const factor: number = CENTIMETRES[measured];
   if (factor <= 1 && twoReadings(digits) !== undefined) return undefined;
-  // What the multiplication adds behind the ninth digit is noise: 0.285 m are 28.5 cm.
+  // Rounding to 12 digits removes the error of the multiplication: 0.285 m are 28.5 cm.
   const centimetres = Number((Number(digits.replace(',', '.')) * factor).toPrecision(12));
   return Math.round(centimetres) === 0 && centimetres !== 0 ? `${digits} ${measured}` : String(Math.round(centimetres));
 }
 
-/** A name that does not tell by itself which part is the surname → `Surname, Given name`. All else stays for the reader. */
+/** Converts a name of ambiguous order to `Surname, Given name`; any other text is left to the reader. */
 function surnameFirst(text: string, order: NameOrder): string {
   const { parts, suffix = '' } = parseName(text);
   const [name = ''] = parts;

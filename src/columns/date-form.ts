@@ -1,15 +1,15 @@
 import { localDate } from '../base/clock.ts';
 import { isRealDate } from '../find/read-date.ts';
 
-/** `d.m.yyyy` and its like: the parts of a day with what stands between them. A day of a spreadsheet is a number. */
+/** A form is the parts of a day with their separators, such as `d.m.yyyy`; a day of a spreadsheet is a number. */
 export const DAY_NUMBER = 'day-number';
 
-/** Two digits of a year mean one from 1940 to 2039. */
+/** Two digits of a year mean 1940 to 2039. */
 const FIRST_SHORT_YEAR = 40;
 
 const PART = /yyyy|yy|mm|m|dd|d/g;
 
-/** Day 0 of the calendar that spreadsheets count from, so that days since March 1900 are right. */
+/** Day 0 of spreadsheets, chosen so that days since March 1900 are right. */
 const DAY_ZERO_MS = Date.UTC(1899, 11, 30);
 const DAY_MS = 86_400_000;
 
@@ -23,10 +23,13 @@ export function isDateForm(form: string): boolean {
   return kinds === 'dmy' && !/[a-z0-9]/.test(form.replace(PART, ''));
 }
 
-/** A moment with its zone: what devices write. */
+/** A moment with its zone, as devices write it. */
 const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/;
 
-/** A day as YYYY-MM-DD; a time behind it is left out, and a moment is the day where this computer is. Undefined where the text is not of this form, or no day of the calendar. */
+/**
+ * Parses a day of a form into YYYY-MM-DD; a time behind it is dropped, and a moment becomes the local day. Undefined where the
+ * text does not have the form, or is no day of the calendar.
+ */
 export function readDateForm(text: string, form: string): string | undefined {
   if (MOMENT.test(text.trim())) {
     const ms = Date.parse(text.trim().replace(',', '.'));

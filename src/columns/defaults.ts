@@ -4,7 +4,7 @@ import { FIELDS } from '../find/fields.ts';
 import { rememberReferences } from '../find/remember-references.ts';
 import { readSettings, type Setting, settingOf } from './settings.ts';
 
-/** What config.toml says of every new find: of all of a profile, and of those of a project. */
+/** Defaults of config.toml for new finds of a profile or a project. */
 export type FindDefaults = readonly Setting[];
 
 export type DefaultsFile = {
@@ -15,9 +15,9 @@ export type DefaultsFile = {
 };
 
 /**
- * Values that a new find starts with. Entries of vocabularies are looked up when a find is made; everything else is checked here.
+ * Validates the defaults of new finds. Vocabulary entries are looked up when a find is made; everything else is checked here.
  * @param where named in errors, such as "config.toml, project C-202400101"
- * @throws ConfigError for a name that no element has, one that cannot be a default, or a value that it cannot have
+ * @throws ConfigError for an unknown element, one that cannot have a default, or an invalid value
  */
 export function checkDefaults(where: Message, value: unknown): FindDefaults {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ConfigError(msg`${where}: must be a table.`);
@@ -39,7 +39,7 @@ export function checkDefaults(where: Message, value: unknown): FindDefaults {
 }
 
 /**
- * @param file the tables as they stand in config.toml
+ * @param file the tables of config.toml
  * @throws ConfigError as {@link checkDefaults} does
  */
 export function readDefaults(
@@ -60,7 +60,7 @@ export function readDefaults(
   };
 }
 
-/** The project's own win over the profile's. */
+/** Merges the defaults; those of the project override those of the profile. */
 export function defaultsFor(file: DefaultsFile, profile: string, project: string | undefined): FindDefaults {
   const ofProject = project === undefined ? [] : (file.projects.get(project) ?? []);
   const ofProfile = file.profiles.get(profile) ?? [];
@@ -71,10 +71,10 @@ const ALLOWED = new Set<string>(
   FIELDS.filter(({ kind, name }) => kind !== 'point' && name !== 'evidencni_cislo').map(({ name }) => name),
 );
 
-/** What is settled only where vocabularies and the user's own mapping are at hand. */
+/** Issues that can be decided only with vocabularies and the user's own mapping. */
 const OF_LOOKUPS: readonly string[] = ['term-not-harvested', 'finder-name', 'finder-unknown'];
 
-/** What an entry means is known only once vocabularies are at hand. */
+/** Vocabulary entries are resolved later, when vocabularies are available. */
 const WITHOUT_LOOKUPS = {
   resolveReference: rememberReferences(),
   resolvePhoto: () => ({ value: '' }),

@@ -14,7 +14,7 @@ type DepthEvidence = {
   readonly doubt?: Message;
 };
 
-/** Depths: the header or each cell says the unit, or the size of the numbers does; numbers of two sizes leave it open. */
+/** Judges a column of depths: the unit is in the header or the cells, or follows from the size of the numbers. */
 export function depthCandidate(profile: ColumnProfile, name: NameFit | undefined): DepthEvidence | undefined {
   const all = numberShape([...profile.values]);
   if (name === undefined || all.share < 0.5 || all.least < 0 || all.most > 5000) return undefined;
@@ -45,14 +45,14 @@ const SIZE_REASONS: Readonly<Record<Exclude<DepthUnit, 'dm'>, (range: string) =>
   mm: (range) => msg`${range}: probably millimetres`,
 };
 
-/** Undefined where no one unit makes sense of all: of `0,3` and `35`. */
+/** Returns the unit that fits all numbers; undefined for `0,3` beside `35`. */
 function unitBySize({ least, most, fractions }: NumberShape): keyof typeof SIZE_REASONS | undefined {
   if (!fractions) return most > 1000 ? 'mm' : 'cm';
   if (most <= 10) return 'm';
   return least < 5 ? undefined : 'cm';
 }
 
-/** In metres: no find lies deeper. */
+/** Metres; no find lies deeper. */
 const MAX_DEPTH_M = 20;
 
 function isOutOfUnit(value: number, unit: DepthUnit): boolean {

@@ -4,7 +4,7 @@ import { editDistance } from '../text/edit-distance.ts';
 import { foldName } from '../text/names.ts';
 import { DEPTH_UNITS, type DepthUnit } from './column-rule.ts';
 
-/** How museums call the columns that are no single element; those that are have it in their rows of {@link FIELDS}. */
+/** Museums' names of the columns that are no single element; the names of elements are in {@link FIELDS}. */
 const NAMES: Readonly<Partial<Record<ColumnName, string>>> = {
   local_id:
     'inventarni cislo, inv cislo, inv c, ic, i c, inv, cislo nalezu, c nalezu, nalez cislo, nalez c, cislo, c, poradove cislo, por c, ' +
@@ -16,21 +16,21 @@ const NAMES: Readonly<Partial<Record<ColumnName, string>>> = {
   ...Object.fromEntries(FIELDS.map(({ name, called }) => [name, called ?? name.replaceAll('_', ' ')])),
 };
 
-/** What stands before "metr" and "metre" in the words for a unit. */
+/** Prefixes of "metr" and "metre". */
 const UNIT_PREFIXES: Readonly<Record<string, DepthUnit>> = { mili: 'mm', milli: 'mm', centi: 'cm', deci: 'dm', '': 'm' };
 
-/** The unit that a word of a header names: `cm`, `metrech`, `millimetres`. */
+/** Returns the unit that a word of a header names: `cm`, `metrech`, `millimetres`. */
 export function unitNamed(word: string): DepthUnit | undefined {
   const [, prefix] = /^(|mili|milli|centi|deci)met(?:r(?:y|u|em|ech|ove)?|(?:er|re)s?)$/.exec(word) ?? [];
   return prefix === undefined ? DEPTH_UNITS.find((unit) => unit === word) : UNIT_PREFIXES[prefix];
 }
 
-/** Words before a unit, which say no more than it does. */
+/** Words before a unit. */
 const UNIT_LINKS = new Set(['v', 've', 'in']);
 
 export type NameFit = { readonly score: number; readonly like: string };
 
-/** How well a header names an element: 1 is a name of it; undefined where it is like none. */
+/** Scores how well a header names an element: 1 is an exact name; undefined where none is similar. */
 export function nameFit(header: string, element: ColumnName): NameFit | undefined {
   const words = wordsOf(header);
   if (words.length === 0) return undefined;
@@ -43,7 +43,7 @@ export function nameFit(header: string, element: ColumnName): NameFit | undefine
   return best;
 }
 
-/** `hl. (m)` → `hl`, `inv. č.` → `inv c`. */
+/** Splits a header into words: `hl. (m)` → `hl`, `inv. č.` → `inv c`. */
 function wordsOf(header: string): string[] {
   const all = foldName(header)
     .split('_')
@@ -52,22 +52,22 @@ function wordsOf(header: string): string[] {
   return meaningful.length === 0 ? all : meaningful;
 }
 
-/** An abbreviation begins the word that it stands for; what is left over counts against it. */
+/** Scores words; an abbreviation matches the beginning of a word, and surplus words lower the score. */
 function fitOf(own: readonly string[], name: readonly string[]): number {
   if (own.join(' ') === name.join(' ')) return 1;
-  // One letter alone begins too many words.
+  // A single letter begins too many words.
   const begins =
     own.join('').length > 1 && own.length === name.length && own.every((word, index) => isBeginning(word, name[index] ?? ''));
   if (begins) return 0.85;
   const shared = name.filter((word) => own.includes(word)).length;
-  // `datum zápisu` names a date, but not the one of the find.
+  // `datum zápisu` names a date, but not that of the find.
   if (shared === name.length && ((name[0]?.length ?? 0) > 2 || COUNT_WORDS.includes(name[0] ?? '')))
     return Math.max(0.5, 0.85 - 0.15 * (own.length - shared));
   const [first = ''] = own;
   return own.length === 1 && name.length === 1 && isTypingError(first, name[0] ?? '') ? 0.75 : 0;
 }
 
-/** Short, and yet no other word. */
+/** Short words that are unambiguous. */
 const COUNT_WORDS = ['ks', 'pcs'];
 
 function isBeginning(word: string, whole: string): boolean {

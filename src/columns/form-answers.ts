@@ -6,28 +6,28 @@ import { shownText, type TableRow } from '../tables/table.ts';
 import { isPictureName } from '../text/names.ts';
 import { cellText } from './cell-text.ts';
 
-/** What one filled form says, or one filling of a repeated group in it. */
+/** Answers of one filled form, or of one repetition of a group. */
 export type FormAnswers = {
-  /** By the name of a question of ours, or of an element. */
+  /** By name of a question of pas's form, or of an element. */
   readonly named: ReadonlyMap<string, string>;
   /** Names of files. */
   readonly pictures: readonly string[];
-  /** What no element takes, under the names of the questions. */
+  /** Answers that fill no element, under the names of their questions. */
   readonly others: readonly (readonly [header: string, text: string])[];
 };
 
 type FormReader = {
-  /** The column of each question of ours, or element. */
+  /** Column of each question of pas's form, or element. */
   readonly named: ReadonlyMap<string, number>;
-  /** Columns that no element takes. */
+  /** Columns that fill no element. */
   readonly others: readonly number[];
   readonly read: (row: TableRow) => FormAnswers;
 };
 
-/** Columns that hold one place, in the order of a geopoint's four numbers; without a column for each the first holds all. */
+/** Columns of one geopoint, in the order of its four numbers; a single column holds all of them. */
 type PointColumns = { readonly latitude?: number; readonly longitude?: number; readonly accuracy?: number };
 
-/** What phones say of a filled form by themselves, and then what either server adds; no person was asked for it. */
+/** Metadata that phones and then each server add to a filled form. */
 const BY_PHONE =
   /^(?:(?:.*[-/])?(?:meta|formhub)[-/].*|instanceID|instanceName|start|end|today|username|deviceid|subscriberid|simserial|phonenumber|audit)$/;
 const BY_SERVER = {
@@ -35,15 +35,15 @@ const BY_SERVER = {
   '/': /^(?:_(?:id|uuid|submission_time|validation_status|notes|status|submitted_by|tags|index|parent_.*|submission_.*)|__version__)$/,
 };
 
-/** What ODK Central puts between groups and questions, and what KoboToolbox does. */
+/** Separator of groups and questions in exports of ODK Central and of KoboToolbox. */
 export type GroupSeparator = keyof typeof BY_SERVER;
 
 const PART_OF_POINT = /^(.+?)[-_](latitude|longitude|altitude|accuracy|precision)$/i;
 
-/** Names of questions, by what a header may call them. */
+/** Names of questions by possible header. */
 type KnownQuestions = ReadonlyMap<string, string>;
 
-/** What our form calls its questions, and what it shows above them, in both languages. */
+/** Returns the questions of pas's form by their names and by their labels in both languages. */
 export async function knownQuestions(): Promise<KnownQuestions> {
   const asked = QUESTIONS.map(({ name }) => name).filter((name) => name !== 'photos' && name !== 'point');
   const labelled = [...asked, ...asked.map(formGroupOf), FORM_PHOTO, FORM_POINT, ...Object.values(FORM_WRITTEN)];
@@ -51,16 +51,15 @@ export async function knownQuestions(): Promise<KnownQuestions> {
   return new Map([...labels.en, ...labels.cs, ...labelled.map((name) => [name, name] as const)]);
 }
 
-/** The numbers of a place, as they were written; empty where there is none. */
+/** Keys of the numbers of a geopoint; their texts are as written, empty where there is none. */
 export const LATITUDE = 'lat';
 export const LONGITUDE = 'lon';
 export const ACCURACY = 'accuracy';
 
 /**
- * Reads the rows of one table of a form. What a column is, is told by its name: by all of it, or without the groups before it. A column
- * whose every text is the name of a picture holds pictures.
- *
- * @param separator between the groups and the name of a question
+ * Makes a reader for the rows of one table of a form. A column is recognised by its full name or by the name without its groups.
+ * A column in which every text is a picture's name holds pictures.
+ * @param separator between groups and the name of a question
  */
 export function answersReader(
   header: readonly string[],
@@ -80,7 +79,7 @@ export function answersReader(
     if (BY_PHONE.test(text) || BY_SERVER[separator].test(text) || repeatsAnother(text, header)) continue;
     const name = nameOf(text, known, separator);
     if (name === FORM_PHOTO || holdsPictures(rows, index)) pictures.push(index);
-    // What is called so and holds something else is no photograph.
+    // A column `photos` with other texts is no list of photographs.
     else if (name !== undefined && name !== 'photos' && !named.has(name)) named.set(name, index);
     else others.push(index);
   }
@@ -109,7 +108,7 @@ export function answersReader(
   return { named, others, read };
 }
 
-/** `frame-hloubka`, `frame/hloubka`, `hloubka`, `Frame/Depth (cm)`. */
+/** Finds the question of a header: `frame-hloubka`, `frame/hloubka`, `hloubka`, `Frame/Depth (cm)`. */
 function nameOf(header: string, known: KnownQuestions, separator: string): string | undefined {
   for (let rest = header; ; rest = rest.slice(rest.indexOf(separator) + 1)) {
     const name = known.get(rest) ?? meaningOfColumn(rest);
@@ -117,7 +116,7 @@ function nameOf(header: string, known: KnownQuestions, separator: string): strin
   }
 }
 
-/** The address of a file whose name stands in another column, or one choice of several that stand there together. */
+/** Tells if a column has the address of a file named in another column, or one choice of a multiple choice there. */
 function repeatsAnother(text: string, header: readonly string[]): boolean {
   const [, of] = /^(.+)_URL$/.exec(text) ?? /^(.+)\/[^/]+$/.exec(text) ?? [];
   return of !== undefined && header.includes(of);
@@ -133,7 +132,7 @@ function holdsPictures(rows: readonly TableRow[], index: number): boolean {
   return some;
 }
 
-/** `where-point-Latitude` of ODK Central, `_where/point_latitude` of KoboToolbox. */
+/** Groups geopoint columns: `where-point-Latitude` of ODK Central, `_where/point_latitude` of KoboToolbox. */
 function pointsIn(header: readonly string[], known: KnownQuestions, separator: string) {
   const points = new Map<string, PointColumns & { columns: number[] }>();
   for (const [index, text] of header.entries()) {

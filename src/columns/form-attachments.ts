@@ -1,15 +1,14 @@
 import type { Attachments } from '../tables/table.ts';
 
-/** `several`: files of that name which nothing tells apart. */
+/** `several`: indistinguishable files of that name. */
 type FoundAttachment = { readonly path: string } | 'missing' | 'several';
 
-/** Where ODK Central puts all files of an export, each under a name of its own. */
+/** Folder in which ODK Central puts all files of an export under unique names. */
 const CENTRAL_FOLDER = 'media/';
 
 /**
- * The file that an answer names. Names are those that the phone gave; KoboToolbox keeps files by filled form, in a folder called after
- * it, and writes some names in its own way.
- *
+ * Finds the file that an answer names. Names are those of the phone; KoboToolbox stores files in a folder per filled form and
+ * rewrites some names.
  * @param ids of the filled form
  */
 export function attachmentFinder({ paths }: Attachments): (name: string, ids: readonly string[]) => FoundAttachment {
@@ -30,7 +29,7 @@ export function attachmentFinder({ paths }: Attachments): (name: string, ids: re
   };
 }
 
-/** Blanks become `_`, and what is no letter, digit, `-`, `_` or `.` falls out, as Django's get_valid_filename has it. */
+/** Rewrites a name as Django's get_valid_filename: blanks become `_`; only letters, digits, `-`, `_` and `.` stay. */
 function nameAtKobo(name: string): string {
   return name
     .trim()

@@ -15,23 +15,20 @@ import {
 } from './form-answers.ts';
 import { attachmentFinder } from './form-attachments.ts';
 
-/** What names a filled form for good, the surest first: a correction has the same. */
+/** Columns with the permanent identifier of a filled form, most reliable first: a correction keeps it. */
 const KEYS = ['meta/rootUuid', 'KEY', '_uuid'];
 
-/** A group that nobody filled is no fault. */
+/** A table of a repeated group without rows is no fault. */
 const NO_ROWS = 'table-no-rows';
 
 const ADDED = ['local_id', 'photos', LATITUDE, LONGITUDE, 'poznamka'] as const;
 
 /**
- * What came back from a form for phones as a table of finds: questions lie in groups, a place in several columns, photographs in
- * tables of their own. Names and labels, Czech or English, are those of our form; a question of another form is understood where it is
- * called as an element is, and otherwise goes into the note, under its name. The local id is the form's own, else what the server
- * names the filled form by.
- *
- * @param isMapped a column map says what the columns are: those that no element takes stay for it, and come into no note
- *
- * A form that a reviewer rejected, and one that is still encrypted, is left out and named.
+ * Converts the export of a form for phones into a table of finds: questions are in groups, a geopoint is in several columns,
+ * photographs are in tables of their own. Names and labels, Czech or English, are those of pas's form; a question of another form
+ * is matched by the name of an element, and otherwise goes into the note under its name. The local id is the form's own, else the
+ * server's identifier of the filled form. A form that a reviewer rejected, or that is still encrypted, is left out with an issue.
+ * @param isMapped a column map gives the columns a meaning, so unknown ones stay columns and do not go into the note
  */
 export async function asFinds(table: Table, isMapped = false): Promise<Table> {
   const { formExport } = table;
@@ -115,39 +112,39 @@ export async function asFinds(table: Table, isMapped = false): Promise<Table> {
   };
 }
 
-/** A list shows both languages; an export with labels says both. */
+/** Returns the choice without the second language: lists show both, and so do exports with labels. */
 function choiceIn(name: string, text: string): string {
   const isChosen = isElementName(name) && !['text', 'integer', 'date', 'point'].includes(fieldOf(name).kind);
   if (!isChosen) return text;
-  // States are called by their number and a word.
+  // The list of states shows a number and a word.
   const [choice = ''] = text.split(FORM_LABEL_GAP);
   return name === 'stav' ? choice.replace(/^([123]) .*$/, '$1') : choice;
 }
 
-/** What the person wrote, and below it, line by line, what no element takes. */
+/** Returns the written note and, below it, one line for each answer that fills no element. */
 function noteOf(answers: FormAnswers, parts: readonly FormAnswers[]): string {
   const groups = [...answers.named].filter(
     ([name, text]) => text !== '' && [...answers.named].some(([of, chosen]) => formGroupOf(of) === name && chosen === ''),
   );
-  // A find has one of each: what a repeated group says again is no element of it.
+  // A find has one value per element, so the repetitions of a group go into the note.
   const repeated = parts.flatMap(({ named, others }) => [...[...named].filter(([, text]) => text !== ''), ...others]);
   const unknown = [...groups, ...answers.others, ...repeated];
   const lines = [answers.named.get('poznamka') ?? '', ...unknown.map(([name, text]) => `${name}: ${text}`)];
   return lines.filter((line) => line !== '').join('\n');
 }
 
-/** The identifiers of a filled form, the one that corrections keep first. */
+/** Returns the identifiers of a filled form; the one that corrections keep is first. */
 function identifierOf(header: readonly string[]): (form: TableRow) => readonly string[] {
   const columns = KEYS.map((key) => header.indexOf(key)).filter((index) => index !== -1);
   return ({ cells }) => columns.map((index) => withoutScheme(cells[index] ?? '')).filter((id) => id !== '');
 }
 
-/** `uuid:5d1c…` is how phones write it, `5d1c…` how KoboToolbox does. */
+/** Phones write `uuid:5d1c…`, KoboToolbox `5d1c…`. */
 function withoutScheme(id: string): string {
   return id.trim().replace(/^uuid:/, '');
 }
 
-/** The fillings of repeated groups, by the filled form that they belong to. */
+/** Groups the repetitions by their filled form. */
 function partsByForm(
   table: Table,
   forms: readonly TableRow[],
@@ -177,7 +174,7 @@ function partsByForm(
   return (form) => parts.get(form) ?? [];
 }
 
-/** As the servers call it when somebody looked at a form and did not accept it. */
+/** Names that the servers give to a form which a reviewer rejected. */
 const REJECTED = ['rejected', 'not approved', 'validation_status_not_approved'];
 
 function whyLeftOut({ header }: Table, { cells }: TableRow): Issue | undefined {

@@ -22,22 +22,22 @@ export type RowContext = {
   readonly resolveReference: ResolveReference;
   /** Usually `photoResolver(dirname(table))`. */
   readonly resolvePhoto: ResolvePhoto;
-  /** A find is taken without a photograph that is not there, and its row says so. */
+  /** Import a find without a missing photograph, with a warning for its row. */
   readonly photosMayMiss?: boolean;
-  /** What is known of a find that is kept already: a table that was exported names it. */
+  /** Looks up a stored find: an exported table contains its identifier. */
   readonly known?: (localId: string) => KnownFind | undefined;
-  /** Which other service, and no record of this one, is known to have given an identifier. */
+  /** Finds the other service that issued an identifier; undefined where this service has its record. */
   readonly issuedElsewhere?: (identCely: string) => Elsewhere | undefined;
 };
 
 export type KnownFind = {
-  /** The identifier that the service gave to its import. */
+  /** Identifier that the service gave to its import. */
   readonly identCely: string | undefined;
-  /** File names of the photographs that are kept with it. */
+  /** File names of its stored photographs. */
   readonly photos: readonly string[];
 };
 
-/** Whose identifier it is, and the command that sends such finds to this service as well. */
+/** Owner of an identifier of another service, and the command that sends such finds to this service as well. */
 export type Elsewhere = { readonly localId: string; readonly address: string; readonly command: Message };
 
 /** `find` is absent where a cell could not be read; `issues` then has at least one error. */
@@ -45,7 +45,7 @@ export type MappedRow = { readonly find?: Find; readonly issues: readonly Issue[
 
 type Value = string | number | boolean | Reference;
 
-/** Notes what is wrong with a cell. Photographs and keys are no elements, so `element` may be absent. */
+/** Records an issue of a cell. Photographs and keys are no elements, so `element` may be absent. */
 type Report = (
   severity: Issue['severity'],
   rule: string,
@@ -56,8 +56,8 @@ type Report = (
 ) => void;
 
 /**
- * One row as a find. What is read here is only what each cell says; whether the find is complete and true to the service's rules is
- * for {@link checkRules}. A cell that cannot be read leaves the row out, since a find without it would not be the one meant.
+ * Reads one row as a find, cell by cell; {@link checkRules} checks completeness and the service's rules. A cell that cannot be
+ * read excludes the row, since the find would be incomplete.
  */
 export function mapRow(row: TableRow, localId: string, columns: Columns, context: RowContext): MappedRow {
   const issues: Issue[] = [];
@@ -80,7 +80,7 @@ export function mapRow(row: TableRow, localId: string, columns: Columns, context
   const known = named.length === 0 && identCely === '' ? undefined : context.known?.(localId);
   const { photos, missing } = readPhotos(named, localId, context, known?.photos ?? NO_PHOTOS, report);
   const isRecorded = identCely !== '' && identCely !== ':tba';
-  // A find that is kept here is no other service's.
+  // An identifier of a stored find is not checked against other services.
   const elsewhere = known === undefined && isRecorded ? context.issuedElsewhere?.(identCely) : undefined;
   if (isRecorded && identCely !== known?.identCely) refuseRecorded(identCely, elsewhere, report);
   if (issues.some((issue) => issue.severity === 'error') || !isReadable(point)) return { issues };
@@ -101,17 +101,17 @@ export function mapRow(row: TableRow, localId: string, columns: Columns, context
 const POINT: readonly ElementName[] = ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt'];
 const COVERED_WITH_POINT = new WeakMap<Columns['covered'], Columns['covered']>();
 
-/** One set serves all rows of a table. */
+/** Caches one set for all rows of a table. */
 function withPoint(covered: Columns['covered']): Columns['covered'] {
   const known = COVERED_WITH_POINT.get(covered) ?? new Set([...covered, ...POINT]);
   COVERED_WITH_POINT.set(covered, known);
   return known;
 }
 
-/** Rules of a label that says nothing against a code. */
+/** Rules of a label that does not contradict its code. */
 const UNCERTAIN_LABELS = ['term-ambiguous', 'term-not-harvested', 'term-mapped-astray'];
 
-/** A label beside a code is not read; where it says something else, one of the two was changed alone. */
+/** Compares labels with their codes; a difference means that only one of the two was edited. */
 function checkLabels(row: TableRow, columns: Columns, values: FindElements, resolve: ResolveReference, report: Report): void {
   for (const { element, header, index } of columns.labels) {
     const label = normalText(row.cells[index] ?? '');
@@ -151,7 +151,7 @@ function readElements(row: TableRow, columns: Columns, resolve: ResolveReference
   return values;
 }
 
-/** Maps and devices keep descriptions as pages; a document has room for the words only. */
+/** Removes HTML, which maps and devices write into descriptions. */
 function textWithoutHtml(name: ElementName, cell: string, report: Report): string {
   const { text, pictures } = readHtml(cell);
   if (text === cell) return cell;
@@ -170,7 +170,7 @@ function readElement(field: Field, cell: string, resolve: ResolveReference): Rea
     case 'text':
     case 'point':
     case 'geom-system':
-      // XML knows one kind of line break only, and a text should not change on its way through it.
+      // XML has one kind of line break, and a text must not change on its way through a document.
       return { value: cell.replace(/\r\n?/g, '\n') };
     case 'integer':
       return readInteger(cell);
@@ -190,7 +190,7 @@ function photosIn(cell: string): readonly string[] {
   return cell === '' ? NO_PHOTOS : splitNames(cell);
 }
 
-/** @param kept names of photographs that are kept already, and so need not lie beside the table */
+/** @param kept names of photographs that are stored already, and so need not exist beside the table */
 function readPhotos(
   named: readonly string[],
   localId: string,
@@ -218,7 +218,7 @@ function readPhotos(
 
 const NO_PHOTOS: readonly string[] = [];
 
-/** A row that came from the service would be recorded there once more. */
+/** Refuses a row with an identifier of the service, which would be recorded there twice. */
 function refuseRecorded(identCely: string, elsewhere: Elsewhere | undefined, report: Report): void {
   if (elsewhere !== undefined) {
     const message = msg`${identCely} was given to ${elsewhere.localId} by ${elsewhere.address}, not by this service. To send such finds here, too: ${elsewhere.command}`;

@@ -8,27 +8,24 @@ import { type Columns, readColumns } from './columns.ts';
 import { type MappedRow, mapRow, type RowContext } from './map-row.ts';
 
 type MapContext = Omit<RowContext, 'resolveReference'> & {
-  /** Undefined where no vocabulary is at hand. */
+  /** Undefined where no vocabulary was harvested. */
   readonly lookupTerm: LookupTerm | undefined;
-  /** Written before each local id. */
+  /** Prefix of each local id. */
   readonly idPrefix?: string | undefined;
 };
 
 type MappedTable = {
-  /** The table's own issues, and those of its header and keys. */
+  /** Issues of the table, its header and its keys. */
   readonly issues: readonly Issue[];
-  /** Each row as it is walked, with its own issues. */
+  /** Rows with their own issues, read during iteration. */
   readonly rows: Iterable<MappedRow>;
-  /** The local ids of all rows, also of those that cannot be read. */
+  /** Local ids of all rows, including unreadable ones. */
   keys(): KeySet;
 };
 
 const MAX_LOCAL_ID_LENGTH = 200;
 
-/**
- * The rows of a table as finds, one after another; a row that cannot be read has no find. A header that cannot be trusted
- * leaves all out.
- */
+/** Reads the rows of a table as finds, one after another; an unreadable row has no find. An invalid header excludes all rows. */
 export function mapTable(table: Table, { lookupTerm, idPrefix = '', ...context }: MapContext): MappedTable {
   const { columns, issues: headerIssues } = readColumns(table);
   const issues: Issue[] = [...headerIssues, ...table.issues];
@@ -48,14 +45,14 @@ export function mapTable(table: Table, { lookupTerm, idPrefix = '', ...context }
   return { issues, rows: { [Symbol.iterator]: rows }, keys };
 }
 
-/** The local id of each row of one walk, in the walk's order. */
+/** Local id of each row, called in the order of the rows. */
 type KeyOf = (row: TableRow) => string | undefined;
 
 type KeySet = { has(localId: string): boolean };
 
 type TableKeys = { readonly makeKeys: () => KeyOf; keys(): KeySet };
 
-/** A row without a local id, or that shares one, has none: which of the two is meant is not for pas to say. */
+/** Uses the local ids of the table. A row without one, or with a duplicate, has no key, since its find is ambiguous. */
 function givenKeys(table: Table, columns: Columns, idPrefix: string, issues: Issue[]): TableKeys {
   const firstRows = new Map<string, number>();
   const shared = new Set<string>();
@@ -89,7 +86,7 @@ function sharedMessage({ unit }: Table, firstRow: number, row: number, key: stri
     : msg`Numbers ${firstRow} and ${row} have the same local_id "${key}". Give each find its own; neither was read.`;
 }
 
-/** Why a text cannot be a find's own key. */
+/** Explains why a text cannot be a local id. */
 export function findKeyProblem(key: string): Message | undefined {
   if (key === '') return msg`The row has no local_id. Write a key of your own that no other find has, such as the bag number.`;
   if (key.length > MAX_LOCAL_ID_LENGTH)
@@ -97,7 +94,7 @@ export function findKeyProblem(key: string): Message | undefined {
   return /[\r\n\t]/.test(key) ? msg`The local_id has a line break or a tab in it. Write it in one line.` : undefined;
 }
 
-/** Without a column of keys the content is the key: importing the file again changes nothing, but an edited row is a new find. */
+/** Uses a digest of the content as key: importing the file again changes nothing, but an edited row is a new find. */
 function contentKeys(table: Table, columns: Columns, idPrefix: string, issues: Issue[]): TableKeys {
   const message = msg`The table has no column local_id: a row that is edited later will count as another find. Add one.`;
   if (table.rowCount > 0) issues.push(warningIssue('local-id-missing', message, headerPlaceOf(table)));
@@ -118,7 +115,7 @@ function contentKeys(table: Table, columns: Columns, idPrefix: string, issues: I
   return { makeKeys, keys };
 }
 
-/** Of what the cells say, whatever the order and the spelling of the columns. */
+/** Returns the digest of the cells, independent of the order and spelling of the columns. */
 function digestOf(row: TableRow, columns: Columns): string {
   const content: string[][] = columns.names.map((name) => [name, columns.cell(row, name)]).filter(([, text]) => text !== '');
   if (row.point !== undefined) content.push(['point', `${row.point.system} ${row.point.x} ${row.point.y}`]);

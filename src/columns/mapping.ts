@@ -8,18 +8,18 @@ import { shownText, type Table, type TableRow } from '../tables/table.ts';
 import { BYTE_ORDER_MARK, csvCell } from '../text/csv.ts';
 import { foldName, nameKey } from '../text/names.ts';
 
-/** What a museum calls an entry of a vocabulary. */
+/** A museum's own term for a vocabulary entry. */
 export type MappingRow = {
   readonly row: number;
   /** Such as `heslo:obdobi`. */
   readonly set: string;
   readonly term: string;
-  /** The entry's identifier; empty where nobody has chosen one yet. */
+  /** Identifier of the entry; empty where none was chosen yet. */
   readonly id: string;
   /** The entry's name, for people. */
   readonly label: string;
   readonly note: string;
-  /** A person has said that this is the right entry. Nothing else counts. */
+  /** True where a person confirmed the entry; other rows have no effect. */
   readonly confirmed: boolean;
 };
 
@@ -41,13 +41,13 @@ const OTHER_HEADERS: Readonly<Record<string, MappingColumn>> = {
 const YES = new Set(['yes', 'y', 'ano', 'a', 'x', 'true', '1', 'ok']);
 const NO = new Set(['', 'no', 'n', 'ne', 'false', '0', '?']);
 
-/** Identifiers mean what the service says that they mean. */
+/** An identifier is not mapped: its meaning is the service's. */
 const IDENTIFIER = /^(?:HES|ORG|OS|ruian)-\d+$/i;
 
 /**
- * The rows of a mapping, as far as they can be read; two confirmed rows that contradict each other both count for nothing. A row that
- * names neither set nor entry proposes nothing, and is passed over.
- * @param anySet the set of a row that names an entry alone
+ * Reads the rows of a mapping; two confirmed rows that contradict each other are both ignored. A row without set and entry
+ * proposes nothing and is skipped.
+ * @param anySet set of a row that names an entry only
  */
 export function readMapping(table: Table, anySet?: string): Mapping {
   const columns = columnsOf(table);
@@ -79,7 +79,7 @@ function columnsOf(table: Table): Map<MappingColumn, number> {
   return columns;
 }
 
-/** @returns what is wrong, where the row cannot be used */
+/** @returns the fault of a row that cannot be used */
 function readRow(
   tableRow: TableRow,
   columns: ReadonlyMap<MappingColumn, number>,
@@ -107,7 +107,7 @@ function readRow(
   return { row, set, term, id: cell('id'), label: cell('label'), note: cell('note'), confirmed };
 }
 
-/** A set by its own name, or by the element of a find that takes its entries from it, or by that element's English name. */
+/** Finds a set by its own name, by the element that uses it, or by that element's English name. */
 export function setNamed(text: string): string | undefined {
   const name = foldName(text);
   const field = FIELDS.find(({ set, alias, name: element }) => set !== undefined && (element === name || alias === name));
@@ -134,12 +134,12 @@ export function contradictionIssue(term: string, first: number, second: number):
   return errorIssue('mapping-twice', message);
 }
 
-/** Terms are the same whatever their case and white space; accents tell words apart. */
+/** Returns the key of a term: case and white space do not count, accents do. */
 export function keyOf(set: string, term: string): string {
   return `${set}\n${term.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase()}`;
 }
 
-/** The mapping as a table that a person can edit: with `;`, as spreadsheets in Czech expect. */
+/** Writes the mapping as a table to edit, with `;`, the separator of Czech spreadsheets. */
 export function mappingText(rows: readonly Omit<MappingRow, 'row'>[]): string {
   const lines = rows.map(({ set, term, id, label, note, confirmed }) =>
     [set, term, id, label, note, confirmed ? 'yes' : ''].map((cell) => csvCell(cell, ';')).join(';'),
@@ -147,10 +147,10 @@ export function mappingText(rows: readonly Omit<MappingRow, 'row'>[]): string {
   return `${BYTE_ORDER_MARK}${[MAPPING_COLUMNS.join(';'), ...lines].join('\n')}\n`;
 }
 
-/** People are mapped by names, and a name has many ways to be written. */
+/** Set of people, who are mapped by names in any spelling. */
 const PEOPLE = 'osoba';
 
-/** Looks a museum's own term up by what it is mapped to, and everything else as before. */
+/** Wraps a lookup: a museum's own term is looked up by its mapping, any other text as before. */
 export function withMapping(lookupTerm: LookupTerm, { rows }: Mapping): LookupTerm {
   const confirmed = new Map(rows.filter((row) => row.confirmed).map((row) => [keyOf(row.set, row.term), row]));
   if (confirmed.size === 0) return lookupTerm;
@@ -189,17 +189,14 @@ function lookUpMapped({ set, term: own, id, label }: MappingRow, lookupTerm: Loo
   }
 }
 
-/** A term of a museum's list; without a set, it may stand for an entry of any that a find needs. */
+/** A term of a museum's list; without a set, it may be an entry of any set that a find uses. */
 export type OwnTerm = { readonly row: number; readonly term: string; readonly set?: string };
 
-/**
- * The different terms of a list: a column `term`, or the only column that there is, and a column `set` or `element` if
- * there is one.
- */
+/** Reads the distinct terms of a list: a column `term` (or the only column), and an optional column `set` or `element`. */
 export function readOwnTerms(table: Table): { readonly terms: readonly OwnTerm[]; readonly issues: readonly Issue[] } {
   const columns = columnsOf(table);
   const [only = '', another] = table.header;
-  // Of one column, the first line is a term like the others unless it is the name of one.
+  // In a single column, the first line is a term, too, unless it is a column's name.
   const isList = another === undefined && only !== '' && columns.size === 0 && meaningOfColumn(only) === undefined;
   const issues: Issue[] = table.issues.filter(({ rule }) => !isList || rule !== 'table-no-rows');
   const [termAt, setAt] = [columns.get('term') ?? (table.header.length === 1 ? 0 : undefined), columns.get('set')];
@@ -229,13 +226,13 @@ export function readOwnTerms(table: Table): { readonly terms: readonly OwnTerm[]
 
 type MappingConflict = { readonly kind: 'unknown' } | { readonly kind: 'deleted' | 'wrong-set'; readonly entry: TermCandidate };
 
-/** Where a confirmed row leads. */
+/** Target of a confirmed row. */
 type Standing =
   | MappingConflict
   | { readonly kind: 'not-harvested' }
   | { readonly kind: 'good' | 'other-label'; readonly entry: TermCandidate };
 
-/** @param lookupTerm the vocabulary's own, without the mapping */
+/** @param lookupTerm lookup without the mapping */
 export function standingOf({ set, id, label }: MappingRow, lookupTerm: LookupTerm): Standing {
   const found = lookupTerm(set, id === '' ? label : id);
   switch (found.kind) {
@@ -261,7 +258,7 @@ function sameName(one: string, other: string): boolean {
   return plain(one) === plain(other);
 }
 
-/** What has become of the entries that terms are mapped to: deleted, moved to another set, renamed, or never there. */
+/** Reports entries of the mapping that were deleted, moved to another set, renamed, or never existed. */
 export function checkMapping({ file, rows, issues }: Mapping, lookupTerm: LookupTerm): Issue[] {
   const found = rows
     .filter(({ confirmed }) => confirmed)
@@ -290,7 +287,7 @@ function issueOf(row: MappingRow, standing: Standing): Issue[] {
 
 const CONFLICT_RULES = { deleted: 'mapping-deleted', 'wrong-set': 'mapping-moved', unknown: 'mapping-unknown' } as const;
 
-/** Of a row that leads to no entry that could be used. */
+/** Makes the issue of a row whose entry cannot be used. */
 export function mappingConflictIssue({ set, term: own, id, label }: MappingRow, standing: MappingConflict): Issue {
   const conflict = { kind: 'mapping-conflict', own, target: id === '' ? label : id } as const;
   const gone = standing.kind === 'unknown' ? {} : { term: standing.entry, because: standing.kind };

@@ -5,7 +5,7 @@ import { rowPlaceOf, type Table, type TableRow } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
 import { type ColumnMap, columnKeys, keyForm } from './column-rule.ts';
 
-/** What tells a find from a remark: what it is, where and when it was found. */
+/** Columns that distinguish a find from a remark: object, place and date. */
 const TELLING: readonly ColumnName[] = [
   ...(['druh_nalezu', 'specifikace', 'obdobi', 'presna_datace', 'datum_nalezu', 'lokalizace', 'photos'] as const),
   ...(['lon', 'lat', 'geom_x', 'geom_y', 'wkt', 'geom_wkt', 'geom_sjtsk_wkt'] as const),
@@ -17,11 +17,10 @@ const NUMBER = /^[-+]?[\d\s.,]+%?$/;
 const SEPARATOR = /^[-–—=_*.·~+|/\\\s]+$/;
 
 /**
- * The table without rows that are no finds: totals, names of columns once more, lines between others, and remarks below the finds, which
- * say no object, place and day although all others do. Each is named in a warning.
- *
- * @param map what the columns of a strange table are
- * @param advice what to do where such a row is a find
+ * Leaves out rows that are no finds, each with a warning: totals, repeated headers, separators, and remarks below the finds,
+ * which have no object, place and day although all others do.
+ * @param map meanings of the columns of a foreign table
+ * @param advice remedy where such a row is a find
  */
 export function leaveOutOtherRows(table: Table, map?: ColumnMap, advice?: Message): Table {
   if (table.unit !== undefined) return table;
@@ -68,7 +67,7 @@ function meaningsOf({ header, names = header }: Table, map: ColumnMap | undefine
   });
 }
 
-/** Numbers of rows that tell nothing of a find, and are not called as the others are; none where they are not the fewer. */
+/** Returns the numbers of rows without object, place, date and a usual key; empty where they are the majority. */
 function remarkRows(table: Table, meanings: readonly (ColumnName | undefined)[]): ReadonlySet<number> {
   const telling = meanings.flatMap((name, index) => (name !== undefined && TELLING.includes(name) ? [index] : []));
   const key = meanings.indexOf('local_id');

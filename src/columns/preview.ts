@@ -11,16 +11,16 @@ import { convertCell } from './convert-cell.ts';
 import { mapTable } from './map-table.ts';
 import type { ColumnProposal } from './propose-columns.ts';
 
-/** What importing a table with a column map would come to. */
+/** Result of a trial import with a column map. */
 export type Preview = {
   readonly rows: number;
-  /** The first finds, as they were read. */
+  /** The first finds. */
   readonly finds: readonly Find[];
   /** Rows that could not be read. */
   readonly leftOut: number;
   /** Finds that would be drafts. */
   readonly drafts: number;
-  /** What is wrong most often, and in how many rows. */
+  /** Most frequent issues with their number of rows. */
   readonly commonest: readonly { readonly issue: Issue; readonly rows: number }[];
 };
 
@@ -58,7 +58,7 @@ export function previewImport(table: Table, map: ColumnMap, context: PreviewCont
   return { rows: table.rowCount, finds, leftOut: table.rowCount - read, drafts, commonest };
 }
 
-/** A term of the museum that leads to no entry, or to several. */
+/** A museum's term that matches no entry, or several. */
 export type StrangeTerm = {
   readonly element: ColumnName;
   readonly set: string;
@@ -67,7 +67,7 @@ export type StrangeTerm = {
   readonly kind: 'unknown' | 'ambiguous';
 };
 
-/** Of the columns that hold terms, those that have to be mapped before their rows can be read; the most frequent first. */
+/** Returns the terms that must be mapped before their rows can be read, most frequent first. */
 export function strangeTerms(columns: readonly ColumnProposal[], lookupTerm: LookupTerm): StrangeTerm[] {
   const found = columns.flatMap(({ profile, rule }) => {
     const field = rule.kind === 'read' ? FIELDS.find(({ name }) => name === rule.element) : undefined;

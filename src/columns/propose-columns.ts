@@ -13,41 +13,41 @@ import { NUMBER_COLUMNS } from './read-numbers.ts';
 import type { Setting } from './settings.ts';
 import { axisShape } from './value-shapes.ts';
 
-/** What a column is taken for, and why. */
+/** Proposed meaning of a column, with reasons. */
 export type ColumnProposal = {
   readonly profile: ColumnProfile;
   readonly rule: ColumnRule;
   readonly reasons: readonly Message[];
-  /** Why a person should look at it. */
+  /** Reason for a person to check it. */
   readonly doubt?: Message;
-  /** No element is like it: what it says is kept in the note. */
+  /** No element fits; the values go into the note. */
   readonly isLeftOver?: boolean;
 };
 
 type FixedProposal = { readonly element: ColumnName; readonly text: string; readonly reasons: readonly Message[] };
 
-/** Whether the doubt is a question that the table does not answer. */
+/** Tells if the table does not answer a question, so that a person must. */
 export function isOpen({ rule }: ColumnProposal): boolean {
   return rule.kind === 'read' && rule.unit === OPEN_UNIT;
 }
 
-/** How a strange table may be read. */
+/** Proposed reading of a foreign table. */
 export type TableProposal = {
   readonly columns: readonly ColumnProposal[];
   readonly fixed: readonly FixedProposal[];
-  /** What every find needs, and nobody has said yet. */
+  /** Elements that every find requires, and that have no value yet. */
   readonly undecided: readonly ColumnName[];
-  /** The file has places of its own for points, which say in what system they are. */
+  /** The format has its own geometry, with a coordinate system. */
   readonly hasPoints: boolean;
 };
 
-/** A find cannot do without these in any state. */
+/** Elements that every state requires. */
 const NEEDED: readonly ColumnName[] = ['projekt', 'stav', 'geom_system', 'pristupnost'];
 
-/** The service makes them of the point. */
+/** Columns that the service derives from the point. */
 const DERIVED = ['katastr', 'k_u', 'ku', 'kat_uzemi', 'katastralni_uzemi', 'okres', 'kraj', 'cadastre', 'district'];
 
-/** Proposes an element for each column of a table that is not of pas' own form. Nothing is decided by it: a person looks at it. */
+/** Proposes an element for each column of a foreign table. A person confirms the proposal. */
 export function proposeColumns(table: Table, given: readonly Setting[], knowledge: Knowledge): TableProposal {
   const profiles = profileColumns(table);
   const point = proposePoint(table, profiles, knowledge.lookupArea);
@@ -83,7 +83,7 @@ export function proposeColumns(table: Table, given: readonly Setting[], knowledg
   return { columns, fixed, undecided: undecidedOf({ columns, fixed, hasPoints }), hasPoints };
 }
 
-/** The same of a table of registration numbers, of which the other columns say nothing. */
+/** Proposes the columns of a table of registration numbers. */
 export function proposeNumberColumns(table: Table, knowledge: Knowledge): TableProposal {
   const profiles = profileColumns(table);
   const chosen = assign(
@@ -117,7 +117,7 @@ function identCandidate(profile: ColumnProfile): Candidate[] {
   return [{ element: 'ident_cely', score: 1.5, rule: { kind: 'read', element: 'ident_cely' }, reasons }];
 }
 
-/** What every find needs, and neither a column nor a fixed value says. */
+/** Returns the required elements that neither a column nor a fixed value fills. */
 export function undecidedOf({ columns, fixed, hasPoints }: Omit<TableProposal, 'undecided'>): ColumnName[] {
   const decided = new Set(fixed.map(({ element }) => element));
   if (hasPoints) decided.add('geom_system');
@@ -125,7 +125,7 @@ export function undecidedOf({ columns, fixed, hasPoints }: Omit<TableProposal, '
   return NEEDED.filter((element) => !decided.has(element));
 }
 
-/** The best pairs of column and element first; a column has one element, and an element one column unless it joins several. */
+/** Assigns the best pairs first; a column has one element, and an element one column unless it joins several. */
 function assign(
   open: readonly { readonly profile: ColumnProfile; readonly candidates: readonly Candidate[] }[],
   taken: Set<ColumnName>,
@@ -156,7 +156,7 @@ function isDerived(profile: ColumnProfile | undefined): boolean {
   return profile !== undefined && DERIVED.includes(foldName(profile.header));
 }
 
-/** A column that no element is like: its values are counted, and kept in the note unless they have no place there. */
+/** Makes the proposal of a column without an element: its values go into the note, unless they are useless there. */
 function leftOver(profile: ColumnProfile): ColumnProposal {
   const { filled: count, key } = profile;
   const ignored = (why: Message): ColumnProposal => ({ profile, rule: { kind: 'ignored' }, reasons: [why] });
@@ -170,7 +170,6 @@ function leftOver(profile: ColumnProfile): ColumnProposal {
   return { profile, rule: { kind: 'read', element: 'poznamka', label: key }, reasons, isLeftOver: true };
 }
 
-/** The map that the proposal comes to. */
 export function mapOfProposal(file: string, { columns, fixed }: TableProposal): ColumnMap {
   return {
     file,

@@ -6,9 +6,10 @@ import { foldName } from '../text/names.ts';
 import type { Candidate } from './candidates.ts';
 import { type ColumnProfile, shareOf } from './column-profile.ts';
 
-/** The column that is the local id of each find: the one that is called so, or that could be, with what speaks against it. */
-
-/** Without a number of its own, a find whose row is edited later would be another find. */
+/**
+ * Proposes a column that could be the local id, with a doubt, since none has that name. Without one, a find whose row is edited
+ * later would become another find.
+ */
 export function likelyKey(
   free: readonly ColumnProfile[],
   chosen: ReadonlyMap<number, Candidate>,
@@ -22,12 +23,12 @@ export function likelyKey(
   return [profile.index, { element: 'local_id', score: 0, rule: { kind: 'read', element: 'local_id' }, reasons: [], doubt }];
 }
 
-/** Short, with a digit in it, and no measure. */
+/** Tells if a text may be a key: short, with a digit, and no measurement. */
 function mayBeKey(text: string): boolean {
   return /^(?=.*\d).{1,30}$/.test(text) && !/^\d+[.,]\d+$/.test(text);
 }
 
-/** What the column of local ids is like: rows that have the same, rows that have none, and bare numbers, which get a prefix. */
+/** Judges a column of local ids: duplicates, empty cells, and bare numbers, which get a prefix. */
 export function judgedKey(table: Table, profile: ColumnProfile, candidate: Candidate): Candidate {
   const repeated = repeatedTexts(table, profile.index);
   const empty = profile.rowCount - profile.filled;
@@ -68,7 +69,7 @@ function repeatedDoubt(repeated: readonly Repeated[]): Message {
   return msg`the same number stands twice: ${all}; these rows are left out until each has its own`;
 }
 
-/** Of all rows: what is repeated, in the order of the table. */
+/** Finds duplicate texts of all rows, in the order of the table. */
 function repeatedTexts({ rows }: Table, index: number): Repeated[] {
   const rowsOf = new Map<string, number | number[]>();
   for (const { row, cells } of rows) {
@@ -82,7 +83,7 @@ function repeatedTexts({ rows }: Table, index: number): Repeated[] {
   return [...rowsOf].flatMap(([text, numbers]) => (typeof numbers === 'number' ? [] : [{ text, rows: numbers }]));
 }
 
-/** Whole numbers close together, such as each table counts its rows with. */
+/** Tells if a column has nearly consecutive whole numbers, such as each table counts its rows with. */
 function isCounter(profile: ColumnProfile): boolean {
   if (shareOf(profile, (text) => /^\d{1,6}\.?$/.test(text)) < 1) return false;
   const numbers = [...profile.values.keys()].map((text) => Number.parseInt(text, 10));
@@ -95,7 +96,7 @@ function isCounter(profile: ColumnProfile): boolean {
 
 const MAX_PREFIX = 40;
 
-/** Of the table's own name: `Všesoky 2024.csv` → `vsesoky-2024-`. */
+/** Makes a prefix from the table's name: `Všesoky 2024.csv` → `vsesoky-2024-`. */
 function prefixOf(file: string): string {
   const name = foldName(basename(file, extname(file)))
     .replaceAll('_', '-')

@@ -10,7 +10,7 @@ import { type ColumnProfile, shareOf } from './column-profile.ts';
 import type { ReadColumn } from './column-rule.ts';
 import { type Axis, axisShape, numberOf } from './value-shapes.ts';
 
-/** Which columns hold the point of a find, in which system, and how that was found out. */
+/** Columns of the point, its system, and the evidence. */
 export type PointProposal = {
   readonly system: GeomSystem;
   readonly columns: readonly {
@@ -21,7 +21,7 @@ export type PointProposal = {
   readonly reasons: readonly Message[];
 };
 
-/** Rows that are looked up in cadastral areas. */
+/** Rows whose point is looked up in cadastral areas. */
 const MOST_LOOKED_UP = 60;
 
 const PAIRS: readonly { readonly system: GeomSystem; readonly x: Axis; readonly y: Axis }[] = [
@@ -29,10 +29,7 @@ const PAIRS: readonly { readonly system: GeomSystem; readonly x: Axis; readonly 
   { system: '4326', x: 'lon', y: 'lat' },
 ];
 
-/**
- * The two columns whose numbers are coordinates, whatever they are called, of two pairs the fuller one; else those of degrees, minutes
- * and seconds.
- */
+/** Proposes the two columns whose numbers are coordinates, the fuller of two pairs; else degrees, minutes and seconds. */
 export function proposePoint(
   table: Table,
   profiles: readonly ColumnProfile[],
@@ -69,7 +66,7 @@ export function proposePoint(
   return { system, columns, reasons: [areasText(table, pointOf, system, lookupArea)] };
 }
 
-/** Degrees, minutes and seconds in columns of their own. */
+/** Proposes columns of degrees, minutes and seconds. */
 function proposeAngles(table: Table, profiles: readonly ColumnProfile[], lookupArea: LookupArea): PointProposal | undefined {
   const angles = angleColumns(profiles);
   if (angles === undefined) return undefined;
@@ -87,7 +84,7 @@ function proposeAngles(table: Table, profiles: readonly ColumnProfile[], lookupA
   return { system: '4326', columns, reasons: [areasText(table, pointOf, '4326', lookupArea)] };
 }
 
-/** The two coordinates of a row, x or longitude first. */
+/** Returns the two coordinates of a row, x or longitude first. */
 type PointOf = (cells: readonly string[]) => readonly [number | undefined, number | undefined];
 
 function numberIn(cells: readonly string[], { index }: ColumnProfile): number | undefined {
@@ -126,7 +123,7 @@ function areasText(table: Table, pointOf: PointOf, system: GeomSystem, lookupAre
 
 type AngleAxis = 'lon' | 'lat';
 
-/** The columns of one coordinate that stands in several. */
+/** Columns of one coordinate, by part. */
 type AngleColumns = ReadonlyMap<AnglePart, ColumnProfile>;
 
 const AXIS_WORDS: Readonly<Record<AngleAxis, readonly string[]>> = {
@@ -146,10 +143,10 @@ const MARKS: readonly (readonly [RegExp, AnglePart])[] = [
 /** `latdeg`, `LONs` */
 const RUN_TOGETHER = /^(lat|lon|long|lng|zs|zd)(deg|min|sec|st|vt|d|m|s)$/;
 
-/** Degrees of the Czech Republic and what is around it. */
+/** Degrees of the Czech Republic and its surroundings. */
 const DEGREES: Readonly<Record<AngleAxis, readonly [least: number, most: number]>> = { lon: [12, 19], lat: [48, 52] };
 
-/** Both coordinates in columns of degrees, minutes and perhaps seconds, by the names of the columns and the numbers in them. */
+/** Finds both coordinates in columns of degrees, minutes and optional seconds, by names and numbers. */
 function angleColumns(profiles: readonly ColumnProfile[]): Readonly<Record<AngleAxis, AngleColumns>> | undefined {
   const found = { lon: new Map<AnglePart, ColumnProfile>(), lat: new Map<AnglePart, ColumnProfile>() };
   for (const profile of profiles) {
@@ -167,14 +164,14 @@ function isWhole(parts: AngleColumns): boolean {
 
 type NamedPart = { readonly axis: AngleAxis; readonly part: AnglePart };
 
-/** One word of a header, or a mark in it, says the part, and another word the axis: `lat_min`, `š. °`, `stupně délky`. */
+/** Parses a header into part and axis, each a word or a mark: `lat_min`, `š. °`, `stupně délky`. */
 function namedPart(header: string): NamedPart | undefined {
   const words = foldName(header.replace(/(\p{Ll})(?=\p{Lu})/gu, '$1 '))
     .replace(RUN_TOGETHER, '$1_$2')
     .split('_');
   const mark = MARKS.find(([sign]) => sign.test(header))?.[1];
   if (mark !== undefined) return withAxis(mark, words);
-  // The part is said last as a rule; of `s` and `d` only the place tells what they mean.
+  // The part usually comes last; single letters such as `s` and `d` are ambiguous and are tried last.
   const places = [...words.keys()].reverse().sort((a, b) => Number(words[a]?.length === 1) - Number(words[b]?.length === 1));
   for (const place of places) {
     const part = ANGLE_PARTS.find((each) => PART_WORDS[each].includes(words[place] ?? ''));

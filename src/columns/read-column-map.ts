@@ -10,7 +10,7 @@ import { type ColumnMap, type ColumnRule, DEPTH_UNITS, JOINED, keyForm, LABELLED
 import { isDateForm } from './date-form.ts';
 import type { Setting } from './settings.ts';
 
-/** What a column may say beside its element, and of which elements. */
+/** Options of a column beside its element, and the elements that have them. */
 const OPTIONS: Readonly<Record<string, { readonly of: readonly ColumnName[]; readonly choices?: readonly string[] }>> = {
   unit: { of: ['hloubka'], choices: DEPTH_UNITS },
   date: { of: ['datum_nalezu'] },
@@ -27,12 +27,12 @@ const OPTIONS: Readonly<Record<string, { readonly of: readonly ColumnName[]; rea
 const KEYS = ['version', 'local_id', 'fixed', 'columns'];
 const NOT_FIXED: readonly ColumnName[] = ['local_id', 'ident_cely', 'photos'];
 
-/** The only version of the file that there is. */
+/** Supported version of the file. */
 const MAP_VERSION = 1;
 
 export type ColumnMapReading = { readonly map?: ColumnMap; readonly issues: readonly Issue[] };
 
-/** A column map from its text; every fault of it is an issue with its place in the file, and there is no map then. */
+/** Parses a column map; on a fault it returns only issues, with their positions in the file. */
 export function readColumnMap(file: string, text: string): ColumnMapReading {
   const toml = readToml(text.replace(/^\uFEFF/, ''));
   if (toml.kind === 'fault') {
@@ -151,7 +151,7 @@ function readFixed(fixed: TomlTable, report: Report): Setting[] {
   });
 }
 
-/** Where two columns mean the same, one would get lost. */
+/** Reports two columns with one meaning, of which one would be lost. */
 function refuseTwice({ columns, fixed, localId }: ColumnMap, report: Report): void {
   const parts = new Map<string, AnglePart[]>();
   for (const [key, rule] of columns) {
@@ -188,9 +188,9 @@ function isTable(value: unknown): value is TomlTable {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
-/** What stands above the lines of a column map, for whoever edits it. */
+/** Comments above the lines of a column map, for the person who edits it. */
 type MapRemarks = {
-  /** The table that the map was made for. */
+  /** Table from which the map was made. */
   readonly table: string;
   /** By the key of the column. */
   readonly columns: ReadonlyMap<string, readonly Message[]>;
@@ -199,7 +199,7 @@ type MapRemarks = {
   readonly undecided: readonly string[];
 };
 
-/** A column map as a file that a person reads and edits. Reading it again gives the same map. */
+/** Writes a column map as a file to edit. Reading it gives the same map. */
 export function columnMapText(map: ColumnMap, remarks: MapRemarks): string {
   const { table } = remarks;
   const lines = [
@@ -236,7 +236,7 @@ function ruleText(rule: ColumnRule): string {
   return parts.length === 0 ? tomlString(element) : `{ element = ${tomlString(element)}, ${parts.join(', ')} }`;
 }
 
-/** Whatever stands in a cell, a comment is one line without control characters. */
+/** Formats a comment as one line without control characters, whatever a cell contains. */
 function comment(text: Message): string {
   return `# ${String(text)
     .replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')

@@ -5,11 +5,11 @@ import { headerPlaceOf, type RowPlace, rowPlaceOf, type Table, type TableRow } f
 import { foldName } from '../text/names.ts';
 import { cellText, findCellDoubt } from './cell-text.ts';
 
-/** A row of a table of registration numbers. At least one of the two names of the find is there. */
+/** A row of a table of registration numbers, with at least one of the two identifiers. */
 export type NumberRow = {
   readonly localId: string;
   readonly identCely: string;
-  /** Without blanks around it, as the service takes it. */
+  /** Trimmed, as the service requires. */
   readonly value: string;
   readonly place: RowPlace;
 };
@@ -30,10 +30,10 @@ const COLUMNS = {
 } as const;
 type Column = keyof typeof COLUMNS;
 
-/** What a column of such a table may be. */
+/** Possible columns of such a table. */
 export const NUMBER_COLUMNS = Object.keys(COLUMNS) as readonly Column[];
 
-/** The numbers of a table with the columns `local_id` or `ident_cely`, and `evidencni_cislo`; other columns are not read. */
+/** Reads the numbers of a table with the columns `local_id` or `ident_cely`, and `evidencni_cislo`; other columns are ignored. */
 export function readNumbers(table: Table): { readonly rows: readonly NumberRow[]; readonly issues: readonly Issue[] } {
   const places = placesOf(table);
   const issues: Issue[] = [...table.issues, ...missing(table, places)];
@@ -61,7 +61,7 @@ export function readNumbers(table: Table): { readonly rows: readonly NumberRow[]
   return { rows, issues };
 }
 
-/** A row without a number is one whose number has not come yet. */
+/** An empty number is not assigned yet, which is a warning. */
 function problemOf(find: string, value: string): Issue | undefined {
   if (value === '')
     return warningIssue('number-empty', msg`There is no number for ${find} yet. The row is left out.`, {

@@ -21,7 +21,7 @@ import { together } from '../text/enumeration.ts';
 import { isReadable, type Reading, type Unreadable, unreadable } from '../text/reading.ts';
 import type { Columns } from './columns.ts';
 
-/** The columns that can hold a point. Where `system` is absent, `geom_system` has to say it. */
+/** Columns that can hold a point. Without `system`, `geom_system` must state it. */
 type PointColumns = { readonly columns: readonly [ColumnName, ...ColumnName[]]; readonly system?: GeomSystem };
 
 const SOURCES: readonly PointColumns[] = [
@@ -34,7 +34,7 @@ const SOURCES: readonly PointColumns[] = [
 
 type ReadPoint = {
   readonly elements: Pick<FindElements, 'geom_system' | 'geom_wkt' | 'geom_sjtsk_wkt'>;
-  /** The element that the point went to, and the columns that it was read from. */
+  /** Element of the point, and the columns from which it was read. */
   readonly element?: ElementName;
   readonly columns: readonly ColumnName[];
 };
@@ -42,8 +42,8 @@ type PointReading = { readonly value: ReadPoint } | PointProblem;
 type PointProblem = Unreadable & { readonly element: ElementName; readonly column: ColumnName };
 
 /**
- * A row's coordinate system and point. Where the format has a place of its own for the point, columns may repeat it: theirs
- * is then taken, which may be in the other system and have more digits, but only if both mean the same place.
+ * Reads a row's coordinate system and point. Where the format has its own geometry, columns may repeat it: theirs is taken, which
+ * may be in the other system and have more digits, but only if both mean the same place.
  */
 export function readPoint(row: TableRow, columns: Columns): PointReading {
   const { point, isDrawn } = row;
@@ -72,10 +72,7 @@ function disagreement(stated: GeomSystem, system: GeomSystem): PointProblem {
   return { ...unreadable('coordinate-system', message), element: 'geom_system', column: 'geom_system' };
 }
 
-/**
- * The point that a row's columns hold. A table may have several ways to write a point; the row's own system selects one, so
- * that both systems can stand in one file.
- */
+/** Reads the point in the columns of a row. The row's own system selects one of several notations. */
 function readPointInColumns(row: TableRow, columns: Columns): PointReading {
   const systemCell = columns.cell(row, 'geom_system');
   const stated = systemCell === '' ? undefined : readGeomSystem(systemCell);
@@ -116,7 +113,7 @@ function readPointInColumns(row: TableRow, columns: Columns): PointReading {
   return { value: { elements: { geom_system: system, [element]: formatPoint(point.value) }, element, columns: source.columns } };
 }
 
-/** Of the column that GIS programs fill, what is left when all that is no point is taken away; an empty geometry is an empty cell. */
+/** Returns the cell of a point; in the column of GIS programs without SRID and height, and empty for an empty geometry. */
 function pointCell(row: TableRow, columns: Columns, name: ColumnName): string {
   const text = columns.cell(row, name);
   return name === 'wkt' && /^(?:srid|(?:multi)?point)/i.test(text) ? readGisText(text).wkt : text;
@@ -126,7 +123,7 @@ function problem(rule: string, message: Message, source: PointColumns, element: 
   return { ...unreadable(rule, message), element, column: source.columns[0] };
 }
 
-/** A table with columns for degrees says its system by that, even in a row that has no point. */
+/** Columns of degrees imply the system, even in a row without a point. */
 function withoutPoint(stated: GeomSystem | undefined, filled: readonly PointColumns[], columns: Columns): PointReading {
   const [other] = filled;
   if (stated !== undefined && other !== undefined) {
@@ -160,7 +157,7 @@ function readCoordinates(row: TableRow, columns: Columns, names: readonly Column
   return isReadable(y) ? { value: { x: x.value, y: y.value } } : y;
 }
 
-/** Of a text that is a position of people, but a doubtful one, the doubt says more than that it is no well-known text. */
+/** Replaces the message about invalid well-known text by the doubt, where the text is a doubtful position. */
 function withDoubt(written: Reading<PointText>, text: string): Reading<PointText> {
   if (isReadable(written)) return written;
   const position = readPosition(text);

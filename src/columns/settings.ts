@@ -9,17 +9,17 @@ import { normalText } from '../text/normal-text.ts';
 import { readColumns } from './columns.ts';
 import { mapRow, type RowContext } from './map-row.ts';
 
-/** A value that somebody gave under an element's name or its English one: `--set period=bronz`, a line of config.toml, an answer. */
+/** A value under an element's Czech or English name: `--set period=bronz`, a line of config.toml, an answer. */
 export type Setting = { readonly name: ColumnName; readonly given: string; readonly value: string };
 
-/** `element=value`; a value may hold further `=`. */
+/** Parses `element=value`; the value may contain `=`. */
 export function parseSetting(text: string): Setting | Issue {
   const at = text.indexOf('=');
   if (at <= 0) return errorIssue('setting-form', msg`"${text}" is not element=value. Write for example depth_cm=35.`);
   return settingOf(text.slice(0, at).trim(), text.slice(at + 1).trim());
 }
 
-/** @throws UsageError where one is not of this form, or no element is called so */
+/** @throws UsageError where a text does not have this form, or names no element */
 export function settingsOrRefusal(texts: readonly string[]): readonly Setting[] {
   return texts.map((text) => {
     const parsed = parseSetting(text);
@@ -39,10 +39,10 @@ export function settingOf(given: string, value: string): Setting | Issue {
   return errorIssue('element-unknown', msg`There is no element ${given}. ${advice}`, { column: given });
 }
 
-/** What the settings say, read as the cells of a row are; what cannot be read is among the issues, and the rest is there. */
+/** Parsed settings; those that cannot be read are among the issues. */
 type Settled = { readonly elements: FindElements; readonly photos: readonly string[]; readonly issues: readonly Issue[] };
 
-/** Reads each value by itself, so that one that is wrong takes none of the others with it. The point needs all of its own at once. */
+/** Reads each value separately, so that a faulty one does not affect the others. The values of a point are read together. */
 export function readSettings(settings: readonly Setting[], localId: string, context: RowContext): Settled {
   const issues: Issue[] = twice(settings);
   if (hasErrors(issues)) return { elements: {}, photos: [], issues };
@@ -58,7 +58,7 @@ export function readSettings(settings: readonly Setting[], localId: string, cont
   return { elements, photos: found.flatMap(({ photos }) => photos), issues };
 }
 
-/** Those that say a point together. */
+/** Columns that form a point together. */
 export const POINT_COLUMNS: ReadonlySet<ColumnName> = new Set<ColumnName>([
   'geom_system',
   'lon',
@@ -88,7 +88,7 @@ function twice(settings: readonly Setting[]): Issue[] {
   });
 }
 
-/** As a table's row has them, so that the same find is the same text wherever it came from. */
+/** Orders elements as a table's row does, so that the same find gives the same text whatever its source. */
 export function inOrder(elements: FindElements): FindElements {
   const isLast = (name: ElementName): boolean => POINT_COLUMNS.has(name);
   const names = FIELDS.map(({ name }) => name);

@@ -6,7 +6,7 @@ import { isReadable } from '../text/reading.ts';
 import { type ColumnProfile, shareOf } from './column-profile.ts';
 import { DAY_NUMBER, readDateForm } from './date-form.ts';
 
-/** Forms of dates that tables have, the likelier first. Those before `yyyy` are read without being told. */
+/** Date forms of tables, the most frequent first. Those before `yyyy` are read without a rule. */
 const FORMS = [
   'yyyy-mm-dd',
   'd.m.yyyy',
@@ -21,17 +21,17 @@ const FORMS = [
 
 type DateShape = {
   readonly form: string;
-  /** Those of the form, of the rows that say something. */
+  /** Share of the form among filled rows. */
   readonly share: number;
-  /** Days and years in any form that is read. */
+  /** Share of days and years in any readable form. */
   readonly readable: number;
-  /** Nothing tells the day from the month. */
+  /** Day and month cannot be distinguished. */
   readonly ambiguous: boolean;
-  /** Years alone, for which there is no day. */
+  /** Share of years without a day. */
   readonly years: number;
 };
 
-/** The form that most of the texts have. */
+/** Returns the form that most texts have. */
 export function dateShape(profile: ColumnProfile): DateShape {
   const years = shareOf(profile, isYear);
   const found = FORMS.map((form) => ({ form, share: shareOf(profile, (text) => readDateForm(text, form) !== undefined) }));
@@ -62,7 +62,7 @@ export function numberOf(text: string): number | undefined {
 
 export type NumberShape = { readonly share: number; readonly least: number; readonly most: number; readonly fractions: boolean };
 
-/** @param values texts with the number of rows that have them */
+/** @param values texts with their number of rows */
 export function numberShape(values: readonly (readonly [string, number])[]): NumberShape {
   let [rows, all, least, most, fractions] = [0, 0, Infinity, -Infinity, false];
   for (const [text, count] of values) {
@@ -76,7 +76,7 @@ export function numberShape(values: readonly (readonly [string, number])[]): Num
   return { share: all === 0 ? 0 : rows / all, least, most, fractions };
 }
 
-/** The axes of the two systems have ranges that do not meet, so that a number says what it is. */
+/** Ranges of the axes of both systems; they do not overlap, so a number determines its axis. */
 const AXES = {
   east: { least: 400_000, most: 905_000 },
   south: { least: 930_000, most: 1_230_000 },
@@ -87,7 +87,7 @@ export type Axis = keyof typeof AXES;
 
 type AxisShape = { readonly axis: Axis; readonly share: number; readonly withoutMinus: number };
 
-/** Which axis of a coordinate system a column holds; `east` and `south` are those of S-JTSK. */
+/** Returns the axis that a column holds; `east` and `south` are those of S-JTSK. */
 export function axisShape(profile: ColumnProfile): AxisShape | undefined {
   for (const [axis, { least, most }] of Object.entries(AXES) as [Axis, { least: number; most: number }][]) {
     const fits = (text: string): boolean => {
@@ -97,14 +97,14 @@ export function axisShape(profile: ColumnProfile): AxisShape | undefined {
     const share = shareOf(profile, fits);
     if (share < 0.6) continue;
     const degrees = axis === 'lon' || axis === 'lat';
-    // 12 to 19 are many things; degrees of places have digits behind the point.
+    // Numbers from 12 to 19 are frequent; degrees of positions have at least three decimals.
     if (degrees && shareOf(profile, (text) => /[.,]\d{3}/.test(text)) < 0.5) continue;
     return { axis, share, withoutMinus: shareOf(profile, (text) => fits(text) && (numberOf(text) ?? 0) > 0) };
   }
   return undefined;
 }
 
-/** Both coordinates in one cell. */
+/** Returns the share of cells with both coordinates. */
 export function positionShare(profile: ColumnProfile): number {
   const looked = { ...profile, values: new Map([...profile.values].slice(0, 200)) };
   return shareOf(looked, (text) => isReadable(readPosition(text)));

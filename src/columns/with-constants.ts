@@ -4,13 +4,12 @@ import { meaningOfColumn } from '../find/column-names.ts';
 import type { Table, TableRow } from '../tables/table.ts';
 import { type Setting, settingsOrRefusal } from './settings.ts';
 
-/** Each find has its own. */
+/** Columns that differ for each find. */
 const OF_ONE_FIND: readonly string[] = ['local_id', 'ident_cely'];
 
 /**
- * What a table leaves out, such as the project of all its finds: `stav=1`.
- *
- * @throws UsageError where one is not of this form, or not for all finds
+ * Parses values for all finds of a table, such as `stav=1`.
+ * @throws UsageError where a text does not have this form, or names a column that differs for each find
  */
 export function readConstants(texts: readonly string[]): readonly Setting[] {
   const constants = settingsOrRefusal(texts);
@@ -19,7 +18,7 @@ export function readConstants(texts: readonly string[]): readonly Setting[] {
   return constants;
 }
 
-/** The same table with these texts in the columns that it does not have, and in the cells that it leaves empty. */
+/** Returns the table with these texts in missing columns and empty cells. */
 export function withConstants(table: Table, constants: readonly Setting[]): Table {
   if (constants.length === 0) return table;
   const header = [...table.header];

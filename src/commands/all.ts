@@ -5,8 +5,8 @@ import { addExamplesOfGroups, type Runner } from './command.ts';
 type CommandModule = { readonly register: (program: Command, run: Runner) => void };
 
 /**
- * Every command, in the order in which `pas help --all` shows them, with the words that it is called by. A module is loaded
- * when its word is typed, or for the help: most of what a command needs takes longer to load than to run.
+ * All commands, in the order of `pas help --all`, by their names. A module is loaded for its command, or for the help: most of
+ * them take longer to load than to run.
  */
 const MODULES: readonly (readonly [words: readonly string[], load: () => Promise<CommandModule>])[] = [
   [['demo'], () => import('./service/demo.ts')],
@@ -52,19 +52,18 @@ const MODULES: readonly (readonly [words: readonly string[], load: () => Promise
   [['__complete'], () => import('./setup/complete.ts')],
 ];
 
-/** What the first screen shows: few commands, in the order in which they lead to the first push. */
+/** Commands of the first screen, in the order that leads to the first push. */
 export const FIRST_COMMANDS: readonly (readonly [what: Message, words: readonly string[]])[] = [
   [msg`To try it, without an account:`, ['demo']],
   [msg`To the first push, one after another:`, ['init', 'login', 'harvest-vocab', 'import', 'validate', 'push', 'status']],
   [msg`Besides:`, ['add', 'report', 'doctor']],
 ];
 
-/** Whether a command line that begins with this word runs a command. */
 export function isCommand(word: string): boolean {
   return MODULES.some(([words]) => words.includes(word));
 }
 
-/** @param word the first word of the command line; without one every command is registered */
+/** @param word the first word of the command line; without it every command is registered */
 export async function registerCommands(program: Command, run: Runner, word?: string): Promise<void> {
   const wanted = MODULES.filter(([words]) => word === undefined || words.includes(word));
   for (const [, load] of wanted) (await load()).register(program, run);

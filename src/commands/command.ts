@@ -4,7 +4,7 @@ import { t } from '../base/language.ts';
 import { LANGUAGES } from '../base/languages.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 
-/** Runs one command: opens a context, calls `work`, closes the context, and takes the exit reason that it returns. */
+/** Runs one command: opens a context, calls `work`, closes the context, and uses the returned exit reason. */
 export type Runner = (options: GlobalOptions, work: (context: Context) => Promise<ExitReason>) => Promise<void>;
 
 export function withGlobalOptions(command: Command): Command {
@@ -23,7 +23,7 @@ export function examplesOf(command: Command): readonly string[] {
   return EXAMPLES.get(command) ?? [];
 }
 
-/** A command with the global flags, its examples and the exit codes that it may end with. */
+/** Defines a command with the global flags, its examples and its possible exit codes. */
 export function defineCommand(
   program: Command,
   definition: { readonly name: string; readonly summary: string; readonly examples: readonly [string, string, ...string[]] },
@@ -39,7 +39,7 @@ export function examplesHelp(examples: readonly string[]): string {
   return `${t`Examples:`}\n${examples.map((example) => `  $ ${example}`).join('\n')}`;
 }
 
-/** Shows, on the page of a command that only has others under it, an example of the first of them. */
+/** Adds an example of the first subcommand to the help of a command group. */
 export function addExamplesOfGroups(program: Command): void {
   for (const command of program.commands) {
     if (command.commands.length === 0) continue;
@@ -49,7 +49,7 @@ export function addExamplesOfGroups(program: Command): void {
   }
 }
 
-/** Of a flag that may be given several times. */
+/** Collects the values of a flag that may be repeated. */
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }

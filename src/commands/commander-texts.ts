@@ -2,7 +2,7 @@ import type { HelpConfiguration, Option } from 'commander';
 import { t } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
 
-/** What commander says by itself, in the language of the process. */
+/** Translations of commander's own messages. */
 
 const HEADINGS: Readonly<Record<string, Message>> = {
   'Usage:': msg`Usage:`,
@@ -11,7 +11,7 @@ const HEADINGS: Readonly<Record<string, Message>> = {
   'Commands:': msg`Commands:`,
 };
 
-/** What stands for a value in usages and flags, such as `<file>`. A word that is not here stays as it is. */
+/** Placeholders of values in usages and flags, such as `<file>`. An unknown word stays as it is. */
 const PLACEHOLDERS: Readonly<Record<string, Message>> = {
   address: msg`address`,
   application: msg`application`,
@@ -53,7 +53,7 @@ const PLACEHOLDERS: Readonly<Record<string, Message>> = {
   old: msg`old`,
 };
 
-/** `show [options] <find>` → `show [volby] <nález>` */
+/** Translates placeholders: `show [options] <find>` → `show [volby] <nález>` */
 function withPlaceholders(text: string): string {
   return text.replace(/([<[])([a-z=-]+)((?:\.\.\.)?[>\]])/g, (_, open: string, word: string, close: string) => {
     return `${open}${PLACEHOLDERS[word] ?? word}${close}`;
@@ -88,7 +88,7 @@ function extraOf(option: Option): string[] {
   return extra;
 }
 
-/** Each of commander's messages, with the parts that come from the command line. */
+/** Messages of commander, with the parts that come from the command line. */
 const MESSAGES: readonly (readonly [RegExp, (...parts: readonly string[]) => string])[] = [
   [/^missing required argument '(.+)'$/, (name = '') => missingArgument(PLACEHOLDERS[name] ?? name)],
   [/^option '(.+)' argument missing$/, (flags = '') => optionWithoutValue(withPlaceholders(flags))],
@@ -130,13 +130,13 @@ function invalidArgument(name: Message, value: string, why: string): string {
   return t`'${value}' is invalid for argument '${name}'. ${why}`;
 }
 
-/** What our own parsers said is translated already. */
+/** Messages of pas's own parsers are translated already. */
 function reasonText(why: string): string {
   const choices = /^Allowed choices are (.*)\.$/.exec(why)?.[1];
   return choices === undefined ? why : t`Allowed choices are ${choices}.`;
 }
 
-/** `error: unknown option '--jsn'\n(Did you mean --json?)`, in the language of the process */
+/** Translates an error of commander: `error: unknown option '--jsn'\n(Did you mean --json?)` */
 export function commanderText(text: string): string {
   const [, message = '', several, similar] = /^error: ([\s\S]*?)(?:\n\(Did you mean (one of )?(.+)\?\))?$/.exec(text) ?? [];
   const said = translated(message);

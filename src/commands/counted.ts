@@ -1,6 +1,6 @@
 import { msgid, ngettext } from '../base/language.ts';
 
-/** Numbers with what they count, for sentences that count several things. */
+/** Counts with their nouns, for sentences that have several of them. */
 
 export function findCount(count: number): string {
   return ngettext(msgid`${count} find`, `${count} finds`, count);
@@ -22,7 +22,7 @@ export function requestCount(count: number): string {
   return ngettext(msgid`${count} request`, `${count} requests`, count);
 }
 
-/** A sentence of its own. */
+/** A complete sentence. */
 export function strippedText(count: number): string {
   return ngettext(
     msgid`The place was taken out of ${count} photograph.`,

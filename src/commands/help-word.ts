@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 
 /**
- * `pas help vocab search` and `pas vocab help search` as `pas vocab search --help`. Where a word is no command, without the help: it
- * is then answered like any mistyped command. Anything else comes back as it is.
- *
+ * Converts `pas help vocab search` and `pas vocab help search` to `pas vocab search --help`. For an unknown command the word help
+ * is removed, so that the error is that of a mistyped command. Other arguments are returned unchanged.
  * @param args as typed
  */
 export function withoutHelpWord(program: Command, args: readonly string[]): readonly string[] {

@@ -4,15 +4,12 @@ import type { Context } from '../context/context.ts';
 import { looksLikeIdent } from '../flows/queue/find-lookup.ts';
 import type { Entry } from '../outbox/entry.ts';
 
-/** What comes after something was queued. */
+/** Prints the next commands after entries were queued. */
 export function adviseSending({ terminal }: Context): void {
   terminal.note(t`Next: \`${cmd`pas status`}\`, then \`${cmd`pas push`}\` when there is a network.`);
 }
 
-/**
- * The command that takes an entry on that waits for a person, to be typed as it stands. A record may have several photographs, of which
- * some are there and some are not: each is decided by itself.
- */
+/** Returns the command that settles an entry which waits for a person. Each photograph is decided separately. */
 export function commandFor({ id, kind, state, held, localId, identCely }: Entry): Command {
   const find = localId ?? identCely ?? '';
   const resolve = kind === 'import' ? cmd`pas resolve ${find}` : cmd`pas resolve ${find} --entry ${id}`;
@@ -29,7 +26,7 @@ export function commandFor({ id, kind, state, held, localId, identCely }: Entry)
   }
 }
 
-/** The answers to the question of a held entry: it is one of the candidates, it is to be sent all the same, or not at all. */
+/** Returns the answers about a held entry: it is one of the candidates, it is another one, or it is not to be sent. */
 export function answersFor(entry: Entry): Command[] {
   const { id, kind, localId, identCely } = entry;
   const find = localId ?? identCely ?? '';
@@ -42,14 +39,14 @@ export function answersFor(entry: Entry): Command[] {
   return [...created, cmd`pas resolve ${find} --entry ${id} --resend`, cmd`pas resolve ${find} --entry ${id} --drop`];
 }
 
-/** Records that a held entry may be in already. A number has no such: it is a change of its record. */
+/** Returns records that may be the held entry. A number has none: it changes its record. */
 function recordsMeant({ kind, held, identCely }: Entry): string[] {
   if (held === null || kind === 'number') return [];
   if (kind === 'photo') return identCely === null ? [] : [identCely];
   return held.candidates.filter(looksLikeIdent);
 }
 
-/** The question of a held entry, for programs. */
+/** Returns the question of a held entry for programs. */
 export function heldValue({ held }: Entry): { readonly held?: Record<string, unknown> } {
   if (held === null) return {};
   const { question, basis, candidates } = held;

@@ -4,15 +4,12 @@ import { type Argument, Command, type Option } from 'commander';
 import { LANGUAGES, type Language } from '../base/languages.ts';
 import { examplesOf, withGlobalOptions } from './command.ts';
 
-/**
- * What a command line may hold, as data: for the help page, completion and the reference, none of which then has to load
- * the commands themselves.
- */
+/** Structure of the command line as data: help, completion and reference then need not load the commands. */
 export type CommandOutline = {
   readonly name: string;
   readonly summary: string;
   readonly arguments: readonly ArgumentOutline[];
-  /** Without the flags that every command has. */
+  /** Without the global flags. */
   readonly options: readonly OptionOutline[];
   readonly examples: readonly string[];
   readonly commands: readonly CommandOutline[];
@@ -26,7 +23,7 @@ type ArgumentOutline = {
 };
 
 export type OptionOutline = {
-  /** As help shows them: `--limit <n>`. */
+  /** As in the help: `--limit <n>`. */
   readonly flags: string;
   readonly long: string;
   /** Name of the value, such as `file`; null for a switch. */
@@ -77,27 +74,27 @@ function optionOutline(option: Option): OptionOutline {
     value: value === null ? null : value.replace(/\.\.\.$/, ''),
     summary: option.description,
     choices: option.argChoices ?? [],
-    // A switch that is off, or `--no-color`, needs no word about its default.
+    // Defaults of switches are not described.
     fallback: value === null || fallback === undefined ? null : String(fallback),
   };
 }
 
-/** Where the build leaves the outline of every language, beside the built commands. */
+/** File of the outline of every language, written by the build. */
 export const OUTLINE_FILE = fileURLToPath(new URL('./outline.json', import.meta.url));
 
-/** The outline as the build wrote it; undefined where there is none, or the commands were built again since. */
+/** Reads the outline of the build; undefined where there is none, or the commands were built again since. */
 export function readOutline(language: Language): Outline | undefined {
   try {
     if (statSync(OUTLINE_FILE).mtimeMs < statSync(new URL('./all.js', import.meta.url)).mtimeMs) return undefined;
     const outlines = JSON.parse(readFileSync(OUTLINE_FILE, 'utf8')) as Readonly<Record<string, Outline>>;
     return LANGUAGES.includes(language) ? outlines[language] : undefined;
   } catch {
-    // Without it every command is loaded instead, which takes longer and says the same.
+    // Every command is loaded instead, which takes longer.
     return undefined;
   }
 }
 
-/** Registers the commands by name and summary alone: enough for the help page, and for a word that is none of them. */
+/** Registers the commands by name and summary: enough for the help, and for an unknown word. */
 export function registerOutline(program: Command, outline: Outline): void {
   for (const command of outline.program.commands) {
     const words = [command.name, ...command.arguments.map(argumentText)];
@@ -106,7 +103,7 @@ export function registerOutline(program: Command, outline: Outline): void {
   }
 }
 
-/** `<file...>`, `[find]` */
+/** Formats `<file...>`, `[find]`. */
 export function argumentText({ name, required, repeated }: ArgumentOutline): string {
   const inside = repeated ? `${name}...` : name;
   return required ? `<${inside}>` : `[${inside}]`;

@@ -17,7 +17,7 @@ type Outputs = {
   readonly stderr: Pick<Streams['stderr'], 'write'>;
 };
 
-/** The program with what this command line needs of it: one command, or an outline of all. */
+/** Builds the program for this command line: one command, or an outline of all. */
 export async function buildProgram(run: Runner, outputs: Outputs, language: Language, args: readonly string[]): Promise<Command> {
   const [first, second] = args.filter((arg, index) => !arg.startsWith('-') && args[index - 1] !== '--lang');
   const word = first === 'help' ? second : first;
@@ -31,7 +31,7 @@ export async function buildProgram(run: Runner, outputs: Outputs, language: Lang
   return program;
 }
 
-/** What somebody meets who typed `pas`, and no more. */
+/** Adds the help of `pas` without arguments. */
 function addFirstScreen(program: Command): void {
   program
     .addHelpText('after', `\n${t`Every command: \`pas help --all\`. More about one of them: \`pas help import\`.`}`)
@@ -45,12 +45,12 @@ function addFirstScreen(program: Command): void {
           ),
         ),
       subcommandTerm: (command) => command.name(),
-      // Its first sentence says enough.
+      // The first sentence suffices.
       subcommandDescription: (command) => command.description().replace(/\. .*/, '.'),
     });
 }
 
-/** The program with every command. */
+/** Builds the program with every command. */
 export async function buildWholeProgram(outputs: Outputs): Promise<Command> {
   const program = emptyProgram(outputs);
   addWholeHelp(program);
@@ -86,10 +86,10 @@ function addWholeHelp(program: Command): void {
   program.addHelpText('after', `\n${examplesHelp(['pas demo', 'pas help import'])}\n\n${t`Exit codes:`}\n${lines.join('\n')}`);
 }
 
-/** A description narrower than this is easier to read below its term. */
+/** A narrower description is printed below its term. */
 const NARROWEST = 28;
 
-/** A flag, an argument or a command of a help page, within the terminal's width. */
+/** Formats a flag, an argument or a command of the help within the terminal's width. */
 function helpItem(term: string, termWidth: number, description: string, helper: Help): string {
   const columns = helper.helpWidth ?? 80;
   if (description === '') return `  ${term}`;

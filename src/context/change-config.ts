@@ -32,7 +32,7 @@ function writeConfigFile(path: string, config: ConfigFile): void {
 const MAX_TRIES = 400;
 
 /**
- * Changes the configuration as it is on disk at this moment, so that two commands at once lose nothing of one another.
+ * Changes the current configuration on disk, so that concurrent commands do not overwrite each other's changes.
  * @returns the new configuration
  */
 export function changeConfigFile(
@@ -57,15 +57,15 @@ function lockConfig(path: string, clock: Clock): LockFile {
   throw new ConfigError(t`${path}: another pas is changing the configuration.`, { hint: t`Run the command again.` });
 }
 
-/** Gives a profile other settings. */
+/** Replaces the settings of a profile. */
 export function withSettings(config: ConfigFile, name: string, settings: ProfileSettings): ConfigFile {
   return { ...config, profiles: new Map([...config.profiles, [name, settings]]) };
 }
 
-/** Settings that are equal in profiles which share an outbox. */
+/** Settings that profiles of one outbox have in common. */
 const OF_AN_OUTBOX = ['base_url', 'username', 'kind', 'prefix', 'schema_version'] as const;
 
-/** Other profiles of the same account at the same service. */
+/** Returns other profiles of the same account at the same service. */
 export function profilesAlike({ profiles }: Pick<ConfigFile, 'profiles'>, name: string, settings: ProfileSettings): string[] {
   return [...profiles].flatMap(([other, its]) =>
     other !== name && OF_AN_OUTBOX.every((key) => (its[key] ?? DEFAULTS[key]) === (settings[key] ?? DEFAULTS[key]))
@@ -76,7 +76,7 @@ export function profilesAlike({ profiles }: Pick<ConfigFile, 'profiles'>, name: 
 
 const DEFAULTS: Readonly<Record<string, string>> = { prefix: 'svc', schema_version: '2.2' };
 
-/** A name for the profile of a user that no other profile has. */
+/** Returns an unused profile name for a user. */
 export function freeProfileName({ profiles }: Pick<ConfigFile, 'profiles'>, username: string): string {
   const [local = ''] = username.split('@');
   const wanted = local.replace(/[^\w.-]/g, '-').slice(0, 60) || 'profile';
@@ -86,19 +86,19 @@ export function freeProfileName({ profiles }: Pick<ConfigFile, 'profiles'>, user
   }
 }
 
-/** The profiles that name an outbox. */
 export function profilesOfOutbox({ profiles }: ConfigFile, id: string): string[] {
   return [...profiles].flatMap(([name, { outbox }]) => (outbox === id ? [name] : []));
 }
 
-/** Has each of these profiles name an outbox. */
+/** Sets the outbox of these profiles. */
 export function pointProfiles(config: ConfigFile, names: readonly string[], id: string): ConfigFile {
   return names.reduce((changed, name) => withSettings(changed, name, { ...changed.profiles.get(name), outbox: id }), config);
 }
 
 /**
- * Gives a profile, with its alike, the outbox that one of them has, or a new one. Of two commands at once the first one decides.
- * @param unlike an outbox that it is not to be
+ * Assigns an outbox to a profile and to others of the same account: one that any of them has, or a new one. Of concurrent
+ * commands the first decides.
+ * @param unlike an outbox that must not be used
  */
 export function assignOutbox(places: Places, clock: Clock, name: string, unlike?: string): string {
   let id: string | undefined;

@@ -9,17 +9,17 @@ import { freeProfileName, profilesAlike, profilesOfOutbox } from './change-confi
 import type { ConfigFile, Profile } from './config.ts';
 import { initCommand, type ProfileSettings } from './profile-settings.ts';
 
-/** The service of a profile, as the header of its outbox has it. */
+/** Returns the binding of a profile, in the form of the outbox header. */
 export function bindingOf({ baseUrl, prefix, schemaVersion }: Profile): Binding {
   return { address: baseUrl, prefix, schemaVersion };
 }
 
-/** Tells if the outbox is for the service that the profile names. */
+/** Tells if the outbox is for the profile's service. */
 export function fitsProfile(outbox: Outbox, profile: Profile): boolean {
   return isSameBinding(headerOf(outbox), bindingOf(profile));
 }
 
-/** @throws ConfigError where the outbox is for another service than the one that the profile names, with both ways out */
+/** @throws ConfigError with both remedies, where the outbox is for another service than the profile's */
 export function assertBinding(outbox: Outbox, profile: Profile): void {
   if (fitsProfile(outbox, profile)) return;
   const { address, prefix, schemaVersion } = headerOf(outbox);
@@ -42,7 +42,7 @@ export function assertBinding(outbox: Outbox, profile: Profile): void {
   );
 }
 
-/** A data home, as far as finding the outbox of a profile takes it. */
+/** Parts of a data home that are needed to find the outbox of a profile. */
 type DataHome = {
   config(): ConfigFile;
   outboxPlaces(id: string): { readonly outboxFile: string };
@@ -50,9 +50,9 @@ type DataHome = {
 };
 
 /**
- * Chooses the outbox of a profile that gets other settings: its own, else that of another profile of the same account, else a new one.
- * @param profile as it is to become
- * @returns undefined where that is decided when the outbox is first used
+ * Chooses the outbox of a profile with new settings: its own, else that of another profile of the same account, else a new one.
+ * @param profile with the new settings
+ * @returns undefined where this is decided at the first use of the outbox
  * @throws ConfigError where its own was used and is for another service or account
  */
 export async function chooseOutbox(home: DataHome, profile: Profile, settings: ProfileSettings): Promise<string | undefined> {
@@ -78,7 +78,7 @@ export async function chooseOutbox(home: DataHome, profile: Profile, settings: P
   return shared.length === 0 ? undefined : randomUUID();
 }
 
-/** Other profiles that name the outbox, and another user. */
+/** Returns other profiles that use the outbox with another user. */
 function profilesOfOtherUsers(config: ConfigFile, id: string, name: string, username: string | undefined): string[] {
   return profilesOfOutbox(config, id).filter((other) => {
     const its = config.profiles.get(other)?.username?.toString();
@@ -86,7 +86,7 @@ function profilesOfOtherUsers(config: ConfigFile, id: string, name: string, user
   });
 }
 
-/** @throws ConfigError where profiles of several users name the outbox: it sends as one account */
+/** @throws ConfigError where profiles of several users use the outbox, which sends as one account */
 export function assertOneUser(config: ConfigFile, outbox: Outbox, { name, outbox: id }: Profile): void {
   const username = config.profiles.get(name)?.username?.toString();
   const others = id === undefined ? [] : profilesOfOtherUsers(config, id, name, username);
@@ -114,7 +114,7 @@ function ofOtherUser(config: ConfigFile, outbox: Outbox, name: string, settings:
   );
 }
 
-/** Tells if the outbox is empty and nothing was ever attempted from it. */
+/** Tells if the outbox is empty and no attempt was made from it. */
 export function isUnused(outbox: Outbox): boolean {
   return isEmptyOutbox(outbox) && outbox.sql('select 1 from events limit 1').get() === undefined;
 }

@@ -29,7 +29,7 @@ export type Profile = {
   readonly photoMaxBytes: number;
   readonly settleMs: number;
   readonly indexAllowanceMs: number;
-  /** How many days before the oldest unsent find the first look at a project begins. */
+  /** Number of days before the oldest unsent find at which the first lookup in a project begins. */
   readonly lookBackDays: number;
   readonly answerTimeoutMs: number;
   readonly allowHttp: boolean;
@@ -37,26 +37,26 @@ export type Profile = {
   readonly outbox: string | undefined;
 };
 
-/** Codes of projects, to those that stand for them at a training instance. */
+/** Codes of projects → codes at a training instance. */
 type ProjectMap = Readonly<Record<string, string>>;
 
 export type ConfigFile = {
   readonly defaultProfile: string | undefined;
-  /** What people are spoken to in, where neither `--lang` nor PAS_LANG says it. */
+  /** Language of messages, where neither `--lang` nor PAS_LANG sets it. */
   readonly language?: Language;
-  /** Where journals and locks lie, where that is not left to pas. */
+  /** Location of journals and locks; chosen by pas if absent. */
   readonly journal?: JournalLayout;
   readonly profiles: ReadonlyMap<string, ProfileSettings>;
-  /** What new finds start with, as it stands in the file: it is judged where a find begins, since that takes the rules of finds. */
+  /** Defaults of new finds, unvalidated: their check needs the rules of finds, so it follows when a find is made. */
   readonly defaults?: DefaultsTables;
-  /** `projects` of each profile, for rehearsals at it. */
+  /** `projects` of each profile, for rehearsals with it. */
   readonly projectMaps?: ReadonlyMap<string, ProjectMap>;
 };
 
 /** `defaults` of each profile, and the table `projects`. */
 type DefaultsTables = { readonly profiles: ReadonlyMap<string, unknown>; readonly projects: TomlTable };
 
-/** @throws ConfigError when the file is there but cannot be read or holds what it must not */
+/** @throws ConfigError when the file cannot be read or is invalid */
 export function readConfigFile(path: string): ConfigFile {
   const table = readTable(path);
   if (table === undefined) return { defaultProfile: undefined, profiles: new Map() };
@@ -105,7 +105,7 @@ function readTable(path: string): TomlTable | undefined {
   try {
     return parseToml(text);
   } catch (thrown) {
-    // The parser quotes the lines around its error.
+    // The parser's message quotes lines of the file.
     const why = withoutRedisPasswords(messageOf(thrown).trim());
     throw new ConfigError(t`${path} is not valid TOML: ${why}`);
   }
@@ -139,8 +139,8 @@ function projectMapsIn(path: string, profiles: TomlTable): Map<string, ProjectMa
 type ProfileChoice = { readonly flag: string | undefined; readonly environment: Environment };
 
 /**
- * The profile to use: flag, then PAS_PROFILE, then the file's default, then the only one there is.
- * @throws ConfigError when there is none, or it is not what it must be
+ * Returns the profile of the flag, else of PAS_PROFILE, else the file's default, else the only one.
+ * @throws ConfigError when there is none, or it is invalid
  */
 export function chooseProfile(config: ConfigFile, places: Places, { flag, environment }: ProfileChoice): Profile {
   const only = config.profiles.size === 1 ? [...config.profiles.keys()][0] : undefined;
@@ -207,7 +207,7 @@ function oaiAuth(value: string | undefined): Profile['oaiAuth'] {
   return value === 'basic' || value === 'bearer' ? value : 'none';
 }
 
-/** With TLS, on this machine, or in a network that the profile calls its own. */
+/** Tells if an address is protected: TLS, loopback, or a network that the profile declares as its own. */
 export function isProtected(address: string, allowHttp: boolean): boolean {
   const { protocol, hostname } = new URL(address);
   return protocol === 'https:' || (protocol === 'http:' && (isLoopback(hostname) || allowHttp));

@@ -29,7 +29,7 @@ import {
 } from './outbox-places.ts';
 import { type Environment, givenVariables, type Places, placesFrom } from './places.ts';
 
-/** The flags that every command has. */
+/** Flags of every command. */
 export type GlobalOptions = {
   readonly profile?: string;
   readonly json?: boolean;
@@ -42,13 +42,13 @@ export type World = {
   readonly environment: Environment;
   readonly streams: Streams;
   readonly cwd: string;
-  /** In place of the system's own. */
+  /** Replacements for the system's services. */
   readonly given?: Partial<Ports>;
-  /** In place of what the configuration says: for a context inside another one. */
+  /** Replacements for the configuration, in a nested context. */
   readonly fixed?: Fixed;
 };
 
-/** The terminal and the places of an inner context, such as that of a rehearsal. */
+/** Terminal and places of a nested context, such as that of a rehearsal. */
 type Fixed = {
   readonly terminal?: Terminal;
   readonly outboxesFolder?: string;
@@ -56,12 +56,12 @@ type Fixed = {
   readonly journal?: JournalLayout;
 };
 
-/** What a command takes from the machine and the network. */
+/** Services of the machine and the network. */
 type Ports = {
   readonly clock: Clock;
-  /** Says which machine this is, and if it is a container. */
+  /** Identifies the machine, and tells if it is a container. */
   readonly system: System;
-  /** The name of this process, for other processes that wait for it. */
+  /** Identifies this process to other ones. */
   readonly holder: { readonly pid: number; readonly host: string };
   /** From 0 to 1. */
   random(): number;
@@ -76,7 +76,7 @@ const SYSTEM: Ports = {
   openConnections: async () => (await import('../http/send.ts')).openConnections({ maxConnections: 64 }),
 };
 
-/** What a command is given. Whatever costs time to open is opened when it is first asked for, and closed at the end. */
+/** Context of a command. Expensive resources are opened on first use and closed at the end. */
 export type Context = World & {
   readonly clock: Clock;
   random(): number;
@@ -87,31 +87,31 @@ export type Context = World & {
   profile(): Profile;
   /** Identifier of this machine; empty where it has none. */
   machine(): string;
-  /** UUID of the profile's outbox, which is given one at its first use. */
+  /** UUID of the profile's outbox, assigned at its first use. */
   outboxId(): string;
-  /** The files of the profile's outbox, or of another one. @throws ConfigError where that is no UUID */
+  /** Files of the profile's outbox, or of another one. @throws ConfigError where the id is no UUID */
   outboxPlaces(id?: string): OutboxPlaces;
   journalPlaces(id?: string): JournalPlaces;
-  /** For taking the lock of the profile's outbox, or of another one. */
+  /** Options for the lock of the profile's outbox, or of another one. */
   pushLock(id?: string): PushLockOptions;
-  /** The outbox of the profile. @throws ConfigError where it is for another service */
+  /** Outbox of the profile. @throws ConfigError where it is for another service */
   outbox(): Promise<Outbox>;
-  /** The same, which waits longer for the journal. To be asked for before `outbox`. */
+  /** Outbox of the profile, with a longer wait for the journal. To be called before `outbox`. */
   outboxToPush(): Promise<Outbox>;
-  /** The same for looking only: a copy where the disk is full or cannot be written. */
+  /** Outbox of the profile for reading: a copy where the disk is full or read-only. */
   outboxToRead(): Promise<Outbox>;
-  /** Any outbox of the data home, with its journal. @param binding makes it where there is none */
+  /** Any outbox of the data home, with its journal. @param binding creates a missing one */
   outboxOf(id: string, binding?: Binding): Promise<Outbox>;
-  /** Changes config.toml as it is on disk at this moment. */
+  /** Changes the current config.toml on disk. */
   changeConfig(change: (config: ConfigFile) => ConfigFile): void;
-  /** The same command as another profile would run it, without what the environment says of this account. Closed with this one. */
+  /** Context of the same command for another profile, without the environment's credentials. Closed with this one. */
   asProfile(name: string, fixed?: Fixed): Context;
   vocabulary(): Promise<VocabularyStore>;
   /** The same for looking only: a copy where nothing can be written. */
   vocabularyToRead(): Promise<VocabularyStore>;
   connections(): Promise<Connections>;
   prompt(): Promise<Prompt>;
-  /** Registers what must be closed when the command is over. */
+  /** Registers a resource to close when the command ends. */
   onClose(close: () => void | Promise<void>): void;
   close(): Promise<void>;
 };
@@ -126,7 +126,7 @@ export function makeContext(world: World, options: GlobalOptions): Context {
   const readConfig = (): ConfigFile => readConfigFile(places.configFile);
   const profile = once(() => chooseProfile(readConfig(), places, { flag: options.profile, environment }));
   const terminal = fixed.terminal ?? terminalFor(streams, environment, options);
-  // Commands that an inner context advises are typed by the person who runs the outer one.
+  // Commands in messages of a nested context are run by the user of the outer one.
   if (world.fixed === undefined) {
     const flag = once(() => profileFlag(readConfig, environment, profile));
     addToCommands(flag);
@@ -208,7 +208,7 @@ function terminalFor(streams: Streams, environment: Environment, options: Global
   });
 }
 
-/** Password and token of one service are never sent to another one. */
+/** Credentials of one service are never sent to another one. */
 function ofNoAccount(environment: Environment): Environment {
   const { PAS_TOKEN: _token, PAS_PASSWORD: _password, PAS_USERNAME: _username, PAS_PROFILE: _profile, ...others } = environment;
   return others;
@@ -264,7 +264,7 @@ function outboxAccess({ fixed, system, holder, ...parts }: Parts): OutboxAccess 
   };
 }
 
-/** Under what the secrets of a profile are kept: its account's, and its pacing store's. */
+/** Returns the keys of a profile's secrets: its account's, and its pacing store's. */
 export function secretOwnersOf({ profiles }: ConfigFile, name: string): string[] {
   const { base_url: address, username, pacing } = profiles.get(name) ?? {};
   if (address === undefined) return [];
@@ -279,8 +279,8 @@ function wantsColor(environment: Environment, streams: Streams): boolean {
 }
 
 /**
- * A data folder or a file of secrets that others may read is narrowed, and a person is told; where it cannot be, each time. A folder
- * without either of ours may be anybody's.
+ * Restricts the permissions of a data folder or a file of secrets that other users may read, with a warning; the warning repeats
+ * where that fails. A folder without files of pas is left alone.
  */
 export function keepHomePrivate({ places: { home, outboxesFolder, secretsFile }, terminal }: Context): void {
   if (!existsSync(outboxesFolder) && !existsSync(secretsFile)) return;
@@ -293,8 +293,8 @@ export function keepHomePrivate({ places: { home, outboxesFolder, secretsFile },
 }
 
 /**
- * What a command must have added to act on the profile of this one; nothing where that profile is the one that is used anyway, or
- * there is none. What PAS_PROFILE says may be said for this command alone, so both that and the configured one must be it.
+ * Returns the `--profile` flag for printed commands; nothing where the profile is the default anyway. PAS_PROFILE may be set for
+ * this command only, so it and the configured default must both be this profile.
  */
 function profileFlag(config: () => ConfigFile, environment: Environment, profile: () => Profile): string {
   try {

@@ -9,7 +9,7 @@ import { assertBinding, bindingOf } from './check-binding.ts';
 import type { Context } from './context.ts';
 
 /**
- * Opens an earlier outbox of the profile's service, which is made anew from the journal where its folder is gone. To be called under its
+ * Opens an earlier outbox of the profile's service, rebuilt from the journal where its folder is missing. The caller holds its
  * lock.
  * @throws UsageError where neither a folder nor the journal has it; ConfigError where it is of another service or account
  */

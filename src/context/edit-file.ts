@@ -8,10 +8,10 @@ import type { StoredFind } from '../outbox/stored-finds.ts';
 import { writePrivateFile } from '../store/files.ts';
 import type { Context } from './context.ts';
 
-/** A find's text while it is edited. It lies in the data home until its find is changed, so that nothing typed is lost. */
+/** Text of a find while it is edited. It stays in the data home until its find is changed, so that no input is lost. */
 type EditFile = {
   readonly path: string;
-  /** What an edit that did not come to its end left; undefined where there was none. */
+  /** Text of an unfinished edit; undefined where there is none. */
   readonly left: string | undefined;
   write(text: string): void;
   /** Opens the editor and waits for it. @throws UsageError when there is none, or it fails: the text stays */
@@ -42,7 +42,7 @@ function runEditor({ environment, terminal }: Context, path: string): void {
     });
   }
   const editor = chosen ?? (process.platform === 'win32' ? 'notepad' : 'vi');
-  // As git does it: the name may be a whole command with flags of its own.
+  // As in git, the editor may be a command with flags.
   const quoted = process.platform === 'win32' ? `"${path}"` : shellWord(path);
   const { status, error } = spawnSync(`${editor} ${quoted}`, { shell: true, stdio: 'inherit' });
   if (error === undefined && status === 0) return;

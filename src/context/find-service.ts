@@ -8,25 +8,25 @@ import type { Context } from './context.ts';
 import { checkSettings, type ProfileSettings } from './profile-settings.ts';
 
 const PROBE_TIMEOUT_MS = 5000;
-/** The time for all probes of a command together. */
+/** Time limit for all probes of a command together. */
 const MAX_PROBING_MS = 20_000;
-/** A pasted address of a page may have many folders above it. */
+/** A pasted address of a page may have many parent folders. */
 const MAX_FOLDERS = 4;
 const MAX_PROBED_BYTES = 2 * 1024 * 1024;
-/** Paths of the service below one of its addresses: an address that was copied from a browser or a manual ends with one of them. */
+/** Paths of the service, which an address copied from a browser or a manual may have at its end. */
 const OWN_PATHS = /\/(?:(?:\d+\.\d+\/)?oai|api\/(?:pas|token-auth|uzivatel-info)|api|id|schema)(?:\/.*)?$/;
 const ACCOUNT_PATH = '/api/uzivatel-info/';
-/** The name by which the bundled mock calls itself in the header Server. */
+/** Server header of the bundled mock. */
 const MOCK_SERVER = /^pas-mock-server\b/;
 
-/** Settings of a profile that the service shows without signing in, and why it shows nothing. */
+/** Settings that the service shows without authentication, and the reason why it shows none. */
 type FoundService = { readonly settings: ProfileSettings; readonly problem: string | undefined };
 
 /**
- * Finds the addresses of a service from any one of them. No probe carries a credential.
- * @param given as typed: with or without the scheme, a slash at the end, a path of the service or a query
- * @param known what is said already, which is not looked for
- * @throws ConfigError where it is no address, or one without TLS
+ * Finds the addresses of a service from any one of them. Probes carry no credentials.
+ * @param given as typed: with or without the scheme, a final slash, a path of the service or a query
+ * @param known settings that are not probed
+ * @throws ConfigError for an invalid address, or one without TLS
  */
 export async function findService(context: Context, given: string, known: ProfileSettings): Promise<FoundService> {
   const start = startOf(given, known.allow_http === true);
@@ -41,7 +41,7 @@ export async function findService(context: Context, given: string, known: Profil
   return { settings: probing.found(), problem: probing.problem };
 }
 
-/** @throws ConfigError for a text that is no address, never repeating it: there may be a password in it */
+/** @throws ConfigError for a text that is no address, without quoting it: it may contain a password */
 function startOf(given: string, allowHttp: boolean): string {
   const text = given.trim();
   const host = /^(?:https?:\/\/)?(\[[\da-f:]+\]|[^/:?#]+)/i.exec(text)?.[1] ?? '';
@@ -49,13 +49,13 @@ function startOf(given: string, allowHttp: boolean): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/[.:]|^localhost$/.test(parsed.hostname) || parsed.username !== '' || parsed.password !== '')
     throw new ConfigError(t`This is no address of a service: it must be like https://finds.example.org, without a user name.`);
-  // The service's own redirect to https would do the same, and could be forged on the way.
+  // Not left to the service's redirect to https, which could be forged.
   if (parsed.protocol === 'http:' && !isLoopback(parsed.hostname) && !allowHttp) parsed.protocol = 'https:';
   const path = parsed.pathname.replace(OWN_PATHS, '').replace(/\/+$/, '');
   return String(checkSettings('pas init', { base_url: `${parsed.origin}${path}` }).base_url);
 }
 
-/** An address and the folders above it, the longest first. */
+/** Returns an address and its parent folders, the longest first. */
 function foldersOf(start: string): string[] {
   const { origin, pathname } = new URL(start);
   const names = pathname.split('/').filter((name) => name !== '');
@@ -64,8 +64,8 @@ function foldersOf(start: string): string[] {
 }
 
 /**
- * The hosts of one domain on which a service usually has its interfaces: `finds.example.org` or `svc.example.org`, and
- * `api.example.org`. An address of numbers, and this machine, have none.
+ * Returns the usual hosts of a service's interfaces in one domain: `finds.example.org` or `svc.example.org`, and
+ * `api.example.org`. A numeric address and this machine have none.
  */
 function siblingsOf(start: string, prefix: string): string[] {
   const { protocol, hostname, port } = new URL(start);
@@ -77,13 +77,13 @@ function siblingsOf(start: string, prefix: string): string[] {
   return origins.filter((origin) => origin !== new URL(start).origin);
 }
 
-/** Tells a domain that belongs to one owner from `org` and `co.uk`. */
+/** Distinguishes a domain of one owner from `org` and `co.uk`. */
 function isOwnDomain(labels: readonly string[]): boolean {
   const [first = '', last = ''] = labels;
   return labels.length > 2 || (labels.length === 2 && !(first.length <= 3 && last.length === 2));
 }
 
-/** The probes of one service, and what they have shown so far. */
+/** Probes of one service and their results. */
 class Probing {
   readonly #send: Exchange;
   readonly #known: ProfileSettings;
@@ -108,12 +108,12 @@ class Probing {
     return this.#base !== undefined && this.#oaiBase !== undefined;
   }
 
-  /** The reason for which the first address showed nothing; undefined where something was found. */
+  /** Reason why the first address gave no result; undefined where an interface was found. */
   get problem(): string | undefined {
     return this.#base === undefined && this.#oaiBase === undefined ? this.#problem : undefined;
   }
 
-  /** Looks for the interfaces below each of these addresses of one host, until both are found or the host does not answer. */
+  /** Probes for the interfaces below each of these addresses of one host, until both are found or the host does not answer. */
   async lookAt(origin: string, addresses: readonly string[]): Promise<void> {
     for (const address of addresses) {
       if (this.isComplete || this.#signal.aborted) return;
@@ -130,7 +130,7 @@ class Probing {
     this.#problem ??= t`${origin} answers, but is no finds service.`;
   }
 
-  /** The write interface decides which schema documents name, so its own host goes before the one of the harvesting interface. */
+  /** The write interface determines the schema of documents, so its host is probed before that of the harvesting interface. */
   async lookForSchema(): Promise<void> {
     if (this.#known.schema_base !== undefined || this.#base === undefined) return;
     if (this.#schema === undefined && this.#oaiBase !== undefined) await this.#probeHarvesting(this.#oaiBase);
@@ -159,7 +159,7 @@ class Probing {
     };
   }
 
-  /** @returns why there is no answer at all */
+  /** @returns the reason why there is no answer at all */
   async #probeWriting(address: string): Promise<string | undefined> {
     return silenceOf(this.#send, async (send) => {
       const { status, headers, at } = await this.#get(`${address}${ACCOUNT_PATH}`, send);
@@ -169,7 +169,7 @@ class Probing {
     });
   }
 
-  /** @returns why there is no answer at all */
+  /** @returns the reason why there is no answer at all */
   async #probeHarvesting(address: string): Promise<string | undefined> {
     return silenceOf(this.#send, async (send) => {
       let at = '';
@@ -191,7 +191,7 @@ class Probing {
     });
   }
 
-  /** @returns the answer, and the address that redirects have led to */
+  /** @returns the answer, and the address after redirects */
   async #get(url: string, send: Exchange): Promise<HttpResponse & { readonly at: string }> {
     let at = url;
     const get = followRedirects(url, (request) => {
@@ -202,13 +202,13 @@ class Probing {
     return { ...(await get('', undefined, options)), at };
   }
 
-  /** Ends also an attempt to connect. */
+  /** Limits also the time of connecting. */
   #timed(): AbortSignal {
     return AbortSignal.any([this.#signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]);
   }
 }
 
-/** Runs a probe. @returns why no answer came; undefined where one came, whatever it said */
+/** Runs a probe. @returns the reason of a missing answer; undefined for any answer */
 async function silenceOf(send: Exchange, probe: (send: Exchange) => Promise<void>): Promise<string | undefined> {
   let isAnswered = false;
   try {

@@ -18,7 +18,7 @@ import type { Context } from './context.ts';
 
 /**
  * Opens the output with its ledger: beside a file, inside a folder or an SQLite file. Both are closed with the context.
- * @throws UsageError where something else stands there; DatabaseError where it cannot be written, or another process has it
+ * @throws UsageError where something else exists there; DatabaseError where it cannot be written, or another process uses it
  */
 export async function openOutput(context: Context, out: string, subject: Subject, opening: Opening): Promise<OpenedOutput> {
   const place = out === '-' ? temporaryPlace(context, subject) : lastingPlace(resolve(context.cwd, out), subject);
@@ -36,7 +36,7 @@ export async function openOutput(context: Context, out: string, subject: Subject
   return { ledger, output };
 }
 
-/** In a folder, which no record's file is called. */
+/** Ledger in a folder; no record's file has this name. */
 const LEDGER_NAME = '.harvest';
 
 type Place = {
@@ -67,7 +67,7 @@ function lastingPlace(content: string, { form }: Subject): Place {
       return { ledger: content, content };
     case 'files': {
       const ledger = join(content, LEDGER_NAME);
-      // A run that was killed may have come no further than an empty ledger, with its journal.
+      // A killed run may have left only an empty ledger, with its journal.
       const others = readdirSync(content).filter((name) => !name.startsWith(LEDGER_NAME));
       if (sizeOf(ledger) === 0 && others.length > 0) throw foreign(content);
       return { ledger, content };
@@ -110,7 +110,7 @@ async function outputOf(
   }
 }
 
-/** Waits until the reader took the content. @throws InterruptedError when the reader is gone; DatabaseError when the disk refuses */
+/** Waits until the reader took the content. @throws InterruptedError when the pipe is closed; DatabaseError on a full disk */
 function writerTo(stream: NodeJS.WriteStream): (content: string | Buffer) => Promise<void> {
   return (content) =>
     new Promise((done, fail) => {

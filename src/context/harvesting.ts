@@ -13,10 +13,10 @@ import { isProtected, type Profile } from './config.ts';
 import type { Context } from './context.ts';
 import { keepingQuiet, openService, passwordOf } from './open-service.ts';
 
-/** The generic endpoint, which sends on to the newest schema version. */
+/** The generic endpoint, which redirects to the newest schema version. */
 const NEWEST = 'newest';
 
-/** All that a look at the service takes, as the profile says. */
+/** Opens everything that a lookup at the service needs, by the profile. */
 export async function openSync(context: Context): Promise<Omit<SyncContext, 'recordKeys'>> {
   const { prefix, indexAllowanceMs, oaiAuth: auth } = context.profile();
   const harvesting: Harvesting = { open: () => openHarvestClient(context), auth, format: `oai_${prefix}`, indexAllowanceMs };
@@ -30,9 +30,9 @@ export async function openSync(context: Context): Promise<Omit<SyncContext, 'rec
 }
 
 /**
- * The harvesting client of the profile, signed in as the profile says, with pauses and repeats where they are safe.
+ * Opens the harvesting client of the profile with its authentication, with pauses and retries where they are safe.
  * @param version schema version of the endpoint, such as `2.1`, or {@link NEWEST}
- * @throws ConfigError when the profile has no harvesting interface; UsageError when the version is none
+ * @throws ConfigError when the profile has no harvesting interface; UsageError for an invalid version
  */
 export async function openHarvestClient(context: Context, version = context.profile().schemaVersion): Promise<OaiClient> {
   if (version !== NEWEST && !/^\d+(?:\.\d+)*$/.test(version)) {
@@ -57,14 +57,15 @@ export async function openHarvestClient(context: Context, version = context.prof
   });
 }
 
-/** Whom a harvest is signed in as; empty: nobody. */
+/** Returns the account of a harvest; empty for an anonymous one. */
 export function accountOf({ oaiAuth, username }: Profile): string {
   return oaiAuth === 'none' ? '' : (username ?? '');
 }
 
 /**
- * What a harvest may see depends on the account; undefined where nobody is signed in, or where the service does not say it now.
- * @param ask asks the service, and may note what it says
+ * Returns the account, on which the visible records depend; undefined for an anonymous harvest, or where the service does not
+ * answer.
+ * @param ask asks the service, and may store the answer
  */
 export async function harvestingAccount(
   context: Context,
@@ -86,14 +87,14 @@ export function harvestBaseOf(profile: Profile): string {
   throw withoutHarvesting(profile);
 }
 
-/** What was harvested from the profile's service. */
+/** Returns the vocabulary of the profile's service. */
 export async function openHarvested(context: Context): Promise<Vocabulary> {
   return (await context.vocabularyToRead()).source(harvestBaseOf(context.profile()));
 }
 
 /**
- * Where what the profile writes can be read back. A training instance has no harvesting of its own and is given that of production for
- * the vocabularies: there, an identifier of its own is another record.
+ * Returns the interface that shows the profile's own records. A training instance has none and uses that of production for
+ * vocabularies: there, its identifiers belong to other records.
  */
 export function ownHarvestBase(context: Context): string | undefined {
   const { kind, baseUrl, oaiBase } = context.profile();
@@ -104,7 +105,7 @@ export function ownHarvestBase(context: Context): string | undefined {
   return isOfAnother || new URL(oaiBase).hostname !== new URL(baseUrl).hostname ? undefined : oaiBase;
 }
 
-/** What a person is told who asks for a look at the service. */
+/** Makes the error for a lookup without a harvesting interface. */
 export function withoutHarvesting(profile: Profile): ConfigError {
   if (profile.oaiBase !== undefined)
     return new ConfigError(
@@ -139,10 +140,10 @@ async function credentialsOf(context: Context, profile: Profile): Promise<OaiCre
 }
 
 /**
- * Finds out if the harvesting interface takes the account that has just signed in: then it shows the account its own user record, which
- * is hidden from all others (B-SEE-12). The password goes only to an address of the profile, over TLS or to
- * this machine.
- * @returns undefined where there is nothing to find out: the profile says how to sign in, or has no harvesting of its own
+ * Tests if the harvesting interface accepts the account that has just signed in: then it shows the account its own user record,
+ * which is hidden from all others (B-SEE-12). The password is sent only to an address of the
+ * profile, over TLS or to this machine.
+ * @returns undefined where no test is needed: the profile has the setting, or no harvesting interface of its own
  */
 export async function probeHarvestAuth(
   context: Context,

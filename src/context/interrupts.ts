@@ -4,17 +4,17 @@ import { t } from '../base/language.ts';
 import { durationMs } from '../text/duration.ts';
 import type { Context } from './context.ts';
 
-/** Ctrl-C, twice: first finish what is under way, then give it up. */
+/** The first Ctrl-C stops after the requests under way; the second aborts them. */
 type Interrupts = { readonly stop: AbortSignal; readonly abort: AbortSignal };
 
-/** The last is Ctrl-Break on Windows, where SIGHUP is a console that is closed. */
+/** SIGBREAK is Ctrl-Break on Windows, where SIGHUP is a closed console. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', ...(process.platform === 'win32' ? (['SIGBREAK'] as const) : [])] as const;
 
-/** @param said to the person, at the first */
+/** @param said shown at the first signal */
 export function watchInterrupts({ terminal, onClose }: Context, said?: string): Interrupts {
   const stop = new AbortController();
   const abort = new AbortController();
-  // One listener for each request under way: that many is no leak.
+  // One listener per parallel request, which is no leak.
   setMaxListeners(0, stop.signal, abort.signal);
   const onSignal = (): void => {
     if (stop.signal.aborted) abort.abort();
@@ -29,9 +29,9 @@ export function watchInterrupts({ terminal, onClose }: Context, said?: string): 
 }
 
 /**
- * A signal for what may be asked to stop by Ctrl-C, and by the end of the time that a person gave it.
- * @param deadline such as `30m`; undefined: as long as it takes
- * @throws UsageError where that is no time
+ * Makes a signal that Ctrl-C or the end of a time limit aborts.
+ * @param deadline such as `30m`; undefined for no limit
+ * @throws UsageError for an invalid duration
  */
 export function stopWithin(
   { clock, onClose }: Pick<Context, 'clock' | 'onClose'>,
@@ -49,7 +49,7 @@ export function stopWithin(
   return signal;
 }
 
-/** @returns a signal that says after so long, by the clock, that the time is over */
+/** @returns a signal that aborts after so many milliseconds */
 export function overAfter({ clock, onClose }: Pick<Context, 'clock' | 'onClose'>, ms: number, reason?: Error): AbortSignal {
   const [over, ended] = [new AbortController(), new AbortController()];
   onClose(() => ended.abort());

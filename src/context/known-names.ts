@@ -4,15 +4,15 @@ import type { Language } from '../base/languages.ts';
 import { packageRoot } from '../base/package-root.ts';
 import type { Places } from './places.ts';
 
-/** What only the data home knows. */
+/** Kinds of names that only the data home has. */
 export type NameKind = 'finds' | 'sets' | 'profiles';
 
 type KnownName = { readonly text: string; readonly summary: string };
 
-/** More than this many names help nobody. */
+/** More names are of no use. */
 const MOST_NAMES = 500;
 
-/** Names that begin as was typed, for completing it. Little is loaded: somebody waits with a finger on Tab. */
+/** Completes names. It loads little code, since the user is waiting after Tab. */
 export async function knownNames(places: Places, kind: NameKind, partial: string, language: Language): Promise<KnownName[]> {
   try {
     switch (kind) {
@@ -26,12 +26,12 @@ export async function knownNames(places: Places, kind: NameKind, partial: string
       }
     }
   } catch {
-    // Damaged, locked, unreadable: for completion that is the same as empty.
+    // For completion, a damaged, locked or unreadable file counts as empty.
     return [];
   }
 }
 
-/** The outbox of the profile that is used without a flag; undefined where there is none yet. */
+/** Returns the outbox of the default profile; undefined where there is none yet. */
 async function outboxFile(places: Places): Promise<string | undefined> {
   const [{ readConfigFile }, { outboxPlaces }] = await Promise.all([import('./config.ts'), import('./outbox-places.ts')]);
   const { defaultProfile, profiles } = readConfigFile(places.configFile);

@@ -4,7 +4,7 @@ import { acquirePushLock, type PushLock, withPushLock } from '../outbox/push-loc
 import type { Context } from './context.ts';
 
 /**
- * Does `work` while no push of the outbox can run.
+ * Runs `work` under the push lock.
  * @param id of another outbox than the profile's
  * @throws OutboxLeasedError during a push
  */
@@ -12,7 +12,7 @@ export function withLock<T>(context: Pick<Context, 'pushLock'>, work: () => Prom
   return withPushLock(context.pushLock(id), work);
 }
 
-/** Does `work` under the lock where it is free, and without it beside a push: it is told which. */
+/** Runs `work` under the lock where it is free, and without it during a push; `work` receives which. */
 export function withLockIfFree(context: Pick<Context, 'pushLock'>): WithLockIfFree {
   return (work) => {
     const lock = lockIfFree(context);
@@ -33,7 +33,7 @@ function lockIfFree({ pushLock }: Pick<Context, 'pushLock'>): PushLock | undefin
   }
 }
 
-/** Does `work` while no push of these outboxes can run. */
+/** Runs `work` under the push locks of these outboxes. */
 export function withLocks<T>(context: Pick<Context, 'pushLock'>, ids: readonly string[], work: () => Promise<T>): Promise<T> {
   const [first, ...others] = ids;
   return first === undefined ? work() : withLock(context, () => withLocks(context, others, work), first);

@@ -13,9 +13,8 @@ const MOST_MEBIBYTES = MOST_KEPT_BYTES / 1024 / 1024;
 const NAME = /^malformed-answer-(\d+)\.xml$/;
 
 /**
- * Keeps the bytes of an answer that could not be read, so that the operator of the service can be shown them: of the newest answers, and
- * of each its beginning.
- * @throws what it was given
+ * Saves the bytes of a malformed answer for the operator of the service: the newest answers only, and the beginning of each.
+ * @throws the given error
  */
 export function keepMalformedAnswer(context: Context, thrown: unknown): never {
   const { places, clock, terminal, profile } = context;

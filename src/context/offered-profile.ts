@@ -6,16 +6,16 @@ import { isProtected } from './config.ts';
 import type { Context } from './context.ts';
 import { checkSettings, isTable, type ProfileSettings } from './profile-settings.ts';
 
-/** A profile is a handful of lines. */
+/** A profile has only a few lines. */
 const MAX_PROFILE_BYTES = 64 * 1024;
 
-/** Nobody else says in whose network the passwords of this machine may go unprotected. */
+/** Only the user may allow unprotected passwords in a network. */
 const NOT_FOR_OTHERS = 'allow_http';
 
 /**
- * A profile that an institution hands out: its keys alone, or one `[profiles.NAME]` as in config.toml.
- * @param from a file, or an https address, which may not send on to another one
- * @throws ConfigError, FileError where it is none
+ * Reads a profile from an institution: its keys alone, or one `[profiles.NAME]` as in config.toml.
+ * @param from a file, or an https address, which may not redirect to another one
+ * @throws ConfigError, FileError where it is invalid
  */
 export async function readOfferedProfile(context: Context, from: string): Promise<ProfileSettings> {
   const text = (/^https?:\/\//i.test(from) ? await fetched(context, from) : await readInputFile(from)).toString('utf8');

@@ -11,7 +11,7 @@ import type { Profile } from './config.ts';
 import type { Context } from './context.ts';
 import { initCommand } from './profile-settings.ts';
 
-/** The write interface, open for the account that the environment or the profile names. */
+/** Opens the write interface for the account of the environment or the profile. */
 export async function openService(context: Context): Promise<OpenService> {
   const profile = context.profile();
   const { baseUrl, username, answerTimeoutMs } = profile;
@@ -27,7 +27,7 @@ export async function openService(context: Context): Promise<OpenService> {
   return { baseUrl, username, send, session, usesExternalToken: lent !== undefined, profile: profileUser(context) };
 }
 
-/** The user of the profile, with the commands that are advised where another one has signed in. */
+/** Returns the user of the profile, with the commands to advise where another account has signed in. */
 export function profileUser({ config, profile }: Pick<Context, 'config' | 'profile'>): ProfileUser {
   const { name } = profile();
   const { profiles } = config();
@@ -48,7 +48,7 @@ export function profileUser({ config, profile }: Pick<Context, 'config' | 'profi
   };
 }
 
-/** No answer that says that something failed tells the password back. */
+/** Redacts the password in answers that report a failure. */
 export function keepingQuiet(send: Exchange, password: string | undefined): Exchange {
   return redactAnswers([], send, password === undefined ? [] : [password]);
 }
@@ -57,12 +57,12 @@ export function passwordOf(context: Context, profile: Profile): string | undefin
   return context.environment['PAS_PASSWORD'] ?? context.secrets.get(secretsOwner(profile)).password;
 }
 
-/** What the secrets of a profile's account, or of another one, are kept under. */
+/** Returns the key of the secrets of a profile's account, or of another one. */
 export function secretsOwner({ baseUrl, username }: Pick<Profile, 'baseUrl' | 'username'>): string {
   return ownerOf({ baseUrl, username });
 }
 
-/** Where the secrets that a command uses come from. */
+/** Returns the source of the secrets of a command. */
 export function placeOfSecrets({ environment, profile, secrets }: Context): 'environment' | SecretPlace {
   const isGiven = environment['PAS_TOKEN'] !== undefined || environment['PAS_PASSWORD'] !== undefined;
   return isGiven ? 'environment' : secrets.placeOf(secretsOwner(profile()));
@@ -78,7 +78,7 @@ export const SECRETS_ARE: Readonly<Record<'environment' | SecretPlace, (file: st
   nowhere: () => t`No password or token is kept.`,
 };
 
-/** Which instance a command writes to, or queues for, so that nobody takes the one for the other. */
+/** Announces the instance to which a command writes, or for which it queues, so that production and training are not confused. */
 export function announceInstance({ terminal, profile }: Context): void {
   const { kind, baseUrl, username, name } = profile();
   const account = username ?? t`no user name`;
@@ -88,8 +88,8 @@ export function announceInstance({ terminal, profile }: Context): void {
 }
 
 /**
- * Records made in production are real: ask before the first write of a command.
- * @throws UsageError when nobody can be asked and `--yes` is not given, or the answer is no
+ * Asks before the first write of a command in production, where records are real.
+ * @throws UsageError without a terminal and `--yes`, or when the answer is no
  */
 export async function confirmProduction(context: Context, yes: boolean): Promise<void> {
   const profile = context.profile();

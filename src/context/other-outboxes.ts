@@ -8,7 +8,7 @@ import type { Context } from './context.ts';
 
 type Issuer = { readonly profile: string; readonly outbox: Outbox };
 
-/** Looks an identifier up among those that other services gave to finds of this data home, such as a training instance. */
+/** Looks up an identifier among those that other services, such as a training instance, gave to finds of this data home. */
 export function lookInOtherOutboxes(context: Context, own: Outbox): (identCely: string) => Elsewhere | undefined {
   const here = context.profile();
   let issuers: readonly Issuer[] | undefined;
@@ -25,7 +25,7 @@ export function lookInOtherOutboxes(context: Context, own: Outbox): (identCely: 
   };
 }
 
-/** The outboxes of profiles of other services, as far as they can be used. */
+/** Opens the usable outboxes of profiles of other services. */
 function openIssuers(context: Context, address: string): Issuer[] {
   return [...context.config().profiles].flatMap(([profile, { base_url: other, outbox: id }]) => {
     const file = id === undefined || other === address ? undefined : context.outboxPlaces(id.toString()).outboxFile;

@@ -7,16 +7,16 @@ import type { Places } from './places.ts';
 /** The files of one outbox. */
 export type OutboxPlaces = { readonly folder: string; readonly outboxFile: string; readonly photosFolder: string };
 
-/** `state`: one journal for all outboxes of the machine, outside the data home. `beside`: one for each outbox, in its folder. */
+/** `state`: one journal for all outboxes of the machine, outside the data home. `beside`: one in the folder of each outbox. */
 export const JOURNAL_LAYOUTS = ['state', 'beside'] as const;
 export type JournalLayout = (typeof JOURNAL_LAYOUTS)[number];
 
-/** The journal of an outbox, and the folder that has its lock. */
+/** Journal of an outbox, and the folder of its lock. */
 export type JournalPlaces = { readonly journalFile: string; readonly locksFolder: string; readonly layout: JournalLayout };
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-/** Tells if a text that comes from a file may become the name of a folder. */
+/** Tells if a text from a file is safe as a folder name. */
 export function isOutboxId(text: string): boolean {
   return UUID.test(text);
 }
@@ -32,7 +32,7 @@ function filesIn(folder: string): OutboxPlaces {
   return { folder, outboxFile: join(folder, 'outbox.sqlite'), photosFolder: join(folder, 'photos') };
 }
 
-/** The layout that config.toml names, else the one that fits the machine: a container may lose its state folder at any time. */
+/** Returns the layout of config.toml, else the default: a container may lose its state folder at any time. */
 export function journalLayout(configured: JournalLayout | undefined, system: System): JournalLayout {
   return configured ?? (isContainer(system) ? 'beside' : 'state');
 }

@@ -16,7 +16,7 @@ import type { Table } from '../tables/table.ts';
 import { inUtf8 } from '../tables/text-encoding.ts';
 import type { Context } from './context.ts';
 
-/** The museum's own terms; none where there is no file yet. A file that is no table has no terms, and an issue says so. */
+/** Reads the museum's mapping; empty where there is no file. A file that is no table gives an issue. */
 export async function readMappingFile({ places: { mappingFile: file } }: Context): Promise<Mapping> {
   if (!existsSync(file)) return { file, rows: [], issues: [] };
   try {
@@ -33,8 +33,8 @@ export async function readMappingFile({ places: { mappingFile: file } }: Context
 const MAX_TRIES = 400;
 
 /**
- * Changes the mapping as it is on disk at this moment, so that two commands at once lose nothing of one another.
- * @param change the rows that are to be there, with whatever else is told of it
+ * Changes the current mapping on disk, so that concurrent commands do not overwrite each other's changes.
+ * @param change returns the new rows, and further results
  * @throws UsageError where a row cannot be read
  */
 export async function changeMappingFile<Change extends { readonly rows: readonly Omit<MappingRow, 'row'>[] }>(
@@ -59,7 +59,7 @@ export async function changeMappingFile<Change extends { readonly rows: readonly
 }
 
 /**
- * The same for changing: what cannot be read would be lost when the file is written anew.
+ * Reads the mapping for a change: an unreadable row would be lost when the file is written.
  * @throws UsageError where a row cannot be read
  */
 async function readMappingToChange(context: Context): Promise<Mapping> {
@@ -71,12 +71,12 @@ async function readMappingToChange(context: Context): Promise<Mapping> {
   });
 }
 
-/** The same rows into another file, or to stdout. */
+/** Writes the mapping into another file, or to stdout. */
 export function writeMappingTo(context: Context, to: OutputOptions, rows: readonly MappingRow[]): Promise<void> {
   return writeResult(context, to, [mappingText(rows)]);
 }
 
-/** How a table is read, where that is not left to what is found. */
+/** Options that replace the detection of a table's form. */
 export type TableOptions = {
   readonly sheet?: string;
   readonly layer?: string;
@@ -84,7 +84,7 @@ export type TableOptions = {
   readonly headerRow?: string;
 };
 
-/** A table of a file, or of standard input where it is called `-`. */
+/** Reads a table of a file, or of standard input for `-`. */
 export async function readTableOrInput(
   context: Context,
   file: string,
@@ -99,7 +99,7 @@ export async function readTableOrInput(
   return file === '-' ? readTableBytes(...(await readFileOrInput(context, file)), options) : readTable(file, options);
 }
 
-/** Any other file, or standard input, with what it is called in messages. */
+/** Reads any other file, or standard input, and returns it with its name in messages. */
 export async function readFileOrInput({ streams }: Context, file: string): Promise<[name: string, bytes: Buffer]> {
   if (file !== '-') return [file, await readInputFile(file)];
   return [t`standard input`, await readAtMost(t`standard input`, streams.stdin)];
@@ -107,7 +107,7 @@ export async function readFileOrInput({ streams }: Context, file: string): Promi
 
 type OutputOptions = { readonly out?: string; readonly force?: boolean };
 
-/** Writes a result to a file that the user named, or to stdout. @throws UsageError where the file is there already and not to be replaced */
+/** Writes a result to a file of the user, or to stdout. @throws UsageError where the file exists and may not be replaced */
 export async function writeResult(
   { streams, terminal }: Context,
   { out, force }: OutputOptions,
@@ -117,7 +117,7 @@ export async function writeResult(
     await writeToReader(streams.stdout, pieces);
     return;
   }
-  // Terms are no secret.
+  // Terms are not confidential.
   await writeOutputFile(out, pieces, { overwrite: force === true, mode: 0o666 });
   terminal.note(t`Written to ${out}.`);
 }

@@ -11,14 +11,14 @@ export function documentProfileOf({ prefix, schemaBase, schemaVersion }: Profile
   return { prefix, schemaBase, schemaVersion };
 }
 
-/** Where the deployment's own schema is kept: named after its address, so that two deployments are never mixed up. */
+/** Returns the folder of the deployment's own schema, named after its address. */
 export function ownSchemaFolder({ places }: Context, profile: DocumentProfile): string {
   const { host, pathname } = new URL(schemaLocationOf(profile));
   const parts = [host, ...pathname.replace(/\.xsd$/, '').split('/')].filter((part) => part !== '');
   return join(places.schemasFolder, ...parts.map((part) => part.replace(/[^\w.-]/g, '_').replace(/^\.+$/, '_')));
 }
 
-/** The deployment's own schema as it was fetched last. One that was damaged since is not used, and that is said. */
+/** Reads the deployment's own schema as last fetched. A damaged one is not used, with a warning. */
 export function ownSchemaReader(context: Context): ReadOwnSchema {
   return async (profile) => {
     try {

@@ -14,13 +14,13 @@ import { printable } from '../ui/terminal.ts';
 import type { Profile } from './config.ts';
 import type { Context } from './context.ts';
 
-/** Each request asks the store about seven times; ten milliseconds cost a fifth of the rate. */
+/** Each request queries the store about seven times; ten milliseconds cost a fifth of the rate. */
 const SLOW_STORE_MS = 10;
 
 /**
- * The pace of this service address and this account, shared by every pas of this user on this machine, or by all
- * machines that use the same Redis.
- * @param tolerant a Redis that refuses counts as one that is away, and nothing is said: for whoever reports it otherwise
+ * Opens the pace of this service address and account, shared by all processes of this user on this machine, or by all machines
+ * that use the same Redis.
+ * @param tolerant treats a Redis that refuses as one that is unavailable, without a message: the caller reports it
  * @throws ConfigError when the Redis refuses the password or the account
  */
 export async function openPace(context: Context, profile: Profile, { tolerant = false } = {}): Promise<Pace> {
@@ -49,13 +49,12 @@ function openLocalStore({ places, clock }: Context): ReturnType<typeof openPaceS
 }
 
 type SaidPause = {
-  /** What a person is told; absent where there is no pause. */
+  /** Text for people; absent where there is no pause. */
   readonly text?: string;
-  /** For programs. */
   readonly value: { readonly paused_until: string | null; readonly asked_until: string | null };
 };
 
-/** How long everybody pauses; nothing is made for asking, and nothing is said where it cannot be had. */
+/** Returns the shared pause; it creates no store, and ignores an unavailable one. */
 export async function sharedPause(context: Context, profile: Profile): Promise<SaidPause> {
   const isThere = profile.pacing !== 'local' || existsSync(context.places.paceFile);
   try {
@@ -110,7 +109,7 @@ async function openSharedStore(context: Context, profile: Profile, local: PaceSt
 
 type Connecting = { readonly password?: string; readonly signal?: AbortSignal };
 
-/** @throws PaceStoreError when it is away; ConfigError when it refuses */
+/** @throws PaceStoreError when it is unavailable; ConfigError when it refuses */
 async function connect(context: Context, profile: Profile, { password, signal }: Connecting = {}): Promise<RedisPaceStore> {
   const { openRedisPaceStore, PaceStoreError } = await import('../http/redis-pace-store.ts');
   const address = addressOf(profile);
@@ -127,7 +126,7 @@ async function connect(context: Context, profile: Profile, { password, signal }:
   }
 }
 
-/** The profile's own check has let it pass. */
+/** The profile was validated before. */
 function addressOf({ pacing }: Profile): RedisAddress {
   const address = readRedisAddress(pacing);
   if (isAddressFault(address)) throw new ConfigError(address.message);
@@ -139,8 +138,8 @@ function pacingPasswordOf({ environment, secrets }: Context, profile: Profile): 
 }
 
 /**
- * Keeps the password of the Redis, unless that refuses it.
- * @returns false where nothing answered, so that nobody knows whether it is right
+ * Stores the password of the Redis, unless that refuses it.
+ * @returns false where the Redis did not answer, so that the password is unverified
  */
 export async function keepPacingPassword(context: Context, password: string): Promise<boolean> {
   const profile = context.profile();
@@ -156,7 +155,7 @@ export async function keepPacingPassword(context: Context, password: string): Pr
   return checked;
 }
 
-/** Where the pace is kept, and whether it can be. */
+/** Checks the location of the pace, and if it is usable. */
 export async function checkPacing(context: Context, profile: Profile): Promise<Check> {
   if (profile.pacing === 'local') return checkLocalPacing(context.places.paceFile);
   const { PaceStoreError } = await import('../http/redis-pace-store.ts');

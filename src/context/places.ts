@@ -7,48 +7,48 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type Places = {
   readonly home: string;
   readonly configFile: string;
-  /** Each outbox has a folder of its own in it, named by its UUID; see `outbox-places.ts`. */
+  /** Has a folder for each outbox, named by its UUID; see `outbox-places.ts`. */
   readonly outboxesFolder: string;
   readonly vocabularyFile: string;
   /** The museum's own terms. */
   readonly mappingFile: string;
-  /** Schemas as the deployments have them. */
+  /** Schemas as fetched from the deployments. */
   readonly schemasFolder: string;
   readonly secretsFile: string;
-  /** Shared by every home of this user, and whatever HOME says, since the service's limits know nothing of homes. */
+  /** Shared by all data homes of this user, independent of HOME, since the service's limits apply to all of them. */
   readonly paceFile: string;
-  /** The machine's copy of all events, and the locks of pushes, where no copy of a data home takes them along. */
+  /** The machine's copy of all events, and the push locks, outside of any data home, so that no copy of one includes them. */
   readonly journalFile: string;
   readonly locksFolder: string;
-  /** What the system starts by itself, with logs of it. */
+  /** Scheduled jobs with their logs. */
   readonly schedulesFolder: string;
 };
 
-/** Without those that are set to nothing, as a CI system hands on a secret that it does not have. */
+/** Removes empty variables: a CI system passes a missing secret as an empty one. */
 export function givenVariables(environment: Environment): Environment {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
 }
 
-/** What the places depend on, besides the environment. */
+/** Facts of the system on which the places depend, besides the environment. */
 export type System = {
   readonly platform: NodeJS.Platform;
   readonly homeFolder: string;
-  /** As the system has it in its register, whatever the environment says; undefined for a user who is in none, as in some containers. */
+  /** Home folder from the user database, independent of the environment; undefined without an entry, as in containers. */
   readonly accountFolder: string | undefined;
   exists(path: string): boolean;
 };
 
 /**
- * Data and state lie where a variable says, else where the system has such things, else where an older version made them.
- * Neither lies in the other: who copies the data does not take the state along.
- * A relative path in a variable is ignored (XDG Base Directory Specification): else every folder had a pace of its own.
+ * Returns the places of data and state: that of a variable, else that of the system's convention, else that of an older version.
+ * Neither is inside the other, so that a copy of the data does not include the state. A relative path in a variable is ignored
+ * (XDG Base Directory Specification): otherwise every folder would have its own pace.
  */
 export function placesFrom(environment: Environment, system: System = thisSystem()): Places {
   const { join, isAbsolute } = system.platform === 'win32' ? win32 : posix;
   const given = givenVariables(environment);
   const absolute = (name: string): string | undefined => (isAbsolute(given[name] ?? '') ? given[name] : undefined);
   const userHome = given['HOME'] ?? system.homeFolder;
-  // The register may lie on another machine, so it is asked only where this is needed.
+  // The user database may be on another machine, so it is queried only where needed.
   const accountHome = (): string => system.accountFolder ?? userHome;
   const place = (kind: 'data' | 'state', variable: string): string => {
     const named = absolute(variable);
@@ -97,10 +97,7 @@ function accountFolder(): string | undefined {
   }
 }
 
-/**
- * The language that config.toml asks for, before anything that reads the file is loaded; undefined where it says none that can
- * be made out. What is wrong with the file is said once it is read as a whole.
- */
+/** Reads the language from config.toml with little code; undefined where it has none. Faults are reported later. */
 export function keptLanguage(environment: Environment): string | undefined {
   try {
     const [beforeTables = ''] = readFileSync(placesFrom(environment).configFile, 'utf8').split(/^\s*\[/m);

@@ -22,19 +22,19 @@ type OutboxSources = {
   machine(): string;
   config(): ConfigFile;
   profile(): Profile;
-  /** UUID that config.toml has for the profile at this moment. */
+  /** Current UUID of the profile's outbox in config.toml. */
   knownOutboxId(): string | undefined;
   outboxPlaces(id: string): OutboxPlaces;
   journalPlaces(id: string): JournalPlaces;
   onClose(close: () => void): void;
 };
 
-/** A push waits for the journal; another command goes on without it. */
+/** A push waits for the journal; another command continues without it. */
 const JOURNAL_WAIT_MS = { push: 5000, command: 250 } as const;
 
 type Purpose = keyof typeof JOURNAL_WAIT_MS;
 
-/** Opens an outbox with its journal, and makes it where a binding is given. It is closed with the context. */
+/** Opens an outbox with its journal, and creates it where a binding is given. It is closed with the context. */
 export function openOutboxOf(sources: OutboxSources, id: string, purpose: Purpose, binding?: Binding): Outbox {
   const { clock, terminal } = sources;
   const { journalFile } = sources.journalPlaces(id);
@@ -54,8 +54,8 @@ export function openOutboxOf(sources: OutboxSources, id: string, purpose: Purpos
 }
 
 /**
- * Opens the outbox of the profile, and adds what the journal alone has. An outbox that is missing is made anew.
- * @throws ConfigError where it is for another service than the profile, or profiles of several users name it
+ * Opens the outbox of the profile, and merges its journal. A missing outbox is recreated.
+ * @throws ConfigError where it is for another service than the profile, or profiles of several users use it
  */
 export function openProfileOutbox(sources: OutboxSources, purpose: Purpose): Outbox {
   const { clock, places } = sources;
@@ -66,7 +66,7 @@ export function openProfileOutbox(sources: OutboxSources, purpose: Purpose): Out
   const outbox = openOutboxOf(sources, id, purpose, bindingOf(profile));
   if (!fitsProfile(outbox, profile)) {
     if (!isUnused(outbox)) assertBinding(outbox, profile);
-    // The profile names another service now, and nothing is lost with an outbox that was never used.
+    // The profile has another service now, and an unused outbox can be left.
     return openOutboxOf(sources, assignOutbox(places, clock, profile.name, id), purpose, bindingOf(profile));
   }
   assertOneUser(sources.config(), outbox, profile);
@@ -75,7 +75,7 @@ export function openProfileOutbox(sources: OutboxSources, purpose: Purpose): Out
   return outbox;
 }
 
-/** The same for looking only: a copy where nothing can be written. */
+/** Opens the outbox of the profile for reading: a copy where nothing can be written. */
 export async function openProfileOutboxToRead(sources: OutboxSources, open: () => Promise<Outbox>): Promise<Outbox> {
   try {
     return await open();
@@ -93,7 +93,7 @@ export async function openProfileOutboxToRead(sources: OutboxSources, open: () =
   }
 }
 
-/** Merges the journal, unless it is busy, read-only or damaged: only a push needs it. */
+/** Merges the journal, unless it is busy, read-only or damaged: only a push requires it. */
 function mergeIfPossible(outbox: Outbox): Merged {
   if (outbox.journal === undefined) return NOTHING_MERGED;
   const failures: unknown[] = [];
@@ -101,13 +101,13 @@ function mergeIfPossible(outbox: Outbox): Merged {
     return mergeJournal({ ...outbox, journal: watched(outbox.journal, failures) }, { withOpen: false });
   } catch (thrown) {
     const isOfJournal = failures.includes(thrown) && thrown instanceof PasError;
-    // Another process may be writing to the outbox for a moment: the next command merges.
+    // Another process may be writing to the outbox: the next command merges.
     if (isOfJournal || (thrown instanceof DatabaseError && thrown.exitReason === 'unavailable')) return NOTHING_MERGED;
     throw thrown;
   }
 }
 
-/** The journal, which tells of what it throws: the outbox throws errors of the same class. */
+/** Wraps the journal and collects its errors, since the outbox throws errors of the same class. */
 function watched(journal: Journal, failures: unknown[]): Journal {
   const watch = <Values extends unknown[], T>(work: (...values: Values) => T) => {
     return (...values: Values): T => {

@@ -7,7 +7,7 @@ import { isOutboxId } from './outbox-places.ts';
 
 type Kind = 'url' | 'text' | 'pacing' | 'count' | 'boolean' | 'outbox' | readonly string[];
 
-/** Every key of a profile: its name in config.toml and, with dashes, as a flag of `pas init`. */
+/** Keys of a profile: the name in config.toml and, with dashes, the flag of `pas init`. */
 export const PROFILE_KEYS = {
   base_url: { kind: 'url', required: true, help: msg`address of the write interface` },
   oai_base: { kind: 'url', help: msg`address of the harvesting interface` },
@@ -47,10 +47,10 @@ export const PROFILE_KEYS = {
 
 export type ProfileKey = keyof typeof PROFILE_KEYS;
 
-/** The keys that `pas init` has a flag for: all but the one that pas writes itself. */
+/** Keys with a flag of `pas init`: all except the one that pas writes itself. */
 export const PROFILE_FLAGS = (Object.keys(PROFILE_KEYS) as ProfileKey[]).filter((key) => PROFILE_KEYS[key].kind !== 'outbox');
 
-/** The command that makes a profile with these settings, without its outbox. */
+/** Makes the command that creates a profile with these settings, without its outbox. */
 export function initCommand(name: string, settings: ProfileSettings): Command {
   const flagValue = (key: ProfileKey): string | true | undefined => {
     const value = settings[key];
@@ -59,7 +59,7 @@ export function initCommand(name: string, settings: ProfileSettings): Command {
   return commandWith('pas init', [['--name', name], ...PROFILE_FLAGS.map((key) => [flagOf(key), flagValue(key)] as const)]);
 }
 
-/** `--base-url` for `base_url`. */
+/** Returns `--base-url` for `base_url`. */
 export function flagOf(key: ProfileKey): string {
   return `--${key.replaceAll('_', '-')}`;
 }
@@ -111,14 +111,14 @@ function checkValue(where: string, kind: Kind, value: unknown): string | number 
   }
 }
 
-/** Never repeats what it refuses: there may be a password in it. */
+/** Does not quote a refused text, which may contain a password. */
 function checkAddress(where: string, value: unknown): string {
   const address = typeof value === 'string' ? normalAddress(value) : undefined;
   if (address !== undefined) return address;
   throw new ConfigError(t`${where} must be an address such as https://finds.example.org, without a user name, a query or a #.`);
 }
 
-/** Never repeats what it refuses: there may be a password in it. */
+/** Does not quote a refused text, which may contain a password. */
 function checkPacing(where: string, value: string): string {
   const read = value === 'local' ? undefined : readRedisAddress(value);
   if (read === undefined || !isAddressFault(read)) return value;

@@ -2,10 +2,10 @@ import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 
-/** No rehearsal takes so long. */
+/** Longer than any rehearsal. */
 const LEFT_AFTER_MS = 7 * 24 * 3600 * 1000;
 
-/** Removes what rehearsals that were killed left behind. */
+/** Removes folders of killed rehearsals. */
 export function sweepRehearsals(folder: string, clock: Clock): void {
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder)) {

@@ -8,7 +8,7 @@ import { isUnused } from './check-binding.ts';
 import type { Context } from './context.ts';
 import { openOutboxOf } from './profile-outbox.ts';
 
-/** Says where any outbox of the data home lies, and opens it with its journal. */
+/** Returns the places of any outbox of the data home, and a function that opens it with its journal. */
 export function placesOfOutboxes(context: Context): (id: string) => OutboxPlace {
   return (id) => ({
     ...context.outboxPlaces(id),
@@ -17,10 +17,7 @@ export function placesOfOutboxes(context: Context): (id: string) => OutboxPlace 
   });
 }
 
-/**
- * Has the profile, with those that named the same outbox as it, name another one. The outbox that they named stays, unless it was never
- * used.
- */
+/** Switches the profile, with others of the same outbox, to another outbox. The previous one stays, unless it was never used. */
 export function pointProfileTo(context: Context, id: string): void {
   const { name } = context.profile();
   let before: string | undefined;
@@ -32,7 +29,7 @@ export function pointProfileTo(context: Context, id: string): void {
   if (before !== undefined && before !== id) removeUnused(context, before);
 }
 
-/** One that is pushed or cannot be opened stays. */
+/** Keeps an outbox that is being pushed or cannot be opened. */
 function removeUnused(context: Context, id: string): void {
   const { folder, outboxFile } = context.outboxPlaces(id);
   if (!existsSync(outboxFile)) return;
@@ -40,7 +37,7 @@ function removeUnused(context: Context, id: string): void {
     const lock = acquirePushLock(context.pushLock(id));
     const outbox = openOutbox(outboxFile, context.clock);
     try {
-      // In one transaction, so that no other pas adds anything between the look and the removal.
+      // In one transaction, so that no other process adds anything between check and removal.
       outbox.change(() => {
         if (isUnused(outbox)) rmSync(folder, { recursive: true, force: true });
       });

@@ -19,7 +19,7 @@ import { accountOf, ownHarvestBase } from './harvesting.ts';
 import { readMappingFile } from './own-files.ts';
 import { documentProfileOf, ownSchemaReader } from './own-schema.ts';
 
-/** All that is known here for validating: the profile's schema, its account, what was harvested, also by the museum's own terms. */
+/** Opens everything for the validation: the profile's schema, its account, the vocabularies with the museum's mapping. */
 export async function openValidationContext(context: Context) {
   const profile = context.profile();
   const schema = await openFindSchema(documentProfileOf(profile), ownSchemaReader(context));
@@ -30,7 +30,7 @@ export async function openValidationContext(context: Context) {
   return { schema, ...lookups, lookupTerm, today: localDate(context.clock.now()), ...who };
 }
 
-/** Asks on a terminal who a finder is that several people may be; the answers count for this command. */
+/** Asks on a terminal which of several people a finder is; the answers apply to this command. */
 export async function askAboutFinders<Known extends { readonly lookupTerm: LookupTerm }>(
   context: Context,
   known: Known,
@@ -42,13 +42,13 @@ export async function askAboutFinders<Known extends { readonly lookupTerm: Looku
   return { ...known, lookupTerm };
 }
 
-/** What was harvested, for looking up what cells say, without the museum's own terms. */
+/** Opens the lookups of the vocabularies, without the museum's mapping. */
 export async function openLookups(context: Context) {
   const profile = context.profile();
   return (await context.vocabularyToRead()).lookups(profile.oaiBase ?? '', accountOf(profile));
 }
 
-/** What entries of vocabularies are called, where these were harvested. Finds repeat them, so answers are kept. */
+/** Opens the labels of vocabulary entries. They are cached, since finds repeat them. */
 export async function openLabels(context: Context): Promise<LabelsOf> {
   const vocabulary = (await context.vocabularyToRead()).source(context.profile().oaiBase ?? '');
   const known = new Map<string, ReturnType<LabelsOf>>();
@@ -61,10 +61,10 @@ export async function openLabels(context: Context): Promise<LabelsOf> {
   };
 }
 
-/** The letter of an accessibility that anybody has (S-ACCESS-1). */
+/** Code of the public accessibility (S-ACCESS-1). */
 const ANYBODY = 'A';
 
-/** What records for portals say beside the finds. An accessibility that was not harvested is taken for one that keeps the place. */
+/** Collects the data for portal records. An accessibility that was not harvested counts as protecting the location. */
 export async function openLidoSource(context: Context, withoutPlaces: boolean): Promise<Omit<LidoSource, 'nowIso'>> {
   const { oaiBase = '', baseUrl } = context.profile();
   const vocabulary = (await context.vocabularyToRead()).source(oaiBase);
@@ -83,8 +83,8 @@ export async function openValidation(context: Context): Promise<(find: Find) => 
 }
 
 /**
- * What is given, else config.toml says of every new find of the profile, and of the project that is given.
- * @throws UsageError where one that is given is not `element=value`
+ * Merges the given values with the defaults of config.toml for the profile, and for the given project.
+ * @throws UsageError where a given value is not `element=value`
  */
 export function profileDefaults(context: Context, given: readonly string[] = []): FindDefaults {
   const set = readConstants(given);
@@ -93,7 +93,7 @@ export function profileDefaults(context: Context, given: readonly string[] = [])
   return [...set, ...kept.filter(({ name }) => !set.some((own) => own.name === name))];
 }
 
-/** Who the account belongs to, as the service said when it was last asked. */
+/** Returns the name of the account, as the service last described it. */
 export async function accountName(context: Context): Promise<string | undefined> {
   return knownAccount(await context.outbox())?.name;
 }
@@ -110,7 +110,7 @@ export async function addingSources(context: Context, flags: KeepingFlags = {}):
   };
 }
 
-/** What entries of vocabularies are offered from, in lines as long as the terminal's. */
+/** Opens the sources of suggestions, with the width of the terminal. */
 export async function offerSources(context: Context) {
   const vocabulary = (await context.vocabularyToRead()).source(context.profile().oaiBase ?? '');
   return { vocabulary, mapping: await readMappingFile(context), columns: context.streams.stderr.columns ?? 80 };

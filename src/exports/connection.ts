@@ -9,26 +9,23 @@ import { makePace, type Pace } from '../http/pacer.ts';
 import { type Connections, openConnections } from '../http/send.ts';
 import { openSession, type Session } from '../pas-api/session.ts';
 
-/** The write interface of one deployment, and the account that writes. Whatever has a default may be left out. */
+/** The write interface of one deployment, and the account that writes. */
 export type ServiceOptions = {
-  /** `{base_url}`, with or without a slash at the end. */
+  /** `{base_url}`, with or without a final slash. */
   readonly baseUrl: string;
   readonly username: string;
   readonly password: string;
-  /** A token from an earlier run, to save a request; a new one is asked for when it has run out. */
+  /** A token from an earlier run, to save a request; a new one is requested when it has expired. */
   readonly token?: string | undefined;
-  /** Told each new token. Keep it as safe as the password, or not at all. */
+  /** Called with each new token. Store it as safely as the password, or not at all. */
   readonly onToken?: (token: string) => void;
-  /** Least milliseconds between two requests; default 100, as the service permits. */
+  /** Minimum of milliseconds between two requests; default 100, the limit of the service. */
   readonly minIntervalMs?: number;
-  /**
-   * SQLite file through which all processes of a machine keep one pace. The default is that of the program `pas`, so that
-   * this process and `pas` never break the pace between them.
-   */
+  /** SQLite file by which all processes of a machine share one pace; by default that of the program `pas`. */
   readonly paceFile?: string;
-  /** How long to wait for an answer, in milliseconds; default 120000. */
+  /** Maximum wait for an answer, in milliseconds; default 120000. */
   readonly answerTimeoutMs?: number;
-  /** Allow an address without TLS; one of this machine is always allowed. */
+  /** Allow an address without TLS; loopback addresses are always allowed. */
   readonly allowHttp?: boolean;
 };
 
@@ -41,7 +38,7 @@ export type Connection = {
   close(): Promise<void>;
 };
 
-/** @throws ConfigError for an address that is none, or that would send the password in the open */
+/** @throws ConfigError for an invalid address, or one that would send the password unencrypted */
 export function openConnection(options: ServiceOptions): Connection {
   const { username, password, onToken } = options;
   const baseUrl = checkAddress('baseUrl', options.baseUrl, options.allowHttp === true);
@@ -69,7 +66,7 @@ export function openConnection(options: ServiceOptions): Connection {
   };
 }
 
-/** The one spelling of the address. @throws ConfigError as {@link openConnection} */
+/** Normalises an address. @throws ConfigError as {@link openConnection} */
 export function checkAddress(name: string, address: string, allowHttp: boolean): string {
   const normal = normalAddress(address);
   if (normal === undefined) {

@@ -17,19 +17,19 @@ export type { Role } from '../pas-api/account.ts';
 export type { GeomSystem } from '../place/geometry.ts';
 export type { CheckOptions } from './knowledge.ts';
 
-/** Finds as the service would judge them, without a network. What is wrong comes back as issues, all of it at once. */
+/** Checks of finds by the service's rules, without a network. All findings are returned as issues. */
 export type FindChecks = Disposable & {
   /**
-   * The import document of a find, and what speaks against it. The document may be sent if, and only if, no issue has the
-   * severity `error`; its exact bytes are those to send.
+   * Returns the import document of a find, and its issues. The document may be sent if, and only if, no issue has the severity
+   * `error`; send its exact bytes.
    */
   check(find: Find): { readonly document: Buffer; readonly issues: readonly Issue[] };
-  /** A document that was made elsewhere. @param name stands in the issues as `file` */
+  /** Checks a document from another program. @param name used as `file` in the issues */
   checkDocument(document: Uint8Array, name?: string): readonly Issue[];
   /**
-   * A table with the columns that README.md lists: the finds of its readable rows, and issues with row and column. Photographs in an
-   * archive (KMZ) are not unpacked, and come as warnings.
-   * @throws PasError where it cannot be read at all
+   * Reads a table with the columns that README.md lists: the finds of its readable rows, and issues with row and column.
+   * Photographs in an archive (KMZ) are not unpacked, and give warnings.
+   * @throws PasError where the table cannot be read at all
    */
   readTable(path: string): Promise<{ readonly finds: readonly Find[]; readonly issues: readonly Issue[] }>;
 };

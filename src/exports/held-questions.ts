@@ -2,9 +2,9 @@ import { resolveEntries, sendHeld } from '../flows/reconcile/resolve-entries.ts'
 import type { Entry, HeldBasis } from '../outbox/entry.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 
-/** Why an entry is held. `candidates`: identifiers of records, file names or numbers. */
+/** Question about a held entry. `candidates`: identifiers of records, file names or numbers. */
 export type Question = {
-  /** The find's local id; null for a record that is not kept in this outbox. */
+  /** Local id of the find; null for a record without a find in this outbox. */
   readonly find: string | null;
   /** Stable code. */
   readonly basis: HeldBasis;
@@ -12,10 +12,10 @@ export type Question = {
   readonly candidates: readonly string[];
 };
 
-/** `send`: it is another find. `created`: the service has it, in this record. */
+/** `send`: it is another find. `created`: the service has it as this record. */
 export type Answer = 'send' | 'hold' | { readonly created: string };
 
-/** Asks the program about held entries; what it answers is recorded. To be called in a push. */
+/** Asks the program about held entries and records its answers. The caller holds the push lock. */
 export async function answerHeld(
   outbox: Outbox,
   held: readonly Entry[],
@@ -28,7 +28,7 @@ export async function answerHeld(
     if (answer === 'send') sendHeld(outbox, [entry]);
     else {
       const name = entry.localId ?? entry.identCely ?? '';
-      // The push that asks has the lock.
+      // The running push holds the lock already.
       resolveEntries(outbox, name, { kind: 'created', identCely: answer.created }, entry.id, (work) => work(false));
     }
   }

@@ -6,27 +6,27 @@ import type { Role } from '../pas-api/account.ts';
 import { checkAddress } from './connection.ts';
 
 export type CheckOptions = {
-  /** `{schema_base}`: the address that the documents name their schema by. */
+  /** `{schema_base}`: address of the schema in the documents. */
   readonly schemaBase: string;
   /** Default `svc`; a deployment may have its own. */
   readonly prefix?: string;
   /** Default `2.2`. */
   readonly schemaVersion?: string;
-  /** Of the account that will send; some rules depend on it. Without it those are not checked. */
+  /** Role of the account that will send. Without it, rules that depend on it are not checked. */
   readonly role?: Role;
   /** Name of that account's organisation, as the service writes it. */
   readonly organisation?: string;
-  /** What `pas harvest-vocab` harvested. Without it, terms and places are taken unchecked. */
+  /** Result of `pas harvest-vocab`. Without it, terms and places are not checked. */
   readonly vocabulary?: { readonly file: string; readonly oaiBase: string };
 };
 
 type Knowledge = {
-  /** As things stand today. */
+  /** Returns the context of the rules for today. */
   readonly known: () => ValidationContext;
   readonly close: () => void;
 };
 
-/** What finds are judged by. @throws ConfigError where pas has no schema of that version */
+/** Opens the data for the checks. @throws ConfigError where pas has no schema of that version */
 export async function openKnowledge(options: CheckOptions): Promise<Knowledge> {
   const schema = await openFindSchema(documentProfileOf(options));
   const vocabulary = await openLookups(options.vocabulary);
@@ -49,7 +49,7 @@ export async function openKnowledge(options: CheckOptions): Promise<Knowledge> {
 function documentProfileOf(options: CheckOptions): DocumentProfile {
   return {
     prefix: options.prefix ?? 'svc',
-    // A name, not a place to send anything to.
+    // The address is only a name, so it needs no TLS.
     schemaBase: checkAddress('schemaBase', options.schemaBase, true),
     schemaVersion: options.schemaVersion ?? '2.2',
   };

@@ -18,21 +18,21 @@ export type { Json } from '../oai/record-json.ts';
 export type { XmlElement } from '../xml/element.ts';
 
 export type HarvesterOptions = {
-  /** `{oai_base}`, with or without a slash at the end. */
+  /** `{oai_base}`, with or without a final slash. */
   readonly oaiBase: string;
-  /** Schema version of the endpoint; default `2.2`. `newest` is the generic endpoint, which sends on to the newest. */
+  /** Schema version of the endpoint; default `2.2`. `newest` is the generic endpoint, which redirects to the newest. */
   readonly version?: string;
   /** Default: anonymous. */
   readonly credentials?: OaiCredentials;
-  /** Told before each pause, so that a person sees why nothing happens. */
+  /** Called before each pause, so that the program can show the reason. */
   readonly onWait?: (waitMs: number, reason: string) => void;
-  /** How long to wait for an answer, in milliseconds; default 120000. */
+  /** Maximum wait for an answer, in milliseconds; default 120000. */
   readonly answerTimeoutMs?: number;
-  /** Allow an address without TLS; one of this machine is always allowed. */
+  /** Allow an address without TLS; loopback addresses are always allowed. */
   readonly allowHttp?: boolean;
 };
 
-/** What to list. Dates are datestamps of the protocol, such as `2024-06-01` or `2024-06-01T10:00:00Z`, both inclusive. */
+/** Selection of a list. Dates are datestamps of the protocol, such as `2024-06-01` or `2024-06-01T10:00:00Z`, both inclusive. */
 export type ListOptions = {
   /** Such as `oai_svc` or `oai_dc`. */
   readonly metadataPrefix: string;
@@ -43,21 +43,21 @@ export type ListOptions = {
 };
 
 /**
- * The harvesting interface. Lists are walked page by page, the next page being fetched while the last one is used; cut,
- * throttled and malformed answers are asked for again. What cannot be mended is thrown: OaiError for the protocol's own
- * errors (`oaiCode`), AuthError, UnavailableError.
+ * The harvesting interface. Lists are read page by page, and the next page is prefetched; truncated, throttled and malformed
+ * answers are requested again. Other failures are thrown: OaiError for the protocol's own errors (`oaiCode`), AuthError,
+ * UnavailableError.
  */
 export type Harvester = AsyncDisposable & {
   identify(): Promise<Identity>;
   /** @param identifier of a record; without it, the formats of the whole repository */
   formats(identifier?: string): Promise<readonly MetadataFormat[]>;
   sets(): AsyncIterable<OaiSet>;
-  /** Only the headers: what changed and what was deleted. */
+  /** Yields only headers: changes and deletions. */
   headers(list: ListOptions): AsyncIterable<OaiHeader>;
   records(list: ListOptions): AsyncIterable<OaiRecord>;
-  /** @param identifier in full, or as the record has it, such as `HES-000253` */
+  /** @param identifier in full, or as in the record, such as `HES-000253` */
   record(identifier: string, metadataPrefix: string): Promise<OaiRecord>;
-  /** A record as `pas harvest` writes it into JSON Lines. */
+  /** Returns a record in the form of `pas harvest`'s JSON Lines. */
   json(record: OaiRecord): { readonly [name: string]: Json };
   close(): Promise<void>;
 };

@@ -19,7 +19,7 @@ type OutboxFile = {
 
 type Opened = { readonly outbox: Outbox; readonly lock: Parameters<typeof acquirePushLock>[0] };
 
-/** Opens the file with its journal, and adds what the journal alone has. @throws ConfigError where it is for another service */
+/** Opens the file with its journal, and merges that. @throws ConfigError where it is for another service */
 export function openOutboxFile({ file, service, journalFile }: OutboxFile, address: string): Opened {
   const { prefix = 'svc', schemaVersion = '2.2' } = service;
   const journal = journalOf(file, journalFile);
@@ -46,7 +46,7 @@ export function openOutboxFile({ file, service, journalFile }: OutboxFile, addre
   }
 }
 
-/** As the program `pas` has it, so that this process and `pas` never push one file at once. */
+/** Returns the journal of the program `pas`, so that this process and `pas` never push one file at once. */
 function journalOf(file: string, given: string | undefined): JournalPlaces {
   const places = placesFrom(process.env);
   if (given !== undefined) return { journalFile: given, locksFolder: join(dirname(given), 'locks'), layout: 'state' };

@@ -50,61 +50,61 @@ export type { ServiceOptions } from './connection.ts';
 export type { Answer, Question } from './held-questions.ts';
 
 export type OutboxOptions = {
-  /** The SQLite file. It is precious: it alone knows what was sent. */
+  /** The SQLite file. Back it up: no other file knows what was sent. */
   readonly file: string;
-  /** Where copies of queued photographs go; default: `photos` beside the file. */
+  /** Folder for copies of queued photographs; default: `photos` beside the file. */
   readonly photosFolder?: string;
   readonly service: ServiceOptions &
     Omit<CheckOptions, 'role'> & {
-      /** `{oai_base}`: needed for settling what is uncertain. */
+      /** `{oai_base}`: required for settling uncertain entries. */
       readonly oaiBase?: string;
-      /** How to sign in for harvesting; default `basic`, with the account that writes. */
+      /** Authentication for harvesting; default `basic`, with the account that writes. */
       readonly oaiAuth?: 'none' | 'basic' | 'bearer';
-      /** Most requests under way at once; default 16. */
+      /** Maximum of parallel requests; default 16. */
       readonly maxInFlight?: number;
-      /** How long the service may still be working on a request without answer, in milliseconds; default 600000. */
+      /** Maximum time for which the service may still work on a request without answer, in milliseconds; default 600000. */
       readonly settleMs?: number;
-      /** How many days before the oldest unsent entry the first look at the service begins; default 30. */
+      /** Number of days before the oldest unsent entry at which the first lookup begins; default 30. */
       readonly lookBackDays?: number;
-      /** How long after that a new record may take to appear in harvests, in milliseconds; default 900000. */
+      /** Maximum time until a new record appears in harvests after that, in milliseconds; default 900000. */
       readonly indexAllowanceMs?: number;
     };
   /**
-   * SQLite file with this machine's copy of what was sent, and beside it the locks. The default is that of the program `pas`. Keep it where
-   * no copy or backup of the outbox takes it along.
+   * SQLite file with this machine's copy of what was sent; the locks are beside it. The default is that of the program `pas`.
+   * Keep it outside any copy or backup of the outbox.
    */
   readonly journalFile?: string;
-  /** Answers what a person would be asked before an entry is sent; without it such entries stay held. */
+  /** Answers the questions about held entries; without it such entries stay held. */
   readonly onQuestion?: (question: Question) => Answer | Promise<Answer>;
 };
 
-/** One write that the service must see once. */
+/** One write that the service must execute once. */
 export type OutboxEntry = {
   readonly entry: number;
   readonly kind: EntryKind;
-  /** The find's local id; null for a record that is not kept in this outbox. */
+  /** Local id of the find; null for a record without a find in this outbox. */
   readonly find: string | null;
   readonly state: EntryState;
   /** The service's identifier of the record, once it is known. */
   readonly identCely: string | null;
   readonly reason: string | null;
   readonly issues: readonly Issue[];
-  /** A question that must be answered before it is sent. */
+  /** Question that must be answered before the entry is sent. */
   readonly held?: Question;
 };
 
 export type PushOptions = {
   readonly kinds?: readonly EntryKind[];
-  /** Most requests to send. */
+  /** Maximum of requests. */
   readonly limit?: number;
-  /** False: send without looking first for records that may be the same finds. */
+  /** False: send without looking for existing records of the same finds first. */
   readonly look?: boolean;
-  /** Start nothing more, but wait for what is under way. */
+  /** Aborting it starts no further request and waits for those under way. */
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: PushEvent) => void;
 };
 
-/** A verdict about an uncertain entry; what is `undecided` waits for a person, or for later evidence. */
+/** Verdict about an uncertain entry; `undecided` waits for a person, or for later evidence. */
 export type Settled = {
   readonly entry: OutboxEntry;
   readonly verdict: 'found' | 'absent' | 'undecided';
@@ -112,28 +112,28 @@ export type Settled = {
 };
 
 /**
- * Finds and changes on their way to the service, each of them sent once, whatever fails: a crash, a power cut, a lost
- * answer. Keys are the caller's own (`localId`): adding the same find again changes nothing. One process pushes at a time.
+ * Outbox of finds and changes, each of which is sent once despite crashes, power cuts and lost answers. The caller chooses the
+ * keys (`localId`): adding the same find again changes nothing. Only one process pushes at a time.
  */
 export type FindOutbox = AsyncDisposable & {
-  /** Checks finds and queues them with their photographs. A find with errors is kept as a draft and never sent. */
+  /** Checks finds and queues them with their photographs. A find with errors is stored as a draft and never sent. */
   add(finds: readonly Find[]): Promise<EnqueueReport>;
   /**
-   * The same for a table with the columns that README.md lists. A row of a record that the service has is refused.
+   * Imports a table with the columns that README.md lists. A row with an identifier of the service is refused.
    * @throws PasError where the table cannot be read at all
    */
   importTable(path: string): Promise<ImportReport>;
   /** @param find local id, or the service's identifier */
   setNumber(find: string, value: string): NumberChange;
-  /** @throws FileError for what is no photograph that the service takes */
+  /** @throws FileError for a file that the service does not accept as a photograph */
   addPhoto(find: string, path: string): Promise<PhotoChange>;
-  /** Sends what is due, at the pace that the service permits. @throws OutboxLeasedError while another process pushes */
+  /** Sends due entries within the rate limit of the service. @throws OutboxLeasedError while another process pushes */
   push(options?: PushOptions): Promise<PushResult>;
-  /** Settles uncertain entries by harvest: found, or proven absent and queued again, or left as they are. */
+  /** Settles uncertain entries by harvest: found; proven absent and queued again; or undecided. */
   reconcile(): Promise<readonly Settled[]>;
-  /** What a person found out about the uncertain or refused entries of a find, or wants. Returns how many it settled. */
+  /** Records a decision about the uncertain or refused entries of a find. Returns the number of settled entries. */
   resolve(find: string, decision: Decision): number;
-  /** All entries, or those of one find, in the order in which they were queued. */
+  /** Returns all entries, or those of one find, in the order of the queue. */
   entries(find?: string): readonly OutboxEntry[];
   close(): Promise<void>;
 };
@@ -208,7 +208,7 @@ function pusher(options: OutboxOptions, sync: Sync, connection: Connection, phot
   const { service, onQuestion } = options;
   const [breakerMemory, never] = [createBreakers(), new AbortController()];
   return ({ kinds = ENTRY_KINDS, limit, look = true, signal = never.signal, onEvent } = {}) => {
-    // One listener for each request under way: that many is no leak.
+    // One listener per parallel request, which is no leak.
     setMaxListeners(0, signal, never.signal);
     return pushAll({
       ...connection,

@@ -19,19 +19,18 @@ export type { Outcome } from '../pas-api/outcome.ts';
 export type { ServiceOptions } from './connection.ts';
 
 /**
- * The write interface, request by request. Every request waits for its slot in the pace; none is repeated, but for one
- * that was not looked at because the token had run out. What the answer means is the {@link Outcome}: after `uncertain`
- * the service may have done it, and sending it again could make a second record. To have that settled, and to survive
- * crashes, use the outbox instead.
+ * The write interface, request by request, within the rate limit. No request is repeated, except one that the service refused
+ * because of an expired token. The meaning of an answer is the {@link Outcome}: after `uncertain` the service may have executed
+ * the request, and a repeat could create a second record. The outbox settles this, and survives crashes.
  */
 export type WriteClient = AsyncDisposable & {
-  /** Who the service says the account is. @throws PasError where it does not say */
+  /** Returns the account by the service's description. @throws PasError where there is none */
   account(): Promise<Account>;
-  /** Sends one import document, such as `checkFinds` of `pas-finds/finds` makes. The exact bytes are sent. */
+  /** Sends the exact bytes of one import document, such as from `checkFinds` of `pas-finds/finds`. */
   importFind(document: Uint8Array): Promise<Outcome>;
   /** Sets the registration number of a record. */
   setNumber(identCely: string, value: string): Promise<Outcome>;
-  /** Adds a photograph to a record; the file is streamed. @throws FileError for what is no photograph that the service takes */
+  /** Adds a photograph to a record; the file is streamed. @throws FileError for a file that is no acceptable photograph */
   addPhoto(identCely: string, path: string): Promise<Outcome>;
   close(): Promise<void>;
 };

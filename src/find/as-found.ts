@@ -3,23 +3,24 @@ import { type ElementName, FIELDS, type Field, type FindElements, pointElement }
 import { type HarvestedElements, nameKey } from './harvested-find.ts';
 import { NEW_PERSON } from './resolve-reference.ts';
 
-/** Elements that say what became of a find since, not what it is. */
+/** Elements that describe what happened to a find since, not the find itself. */
 const SINCE_FOUND: readonly ElementName[] = ['evidencni_cislo', 'stav', 'predano', 'predano_organizace'];
 
-/** Whether an element says what the find is. */
+/** Tells if an element describes the find itself. */
 export function isAsFound(element: ElementName): boolean {
   return !SINCE_FOUND.includes(element);
 }
 
-/** `open`: without what the service guards, for records of which the reader is not shown that. */
+/** `open`: without protected elements, for records that the reader sees without them. */
 type AsFoundForm = 'full' | 'open';
 
 type Elements = FindElements | HarvestedElements;
 type Value = Elements[ElementName];
 
 /**
- * Digest of a find as it was found, equal for a find and for the service's record of it: hexadecimal SHA-256 of canonical JSON. A finder
- * who goes by name has no identifier yet; the record has one: compare with the digest of the record that names the finder, too.
+ * Returns the digest of a find as it was found, equal for a find and for the service's record of it: hexadecimal SHA-256 of
+ * canonical JSON. A finder given by name has an identifier only in the record, so the caller compares also with the record's
+ * digest by name.
  */
 export function asFoundDigest(elements: Elements, form: AsFoundForm): string {
   const values = FIELDS.flatMap((field) => {
@@ -30,7 +31,7 @@ export function asFoundDigest(elements: Elements, form: AsFoundForm): string {
   return createHash('sha256').update(JSON.stringify(values)).digest('hex');
 }
 
-/** Null where the element is absent, or says no more than if it were. */
+/** Returns the canonical value; null where the element is absent, or has the value that stands for absence. */
 function canonicalValue(field: Field, elements: Elements): string | number | readonly number[] | true | null {
   const value = elements[field.name];
   switch (field.kind) {

@@ -11,9 +11,9 @@ import type { ValidationContext } from './validate-find.ts';
 const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
 
 /**
- * `pas validate FILE.xml`: an import document that somebody else made, against everything that the service would refuse:
- * well-formedness, schema declaration, schema, root content, literal values, and the rules of the find's target state.
- * Each issue has the file and, where it can, the line.
+ * Checks an import document from another program (`pas validate FILE.xml`) against everything that the service would refuse:
+ * well-formedness, schema declaration, schema, root content, literal values, and the rules of the find's target state. Each issue
+ * has the file and, where known, the line.
  */
 export function checkDocument(file: string, bytes: Buffer, context: ValidationContext): readonly Issue[] {
   const { schema } = context;
@@ -23,7 +23,7 @@ export function checkDocument(file: string, bytes: Buffer, context: ValidationCo
     document = parseXml(bytes);
   } catch (error) {
     if (!(error instanceof XmlSyntaxError)) throw error;
-    // The schema's library would say the same, several times over and in English only.
+    // The schema's library would report the same several times, in English only.
     return [errorIssue('xml-not-well-formed', error.says, { file, line: error.line })];
   }
   const violations = schema.check(bytes);
@@ -61,7 +61,7 @@ function declarationIssues(document: XmlDocument, profile: DocumentProfile): Iss
   return issues;
 }
 
-/** Exactly one find, and not even a comment beside it (A-IMPORT-2, A-IMPORT-9). */
+/** The root holds exactly one find and no comment beside it (A-IMPORT-2, A-IMPORT-9). */
 function rootIssues(document: XmlDocument, find: XmlElement | undefined): Issue[] {
   const { root } = document;
   const line = lineOf(document, root);
@@ -81,7 +81,7 @@ function rootIssues(document: XmlDocument, find: XmlElement | undefined): Issue[
   ];
 }
 
-/** Text that the schema lets stand beside elements, for a refusal in their place; an import keeps none of it. */
+/** Reports text beside elements, which the schema allows and an import discards. */
 function lostTexts(document: XmlDocument, find: XmlElement | undefined): Issue[] {
   const guarded = find && childOf(find, 'chranene_udaje');
   const strays = [document.root, guarded].flatMap((element) =>
@@ -102,7 +102,7 @@ function findIssues(document: XmlDocument, find: XmlElement, context: Validation
   };
   const elements = Object.fromEntries(FIELDS.flatMap((field) => readField(field, elementOf(field.name)))) as FindElements;
   const issues: Issue[] = [];
-  // One finding for each element is enough: what is no number at all need not also be out of range.
+  // One finding per element: a value that is no number is not also reported as out of range.
   const reported = new Set(violations.map((issue) => issue.element));
   for (const judge of [() => literalIssues(document, find, elementOf), () => checkRules(asFind(elements), context)]) {
     const fresh = judge().filter((issue) => issue.element === undefined || !reported.has(issue.element));
@@ -116,7 +116,7 @@ function asFind(elements: FindElements): Find {
   return { localId: '', elements, photos: [] };
 }
 
-/** What the types of a find cannot even express. */
+/** Checks values that the types of a find cannot express. */
 function literalIssues(document: XmlDocument, find: XmlElement, elementOf: (name: string) => XmlElement | undefined): Issue[] {
   const issues: Issue[] = [];
   const refuse = (rule: string, element: string, message: Message): void => {
@@ -161,14 +161,14 @@ function literalIssues(document: XmlDocument, find: XmlElement, elementOf: (name
 
 const MARK = '<?>';
 
-/** Each comment and instruction as a mark; a section is text, whatever it looks like. */
+/** Replaces each comment and processing instruction by a mark; a CDATA section is text. */
 function withMarks(source: string): string {
   return source.replace(OTHER_NODES, (node) => (node.startsWith('<![') ? 'text' : MARK));
 }
 
 const OTHER_NODES = /<!\[CDATA\[[\s\S]*?\]\]>|<!--[\s\S]*?-->|<\?[\s\S]*?\?>/g;
 
-/** Whether text stands behind a comment or an instruction, where the service does not read it (A-VALUE-1). */
+/** Tells if text stands behind a comment or an instruction, where the service does not read it (A-VALUE-1). */
 function isCutShort(source: string): boolean {
   return /<\?>\s*[^\s<]/.test(withMarks(source));
 }

@@ -4,21 +4,19 @@ import { type DocumentProfile, type Find, namespaceOf, schemaLocationOf } from '
 
 const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
 
-/** An import always asks the service for a new identifier (A-FIELD-5). */
+/** An import always requests a new identifier (A-FIELD-5). */
 const NEW_IDENTIFIER = ':tba';
 
 /**
- * The import document of a find, as the exact bytes that are validated, stored, digested and sent. Absent elements and blank
- * texts are left out, and so is the point of the coordinate system that was not chosen.
- *
- * A character that XML cannot hold is written as U+FFFD, so that a find with one can still be looked at; the rules report it, and
- * such a document is never sent.
+ * Builds the import document of a find: the exact bytes that are validated, stored, digested and sent. It omits absent elements,
+ * blank texts and the point of the system that was not chosen. A character that XML cannot hold becomes U+FFFD, so that the find
+ * can be shown; the rules report it, and such a document is never sent.
  */
 export function buildDocument(find: Find, profile: DocumentProfile): Buffer {
   return buildXml(documentNode(find, profile));
 }
 
-/** The root of the same document. */
+/** Builds the root of the import document. */
 export function documentNode(find: Pick<Find, 'elements'>, profile: DocumentProfile): XmlNode {
   const { prefix } = profile;
   const children: XmlNode[] = [{ name: `${prefix}:ident_cely`, content: NEW_IDENTIFIER }];
@@ -64,7 +62,7 @@ function write(field: Field, elements: FindElements, name: string): XmlNode | un
   return field.epsg === elements.geom_system ? { name, attributes: { EPSG: field.epsg ?? '' }, content: text } : undefined;
 }
 
-/** What a parser will read from a document again. The service trims every text, so that is done here already. */
+/** Returns the text that a parser reads back from a document. The service trims every text, so this does, too. */
 export function xmlText(text: string): string {
   const lines = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
   return replaceIllegalCharacters(lines).trim();

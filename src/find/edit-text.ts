@@ -4,15 +4,15 @@ import { type ElementName, FIELDS, type Field, type FindElements } from './field
 import type { LookupTerm } from './lookup.ts';
 import { cellOfReference, NEW_PERSON } from './resolve-reference.ts';
 
-/** Column name → text, as a row of a table would have it. */
+/** Column name → text, as in a row of a table. */
 export type Cells = ReadonlyMap<string, string>;
 
-/** The one line that stands for both elements of the point: which of them it is, `geom_system` says. */
+/** One line represents both elements of the point; `geom_system` selects the element. */
 const POINT_LINE = 'wkt';
 
 const POINT_COLUMNS: readonly string[] = ['lon', 'lat', 'geom_x', 'geom_y', POINT_LINE, 'geom_wkt', 'geom_sjtsk_wkt'];
 
-/** What a find would say in a table, with the labels of vocabulary entries where they lead back to the same entry. */
+/** Returns the cells of a find, with labels for vocabulary entries where a label resolves to the same entry. */
 export function cellsOf(elements: FindElements, lookupTerm: LookupTerm): Map<string, string> {
   const cells = new Map<string, string>();
   for (const field of FIELDS) {
@@ -35,7 +35,7 @@ function cellText(field: Field, elements: FindElements, lookupTerm: LookupTerm):
   return found.kind === 'found' && found.term.id === value.id ? value.text : value.id;
 }
 
-/** Cells with some set anew; '' takes one away. A point in other columns takes the place of the one that is there. */
+/** Applies changes to cells; '' removes one. A point in other columns replaces the existing point. */
 export function withChanges(cells: Cells, changes: Cells): Map<string, string> {
   const changed = new Map(cells);
   if ([...changes.keys()].some((name) => POINT_COLUMNS.includes(name))) for (const name of POINT_COLUMNS) changed.delete(name);
@@ -43,19 +43,19 @@ export function withChanges(cells: Cells, changes: Cells): Map<string, string> {
   return new Map([...changed].filter(([, text]) => text !== ''));
 }
 
-/** Names of lines that two sets of cells say different things of. */
+/** Returns the names of lines that differ. */
 export function differingCells(before: Cells, after: Cells): string[] {
   const names = new Set([...before.keys(), ...after.keys()]);
   return [...names].filter((name) => (before.get(name) ?? '') !== (after.get(name) ?? ''));
 }
 
-/** A line of a find's text says what an element is; its elements are those that it may fill. */
+/** Returns the elements that a line of the text fills. */
 export function elementsOfLine(name: string): readonly ElementName[] {
   const fields = FIELDS.filter((field) => field.name === name || field.alias === name);
   return POINT_COLUMNS.includes(name) ? ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt'] : fields.map((field) => field.name);
 }
 
-/** The find as a text to edit: a line for each element, what is wrong with it above. */
+/** Writes a find as a text to edit: a line for each element, with its issues above. */
 export function editText(localId: string, cells: Cells, issues: readonly Issue[]): string {
   const lines = [
     msg`Find ${localId}. Write a value after each "="; leave it empty to leave the element out. A line break in a text is \\n.`,
@@ -98,7 +98,7 @@ function decoded(text: string): string {
   return text.replaceAll(/\\([n\\])/g, (_, letter: string) => (letter === 'n' ? '\n' : letter));
 }
 
-/** The cells of an edited text; undefined where it is empty: nothing is to be changed. */
+/** Parses the edited text; undefined where it is empty, which means no change. */
 export function readEditText(
   text: string,
 ): { readonly cells: Map<string, string>; readonly issues: readonly Issue[] } | undefined {

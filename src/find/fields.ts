@@ -3,9 +3,9 @@ import type { GeomSystem } from '../place/geometry.ts';
 import type { FieldRow, ValueOf } from './field.ts';
 
 /**
- * The elements that a client fills, in the order of the schema: the one list that documents, tables, questions, exports, reports
- * and rules are made from. Requirements and sets are those of the contract (A-FIELD-5 to A-FIELD-25).
- * `ident_cely`, which comes first, always says `:tba` and is not a choice.
+ * Elements that a client fills, in the order of the schema. Documents, tables, questions, exports, reports and rules are derived
+ * from this list. Requirements and sets are those of the contract (A-FIELD-5 to A-FIELD-25). `ident_cely`, the first element, is
+ * always `:tba` and not in the list.
  */
 const ROWS = [
   {
@@ -234,7 +234,7 @@ const ROWS = [
 
 export type ElementName = (typeof ROWS)[number]['name'];
 
-/** The elements of `samostatny_nalez` that a client may send. The point stands in the element that `geom_system` selects. */
+/** Elements of `samostatny_nalez` that a client may send. The point is in the element that `geom_system` selects. */
 export type FindElements = { readonly [R in (typeof ROWS)[number] as R['name']]?: ValueOf[R['kind']] };
 
 export type Field = FieldRow & { readonly name: ElementName };
@@ -253,17 +253,17 @@ export function isElementName(name: string): name is ElementName {
   return byName.has(name as ElementName);
 }
 
-/** The element that holds the point when `geom_system` says so. */
+/** Returns the element that holds the point in this system. */
 export function pointElement(system: GeomSystem): 'geom_wkt' | 'geom_sjtsk_wkt' {
   return system === '4326' ? 'geom_wkt' : 'geom_sjtsk_wkt';
 }
 
-/** Whether what it says may tell where the find was made. */
+/** Tells if an element may reveal where the find was made. */
 export function tellsPlace(name: string): boolean {
   return FIELDS.some((field) => field.name === name && (field.parent !== undefined || field.tellsPlace === true));
 }
 
-/** What may be told of a find to those who may not know where it was made. */
+/** Removes the elements that may reveal where the find was made. */
 export function withoutPlace(elements: FindElements): FindElements {
   return Object.fromEntries(Object.entries(elements).filter(([name]) => !tellsPlace(name)));
 }

@@ -21,18 +21,17 @@ import { type DocumentProfile, namespaceOf } from './find.ts';
 
 export type FindSchema = {
   readonly profile: DocumentProfile;
-  /** Issues carry `line`, `element` and a message in words. */
+  /** Returns issues with `line`, `element` and a message for people. */
   check(document: Buffer): readonly Issue[];
   [Symbol.dispose](): void;
 };
 
-/** The deployment's own schema, where it was fetched. */
+/** Reads the deployment's own schema, where it was fetched. */
 export type ReadOwnSchema = (profile: DocumentProfile) => Promise<SchemaSource | undefined>;
 
 /**
- * Opens the deployment's own schema where there is one, else the one that comes with pas; nothing is fetched. The XML
- * library is loaded only here, since most commands need none.
- *
+ * Opens the deployment's own schema where there is one, else the bundled one; nothing is fetched. The XML library is loaded here,
+ * since most commands need none.
  * @throws ConfigError where there is no schema of the profile's version, or the deployment's own cannot be used
  */
 export async function openFindSchema(
@@ -90,7 +89,7 @@ function toIssue({ line, element, message }: SchemaViolation, rule: string): Iss
   });
 }
 
-/** The commonest findings of the XML library, said for people; the others are clear enough as they are. */
+/** Plain wording for the most frequent findings of the XML library; the others are shown as they are. */
 const WORDINGS: readonly (readonly [RegExp, (...parts: readonly (string | undefined)[]) => Message])[] = [
   [
     /^Element '([^']+)': No matching global declaration available for the validation root\.$/,
@@ -132,7 +131,7 @@ function isAboutText({ message }: SchemaViolation): boolean {
   return TEXT_MESSAGE.test(String(message));
 }
 
-/** The XML library has text where its element begins, and says it once for each piece between comments. */
+/** Sets the line of stray text: the library reports the line of its element, once for each piece between comments. */
 function withPlacesOfText(document: Buffer, violations: readonly SchemaViolation[], issues: readonly Issue[]): readonly Issue[] {
   const parsed = parseXml(document);
   const strays = [...strayTextsWithin(parsed, parsed.root)];
@@ -154,28 +153,28 @@ function inWords(message: Message): Message {
   return message;
 }
 
-/** A schema and the address that its imports start from. */
+/** A schema and the base address of its imports. */
 type SchemaSource = { readonly url: string; readonly bytes: Buffer };
 
-/** What a schema of finds may import; wherever it says that they lie, our own copies are used. */
+/** Namespaces that a schema of finds may import; the bundled copies are used for any schemaLocation. */
 const LOCAL_COPIES: Readonly<Record<string, string>> = {
   [XML_NAMESPACE]: 'schemas/xml/xml.xsd',
   'http://www.opengis.net/gml/3.2': 'schemas/gml/gml.xsd',
 };
 
 type Compiled = { readonly validator: Validator; borrowers: number };
-/** Those compiled last, the latest at the end: to compile one takes as long as to check ten finds. */
+/** Cache of compiled schemas, most recent last: compiling takes as long as checking ten finds. */
 const compiled = new Map<string, Compiled>();
 const KEPT_SCHEMAS = 2;
 
-/** The compiled schema, which others of this process may have, too. To dispose of it gives it back. */
+/** Returns the compiled schema, shared within the process. Disposing of it returns it to the cache. */
 async function borrowCompiled(schema: SchemaSource): Promise<Validator> {
   const key = `${schema.url}\n${createHash('sha256').update(schema.bytes).digest('hex')}`;
   let own = compiled.get(key);
   if (own === undefined) {
     const validator = await compileLocally(schema);
     own = compiled.get(key);
-    // Somebody else has compiled it meanwhile.
+    // Another caller compiled it during the await.
     if (own !== undefined) validator[Symbol.dispose]();
     else own = { validator, borrowers: 0 };
   }
@@ -203,8 +202,8 @@ async function borrowCompiled(schema: SchemaSource): Promise<Validator> {
 }
 
 /**
- * Compiles a schema without asking a network: its imports are answered from the copies that come with pas.
- * @throws Error that says why, where it is no schema, includes or imports what is not here, or is faulty
+ * Compiles a schema without a network: imports are read from the bundled copies.
+ * @throws Error with the reason, where the bytes are no schema, include or import other files, or are faulty
  */
 async function compileLocally(schema: SchemaSource): Promise<Validator> {
   const imports = await Promise.all(
@@ -234,18 +233,18 @@ function importsOf({ url, bytes }: SchemaSource): { readonly url: string; readon
   });
 }
 
-/** As the XML library resolves it, also where the schema itself has no full address. */
+/** Resolves a location as the XML library does, also against a base that is not absolute. */
 function resolved(location: string, base: string): string {
   if (URL.canParse(base)) return new URL(location, base).href;
   const root = 'file:///';
   return new URL(location, `${root}${base}`).href.slice(root.length);
 }
 
-/** Ours has less than 50 kB. */
+/** The bundled schema has less than 50 kB. */
 export const MAX_SCHEMA_BYTES = 1024 * 1024;
 
 /**
- * Why a schema cannot be the one of this profile; undefined where it can.
+ * Explains why a schema cannot be that of this profile; undefined where it can.
  * @param charset of the `Content-Type` header, where there is one
  */
 export async function findSchemaProblem(
@@ -277,14 +276,14 @@ function rootProblem({ root }: XmlDocument, profile: DocumentProfile): Message |
   return hasRoot ? undefined : msg`it declares no element ${profile.prefix}`;
 }
 
-/** Whether it says what the schema says that comes with pas: comments, notes and where imports lie do not count. */
+/** Tells if a schema has the content of the bundled one; comments, annotations and locations of imports do not count. */
 export async function isSameAsBundled(bytes: Buffer, profile: DocumentProfile): Promise<boolean> {
   try {
     const bundled = await bundledSchema(profile);
     const [own, ours] = [bytes, bundled.bytes].map((each) => JSON.stringify(meaningOf(parseXml(each).root)));
     return own === ours;
   } catch (thrown) {
-    // One of a version that pas does not bring.
+    // pas bundles no schema of this version.
     if (thrown instanceof ConfigError) return false;
     throw thrown;
   }

@@ -2,16 +2,16 @@ import { type Message, msg } from '../base/message.ts';
 import { QUESTIONS } from './questions.ts';
 import { NEW_PERSON } from './resolve-reference.ts';
 
-/** How a form for phones calls what it asks, so that what comes back from it is known again. Elements go by their own names. */
+/** Names of the questions in a form for phones, by which a returned form is read. Elements have their own names. */
 
-/** A place taken with the phone: four numbers in WGS 84, of which the first two are latitude and longitude. */
+/** A geopoint in WGS 84: latitude, longitude, altitude, accuracy. */
 export const FORM_POINT = 'point';
-/** In metres: of a point that is worse the phone warns, and so does whoever reads what comes back. */
+/** Metres. The phone warns of a less accurate point, and so does the import. */
 export const FORM_WORST_ACCURACY_M = 20;
-/** The group that is filled once for each photograph, and its one question. */
+/** Group that repeats once per photograph, and its question. */
 export const FORM_PHOTOS = 'photos';
 export const FORM_PHOTO = 'photo';
-/** What is chosen where a list lacks the right one, which is then written: a finder as `Surname, Given name`, a project's identifier. */
+/** Choice for a value that the list lacks, which is then typed: a finder as `Surname, Given name`, or a project's identifier. */
 export const FORM_NOT_LISTED = NEW_PERSON;
 export const FORM_WRITTEN = { nalezce: 'nalezce_jmeno', projekt: 'projekt_cislo' } as const;
 
@@ -21,19 +21,18 @@ export function isWrittenToo(name: string): name is WrittenElement {
   return name in FORM_WRITTEN;
 }
 
-/** The question that makes a long list short; it says nothing of the find that the choice itself does not say. */
+/** Returns the name of the question that filters a long list; the choice in that list already implies its answer. */
 export function formGroupOf(name: string): string {
   return `${name}_skupina`;
 }
 
-/** Between the Czech and the English name of a choice: lists have one text for both. What stands before it names the choice. */
+/** Separator of the Czech and the English name of a choice: lists have one text for both. */
 export const FORM_LABEL_GAP = ' · ';
 
 const WRITTEN_LABELS = { nalezce: msg`Name of the finder`, projekt: msg`Identifier of the project` } as const;
 const PHOTO_LABEL = msg`Photograph`;
 const POINT_LABEL = msg`Place on the map`;
 
-/** What a person reads above each question. */
 export function formLabelOf(name: string): Message {
   switch (name) {
     case FORM_POINT:

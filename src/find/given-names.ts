@@ -1,4 +1,4 @@
-/** Given names of this country and its neighbours, folded: enough to see which word of a name is one. */
+/** Given names of Czechia and its neighbours, folded: they show which word of a name is the given name. */
 export const GIVEN_NAMES: ReadonlySet<string> = new Set(
   (
     'adam amos adolf alan albert albin ales alexandr alexander alfons alfred alois alojz ambroz andrej andreas anton antonin arnold arnost arpad artur ' +

@@ -7,27 +7,27 @@ import type { Reference } from './field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
 import { NEW_PERSON } from './resolve-reference.ts';
 
-/** What stands in place of content that the reader may not see (B-SEE-2). */
+/** Placeholder for content that the reader may not see (B-SEE-2). */
 export const FORBIDDEN_TEXT = 'HTTP/1.1 403 Forbidden';
 
 export type HarvestedFile = {
-  /** As the service named it, such as `C202400101N00001F01.jpg`. */
+  /** Name from the service, such as `C202400101N00001F01.jpg`. */
   readonly name: string;
   readonly mediaType: string;
-  /** Of the bytes that the service keeps, lower-case hexadecimal; they differ from those sent where a place was removed. */
+  /** Lower-case hexadecimal digest of the stored bytes; they differ from those sent where a position was removed. */
   readonly sha512Hex: string;
   readonly history: readonly HistoryEntry[];
 };
 
 export type HistoryEntry = { readonly type: string; readonly at: string; readonly user: string; readonly note: string };
 
-/** A `samostatny_nalez` record as harvested, in the same shape as a find of ours. */
+/** A harvested `samostatny_nalez` record, in the shape of a find of pas. */
 export type HarvestedFind = {
   readonly identCely: string;
-  /** 1 to 4: also archived, which no import can ask for. */
+  /** 1 to 4: includes archived, which no import can request. */
   readonly stav: number;
   readonly elements: HarvestedElements;
-  /** The place and its description were withheld from the reader. */
+  /** The reader may not see the location and its description. */
   readonly protectedWithheld: boolean;
   readonly area: Reference | undefined;
   readonly district: Reference | undefined;
@@ -37,7 +37,7 @@ export type HarvestedFind = {
 
 export type HarvestedElements = { readonly [Name in ElementName]?: string | Reference };
 
-/** Reads the entity element of a record. Undefined where it is no find. */
+/** Parses the entity element of a record; undefined where it is no find. */
 export function readHarvestedFind(entity: XmlElement): HarvestedFind | undefined {
   const identCely = childText(entity, 'ident_cely');
   if (entity.name !== 'samostatny_nalez' || identCely === undefined) return undefined;
@@ -91,14 +91,14 @@ function readHistory(entry: XmlElement): HistoryEntry {
 }
 
 /**
- * The elements in which a record differs from what was sent, among those that the reader may see. The state is left
- * out: it moves on at the service. A finder sent by name is compared by name.
+ * Returns the elements in which a record differs from what was sent, as far as the reader may see them. The state is not
+ * compared, since the service changes it. A finder sent by name is compared by name.
  */
 export function differingElements(sent: FindElements | HarvestedElements, harvested: HarvestedFind): ElementName[] {
   return FIELDS.filter((field) => {
     if (field.kind === 'state') return false;
     if (field.parent !== undefined && harvested.protectedWithheld) return false;
-    // The service fills in the other representation of the point by itself.
+    // The service computes the other representation of the point.
     if (field.kind === 'point') return field.epsg === sent.geom_system && !samePoint(sent, harvested.elements);
     return !same(field, sent[field.name], harvested.elements[field.name]);
   }).map((field) => field.name);
@@ -112,7 +112,7 @@ function same(field: Field, sent: Value, found: string | Reference | undefined):
     case 'term':
       return sameReference(isReference(sent) ? sent : undefined, isReference(found) ? found : undefined);
     case 'boolean':
-      // The service keeps an absent flag as false.
+      // The service stores an absent flag as false.
       return isTrue(sent) === isTrue(found);
     case 'integer':
       return (sent === undefined ? undefined : Number(sent)) === (found === undefined ? undefined : Number(found));
@@ -134,13 +134,13 @@ function sameReference(sent: Reference | undefined, found: Reference | undefined
   return found !== undefined && nameKey(sent.text) === nameKey(found.text);
 }
 
-/** The service splits at the first comma and collapses the blanks of the given name. */
+/** Normalises a name as the service does: it splits at the first comma and collapses the blanks of the given name. */
 export function nameKey(name: string): string {
   const [surname = '', ...given] = name.split(',');
   return `${surname.trim()}, ${given.join(',').trim().replace(/\s+/g, ' ')}`;
 }
 
-/** To the last digit where the record still counts the system that was sent; else its point was computed, or measured anew. */
+/** Compares exactly where the record still selects the system that was sent; else the point was converted, or changed. */
 function samePoint(sent: FindElements | HarvestedElements, found: HarvestedElements): boolean {
   const [own, counted] = [pointIn(sent, sent.geom_system), pointIn(found, found.geom_system)];
   if (own !== undefined && counted !== undefined && own.system !== counted.system) return isSamePlace(own, counted);
@@ -150,7 +150,7 @@ function samePoint(sent: FindElements | HarvestedElements, found: HarvestedEleme
   );
 }
 
-/** A centimetre in degrees; in metres nothing at all. */
+/** A centimetre in degrees; in metres practically zero. */
 const SAME_POINT = 1e-7;
 
 type Points = Pick<FindElements | HarvestedElements, 'geom_wkt' | 'geom_sjtsk_wkt'>;
@@ -178,7 +178,7 @@ function textOf(value: unknown): string {
   return value === undefined ? '' : String(value).trim();
 }
 
-/** States of a find at the service (A-STATE-1). */
+/** Names of the states of a find (A-STATE-1). */
 const STATE_NAMES: Readonly<Record<number, Message>> = {
   1: msg`registered`,
   2: msg`submitted`,
@@ -190,10 +190,10 @@ export function stateText(stav: number): string {
   return STATE_NAMES[stav] === undefined ? String(stav) : `${stav} ${STATE_NAMES[stav]}`;
 }
 
-/** An element that is no longer as it was sent; null where it is absent. */
+/** An element that differs from what was sent; null where it is absent. */
 export type Change = { readonly element: ElementName; readonly sent: string | null; readonly now: string | null };
 
-/** What the service has otherwise than it was sent, the state included, in the order of the schema. */
+/** Returns the differences between what was sent and the record, including the state, in the order of the schema. */
 export function changesSince(sent: FindElements, record: HarvestedFind): Change[] {
   const differing = new Set<ElementName>(differingElements(sent, record));
   if (sent.stav !== record.stav) differing.add('stav');
@@ -204,7 +204,7 @@ export function changesSince(sent: FindElements, record: HarvestedFind): Change[
   }));
 }
 
-/** As people read it; null where there is none. A person who goes by name has no identifier yet. */
+/** Formats a value for people; null where there is none. A person given by name has no identifier yet. */
 export function valueText(value: FindElements[ElementName] | HarvestedFind['elements'][ElementName]): string | null {
   if (value === undefined) return null;
   if (typeof value !== 'object') return String(value);
@@ -212,7 +212,7 @@ export function valueText(value: FindElements[ElementName] | HarvestedFind['elem
   return value.text === '' || value.text === value.id ? value.id : `${value.text} (${value.id})`;
 }
 
-/** A find with the elements that were changed as the record has them; its point is taken whole. */
+/** Copies the changed elements of the record into a find; the point is copied as a whole. */
 export function withChanges(elements: FindElements, changes: readonly Change[], record: HarvestedFind): FindElements {
   const names = new Set(changes.map(({ element }) => element));
   if (POINT_ELEMENTS.some((name) => names.has(name))) for (const name of POINT_ELEMENTS) names.add(name);

@@ -1,4 +1,4 @@
-/** What the find layer needs to know of the vocabularies, without knowing how they are stored. */
+/** Interface of the find layer to the vocabularies, independent of their storage. */
 
 export type TermCandidate = {
   readonly id: string;
@@ -6,61 +6,61 @@ export type TermCandidate = {
   readonly label: string;
   readonly labelEn?: string;
   readonly setSpec: string;
-  /** What tells people of one name apart: years, and the surname at birth. */
+  /** Distinguishes people of one name: years, and the surname at birth. */
   readonly about?: string;
 };
 
 export type TermLookup =
-  /** `isOwn`: a mapping of the user's says so. */
+  /** `isOwn`: resolved by a mapping of the user. */
   | { readonly kind: 'found'; readonly term: TermCandidate; readonly isOwn?: true }
   | { readonly kind: 'ambiguous'; readonly candidates: readonly TermCandidate[] }
   | {
       readonly kind: 'unknown';
       readonly nearest: readonly TermCandidate[];
-      /** The set is so small that `nearest` is all of it. */
+      /** `nearest` has all entries of the set, which is small. */
       readonly isAll?: true;
-      /** Entries of other sets that are called so. */
+      /** Entries of other sets with this label. */
       readonly elsewhere?: readonly TermCandidate[];
     }
-  /** The identifier exists, but in another vocabulary, or was deleted. */
+  /** The identifier exists in another vocabulary, or was deleted. */
   | { readonly kind: 'wrong-set'; readonly term: TermCandidate }
   | { readonly kind: 'deleted'; readonly term: TermCandidate }
-  /** The museum's own term is mapped to something that is no entry of this set, or no longer. */
+  /** The museum's own term is mapped to an entry that is not, or no longer, in this set. */
   | {
       readonly kind: 'mapping-conflict';
       readonly own: string;
-      /** What it is mapped to: an identifier, or a label. */
+      /** Target of the mapping: an identifier, or a label. */
       readonly target: string;
       readonly term?: TermCandidate;
       readonly because?: 'wrong-set' | 'deleted';
     }
-  /** This set has not been harvested: nothing can be said. */
+  /** The set was not harvested, so no lookup is possible. */
   | { readonly kind: 'not-harvested' };
 
-/** Looks a cell (identifier, Czech or English label, the museum's own term) up in one set, such as `heslo:obdobi`. */
+/** Looks up a cell (identifier, Czech or English label, the museum's own term) in one set, such as `heslo:obdobi`. */
 export type LookupTerm = (setSpec: string, cell: string) => TermLookup;
 
-/** Distance in metres is to the nearest harvested cadastral area's boundary. */
+/** `distanceM`: metres to the nearest harvested cadastral area's boundary. */
 export type AreaLookup =
   | { readonly kind: 'inside'; readonly area: TermCandidate }
   | { readonly kind: 'outside'; readonly nearest?: TermCandidate; readonly distanceM?: number }
   | { readonly kind: 'not-harvested' };
 
-/** Which cadastral area holds a WGS 84 point. */
+/** Finds the cadastral area of a WGS 84 point. */
 export type LookupArea = (longitude: number, latitude: number) => AreaLookup;
 
-/** What harvesting says of a project. */
+/** Harvested data of a project. */
 export type ProjectLookup =
   | {
       readonly kind: 'found';
       readonly survey: boolean;
       readonly type: string;
-      /** Null where the record does not say. */
+      /** Null where the record has none. */
       readonly stav: number | null;
-      /** Its name; empty where the record does not say. */
+      /** Name of the organisation; empty where the record has none. */
       readonly organisation: string;
     }
-  /** `list`: all projects of the service, or all that this account is shown, were harvested. */
+  /** `list`: all projects of the service (`whole`), or all that the account may see (`as-shown`), were harvested. */
   | { readonly kind: 'unknown'; readonly list?: 'whole' | 'as-shown' }
   | { readonly kind: 'hidden' | 'deleted' | 'not-harvested' };
 

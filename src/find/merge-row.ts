@@ -5,10 +5,10 @@ import { isAsFound } from './as-found.ts';
 import { type ElementName, FIELDS, type FindElements, pointElement } from './fields.ts';
 import { NEW_PERSON } from './resolve-reference.ts';
 
-/** Elements that a table says something about: those that it has a column for. */
+/** Elements for which a table has a column. */
 type Covered = ReadonlySet<ElementName>;
 
-/** The side that an element is taken from where the find and the row changed it to different values. */
+/** Side that wins where the find and the row changed an element to different values. */
 export type MergeSide = 'ours' | 'theirs';
 
 /** An element with its texts: as last imported, in the find, and in the row; undefined where it is absent. */
@@ -21,29 +21,28 @@ export type Difference = {
 
 export type MergedRow = {
   readonly elements: FindElements;
-  /** The row as imported now; what the table has no column for stays as it was. */
+  /** The row as imported now; elements without a column keep their base. */
   readonly base: FindElements;
-  /** Elements that the row changed since it was last imported, and that the find has otherwise. */
+  /** Elements that the row changed since its last import, and whose value differs from the find's. */
   readonly differences: readonly Difference[];
-  /** Those of them that the find changed, too. */
+  /** Differences in elements that the find changed, too. */
   readonly conflicts: readonly Difference[];
 };
 
 const POINT: readonly ElementName[] = ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt'];
 
-/** Elements that change together, in the order of a find: the point is in one of two elements, as the system says. */
+/** Elements that change together, in the order of a find; the elements of the point are one part. */
 const PARTS: readonly (readonly ElementName[])[] = [
   ...FIELDS.filter(({ name }) => !POINT.includes(name)).map(({ name }) => [name]),
   POINT,
 ];
 
 /**
- * Merges a row into its find, element by element. What the row did not change since it was last imported stays as the find has it; what the
- * find did not change is taken from the row. What both changed to different values is a conflict, and stays as the find has it unless
- * `side` is given.
- *
+ * Merges a row into its find, element by element (three-way merge). An element that the row did not change since its last import
+ * keeps the find's value; one that the find did not change takes the row's. One that both changed to different values is a
+ * conflict and keeps the find's value unless `side` is given.
  * @param base the row as last imported
- * @param read what the row says
+ * @param read elements of the row
  * @param covered undefined for all elements
  */
 export function mergeRow(
@@ -73,7 +72,7 @@ export function mergeRow(
   return { elements: Object.fromEntries(merged), base: Object.fromEntries(imported), differences, conflicts };
 }
 
-/** What a row says where its table has a column, also that an element is absent. */
+/** Returns the elements that have a column; an empty cell is an absent element. */
 function onlyCovered(read: FindElements, covered: Covered): FindElements {
   return Object.fromEntries([...covered].map((name) => [name, read[name]]));
 }
@@ -86,7 +85,7 @@ function isSamePart(one: FindElements, other: FindElements, part: readonly Eleme
   return part.every((name) => isSameValue(one[name], other[name]));
 }
 
-/** Whether two finds say the same in every element. */
+/** Tells if two finds are equal in every element. */
 export function isSameFind(one: FindElements, other: FindElements): boolean {
   return PARTS.every((part) => isSamePart(one, other, part));
 }
@@ -97,18 +96,18 @@ function isSameValue(one: Value, other: Value): boolean {
   return one === other || meaningOf(one) === meaningOf(other) || isSamePerson(one, other);
 }
 
-/** A person by name and the same one by identifier, who was harvested in between, are one finder. */
+/** A person by name and one by identifier are equal if their names are: the vocabulary was harvested in between. */
 function isSamePerson(one: Value, other: Value): boolean {
   if (typeof one !== 'object' || typeof other !== 'object') return false;
   return (one.id === NEW_PERSON) !== (other.id === NEW_PERSON) && one.text.normalize('NFC') === other.text.normalize('NFC');
 }
 
-/** The row has the identifier of the finder, and the find was entered before the vocabulary had it. */
+/** The row has the identifier of a finder whom the find, entered before the harvest, has by name. */
 function isHarvestedSince(find: FindElements, row: FindElements, [name]: readonly ElementName[]): boolean {
   return name === 'nalezce' && find.nalezce?.id === NEW_PERSON && row.nalezce !== undefined && isSamePart(find, row, [name]);
 }
 
-/** Of what refers to something only the identifier counts, but for a person whom the service may not know. */
+/** Reduces a value to what is compared: of a reference the identifier, of a new person the name. */
 function meaningOf(value: Value): string | number | boolean | undefined {
   if (typeof value === 'string') return value.normalize('NFC').trim();
   if (typeof value !== 'object') return value;
@@ -123,7 +122,7 @@ function differenceOf(base: FindElements, find: FindElements, row: FindElements,
   return { element, base: textIn(base), ours: textIn(find), theirs: textIn(row) };
 }
 
-/** The element that has the point, in the first of these that has one. */
+/** Returns the element of the point in the first candidate that has a point. */
 function pointNameOf(...candidates: readonly FindElements[]): 'geom_system' | 'geom_wkt' | 'geom_sjtsk_wkt' {
   for (const { geom_system: system, ...elements } of candidates) {
     const name = system === undefined ? undefined : pointElement(system);
@@ -132,13 +131,13 @@ function pointNameOf(...candidates: readonly FindElements[]): 'geom_system' | 'g
   return 'geom_system';
 }
 
-/** A value as people read it; a term with its identifier where that is all that is known. */
+/** Formats a value for people; a term without a text by its identifier. */
 export function valueText(value: Value): string | undefined {
   if (value === undefined) return undefined;
   return typeof value === 'object' ? value.text || value.id : value.toString();
 }
 
-/** Which of object, place and date the row has otherwise than it was last imported and than the find has it. */
+/** Returns which of object, place and date the row has different both from its last import and from the find. */
 export function differingTraits(base: FindElements, find: FindElements, row: FindElements): ElementName[] {
   const differs = (name: ElementName): boolean =>
     [base, find].every((other) => other[name] !== undefined && !isSameValue(other[name], row[name])) && row[name] !== undefined;
@@ -162,7 +161,7 @@ function pointOf(elements: FindElements) {
   return isReadable(point) ? { system, ...point.value } : undefined;
 }
 
-/** Differences that say what the find is, not what became of it since. */
+/** Selects the differences that concern the find itself, not what happened to it since. */
 export function asFoundDifferences(differences: readonly Difference[]): Difference[] {
   return differences.filter(({ element }) => isAsFound(element));
 }

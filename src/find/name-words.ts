@@ -1,4 +1,4 @@
-/** Folded words that stand in names, or in place of one, and are no part of them. */
+/** Folded words that occur beside names, or in place of one, and are no part of them. */
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
@@ -12,14 +12,14 @@ export const LINKS_OF_TITLES = words('et a mult hab');
 
 export const ADDRESSES = words('p pi pan pani sl slecna mr mrs ms miss herr frau');
 
-/** Without their dot they are words of names as well. */
+/** Words that are titles only with a dot, since they are parts of names as well. */
 export const ONLY_WITH_DOT = words('por gen dis p sl pi ma rev prap');
 
-/** What is written where nobody knows the finder. */
+/** Words for an unknown finder. */
 export const UNKNOWN = words(
   'neznamy neznama nezname neznamo anonym anonymni anonymne anonymous unknown neuveden neuvedena neuvedeno neurcen neurcena neurceno ' +
     'nezjisten nezjistena nezjisteno nevime nikdo none null nil xxx xx x nalezce nalezkyne finder',
 );
 
-/** They are written small within names. */
+/** Particles, which names have in lower case. */
 export const PARTICLES = words('z ze von van de da di du del della der den la le el al bin ibn ter ten zu zum d o');

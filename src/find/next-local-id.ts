@@ -1,10 +1,10 @@
 type Run = { readonly start: number; readonly digits: string };
 
 /**
- * The number that follows the last one: K-017 → K-018. Where the last two differ in one run of digits, that one counts on; else the last
- * run does, unless it looks like a year behind another number (`17/2024`).
- * @param latest the numbers given last, the newest first
- * @param isTaken whether a find has this number already
+ * Returns the local id after the last one: K-017 → K-018. It increments the run of digits in which the last two differ, else the
+ * last run, unless that looks like a year behind another number (`17/2024`).
+ * @param latest the last assigned ids, newest first
+ * @param isTaken tells if a find has this id already
  */
 export function nextLocalId(latest: readonly string[], isTaken: (id: string) => boolean): string {
   const [last, before] = latest.filter((id) => !isMadeByProgram(id));
@@ -19,7 +19,7 @@ export function nextLocalId(latest: readonly string[], isTaken: (id: string) => 
 
 const FIRST = '001';
 
-/** The digest of a row, and the UUID of a filled form: no numbers to count on from. */
+/** Tells if an id is the digest of a row or the UUID of a form, which cannot be incremented. */
 export function isMadeByProgram(id: string): boolean {
   return /^row-[0-9a-f]{16}|[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}/i.test(id);
 }
@@ -28,7 +28,7 @@ function firstFree(nameOf: (number: number) => string, from: number, isTaken: (i
   for (let number = from; ; number++) if (!isTaken(nameOf(number))) return nameOf(number);
 }
 
-/** Runs that a number can count; longer ones are no numbers to count with. */
+/** Finds runs of digits within the safe integers. */
 function runsOf(id: string): Run[] {
   return [...id.matchAll(/\d+/g)]
     .map((match) => ({ start: match.index, digits: match[0] }))

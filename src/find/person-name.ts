@@ -7,13 +7,13 @@ export type NameOrder = (typeof NAME_ORDERS)[number];
 
 export type PersonName = { readonly surname: string; readonly given: string };
 
-/** A person as a text names one, without titles and forms of address. */
+/** A person's name as written, without titles and forms of address. */
 export type WrittenName = {
-  /** The parts between commas; one without a comma. */
+  /** Parts between commas; one without a comma. */
   readonly parts: readonly string[];
-  /** `st.` or `ml.`, which tells one of two people of the same name. */
+  /** `st.` or `ml.` (senior, junior), which distinguishes people of the same name. */
   readonly suffix: string | undefined;
-  /** The surname at birth. */
+  /** Surname at birth. */
   readonly bornAs: string | undefined;
 };
 
@@ -23,7 +23,7 @@ const SUFFIXES: Readonly<Record<string, string>> = {
 };
 const BORN = /[\s,(]+(?:roz(?:en[áaýy])?(?:\.\s*|\s+)|née\s+)(\p{L}[\p{L}'’-]*)\)?(?=[\s,]|$)/iu;
 
-/** Letters behind a dot begin a word of their own, unless both are one title: `Ph.D.`, `Ing.arch.`, `P.J.Novák`. */
+/** A dot ends a word, so a blank is inserted behind it except within one title: `Ph.D.`, `Ing.arch.`, `P.J.Novák`. */
 function withBlanks(text: string): string {
   return text
     .replace(/\b(Ph|Th)\.?\s?D\b\.?/gi, '$1D.')
@@ -36,7 +36,7 @@ function withBlanks(text: string): string {
     .trim();
 }
 
-/** Takes a text apart; what it says beside the name is left out, but for what tells people of the same name apart. */
+/** Parses a name; it drops everything beside the name except what distinguishes people of the same name. */
 export function parseName(text: string): WrittenName {
   const [, bornAs] = BORN.exec(text) ?? [];
   const spaced = withBlanks(bornAs === undefined ? text : text.replace(BORN, ' '));
@@ -47,7 +47,7 @@ export function parseName(text: string): WrittenName {
     return found !== undefined;
   };
   const parts = spaced.split(',').map((part) => withoutTitles(part.trim().split(' '), takeSuffix));
-  // What was a title alone is no part of the name; what was empty before is wrong, and stays to be seen.
+  // A part that was only a title is dropped; a part that was empty before stays, to be reported.
   const kept = parts.filter((part, index) => part !== '' || spaced.split(',')[index]?.trim() === '');
   return { parts: kept, suffix, bornAs };
 }
@@ -77,7 +77,7 @@ function isTitle(word: string): boolean {
   return TITLES.has(folded) && (word.endsWith('.') || !ONLY_WITH_DOT.has(folded) || /^(?:DiS|MA)$/.test(word));
 }
 
-/** `P.` with a capital may be the first letter of a given name. */
+/** A capital `P.` may be the initial of a given name. */
 function isAddress(word: string): boolean {
   const folded = foldName(word);
   return (
@@ -91,7 +91,7 @@ function isSuffix(word: string): boolean {
   return Object.hasOwn(SUFFIXES, foldName(word)) && !/^(?:St|Star|Mlad)/.test(word);
 }
 
-/** Tells if a text says that it names no one: `neznámý nálezce`, `?`, `n/a`. */
+/** Tells if a text names no person: `neznámý nálezce`, `?`, `n/a`. */
 export function isUnknownPerson(text: string): boolean {
   const said = nameWords(text);
   return (
@@ -99,11 +99,11 @@ export function isUnknownPerson(text: string): boolean {
   );
 }
 
-/** Characters that stand between people, or in no name. */
+/** Characters that separate people, or occur in no name. */
 const NO_NAME = /[;/&+\d@!?:=<>*_"„“”()[\]]/u;
 const MOST_WORDS = 6;
 
-/** Tells if words can be the name of one person: no list of people, no family, no note. */
+/** Tells if words can be the name of one person, not a list of people, a family or a note. */
 export function isOneName(name: string): boolean {
   const all = name.split(/[\s,]+/).filter((word) => word !== '');
   if (all.length < 2 || all.length > MOST_WORDS || NO_NAME.test(name)) return false;
@@ -113,7 +113,7 @@ export function isOneName(name: string): boolean {
   return lower.length === 0 || lower.length === proper.length;
 }
 
-/** Both ways in which words can be one name; none where they are not two to four. */
+/** Returns both orders in which two to four words can be a name; undefined for other counts. */
 export function readings(name: string): Readonly<Record<NameOrder, PersonName>> | undefined {
   const all = name.split(/\s+/);
   if (all.length > 4 || !isOneName(name)) return undefined;
@@ -123,10 +123,7 @@ export function readings(name: string): Readonly<Record<NameOrder, PersonName>> 
   };
 }
 
-/**
- * Surname and given name of a name without a comma; undefined where the words do not tell. Given names that stand together at one end
- * are the given name, and all the rest is the surname.
- */
+/** Splits a name without a comma; known given names at one end are the given name. Undefined where none shows the order. */
 export function splitName(name: string): PersonName | undefined {
   const all = name.split(/\s+/);
   const given = endsOf(all, isGiven);
@@ -146,14 +143,14 @@ export function splitName(name: string): PersonName | undefined {
 
 type Ends = readonly [first: number, last: number];
 
-/** How many words at the beginning and at the end are of a kind; none at either where all are. */
+/** Counts the words of a kind at the beginning and at the end; none at either end where all words are of that kind. */
 function endsOf(all: readonly string[], isOfKind: (word: string) => boolean): Ends {
   const first = all.findIndex((word) => !isOfKind(word));
   if (first === -1) return [0, 0];
   return [first, all.length - 1 - all.findLastIndex((word) => !isOfKind(word))];
 }
 
-/** Which end of a name the given name stands at; undefined where the names themselves do not tell. */
+/** Returns the order of a name; undefined where the words do not show it. */
 export function orderOf(name: string): NameOrder | undefined {
   const split = splitName(name);
   if (split === undefined) return undefined;

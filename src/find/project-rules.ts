@@ -4,8 +4,8 @@ import type { ProjectLookup } from './lookup.ts';
 import { type Finding, type Rule, type RuleContext, rankOf } from './rule.ts';
 
 /**
- * Imports go into survey projects that the account may use (A-PROJECT-1 to A-PROJECT-7). What can have changed since the
- * harvest, or is shown to others only, is pointed out and no error.
+ * Imports go into survey projects that the account may use (A-PROJECT-1 to A-PROJECT-7). Facts that may have changed since the
+ * harvest, or that this account may not see, give a warning instead of an error.
  */
 export const PROJECT_RULES: readonly Rule[] = [
   { name: 'survey-project', judge: survey },
@@ -41,13 +41,13 @@ function survey({ projekt }: FindElements, context: RuleContext): Finding[] {
   }
 }
 
-/** An archaeologist is shown every project that takes finds; a researcher only archived ones. */
+/** An archaeologist sees every project that accepts finds; a researcher only archived ones. */
 function isWholeList(list: 'whole' | 'as-shown' | undefined, context: RuleContext): boolean {
   const rank = rankOf(context);
   return list === 'whole' || (list === 'as-shown' && rank !== undefined && rank !== 'researcher');
 }
 
-/** Beside 3 and 4, in which everybody may import. A project that is over does not come back by itself. */
+/** States other than 3 and 4, in which every role may import. An ended project (`isOver`) is not reopened. */
 const STATES: Readonly<Record<number, { readonly name: Message; readonly isOver?: true }>> = {
   [-1]: { name: msg`created` },
   0: { name: msg`announced` },
@@ -69,7 +69,7 @@ function takesFinds({ projekt }: FindElements, context: RuleContext): Finding[] 
   return [state.isOver && rank !== undefined ? refused(message) : pointedOut(message)];
 }
 
-/** Whom an archaeologist cooperates with is not known here. */
+/** The partners of an archaeologist are not known offline, so this is a warning. */
 function ownOrPartner({ projekt }: FindElements, context: RuleContext): Finding[] {
   const { organisation: own = '' } = context;
   const of = surveyOf(projekt?.id, context)?.organisation ?? '';

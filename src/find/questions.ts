@@ -3,7 +3,7 @@ import type { ColumnName } from './column-names.ts';
 import type { Ask, TargetState } from './field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
 
-/** What `pas add` asks. A point is one question, whichever elements and columns it fills. */
+/** A question of `pas add`. A point is one question, whichever elements and columns it fills. */
 export type Question = Omit<Ask, 'at'> & {
   readonly name: QuestionName;
   readonly how: 'text' | 'term' | 'state' | 'yes-no' | 'point' | 'photos';
@@ -26,7 +26,7 @@ const HOW = {
   'geom-system': undefined,
 } as const;
 
-/** What fills no single element. */
+/** Questions that fill no single element. */
 const OTHERS: readonly (Question & Ask)[] = [
   { at: 0, name: 'local_id', title: msg`Number of the find`, how: 'text', when: 'find' },
   { at: 100, name: 'point', title: msg`Coordinates, or a photograph`, how: 'point', when: 'find' },
@@ -40,7 +40,7 @@ const OTHERS: readonly (Question & Ask)[] = [
   },
 ];
 
-/** In the order in which they are asked. */
+/** All questions in their order. */
 export const QUESTIONS: readonly Question[] = [...OTHERS, ...FIELDS.flatMap(askedOf)].sort((a, b) => a.at - b.at);
 
 function askedOf({ name, kind, gloss, ask }: Field): (Question & Ask)[] {
@@ -55,7 +55,7 @@ export function questionOf(name: QuestionName): Question {
   return question;
 }
 
-/** The elements that an answer fills. */
+/** Returns the elements that an answer fills. */
 export function elementsOf(name: QuestionName): readonly ElementName[] {
   switch (name) {
     case 'local_id':
@@ -68,24 +68,24 @@ export function elementsOf(name: QuestionName): readonly ElementName[] {
   }
 }
 
-/** The question whose answer fills an element. */
+/** Returns the question whose answer fills an element. */
 export function questionFor(element: string): Question | undefined {
   return QUESTIONS.find(({ name }) => elementsOf(name).some((each) => each === element));
 }
 
-/** Asked of everybody: the rest waits until somebody wants to say more. */
+/** Tells if a question is asked without a request for more. */
 export function isAsked({ when }: Question, stav: TargetState): boolean {
   return when !== 'more' && (when !== 'handing-over' || stav === 3);
 }
 
-/** Whether a find for this state can do without an answer. */
+/** Tells if a find for this state is complete without an answer. */
 export function isOptional(name: QuestionName, stav: TargetState): boolean {
   if (name === 'local_id') return false;
   if (name === 'point') return stav < 2;
   return elementsOf(name).every((element) => (FIELDS.find((field) => field.name === element)?.requiredFrom ?? 4) > stav);
 }
 
-/** What the next find can take from this one. Everything that tells one find from another stays behind. */
+/** Returns the elements that the next find may take over, without those that distinguish finds. */
 export function carriedFrom(elements: FindElements): FindElements {
   return only(
     elements,
@@ -93,7 +93,7 @@ export function carriedFrom(elements: FindElements): FindElements {
   );
 }
 
-/** All but what belongs to one find alone: its point, depth, number, note and the like. */
+/** Returns the elements of a copy: all except those of one find alone (point, depth, number, note and others). */
 export function copiedFrom(elements: FindElements): FindElements {
   return only(
     elements,

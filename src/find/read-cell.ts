@@ -4,19 +4,16 @@ import { alternatives } from '../text/enumeration.ts';
 import { type Reading, unreadable } from '../text/reading.ts';
 import type { TargetState } from './field.ts';
 
-/**
- * What a number means whose one separator stands before three digits: `1,000` has decimals in Czech and thousands in English.
- * Undefined for any other.
- */
+/** Returns both meanings of a number like `1,000`: decimals in Czech, thousands in English. Undefined for any other text. */
 export function twoReadings(cell: string): readonly [decimals: string, thousands: string] | undefined {
   const [, whole, digits = ''] = /^([+-]?[1-9]\d{0,2})[.,](\d{3})$/.exec(cell) ?? [];
   return whole === undefined ? undefined : [String(Number(`${whole}.${digits}`)), whole + digits];
 }
 
-/** What a unit of depth is in centimetres. */
+/** Centimetres per unit of depth. */
 export const CENTIMETRES = { mm: 0.1, cm: 1, dm: 10, m: 100 } as const;
 
-/** Whole number; `25,0` is one, `25,5` is not. */
+/** Parses a whole number; `25,0` is one, `25,5` is not. */
 export function readInteger(cell: string): Reading<number> {
   const [, digits = cell, unit] = /^(.*?)\s*(mm|cm|dm|m)\.?$/i.exec(cell) ?? [];
   const readings = twoReadings(digits);
@@ -34,13 +31,13 @@ export function readInteger(cell: string): Reading<number> {
   return unreadable('integer', msg`"${cell}" is not a whole number. Write digits only, without a unit.`);
 }
 
-/** The same depth in centimetres, or the two whole ones that it lies between. */
+/** Returns the depth in centimetres, or the two nearest whole ones. */
 function adviceFor(digits: string, factor: number): Message | string {
   const depth = Number((Number(digits.replace(',', '.')) * factor).toPrecision(12));
   return Number.isInteger(depth) ? String(depth) : alternatives([String(Math.floor(depth)), String(Math.ceil(depth))]);
 }
 
-/** Those of spreadsheets in Czech and German among them. */
+/** Includes the words of spreadsheets in Czech and German. */
 const YES = ['ano', 'yes', 'true', '1', 'pravda', 'wahr'];
 const NO = ['ne', 'no', 'false', '0', 'nepravda', 'falsch'];
 

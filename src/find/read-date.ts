@@ -4,7 +4,7 @@ import { alternatives } from '../text/enumeration.ts';
 import { foldName } from '../text/names.ts';
 import { type Reading, unreadable } from '../text/reading.ts';
 
-/** The months in Czech, as they are counted and as they are named of a day, and in English: folded, by their beginnings. */
+/** Months in Czech (nominative and genitive) and in English, folded; a word matches by its beginning. */
 const MONTHS: readonly (readonly string[])[] = [
   ['leden', 'ledna', 'january'],
   ['unor', 'unora', 'february'],
@@ -22,12 +22,12 @@ const MONTHS: readonly (readonly string[])[] = [
 const ROMAN = ['I', 'II', 'III', 'IV', 'V', 'VI', 'VII', 'VIII', 'IX', 'X', 'XI', 'XII'];
 const NO_MONTH = '00';
 
-/** No time at all: what a spreadsheet writes behind a day. */
+/** A time of midnight, which spreadsheets write behind a day. */
 const MIDNIGHT = /[T ]\s*0{1,2}:00(?::00(?:[.,]0+)?)?$/;
 
 type Form = readonly [pattern: RegExp, parts: (match: readonly string[]) => readonly [year: string, month: string, day: string]];
 
-/** Forms that have one meaning only; a date with slashes has two, unless it begins with the year. */
+/** Forms with one meaning; a date with slashes is ambiguous unless it begins with the year. */
 const FORMS: readonly Form[] = [
   [/^((?:1[789]|20)\d\d)(\d\d)(\d\d)$/, ([, year = '', month = '', day = '']) => [year, month, day]],
   [/^(\d{4})([-/])(\d{2})\2(\d{2})$/, ([, year = '', , month = '', day = '']) => [year, month, day]],
@@ -37,8 +37,9 @@ const FORMS: readonly Form[] = [
 ];
 
 /**
- * A day as YYYY-MM-DD. Read are that form, also with slashes (GDAL writes it so), the Czech one with dots (`3. 4. 2024`, `03.04.2024`), a month in Roman numerals or by its name,
- * and each with a midnight behind it. A moment of the whole world (`2024-05-31T22:00:00Z`) is the day where this computer is.
+ * Parses a day into YYYY-MM-DD. It reads that form, also with slashes (as GDAL writes it), the Czech one with dots (`3. 4. 2024`,
+ * `03.04.2024`), a month in Roman numerals or by name, each with an optional midnight. A moment with a zone
+ * (`2024-05-31T22:00:00Z`) is the local day.
  */
 export function readDate(cell: string): Reading<string> {
   const moment = dayOfMoment(cell);
@@ -57,14 +58,14 @@ export function readDate(cell: string): Reading<string> {
   return unreadable('date', msg`"${cell}" ${why}`);
 }
 
-/** The day of a moment that says how far its clock is from UTC; undefined for any other text. */
+/** Returns the local day of a moment with a UTC offset; undefined for any other text. */
 export function dayOfMoment(text: string): string | undefined {
   if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/.test(text)) return undefined;
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? undefined : localDate(ms);
 }
 
-/** Whether a day of this name exists in the calendar. */
+/** Tells if a day exists in the calendar. */
 export function isRealDate(isoDate: string): boolean {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(isoDate);
   if (match === null) return false;
@@ -72,7 +73,7 @@ export function isRealDate(isoDate: string): boolean {
   return day !== undefined && month !== undefined && year !== undefined && day >= 1 && day <= daysIn(year, month);
 }
 
-/** The month's number, in Roman numerals or by its name; `00` where there is none of that name, or several begin so. */
+/** Returns the month's number, from a Roman numeral or a name; `00` where no name, or several, begin so. */
 function monthOf(word: string): string {
   const folded = foldName(word);
   const roman = ROMAN.indexOf(word) + 1;
@@ -84,7 +85,7 @@ function monthOf(word: string): string {
   return only === undefined || another !== undefined ? NO_MONTH : String(MONTHS.indexOf(only) + 1);
 }
 
-/** Why a text is no day, and what to write instead. */
+/** Explains why a text is no day, with the remedy. */
 function whyNoDate(cell: string): Message {
   const slashes = /^(\d{1,2})[/-](\d{1,2})[/-](\d{4})$/.exec(cell);
   if (slashes !== null) {
@@ -122,7 +123,7 @@ function isMonth(cell: string): boolean {
   return month !== '' && number >= 1 && number <= 12;
 }
 
-/** Spreadsheets count days from here; those of old Macs from 1904. */
+/** Day 0 of spreadsheets; old Macs count from 1904. */
 const DAY_ZERO_MS = Date.UTC(1899, 11, 30);
 const DAY_ZERO_OF_MACS_MS = Date.UTC(1904, 0, 1);
 

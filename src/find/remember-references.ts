@@ -5,10 +5,10 @@ import type { LookupTerm } from './lookup.ts';
 import { type ResolvedFinder, resolveFinder } from './resolve-finder.ts';
 import { resolveProject, resolveTerm } from './resolve-reference.ts';
 
-/** A cell of an element that refers to something. */
+/** Resolves a cell of an element that holds a reference. */
 export type ResolveReference = (field: Field, cell: string) => Reading<Reference> | ResolvedFinder;
 
-/** Resolves each different cell once: a season has a few dozen, in however many rows, and they share their references. */
+/** Caches the resolution of each distinct cell: a season has a few dozen in all its rows, and the rows share the references. */
 export function rememberReferences(lookupTerm: LookupTerm = () => ({ kind: 'not-harvested' })): ResolveReference {
   const known = new Map<string, ReturnType<ResolveReference>>();
   return (field, written) => {
@@ -20,7 +20,7 @@ export function rememberReferences(lookupTerm: LookupTerm = () => ({ kind: 'not-
   };
 }
 
-/** Hyphens that show only where a line breaks, and characters without width: they come with copying and belong to no name. */
+/** Removes soft hyphens and characters without width, which come with copied text. */
 function withoutInvisible(text: string): string {
   return text.replace(/[\u00ad\u200b-\u200f\u2060\ufeff]/g, '').trim();
 }

@@ -16,24 +16,24 @@ import {
 } from './person-name.ts';
 import { identifierIn, mappingConflictMessage, NEW_PERSON, namedTerms, resolveTerm } from './resolve-reference.ts';
 
-/** Longer names fail inside the service (A-FINDER-4). */
+/** A longer name causes an error inside the service (A-FINDER-4). */
 export const MAX_NAME_LENGTH = 100;
 
-/** The rule of the warning whom a finder is taken for who is written otherwise. */
+/** Rule of the warning that a differently written finder was matched to a known person. */
 export const FINDER_MATCHED = 'finder-matched';
 
 const PEOPLE = 'osoba';
 
-/** `remark`: the person is not written as the service knows one, and is told whom it is taken for. */
+/** `remark`: the name was written in another way than the service has it, and names the matched person. */
 export type ResolvedFinder =
   | { readonly value: Reference; readonly remark?: Unreadable }
   | (Unreadable & { readonly candidates?: readonly TermCandidate[] });
 
 /**
- * Decides who a finder is, wherever one is named. A mapping of the user's own comes first. The service matches a name exactly, so one
- * that differs from a known person's in case, accents, order, titles or blanks becomes that person's identifier, which is told. Where
- * several people may be meant, or words are cut short, a person must choose. What is left is a new person, if it is certain which part
- * of the name is the surname.
+ * Resolves a finder, wherever one is named. A mapping of the user's own comes first. The service matches a name exactly, so a
+ * name that differs from a known person's in case, accents, order, titles or blanks is replaced by that person's identifier, with
+ * a remark. Where several people match, or words are abbreviated, a person must choose. Any other name is a new person, if it is
+ * certain which part is the surname.
  */
 export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFinder {
   if (identifierIn(cell) !== undefined) return resolveTerm(PEOPLE, cell, lookupTerm);
@@ -71,7 +71,7 @@ function takeKnown(found: TermLookup, written: string, name: WrittenName): Resol
   return isOther || isContrary(name, found.term) ? unsure(written, [found.term]) : takePerson(found.term, written);
 }
 
-/** The service matches this text itself; any other way to write the person's name would make another person. */
+/** The service matches exactly this text; any other spelling would create another person. */
 function takePerson({ id, label }: TermCandidate, written: string): ResolvedFinder {
   const asMatched = written.replace(/ ?, ?/, ', ');
   if (asMatched === label && findNameProblem(label) === undefined) return { value: { id: NEW_PERSON, text: label } };
@@ -79,13 +79,13 @@ function takePerson({ id, label }: TermCandidate, written: string): ResolvedFind
   return { value: { id, text: label }, ...(written === label ? {} : { remark }) };
 }
 
-/** A comma says which part is the surname: it is believed where both parts may be given names. */
+/** Tells if the comma contradicts the label: it marks the surname, which counts where both parts may be given names. */
 function isContrary({ parts: [surname = '', given] }: WrittenName, { label }: TermCandidate): boolean {
   if (given === undefined || !isGiven(surname) || !isGiven(given)) return false;
   return nameKey(surname) !== nameKey(label.slice(0, label.indexOf(',')));
 }
 
-/** What a vocabulary may call the person who stands for all that are not known. */
+/** Names that a vocabulary may give to the entry for unknown people. */
 const NAMES_OF_UNKNOWN = ['neurčeno', 'neznámý', 'neuvedeno', 'nezjištěno', 'anonym', 'unknown', 'anonymous', 'neurčený'];
 
 function takeUnknown(written: string, lookupTerm: LookupTerm): ResolvedFinder {
@@ -114,7 +114,7 @@ function unsure(written: string, candidates: readonly TermCandidate[]): Resolved
   return { ...unreadable('finder-unsure', message), candidates };
 }
 
-/** People who may be meant, although the name is not all of theirs: a decision about them is a person's. */
+/** Returns people who may be meant although the name is incomplete; a person must decide. */
 function candidatesFor(name: WrittenName, plain: string, lookupTerm: LookupTerm): readonly TermCandidate[] {
   const bare = name.parts.join(' ');
   const withoutCut = bare
@@ -137,7 +137,7 @@ function peopleOf(found: TermLookup): readonly TermCandidate[] {
   return found.kind === 'found' ? [found.term] : found.kind === 'ambiguous' ? found.candidates : [];
 }
 
-/** `Surname, Given name`, unless everything speaks for the other way round. */
+/** Takes the name as `Surname, Given name`, unless all evidence shows the other order. */
 function takeAsWritten(name: WrittenName, joined: string): ResolvedFinder {
   const [surname = '', given = ''] = name.parts;
   if (isFeminineSurname(given) && !isFeminineSurname(surname)) {
@@ -158,7 +158,7 @@ function takeSplit(name: WrittenName, written: string, lookupTerm: LookupTerm): 
   return { ...unreadable('finder-name', advice), ...(nearest.length === 0 ? {} : { candidates: nearest }) };
 }
 
-/** What tells two people of one name apart is kept with the surname. */
+/** Suffix and birth name, which distinguish people of one name, are stored with the surname. */
 function newPerson({ surname, given }: PersonName, { suffix, bornAs }: WrittenName): ResolvedFinder {
   const text = `${suffix === undefined ? surname : `${surname} ${suffix}`}, ${given.replace(/\s+/g, ' ')}`;
   const problem = findNameProblem(text);
@@ -171,7 +171,7 @@ function newPerson({ surname, given }: PersonName, { suffix, bornAs }: WrittenNa
   };
 }
 
-/** Why the parts between commas are no name of one person. */
+/** Explains why the parts between commas are not the name of one person. */
 function findPartsProblem({ parts, suffix }: WrittenName, written: string): Message | undefined {
   const [surname = '', given] = parts;
   if (given === undefined) return surname === '' ? nameAdvice(written) : undefined;
@@ -182,7 +182,7 @@ function findPartsProblem({ parts, suffix }: WrittenName, written: string): Mess
   return findNameProblem(suffix === undefined ? joined : `${surname} ${suffix}, ${given}`);
 }
 
-/** Why the service would not take a text as the name of a new person. */
+/** Explains why the service would refuse a text as the name of a new person. */
 export function findNameProblem(text: string): Message | undefined {
   const comma = text.indexOf(',');
   const surname = text.slice(0, Math.max(0, comma)).trim();
@@ -197,7 +197,7 @@ export function findNameProblem(text: string): Message | undefined {
   return undefined;
 }
 
-/** Why the service would make a person of an odd name from it: it splits at the first comma and looks no further. */
+/** Explains why the service would create a person with a wrong name: it splits at the first comma without a further check. */
 export function findNameDoubt(text: string): Message | undefined {
   const [surname, given] = [text.slice(0, text.indexOf(',')).trim(), text.slice(text.indexOf(',') + 1).trim()];
   if (/[;,]/.test(given)) return severalMessage(text);

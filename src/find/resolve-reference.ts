@@ -7,18 +7,18 @@ import type { LookupTerm, TermCandidate, TermLookup } from './lookup.ts';
 /** `HES-000312`, `ORG-000091`, `OS-001507`. */
 const IDENTIFIER = /^[A-Za-z]+-\d+$/;
 
-/** The identifier of a person whom the service may not know yet (A-FIELD-16). */
+/** Identifier of a person whom the service may not know yet (A-FIELD-16). */
 export const NEW_PERSON = ':tba';
 
-/** What a cell says to mean this reference: a person whom the service may not know yet goes by the name. */
+/** Returns the cell for a reference: a new person's name, else the identifier. */
 export function cellOfReference({ id, text }: Reference): string {
   return id === NEW_PERSON ? text : id;
 }
 
-/** `c-202400101`, `X-M-202400101`: capitals cost a key on a phone (S-IDENT-1). */
+/** `c-202400101`, `X-M-202400101`; lower case is accepted since capitals cost a key on a phone (S-IDENT-1). */
 const PROJECT = /^(?:x-)?[a-z]-\d{9}$/i;
 
-/** A survey project, by its identifier. Nothing can be said of its form but that it is one word. */
+/** Resolves a survey project by its identifier; the only check of its form is that it is one word. */
 export function resolveProject(cell: string): Reading<Reference> {
   const written = withoutAddress(cell);
   const id = PROJECT.test(written) ? written.toUpperCase() : written;
@@ -28,7 +28,7 @@ export function resolveProject(cell: string): Reading<Reference> {
   return { value: { id, text: id } };
 }
 
-/** A vocabulary entry or an organisation, by identifier, label or the museum's own term. */
+/** Resolves a vocabulary entry or an organisation by identifier, label or the museum's own term. */
 export function resolveTerm(set: string, cell: string, lookupTerm: LookupTerm): Reading<Reference> {
   const id = identifierIn(cell);
   const found = lookupTerm(set, id ?? cell);
@@ -60,7 +60,7 @@ const SET_LABELS: Readonly<Record<string, Message>> = {
   organizace: msg`organisations`,
 };
 
-/** A set as a person calls it, with its name in brackets. */
+/** Names a set for people, with its set name in brackets. */
 export function setText(set: string): Message {
   const label = SET_LABELS[set];
   return label === undefined ? set : msg`${label} (${set})`;
@@ -115,7 +115,7 @@ function notHarvestedMessage(set: string, cell: string): Message {
   return msg`"${cell}" cannot be looked up: ${where} was not harvested yet. Run ${cmd`pas harvest-vocab`}, or write the identifier.`;
 }
 
-/** Takes an entry's address for its identifier: imports want the latter (S-SERVICE-4). */
+/** Reduces an entry's address to its identifier, which imports require (S-SERVICE-4). */
 function withoutAddress(cell: string): string {
   return /^https?:\/\/\S+\/id\/([^/\s]+)$/.exec(cell)?.[1] ?? cell;
 }
@@ -125,7 +125,7 @@ export function identifierIn(cell: string): string | undefined {
   return IDENTIFIER.test(text) ? text.toUpperCase() : undefined;
 }
 
-/** `Kučera, Pavel (OS-000304, 1966)` */
+/** Lists entries: `Kučera, Pavel (OS-000304, 1966)` */
 export function namedTerms(terms: readonly TermCandidate[]): string {
   return terms.map(({ id, label, about }) => `${label} (${about === undefined ? id : `${id}, ${about}`})`).join(', ');
 }

@@ -2,7 +2,7 @@ import type { Message } from '../base/message.ts';
 import type { ElementName, FindElements } from './fields.ts';
 import type { LookupArea, LookupProject, LookupTerm } from './lookup.ts';
 
-/** What is known beside the find itself. What is absent is not checked. */
+/** Data beside the find itself. A check whose data is absent is skipped. */
 export type RuleContext = {
   /** Letter (A–E) or name, English or Czech, of the account's role. */
   readonly role?: string;
@@ -11,16 +11,16 @@ export type RuleContext = {
   readonly lookupTerm?: LookupTerm;
   readonly lookupArea?: LookupArea;
   readonly lookupProject?: LookupProject;
-  /** YYYY-MM-DD where the user is. */
+  /** Local day, YYYY-MM-DD. */
   readonly today: string;
 };
 
-/** What a rule has against a find: what is wrong, and then what to do. */
+/** A violation of a rule: the fault, then the remedy. */
 export type Finding = {
   readonly element?: ElementName;
   readonly message: Message;
   readonly warning?: true;
-  /** Named where it says something else than the rule that found it. */
+  /** Name of the issue where it differs from the rule's. */
   readonly rule?: string;
 };
 
@@ -30,7 +30,7 @@ export type Rule = {
   readonly judge: (elements: FindElements, context: RuleContext) => readonly Finding[];
 };
 
-/** The rule of the warning that an identifier could not be checked, because its set was never harvested. */
+/** Rule of the warning that an identifier could not be checked, because its set was not harvested. */
 export const NOT_HARVESTED = 'not-harvested';
 
 const ROLES = {
@@ -39,7 +39,7 @@ const ROLES = {
   archivist: ['d', 'archivist', 'archivář', 'e', 'administrator', 'administrátor'],
 } as const;
 
-/** What a role may do to finds; administrators may do what archivists may. Undefined where the role is not known. */
+/** Returns the permissions of a role; administrators have those of archivists. Undefined where the role is not known. */
 export function rankOf({ role = '' }: RuleContext): keyof typeof ROLES | undefined {
   const name = role.trim().toLowerCase();
   return (Object.keys(ROLES) as (keyof typeof ROLES)[]).find((rank) => ROLES[rank].some((known) => known === name));

@@ -11,10 +11,10 @@ import { PROJECT_RULES } from './project-rules.ts';
 import { type Finding, type Rule, type RuleContext, rankOf } from './rule.ts';
 import { VALUE_RULES } from './value-rules.ts';
 
-/** A box around Czechia, a few kilometres wide of it: outside there is no cadastral area for certain. */
+/** A box around Czechia with a margin of a few kilometres: no point outside is in a cadastral area. */
 export const COUNTRY = { minLon: 12.0, maxLon: 18.95, minLat: 48.5, maxLat: 51.1 };
 
-/** What the service asks of the point (A-POINT-1 to A-POINT-6). */
+/** Requirements for the point (A-POINT-1 to A-POINT-6). */
 const PLACE_RULES: readonly Rule[] = [
   { name: 'geometry-form', judge: plainPoint },
   { name: 'geometry-range', judge: convertiblePoint },
@@ -46,7 +46,7 @@ function convertiblePoint(elements: FindElements): Finding[] {
   return point === undefined || problem === undefined ? [] : [{ element: point.element, message: problem }];
 }
 
-/** The service refuses a point in no cadastral area in every state, also where it would not need a point. */
+/** The service refuses a point outside all cadastral areas in every state, even where no point is required. */
 function pointInArea(elements: FindElements, { lookupArea }: RuleContext): Finding[] {
   const point = selectedPoint(elements);
   const numbers = point && pointNumbers(point.wkt);
@@ -60,7 +60,7 @@ function pointInArea(elements: FindElements, { lookupArea }: RuleContext): Findi
       const { nearest, distanceM } = found;
       const where = nearest === undefined ? '' : nearestText(nearest, distanceM);
       const message = msg`The point ${place} lies in no known cadastral area.${where} Check the coordinates.`;
-      // The service, which converts it by other means, may find it inside.
+      // The service converts by other means and may find the point inside.
       const isOpen = point.system === '5514' && distanceM !== undefined && distanceM <= CONVERTED_WITHIN_M;
       return [{ element: point.element, message, ...(isOpen && { warning: true }) }];
     }
@@ -79,7 +79,7 @@ function nearestText(nearest: TermCandidate, distanceM: number | undefined): Mes
   return msg` The nearest is ${named}, ${distance} away.`;
 }
 
-/** What the target state asks for (A-STATE-9 to A-STATE-13). */
+/** Requirements of the target state (A-STATE-9 to A-STATE-13). */
 const STATE_RULES: readonly Rule[] = [
   { name: 'required', judge: requiredElements },
   { name: 'geometry-required', judge: requiredPoint },
@@ -87,7 +87,7 @@ const STATE_RULES: readonly Rule[] = [
   { name: 'role-state', judge: roleAllowsState },
 ];
 
-/** Blank texts and references without an identifier count as absent, as they do for the service. */
+/** Blank texts and references without an identifier count as absent, as at the service. */
 function isPresent(elements: FindElements, name: Field['name']): boolean {
   const value = elements[name];
   if (value === undefined) return false;
@@ -109,7 +109,7 @@ function requiredElements(elements: FindElements): Finding[] {
   });
 }
 
-/** The other element's point does not count: `geom_system` selects one (A-POINT-10). */
+/** A point in the other element does not count: `geom_system` selects one (A-POINT-10). */
 function requiredPoint(elements: FindElements): Finding[] {
   const { geom_system: system, stav = 1 } = elements;
   if (system === undefined || stav < 2 || isPresent(elements, pointElement(system))) return [];
@@ -123,23 +123,23 @@ function requiredPoint(elements: FindElements): Finding[] {
 
 export const MUST_BE_HANDED_OVER: Message = msg`A find for state 3 must be handed over. Set predano to true, or choose state 2.`;
 
-/** Absent is said by {@link requiredElements}. */
+/** An absent element is reported by {@link requiredElements}. */
 function handedOver({ stav, predano }: FindElements): Finding[] {
   if (stav !== 3 || predano !== false) return [];
   return [{ element: 'predano', message: MUST_BE_HANDED_OVER }];
 }
 
-/** A Researcher imports into state 1 alone (A-PROJECT-2). */
+/** A Researcher imports into state 1 only (A-PROJECT-2). */
 function roleAllowsState({ stav = 1 }: FindElements, context: RuleContext): Finding[] {
   if (stav === 1 || rankOf(context) !== 'researcher') return [];
   const message = msg`Your role is Researcher, which may import into state 1 only. Choose state 1, or ask an archaeologist to import it.`;
   return [{ element: 'stav', message }];
 }
 
-/** Every rule of the service that can be judged before sending. */
+/** All rules of the service that can be checked before sending. */
 export const RULES: readonly Rule[] = [...STATE_RULES, ...VALUE_RULES, ...PROJECT_RULES, ...PLACE_RULES];
 
-/** What speaks against a find in its own target state, all of it at once, with the find's place. */
+/** Checks a find against all rules of its target state and returns every finding, with the find's position. */
 export function checkRules(find: Find, context: RuleContext): readonly Issue[] {
   const issues: Issue[] = [];
   for (const rule of RULES) {

@@ -18,16 +18,16 @@ import {
 } from './resolve-reference.ts';
 import { type Finding, NOT_HARVESTED, type Rule, type RuleContext } from './rule.ts';
 
-/** PostgreSQL's largest integer, where the service keeps the depth (A-VALUE-3). */
+/** PostgreSQL's largest integer, the type of the depth at the service (A-VALUE-3). */
 export const MAX_DEPTH_CM = 2_147_483_647;
 
-/** No find in the service was made earlier; an older year is a slip of the pen, such as 0204. */
+/** No find in the service is older; an earlier year is a typing error, such as 0204. */
 export const EARLIEST_YEAR = 1700;
 
-/** Where clocks begin to count: of computers, cameras, satellites, and spreadsheets. */
+/** First days of clocks that were never set: computers, cameras, satellites, spreadsheets. */
 const DAYS_WITHOUT_CLOCK = ['1970-01-01', '1980-01-01', '1980-01-06', '1899-12-30', '1899-12-31', '1900-01-01', '1904-01-01'];
 
-/** What the service asks of each value, whatever the state (A-VALUE-1 to A-VALUE-7). */
+/** Requirements for values in every state (A-VALUE-1 to A-VALUE-7). */
 export const VALUE_RULES: readonly Rule[] = [
   { name: 'text-characters', judge: legalCharacters },
   { name: 'number-form', judge: numberForm },
@@ -55,10 +55,10 @@ function illegalCharacterOf(value: FindElements[Field['name']]): string | undefi
   return typeof value === 'string' ? findIllegalCharacter(value.includes('\r') ? value.replaceAll('\r', '') : value) : undefined;
 }
 
-/** Of a registration number. */
+/** Limit for a registration number. */
 export const MOST_CHARACTERS = 255;
 
-/** Why a number, without blanks around it, cannot be given to a find (A-NUMBER-2). */
+/** Explains why a trimmed number cannot be assigned (A-NUMBER-2). */
 export function findNumberProblem(value: string): Unreadable | undefined {
   const characters = [...value].length;
   if (characters > MOST_CHARACTERS) {
@@ -68,7 +68,7 @@ export function findNumberProblem(value: string): Unreadable | undefined {
   return findUnseenCharacter(value);
 }
 
-/** Control characters, halves of pairs, non-characters and separators of lines: two numbers would look the same and not be. */
+/** Control characters, lone surrogates, non-characters and line separators, by which two numbers would look equal and differ. */
 const UNSEEN_CHARACTER = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\ufffe\uffff]/u;
 
 function findUnseenCharacter(value: string): Unreadable | undefined {
@@ -81,7 +81,7 @@ function findUnseenCharacter(value: string): Unreadable | undefined {
   return unreadable('number-form', msg`The number holds the character ${code}, which nobody can see. Remove it.`);
 }
 
-/** A number is one line that people compare by eye. What XML cannot hold was said already. */
+/** A number is one visible line. Characters that XML cannot hold are reported by another rule. */
 function numberForm({ evidencni_cislo: number = '' }: FindElements): Finding[] {
   const unseen = illegalCharacterOf(number) === undefined ? findUnseenCharacter(number.trim()) : undefined;
   return unseen === undefined ? [] : [{ element: 'evidencni_cislo', message: unseen.problem }];
@@ -125,7 +125,7 @@ function finderName({ nalezce }: FindElements): Finding[] {
   return doubt === undefined ? [] : [{ element: 'nalezce', message: doubt, warning: true }];
 }
 
-/** `HES-<digits>`, never a label or an address (S-SERVICE-4). */
+/** `HES-<digits>`, not a label or an address (S-SERVICE-4). */
 function identifierForm(elements: FindElements): Finding[] {
   return references(elements)
     .filter(({ field, reference }) => !hasGoodForm(field, reference))
@@ -174,7 +174,7 @@ function memberOfSet({ name, set }: Field, { id }: Reference, lookupTerm: Lookup
   }
 }
 
-/** Lookups know labels and small letters as well; the service knows neither. */
+/** A lookup finds labels and lower-case identifiers as well; the service accepts neither. */
 function labelForIdentifier(name: string, id: string, meant: readonly TermCandidate[]): Message {
   const choice = alternatives(meant.map((term) => `${term.id} (${term.label})`));
   return msg`The id of ${name} is "${id}", which the service does not know. Write ${choice}.`;

@@ -7,28 +7,28 @@ import { refuseOtherFile } from '../store/append-file.ts';
 import { asDatabaseError, type Database, openDatabase, type Statement } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
 
-/** The notes of one harvest into a file, open. The modules beside this one hold what is done with them. */
+/** The open ledger of a harvest into a file; the other modules of this folder work on it. */
 export type Ledger = {
   readonly path: string;
-  /** A prepared statement, made once. */
+  /** Returns a prepared statement from the cache. */
   sql(text: string): Statement;
-  /** All of `work` or nothing; what the disk refuses is thrown as DatabaseError. */
+  /** Runs `work` in a transaction; a failure of the disk is thrown as DatabaseError. */
   change<T>(work: () => T): T;
-  /** @throws FileError where the file was taken away while it was written, or another one stands in its place */
+  /** @throws FileError where the file was removed or replaced meanwhile */
   refuseOther(): void;
   close(): void;
 };
 
-/** As schemas/harvest sets it. */
+/** Equal to that in schemas/harvest. */
 const APPLICATION_ID = 0x70617368;
 
-/** Another process that harvests into the same output holds it until it ends, so there is no point in waiting long. */
+/** Another harvest into the same output holds the lock until it ends, so a longer wait is useless. */
 const BUSY_TIMEOUT_MS = 500;
 
 /**
- * Opens or makes the notes, for this process alone until they are closed or the process dies.
- * @throws DatabaseError when another process has them open, or the file cannot be used; UsageError when it is another
- * program's database; DatabaseTooNewError
+ * Opens or creates the ledger with an exclusive lock, which ends with the process.
+ * @throws DatabaseError when another process has it open, or the file is unusable; UsageError when it is another program's
+ * database; DatabaseTooNewError
  */
 export function openLedger(path: string): Ledger {
   const database = openDatabase(path, { synchronous: 'normal', busyTimeoutMs: BUSY_TIMEOUT_MS, exclusive: true });
@@ -38,7 +38,7 @@ export function openLedger(path: string): Ledger {
     }
     asDatabaseError(path, () => {
       migrate(database, join(packageRoot, 'schemas', 'harvest'));
-      // Takes the lock even where there was nothing to migrate.
+      // Takes the lock even where no migration was needed.
       database.transaction(() => {}).immediate();
     });
   } catch (thrown) {
@@ -60,7 +60,7 @@ export function openLedger(path: string): Ledger {
   };
 }
 
-/** One that holds nothing is as good as none: a process that was stopped may not have come further. */
+/** An empty file is accepted: a killed process may have created it. */
 function isOurs(database: Database): boolean {
   if (database.pragma('application_id', { simple: true }) === APPLICATION_ID) return true;
   return database.prepare('select count(*) from sqlite_schema').pluck().get() === 0;

@@ -1,7 +1,7 @@
 import type { FileStanding } from '../store/file-folder.ts';
 import type { Ledger } from './ledger.ts';
 
-/** The files of a folder of records, as they were written. What writes expects to run inside {@link Ledger.change}. */
+/** Files of a folder of records, as they were written. Functions that write must run inside {@link Ledger.change}. */
 
 export type StoredFile = FileStanding & { readonly name: string; readonly identifier: string };
 
@@ -19,7 +19,7 @@ export function filesOf(ledger: Ledger): StoredFile[] {
   return rows.all() as StoredFile[];
 }
 
-/** What is lost is asked for again, one by one, until the service shows it or has it no more. */
+/** Marks lost files to be requested one by one, until the service returns or deletes the record. */
 export function forgetFiles(ledger: Ledger, files: readonly StoredFile[]): void {
   for (const { name, identifier } of files) {
     ledger.sql('delete from files where name = ?').run(name);

@@ -13,13 +13,13 @@ export type StoredRecord = {
 
 const COLUMNS = ['identifier', 'datestamp', 'sets', 'deleted', 'masked', 'metadata', 'xml'] as const;
 
-/** Whether the table has the record just so. */
+/** Tells if the table has an equal row. */
 export function hasRecord(ledger: Ledger, record: StoredRecord): boolean {
   const found = ledger.sql(`select ${COLUMNS.join(', ')} from records where identifier = ?`).get(record.identifier);
   return found !== undefined && COLUMNS.every((column) => (found as StoredRecord)[column] === record[column]);
 }
 
-/** Rows of the table; undefined where it is not as pas made it. */
+/** Counts the rows of the table; undefined where its triggers are missing. */
 export function countRows(ledger: Ledger): number | undefined {
   const triggers = ledger.sql(
     `select count(*) from sqlite_master where type = 'trigger' and name in ('record_added', 'record_changed', 'record_removed')`,
@@ -27,25 +27,25 @@ export function countRows(ledger: Ledger): number | undefined {
   return triggers.pluck().get() === 3 ? Number(ledger.sql('select count(*) from records').pluck().get()) : undefined;
 }
 
-/** Another program wrote into the table. */
+/** Tells if another program wrote into the table. */
 export function isEdited(ledger: Ledger): boolean {
   return ledger.sql('select edited from outputs').pluck().get() === 1;
 }
 
-/** The table is as the notes say, after all of it was compared. Expects to run inside {@link Ledger.change}. */
+/** Resets the mark of foreign writes after a complete comparison. Must run inside {@link Ledger.change}. */
 export function settleTable(ledger: Ledger): void {
   ledger.sql('update outputs set edited = 0').run();
   const has = 'select 1 from records where records.identifier = met_records.identifier';
   ledger.sql(`update met_records set digest = x'' where length(digest) > 0 and not exists (${has})`).run();
 }
 
-/** Takes out what the harvest has not put in. Expects to run inside {@link Ledger.change}. */
+/** Deletes rows that the harvest did not write. Must run inside {@link Ledger.change}. */
 export function removeForeign(ledger: Ledger): void {
   const met = 'select 1 from met_records as met where met.identifier = records.identifier and length(digest) > 0';
   ledger.sql(`delete from records where not exists (${met})`).run();
 }
 
-/** Expects to run inside {@link Ledger.change}. */
+/** Inserts or replaces a row. Must run inside {@link Ledger.change}. */
 export function putRecord(ledger: Ledger, record: StoredRecord): void {
   ledger
     .sql(
@@ -57,12 +57,12 @@ export function putRecord(ledger: Ledger, record: StoredRecord): void {
     .run(record);
 }
 
-/** Of what the output holds. */
+/** Returns the identifiers of the records in the output. */
 export function metIdentifiers(ledger: Ledger): string[] {
   return ledger.sql('select distinct identifier from met_records where length(digest) > 0').pluck().all() as string[];
 }
 
-/** How many records the output holds. */
+/** Counts the records in the output. */
 export function countHeld(ledger: Ledger): number {
   return Number(ledger.sql('select count(distinct identifier) from met_records where length(digest) > 0').pluck().get());
 }

@@ -6,20 +6,20 @@ import type { Ledger } from './ledger.ts';
 export const OUTPUT_FORMS = ['jsonl', 'xml', 'files', 'sqlite'] as const;
 export type OutputForm = (typeof OUTPUT_FORMS)[number];
 
-/** What is harvested into one output, and as whom. Two harvests of different subjects are never mixed in one output. */
+/** Subject of a harvest into one output, and its account. One output has one subject. */
 export type Subject = {
   readonly oaiBase: string;
   /** Schema version of the endpoint; `newest` for the generic one. */
   readonly version: string;
-  /** In order, with a space between them; empty: all that the service has. */
+  /** Sorted, separated by a space; empty for everything. */
   readonly sets: string;
-  /** Whole records, or their headers alone. */
+  /** Complete records, or headers only. */
   readonly verb: 'ListRecords' | 'ListIdentifiers';
   readonly format: string;
-  /** As the user gave it; empty: no bound. */
+  /** As the user wrote it; empty for no bound. */
   readonly fromBound: string;
   readonly untilBound: string;
-  /** Empty: anonymous. What a record shows depends on it. */
+  /** Empty for anonymous. The content of a record depends on it. */
   readonly account: string;
   readonly form: OutputForm;
 };
@@ -46,8 +46,8 @@ export function subjectOf(ledger: Ledger): Subject | undefined {
 }
 
 /**
- * Notes what a new output is for, or holds it against what an old one is for. Expects to run inside {@link Ledger.change}.
- * @throws UsageError where the output holds something else
+ * Stores the subject of a new output, or compares it with that of an existing one. Must run inside {@link Ledger.change}.
+ * @throws UsageError where the output has another subject
  */
 export function settleSubject(ledger: Ledger, subject: Subject, output: string): void {
   const known = isUntouched(ledger) ? undefined : subjectOf(ledger);
@@ -70,7 +70,7 @@ export function settleSubject(ledger: Ledger, subject: Subject, output: string):
   });
 }
 
-/** Nothing was ever harvested into it, perhaps because the service refused: it may as well be for something else. */
+/** Tells if no record was ever harvested into it, for example because the service refused; then its subject may change. */
 function isUntouched(ledger: Ledger): boolean {
   const touched = ledger.sql(
     `select exists (select 1 from harvests where watermark_at is not null or pass ->> '$.met' > 0)
@@ -79,7 +79,7 @@ function isUntouched(ledger: Ledger): boolean {
   return touched.pluck().get() === 0;
 }
 
-/** Number of the notes of one set; made where there are none. Expects to run inside {@link Ledger.change}. */
+/** Returns the id of the harvest of a set, created on first use. Must run inside {@link Ledger.change}. */
 export function harvestOf(ledger: Ledger, setSpec: string): number {
   ledger.sql('insert or ignore into harvests (set_spec) values (?)').run(setSpec);
   return Number(ledger.sql('select id from harvests where set_spec = ?').pluck().get(setSpec));

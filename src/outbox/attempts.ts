@@ -10,19 +10,19 @@ import type { Outbox } from './open-outbox.ts';
 
 export type EvidenceVerdict = 'found' | 'absent' | 'undecided' | 'person';
 
-/** A conclusion about an entry of unknown end, and what it rests on. */
+/** A conclusion about an entry of unknown outcome, and its basis. */
 export type Evidence = {
-  /** By the wall clock: shown only. */
+  /** Wall clock; only displayed. */
   readonly foundAt: number;
   readonly serverAt: ServerMs | null;
   readonly verdict: EvidenceVerdict;
-  /** Stable code of what the verdict rests on. */
+  /** Stable code of the basis. */
   readonly basis: string;
   readonly reason: Message;
   readonly candidates: readonly string[];
 };
 
-/** All attempts of an entry, in their order. */
+/** Returns all attempts of an entry in their order. */
 export function attemptsOf(outbox: Outbox, entry: Pick<Entry, 'id' | 'uuid'>): Attempt[] {
   return attemptsIn(eventsOfEntry(outbox, entry.uuid), entry.id);
 }
@@ -48,8 +48,8 @@ function attemptsIn(events: readonly OutboxEvent[], entryId: Entry['id']): Attem
 }
 
 /**
- * A service that answers, also with 500, has ended its work on the attempt. After any other end it may work on for `settleMs`: a status
- * outside the contract may be a proxy's.
+ * An answer of the service, even a 500, means that it has finished the attempt. After any other end it may still work on it for
+ * `settleMs`: a status outside the contract may be a proxy's.
  */
 function boundsOf({ fromMs, sentByMs, settleMs }: AttemptedBody, answer: AnsweredBody | undefined): AttemptBounds | null {
   if (fromMs === null) return null;
@@ -59,7 +59,7 @@ function boundsOf({ fromMs, sentByMs, settleMs }: AttemptedBody, answer: Answere
   return { fromMs, untilMs: hasEnded ? endedMs : settledMs, settledMs };
 }
 
-/** How many attempts ended with this outcome since the entry last did anything else. */
+/** Counts the last consecutive attempts that ended with this outcome. */
 export function attemptsInARow(outbox: Outbox, entry: Entry, outcome: AttemptOutcome): number {
   let count = 0;
   for (const attempt of attemptsOf(outbox, entry).reverse()) {
@@ -70,7 +70,7 @@ export function attemptsInARow(outbox: Outbox, entry: Entry, outcome: AttemptOut
   return count;
 }
 
-/** Each conclusion about an entry, in order; the last look that settled nothing comes last. */
+/** Returns the conclusions about an entry in order; the last inconclusive lookup comes last. */
 export function evidenceOf(outbox: Outbox, { id, uuid }: Pick<Entry, 'id' | 'uuid'>): Evidence[] {
   const settled = eventsOfEntry(outbox, uuid).flatMap((event): Evidence[] => {
     if (event.kind === 'found' || event.kind === 'absent') return [fromEvidence(event)];
@@ -105,7 +105,7 @@ function fromDecision({ body }: EventOf<'decided'>): Evidence {
   };
 }
 
-/** Stores why a look settled nothing, in place of the look before. */
+/** Stores the reason of an inconclusive lookup in place of the previous one. */
 export function recordLook(
   outbox: Outbox,
   { id }: Pick<Entry, 'id'>,
@@ -128,7 +128,7 @@ export function recordLook(
 
 type Ended = Pick<Attempt, 'outcome'>;
 
-/** Counts the failures of an entry since it last got a clear answer. */
+/** Counts the failures of an entry since its last clear answer. */
 export function consecutiveFailures(attempts: readonly Ended[]): number {
   return trailingFailures(attempts).length;
 }
@@ -139,7 +139,7 @@ function trailingFailures<T extends Ended>(attempts: readonly T[]): T[] {
   return judged.slice(clear + 1);
 }
 
-/** When an entry with these attempts may be sent again: at once, unless it failed too often. */
+/** Returns when an entry with these attempts may be sent again: 0 until it has failed too often. */
 export function retryAt(attempts: readonly Pick<Attempt, 'outcome' | 'endedAt'>[]): number {
   const failures = trailingFailures(attempts);
   return failures.length < RETRY_POLICY.entry.slowAfter ? 0 : (failures.at(-1)?.endedAt ?? 0) + entryBackoffMs(failures.length);

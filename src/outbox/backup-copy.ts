@@ -8,11 +8,11 @@ import { headerOf, noteCopyMade, type Outbox, openOutbox } from './open-outbox.t
 import { isSchemaDamage } from './schema-damage.ts';
 import { assertSoundFinds } from './stored-finds.ts';
 
-/** Tables that only an outbox has; a file without them is some other program's. */
+/** Tables of every outbox; a file without them belongs to another program. */
 const TABLES_OF_AN_OUTBOX = ['header', 'finds', 'entries', 'events'];
 
 /**
- * Copies the outbox as it is at this moment, also while a push runs, and notes in the copy when that was.
+ * Copies a snapshot of the outbox, also during a push, and records its time in the copy.
  * @throws DatabaseError where a row is damaged: a damaged file never replaces a sound copy
  */
 export function backUpOutbox(outbox: Outbox, target: string): void {
@@ -20,7 +20,7 @@ export function backUpOutbox(outbox: Outbox, target: string): void {
   copyDatabase(outbox.path, target, (copy) => noteCopyMade(copy, target, Math.floor(outbox.clock.now())));
 }
 
-/** Reads the whole file, and each row by its checksum. @throws DatabaseError where anything is damaged */
+/** Checks the whole file, and each row by its checksum. @throws DatabaseError where anything is damaged */
 export function assertSound(outbox: Outbox): void {
   refuseDamaged(outbox.path, outbox.sql('pragma integrity_check(1)'));
   if (outbox.sql('pragma foreign_key_check').get() !== undefined) throw damagedRow(outbox.path, msg`a reference`);
@@ -32,7 +32,7 @@ export function assertSound(outbox: Outbox): void {
 }
 
 /**
- * A sound copy of a backup: what is done to it leaves the backup as it is.
+ * Opens a verified copy of a backup, so that the backup itself stays unchanged.
  * @throws FileError when it is no outbox; DatabaseError when it is damaged; DatabaseTooNewError
  */
 export function openBackup(file: string, draft: string, clock: Clock): Outbox {
@@ -83,15 +83,15 @@ const OUTBOX_CONTENT = [
 ] as const;
 
 /**
- * Gives the outbox the content of another one of the same schema, in one transaction: whenever it is stopped, the file holds the old
- * content or the new. To be called under the push lock.
- * @param aside where the old content is copied to before
+ * Replaces the content of the outbox by that of another one of the same schema, in one transaction, so that an interruption
+ * leaves the old or the new content. The caller holds the push lock.
+ * @param aside path of the copy of the old content, which is made first
  */
 export function replaceContents(outbox: Outbox, from: string, aside: string): void {
   outbox.sql('attach database ? as brought').run(from);
   try {
     outbox.change(() => {
-      // From here on no other process can write, so the copy is all that is replaced.
+      // The transaction keeps other processes from writing, so the copy has everything that is replaced.
       copyDatabase(outbox.path, aside);
       outbox.sql('pragma defer_foreign_keys = on').run();
       for (const table of OUTBOX_CONTENT) outbox.sql(`delete from main.${table}`).run();
@@ -107,7 +107,7 @@ export function replaceContents(outbox: Outbox, from: string, aside: string): vo
   }
 }
 
-/** Tells if the outbox has nothing that a person could miss. */
+/** Tells if the outbox has no finds and no entries. */
 export function isEmptyOutbox(outbox: Outbox): boolean {
   return outbox.sql('select exists (select 1 from finds) or exists (select 1 from entries) as filled').pluck().get() === 0;
 }

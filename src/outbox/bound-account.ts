@@ -3,7 +3,7 @@ import { type Message, msg } from '../base/message.ts';
 import { headerOf, type Outbox, updateHeader } from './open-outbox.ts';
 import { recordEvents } from './record-events.ts';
 
-/** The account as the service described it when it was last asked. */
+/** The account as the service last described it. */
 export type KnownAccount = {
   readonly identCely: string;
   readonly name: string;
@@ -12,11 +12,11 @@ export type KnownAccount = {
   readonly role: string;
 };
 
-/** Stores the account that signs in with this user name; empty where a token alone is known. */
+/** Stores the account that signs in with this user name; empty where only a token is known. */
 export function rememberAccount(outbox: Outbox, username: string, account: KnownAccount): void {
   outbox.change(() => {
     const before = knownAccount(outbox);
-    // With other rights it is shown other records, and no list of changes names them.
+    // Other rights show other records, and the list of changes does not contain the difference.
     if (before !== undefined && (before.role !== account.role || before.organisation !== account.organisation))
       outbox.sql('delete from pulls').run();
     outbox
@@ -30,20 +30,20 @@ export function rememberAccount(outbox: Outbox, username: string, account: Known
   });
 }
 
-/** Undefined where the service was not asked yet. */
+/** Returns the stored account; undefined where the service was not asked yet. */
 export function knownAccount({ sql }: Outbox): KnownAccount | undefined {
   return sql('select ident_cely as identCely, name, email, organisation, role from account').get() as KnownAccount | undefined;
 }
 
-/** The user name that the account signed in with last; undefined where only a token was used. */
+/** Returns the user name of the last sign-in; undefined where only a token was used. */
 export function knownUsername({ sql }: Outbox): string | undefined {
   const username = sql('select username from account').pluck().get();
   return typeof username === 'string' && username !== '' ? username : undefined;
 }
 
 /**
- * Binds the outbox to the account that sends from it first, and refuses every other one from then on.
- * @throws ConfigError where it is another account's
+ * Binds the outbox to the first account that sends from it; every other account is refused.
+ * @throws ConfigError where it belongs to another account
  */
 export function bindAccount(outbox: Outbox, account: string): void {
   assertSameAccount(outbox, account);
@@ -56,7 +56,7 @@ export function bindAccount(outbox: Outbox, account: string): void {
 }
 
 /**
- * @param waysOut what to do, given the account that the outbox is bound to
+ * @param waysOut returns the remedy, given the account of the outbox
  * @throws ConfigError where the outbox is bound to another account
  */
 export function assertSameAccount(outbox: Outbox, account: string, waysOut?: (bound: string) => Message): void {
@@ -69,13 +69,13 @@ export function assertSameAccount(outbox: Outbox, account: string, waysOut?: (bo
   );
 }
 
-/** Tells if two user names are one. At the service they are e-mail addresses. */
+/** Tells if two user names are equal. At the service they are e-mail addresses. */
 export function isSameUser(one: string, other: string): boolean {
   return one.trim().toLowerCase() === other.trim().toLowerCase();
 }
 
 /**
- * Tells if the account of a user name may send from the outbox, as far as that is known before it has signed in.
+ * Tells if the account of a user name may send from the outbox, as far as is known before it signs in.
  * @param username undefined where none is given
  */
 export function fitsUser(outbox: Outbox, username: string | undefined): boolean {

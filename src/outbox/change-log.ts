@@ -4,10 +4,10 @@ import type { Entry, FindId, NumberEntry, PhotoEntry, Photograph } from './entry
 import type { Outbox } from './open-outbox.ts';
 import { restoreFind, type StoredElements, type StoredFind, storedRowById } from './stored-finds.ts';
 
-/** Commands that can be undone; older ones are forgotten. */
+/** Commands that can be undone; older ones are deleted. */
 const MAX_COMMANDS = 50;
 
-/** A find before a command changed it, with its numbers and photographs that could still be changed. */
+/** A find before a command changed it, with its numbers and photographs that were not sent yet. */
 type FindBefore = {
   readonly find: Omit<StoredFind, 'elements' | 'isHidden'> & { readonly elements: string; readonly hiddenAt: number | null };
   readonly imported: boolean;
@@ -23,15 +23,15 @@ type StoredPhotograph = Omit<Photograph, 'sha512' | 'originalSha512'> & {
   readonly originalSha512: string | null;
 };
 
-/** Notes a find that the running command made. */
+/** Logs a find that the running command created. */
 export function recordNew(outbox: Outbox, findId: FindId, localId: string): void {
   const seq = seqOfCommand(outbox);
   if (seq !== undefined) insertChange(outbox, { seq, findId, localId, before: null, attempts: 0 });
 }
 
 /**
- * Notes a find as it is before the running command changes it; once for each command. Without a named command nothing is noted: what a
- * merge or a restored backup brings in is no change of a person's.
+ * Logs a find before the running command changes it, once per command. Without a named command nothing is logged: a merge or a
+ * restored backup is no change by a person.
  */
 export function recordBefore(outbox: Outbox, findId: FindId): void {
   const seq = seqOfCommand(outbox);
@@ -61,7 +61,7 @@ function insertChange(outbox: Outbox, change: Change): void {
     .run(change);
 }
 
-/** The number of the running command, which is written with its first change; undefined where no command was named. */
+/** Returns the row of the running command, which is inserted with its first change; undefined where no command was named. */
 function seqOfCommand(outbox: Outbox): number | undefined {
   const { command } = outbox;
   if (command.words === undefined) return undefined;
@@ -108,7 +108,7 @@ function attemptsOfAll(entries: readonly Entry[]): number {
 
 export type LoggedCommand = { readonly seq: number; readonly id: string; readonly command: string; readonly at: number };
 
-/** Commands that changed finds and were not undone, the newest first. */
+/** Returns the commands that changed finds and were not undone, newest first. */
 export function loggedCommands(outbox: Outbox): LoggedCommand[] {
   return outbox
     .sql('select seq, id, command, at from commands where undone_at is null order by seq desc')
@@ -117,7 +117,7 @@ export function loggedCommands(outbox: Outbox): LoggedCommand[] {
 
 type LoggedChange = {
   readonly localId: string;
-  /** Null for a find that was not there. */
+  /** Null for a find that did not exist. */
   readonly before: StoredElements | null;
   readonly after: StoredElements | null;
 };
@@ -131,7 +131,7 @@ type ChangeRow = {
   readonly now: string | null;
 };
 
-/** Finds that a command changed, before and after it. */
+/** Yields the finds that a command changed, before and after it. */
 export function* changesOfCommand(outbox: Outbox, command: number): Generator<LoggedChange> {
   const rows = outbox
     .sql(
@@ -161,7 +161,7 @@ function parseElements(text: string | null): StoredElements | null {
   return text === null ? null : (JSON.parse(text) as StoredElements);
 }
 
-/** Finds that a command changed, and that were not given back yet, the last one first. */
+/** Returns the finds that a command changed and that are not restored yet, last first. */
 export function findsToUndo(outbox: Outbox, command: number): { readonly findId: FindId; readonly localId: string }[] {
   const rows = outbox
     .sql('select find_id as findId, local_id as localId from find_changes where command = ? order by find_id desc')
@@ -169,12 +169,12 @@ export function findsToUndo(outbox: Outbox, command: number): { readonly findId:
   return rows as { findId: FindId; localId: string }[];
 }
 
-/** `attempted`: something of it was sent since; `changed`: another command changed it since. Either stays as it is. */
+/** `attempted`: a part of it was sent since; `changed`: another command changed it since. Both stay unchanged. */
 export type Undone = 'undone' | 'attempted' | 'changed';
 
 /**
- * Gives a find what it had before a command, or takes it away where the command made it. The caller builds its document again.
- * @returns with `undone`, the find whose document is to be built; undefined where it is gone or has none
+ * Restores a find as it was before a command, or removes it where the command created it. The caller rebuilds its document.
+ * @returns with `undone`, the find whose document is to be rebuilt; undefined where it is removed or has none
  */
 export function undoChange(outbox: Outbox, command: number, findId: FindId): { readonly how: Undone; readonly rebuild?: FindId } {
   const change = outbox.sql('select before, attempts from find_changes where command = ? and find_id = ?').get(command, findId) as
@@ -197,7 +197,7 @@ export function undoChange(outbox: Outbox, command: number, findId: FindId): { r
   return { how: 'undone', ...(before.imported ? { rebuild: findId } : {}) };
 }
 
-/** Numbers and photographs that were never sent are again what they were. */
+/** Restores numbers and photographs that were never sent. */
 function restoreChanges(outbox: Outbox, findId: FindId, entries: readonly Entry[], before: readonly ChangeBefore[]): void {
   const identCely = entries.find(({ kind }) => kind === 'import')?.identCely ?? null;
   const target = { findId, identCely };
@@ -217,12 +217,12 @@ function restoreChanges(outbox: Outbox, findId: FindId, entries: readonly Entry[
   for (const { id } of now.values()) removeEntry(outbox, id);
 }
 
-/** Says that a command was undone as far as it could be. */
+/** Marks a command as undone. */
 export function endUndo(outbox: Outbox, command: number): void {
   outbox.sql('update commands set undone_at = ? where seq = ?').run(Math.floor(outbox.clock.now()), command);
 }
 
-/** Digests of photographs that an undo would queue again: their copies stay. */
+/** Returns digests of photographs that an undo would queue again, so that their copies are kept. */
 export function photographsToUndo(outbox: Outbox): string[] {
   return outbox
     .sql(

@@ -26,20 +26,20 @@ import { findById } from './stored-finds.ts';
 
 export type ClaimableQuery = {
   readonly kinds: readonly EntryKind[];
-  /** Only the entries of these records, by their keys, or all. */
+  /** Keys of the records whose entries may be claimed; undefined for all. */
   readonly recordKeys: readonly string[] | undefined;
   /** Records with a request under way, by their keys and their identifiers. */
   readonly busyRecords: readonly string[];
-  /** Projects of which no further import may start now. */
+  /** Projects whose imports are sent one at a time, and that have one under way. */
   readonly busyProjects: readonly string[];
-  /** Parts whose circuit is open. */
+  /** Scopes whose circuit is open. */
   readonly openCircuits: readonly Part[];
 };
 
-/** Entries of a kind, or only those of a project, or of one record of it. */
+/** Entries of a kind, optionally of one project, or of one record of it. */
 type Part = { readonly kind: EntryKind; readonly project: string | null; readonly record?: string | null };
 
-/** An entry that is, or changes, a find of this project. */
+/** Matches entries that create or change a find of this project. */
 const ofProject = (project: string): string =>
   `project = ${project} or substr(ident_cely, 1, length(${project}) + 2) = ${project} || '-N'`;
 
@@ -55,7 +55,7 @@ const CLAIMABLE_SQL = `state = 'queued' and held is null and (entries.kind = 'im
       and coalesce(part.value ->> 'record', ident_cely) is ident_cely)
   and (entries.kind <> 'number' or not (${SUPERSEDED_SQL} or ${AWAITS_EARLIER_SQL}))`;
 
-/** The oldest entry that may be sent now. A number or a photograph is claimable once its record has an identifier. */
+/** Returns the oldest entry that may be sent now. A number or a photograph is claimable once its record has an identifier. */
 export function nextClaimable(outbox: Outbox, query: ClaimableQuery): Entry | undefined {
   return selectEntries(
     outbox,
@@ -65,12 +65,12 @@ export function nextClaimable(outbox: Outbox, query: ClaimableQuery): Entry | un
   ).at(0);
 }
 
-/** The first of those that must wait. */
+/** Returns the first claimable entry by `notBeforeAt`, whether it is due or not. */
 export function nextScheduled(outbox: Outbox, query: ClaimableQuery): Entry | undefined {
   return selectEntries(outbox, CLAIMABLE_SQL, queryValues(query), 'order by not_before_at, entries.id limit 1').at(0);
 }
 
-/** When the next of those that must wait becomes claimable, by the wall clock; undefined when none waits for time alone. */
+/** Returns the earliest `notBeforeAt` of claimable entries, by the wall clock; undefined when there are none. */
 export function nextClaimableAt(outbox: Outbox, query: ClaimableQuery): number | undefined {
   const at = outbox.sql(`select min(not_before_at) from entries where ${CLAIMABLE_SQL}`).pluck().get(queryValues(query));
   return typeof at === 'number' ? at : undefined;
@@ -86,15 +86,15 @@ function queryValues(query: ClaimableQuery): Record<string, unknown> {
   };
 }
 
-/** Facts about a request that are written down before its first byte leaves. */
+/** Facts about a request that are stored before its first byte is sent. */
 export type Departure = {
   readonly method: string;
   readonly path: string;
   /** The service's identifier of the account. */
   readonly account: string;
-  /** The server's time now, as far as this process has heard it. */
+  /** Current server time, as far as this process knows it. */
   readonly serverMs: ServerMs | null;
-  /** The server's time when the request has left at the latest. */
+  /** Latest server time at which the request is completely sent. */
   readonly sentByMs: ServerMs | null;
   readonly settleMs: number;
 };
@@ -103,10 +103,10 @@ export type Departure = {
 export type Claim = { readonly entry: Entry; readonly attemptId: string; readonly departure: Departure };
 
 /**
- * Marks the entry as `sending`. The attempt is on disk in the journal and in the outbox when this returns, before anything is sent.
- * What is to be sent must be taken from the claim, since the entry may have been given other content since it was read.
- * @returns undefined where it is no longer to be sent: another pas dropped it, held it, or made it a draft
- * @throws DatabaseError where the journal or the outbox cannot be written: nothing leaves then
+ * Marks the entry as `sending`. When this returns, the attempt is on disk in the journal and in the outbox, before anything is
+ * sent. The caller sends the entry of the claim, since its content may have changed since it was read.
+ * @returns undefined where it must no longer be sent: another process dropped it, held it, or made it a draft
+ * @throws DatabaseError where the journal or the outbox cannot be written: then nothing is sent
  */
 export function claim(outbox: Outbox, id: EntryId, departureOf: (entry: Entry) => Departure): Claim | undefined {
   const journal = assertJournal(outbox);
@@ -115,7 +115,7 @@ export function claim(outbox: Outbox, id: EntryId, departureOf: (entry: Entry) =
   try {
     return outbox.change(() => {
       assertFence(outbox, journal.id);
-      // The events say whether it is still queued; the state in the row is a copy of what they say.
+      // The state is derived from the events; the row has a copy.
       refreshState(outbox, id);
       const entry = entryById(outbox, id);
       if (entry?.state !== 'queued' || entry.held !== null || !isOfItsRecord(outbox, entry)) return undefined;
@@ -128,7 +128,8 @@ export function claim(outbox: Outbox, id: EntryId, departureOf: (entry: Entry) =
       return { entry: { ...entry, state: 'sending' }, attemptId, departure };
     });
   } catch (thrown) {
-    // The journal may have it and the outbox not: nothing left, and the journal is told so, as far as the disk allows.
+    // The journal may have the attempt and the outbox not: nothing was sent, and an answer event records this, as far as the disk
+    // allows.
     if (appended !== undefined) forgetAttempt(outbox, journal, appended);
     throw thrown;
   }
@@ -154,17 +155,17 @@ function forgetAttempt(
       Math.floor(outbox.clock.now()),
     );
     const { outbox: id } = headerOf(outbox);
-    // The outbox took the attempt back, so its next one has the same place: this answer must not move later events behind it.
+    // The outbox rolled the attempt back, so its next event has the same position: this answer must not sort behind later events.
     const position = lastPosition(outbox, entry.uuid) + 2;
     journal.append([
       { id: newEventId(), outbox: id, find: entry.findUuid, entry: entry.uuid, position, kind: 'answered', body: answer },
     ]);
   } catch {
-    // The next push asks about it, which is safe.
+    // Safe to ignore: the next push looks the attempt up.
   }
 }
 
-/** The record to change is that of its find. */
+/** Tells if the record to change is still that of the find. */
 function isOfItsRecord(outbox: Outbox, entry: Entry): boolean {
   if (entry.kind === 'import') return true;
   const made = entry.findId === null ? undefined : importOfFind(outbox, entry.findId);
@@ -213,7 +214,7 @@ function packContent(outbox: Outbox, { document, findId }: ImportEntry): string 
   );
 }
 
-/** The document of an attempt and its find, as {@link packContent} stored them; undefined after thinning. */
+/** Returns the document of an attempt and its find, as stored by {@link packContent}; undefined after thinning. */
 export function unpackContent({ content }: AttemptedBody): { readonly document: Buffer; readonly find: SentFind } | undefined {
   if (content === null) return undefined;
   const { document, find } = JSON.parse(inflateRawSync(Buffer.from(content, 'base64')).toString('utf8')) as {
@@ -233,13 +234,13 @@ export type Settlement =
 export type AnswerFacts = {
   readonly outcome: AttemptOutcome;
   readonly status?: number;
-  /** From the answer. */
+  /** Date header of the answer. */
   readonly serverDateAt?: ServerMs;
-  /** The server's time when the attempt ended, where that is known. */
+  /** Server time at the end of the attempt, where it is known. */
   readonly endedAt?: ServerMs;
 };
 
-/** Records the answer and moves the entry. An accepted import frees what waited for its identifier. */
+/** Records the answer and changes the state. An accepted import unblocks entries that wait for its identifier. */
 export function settle(outbox: Outbox, { entry, attemptId }: Claim, settlement: Settlement, answer: AnswerFacts): void {
   outbox.change(() => {
     const body = answeredBody(attemptId, { ...answer, ...settlementFacts(settlement) }, Math.floor(outbox.clock.now()));
@@ -280,7 +281,7 @@ function answeredBody(attempt: string, answer: Answer, at: number): AnsweredBody
   };
 }
 
-/** Puts an entry that was refused back into the queue. */
+/** Puts a refused entry back into the queue. */
 export function requeue(outbox: Outbox, entry: Entry, reason: Message, notBeforeAt = 0): void {
   outbox.change(() => {
     const { refusal } = foldEvents(eventsOfEntry(outbox, entry.uuid));
@@ -289,7 +290,7 @@ export function requeue(outbox: Outbox, entry: Entry, reason: Message, notBefore
   });
 }
 
-/** Clears backoff that lies further ahead than any: it was set by a clock that was wrong. */
+/** Clears backoff that lies further ahead than the maximum: a wrong clock set it. */
 export function clampFutureBackoff(outbox: Outbox, maxBackoffMs: number): void {
   scheduleAll(
     outbox,
@@ -299,7 +300,7 @@ export function clampFutureBackoff(outbox: Outbox, maxBackoffMs: number): void {
   );
 }
 
-/** Puts what is queued of a part behind everything else. */
+/** Moves the queued entries of a scope behind all others. */
 export function moveToBack(outbox: Outbox, { kind, project, record = null }: Part, reason: Message): void {
   const now = Math.floor(outbox.clock.now());
   const said = serializeMessage(reason);
@@ -311,7 +312,7 @@ export function moveToBack(outbox: Outbox, { kind, project, record = null }: Par
   );
 }
 
-/** How much of a part is still to be sent. */
+/** Counts the entries of a scope that are not sent yet. */
 export function countOpen(outbox: Outbox, { kind, project, record = null }: Part): number {
   return outbox
     .sql(
@@ -323,7 +324,7 @@ export function countOpen(outbox: Outbox, { kind, project, record = null }: Part
     .get({ kind, project, record }) as number;
 }
 
-/** A person names these records: what waits for a backoff is tried now. */
+/** Clears the backoff of these records, which a person named. */
 export function clearBackoff(outbox: Outbox, recordKeys: readonly string[]): void {
   scheduleAll(
     outbox,
@@ -334,7 +335,7 @@ export function clearBackoff(outbox: Outbox, recordKeys: readonly string[]): voi
 }
 
 /**
- * Records of each attempt without an answer that its end is not known: its process has died. To be called under the push lock.
+ * Records an unknown outcome for each attempt without an answer, since its process has died. The caller holds the push lock.
  * @returns the entries that were `sending`
  */
 export function recoverInFlight(outbox: Outbox): Entry[] {

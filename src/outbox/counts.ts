@@ -7,7 +7,7 @@ export { countFinds } from './stored-finds.ts';
 
 type Counts = Readonly<Record<EntryKind, Readonly<Record<EntryState, number>>>>;
 
-/** Entries by kind and state, without those of finds that a person removed. */
+/** Counts entries by kind and state, without those of removed finds. */
 export function countEntries(outbox: Outbox): Counts {
   const counts = Object.fromEntries(
     ENTRY_KINDS.map((kind) => [kind, Object.fromEntries(ENTRY_STATES.map((state) => [state, 0]))]),
@@ -29,7 +29,7 @@ export function countEntries(outbox: Outbox): Counts {
 
 type CountRow = { readonly kind: EntryKind; readonly state: EntryState; readonly count: number };
 
-/** Queued entries that wait: for their find's import, for one that was dropped, for an answer of a person, for a moment. */
+/** Queued entries by what they wait for: their find's import, a dropped import, an answer of a person, a moment. */
 export type Waiting = {
   readonly forImport: number;
   readonly forDropped: number;

@@ -34,13 +34,13 @@ import { serializeIssues } from './message-codec.ts';
 import { assertOneRowChanged, type Outbox } from './open-outbox.ts';
 
 export type Target = {
-  /** The find's row, or null for a record of the service that is not kept here. */
+  /** The find's row; null for a record of the service without a find here. */
   readonly findId: FindId | null;
-  /** The record's identifier, once there is one. */
+  /** The record's identifier, once it is known. */
   readonly identCely: string | null;
 };
 
-/** What an import entry sends; without a document it is a draft. */
+/** Content of an import; without a document it is a draft. */
 export type ImportContent = {
   readonly document: Buffer | null;
   readonly documentSha512: Buffer | null;
@@ -50,13 +50,13 @@ export type ImportContent = {
   readonly issues: readonly Issue[];
 };
 
-/** Queues an import, or keeps it as a draft when it has no document yet. */
+/** Queues an import, or stores it as a draft without a document. */
 export function addImport(outbox: Outbox, findId: FindId, content: ImportContent, uuid?: string): EntryId {
   const { issues, ...wanted } = content;
   return insertEntry(outbox, 'import', { findId, identCely: null }, { ...wanted, issues: serializeIssues(issues) }, uuid);
 }
 
-/** Gives an import that was not sent, or was refused, other content. */
+/** Replaces the content of an import that was not sent, or was refused. */
 export function replaceImport(outbox: Outbox, entry: ImportEntry, content: ImportContent): void {
   const { issues, ...wanted } = content;
   replaceContent(outbox, entry, { ...wanted, issues: serializeIssues(issues) });
@@ -90,12 +90,12 @@ function photoColumns({ name, mediaType, sha512, originalSha512, sizeBytes, sour
   };
 }
 
-/** Takes away an entry that was never attempted. */
+/** Deletes an entry that was never attempted. */
 export function removeEntry(outbox: Outbox, id: EntryId): void {
   outbox.sql('delete from entries where id = ?').run(id);
 }
 
-/** Entries of one record share it, so that the record is never written to by two requests at once. */
+/** Returns the key that entries of one record share, so that no two requests write to one record at once. */
 export function recordKey(target: Target): string {
   return target.findId === null ? `record:${target.identCely}` : `find:${target.findId}`;
 }
@@ -117,36 +117,36 @@ function insertEntry(outbox: Outbox, kind: EntryKind, target: Target, changes: C
   return Number(lastInsertRowid);
 }
 
-/** Other content of an entry that was not sent; a refusal of the old content is overruled. */
+/** Replaces the content of an entry that was not sent; this overrules a refusal of the old content. */
 function replaceContent(outbox: Outbox, entry: Entry, changes: Changes): void {
   const row = rowById(outbox, entry.id);
   if (row === undefined) return;
   const retryOf = foldEvents(eventsOfEntry(outbox, entry.uuid)).refusal?.attempt ?? row.retryOf;
-  // The gate asks anew about other content. Whether an earlier content was sent, only a person answers.
+  // The gate checks new content again. Only a person can tell if an earlier content was sent.
   const isOfEarlier = entry.held?.basis === 'local-id-in-use' || entry.held?.basis === 'not-looked';
   const held = isOfEarlier ? row.held : null;
   update(outbox, row, { ...changes, retryOf, notBeforeAt: 0, reason: null, held });
   refreshState(outbox, entry.id);
 }
 
-/** The content of an entry of another UUID becomes that of the one that events name. */
+/** Gives an entry another UUID: the content belongs to the entry that events name. */
 export function assignEntryUuid(outbox: Outbox, id: EntryId, uuid: string): void {
   const row = rowById(outbox, id);
   if (row === undefined) return;
   outbox.sql('update entries set uuid = ?, crc = ? where id = ?').run(uuid, checksumOf({ ...row, uuid }), id);
 }
 
-/** Says what an import sent where the file has other content: what is at the service, or may be, is compared with it. */
+/** Stores what an import sent in place of the content of the file, so that it can be compared with the service's record. */
 export function assignSentContent(outbox: Outbox, id: EntryId, sent: Omit<ImportContent, 'issues'>): void {
   update(outbox, rowOf(outbox, id), sent);
 }
 
-/** Gives a number or a photograph the record to change; null where it must wait for one. */
+/** Sets the record of a number or a photograph; null where it must wait for one. */
 export function assignRecord(outbox: Outbox, id: EntryId, identCely: string | null): void {
   update(outbox, rowOf(outbox, id), { identCely });
 }
 
-/** Changes of columns that need no event: when an entry may be sent and why not before, and whether a person is asked first. */
+/** Columns that change without an event: when an entry may be sent, the reason of the delay, and a question for a person. */
 type Schedule = Pick<Changes, 'notBeforeAt' | 'retryOf' | 'reason' | 'issues'> & { readonly held?: Held | null };
 
 export function schedule(outbox: Outbox, id: EntryId, changes: Schedule): void {
@@ -186,22 +186,22 @@ function update(outbox: Outbox, row: EntryRow, changes: Changes): void {
   assertOneRowChanged(outbox, changed, msg`changing entry ${row.id}`);
 }
 
-/** The events of an entry, as foldEvents takes them. @throws DatabaseError where one is damaged */
+/** Returns the events of an entry for foldEvents. @throws DatabaseError where one is damaged */
 export function eventsOfEntry(outbox: Outbox, uuid: string): OutboxEvent[] {
   const rows = outbox.sql(`select ${EVENT_COLUMNS} from events where entry = ? order by position, id`).all(uuid) as EventRow[];
   return rows.map((row) => parseEvent(outbox.path, row));
 }
 
-/** The place of an event in the order in which this outbox took its events in. */
+/** Returns the local sequence number of an event. */
 export function eventSeq(outbox: Outbox, id: string): number {
   const seq = outbox.sql('select seq from events where id = ?').pluck().get(id);
   return typeof seq === 'number' ? seq : 0;
 }
 
 /**
- * Brings the state of an entry up to date with its events and its content: the only place where a state is written.
+ * Derives the state of an entry from its events and its content; no other code writes a state.
  * @param known its events, where they were read already
- * @returns whether it was another one
+ * @returns true if the state changed
  * @throws DatabaseError where fewer attempts are found than before: events are never removed
  */
 export function refreshState(outbox: Outbox, id: EntryId, known?: readonly OutboxEvent[]): boolean {
@@ -226,7 +226,7 @@ export function refreshState(outbox: Outbox, id: EntryId, known?: readonly Outbo
   return true;
 }
 
-/** Moves entries that are queued for the record of an import along with it; where it lost its record, they wait again. */
+/** Moves entries that are queued for the record of an import along with it; without a record they wait again. */
 function moveDependents(outbox: Outbox, { findId, identCely: before }: EntryRow, identCely: string | null): void {
   const ids = outbox
     .sql(
@@ -262,7 +262,7 @@ export function entriesOfTarget(outbox: Outbox, { findId, identCely }: Target): 
   return findId === null ? entriesOfRecord(outbox, identCely ?? '') : entriesOfFind(outbox, findId);
 }
 
-/** What says if a find and its import are as they were read; undefined where there is no find of the local id. */
+/** Returns the facts by which a change of a find or its import is detected; undefined where no find has the local id. */
 export function standingOfFind(
   outbox: Outbox,
   localId: string,
@@ -275,7 +275,7 @@ export function standingOfFind(
   return row as ReturnType<typeof standingOfFind>;
 }
 
-/** The import of a find, also one that was dropped. @throws DatabaseError where it is missing since an entry is damaged */
+/** Returns the import of a find, even a dropped one. @throws DatabaseError where it is missing since an entry is damaged */
 export function importOfFind(outbox: Outbox, findId: FindId): ImportEntry | undefined {
   const [entry] = selectEntries(outbox, `find_id = :findId and entries.kind = 'import'`, { findId });
   if (entry?.kind === 'import') return entry;
@@ -283,7 +283,7 @@ export function importOfFind(outbox: Outbox, findId: FindId): ImportEntry | unde
   return undefined;
 }
 
-/** The import that is known to have made a record. */
+/** Returns the import that is known to have made a record. */
 export function importOfRecord(outbox: Outbox, identCely: string): ImportEntry | undefined {
   const [entry] = selectEntries(outbox, `ident_cely = :identCely and +entries.kind = 'import' and +state = 'accepted'`, {
     identCely,
@@ -298,28 +298,28 @@ export function allEntries(outbox: Outbox): Entry[] {
 type UnsettledState = 'draft' | 'refused' | 'sending' | 'uncertain';
 
 export function entriesInState(outbox: Outbox, state: UnsettledState): Entry[] {
-  // SQLite uses the index `entries_unsettled` for this condition in its very words; the plus keeps other indexes out.
+  // SQLite uses the index `entries_unsettled` only for this exact condition; the plus excludes other indexes.
   return selectEntries(outbox, `state in ('draft', 'refused', 'sending', 'uncertain') and +state = :state`, { state });
 }
 
-/** Entries with a question that a person must answer. */
+/** Returns entries with a question that a person must answer. */
 export function heldEntries(outbox: Outbox): Entry[] {
   return selectEntries(outbox, `held is not null and state = 'queued'`, {});
 }
 
-/** Photographs of which the service may not have a copy yet. */
+/** Returns photographs of which the service may not have a copy yet. */
 export function unsentPhotoEntries(outbox: Outbox): PhotoEntry[] {
   return selectEntries(outbox, `entries.kind = 'photo' and state not in ('accepted', 'dropped')`, {}).filter(
     (entry) => entry.kind === 'photo',
   );
 }
 
-/** All photographs, also those that were dropped. */
+/** Returns all photographs, including dropped ones. */
 export function photoEntries(outbox: Outbox): PhotoEntry[] {
   return selectEntries(outbox, `entries.kind = 'photo'`, {}).filter((entry) => entry.kind === 'photo');
 }
 
-/** Entries that match a condition over the table's columns, in the order in which they were queued. */
+/** Returns entries that match a condition over the table's columns, by default in the order of the queue. */
 export function selectEntries(outbox: Outbox, condition: string, values: Record<string, unknown>, tail = ''): Entry[] {
   const rows = outbox
     .sql(`select ${COLUMNS} ${FROM} where ${condition} ${tail === '' ? 'order by entries.id' : tail}`)
@@ -327,12 +327,12 @@ export function selectEntries(outbox: Outbox, condition: string, values: Record<
   return rows.map((row) => parseEntry(outbox, row));
 }
 
-/** The project that an entry is, or changes, a find of; null where that cannot be told. An identifier begins with its project's. */
+/** Returns the project of an entry; null where it is unknown. An identifier begins with its project's. */
 export function projectOf(entry: Entry): string | null {
   return entry.kind === 'import' ? entry.project : (entry.identCely?.match(/^(.+)-N\d+$/)?.[1] ?? null);
 }
 
-/** A person dropped the find's import, and has not taken that back. */
+/** Tells if the find's import is dropped. */
 export function isDropped(outbox: Outbox, findId: FindId): boolean {
   return importOfFind(outbox, findId)?.state === 'dropped';
 }

@@ -13,7 +13,7 @@ import { checksum, damagedRow } from './events.ts';
 import { deserializeIssues, deserializeMessage, serializeMessage } from './message-codec.ts';
 import { assertOneRowChanged, type Outbox } from './open-outbox.ts';
 
-/** Columns of an entry that its checksum covers: all but those that its events say, and its head. */
+/** Columns of an entry that its checksum covers: all except those derived from events, and its head. */
 export type Content = {
   readonly document: Buffer | null;
   readonly documentSha512: Buffer | null;
@@ -56,7 +56,7 @@ export type EntryRow = Head &
     readonly attempts: number;
   };
 
-/** The columns of the content. A new one is covered by the checksum. */
+/** Columns of the content. The checksum covers a new one automatically. */
 const CONTENT_COLUMN_OF = {
   document: 'document',
   documentSha512: 'document_sha512',
@@ -137,12 +137,13 @@ function assertAsWritten(outbox: Outbox, row: EntryRow): void {
   if (!hasFind || !hasState || checksumOf(row) !== row.crc) throw damagedRow(outbox.path, msg`entry ${row.id}`);
 }
 
-/** Entries that were not sent, or whose end is open, by the index `entries_by_state`. */
+/** Entries that were not sent, or whose outcome is open, by the index `entries_by_state`. */
 export const UNSENT_SQL = `entries.kind in ('import', 'number', 'photo') and state in ('draft', 'queued', 'sending', 'refused', 'uncertain')`;
 
 /**
- * Reads each entry, or so many and of those that were not sent as many. Not by an index, which may be what is wrong.
- * @throws DatabaseError where one is not as it was written
+ * Checks every entry by its checksum, or at most so many, and as many of the unsent ones. It uses no index, since that may be
+ * damaged.
+ * @throws DatabaseError where one differs from what was written
  */
 export function assertSoundEntries(outbox: Outbox, most = Number.MAX_SAFE_INTEGER): void {
   const all = `select ${COLUMNS} from entries not indexed left join finds on finds.id = entries.find_id limit ?`;
@@ -151,7 +152,7 @@ export function assertSoundEntries(outbox: Outbox, most = Number.MAX_SAFE_INTEGE
     for (const row of outbox.sql(query).iterate(most)) assertAsWritten(outbox, row as EntryRow);
 }
 
-/** @throws DatabaseError where the row is not as it was written */
+/** @throws DatabaseError where the row differs from what was written */
 export function parseEntry(outbox: Outbox, row: EntryRow): Entry {
   assertAsWritten(outbox, row);
   const { id, uuid, findId, findUuid, localId, state, identCely, notBeforeAt, unknownAttempts, attempts, createdAt, updatedAt } =

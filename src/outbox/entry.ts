@@ -9,21 +9,21 @@ export type EntryKind = (typeof ENTRY_KINDS)[number];
 export const ENTRY_STATES = ['draft', 'queued', 'sending', 'accepted', 'refused', 'uncertain', 'dropped'] as const;
 export type EntryState = (typeof ENTRY_STATES)[number];
 
-/** Row numbers of one outbox file, which never uses one twice. */
+/** Row numbers of one outbox file, which never reuses one. */
 export type FindId = number & { readonly __brand?: 'find' };
 export type EntryId = number & { readonly __brand?: 'entry' };
 
 export type Photograph = {
   readonly name: string;
-  /** Media type found in the bytes, such as `image/jpeg`. */
+  /** Media type detected from the bytes, such as `image/jpeg`. */
   readonly mediaType: string;
   readonly sha512: Buffer;
   readonly sizeBytes: number;
-  /** Digest of the file before its place was removed from it. */
+  /** Digest of the file before its GPS data were removed. */
   readonly originalSha512?: Buffer;
-  /** The file that it was read from. */
+  /** Path of the imported file. */
   readonly source?: string;
-  /** Where the original lies, when it is linked instead of copied. */
+  /** Path of the original, when it is linked instead of copied. */
   readonly link?: string;
 };
 
@@ -52,13 +52,13 @@ type EntryBase = {
   readonly findUuid: string | null;
   readonly localId: string | null;
   readonly state: EntryState;
-  /** Of the record to change, or the one that the import was given. */
+  /** Identifier of the record to change, or of the one that the import made. */
   readonly identCely: string | null;
-  /** By the wall clock of this machine. */
+  /** Wall clock of this machine. */
   readonly notBeforeAt: number;
   readonly recordKey: string;
   readonly held: Held | null;
-  /** How many attempts may have arrived without that being known. */
+  /** Attempts that may have arrived, without proof. */
   readonly unknownAttempts: number;
   readonly attempts: number;
   readonly reason: Message | null;
@@ -78,27 +78,27 @@ export type ImportEntry = EntryBase & {
 export type NumberEntry = EntryBase & {
   readonly kind: 'number';
   readonly value: string;
-  /** The number that the record showed when this one was queued; null where it was not known. */
+  /** Number of the record when this one was queued; null where it was unknown. */
   readonly expects: string | null;
 };
 export type PhotoEntry = EntryBase & { readonly kind: 'photo'; readonly photograph: Photograph };
 export type Entry = ImportEntry | NumberEntry | PhotoEntry;
 
-/** The time in which the service may have carried an attempt out, by the server's clock; from `settledMs` on it is certainly done. */
+/** Interval in which the service may have executed an attempt, by its clock; at `settledMs` it has certainly ended. */
 export type AttemptBounds = { readonly fromMs: ServerMs; readonly untilMs: ServerMs; readonly settledMs: ServerMs };
 
 /** One request for an entry, from its events. */
 export type Attempt = {
   readonly id: string;
   readonly entryId: EntryId;
-  /** By the wall clock of this machine: shown, never used for a decision. */
+  /** Wall clock of this machine: displayed, never used for a decision. */
   readonly startedAt: number;
   readonly endedAt: number | null;
   readonly method: string;
   readonly path: string;
   /** The service's identifier of the account that made it. */
   readonly account: string;
-  /** Null where the service had not said the time before it. */
+  /** Null where the server time was unknown before it. */
   readonly bounds: AttemptBounds | null;
   readonly serverDateAt: ServerMs | null;
   readonly status: number | null;

@@ -6,17 +6,14 @@ import { cmd, type Kept, msg } from '../base/message.ts';
 import type { AttemptOutcome } from '../base/outcomes.ts';
 import type { EntryKind } from './entry.ts';
 
-/**
- * The facts about entries. An event is written once and never changed; the outbox and the machine's journal hold it under one id, so
- * that both can be merged in any order.
- */
+/** Kinds of events. An event is immutable; outbox and journal store it under one id, so that they merge in any order. */
 const EVENT_KINDS = ['attempted', 'answered', 'found', 'absent', 'decided', 'bound', 'moved'] as const;
 type EventKind = (typeof EVENT_KINDS)[number];
 
-/** Effect of an answer on its entry. `unknown`: the service may or may not have carried the attempt out. */
+/** Effect of an answer on its entry. `unknown`: the service may or may not have executed the attempt. */
 export type Settles = 'accepted' | 'refused' | 'queued' | 'unknown';
 
-/** The find that an import sends, so that it can be restored from the journal. */
+/** The find of an import, so that it can be restored from the journal. */
 export type SentFind = {
   readonly localId: string;
   readonly elements: Readonly<Record<string, unknown>>;
@@ -27,7 +24,7 @@ export type SentPhotograph = {
   readonly name: string;
   readonly mediaType: string;
   readonly sizeBytes: number;
-  /** Hexadecimal; `original`: before the place was removed. */
+  /** Hexadecimal; `original`: before GPS data were removed. */
   readonly sha512: string;
   readonly original: string | null;
   readonly link: string | null;
@@ -38,18 +35,18 @@ export type AttemptedBody = {
   readonly account: string;
   readonly method: string;
   readonly path: string;
-  /** By the wall clock: shown, never used for a decision. */
+  /** Wall clock: displayed, never used for a decision. */
   readonly at: number;
-  /** From when on the service may have it, and when all of it must have left; null where the service has not said the time. */
+  /** Earliest server time of arrival, and latest time of complete sending; null where the server time is unknown. */
   readonly fromMs: ServerMs | null;
   readonly sentByMs: ServerMs | null;
-  /** How long the service may work on it after that. */
+  /** Maximum time for which the service may work on the request after that, in milliseconds. */
   readonly settleMs: number;
-  /** The record to change; null for an import. */
+  /** Record to change; null for an import. */
   readonly target: string | null;
   readonly localId: string | null;
   readonly project: string | null;
-  /** Import: digest of the find as found; the compressed document and find, base64; null after thinning. */
+  /** For an import: digest of the find as found, and the compressed document and find in base64; null after thinning. */
   readonly digest: string | null;
   readonly content: string | null;
   readonly value: string | null;
@@ -65,7 +62,7 @@ export type AnsweredBody = {
   readonly status: number | null;
   readonly identCely: string | null;
   readonly serverDateMs: ServerMs | null;
-  /** The server's time when the attempt ended, from its answer or reckoned with the monotonic clock. */
+  /** Server time at the end of the attempt, from its answer or computed with the monotonic clock. */
   readonly endedMs: ServerMs | null;
   readonly notBeforeAt: number;
   readonly reason: Kept | null;
@@ -78,18 +75,18 @@ export type EvidenceBody = {
   readonly identCely: string | null;
   readonly at: number;
   readonly serverMs: ServerMs | null;
-  /** Stable code of what the verdict rests on. */
+  /** Stable code of the basis. */
   readonly basis: string;
   readonly reason: Kept;
   readonly candidates: readonly string[];
-  /** The account that looked; null for an anonymous harvest. */
+  /** Account of the lookup; null for an anonymous harvest. */
   readonly account: string | null;
 };
 
 /**
- * A person's answer, or a fact that takes a record away.
- * `created`: this record is the entry's. `send`: the listed attempts did not arrive, and the candidates are not this entry.
- * `abandon`: not to be sent. `release`: the service gave the record to another find. `undo`: the event `of` does not count.
+ * A decision of a person, or a fact that detaches a record. `created`: this record is the entry's. `send`: the listed attempts
+ * did not arrive, and the candidates are not this entry. `abandon`: the entry is not sent. `release`: the service gave the record
+ * to another find. `undo`: the event `of` does not count.
  */
 export type DecidedBody = {
   readonly answer: 'created' | 'send' | 'abandon' | 'release' | 'undo';
@@ -98,7 +95,7 @@ export type DecidedBody = {
   readonly attempts: readonly string[];
   readonly identCely: string | null;
   readonly candidates: readonly string[];
-  /** Events of one command share it. */
+  /** Shared by the events of one command. */
   readonly group: string;
   readonly of: string | null;
   readonly reason: Kept;
@@ -151,7 +148,7 @@ export function serializeEvent(event: OutboxEvent): Omit<EventRow, 'seq'> {
   return { id, outbox, find, entry, position, kind, body, crc: checksumOf({ id, outbox, find, entry, position, kind, body }) };
 }
 
-/** @throws DatabaseError where the row is not as it was written */
+/** @throws DatabaseError where the row differs from what was written */
 export function parseEvent(path: string, row: EventRow): OutboxEvent {
   const { id, outbox, find, entry, position, kind, body } = row;
   if (checksumOf(row) !== row.crc || !isEventKind(kind)) throw damagedRow(path, msg`event ${id}`);
@@ -166,7 +163,7 @@ function checksumOf({ id, outbox, find, entry, position, kind, body }: Omit<Even
   return checksum([id, outbox, find, entry, position, kind, body]);
 }
 
-/** CRC-32 over the values of a row. */
+/** Returns the CRC-32 of the values of a row. */
 export function checksum(values: readonly (string | number | null | Buffer)[]): number {
   const texts = values.map((value) => (Buffer.isBuffer(value) ? value.length : value));
   return values.reduce<number>((crc, value) => (Buffer.isBuffer(value) ? crc32(value, crc) : crc), crc32(JSON.stringify(texts)));
@@ -179,7 +176,7 @@ export function damagedRow(path: string, what: Parameters<typeof msg>[1]): Datab
   });
 }
 
-/** JSON that pas wrote. @throws DatabaseError where it is none any more */
+/** Parses JSON that pas wrote. @throws DatabaseError where it is damaged */
 export function parseStored(path: string, what: Parameters<typeof msg>[1], text: string): unknown {
   try {
     return JSON.parse(text);

@@ -2,19 +2,19 @@ import type { Kept } from '../base/message.ts';
 import type { EntryState } from './entry.ts';
 import type { AnsweredBody, DecidedBody, EventOf, OutboxEvent } from './events.ts';
 
-/** Facts about one entry, from all of its events. */
+/** Facts about one entry, folded from all its events. */
 export type EntryFacts = {
-  /** The record of the entry, and what says so: an answer counts more than evidence, and evidence as much as a person. */
+  /** Record of the entry and its source: an answer outranks evidence, and evidence is equal to a person. */
   readonly accepted:
     | { readonly identCely: string; readonly by: 'answer' | 'evidence' | 'person'; readonly event: string }
     | undefined;
-  /** Attempts without an answer, and attempts whose end is not known. */
+  /** Attempts without an answer, and attempts of unknown outcome. */
   readonly open: ReadonlySet<string>;
   readonly unknown: ReadonlySet<string>;
   /** The last clear answer, where it was a refusal. */
   readonly refusal: { readonly attempt: string; readonly body: AnsweredBody } | undefined;
   readonly abandoned: { readonly event: string; readonly body: DecidedBody } | undefined;
-  /** Records, files or numbers that a person said are not this entry's. */
+  /** Records, files or numbers that a person excluded. */
   readonly rejected: ReadonlySet<string>;
   readonly attempts: number;
 };
@@ -38,9 +38,7 @@ type Draft = {
   attempts: Set<string>;
 };
 
-/**
- * Folds the events of one entry, in whatever order they were merged. Pure; an event that is there twice counts once.
- */
+/** Folds the events of one entry, in any order. Pure; a duplicate event counts once. */
 export function foldEvents(events: readonly OutboxEvent[]): EntryFacts {
   const counted = withoutUndone(inOrder(events));
   const draft: Draft = {
@@ -53,19 +51,19 @@ export function foldEvents(events: readonly OutboxEvent[]): EntryFacts {
     rejected: new Set(),
     attempts: new Set(),
   };
-  // An answer may stand before its attempt only where an attempt was thinned away or not merged yet: it counts all the same.
+  // An answer may precede its attempt only where the attempt was thinned away or is not merged yet; it counts all the same.
   const answered = new Set(counted.flatMap((event) => (event.kind === 'answered' ? [event.body.attempt] : [])));
   for (const event of counted) apply(draft, event, answered);
   return { ...draft, attempts: draft.attempts.size };
 }
 
-/** By position, then by id: the same for all copies. */
+/** Sorts by position, then by id, so that all copies have the same order. */
 function inOrder(events: readonly OutboxEvent[]): OutboxEvent[] {
   const byId = new Map(events.map((event) => [event.id, event]));
   return [...byId.values()].sort((a, b) => a.position - b.position || (a.id < b.id ? -1 : 1));
 }
 
-/** Takes decisions back, as long as no attempt follows them. Facts cannot be taken back: an attempt or an answer stays. */
+/** Removes undone decisions, unless an attempt follows them. Attempts and answers cannot be undone. */
 function withoutUndone(events: readonly OutboxEvent[]): OutboxEvent[] {
   const undone = new Set(
     events.flatMap((event) => {
@@ -169,13 +167,13 @@ function settle(draft: Draft, attempts: readonly string[]): void {
   }
 }
 
-/** The reason that the last event that counts gives for people; null where it gives none. */
+/** Returns the reason of the last effective event; null where it has none. */
 export function lastReason(events: readonly OutboxEvent[]): Kept | null {
   const last = withoutUndone(inOrder(events)).at(-1);
   return last !== undefined && 'reason' in last.body ? last.body.reason : null;
 }
 
-/** The state of an entry: its facts, and for what was not sent, what the outbox wants. */
+/** Returns the state of an entry from its facts, and for an unsent one from the intent. */
 export function stateOf(facts: EntryFacts, { hasContent, retryOf }: Wanted): EntryState {
   if (facts.accepted !== undefined) return 'accepted';
   if (facts.abandoned !== undefined) return 'dropped';

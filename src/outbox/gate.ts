@@ -1,25 +1,22 @@
 import { type Message, msg } from '../base/message.ts';
 import type { Entry, Held, HeldBasis } from './entry.ts';
 
-/**
- * Decides for each entry, before anything is sent, what may leave. Pure: everything that it needs is gathered before, and it is linear in
- * entries plus candidates.
- */
+/** Facts by which the gate decides which entries may leave. The decision is pure, and linear in entries plus candidates. */
 export type GateFacts = {
-  /** Imports of another outbox that were attempted with this account, by digest and by local id. */
+  /** Imports of another outbox that this account attempted, by digest and by local id. */
   readonly attemptedByDigest: ReadonlyMap<string, readonly AttemptedElsewhere[]>;
   readonly attemptedByLocalId: ReadonlyMap<string, readonly AttemptedElsewhere[]>;
-  /** Records of this account that no event explains and that read like an entry, by the entry's UUID. */
+  /** Records of this account without an event that equal an entry, by the entry's UUID. */
   readonly equalRecords: ReadonlyMap<string, readonly string[]>;
-  /** Files that no event explains and that equal a queued photograph, by the entry's UUID. */
+  /** Files without an event that equal a queued photograph, by the entry's UUID. */
   readonly equalFiles: ReadonlyMap<string, readonly string[]>;
-  /** Projects in which this account is listed records that it may not read and that no event explains. */
+  /** Projects with records that this account may list but not read, and that have no event. */
   readonly hiddenRecords: ReadonlyMap<string, readonly string[]>;
-  /** The number that a record shows now, by its identifier; absent where it was not looked at. */
+  /** Current number of a record, by its identifier; absent where it was not looked up. */
   readonly shownNumbers: ReadonlyMap<string, string>;
-  /** Candidates that a person has rejected for an entry, by its UUID. */
+  /** Returns the candidates that a person excluded for an entry. */
   readonly rejected: (entry: Entry) => ReadonlySet<string>;
-  /** The numbers that may stand at a record without anybody else having set them. */
+  /** Returns the numbers that a record may have without a change by another user. */
   readonly ownNumbers: (entry: Entry) => ReadonlySet<string>;
 };
 
@@ -33,7 +30,7 @@ type Passage = { readonly kind: 'leave' } | { readonly kind: 'held'; readonly he
 
 const LEAVE: Passage = { kind: 'leave' };
 
-/** The first question that a person must answer before an entry may leave. */
+/** Returns the first question that a person must answer before an entry may leave. */
 export function mayLeave(entry: Entry, facts: GateFacts): Passage {
   const held = CHECKS.map((check) => check(entry, facts)).find((found) => found !== undefined);
   return held === undefined ? LEAVE : { kind: 'held', held };
@@ -117,11 +114,11 @@ function equalFile(entry: Entry, facts: GateFacts): Held | undefined {
   );
 }
 
-/** The number that the record shows is neither the expected one nor the new one: somebody else has set it. */
+/** Detects a number that is neither the expected nor the new one: another user has set it. */
 function changedNumber(entry: Entry, facts: GateFacts): Held | undefined {
   if (entry.kind !== 'number' || entry.identCely === null) return undefined;
   const shown = facts.shownNumbers.get(entry.identCely);
-  // Of a record that is not kept here it is not known what number it had: one that shows none has lost none.
+  // The previous number of a record without a find here is unknown: an empty one is no change.
   const isFirst = shown === '' && entry.expects === null;
   const expected =
     isFirst || shown === undefined || shown === entry.value || shown === entry.expects || facts.ownNumbers(entry).has(shown);

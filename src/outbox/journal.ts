@@ -12,36 +12,35 @@ import { migrate } from '../store/migrate.ts';
 import { EVENT_COLUMNS, type EventOf, type EventRow, type OutboxEvent, parseEvent, serializeEvent } from './events.ts';
 import { isSchemaDamage } from './schema-damage.ts';
 
-/** An attempt that the journal has of another outbox. */
+/** An attempt of another outbox in the journal. */
 type EarlierAttempt = {
   readonly outbox: string;
   readonly entry: string;
   readonly localId: string | null;
   readonly digest: string | null;
-  /** The record that came of it; null where that is not known. */
+  /** The resulting record; null where it is unknown. */
   readonly identCely: string | null;
   readonly at: number;
 };
 
-/** An outbox of which the journal has attempts. */
 export type EarlierOutbox = { readonly outbox: string; readonly attempts: number; readonly lastAt: number };
 
-/** This machine's copy of the events of its outboxes. Every function throws DatabaseError where the disk refuses. */
+/** This machine's copy of the events of its outboxes. Every function throws DatabaseError where the disk fails. */
 export type Journal = {
   readonly path: string;
   readonly id: string;
   /** Identifier of the machine that made it; empty where that has none. */
   readonly machine: string;
-  /** Adds events that are not there yet; they are on disk when it returns. */
+  /** Adds missing events; they are on disk when it returns. */
   append(events: readonly OutboxEvent[]): void;
-  /** Id of the event at a place, for telling this journal from one that was rebuilt. */
+  /** Returns the id of the event with this sequence number, which distinguishes this journal from a rebuilt one. */
   eventAt(seq: number): string | undefined;
   has(id: string): boolean;
-  /** Events of an outbox after a place, in the order in which they were written. */
+  /** Returns the events of an outbox after a sequence number, in the order in which they were written. */
   eventsSince(outbox: string, seq: number): { readonly seq: number; readonly event: OutboxEvent }[];
-  /** Other outboxes with attempts of this account at this service. */
+  /** Returns other outboxes with attempts of this account at this service. */
   outboxesOf(account: string, address: string, except: string): EarlierOutbox[];
-  /** Imports that another outbox attempted with this account and digest, or with this account and local id. */
+  /** Returns imports that another outbox attempted with this account and digest, or with this account and local id. */
   earlierAttempts(
     account: string,
     except: string,
@@ -54,20 +53,20 @@ export type Journal = {
 };
 
 type JournalOptions = {
-  /** Identifier of this machine, asked for where the journal is made. */
+  /** Returns the identifier of this machine; called when the journal is made. */
   readonly machine: () => string;
   readonly clock: Clock;
-  /** How long to wait for another process's write, in milliseconds. */
+  /** Maximum wait for another process's write, in milliseconds. */
   readonly busyTimeoutMs?: number;
-  /** Reads all of it first, so that damage is found before anything is sent. */
+  /** Verifies the whole journal first, so that damage is found before anything is sent. */
   readonly isChecked?: boolean;
-  /** Told where a damaged journal was set aside. */
+  /** Called with the path of the backup of a damaged journal. */
   readonly onSetAside?: (path: string) => void;
 };
 
 /**
- * Opens the journal, and makes it where there is none. A damaged one is set aside; what can be read of it is copied into a new one with
- * the same identity, and the outboxes add the rest when they are merged.
+ * Opens the journal, or creates it. A damaged one is renamed; its readable events are copied into a new one with the same
+ * identity, and the outboxes add the rest at the next merge.
  * @throws DatabaseError where it cannot be opened or written; DatabaseTooNewError where a newer pas wrote it
  */
 export function openJournal(path: string, options: JournalOptions): Journal {
@@ -114,7 +113,7 @@ function damagedJournal(path: string, found: string, cause?: unknown): DatabaseE
 }
 
 function openSound(path: string, { machine, busyTimeoutMs }: JournalOptions): Journal {
-  // A commit survives a power cut: otherwise an attempt could be forgotten.
+  // A commit must survive a power cut: otherwise an attempt could be lost.
   const database = openDatabase(path, { synchronous: 'full', ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }) });
   try {
     asDatabaseError(path, () => migrate(database, join(packageRoot, 'schemas', 'journal')));
@@ -126,7 +125,7 @@ function openSound(path: string, { machine, busyTimeoutMs }: JournalOptions): Jo
   }
 }
 
-/** Reports a table or column that is not as the schema says, or an index over JSON that is none, as damage. */
+/** Reports a table, column or JSON index that differs from the schema as damage. */
 function sound<T>(path: string, prepare: () => T): T {
   try {
     return asDatabaseError(path, prepare);
@@ -138,7 +137,7 @@ function sound<T>(path: string, prepare: () => T): T {
 
 type Identity = { readonly journal: string; readonly machine: string };
 
-/** The identity lies beside the journal as well, so that a rebuilt one keeps it. */
+/** The identity is also stored in a file beside the journal, so that a rebuilt one keeps it. */
 function identityOf(path: string, database: Database, machine: () => string): Identity {
   return sound(path, () => {
     const read = database.prepare<[], Identity>('select journal, machine from identity');
@@ -253,7 +252,7 @@ function earlierAttempts(
   });
 }
 
-/** Sets a damaged journal aside and copies what can be read of it. The new places begin later, so that all outboxes merge anew. */
+/** Renames a damaged journal and copies its events under higher sequence numbers, so that all outboxes merge anew. */
 function rebuild(path: string, options: JournalOptions): void {
   const aside = setAside(path, options.clock.now());
   options.onSetAside?.(aside);
@@ -287,7 +286,7 @@ function readIdentityRow(path: string): Identity | undefined {
   return attempt(path, (database) => database.prepare<[], Identity>('select journal, machine from identity').get());
 }
 
-/** Row by row, since one page that cannot be read must not cost the others: from both ends as far as each can be read, then by place. */
+/** Reads row by row from both ends, then by sequence number, since one damaged page must not lose the others. */
 function readableRows(path: string): EventRow[] {
   const seqs = [...new Set(['asc', 'desc'].flatMap((direction) => readablePlaces(path, direction)))].sort((a, b) => a - b);
   return (

@@ -2,25 +2,25 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** The questions that are put to the operating system; tests answer them without one. */
+/** Queries to the operating system, which tests replace. */
 export type System = {
   readonly platform: NodeJS.Platform;
-  /** The content of a file, and the target of a link; undefined where it cannot be read. */
+  /** Returns the content of a file, and the target of a link; undefined where it cannot be read. */
   read(path: string): string | undefined;
   link(path: string): string | undefined;
   exists(path: string): boolean;
-  /** The output of a program; undefined where there is none, or it fails. No shell reads the arguments. */
+  /** Returns the output of a program; undefined where it is missing or fails. The arguments pass no shell. */
   run(program: string, args: readonly string[]): string | undefined;
 };
 
-/** The first name space of process numbers, which is the machine's own (Linux, `PROC_PID_INIT_INO`). */
+/** The initial PID namespace of a Linux machine (`PROC_PID_INIT_INO`). */
 const OWN_NAME_SPACE = 'pid:[4026531836]';
-/** Made by Docker and by Podman in their containers. */
+/** Files that Docker and Podman create in their containers. */
 const CONTAINER_FILES = ['/.dockerenv', '/run/.containerenv'];
 
-/** Identifier of the machine, which stays when its name changes; empty where it has none or another machine may have the same. */
+/** Returns an identifier of the machine, independent of its name; empty where another machine may have the same. */
 export function machineId(system: System): string {
-  // Containers made from one image often share one identifier.
+  // Containers of one image often share one identifier.
   if (isContainer(system)) return '';
   switch (system.platform) {
     case 'linux':
@@ -36,10 +36,7 @@ export function machineId(system: System): string {
   }
 }
 
-/**
- * Tells if the process runs in a container, where the journal and the lock lie beside the outbox by default. On Linux a name
- * space that cannot be read counts as a container's.
- */
+/** Tells if the process runs in a container, or the Linux namespace is unreadable; the journal is beside the outbox then. */
 export function isContainer(system: System): boolean {
   switch (system.platform) {
     case 'linux':
@@ -66,7 +63,7 @@ export const thisSystem: System = {
   exists: existsSync,
   run(program, args) {
     const { status, stdout } = spawnSync(program, args, {
-      // Windows looks into the working folder first, where another program of that name may lie.
+      // Windows searches the working folder first, where another program of that name may be.
       ...{ cwd: dirname(process.execPath), timeout: 10_000, windowsHide: true },
       ...{ encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
     });

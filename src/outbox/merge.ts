@@ -35,20 +35,20 @@ import { headerOf, type Outbox, updateHeader } from './open-outbox.ts';
 import { exportEvents, insertEvents, MAX_EVENTS_AT_ONCE } from './record-events.ts';
 import { assignFindUuid, findByLocalId, findByUuid, freeLocalId, insertFind } from './stored-finds.ts';
 
-/** Result of a merge. */
 export type Merged = {
   readonly events: number;
-  /** Finds that only the journal knew. */
+  /** Finds that only the journal had. */
   readonly restoredFinds: number;
 };
 
-/** The result where there is no journal. */
+/** Result without a journal. */
 export const NOTHING_MERGED: Merged = { events: 0, restoredFinds: 0 };
 
 /**
- * Merges the events of the outbox and of the journal both ways. An older copy, a restored backup, a second copy on this machine and a
- * journal that was rebuilt all become complete by it.
- * @param withOpen also attempts without an answer; only under the push lock, since another process may be waiting for the answer
+ * Merges the events of the outbox and of the journal both ways. This completes an older copy, a restored backup, a second copy on
+ * this machine and a rebuilt journal.
+ * @param withOpen includes attempts without an answer; only under the push lock, since another process may be waiting for the
+ * answer
  */
 export function mergeJournal(outbox: Outbox, { withOpen }: { readonly withOpen: boolean }): Merged {
   const { journal } = outbox;
@@ -75,10 +75,7 @@ function isHere(outbox: Outbox, id: string): boolean {
   return outbox.sql('select 1 from events where id = ?').get(id) !== undefined;
 }
 
-/**
- * A journal that has another event at the watermark, or not the last one that this outbox wrote into it, was rebuilt, put back, or is
- * another one: everything is merged anew.
- */
+/** Resets the watermark of a rebuilt, restored or replaced journal: its events differ at the watermark, or lack the last. */
 function resetWatermark(outbox: Outbox, journal: Journal): void {
   const { mergedSeq, mergedEvent } = headerOf(outbox);
   const lastWritten = outbox.sql('select id from events where in_journal = 1 order by seq desc limit 1').pluck().get();
@@ -87,13 +84,13 @@ function resetWatermark(outbox: Outbox, journal: Journal): void {
   outbox.change(() => restartMerge(outbox));
 }
 
-/** Has the next merge write all events into the journal, and read all of that. */
+/** Makes the next merge write all events into the journal, and read all of its events. */
 export function restartMerge(outbox: Outbox): void {
   outbox.sql('update events set in_journal = 0').run();
   updateHeader(outbox, { mergedSeq: 0, mergedEvent: '' });
 }
 
-/** @returns how many were not here */
+/** @returns the number of new events */
 function takeEvents(outbox: Outbox, events: readonly OutboxEvent[]): number {
   const added = insertEvents(outbox, events, true);
   for (const event of added)
@@ -105,7 +102,7 @@ function takeEvents(outbox: Outbox, events: readonly OutboxEvent[]): number {
   return added.length;
 }
 
-/** An import that was sent with content that this file does not have, says what was sent. The find stays as it is here. */
+/** Takes over the sent content of an import where this file has another one. The find stays as it is. */
 function followEvents(outbox: Outbox, { id, uuid }: Entry): void {
   refreshState(outbox, id);
   const entry = entryByUuid(outbox, uuid);
@@ -117,7 +114,7 @@ function followEvents(outbox: Outbox, { id, uuid }: Entry): void {
 
 type Sent = NonNullable<ReturnType<typeof unpackContent>> & Pick<AttemptedBody, 'digest' | 'project'>;
 
-/** Content that was sent last; undefined where it was thinned away. */
+/** Returns the content that was sent last; undefined after thinning. */
 function lastContent(events: readonly OutboxEvent[]): Sent | undefined {
   const last = events.findLast((event) => event.kind === 'attempted');
   const content = last === undefined ? undefined : unpackContent(last.body);
@@ -133,9 +130,9 @@ function contentOf(sent: Sent | undefined): Omit<ImportContent, 'issues'> {
 }
 
 /**
- * Makes the entries that events name and that are not here. Also for events that came before: a find of which the document was thinned
- * away is known again once it is imported again.
- * @returns how many finds were made
+ * Restores entries that only events name, including events of earlier merges: a find whose document was thinned is known again
+ * once it is imported again.
+ * @returns the number of restored finds
  */
 function restoreEntries(outbox: Outbox): number {
   const missing = outbox
@@ -153,10 +150,10 @@ function restoreEntries(outbox: Outbox): number {
   return restoredFinds;
 }
 
-/** @returns how many finds were made for it */
+/** @returns the number of finds restored for it */
 function restoreEntry(outbox: Outbox, uuid: string): number {
   const events = eventsOfEntry(outbox, uuid);
-  // What was sent last is what is wanted.
+  // The content that was sent last is the intended one.
   const attempted = events.findLast((event) => event.kind === 'attempted');
   if (attempted === undefined) return 0;
   const restored =
@@ -169,8 +166,8 @@ function restoreEntry(outbox: Outbox, uuid: string): number {
 }
 
 /**
- * The find of an import that is not here. A find of the same local id that reads alike and was never attempted is that find; one that
- * reads otherwise keeps its local id, and a person is asked before it is sent.
+ * Restores the find of an import. An equal find with the same local id that was never attempted is used for it; a different one
+ * keeps its local id, and is held with a question.
  */
 function restoreImport(
   outbox: Outbox,
@@ -205,7 +202,7 @@ function restoreImport(
   return 1;
 }
 
-/** Numbers and photographs that hung on the record alone, since their find was not here, are those of the find from now on. */
+/** Attaches numbers and photographs that had only the record to the restored find. */
 function restoreChangesOf(outbox: Outbox, find: string): void {
   const uuids = outbox
     .sql(
@@ -225,13 +222,13 @@ function holdNamesake(outbox: Outbox, entry: ImportEntry, localId: string): void
   schedule(outbox, entry.id, { held: localIdQuestion(localId) });
 }
 
-/** The question about a find whose local id another one was sent under. */
+/** Makes the question about a find whose local id was sent for another one. */
 export function localIdQuestion(localId: string): Held {
   const question = msg`another find was sent from this machine as ${localId}, and reads otherwise: is this one another find?`;
   return { basis: 'local-id-in-use', question, candidates: [localId] };
 }
 
-/** A number or a photograph that is not here. What was queued again for the same, and never attempted, is that entry. */
+/** Restores a number or a photograph. An equal entry that was queued again and never attempted is used for it. */
 function restoreChange(outbox: Outbox, { find, body }: EventOf<'attempted'>, uuid: string): number {
   const stored = find === null ? undefined : findByUuid(outbox, find);
   const target: Target = { findId: stored?.id ?? null, identCely: body.target };
@@ -247,7 +244,7 @@ function restoreChange(outbox: Outbox, { find, body }: EventOf<'attempted'>, uui
   return 0;
 }
 
-/** Numbers follow one another in the order of their rows: one that was not sent yet must not seem to be replaced by one that was. */
+/** Numbers are ordered by row: an unsent one must come behind a sent one, so that it does not count as superseded. */
 function queueUnsentBehind(outbox: Outbox, key: string, sent: string): void {
   const unsent = selectEntries(
     outbox,
@@ -283,7 +280,7 @@ function photographOf({ name, mediaType, sizeBytes, sha512, original, link }: Se
 
 /**
  * Removes the documents of attempts whose records the service shows. Rows and digests stay.
- * @returns how many were removed
+ * @returns the number of removed documents
  */
 export function thinDocuments(outbox: Outbox): number {
   const rows = outbox
@@ -307,11 +304,11 @@ export function thinDocuments(outbox: Outbox): number {
   return thinned.length;
 }
 
-/** Compares the stored states with the events, and corrects them. @returns the local ids or identifiers of what was wrong */
+/** Compares the stored states with the events, and corrects them. @returns the local ids or identifiers of corrected entries */
 export function rebuildStates(outbox: Outbox): string[] {
   return outbox.change(() => {
     const eventsOf = allEvents(outbox);
-    // Not by an index, which may be what is wrong.
+    // Uses no index, since that may be damaged.
     const all = outbox.sql('select id, uuid from entries not indexed order by id').all() as { id: number; uuid: string }[];
     return all.flatMap(({ id, uuid }) => {
       if (!refreshState(outbox, id, eventsOf.get(uuid) ?? [])) return [];

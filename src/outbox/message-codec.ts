@@ -1,7 +1,7 @@
 import { Issue } from '../base/issue.ts';
 import { fromKept, type Kept, type Message, toKept } from '../base/message.ts';
 
-/** Texts for people as the outbox stores them: JSON, in no language. */
+/** Messages as the outbox stores them: JSON, independent of the language. */
 
 export function serializeMessage(message: Message | null): string | null {
   return message === null ? null : JSON.stringify(toKept(message));

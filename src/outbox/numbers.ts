@@ -5,7 +5,7 @@ import type { Entry, EntryState, NumberEntry } from './entry.ts';
 import type { Outbox } from './open-outbox.ts';
 import { decisionAbout, recordEvents } from './record-events.ts';
 
-/** The registration number that was set last for a find, whether the service has it already or not. */
+/** Returns the last registration number of a find, sent or not. */
 export function latestNumber(entries: readonly Entry[]): string | undefined {
   return entries
     .flatMap((entry) => (entry.kind === 'number' && entry.state !== 'dropped' && entry.state !== 'refused' ? [entry.value] : []))
@@ -13,8 +13,8 @@ export function latestNumber(entries: readonly Entry[]): string | undefined {
 }
 
 /**
- * All numbers of a record, by its find or by its identifier, in the order in which they were queued. The plus, here and below, keeps
- * SQLite from walking through all numbers of the outbox.
+ * Returns all numbers of a record, by its find or by its identifier, in the order of the queue. The plus, here and below, keeps
+ * SQLite from scanning all numbers of the outbox.
  */
 export function numbersOf(outbox: Outbox, { findId, identCely }: Target): NumberEntry[] {
   return selectEntries(outbox, `+entries.kind = 'number' and (find_id = :findId or ident_cely = :identCely)`, {
@@ -23,7 +23,7 @@ export function numbersOf(outbox: Outbox, { findId, identCely }: Target): Number
   }).filter((entry) => entry.kind === 'number');
 }
 
-/** The number that was queued last, without those in these states. */
+/** Returns the number that was queued last, except those in these states. */
 export function lastNumber(outbox: Outbox, target: Target, without: readonly EntryState[]): NumberEntry | undefined {
   return numbersOf(outbox, target).findLast(({ state }) => !without.includes(state));
 }
@@ -32,17 +32,17 @@ const laterNumber = (which: string): string => `exists (
     select 1 from entries as later
     where +later.kind = 'number' and later.ident_cely = entries.ident_cely and later.id > entries.id and (${which}))`;
 
-/** An earlier number of the record may still be on its way to the service: arriving later, it would overwrite this one. */
+/** An earlier number of the record may still be under way: arriving later, it would overwrite this one. */
 export const AWAITS_EARLIER_SQL = `exists (
     select 1 from entries as earlier
     where +earlier.kind = 'number' and earlier.ident_cely = entries.ident_cely and earlier.id < entries.id and earlier.unknown_attempts > 0
       and earlier.state <> 'dropped')`;
 
-/** A later number of its record was sent, or is to be sent. */
+/** A later number of the record was sent, or is queued. */
 export const SUPERSEDED_SQL = laterNumber(`later.state in ('sending', 'uncertain', 'accepted', 'queued') and later.held is null`);
 
 /**
- * Drops numbers that never left once a later one of their record was sent.
+ * Drops unsent numbers once a later one of their record was sent.
  * @param identCely only those of this record
  */
 export function supersedeEarlierNumbers(outbox: Outbox, identCely?: string): void {
@@ -61,7 +61,7 @@ export function supersedeEarlierNumbers(outbox: Outbox, identCely?: string): voi
   );
 }
 
-/** Numbers that a record has, or is to get, in the order in which they were queued. */
+/** Returns the numbers that are set or queued, in the order of the queue. */
 export function effectiveNumbers(outbox: Outbox): NumberEntry[] {
   return selectEntries(outbox, `entries.kind = 'number' and state not in ('dropped', 'refused')`, {}).filter(
     (entry) => entry.kind === 'number',

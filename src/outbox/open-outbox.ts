@@ -19,33 +19,33 @@ import type { Journal } from './journal.ts';
 import { isSchemaDamage } from './schema-damage.ts';
 
 /**
- * The outbox of one account at one service, open. The modules beside this one hold what is done with it. Every change is one transaction
+ * The open outbox of one account at one service; the other modules of this folder work on it. Every change is one transaction
  * that is on disk when its function returns.
  */
 export type Outbox = {
   readonly path: string;
   readonly clock: Clock;
-  /** Undefined where it cannot be used now; only a push needs it. */
+  /** Undefined where it is unusable; only a push requires it. */
   readonly journal: Journal | undefined;
-  /** Why it cannot be used. */
+  /** Reason why it is unusable. */
   readonly journalProblem: PasError | undefined;
-  /** The command that changes finds through it, and its row once it changed one. */
+  /** The running command, and its row once it has changed a find. */
   readonly command: { words?: string; seq?: number };
-  /** A prepared statement, made once. */
+  /** Returns a prepared statement from the cache. */
   sql(text: string): Statement;
-  /** All of `work` or nothing. @throws DatabaseError for what the disk refuses */
+  /** Runs `work` in a transaction. @throws DatabaseError where the disk fails */
   change<T>(work: () => T): T;
-  /** Does `work` once the transaction that runs now is on disk; never, where it fails. */
+  /** Runs `work` after the current transaction is committed; not if it fails. */
   afterCommit(work: () => void): void;
   close(): void;
 };
 
-/** The service that an outbox is for. The address is in the spelling of `normalAddress`. */
+/** Service of an outbox. The address is normalised by `normalAddress`. */
 export type Binding = { readonly address: string; readonly prefix: string; readonly schemaVersion: string };
 
 const OF_BINDING = ['address', 'prefix', 'schemaVersion'] as const;
 
-/** The same service with the same documents. */
+/** Tells if two bindings have the same service and document form. */
 export function isSameBinding(one: Binding, other: Binding): boolean {
   return OF_BINDING.every((key) => one[key] === other[key]);
 }
@@ -63,9 +63,9 @@ export type Header = Binding & {
 };
 
 type OpenOptions = {
-  /** Makes the outbox where there is none yet. */
+  /** Creates a missing outbox with this binding. */
   readonly binding?: Binding;
-  /** Its UUID, where it is not a new one. */
+  /** UUID of a new outbox; random by default. */
   readonly id?: string;
   readonly journal?: () => Journal;
 };
@@ -115,7 +115,7 @@ function newHeader(binding: Binding, outbox: string): Header {
   };
 }
 
-/** @throws DatabaseError where the header is damaged, or lost by an outbox with content */
+/** @throws DatabaseError where the header is damaged, or missing in an outbox with content */
 function assertHeader(outbox: Outbox, { binding, id = randomUUID() }: OpenOptions): void {
   if (outbox.sql('select 1 from header').get() !== undefined) headerOf(outbox);
   else if (outbox.sql('select exists (select 1 from finds) or exists (select 1 from events)').pluck().get() === 1)
@@ -130,9 +130,9 @@ function insertHeader(outbox: Outbox, header: Header): void {
 }
 
 /**
- * Writes a header anew that is damaged: the service from the profile, the account from the events. Everything unsent is looked for at the
- * service before it is sent, and where the journal cannot be told any more the outbox must be adopted.
- * @returns whether it was damaged
+ * Rebuilds a damaged header: the service from the profile, the account from the events. The next push looks up everything unsent,
+ * and where the journal is unknown the outbox must be adopted.
+ * @returns true if it was damaged
  */
 export function repairHeader(path: string, clock: Clock, binding: Binding, id: string): boolean {
   const outbox = openUnverified(path, clock, {});
@@ -157,7 +157,7 @@ export function repairHeader(path: string, clock: Clock, binding: Binding, id: s
   }
 }
 
-/** No journal's identifier: the outbox is foreign until it is adopted. */
+/** An identifier of no journal, so that the outbox must be adopted. */
 const UNKNOWN_JOURNAL = 'unknown';
 
 function withStatements(
@@ -200,7 +200,7 @@ function withStatements(
   };
 }
 
-/** Turns what the disk refuses while a statement runs into a readable error, also a table that is not as its schema says. */
+/** Converts errors of a running statement to readable ones, including a table that differs from its schema. */
 function guardedStatement(path: string, prepare: () => Statement): Statement {
   const statement = guarded(path, prepare);
   const { get, all, run, iterate } = statement;
@@ -237,7 +237,7 @@ function damagedSchema(path: string, cause: Error): DatabaseError {
   });
 }
 
-/** The columns of the header. A new one is covered by the checksum. */
+/** Columns of the header. The checksum covers a new one automatically. */
 const HEADER_COLUMN_OF = {
   outbox: 'outbox',
   address: 'address',
@@ -255,7 +255,6 @@ const HEADER_COLUMN_OF = {
 
 const HEADER_NAMES = Object.keys(HEADER_COLUMN_OF) as (keyof Header)[];
 
-/** The header as it is stored. */
 type HeaderRow = Readonly<Record<keyof Header, string | number | null>>;
 
 const SELECT_HEADER = `select ${HEADER_NAMES.map((name) => `${HEADER_COLUMN_OF[name]} as ${name}`).join(', ')}, crc from header`;
@@ -285,7 +284,7 @@ function damagedHeader(path: string): DatabaseError {
   });
 }
 
-/** @throws DatabaseError where the file has none: it is no outbox; or where it is damaged */
+/** @throws DatabaseError where the file has no header, so it is no outbox, or a damaged one */
 export function headerOf(outbox: Outbox): Header {
   const row = outbox.sql(SELECT_HEADER).get();
   if (row === undefined) throw new DatabaseError(msg`${outbox.path}: the outbox does not say which service it is for.`);
@@ -296,13 +295,13 @@ export function updateHeader(outbox: Outbox, changes: Partial<Omit<Header, 'outb
   outbox.sql(REPLACE_HEADER).run(headerValues({ ...headerOf(outbox), ...changes }));
 }
 
-/** Notes in a copy of an outbox when it was made. */
+/** Records the time of a copy in its header. */
 export function noteCopyMade(copy: Database, path: string, madeAt: number): void {
   const header = parseHeader(path, copy.prepare(SELECT_HEADER).get());
   copy.prepare(REPLACE_HEADER).run(headerValues({ ...header, copyMadeAt: madeAt }));
 }
 
-/** A row that must be there: its absence means that two processes disagree. */
+/** Checks that one row was changed; a missing one means that another process changed it. */
 export function assertOneRowChanged(outbox: Outbox, changes: number, what: Message): void {
   if (changes !== 1) {
     throw new DatabaseError(msg`${outbox.path}: ${what} did not find the entry in the state it was read in.`, {

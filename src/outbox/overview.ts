@@ -4,7 +4,7 @@ import type { Entry, EntryKind } from './entry.ts';
 import { deserializeMessage } from './message-codec.ts';
 import type { Outbox } from './open-outbox.ts';
 
-/** Queued entries of each kind, of the records of these keys or of all; held ones are not counted. */
+/** Counts queued entries of each kind, of these records or of all; held ones are excluded. */
 export function countQueued(outbox: Outbox, recordKeys: readonly string[] | undefined): Readonly<Record<EntryKind, number>> {
   const rows = outbox
     .sql(
@@ -15,7 +15,7 @@ export function countQueued(outbox: Outbox, recordKeys: readonly string[] | unde
   return { import: 0, number: 0, photo: 0, ...Object.fromEntries(rows.map(({ kind, count }) => [kind, count])) };
 }
 
-/** Imports that are not complete for their target state: those of these records, or of all, those that numbers or photographs wait for. */
+/** Returns incomplete imports: those of these records, or all those that block numbers or photographs. */
 export function draftImports(outbox: Outbox, recordKeys: readonly string[] | undefined): Entry[] {
   const ofRecords = 'record_key in (select value from json_each(:recordKeys))';
   const withDependents = `exists (select 1 from entries as waiting where waiting.find_id = entries.find_id and waiting.kind <> 'import' and waiting.state = 'queued')`;
@@ -24,7 +24,7 @@ export function draftImports(outbox: Outbox, recordKeys: readonly string[] | und
   });
 }
 
-/** Entries that nothing but a person, or evidence, moves on: held ones first, then the oldest. */
+/** Returns entries that only a person or evidence can settle: held ones first, then the oldest. */
 export function needingPerson(outbox: Outbox, limit: number): Entry[] {
   const held = heldEntries(outbox);
   const others = selectEntries(
@@ -37,7 +37,7 @@ export function needingPerson(outbox: Outbox, limit: number): Entry[] {
   return [...held, ...others].slice(0, limit);
 }
 
-/** Local ids of finds that were dropped while numbers or photographs wait for them. */
+/** Returns local ids of dropped finds that block numbers or photographs. */
 export function droppedWithDependents(outbox: Outbox): string[] {
   return outbox
     .sql(
@@ -49,7 +49,7 @@ export function droppedWithDependents(outbox: Outbox): string[] {
     .all() as string[];
 }
 
-/** An accepted document names this text, such as the namespace of a schema version. */
+/** Tells if an accepted document contains this text, such as the namespace of a schema version. */
 export function hasAcceptedNaming(outbox: Outbox, text: string): boolean {
   const found = outbox
     .sql(`select 1 from entries where kind = 'import' and state = 'accepted' and instr(document, ?) > 0 limit 1`)
@@ -57,17 +57,17 @@ export function hasAcceptedNaming(outbox: Outbox, text: string): boolean {
   return found !== undefined;
 }
 
-/** Why entries that were tried are still queued, and when the first of them may be sent. */
+/** Reason why attempted entries are still queued, and the earliest time of the next attempt. */
 export type Delay = {
   readonly kind: EntryKind;
   readonly reason: Message;
   readonly count: number;
-  /** The first that waits for this reason: local id, or the record that is not kept here. */
+  /** First entry with this reason: local id, or identifier of a record without a find. */
   readonly find: string;
   readonly notBeforeAt: number;
 };
 
-/** The reasons that most entries have come first. */
+/** Returns the most frequent reasons first. */
 export function delays(outbox: Outbox, limit: number): Delay[] {
   const rows = outbox
     .sql(

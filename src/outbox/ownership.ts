@@ -6,7 +6,7 @@ import { foldEvents } from './fold-events.ts';
 import type { Outbox } from './open-outbox.ts';
 import { decisionAbout, recordEvents } from './record-events.ts';
 
-/** Imports whose records the service made, the newest first. */
+/** Returns accepted imports, newest first. */
 export function latestAccepted(outbox: Outbox, limit: number): Entry[] {
   return selectEntries(
     outbox,
@@ -16,7 +16,7 @@ export function latestAccepted(outbox: Outbox, limit: number): Entry[] {
   );
 }
 
-/** Records that the service accepted from here since a moment of its clock, each with the time of its answer. */
+/** Returns records that the service accepted since a moment of its clock, with the server time of the answer. */
 export function acceptedSince(outbox: Outbox, sinceMs: number): Map<string, number> {
   const rows = outbox
     .sql(
@@ -29,10 +29,7 @@ export function acceptedSince(outbox: Outbox, sinceMs: number): Map<string, numb
   return new Map(rows.map(({ identCely, atMs }) => [identCely, atMs]));
 }
 
-/**
- * Takes a record away from the find that it was taken for, since the service gave it to another one: the import, and all that was sent
- * to the record for it, are uncertain from now on.
- */
+/** Detaches a record that the service gave to another find: the import, and all changes of the record, become uncertain. */
 export function releaseRecord(outbox: Outbox, owner: ImportEntry, reason: Message): void {
   const { identCely, findId } = owner;
   const group = randomUUID();
@@ -58,7 +55,7 @@ export function releaseRecord(outbox: Outbox, owner: ImportEntry, reason: Messag
   });
 }
 
-/** The attempts that made the record, as far as the service, evidence or a person says. */
+/** Returns the attempts that made the record, from the answer, evidence or decision. */
 function attemptsOfRecord(outbox: Outbox, entry: Entry): readonly string[] {
   const events = eventsOfEntry(outbox, entry.uuid);
   const { accepted } = foldEvents(events);

@@ -2,23 +2,23 @@ import { msg } from '../base/message.ts';
 import { parseStored } from './events.ts';
 import type { Outbox } from './open-outbox.ts';
 
-/** How the service's harvest has a record that was sent from here, as one account is shown it. */
+/** Visibility of a sent record in the service's harvest, for one account. */
 export type Standing = 'shown' | 'withheld' | 'deleted' | 'missing';
 
-/** What harvesting last said of a record. Times are milliseconds since 1970 UTC, `datestampMs` by the server's clock. */
+/** Last harvested data of a record. Times are milliseconds since 1970 UTC, `datestampMs` by the server's clock. */
 export type PulledRecord = {
   readonly identCely: string;
   readonly standing: Standing;
   readonly datestampMs: number | null;
-  /** The state and the record as they were last shown, however it stands now. The outbox does not look inside. */
+  /** State and record when they were last visible. The outbox does not interpret the record. */
   readonly stav: number | null;
   readonly record: unknown;
-  /** Since when it stands so. */
+  /** Time since which the standing is unchanged. */
   readonly sinceMs: number;
   readonly seenMs: number;
 };
 
-/** A record as one pull met it. */
+/** A record as one pull saw it. */
 type PulledStanding = {
   readonly identCely: string;
   readonly standing: Standing;
@@ -37,7 +37,7 @@ export function pulledRecord(outbox: Outbox, identCely: string): PulledRecord | 
   return { ...row, record };
 }
 
-/** Notes how a record stands; what it was last shown as is kept while it is not shown. */
+/** Stores the standing of a record; its last visible content stays while it is not shown. */
 export function rememberStanding(outbox: Outbox, { identCely, standing, datestampMs, shown }: PulledStanding): void {
   outbox
     .sql(
@@ -58,12 +58,12 @@ export function rememberStanding(outbox: Outbox, { identCely, standing, datestam
     });
 }
 
-/** A complete pull that did not list a record says that it is as it was. */
+/** Confirms a record that a complete pull did not list as changed. */
 export function noteUnchanged(outbox: Outbox, identCely: string): void {
   outbox.sql('update pulled set seen_at = ? where ident_cely = ?').run(Math.floor(outbox.clock.now()), identCely);
 }
 
-/** The server's time up to which everything is pulled. */
+/** Returns the server time up to which everything is pulled. */
 export function pullWatermarkMs(outbox: Outbox): number | undefined {
   const watermark = outbox.sql('select watermark_at from pulls').pluck().get();
   return typeof watermark === 'number' ? watermark : undefined;

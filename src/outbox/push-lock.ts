@@ -6,29 +6,29 @@ import { cmd, msg } from '../base/message.ts';
 import { writePrivateFile } from '../store/files.ts';
 import { type LockFile, waitForLockFile } from '../store/lock-file.ts';
 
-/** The outbox whose lock is meant, and the folder that has the lock: the journal's. */
+/** Outbox of the lock, and the folder of the lock file beside the journal. */
 type LockedOutbox = {
   readonly folder: string;
-  /** The UUID in the header of the outbox. */
+  /** UUID in the header of the outbox. */
   readonly outboxId: string;
   readonly clock: Clock;
 };
 
 export type PushLockOptions = LockedOutbox & {
-  /** The name of this process, for the message to those that are refused. */
+  /** Identifies this process in the message to refused ones. */
   readonly holder: { readonly pid: number; readonly host: string };
 };
 
 export type PushLock = {
-  /** Gives the lock up. A second call does nothing. */
+  /** Releases the lock. A second call does nothing. */
   release(): void;
 };
 
 /**
- * Takes the lock of an outbox, which push, restore, adopt and a move of the service hold while they work. No other command takes
- * it. A process that has ended holds nothing, in any container. Tries {@link MAX_TRIES} times at most.
- * @throws OutboxLeasedError naming the holder's process, computer and start, as far as its text file names them
- * @throws DatabaseError where the lock file cannot be made or opened: with exit code 5 where the disk is full, else with 12
+ * Takes the lock of an outbox, which push, restore, adopt and a move of the service hold while they work; no other command takes
+ * it. It ends with its process, also in a container. Tries {@link MAX_TRIES} times.
+ * @throws OutboxLeasedError with the holder's process, computer and start, as far as its text file has them
+ * @throws DatabaseError where the lock file cannot be created or opened: with exit code 5 where the disk is full, else with 12
  */
 export function acquirePushLock({ holder, ...outbox }: PushLockOptions): PushLock {
   const lock = tryLock(outbox);
@@ -39,7 +39,7 @@ export function acquirePushLock({ holder, ...outbox }: PushLockOptions): PushLoc
     release() {
       if (!isHeld) return;
       isHeld = false;
-      // Before the lock is free: afterwards the text may be the next holder's.
+      // Before the lock is released: afterwards the text may be the next holder's.
       removeHolder(outbox);
       lock.release();
     },
@@ -47,8 +47,8 @@ export function acquirePushLock({ holder, ...outbox }: PushLockOptions): PushLoc
 }
 
 /**
- * Holds the lock of an outbox while `work` is done.
- * @throws OutboxLeasedError and DatabaseError as {@link acquirePushLock} does, before `work` begins; what `work` throws
+ * Runs `work` under the lock of an outbox.
+ * @throws OutboxLeasedError and DatabaseError as {@link acquirePushLock} does, before `work` begins; errors of `work`
  */
 export async function withPushLock<T>(options: PushLockOptions, work: () => Promise<T>): Promise<T> {
   const lock = acquirePushLock(options);
@@ -60,9 +60,8 @@ export async function withPushLock<T>(options: PushLockOptions, work: () => Prom
 }
 
 /**
- * Tells if a process holds the lock at this moment, for what is shown only: a command that depends on it takes the lock. Nothing
- * is made on disk.
- * @returns false as well where the file cannot be opened by this user
+ * Tells if a process holds the lock now, for display only: a command that depends on it takes the lock. It creates no file.
+ * @returns false as well where this user cannot open the file
  */
 export function isPushRunning(outbox: LockedOutbox): boolean {
   if (!existsSync(fileOf(outbox, 'lock'))) return false;
@@ -76,7 +75,7 @@ export function isPushRunning(outbox: LockedOutbox): boolean {
   }
 }
 
-/** {@link isPushRunning} has the lock for a moment, which must not refuse a push. */
+/** {@link isPushRunning} holds the lock for a moment, which must not refuse a push. */
 const MAX_TRIES = 8;
 
 function tryLock(outbox: LockedOutbox): LockFile | undefined {
@@ -87,7 +86,7 @@ function fileOf({ folder, outboxId }: LockedOutbox, ending: 'lock' | 'holder'): 
   return join(folder, `${outboxId}.${ending}`);
 }
 
-/** The content of the text file, which is shown and proves nothing: it outlasts a process that is killed. */
+/** Content of the text file, for display only: it remains when a process is killed. */
 type HolderText = { readonly pid: string; readonly host: string; readonly since: string };
 
 const HOLDER = /^process (?<pid>\d{1,10}) on (?<host>.{1,255}) since (?<since>[\d:.TZ+-]{1,30})\n$/;
@@ -97,7 +96,7 @@ function writeHolder(outbox: LockedOutbox, { pid, host }: PushLockOptions['holde
     const since = new Date(Math.floor(outbox.clock.now())).toISOString();
     writePrivateFile(fileOf(outbox, 'holder'), `process ${pid} on ${host} since ${since}\n`);
   } catch {
-    // The lock is held without it. An older text would name the wrong process.
+    // The lock is valid without the text; an older text would name the wrong process.
     removeHolder(outbox);
   }
 }
@@ -106,7 +105,7 @@ function removeHolder(outbox: LockedOutbox): void {
   try {
     rmSync(fileOf(outbox, 'holder'), { force: true });
   } catch {
-    // A text that stays misleads a message and no decision.
+    // A remaining text affects only a message.
   }
 }
 

@@ -1,19 +1,19 @@
 import type { FindId } from './entry.ts';
 import type { Outbox } from './open-outbox.ts';
 
-/** What an element of queued finds refers to by its text, such as a finder without an identifier. */
+/** A reference by text in queued finds, such as a finder without an identifier. */
 type QueuedReference = { readonly text: string; readonly finds: readonly FindId[] };
 
 type Naming = {
   readonly element: string;
-  /** What stands in place of an identifier. */
+  /** Placeholder of the identifier. */
   readonly id: string;
 };
 
 /**
- * Texts that queued imports refer by, in the order in which they were entered. A text that an accepted import referred by is known to the
- * service, and left out.
- * @param recordKeys records that are meant; undefined means all
+ * Returns texts of references in queued imports, in the order of entry. Texts of accepted imports are excluded, since the service
+ * knows them.
+ * @param recordKeys undefined means all records
  */
 export function queuedReferences(outbox: Outbox, { element, id }: Naming, recordKeys?: readonly string[]): QueuedReference[] {
   const values = { id: `$.${element}.id`, text: `$.${element}.text`, wanted: id };
@@ -44,7 +44,7 @@ export function queuedReferences(outbox: Outbox, { element, id }: Naming, record
   return [...found].map(([text, finds]) => ({ text, finds }));
 }
 
-/** Names of people whom the service is to make, as a person has said. */
+/** Returns names of new people that a person confirmed. */
 export function acceptedPeople(outbox: Outbox): Set<string> {
   return new Set(outbox.sql('select name from accepted_people').pluck().all() as string[]);
 }

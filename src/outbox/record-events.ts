@@ -16,28 +16,28 @@ import { foldEvents } from './fold-events.ts';
 import { serializeMessage } from './message-codec.ts';
 import { headerOf, type Outbox } from './open-outbox.ts';
 
-/** An event without what is filled in when it is recorded. */
+/** An event without the fields that are set when it is recorded. */
 export type NewEvent = {
   readonly [Kind in OutboxEvent['kind']]: {
     readonly kind: Kind;
     readonly entry: Pick<Entry, 'uuid' | 'findUuid'> | null;
     readonly body: Extract<OutboxEvent, { kind: Kind }>['body'];
     readonly id?: string;
-    /** Reason that the entry shows from now on; undefined leaves it as it is. */
+    /** New reason of the entry; undefined leaves it unchanged. */
     readonly reason?: Message | null;
   };
 }[OutboxEvent['kind']];
 
-/** How much is taken in one transaction, so that no other writer waits for long. */
+/** Events per transaction, so that other writers wait only briefly. */
 export const MAX_EVENTS_AT_ONCE = 500;
 
-/** What happens at the service cannot be taken back, whatever becomes of the transaction that records it. */
+/** Kinds that concern the service: they stay true even if the outbox's transaction is rolled back. */
 const JOURNAL_FIRST: readonly string[] = ['attempted', 'answered'] satisfies OutboxEvent['kind'][];
 
 /**
- * Records facts, and brings the states of their entries up to date. Attempts and answers are on disk in the journal before they are in
- * the outbox. Decisions and evidence reach the journal once the outbox has them: those of a transaction that failed must not come back
- * with the next merge. Without a usable journal all are added to it by that merge.
+ * Records events, and updates the states of their entries. Attempts and answers are on disk in the journal before they are in the
+ * outbox. Decisions and evidence are written to the journal after the outbox: those of a rolled back transaction must not return
+ * with the next merge. Without a usable journal that merge adds them.
  */
 export function recordEvents(outbox: Outbox, drafts: readonly NewEvent[]): OutboxEvent[] {
   return outbox.change(() => {
@@ -66,7 +66,7 @@ export function recordEvents(outbox: Outbox, drafts: readonly NewEvent[]): Outbo
   });
 }
 
-/** The next merge does it where the journal is busy or cannot be written. */
+/** Ignores a busy or read-only journal; the next merge adds the events. */
 function exportIfPossible(outbox: Outbox): void {
   try {
     exportEvents(outbox);
@@ -75,7 +75,7 @@ function exportIfPossible(outbox: Outbox): void {
   }
 }
 
-/** Adds the events to the journal that it does not have yet. */
+/** Adds missing events to the journal. */
 export function exportEvents(outbox: Outbox): void {
   const { journal } = outbox;
   if (journal === undefined) return;
@@ -86,7 +86,7 @@ export function exportEvents(outbox: Outbox): void {
   }
 }
 
-/** The reason that each entry is to show; undefined where it stays. */
+/** Returns the new reason of each entry; undefined where it stays. */
 function lastReasons(drafts: readonly NewEvent[]): Map<string, Message | null | undefined> {
   const reasons = new Map<string, Message | null | undefined>();
   for (const { entry, reason } of drafts)
@@ -94,7 +94,7 @@ function lastReasons(drafts: readonly NewEvent[]): Map<string, Message | null | 
   return reasons;
 }
 
-/** The place of the last event of an entry; 0 where it has none. */
+/** Returns the position of the last event of an entry; 0 where there is none. */
 export function lastPosition(outbox: Outbox, entry: string | null): number {
   const query = entry === null ? 'entry is null' : 'entry = :entry';
   const found = outbox
@@ -104,7 +104,7 @@ export function lastPosition(outbox: Outbox, entry: string | null): number {
   return typeof found === 'number' ? found : 0;
 }
 
-/** Adds events that are not there yet. @returns those that were added */
+/** Adds missing events. @returns those that were added */
 export function insertEvents(outbox: Outbox, events: readonly OutboxEvent[], inJournal: boolean): OutboxEvent[] {
   const insert = outbox.sql(
     `insert into events (id, outbox, find, entry, position, kind, body, crc, in_journal)
@@ -113,7 +113,7 @@ export function insertEvents(outbox: Outbox, events: readonly OutboxEvent[], inJ
   return events.filter((event) => insert.run({ ...serializeEvent(event), inJournal: inJournal ? 1 : 0 }).changes === 1);
 }
 
-/** Evidence that explains all attempts of an entry whose end is not known. */
+/** Records evidence about all attempts of an entry with unknown outcome. */
 export function recordEvidence(
   outbox: Outbox,
   entry: Entry,
@@ -135,7 +135,7 @@ export function recordEvidence(
   });
 }
 
-/** A decision about an entry and all its attempts whose end is not known. */
+/** Makes a decision about an entry and all its attempts of unknown outcome. */
 export function decisionAbout(
   outbox: Outbox,
   entry: Entry,
@@ -152,7 +152,7 @@ export function decisionAbout(
   return { kind: 'decided', entry, body, reason };
 }
 
-/** Attempts that may have arrived without an answer that says so, and those whose record the service gave to another find. */
+/** Returns attempts without a conclusive answer, and those whose record the service gave to another find. */
 function unsettledAttempts(outbox: Outbox, { uuid }: Pick<Entry, 'uuid'>): string[] {
   const events = eventsOfEntry(outbox, uuid);
   const { open, unknown } = foldEvents(events);
@@ -163,7 +163,7 @@ function unsettledAttempts(outbox: Outbox, { uuid }: Pick<Entry, 'uuid'>): strin
   return [...new Set([...unanswered, ...open, ...unknown])];
 }
 
-/** @throws DatabaseError or DatabaseTooNewError where the journal cannot be used: nothing may be sent without it */
+/** @throws DatabaseError or DatabaseTooNewError where the journal is unusable: nothing may be sent without it */
 export function assertJournal(outbox: Outbox): NonNullable<Outbox['journal']> {
   if (outbox.journal !== undefined) return outbox.journal;
   throw outbox.journalProblem ?? new DatabaseError(msg`${outbox.path}: there is no journal, so nothing can be sent.`);

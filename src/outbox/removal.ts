@@ -11,13 +11,13 @@ export type Removal =
   | {
       readonly kind: 'removed';
       readonly entries: readonly Entry[];
-      /** Something was attempted for it: it is hidden, and its local id stays taken. */
+      /** An attempt was made for it, so it is hidden, and its local id stays taken. */
       readonly isHidden: boolean;
     }
-  /** Nothing was removed, since the service has this, or may have it. */
+  /** Nothing was removed, since the service has this entry, or may have it. */
   | { readonly kind: 'kept'; readonly because: Entry };
 
-/** What a removal would take away, and what stands against it; nothing is changed. */
+/** Returns the entries of a removal, and the entry that prevents it; changes nothing. */
 export function removable(
   outbox: Outbox,
   target: Target,
@@ -26,18 +26,18 @@ export function removable(
   return { entries, because: entries.find(isOrMayBeAtService) };
 }
 
-/** An entry that a person gave up while its end was not known is hidden, and stays what it is. */
+/** An entry that a person dropped while its outcome was unknown does not prevent a removal. */
 function isOrMayBeAtService({ state, unknownAttempts }: Entry): boolean {
   return state === 'accepted' || state === 'sending' || (unknownAttempts > 0 && state !== 'dropped');
 }
 
 /**
- * Takes a find's entries away, all or none. What was never attempted is deleted, and the local id is free again; what was attempted is
- * dropped and hidden, since its events may still explain a record of the service.
+ * Removes a find with all its entries, or nothing. What was never attempted is deleted, and the local id is free again; what was
+ * attempted is dropped and hidden, since its events may still explain a record of the service.
  */
 export function removeTarget(outbox: Outbox, target: Target): Removal {
   return outbox.change(() => {
-    // The events say what was attempted; the row's count is a copy of what they say.
+    // The attempts are derived from the events; the row has a copy of their number.
     for (const { id } of entriesOfTarget(outbox, target)) refreshState(outbox, id);
     const { entries, because } = removable(outbox, target);
     if (because !== undefined) return { kind: 'kept', because };
@@ -68,7 +68,7 @@ export function unhideFind(outbox: Outbox, findId: number): void {
   setHidden(outbox, findId, false);
 }
 
-/** Digests of copied photographs that an entry refers to, or would if a command were undone. A file of another digest is of no use any more. */
+/** Returns digests of copied photographs that an entry refers to, or would after an undo. Other copies are unused. */
 export function usedPhotographs(outbox: Outbox): Set<string> {
   const digests = outbox
     .sql(

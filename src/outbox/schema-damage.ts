@@ -1,7 +1,4 @@
-/**
- * Messages of SQLite about a schema whose words are damaged, and about text in place of JSON. No statement of this program gives one of
- * them for a sound file.
- */
+/** Messages of SQLite about a damaged schema, or text in place of JSON; a sound file causes none of them. */
 const SCHEMA_DAMAGE = /^(no such (table|column|function|index)|unknown function|foreign key mismatch|malformed)/;
 
 export function isSchemaDamage(thrown: unknown): thrown is Error {

@@ -7,10 +7,10 @@ import { UNSENT_SQL } from './entry-row.ts';
 import { checksum, damagedRow } from './events.ts';
 import type { Outbox } from './open-outbox.ts';
 
-/** Element names and values as the find layer made them; the outbox stores them and does not look inside. */
+/** Element names and values from the find layer; the outbox does not interpret them. */
 export type StoredElements = Readonly<Record<string, unknown>>;
 
-/** A row of a table as last imported: its elements, and its photographs with the SHA-512 that each had; null where it was missing. */
+/** A row of a table as last imported: its elements, and its photographs with their SHA-512; null for a missing one. */
 export type ImportedRow = { readonly elements: StoredElements; readonly photos: Readonly<Record<string, string | null>> };
 
 export type StoredFind = {
@@ -18,17 +18,17 @@ export type StoredFind = {
   readonly uuid: string;
   readonly localId: string;
   readonly elements: StoredElements;
-  /** Raised by each change. */
+  /** Incremented by each change. */
   readonly version: number;
   readonly sourceFile: string | null;
   readonly sourceRow: number | null;
-  /** The table by its full path, with the sheet. */
+  /** Full path of the table, with the sheet. */
   readonly sourcePath: string | null;
-  /** Its row as last imported, which {@link importedRow} reads; null for a find that came from none. */
+  /** Its row as last imported, for {@link importedRow}; null for a find without a table. */
   readonly base: string | null;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** Removed by a person after something was attempted for it. */
+  /** A person removed it after an attempt. */
   readonly isHidden: boolean;
 };
 
@@ -81,8 +81,8 @@ function insertRow(outbox: Outbox, row: Omit<FindRow, 'id' | 'crc'>, id: FindId 
 }
 
 /**
- * Gives a find other elements.
- * @param version of the find as it was read
+ * Replaces the elements of a find.
+ * @param version of the find when it was read
  * @throws UsageError where another process changed it since
  */
 export function updateFind(outbox: Outbox, find: FindToStore, version?: number): void {
@@ -96,12 +96,12 @@ export function updateFind(outbox: Outbox, find: FindToStore, version?: number):
   });
 }
 
-/** A find's row as last imported. */
+/** Returns a find's row as last imported. */
 export function importedRow({ base }: StoredFind): ImportedRow | undefined {
   return base === null ? undefined : (JSON.parse(base) as ImportedRow);
 }
 
-/** A new find is as its row says: its elements are written once only. */
+/** A new find equals its row, so its elements are serialised once. */
 function baseOf(base: ImportedRow, elements: StoredElements, text: string): string | null {
   return base.elements === elements ? `{"elements":${text},"photos":${JSON.stringify(base.photos)}}` : serializeBase(base);
 }
@@ -121,13 +121,12 @@ function replaceRow(outbox: Outbox, before: FindRow): void {
     .run({ ...row, crc: checksumOf(row) });
 }
 
-/** The row of a find as it is stored. */
 export function storedRowById(outbox: Outbox, id: FindId): Omit<FindRow, 'crc'> | undefined {
   const { crc: _crc, ...row } = rowWhere(outbox, 'id = ?', id) ?? {};
   return 'id' in row ? (row as Omit<FindRow, 'crc'>) : undefined;
 }
 
-/** Gives a find what {@link storedRowById} read, as a new version; makes it anew where it was removed. */
+/** Restores a row from {@link storedRowById} as a new version; inserts it where it was removed. */
 export function restoreFind(outbox: Outbox, before: Omit<FindRow, 'crc'>): void {
   const now = rowWhere(outbox, 'id = ?', before.id);
   if (now === undefined) insertRow(outbox, before, before.id);
@@ -144,14 +143,14 @@ function changedMeanwhile(localId: string): UsageError {
   return new UsageError(msg`Another pas changed ${localId} in the meantime.`, { hint: msg`Run the command again.` });
 }
 
-/** @param localId as it is stored, or as a person types it */
+/** @param localId as stored, or as typed */
 export function findByLocalId(outbox: Outbox, localId: string): StoredFind | undefined {
   const found = one(outbox, `select ${COLUMNS} from finds where local_id = ?`, localId);
   const normal = found === undefined ? normalId(localId) : localId;
   return normal === localId ? found : one(outbox, `select ${COLUMNS} from finds where local_id = ?`, normal);
 }
 
-/** A local id that no find has, made of one that is taken. */
+/** Returns an unused local id, derived from a used one. */
 export function freeLocalId(outbox: Outbox, localId: string): string {
   for (let count = 2; ; count += 1) {
     const name = `${localId}-${count}`;
@@ -167,7 +166,7 @@ export function findByUuid(outbox: Outbox, uuid: string): StoredFind | undefined
   return one(outbox, `select ${COLUMNS} from finds where uuid = ?`, uuid);
 }
 
-/** The find that the service gave this identifier. */
+/** Returns the find to which the service gave this identifier. */
 export function findByIdentCely(outbox: Outbox, identCely: string): StoredFind | undefined {
   return one(
     outbox,
@@ -177,15 +176,15 @@ export function findByIdentCely(outbox: Outbox, identCely: string): StoredFind |
   );
 }
 
-/** In the order in which they were entered, without those that a person removed. */
+/** Yields finds in the order of entry, without removed ones. */
 export function* allFinds(outbox: Outbox, limit = Number.MAX_SAFE_INTEGER): Generator<StoredFind> {
   const rows = outbox.sql(`select ${COLUMNS} from finds where hidden_at is null order by id limit ?`).iterate(limit);
   for (const row of rows) yield parseFind(outbox, row as FindRow);
 }
 
 /**
- * Reads each find, also those that a person removed; or so many, and of those that were not sent as many.
- * @throws DatabaseError where one is not as it was written
+ * Checks every find by its checksum, including removed ones; or at most so many, and as many of the unsent ones.
+ * @throws DatabaseError where one differs from what was written
  */
 export function assertSoundFinds(outbox: Outbox, most = Number.MAX_SAFE_INTEGER): void {
   const all = `select ${COLUMNS} from finds not indexed limit ?`;
@@ -194,7 +193,7 @@ export function assertSoundFinds(outbox: Outbox, most = Number.MAX_SAFE_INTEGER)
     for (const row of outbox.sql(query).iterate(most)) parseFind(outbox, row as FindRow);
 }
 
-/** The newest first. */
+/** Returns the newest finds first. */
 export function latestFinds(outbox: Outbox, limit: number): StoredFind[] {
   const rows = outbox.sql(`select ${COLUMNS} from finds where hidden_at is null order by id desc limit ?`).all(limit);
   return (rows as FindRow[]).map((row) => parseFind(outbox, row));
@@ -204,7 +203,7 @@ export function countFinds(outbox: Outbox): number {
   return outbox.sql('select count(*) from finds where hidden_at is null').pluck().get() as number;
 }
 
-/** Local ids of finds that are queued or sent, by the digests of their imports. */
+/** Returns local ids of finds that are queued or sent, by the digests of their imports. */
 export function importDigests(outbox: Outbox): Map<string, string[]> {
   const rows = outbox
     .sql(
@@ -221,20 +220,20 @@ export function importDigests(outbox: Outbox): Map<string, string[]> {
   return known;
 }
 
-/** Local ids of finds that came from a table. @param path its full path, with the sheet */
+/** Returns local ids of finds from a table. @param path its full path, with the sheet */
 export function localIdsFrom(outbox: Outbox, path: string): string[] {
   const ids = outbox.sql('select local_id from finds where source_path = ? and hidden_at is null order by id').pluck().all(path);
   return ids as string[];
 }
 
-/** Gives a find another key of the user's; the find must be there, and the new key free. */
+/** Changes the local id of an existing find to an unused one. */
 export function renameFind(outbox: Outbox, localId: string, newLocalId: string): void {
   const row = rowByLocalId(outbox, localId);
   if (row === undefined) throw changedMeanwhile(localId);
   replaceRow(outbox, { ...row, localId: newLocalId });
 }
 
-/** Makes a find the one of this UUID, which events name. */
+/** Gives a find the UUID that events name. */
 export function assignFindUuid(outbox: Outbox, { localId }: StoredFind, uuid: string): void {
   const row = rowByLocalId(outbox, localId);
   if (row !== undefined) replaceRow(outbox, { ...row, uuid });
@@ -255,7 +254,7 @@ function one(outbox: Outbox, query: string, value: string | number): StoredFind 
   return row === undefined ? undefined : parseFind(outbox, row as FindRow);
 }
 
-/** @throws DatabaseError where the row is not as it was written */
+/** @throws DatabaseError where the row differs from what was written */
 function parseFind({ path }: Outbox, { crc, hiddenAt, ...row }: FindRow): StoredFind {
   if (checksumOf({ ...row, hiddenAt }) !== crc) throw damagedRow(path, msg`find ${row.localId}`);
   return { ...row, elements: JSON.parse(row.elements) as StoredElements, isHidden: hiddenAt !== null };

@@ -1,4 +1,4 @@
-/** A JPEG file (ITU-T T.81, annex B) as far as it matters here: which parts of it are picture. */
+/** Structure of a JPEG file (ITU-T T.81, annex B). */
 
 const APP0 = 0xe0;
 const APP14_ADOBE = 0xee;
@@ -6,15 +6,15 @@ const APP15 = 0xef;
 const COMMENT = 0xfe;
 const START_OF_SCAN = 0xda;
 const END_OF_IMAGE = 0xd9;
-/** Frame headers; between them stand tables. */
+/** Markers of frame headers; tables stand between them. */
 const FRAMES: readonly number[] = [0xc0, 0xc1, 0xc2, 0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf];
 
 type BareJpeg = { readonly bytes: Buffer; readonly widthPx: number; readonly heightPx: number };
 
 /**
- * The picture alone: no EXIF with its place, no XMP, no comment, no second picture, nothing behind the end. What says how colours
- * are kept stays.
- * @returns undefined where it is no JPEG, or one that is cut off
+ * Reduces a JPEG to the picture: without EXIF and its GPS data, XMP, comments, further pictures, and data behind the end.
+ * Segments that describe the colours stay.
+ * @returns undefined where it is no JPEG, or a truncated one
  */
 export function bareJpeg(bytes: Buffer): BareJpeg | undefined {
   if (bytes.length < 4 || bytes[0] !== 0xff || bytes[1] !== 0xd8) return undefined;
@@ -44,7 +44,7 @@ export function bareJpeg(bytes: Buffer): BareJpeg | undefined {
   return undefined;
 }
 
-/** Where the next marker stands that is not part of the data. */
+/** Returns the position of the next marker that is not part of the scan data. */
 function endOfScan(bytes: Buffer, from: number): number {
   for (let at = from; at + 1 < bytes.length; at++) {
     const next = bytes[at + 1] ?? 0;

@@ -2,9 +2,9 @@ import { metresPerDegree } from '../place/polygon.ts';
 import type { Point } from '../place/project.ts';
 import { findsInName, hasOpenNumber, indexNames, type NameDoubt, type NameIndex, type NameMatch } from './name-match.ts';
 
-/** A photograph, by what may tell which find it shows. */
+/** A photograph with the data by which it is matched to a find. */
 export type Shot = {
-  /** Relative to the folder that is searched, with `/` between the parts. */
+  /** Relative to the searched folder, with `/` as separator. */
   readonly file: string;
   /** Milliseconds since 1970 UTC. */
   readonly takenMs?: number;
@@ -12,7 +12,7 @@ export type Shot = {
   readonly takenOn?: string;
   /** Longitude and latitude. */
   readonly place?: Point;
-  /** It is queued or sent for this find already: it only says what others show that were taken beside it. */
+  /** Find for which the photograph is queued or sent already: it only shows the find of photographs taken next to it. */
   readonly knownFor?: string;
 };
 
@@ -21,14 +21,14 @@ export type MatchableFind = {
   readonly identCely?: string;
   /** YYYY-MM-DD */
   readonly foundOn?: string;
-  /** When it was entered by hand, milliseconds since 1970 UTC; of a table's finds that says nothing. */
+  /** Time of manual entry, milliseconds since 1970 UTC; absent for finds of a table. */
   readonly enteredMs?: number;
   readonly place?: Point;
 };
 
 export type Confidence = 'sure' | 'likely' | 'doubtful' | 'none';
 
-/** What speaks for a find or against it. */
+/** Evidence for or against a find. */
 export type Reason =
   | { readonly kind: 'name'; readonly id: string }
   | { readonly kind: 'folder'; readonly id: string }
@@ -45,15 +45,15 @@ export type Reason =
 export type Match = {
   readonly file: string;
   readonly confidence: Confidence;
-  /** The best find; undefined where nothing speaks for one. */
+  /** The best find; undefined without evidence. */
   readonly find?: string;
   readonly reasons: readonly Reason[];
-  /** Finds worth offering, best first, the best one included. */
+  /** Finds to suggest, best first, including the best one. */
   readonly candidates: readonly string[];
 };
 
 export type MatchOptions = {
-  /** A place counts where it is not farther from the find's point than that. */
+  /** Maximum distance in metres between photograph and find at which the position counts. */
   readonly withinM: number;
 };
 
@@ -62,22 +62,22 @@ const DAY_MS = 86_400_000;
 /** A find is entered soon before or after it is photographed. */
 const ENTERED_WITHIN_MS = 30 * MINUTE_MS;
 const ENTERED_SOON_MS = 10 * MINUTE_MS;
-/** Pictures of one thing are taken one after the other. */
+/** Pictures of one object are taken in sequence. */
 const NEXT_TO_MS = 90_000;
-/** A photograph whose name says a find, taken that far from its point, may be of something else. */
+/** A photograph with a find's number in its name, taken that far from its point, may show something else. */
 const FAR_M = 500;
-/** A clock that is wrong by more was never set: what it says counts neither way. */
+/** A clock that is off by more was never set, so its date counts neither way. */
 const MOST_DAYS_OFF = 400;
-/** GPS tells apart what lies farther apart than that. */
+/** Accuracy of GPS in metres. */
 const APART_M = 5;
 const MOST_CANDIDATES = 5;
-/** Points from which on evidence without a name is worth taking, and by how much the next find has to be behind. */
+/** Minimum points for a match without a name, and the required lead over the next find. */
 const LIKELY_POINTS = 4;
 const CLEAR_LEAD = 2;
 
 /**
- * Which photograph shows which find: by the name of the file or its folder, by place, and by time. Only a name makes sure: a photograph
- * that was sent to the wrong record cannot be taken back.
+ * Matches photographs to finds by the name of the file or its folder, by position, and by time. Only a name makes a match
+ * certain: a photograph that was sent to the wrong record cannot be removed.
  */
 export function matchPhotographs(shots: readonly Shot[], finds: readonly MatchableFind[], options: MatchOptions): Match[] {
   const index = indexNames(
@@ -97,7 +97,7 @@ function byName(shot: Shot, index: NameIndex<MatchableFind>, options: MatchOptio
   const inFile = findsInName(stem, index);
   const inFolder = findsInName(parts.at(-2) ?? '', index);
   if (inFile.length > 0) {
-    // A photograph of K-2 in the folder of K-1 may be of either.
+    // A photograph of K-2 in the folder of K-1 may show either.
     const others = inFolder.filter(({ find, doubt }) => doubt === undefined && inFile.every((each) => each.find !== find));
     return named(shot, [...inFile, ...others], 'name', options);
   }
@@ -135,7 +135,7 @@ function named(shot: Shot, matches: readonly NameMatch<MatchableFind>[], kind: '
   };
 }
 
-/** Everything but the name, as it speaks for or against one find. */
+/** Collects all evidence except names for or against one find. */
 function evidenceFor(shot: Shot, find: MatchableFind, { withinM }: MatchOptions): Reason[] {
   const reasons: Reason[] = [];
   const metres = shot.place === undefined || find.place === undefined ? undefined : distanceM(shot.place, find.place);
@@ -189,7 +189,7 @@ function byEvidence(shot: Shot, finds: readonly MatchableFind[], options: MatchO
   const candidates = scored.slice(0, MOST_CANDIDATES).map(({ find }) => find.localId);
   const nothing: Match = { file: shot.file, confidence: 'none', reasons: [], candidates };
   if (best === undefined) return nothing;
-  // That several finds were made on a day says nothing of a photograph of that day.
+  // Several finds with equal evidence, such as the same day, are no match.
   const isTie = best.points === second?.points && best.metres === second.metres && best.offMs === second.offMs;
   if (isTie) return nothing;
   const leads = best.points - (second?.points ?? 0) >= CLEAR_LEAD;
@@ -219,7 +219,7 @@ function pointsOf(reason: Reason): number {
   }
 }
 
-/** The one with the least value, where it is not more than `most` and the next one is at least `apart` and twice as far. */
+/** Returns the find with the smallest value, at most `most`, if the next is at least `apart` larger and twice as large. */
 function clearFirst(
   values: readonly { readonly find: MatchableFind; readonly value: number }[],
   { most, apart }: { readonly most: number; readonly apart: number },
@@ -231,7 +231,7 @@ function clearFirst(
   return next >= first.value + apart && next >= first.value * 2 ? first.find : undefined;
 }
 
-/** A photograph that nothing speaks for, taken within moments of one whose find is known. */
+/** Matches photographs without own evidence to the find of one that was taken moments before or after. */
 function besideOthers(shots: readonly Shot[], matches: readonly Match[]): Match[] {
   const known = shots
     .flatMap(({ file, takenMs }, index) => {
@@ -258,12 +258,12 @@ function besideOthers(shots: readonly Shot[], matches: readonly Match[]): Match[
   });
 }
 
-/** How long after its entering the photograph was taken. */
+/** Returns the milliseconds between the entry of a find and the photograph. */
 function enteredBefore({ takenMs }: Shot, { enteredMs }: MatchableFind): number | undefined {
   return takenMs === undefined || enteredMs === undefined ? undefined : takenMs - enteredMs;
 }
 
-/** Straight, which is exact enough for the distances that count. */
+/** Returns the distance in a plane, which is exact enough for these ranges. */
 function distanceM([lon, lat]: Point, [otherLon, otherLat]: Point): number {
   const [lonM, latM] = metresPerDegree((lat + otherLat) / 2);
   return Math.hypot((lon - otherLon) * lonM, (lat - otherLat) * latM);

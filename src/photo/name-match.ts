@@ -3,12 +3,12 @@ import { numbersOfOthers, type OtherNumber, type Token, tokensOf, withoutAccents
 
 type NamedFind<T> = { readonly find: T; readonly ids: readonly string[] };
 
-/** Why the find number that was read in a name may be none: other numbers stand beside it, or it is not written as find numbers are. */
+/** Doubt about a find number in a name: other numbers stand beside it, or it is written in an unusual way. */
 export type NameDoubt = 'more-in-name' | 'like-name';
 
 export type NameMatch<T> = {
   readonly find: T;
-  /** The id that was read, as it is written in the outbox. */
+  /** Id as in the outbox. */
   readonly id: string;
   readonly doubt: NameDoubt | undefined;
 };
@@ -17,15 +17,15 @@ type IndexedId<T> = { readonly find: T; readonly id: string; readonly plain: str
 
 export type NameIndex<T> = ReadonlyMap<string, readonly IndexedId<T>[]>;
 
-/** An ident of the service, whose own file names go on with `F01`. */
+/** An identifier of the service, whose own file names continue with `F01`. */
 const IDENT = /-N\d+$/;
 
-/** Czech, English and German words that stand before a number in a phrase: `profil v 2 vrstvě`. */
+/** Czech, English and German words that precede a number in a phrase: `profil v 2 vrstvě`. */
 const WORDS_BEFORE_NUMBERS: ReadonlySet<string> = new Set(
   'a|i|k|ke|ku|o|s|se|u|v|ve|z|ze|na|do|od|po|za|at|by|in|no|of|on|to|am|an|im|zu'.split('|'),
 );
 
-/** To look finds up by the first token of their ids. */
+/** Indexes finds by the first token of their ids. */
 export function indexNames<T>(finds: readonly NamedFind<T>[]): NameIndex<T> {
   const index = new Map<string, IndexedId<T>[]>();
   for (const { find, ids } of finds) {
@@ -47,9 +47,9 @@ type Span<T> = IndexedId<T> & { readonly start: number; readonly end: number };
 type Graded<T> = Span<T> & { readonly doubt: NameDoubt | undefined };
 
 /**
- * The finds that a file's or a folder's name says, the longest id first; several where it says several, or where ids differ in
- * nothing but their writing. Case, accents, separators and leading zeros do not matter; a number counts only as a whole, so that
- * `K-12` never says `K-1`. Numbers of cameras, dates and sizes are no find numbers.
+ * Finds the numbers of finds in the name of a file or folder, the longest id first; several where the name has several, or where
+ * ids differ only in spelling. Case, accents, separators and leading zeros do not count; a number matches only as a whole, so
+ * `K-12` does not match `K-1`. Numbers of cameras, dates and sizes are excluded.
  * @param name without its extension
  */
 export function findsInName<T>(name: string, index: NameIndex<T>): NameMatch<T>[] {
@@ -75,7 +75,7 @@ export function findsInName<T>(name: string, index: NameIndex<T>): NameMatch<T>[
   return [...matches.values()];
 }
 
-/** Whether a name has a number that may be a find's: neither part of a find number that was read, nor of a camera, date or size. */
+/** Tells if a name has a number that may be a find's: not part of a matched id, nor of a camera name, date or size. */
 export function hasOpenNumber(name: string): boolean {
   const plain = withoutAccents(name);
   const tokens = tokensOf(plain);
@@ -86,12 +86,12 @@ function lengthOf({ start, end }: { readonly start: number; readonly end: number
   return end - start;
 }
 
-/** Whether every id stands at a place of its own. */
+/** Tells if no two ids share a position. */
 function isOverlapFree(spans: readonly { readonly start: number }[]): boolean {
   return new Set(spans.map(({ start }) => start)).size === spans.length;
 }
 
-/** An id of one token is soon met by chance: it counts at the beginning, or behind one word. */
+/** An id of one token often matches by chance, so it counts only at the beginning, or behind one word. */
 function mayStandAlone(tokens: readonly Token[], start: number): boolean {
   const before = tokens.slice(0, start);
   return before.every(({ text }) => !isNumber(text)) && before.length <= 1;
@@ -101,7 +101,7 @@ function isNumber(text: string): boolean {
   return /^\p{Nd}/u.test(text);
 }
 
-/** With what speaks against it; empty where it is no find number at all. */
+/** Returns the match with its doubt; empty where it is no find number. */
 function grade<T>(name: Name, span: Span<T>): Graded<T>[] {
   const [first, last] = [name.tokens[span.start], name.tokens[span.end - 1]];
   if (first === undefined || last === undefined) return [];
@@ -119,14 +119,14 @@ function grade<T>(name: Name, span: Span<T>): Graded<T>[] {
   return [{ ...span, doubt }];
 }
 
-/** `K-12b`, `2K-12`: letters or digits follow, or come before, without anything between. */
+/** Tells if letters or digits follow or precede directly: `K-12b`, `2K-12`. */
 function isWrittenOnto({ tokens }: Name, { id, start, end }: Span<unknown>): boolean {
   const [before, first, last, after] = [tokens[start - 1], tokens[start], tokens[end - 1], tokens[end]];
   const isIdent = IDENT.test(id) && after?.text === 'f';
   return before?.end === first?.start || (after !== undefined && after.start === last?.end && !isIdent);
 }
 
-/** Whether the parts of the number are joined as in the id, or by one sign that is no blank. */
+/** Tells if the parts of the number are joined as in the id, or by one sign other than a blank. */
 function isJoined(name: Name, span: Span<unknown>): boolean {
   return span.tokens.slice(1).every((_token, index) => {
     const between = gapBefore(name.plain, name.tokens, span.start + index + 1);
@@ -140,8 +140,8 @@ function gapBefore(plain: string, tokens: readonly Token[], at: number): string 
 }
 
 /**
- * Whether the letters of the number are a word before a number: `profil v 2 vrstvě` does not say `V-02`, and `k-2-detail` may say `K-2`.
- * With a leading zero, without anything between, or in capitals among small letters it is written as numbers of finds are.
+ * Tells if the letters of the number are a word of a phrase: `profil v 2 vrstvě` does not mean `V-02`, and `k-2-detail` may mean
+ * `K-2`. A leading zero, no separator, or capitals among lower case show a find number.
  */
 function readAsPhrase(name: Name, span: Span<unknown>): 'phrase' | 'perhaps' | 'no' {
   const [word, number] = [name.tokens[span.start], name.tokens[span.start + 1]];
@@ -159,7 +159,7 @@ function readAsPhrase(name: Name, span: Span<unknown>): 'phrase' | 'perhaps' | '
   return (isBlank ? before || after : before && after) ? 'phrase' : 'perhaps';
 }
 
-/** The name without one part of it, and without the names that cameras give. */
+/** Blanks out one part of the name, and the names that cameras give. */
 function withoutOthers({ plain, others }: Name, from: number, to: number): string {
   const isOutside = (at: number): boolean => (at < from || at >= to) && !others.some(({ start, end }) => start <= at && at < end);
   return plain.replace(/./gsu, (sign, at: number) => (isOutside(at) ? sign : ' '));
@@ -172,7 +172,7 @@ function hasMoreNumbers({ tokens, others }: Name, spans: readonly Span<unknown>[
   });
 }
 
-/** `C202400101N00012F01`: the service numbers the files of a record. */
+/** Tells if `F01` follows, the service's file number: `C202400101N00012F01`. */
 function isFileOfIdent(tokens: readonly Token[], { id, end }: Span<unknown>, at: number): boolean {
   return IDENT.test(id) && at === end + 1 && tokens[end]?.text === 'f';
 }

@@ -1,7 +1,7 @@
-/** A run of letters in small ones, or of digits without leading zeros, and where it stands. */
+/** A run of letters in lower case, or of digits without leading zeros, and its position. */
 export type Token = { readonly text: string; readonly start: number; readonly end: number };
 
-/** A part of a name whose number is of something else than a find. */
+/** A part of a name whose number does not refer to a find. */
 export type OtherNumber = {
   readonly kind: 'camera' | 'date' | 'size' | 'copy';
   readonly start: number;
@@ -12,7 +12,7 @@ export function withoutAccents(name: string): string {
   return name.normalize('NFKD').replace(/\p{Mn}/gu, '');
 }
 
-/** @param plain without accents */
+/** @param plain text without accents */
 export function tokensOf(plain: string): Token[] {
   return [...plain.matchAll(/\p{L}+|\p{Nd}+/gu)].map((match) => ({
     text: match[0].toLowerCase().replace(/^0+(?=\d)/, ''),
@@ -21,7 +21,7 @@ export function tokensOf(plain: string): Token[] {
   }));
 }
 
-/** What cameras, telephones, messengers and people begin the names of pictures with: the number behind it counts pictures, not finds. */
+/** Prefixes of picture names from cameras, phones, messengers and people: the number behind them counts pictures. */
 const OF_PICTURES: ReadonlySet<string> = new Set(
   (
     'img|mvimg|mg|imag|image|images|dsc|dscn|dscf|sam|pxl|pic|pict|picture|photo|foto|snimek|obrazek|obrazovky|scan|dji|gopr|gx|gh|gp|wp|' +
@@ -42,7 +42,7 @@ const PATTERNS: readonly { readonly kind: OtherNumber['kind']; readonly pattern:
   { kind: 'size', pattern: /(?<!\d)\d+ ?[x×] ?\d+(?!\d)/gi },
   { kind: 'size', pattern: new RegExp(String.raw`(?<!\d)\d+(?:[.,]\d+)?[-_ ]?${UNIT}(?!\p{L})`, 'giu') },
   { kind: 'copy', pattern: /\(\d{1,3}\)/g },
-  // Design rule for Camera File systems: folders of three digits and five signs, files of four signs and four digits.
+  // Design rule for Camera File systems: folders of three digits and five characters, files of four characters and four digits.
   { kind: 'camera', pattern: /^[1-9]\d\d(?:_\d{4}|[a-z_][a-z0-9_]{4})$/gi },
   { kind: 'camera', pattern: /(?<![\p{L}\p{Nd}])(?:[plrsbm]\d{7}|p[abc]\d{6}|wa\d{4}|e\d{4})(?![\p{L}\p{Nd}])/giu },
   {
@@ -51,7 +51,7 @@ const PATTERNS: readonly { readonly kind: OtherNumber['kind']; readonly pattern:
   },
 ];
 
-/** @param plain without accents */
+/** @param plain text without accents */
 export function numbersOfOthers(plain: string, tokens: readonly Token[]): OtherNumber[] {
   const written = PATTERNS.flatMap(({ kind, pattern }) =>
     [...plain.matchAll(pattern)].map(({ index, 0: text }): OtherNumber => ({ kind, start: index, end: index + text.length })),
@@ -59,7 +59,7 @@ export function numbersOfOthers(plain: string, tokens: readonly Token[]): OtherN
   return [...written, ...namesOfPictures(tokens)];
 }
 
-/** `IMG_0001`, `IMG_E0017`, `IMG-20240601-WA0017`: the beginning, and the numbers that follow it. */
+/** Finds camera names: `IMG_0001`, `IMG_E0017`, `IMG-20240601-WA0017`: the prefix and the numbers behind it. */
 function namesOfPictures(tokens: readonly Token[]): OtherNumber[] {
   const found: OtherNumber[] = [];
   for (let at = 0; at < tokens.length; at += 1) {
@@ -76,7 +76,7 @@ function namesOfPictures(tokens: readonly Token[]): OtherNumber[] {
   return found;
 }
 
-/** Whether the token at `at` belongs to the name of a picture that begins at `start`. */
+/** Tells if the token at `at` belongs to the picture name that begins at `start`. */
 function goesOn(tokens: readonly Token[], start: number, at: number): boolean {
   const [token, next] = [tokens[at], tokens[at + 1]];
   if (token === undefined) return false;

@@ -6,7 +6,7 @@ import { findRangeProblem } from '../place/geometry.ts';
 import type { Position } from '../place/read-position.ts';
 import { type Reading, unreadable } from '../text/reading.ts';
 
-/** What a camera wrote about a picture, as far as finds are concerned. */
+/** EXIF data of a picture that concern finds. */
 export type PhotoExif = {
   /** Degrees, WGS 84. */
   readonly place?: { readonly longitude: number; readonly latitude: number };
@@ -16,21 +16,21 @@ export type PhotoExif = {
 type TakenAt = {
   /** By the camera's clock: `2024-05-06T07:08:09` */
   readonly local: string;
-  /** What that clock is ahead of UTC, where the camera says so. */
+  /** Offset of the camera's clock from UTC, where it is recorded. */
   readonly offsetMinutes?: number;
 };
 
-/** What a camera writes about a picture stands near its beginning; a HEIC from a telephone has it within the first megabytes. */
+/** EXIF is near the beginning of a file; a HEIC of a phone has it within the first megabytes. */
 const MOST_BYTES = 32 * 1024 * 1024;
 
-/** Without anything where the file holds nothing of that kind. @throws Error when it cannot be read */
+/** Reads EXIF; empty where the file has none. @throws Error when it cannot be read */
 export async function readPhotoExif(path: string): Promise<PhotoExif> {
   const tags = await readExifTags(await beginningOf(path));
   return tags === undefined ? {} : { ...placeOf(tags), ...takenOf(tags) };
 }
 
 async function beginningOf(path: string): Promise<Buffer> {
-  // Without O_NONBLOCK the opening of a pipe would wait for somebody to write into it.
+  // Without O_NONBLOCK opening a pipe would block until a process writes to it.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const { size } = await file.stat();
@@ -48,7 +48,7 @@ function placeOf({ gps }: ExifTags): Pick<PhotoExif, 'place'> {
   return { place: { longitude, latitude } };
 }
 
-/** When the shutter opened, not when the file was last written. */
+/** Returns the time of exposure, not of the last change. */
 function takenOf({ exif }: ExifTags): Pick<PhotoExif, 'taken'> {
   const original = readTime(exif?.DateTimeOriginal?.description);
   if (original !== undefined) return { taken: { local: original, ...offsetOf(exif?.OffsetTimeOriginal?.description) } };
@@ -56,7 +56,7 @@ function takenOf({ exif }: ExifTags): Pick<PhotoExif, 'taken'> {
   return digitized === undefined ? {} : { taken: { local: digitized, ...offsetOf(exif?.OffsetTimeDigitized?.description) } };
 }
 
-/** `2024:05:06 07:08:09`; a clock that was never set says nothing. */
+/** Parses `2024:05:06 07:08:09`; undefined for a clock that was never set. */
 function readTime(text: string | undefined): string | undefined {
   const match = /^(\d{4})[:-](\d\d)[:-](\d\d)[ T](\d\d):(\d\d):(\d\d)/.exec(text ?? '');
   if (match === null) return undefined;
@@ -80,7 +80,7 @@ function offsetOf(text: string | undefined): Pick<TakenAt, 'offsetMinutes'> {
 
 type ExifTags = ExpandedTags;
 
-/** What stands beside the picture. Undefined for what is no picture, or has nothing beside it. */
+/** Parses the tags of a picture; undefined where it is no picture, or has no tags. */
 export async function readExifTags(bytes: Buffer): Promise<ExifTags | undefined> {
   const { default: reader } = await import('exifreader');
   try {
@@ -90,7 +90,6 @@ export async function readExifTags(bytes: Buffer): Promise<ExifTags | undefined>
   }
 }
 
-/** Where a photograph was taken, as its GPS data say. */
 export async function readPhotoPosition(path: string): Promise<Reading<Position>> {
   let exif: PhotoExif;
   try {

@@ -5,19 +5,19 @@ import { type Message, msg } from '../base/message.ts';
 import { isPictureName } from '../text/names.ts';
 import { type Reading, unreadable } from '../text/reading.ts';
 
-/** The rule of a name that no file has, and of one that a file has in another spelling. */
+/** Rules for a name without a file, and for a file with another spelling. */
 export const MISSING = 'photo-missing';
 export const OTHER_SPELLING = 'photo-spelling';
 
-/** A photograph's name in a table -> the file's absolute path, or why it is refused. */
+/** Resolves a photograph's name in a table to an absolute path, or explains the refusal. */
 export type ResolvePhoto = (
   name: string,
 ) => Reading<string> & { /** It is the file of another name. */ readonly remark?: Message };
 
 /**
- * Names are relative to `root` and may not leave it, neither by `..` nor through a symbolic link. A backslash counts as a
- * slash, of an absolute path only the last name counts, and accents may be written composed or decomposed, since tables and photographs come from different systems.
- *
+ * Makes a resolver of names relative to `root`, which may not leave it by `..` or a symbolic link. Tables and photographs come
+ * from different systems, so a backslash counts as a slash, only the last part of an absolute path is used, and accents may be
+ * composed or decomposed.
  * @throws FileError where `root` is no readable folder
  */
 export function photoResolver(root: string): ResolvePhoto {
@@ -25,7 +25,7 @@ export function photoResolver(root: string): ResolvePhoto {
   return (name) => {
     const path = name.replaceAll('\\', '/');
     const isFromElsewhere = isAbsolute(path) || /^[A-Za-z]:/.test(path);
-    // A place on another computer, or on the device that took it, says only what the file is called.
+    // Of a path on another computer or device only the file name is used.
     const relative = isFromElsewhere ? path.slice(path.lastIndexOf('/') + 1).replace(/^[A-Za-z]:/, '') : path;
     if (relative.split('/').includes('..')) {
       return unreadable('photo-path', msg`The photograph "${name}" leaves the folder ${root} by "..". Move it into that folder.`);
@@ -52,8 +52,9 @@ export function photoResolver(root: string): ResolvePhoto {
 }
 
 /**
- * The one file that is meant by a path that no file has: letter case and the composition of accents do not matter, nor does the ending of a
- * picture, since programs and people change both. `remark` says so, except of accents. Undefined where the path exists, or none or several fit.
+ * Finds the one file for a path that does not exist: it ignores case, the composition of accents, and the extension among those
+ * of pictures, since programs and people change them. `remark` states the difference, except for accents. Undefined where the
+ * path exists, or none or several match.
  */
 export function findOtherSpelling(path: string): { readonly path: string; readonly remark?: Message } | undefined {
   if (existsSync(path)) return undefined;
@@ -84,7 +85,7 @@ function otherSpelling(path: string, isFile: boolean): string | undefined {
   return ofPicture === undefined ? undefined : join(folder, ofPicture);
 }
 
-/** The one name that fits, or the one of several that fits better. */
+/** Returns the only name that matches, or the only best one of several. */
 function only(names: readonly string[], ...fits: readonly ((name: string) => boolean)[]): string | undefined {
   let left = names;
   for (const fit of fits) {
@@ -117,7 +118,7 @@ function firstExisting(paths: readonly string[]): string | undefined {
     try {
       return realpathSync(path);
     } catch {
-      // The next spelling may exist; that none does is reported by the caller.
+      // Try the next spelling; the caller reports that none exists.
     }
   }
   return undefined;

@@ -10,30 +10,30 @@ export type Photograph = {
   readonly sizeBytes: number;
   /** Detected from the bytes. */
   readonly mimeType: string;
-  /** Of the file's bytes, lower-case hexadecimal. */
+  /** Digest of the file's bytes, lower-case hexadecimal. */
   readonly sha512Hex: string;
 };
-/** Either the photograph, perhaps with warnings, or at least one error. */
+/** A photograph with optional warnings, or at least one error. */
 export type InspectedPhotograph = { readonly photograph?: Photograph; readonly issues: readonly Issue[] };
 
 type InspectOptions = {
-  /** A-PHOTO-7: 250 MiB unless the profile says otherwise. */
+  /** A-PHOTO-7: 250 MiB unless the profile has another limit. */
   readonly maxBytes?: number;
   readonly signal?: AbortSignal;
 };
 
 export const PHOTO_MAX_BYTES = 262_144_000;
 
-/** What the service takes, judged by the bytes; names and extensions don't matter (A-PHOTO-6, A-PHOTO-19). */
+/** Types that the service accepts by content; names and extensions do not count (A-PHOTO-6, A-PHOTO-19). */
 const ACCEPTED_TYPES: readonly string[] = ['image/jpeg', 'image/png', 'image/tiff', 'image/heic', 'image/heif'];
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** Looks at a photograph as the service will: a regular file, not too large, an image by its bytes. Reads it once. */
+/** Checks a photograph as the service will: a regular file, not too large, an image by its bytes. Reads it once. */
 export async function inspectPhotograph(path: string, options: InspectOptions = {}): Promise<InspectedPhotograph> {
   let file: FileHandle;
   try {
-    // Without O_NONBLOCK the opening of a pipe would wait for somebody to write into it.
+    // Without O_NONBLOCK opening a pipe would block until a process writes to it.
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     return refused('photo-missing', whyNotOpened(path, error));
@@ -62,7 +62,7 @@ async function inspectOpen(file: FileHandle, path: string, options: InspectOptio
       msg`The photograph ${path} has ${stat.size} bytes; the service takes ${maxBytes}. Make it smaller.`,
     );
   }
-  // From the file and not from its first bytes: a TIFF has what tells it from a raw image at its end.
+  // Reads the whole file: the end of a TIFF distinguishes it from a raw image.
   const mimeType = (await fileTypeFromFile(path))?.mime;
   if (mimeType === undefined || !ACCEPTED_TYPES.includes(mimeType)) {
     const found = mimeType ?? msg`no known image`;
@@ -119,14 +119,14 @@ const START_OF_SCAN = 0xda;
 const END_OF_IMAGE = 0xd9;
 const END_OF_IMAGE_BYTES = Buffer.from([0xff, END_OF_IMAGE]);
 const PNG_SIGNATURE_BYTES = 8;
-/** Length, type and check of a PNG's chunk. */
+/** Length, type and checksum of a PNG chunk. */
 const PNG_CHUNK_BYTES = 12;
-/** No picture has so many parts; each is a read of the disk, and a file can be made of millions. */
+/** No picture has so many parts; each costs a read, and a crafted file could have millions. */
 const MOST_PARTS = 50_000;
 
 /**
- * Whether a photograph ends before its picture does, as a copy does that was broken off. Cameras write things behind the end, and a small
- * picture with an end of its own before it, so the parts are walked (ITU-T T.81, annex B; PNG, "Datastream structure").
+ * Tells if a photograph is truncated, as by an interrupted copy. Cameras write data behind the end, and a thumbnail with an end
+ * of its own before it, so the parts are followed (ITU-T T.81, annex B; PNG, "Datastream structure").
  */
 async function isCutOff(file: FileHandle, mimeType: string, sizeBytes: number): Promise<boolean> {
   switch (mimeType) {
@@ -143,7 +143,7 @@ async function isJpegCutOff(file: FileHandle, sizeBytes: number): Promise<boolea
   for (let [at, parts] = [2, 0]; at < sizeBytes; parts += 1) {
     const head = await readAt(file, at, 4);
     const [mark, marker = 0] = head;
-    // What is no marker is strange, but not cut off.
+    // Bytes other than a marker are malformed, but no truncation.
     if (mark !== 0xff || marker === END_OF_IMAGE || parts === MOST_PARTS) return false;
     if (marker === 0xff) {
       at += 1;
@@ -158,7 +158,7 @@ async function isJpegCutOff(file: FileHandle, sizeBytes: number): Promise<boolea
 
 async function holdsEnd(file: FileHandle, from: number): Promise<boolean> {
   for (let at = from; ; at += SCAN_BYTES) {
-    // One byte more, so that an end is also found where two chunks meet.
+    // One byte more, so that an end across two blocks is found.
     const chunk = await readAt(file, at, SCAN_BYTES + 1);
     if (chunk.includes(END_OF_IMAGE_BYTES)) return true;
     if (chunk.length <= SCAN_BYTES) return false;

@@ -5,10 +5,10 @@ import { readPhotoExif } from './photo-exif.ts';
 import { removeTiffGps } from './tiff-gps.ts';
 import { type GpsTrace, hasXmpPlace, NO_GPS, removeXmpGps, together } from './xmp-gps.ts';
 
-/** `parts` make up the photograph without its place, one after the other. */
+/** `parts`, concatenated, are the photograph without GPS data. */
 type WithoutGps = { readonly trace: GpsTrace; readonly parts: readonly Buffer[] };
 
-/** Types whose place can be taken out here. Of the others (HEIC, HEIF) it is left as it is. */
+/** Types from which pas can remove GPS data; HEIC and HEIF are left as they are. */
 const STRIPPABLE: readonly string[] = ['image/jpeg', 'image/png', 'image/tiff'];
 
 function canRemoveGps(mimeType: string): boolean {
@@ -16,10 +16,9 @@ function canRemoveGps(mimeType: string): boolean {
 }
 
 /**
- * The photograph without what GPS wrote into it: the GPS directory of EXIF with its pointer, and the GPS properties of XMP. Everything else
- * stays as it is, byte for byte: the picture, its orientation, its time. The same photograph always gives the same bytes.
- *
- * Not looked into: what makers keep in formats of their own, and a film behind the picture.
+ * Removes GPS data from a photograph: the GPS directory of EXIF with its pointer, and the GPS properties of XMP. All other bytes
+ * stay: the picture, its orientation, its time. The result is deterministic. Maker notes and a video behind the picture are not
+ * searched.
  * @param bytes may be changed
  */
 export function removeGps(bytes: Buffer, mimeType: string): WithoutGps {
@@ -38,14 +37,14 @@ export function removeGps(bytes: Buffer, mimeType: string): WithoutGps {
 const APP1 = Buffer.from([0xff, 0xe1]);
 const EXIF = Buffer.from('Exif\0', 'latin1');
 const XMP = Buffer.from('http://ns.adobe.com/xap/1.0/\0', 'latin1');
-/** XMP that is too long for one segment: the packet's MD5 in hexadecimal, its length, the part's offset, the part. */
+/** Extended XMP, for packets longer than a segment: MD5 of the packet in hexadecimal, its length, the part's offset, the part. */
 const EXTENDED_XMP = Buffer.from('http://ns.adobe.com/xmp/extension/\0', 'latin1');
 const GUID_BYTES = 32;
 const EXTENDED_HEAD_BYTES = GUID_BYTES + 8;
 
 /**
- * Segments are looked for in the whole file, since cameras put further pictures behind the first, each with a place of its own. Their
- * beginning cannot stand within the data of a picture (ITU-T T.81, B.1.1.5).
+ * Searches segments in the whole file, since cameras append further pictures with GPS data of their own. A marker cannot occur
+ * within the data of a picture (ITU-T T.81, B.1.1.5).
  * @param bytes changed in place; the length stays
  */
 function removeJpegGps(bytes: Buffer): GpsTrace {
@@ -54,7 +53,7 @@ function removeJpegGps(bytes: Buffer): GpsTrace {
   return together(...exif, ...packets.map(removeXmpGps), removeFromExtended(segmentsOf(bytes, EXTENDED_XMP), packets));
 }
 
-/** What stands behind the signature in each APP1 segment that begins with it. */
+/** Returns the content behind the signature of each APP1 segment that begins with it. */
 function segmentsOf(bytes: Buffer, signature: Buffer): Buffer[] {
   const segments: Buffer[] = [];
   for (let at = bytes.indexOf(signature); at !== -1; at = bytes.indexOf(signature, at + 1)) {
@@ -65,7 +64,7 @@ function segmentsOf(bytes: Buffer, signature: Buffer): Buffer[] {
   return segments;
 }
 
-/** The parts make up one packet, in which a property may stand across a border; its name is its digest. */
+/** Joins the parts of a packet, whose properties may cross a border, removes GPS data, and renames it by its new digest. */
 function removeFromExtended(segments: readonly Buffer[], packets: readonly Buffer[]): GpsTrace {
   let trace = NO_GPS;
   const whole = segments.filter((segment) => segment.length > EXTENDED_HEAD_BYTES);
@@ -97,7 +96,7 @@ function guidOf(segment: Buffer): string {
 
 const SIGNATURE_BYTES = 8;
 const FRAME_BYTES = 12;
-/** A text that unpacks to more is no description of a picture. */
+/** Limit for an unpacked text; a larger one is no metadata. */
 const MOST_TEXT_BYTES = 16 * 1024 * 1024;
 
 type ScrubbedPng = { readonly trace: GpsTrace; readonly parts: readonly Buffer[] };
@@ -105,8 +104,8 @@ type ScrubbedPng = { readonly trace: GpsTrace; readonly parts: readonly Buffer[]
 type Scrubbed = { readonly trace: GpsTrace /** Undefined where the chunk is left out. */; readonly data: Buffer | undefined };
 
 /**
- * Chunks with a place are written anew; the others, the picture among them, stay as they are.
- * @param bytes changed in place where the last chunk is cut off
+ * Rewrites chunks with GPS data; the others stay.
+ * @param bytes changed in place where the last chunk is truncated
  */
 function removePngGps(bytes: Buffer): ScrubbedPng {
   let trace = NO_GPS;
@@ -174,7 +173,7 @@ function fromText(data: Buffer, unpack: (text: Buffer) => Buffer | undefined, pa
   return { ...scrubbed, data: scrubbed.data && Buffer.concat([data.subarray(0, end + 1), pack(scrubbed.data)]) };
 }
 
-/** Keyword, whether and how it is packed, two more texts, and then the text, which is written unpacked. */
+/** Cleans an iTXt chunk: keyword, compression flags, language, translated keyword, text; the text is written uncompressed. */
 function fromInternationalText(data: Buffer): Scrubbed {
   const unchanged: Scrubbed = { trace: NO_GPS, data };
   const keywordEnd = data.indexOf(0);
@@ -192,14 +191,14 @@ function fromInternationalText(data: Buffer): Scrubbed {
 }
 
 function scrubText(keyword: string, text: Buffer): Scrubbed {
-  // ImageMagick writes each property of EXIF as a text of its own, and whole blocks in hexadecimal.
+  // ImageMagick writes each EXIF property as a text chunk, and whole blocks in hexadecimal.
   if (/gps|l(?:at|ong)itude/i.test(keyword))
     return { trace: { found: true, tells: true, tellsOutsideExif: true }, data: undefined };
   if (/^raw profile type (?:exif|app1|xmp)$/i.test(keyword)) return scrubProfile(text);
   return keyword === 'XML:com.adobe.xmp' ? { trace: removeXmpGps(text), data: text } : { trace: NO_GPS, data: text };
 }
 
-/** A line with its name, one with its length, and then the bytes in hexadecimal. */
+/** Cleans a profile: a line with its name, one with its length, then hexadecimal bytes. */
 function scrubProfile(text: Buffer): Scrubbed {
   const match = /^(\s*\w+\s+\d+\s)([\da-f\s]*)$/i.exec(text.toString('latin1'));
   const unchanged: Scrubbed = { trace: NO_GPS, data: text };
@@ -212,16 +211,16 @@ function scrubProfile(text: Buffer): Scrubbed {
   return { trace, data: Buffer.from(`${match[1]}${lines}\n`, 'latin1') };
 }
 
-/** What a photograph says of where it was taken, and whether that can be taken out of it here. */
+/** GPS data of a photograph, and whether pas can remove them. */
 export type PhotoGps =
   | { readonly kind: 'none' }
   | {
       readonly kind: 'removable';
-      /** A latitude or a longitude; else only that there might be one. */
+      /** A latitude or longitude is present; else only other GPS data. */
       readonly tells: boolean;
-      /** One of them is not in EXIF, from which alone the service takes places. */
+      /** A position is outside EXIF, the only source from which the service reads one. */
       readonly tellsOutsideExif: boolean;
-      /** Of the photograph without it, lower-case hexadecimal. */
+      /** Digest of the photograph without GPS data, lower-case hexadecimal. */
       readonly withoutSha512Hex: string;
       readonly withoutBytes: number;
     }

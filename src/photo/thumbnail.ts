@@ -10,29 +10,29 @@ export type Thumbnail =
       readonly jpeg: Buffer;
       readonly widthPx: number;
       readonly heightPx: number;
-      /** EXIF 1 to 8: how whoever shows it has to turn it. */
+      /** EXIF orientation, 1 to 8, which the viewer applies. */
       readonly orientation: number;
     }
-  /** Why there is none, for people. */
+  /** Reason why there is none, for people. */
   | { readonly kind: 'none'; readonly why: string };
 
-/** @param expectedBytes what the photograph had when it was queued */
+/** @param expectedBytes size of the photograph when it was queued */
 type MakeThumbnail = (path: string, expectedBytes: number) => Promise<Thumbnail>;
 
-/** The part of sharp that is used. It is an optional dependency: not every platform has it. */
+/** The used part of sharp, an optional dependency that some platforms lack. */
 type ImageLibrary = (input: string | Buffer, options: SharpOptions) => Sharp;
 
 type ThumbnailOptions = {
-  /** The longer side at the most. */
+  /** Maximum of the longer side. */
   readonly maxPx: number;
   readonly library: ImageLibrary | undefined;
 };
 
-/** Undefined where it is not installed, or not for this platform. */
+/** Loads sharp; undefined where it is not installed for this platform. */
 export async function loadImageLibrary(): Promise<ImageLibrary | undefined> {
   try {
     const { default: sharp } = await import('sharp');
-    // Whatever a file calls itself, only these are read, and no reader that would open other files.
+    // Only these readers are allowed, whatever the file claims to be, since others could open further files.
     sharp.block({ operation: ['VipsForeignLoad'] });
     sharp.unblock({ operation: ['VipsForeignLoadJpeg', 'VipsForeignLoadPng', 'VipsForeignLoadTiff', 'VipsForeignLoadHeif'] });
     sharp.cache(false);
@@ -44,13 +44,10 @@ export async function loadImageLibrary(): Promise<ImageLibrary | undefined> {
 
 const QUALITY = 72;
 const TIMEOUT_SECONDS = 30;
-/** Where cameras put the small picture: near the beginning, behind which the large one follows. */
+/** Cameras store the thumbnail near the beginning, before the full picture. */
 const HEAD_BYTES = 4 * 1024 * 1024;
 
-/**
- * Small pictures of photographs, turned upright and without any metadata: neither place nor camera. Where the photograph itself
- * cannot be read, the small picture that its camera put into it serves.
- */
+/** Makes small pictures, upright and without metadata; from the EXIF thumbnail where a photograph cannot be decoded. */
 export function makeThumbnails({ maxPx, library }: ThumbnailOptions): MakeThumbnail {
   return async (path, expectedBytes) => {
     const head = await readHead(path, expectedBytes);
@@ -80,7 +77,7 @@ async function reduced(
   }
 }
 
-/** The eight ways of EXIF to lay a picture: degrees clockwise, then whether it is mirrored before. */
+/** EXIF orientations: degrees clockwise, and whether it is mirrored first. */
 const TURNS: Readonly<Record<number, readonly [degrees: number, mirrored: boolean]>> = {
   2: [0, true],
   3: [180, false],
@@ -113,7 +110,7 @@ async function embedded(head: Buffer, library: ImageLibrary | undefined, maxPx: 
 
 type FoundThumbnail = Thumbnail & { readonly kind: 'image' };
 
-/** The small picture in the photograph's EXIF data, with nothing besides. */
+/** Returns the thumbnail in the EXIF data, without metadata. */
 async function embeddedThumbnail(head: Buffer): Promise<FoundThumbnail | undefined> {
   const { exif, Thumbnail: thumbnail } = (await readExifTags(head)) ?? {};
   const bare = thumbnail === undefined ? undefined : bareJpeg(Buffer.from(thumbnail.base64, 'base64'));
@@ -128,10 +125,10 @@ async function embeddedThumbnail(head: Buffer): Promise<FoundThumbnail | undefin
   };
 }
 
-/** The beginning of the file; or, in words, why there is none. */
+/** Reads the beginning of the file, or returns the reason why it cannot. */
 async function readHead(path: string, expectedBytes: number): Promise<Buffer | string> {
   try {
-    // Without O_NONBLOCK the opening of a pipe would wait for somebody to write into it.
+    // Without O_NONBLOCK opening a pipe would block until a process writes to it.
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const { size } = await file.stat();

@@ -13,11 +13,11 @@ const TELLING: readonly number[] = [LATITUDE, LONGITUDE, DESTINATION_LATITUDE, D
 const LAST_GPS_TAG = 0x1f;
 const BIG_TIFF = 43;
 const ENTRY_BYTES = 12;
-/** Bytes of one value, by the type's number. */
+/** Bytes of one value, by type number. */
 const TYPE_BYTES: readonly number[] = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4];
-/** A file of many pages has a directory each; a broken one may claim any number. */
+/** A file of many pages has a directory each; a damaged one may claim any number. */
 const MOST_DIRECTORIES = 20_000;
-/** No value of a GPS directory is longer; what claims to be is not believed. */
+/** Limit for a value of a GPS directory; a larger one is skipped as damaged. */
 const MOST_VALUE_BYTES = 65_536;
 
 type Reader = { readonly u16: (at: number) => number; readonly u32: (at: number) => number };
@@ -25,8 +25,8 @@ type Writer = { readonly setU16: (value: number, at: number) => void };
 type Tiff = Reader & Writer & { readonly bytes: Buffer };
 
 /**
- * Takes the GPS directories out of a TIFF structure, and their pointers and the GPS properties of its XMP. Nothing else is moved or
- * changed, and the length stays.
+ * Removes the GPS directories of a TIFF structure, their pointers, and the GPS properties of its XMP. All other bytes stay, and
+ * so does the length.
  * @param bytes changed in place
  */
 export function removeTiffGps(bytes: Buffer): GpsTrace {
@@ -54,11 +54,11 @@ function openTiff(bytes: Buffer): Tiff | undefined {
     u32: (at) => (little ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at)),
     setU16: (value, at) => void (little ? bytes.writeUInt16LE(value, at) : bytes.writeUInt16BE(value, at)),
   };
-  // Readers do not insist on the number that is to stand here. That of a TIFF with long addresses is laid out otherwise.
+  // Readers do not insist on the version number. BigTIFF has another layout.
   return tiff.u16(2) === BIG_TIFF ? undefined : tiff;
 }
 
-/** How many entries of the directory are there; fewer than it says where the file is cut off. */
+/** Returns the number of entries in a directory; fewer than stated where the file is truncated. */
 function entriesAt({ bytes, u16 }: Tiff, at: number): number {
   return Math.min(u16(at), Math.floor((bytes.length - at - 2) / ENTRY_BYTES));
 }
@@ -67,7 +67,7 @@ function removeFromDirectory(tiff: Tiff, at: number, waiting: number[]): GpsTrac
   const { bytes, u16, u32 } = tiff;
   let trace = NO_GPS;
   let count = entriesAt(tiff, at);
-  // In a damaged file the GPS directory may lie over this one, whose number is then cleared with it.
+  // In a damaged file the GPS directory may overlap this one, so that clearing it changes the entry count.
   let said = u16(at);
   for (let index = 0; index < count; ) {
     const entry = at + 2 + index * ENTRY_BYTES;
@@ -93,9 +93,9 @@ function removeFromDirectory(tiff: Tiff, at: number, waiting: number[]): GpsTrac
 }
 
 /**
- * The bytes are overwritten, so that they are not only out of reach. What the pointer leads to is touched only where it is certainly a
- * GPS directory: in a broken file it may be the picture.
- * @returns whether it told a place
+ * Overwrites a GPS directory, so that its data cannot be recovered. Values are overwritten only where the directory is certainly
+ * one of GPS: in a damaged file the pointer may lead into the picture.
+ * @returns true if it held a position
  */
 function clearGpsDirectory(tiff: Tiff, at: number): boolean {
   const { bytes, u16, u32 } = tiff;

@@ -1,10 +1,10 @@
-/** What of a place was found in a photograph, and taken out of it. */
+/** GPS data that were found in a photograph and removed. */
 export type GpsTrace = {
-  /** Something of GPS was there, be it only the version of the standard, and is there no more. */
+  /** GPS data of any kind were present, even only the version. */
   readonly found: boolean;
-  /** A latitude or a longitude was there. */
+  /** A latitude or a longitude was present. */
   readonly tells: boolean;
-  /** One of them was not in EXIF, from which alone the service takes places. */
+  /** A position was outside EXIF, the only source from which the service reads one. */
   readonly tellsOutsideExif: boolean;
 };
 
@@ -18,20 +18,20 @@ export function together(...traces: readonly GpsTrace[]): GpsTrace {
   };
 }
 
-/** A name that XMP writes a position under, whatever its prefix: of EXIF, and of makers of drones, who misspell one. */
+/** Names of position properties in XMP with any prefix: those of EXIF and of drone makers, one of whom misspells it. */
 const NAME = String.raw`[\w.-]+:(?:gps\w*|latitude|longitude|longtitude)`;
 const ATTRIBUTE = new RegExp(String.raw`[ \t\r\n]${NAME}[ \t\r\n]*=[ \t\r\n]*(?:"[^"]*"|'[^']*')`, 'gi');
 const ELEMENT = new RegExp(`<(${NAME})(?=[ \\t\\r\\n/>])`, 'gi');
 const TELLING = /l(?:at|ong)i?t/i;
-/** As UTF-16 writes it, in either order of bytes. */
+/** "GPS" in UTF-16 of either byte order. */
 const WIDE = /G\0P\0S\0/i;
 
 /**
- * Overwrites the GPS properties of an XMP packet with blanks, of which a packet may have any number between its parts.
+ * Overwrites the GPS properties of an XMP packet with blanks, which are allowed between its parts.
  * @param packet changed in place; its length stays
  */
 export function removeXmpGps(packet: Buffer): GpsTrace {
-  // Every byte is a character, so that places in the text are places in the packet.
+  // Latin-1 maps each byte to one character, so offsets in the text are offsets in the packet.
   const text = packet.toString('latin1');
   if (WIDE.test(text)) {
     packet.fill(0x20);
@@ -47,7 +47,7 @@ export function removeXmpGps(packet: Buffer): GpsTrace {
 const PACKET_START = '<x:xmpmeta';
 const PACKET_END = '</x:xmpmeta>';
 
-/** Whether a packet of XMP tells a place, wherever in a file it stands. */
+/** Tells if an XMP packet anywhere in a file has a position. */
 export function hasXmpPlace(file: Buffer): boolean {
   for (let at = file.indexOf(PACKET_START); at !== -1; at = file.indexOf(PACKET_START, at + 1)) {
     const end = file.indexOf(PACKET_END, at);
@@ -68,7 +68,7 @@ function elementSpans(text: string): Span[] {
   for (let match = ELEMENT.exec(text); match !== null; match = ELEMENT.exec(text)) {
     const end = endOfElement(text, match.index, match[1] ?? '');
     spans.push([match.index, end ?? text.length]);
-    // What is cut off is all that follows.
+    // The element is truncated, so the rest of the packet belongs to it.
     if (end === undefined) break;
     ELEMENT.lastIndex = end;
   }

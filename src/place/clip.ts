@@ -1,7 +1,7 @@
 import type { BoundingBox } from './polygon.ts';
 import type { Line } from './simplify.ts';
 
-/** Signed distance inwards of one side of a box, and where the line between two points crosses that side. */
+/** A side of a box: its axis and position, and the sign by which the inward distance counts. */
 type Side = (box: BoundingBox) => { readonly axis: 0 | 1; readonly at: number; readonly inward: 1 | -1 };
 
 const SIDES: readonly Side[] = [
@@ -12,8 +12,8 @@ const SIDES: readonly Side[] = [
 ];
 
 /**
- * The part of a closed ring that lies in a box, as a closed ring (Sutherland and Hodgman 1974). Where the ring leaves the box and
- * comes back, it goes along the box's side. Empty where nothing of it lies inside.
+ * Clips a closed ring to a box (Sutherland and Hodgman 1974). Where the ring leaves the box and returns, the result follows the
+ * side of the box. Empty where no part lies inside.
  */
 export function clipRing(ring: Line, box: BoundingBox): Line {
   let points: (readonly [number, number])[] = [];
@@ -45,12 +45,12 @@ function crossing(
   return axis === 0 ? [at, value] : [value, at];
 }
 
-/** Twice the signed area of a closed ring, and the centre of its surface. */
+/** Returns twice the signed area of a closed ring, and its centroid. */
 export function centreOf(ring: Line): { readonly doubleArea: number; readonly x: number; readonly y: number } {
   const [x0 = 0, y0 = 0] = ring;
   let [doubleArea, sumX, sumY] = [0, 0, 0];
   for (let i = 0; i + 3 < ring.length; i += 2) {
-    // Relative to the first point: far from the origin the differences would drown.
+    // Coordinates relative to the first point keep the precision far from the origin.
     const [ax, ay, bx, by] = [(ring[i] ?? 0) - x0, (ring[i + 1] ?? 0) - y0, (ring[i + 2] ?? 0) - x0, (ring[i + 3] ?? 0) - y0];
     const cross = ax * by - bx * ay;
     doubleArea += cross;

@@ -9,16 +9,15 @@ export type PointText = { readonly x: string; readonly y: string };
 
 export type PointInSystem = PointText & { readonly system: GeomSystem };
 
-/** Where the service can convert a point, and so takes it (A-POINT-6). */
+/** Ranges within which the service converts, and so accepts, a point (A-POINT-6). */
 const RANGES = {
   '4326': { x: [5, 25], y: [40, 60] },
   '5514': { x: [-905_000, -400_000], y: [-1_230_000, -930_000] },
 } as const;
 
 /**
- * A plain decimal from what people type: decimal point or comma, blanks between thousands, a typographic minus.
- *
- * Nothing is guessed: where both a point and a comma stand, or an exponent, it is not readable.
+ * Parses a decimal as people type it: decimal point or comma, blanks between thousands, a typographic minus. A text with both
+ * point and comma, or with an exponent, is refused as ambiguous.
  */
 export function readDecimal(cell: string): Reading<string> {
   const text = cell
@@ -46,9 +45,8 @@ export function readDecimal(cell: string): Reading<string> {
 }
 
 /**
- * Reads `POINT (x y)` with exactly two plain decimals. The service lets through a little more (a third number, an exponent, a
- * leading `+`), but then does not compute the other representation (A-POINT-5), so that is refused here. Between the
- * numbers it knows blanks only.
+ * Parses `POINT (x y)` with exactly two plain decimals and blanks between them. The service accepts a little more (a third
+ * number, an exponent, a leading `+`), but then does not compute the other representation (A-POINT-5), so those are refused here.
  */
 export function parsePoint(wkt: string): Reading<PointText> {
   const shown = shorten(wkt);
@@ -76,7 +74,7 @@ export function parsePoint(wkt: string): Reading<PointText> {
   return { value: { x, y } };
 }
 
-/** The same of what people write, where any white space is as good as a blank. */
+/** Parses a point that a person wrote, where any white space counts as a blank. */
 export function readWrittenPoint(text: string): Reading<PointText> {
   return parsePoint(text.replace(/\s+/g, ' '));
 }
@@ -87,7 +85,7 @@ const GIS_POINT = new RegExp(
   'i',
 );
 
-/** What a GIS program writes into a column: an SRID before the text, a height or a measure behind the point, a MultiPoint of one. */
+/** Parses a cell of a GIS program: an SRID before the text, a height or a measure behind the point, a MultiPoint of one. */
 export function readGisText(text: string): { readonly wkt: string; readonly epsg?: number } {
   const [, srid, body = ''] = /^(?:srid *= *(\d{1,6}) *; *)?(.*)$/i.exec(text.trim().replace(/\s+/g, ' ')) ?? [];
   const [, x = '', y = ''] = GIS_POINT.exec(body) ?? [];
@@ -100,13 +98,13 @@ export function formatPoint({ x, y }: PointText): string {
   return `POINT (${x} ${y})`;
 }
 
-/** A point's coordinates as numbers; undefined where the text is not a plain point. */
+/** Returns a point's coordinates as numbers; undefined where the text is no plain point. */
 export function pointNumbers(wkt: string): readonly [number, number] | undefined {
   const reading = parsePoint(wkt);
   return isReadable(reading) ? [Number(reading.value.x), Number(reading.value.y)] : undefined;
 }
 
-/** Why the service cannot convert a point, with the likely mistake: swapped axes, wrong sign, the other system. */
+/** Explains why the service cannot convert a point, with the likely mistake: swapped axes, wrong sign, the other system. */
 export function findRangeProblem(system: GeomSystem, x: number, y: number): Message | undefined {
   if (inRange(system, x, y)) return undefined;
   const { x: xRange, y: yRange } = RANGES[system];
@@ -152,7 +150,7 @@ function inRange(system: GeomSystem, x: number, y: number): boolean {
   return x >= range.x[0] && x <= range.x[1] && y >= range.y[0] && y <= range.y[1];
 }
 
-/** Older systems of the same projection have positive axes, or y before x. */
+/** Tells if the numbers fit S-JTSK in one of its variants: older ones have positive axes, or y before x. */
 function isKrovakInAnyForm(x: number, y: number): boolean {
   const [smaller = 0, larger = 0] = [Math.abs(x), Math.abs(y)].sort((a, b) => a - b);
   return inRange('5514', -smaller, -larger);
@@ -162,13 +160,16 @@ function shorten(text: string): string {
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }
 
-/** The system of a code of the EPSG or of ESRI, which calls S-JTSK 102067; undefined where the service does not take it. */
+/** Maps a code of EPSG or ESRI (which numbers S-JTSK 102067) to a system; undefined where the service does not accept it. */
 export function geomSystemOf(code: number): GeomSystem | undefined {
   if (code === 4326) return '4326';
   return code === 5514 || code === 102_067 ? '5514' : undefined;
 }
 
-/** A file whose points are in a system that the service does not take. `named` is how the file calls it. */
+/**
+ * Makes the error for a file in a system that the service does not accept.
+ * @param named name of the system in the file
+ */
 export function strangeSystem(file: string, named: string): FileError {
   return new FileError(file, msg`The points of ${file} are in the coordinate system ${named}, which is not read.`, {
     hint: msg`Save the file in WGS 84 (EPSG:4326) or S-JTSK (EPSG:5514).`,

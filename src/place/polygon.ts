@@ -5,16 +5,15 @@ type Ring = Float64Array;
 
 export type BoundingBox = { readonly minX: number; readonly minY: number; readonly maxX: number; readonly maxY: number };
 
-/** One or more surfaces with holes, in degrees. Which ring is a hole follows from how many rings surround a point. */
+/** One or more surfaces with holes, in degrees. A point is inside where an odd number of rings surrounds it. */
 export type Polygon = { readonly rings: readonly Ring[]; readonly box: BoundingBox };
 
-/** Mean metres per degree of latitude is not exact enough over 100 m of boundary, so both radii of WGS 84 are used. */
+/** Both radii of WGS 84: a mean length of a degree is not exact enough over 100 m of boundary. */
 const WGS84_A_M = 6_378_137;
 const WGS84_E2 = 0.00669437999014;
 
 /**
- * Reads `POLYGON` and `MULTIPOLYGON` (OGC 06-103r4, 7.2.2), upper or lower case.
- *
+ * Parses `POLYGON` and `MULTIPOLYGON` (OGC 06-103r4, 7.2.2) in upper or lower case.
  * @throws RangeError where the text is something else, a ring is not closed, or a ring has fewer than four points
  */
 export function parsePolygon(wkt: string): Polygon {
@@ -27,7 +26,7 @@ export function parsePolygon(wkt: string): Polygon {
   return { rings, box: boxOf(rings) };
 }
 
-/** Inside or on the boundary. Rings may be given in either direction and in any order. */
+/** Tells if a point is inside or on the boundary. Rings may have any direction and order. */
 export function contains(polygon: Polygon, lon: number, lat: number): boolean {
   const { minX, minY, maxX, maxY } = polygon.box;
   if (lon < minX || lon > maxX || lat < minY || lat > maxY) return false;
@@ -36,15 +35,15 @@ export function contains(polygon: Polygon, lon: number, lat: number): boolean {
     const side = (x2 - x1) * (lat - y1) - (lon - x1) * (y2 - y1);
     const within = lon >= Math.min(x1, x2) && lon <= Math.max(x1, x2) && lat >= Math.min(y1, y2) && lat <= Math.max(y1, y2);
     if (side === 0 && within) return true;
-    // Half-open in y, so that a ray through a vertex is counted once.
+    // The interval is half-open in y, so that a ray through a vertex counts once.
     if (y1 > lat !== y2 > lat && side > 0 === y2 > y1) inside = !inside;
   }
   return inside;
 }
 
 /**
- * Metres from a point to the nearest place of the boundary, holes included; from inside as well as from outside. Plane
- * geometry in the point's own tangent plane: within 0.1 % up to 50 km.
+ * Returns the metres from a point, inside or outside, to the nearest boundary, holes included. It computes in the tangent plane
+ * at the point: within 0.1 % up to 50 km.
  */
 export function distanceM(polygon: Polygon, lon: number, lat: number): number {
   const [mPerLon, mPerLat] = metresPerDegree(lat);
@@ -61,7 +60,7 @@ export function distanceM(polygon: Polygon, lon: number, lat: number): number {
   return Math.sqrt(nearestSquared);
 }
 
-/** Metres of one degree of longitude and of latitude, at a latitude. */
+/** Returns the metres of one degree of longitude and of latitude at a latitude. */
 export function metresPerDegree(lat: number): Point {
   const phi = (lat * Math.PI) / 180;
   const w2 = 1 - WGS84_E2 * Math.sin(phi) ** 2;
@@ -101,7 +100,7 @@ function boxOf(rings: readonly Ring[]): BoundingBox {
   return { minX, minY, maxX, maxY };
 }
 
-/** Deepest level of brackets; -1 where they don't match. */
+/** Returns the deepest level of brackets; -1 where they do not match. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;

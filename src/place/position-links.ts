@@ -1,13 +1,13 @@
 import { msg } from '../base/message.ts';
 import { type Reading, unreadable } from '../text/reading.ts';
 
-/** Degrees as they were written or made of a code. */
+/** Degrees as text, written or decoded. */
 type Degrees = { readonly lat: string; readonly lon: string };
 
 const NUMBER = String.raw`\s*([+-]?\d{1,3}(?:\.\d+)?)\s*`;
 const PAIR = new RegExp(`^${NUMBER},${NUMBER}(?=$|[,;(])`);
 
-/** Undefined for a text that is neither a link nor a plus code. */
+/** Reads a position from a map link, a geo URI or a plus code; undefined for any other text. */
 export function readPlaceLink(text: string): Reading<Degrees> | undefined {
   const trimmed = text.trim();
   if (/^geo:/i.test(trimmed)) return readGeo(trimmed);
@@ -15,7 +15,7 @@ export function readPlaceLink(text: string): Reading<Degrees> | undefined {
   return readPlusCode(trimmed);
 }
 
-/** RFC 5870: `geo:50.0871,14.4208`; telephones write the place behind `?q=`. */
+/** Reads a geo URI (RFC 5870): `geo:50.0871,14.4208`. Phones write the place behind `?q=`. */
 function readGeo(text: string): Reading<Degrees> {
   const [, place = '', parameters = '', query = ''] = /^geo:([^;?]*)([^?]*)\??(.*)$/i.exec(text) ?? [];
   const crs = /;crs=([^;]+)/i.exec(parameters)?.[1];
@@ -28,7 +28,7 @@ function readGeo(text: string): Reading<Degrees> {
   return pairOf(new URLSearchParams(query).get('q')) ?? pairOf(place) ?? withoutPlace(text);
 }
 
-/** Where a link of a map names its marked place: mapy.cz writes the longitude first. The middle of what is seen is no such place. */
+/** Readers of the marked place in map links; mapy.cz writes the longitude first. The centre of the view is no marked place. */
 const MARKED: readonly ((url: URL) => Degrees | undefined)[] = [
   ({ searchParams }) => (searchParams.get('source') === 'coor' ? swapped(pair(searchParams.get('id'))) : undefined),
   ({ href }) =>
@@ -74,12 +74,12 @@ function readMapLink(text: string): Reading<Degrees> {
 const ROUTE_PATH = /\/(?:dir|directions?|route|planovani(?:-trasy)?)(?:\/|$)/i;
 const ROUTE_PARAMETERS = ['saddr', 'daddr', 'origin', 'destination', 'waypoints', 'route', 'rc', 'planovani-trasy'];
 
-/** Google, mapy.cz, OpenStreetMap and their like have a path of its own for routes, or name where they start and end. */
+/** Tells if a link shows a route: Google, mapy.cz, OpenStreetMap and others have a path for routes, or name start and end. */
 function isRoute({ pathname, searchParams }: URL): boolean {
   return ROUTE_PATH.test(pathname) || ROUTE_PARAMETERS.some((name) => searchParams.has(name));
 }
 
-/** As a query is decoded: what is no escape stays as it is. */
+/** Decodes a part as a query is decoded: an invalid escape stays as it is. */
 function decoded(part: string): string | null {
   return new URLSearchParams(`part=${part}`).get('part');
 }
@@ -105,12 +105,12 @@ function withoutPlace(text: string): Reading<Degrees> {
   );
 }
 
-/** Open Location Code: twenty digits that cannot be mistaken for words. */
+/** Open Location Code: twenty digits that form no words. */
 const DIGITS = '23456789CFGHJMPQRVWX';
 const SEPARATOR_AT = 8;
 const PAIRED_DIGITS = 10;
 
-/** Five pairs narrow a place of 20° to one of some ten metres; each further digit is a cell in a grid of four by five. */
+/** Decodes a plus code: five pairs narrow 20° to some ten metres; each further digit is a cell in a grid of four by five. */
 function readPlusCode(text: string): Reading<Degrees> | undefined {
   const [, before = '', after = ''] = /^([2-9CFGHJMPQRVWX0]{2,8})\+([2-9CFGHJMPQRVWX]{0,7})(?:[\s,].*)?$/i.exec(text) ?? [];
   if (before === '' || before.length % 2 === 1) return undefined;

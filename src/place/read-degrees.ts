@@ -3,15 +3,15 @@ import { isReadable, type Reading, unreadable } from '../text/reading.ts';
 import { readDecimal } from './geometry.ts';
 import { inDegrees } from './read-position.ts';
 
-/** The parts of an angle that columns of their own may hold, in their order. */
+/** Parts of an angle that may have columns of their own, in their order. */
 export const ANGLE_PARTS = ['degrees', 'minutes', 'seconds'] as const;
 export type AnglePart = (typeof ANGLE_PARTS)[number];
 
 const MARKS: Readonly<Record<AnglePart, string>> = { degrees: '°', minutes: "'", seconds: '"' };
 
 /**
- * What columns of degrees, minutes and seconds say together, in decimal degrees; '' where all are empty. What is wrong stays as it is,
- * such as `49° 75' 25.8"`, for {@link readCoordinate} to say.
+ * Combines columns of degrees, minutes and seconds into decimal degrees; '' where all are empty. An invalid angle such as `49°
+ * 75' 25.8"` is returned as text, for which {@link readCoordinate} reports the fault.
  */
 export function angleCell(parts: ReadonlyMap<AnglePart, string>): string {
   const text = angleText(parts);
@@ -19,12 +19,12 @@ export function angleCell(parts: ReadonlyMap<AnglePart, string>): string {
   return angle !== undefined && isReadable(angle) ? angle.value : text;
 }
 
-/** `49°` in a column of degrees is 49. */
+/** Removes the mark of an angle: `49°` in a column of degrees is 49. */
 export function withoutAngleMark(text: string): string {
   return text.replace(/\s*[°º'′’"″”]+$/u, '').trim();
 }
 
-/** A part that is empty keeps its mark, so that it is missed when the text is read. */
+/** Joins the parts. An empty part keeps its mark, so that the reader reports it as missing. */
 function angleText(parts: ReadonlyMap<AnglePart, string>): string {
   const texts = ANGLE_PARTS.flatMap((part) => {
     const text = parts.get(part);
@@ -33,7 +33,7 @@ function angleText(parts: ReadonlyMap<AnglePart, string>): string {
   return texts.every((text) => text.length === 1) ? '' : texts.join(' ');
 }
 
-/** A decimal number; of degrees with minutes it is said what is wrong with them, if anything is. */
+/** Parses a decimal number, or an angle with its marks. */
 export function readCoordinate(text: string): Reading<string> {
   const decimal = readDecimal(text);
   if (isReadable(decimal)) return decimal;
@@ -41,7 +41,7 @@ export function readCoordinate(text: string): Reading<string> {
   return angle === undefined || isReadable(angle) ? decimal : angle;
 }
 
-/** Undefined where the text has no marks of degrees in this order. */
+/** Parses an angle; undefined where the text has no marks of degrees in this order. */
 function readAngle(text: string): Reading<string> | undefined {
   const match = /^([^°]*)°(?:([^'"°]*)')?(?:([^'"°]*)")?$/.exec(text);
   if (match === null) return undefined;
@@ -66,7 +66,7 @@ function readAngle(text: string): Reading<string> | undefined {
   return { value: whole.startsWith('-') ? `-${size}` : size };
 }
 
-/** Seconds may be empty behind minutes with decimals; what else is empty was forgotten, or is 0 and has to say so. */
+/** Seconds may be empty behind minutes with decimals; any other empty part is reported, since 0 must be written. */
 function missingPart(degrees: string, minutes: string | undefined, seconds: string | undefined): Message | undefined {
   if (degrees === '') return msg`The degrees are empty, but not what belongs to them. Fill them in.`;
   if (minutes === '' || (minutes === undefined && seconds !== undefined))

@@ -4,25 +4,25 @@ import { isReadable, type Reading, unreadable } from '../text/reading.ts';
 import { findRangeProblem, type GeomSystem, type PointText, readWrittenPoint } from './geometry.ts';
 import { readPlaceLink } from './position-links.ts';
 
-/** A position as somebody wrote it. */
+/** A position as a person wrote it. */
 export type Position = {
   readonly system: GeomSystem;
   readonly point: PointText;
-  /** What is odd about how it was written, in one sentence. A person has to say that it was meant so. */
+  /** Oddity of the spelling, in one sentence, which a person must confirm. */
   readonly doubt?: Message;
-  /** It only makes sense in another half of the world than was written, or with its letters exchanged: without a person it counts for nothing. */
+  /** True where the position only makes sense with its axes or hemispheres exchanged; not used until a person confirms it. */
   readonly isTurned?: true;
 };
 
 type Coordinate = { readonly value: string; readonly hemisphere?: Hemisphere };
 
-/** Centimetres. */
+/** Seven decimals of a degree are centimetres. */
 const MOST_DIGITS = 7;
 
 /**
- * Degrees with a decimal point or comma, degrees with minutes, or with minutes and seconds, with or without their marks and with
- * the hemispheres in English or Czech; or S-JTSK in metres; or well-known text of a point; or a link of a map, or a plus code. A pair that only makes sense with its
- * axes swapped or its signs changed is read so, and `doubt` says it.
+ * Reads a position: decimal degrees, degrees with minutes and seconds (with or without marks, hemispheres in English or Czech),
+ * S-JTSK in metres, well-known text of a point, a map link, or a plus code. A pair that only makes sense with swapped axes or
+ * changed signs is read so, with a `doubt`.
  */
 export function readPosition(text: string): Reading<Position> {
   if (/^\s*(?:srid|point)/i.test(text)) {
@@ -51,7 +51,7 @@ function notAPosition(text: string): Message {
   return msg`"${text}" is no position. Write 50.0871 N 14.4208 E, 50°5'13.6" N 14°25'15" E, or S-JTSK such as -743011.7 -1043265.5.`;
 }
 
-/** The tokens of either coordinate; one half alone where there is no telling, undefined where there are too many. */
+/** Splits the tokens into two coordinates; returns one part where the boundary is unclear, undefined for a wrong count. */
 function halvesOf(all: readonly Token[]): readonly (readonly Token[])[] | undefined {
   const numbers = all.filter(({ kind }) => kind === 'number').length;
   if (numbers === 0 || numbers > 6) return undefined;
@@ -60,7 +60,7 @@ function halvesOf(all: readonly Token[]): readonly (readonly Token[])[] | undefi
   return halves.map((half) => half.filter(({ kind }) => kind !== 'between'));
 }
 
-/** Where the second coordinate begins. */
+/** Returns the index where the second coordinate begins. */
 function splitOf(tokens: readonly Token[], numbers: number): number | undefined {
   const places = (kind: Token['kind']): number[] => tokens.flatMap((token, index) => (token.kind === kind ? [index] : []));
   const inner = (index: number | undefined): number | undefined =>
@@ -71,12 +71,12 @@ function splitOf(tokens: readonly Token[], numbers: number): number | undefined 
   if (letters.length === 2) return letters[0] === 0 ? letters[1] : inner((letters[0] ?? 0) + 1);
   const degrees = places('degrees');
   if (degrees.length === 2) return inner((degrees[1] ?? 0) - 1);
-  // `50 4 48 N 14 25 12`: the letter ends what it stands behind.
+  // In `50 4 48 N 14 25 12` the letter ends the first coordinate.
   if (letters.length === 1 && letters[0] !== 0 && letters[0] !== tokens.length - 1) return inner((letters[0] ?? 0) + 1);
   return numbers % 2 === 0 ? places('number')[numbers / 2] : undefined;
 }
 
-/** Its decimal degrees, or its metres; the text is what is wrong with it, and undefined stands for what is no coordinate at all. */
+/** Returns decimal degrees or metres, a message for a faulty coordinate, or undefined where the tokens are none. */
 function coordinateOf(tokens: readonly Token[], text: string): Coordinate | Message | undefined {
   const numbers = tokens.filter((token) => token.kind === 'number');
   const letters = tokens.filter((token) => token.kind === 'hemisphere');
@@ -104,7 +104,7 @@ function hasWrongMarks(tokens: readonly Token[]): boolean {
   return false;
 }
 
-/** Degrees, minutes and seconds, all without a sign, as decimal degrees. */
+/** Converts unsigned degrees, minutes and seconds to decimal degrees. */
 export function inDegrees(degrees: string, minutes: string, seconds: string): string {
   const value = Number(degrees) + Number(minutes) / 60 + Number(seconds) / 3600;
   return value.toFixed(MOST_DIGITS).replace(/\.?0+$/, '');
@@ -118,7 +118,7 @@ type Attempt = {
   readonly isTurned?: boolean;
 };
 
-/** @param isNamed the writer has said which of them is which, so that their order is no mistake */
+/** Places the pair in the system in which it fits. @param isNamed the text names its axes, so their order is no mistake */
 function placed(text: string, x: string, y: string, isNamed = false): Reading<Position> {
   const fits = ({ system, ...at }: Attempt): boolean => findRangeProblem(system, Number(at.x), Number(at.y)) === undefined;
   const [positiveX, positiveY] = [x.replace('-', ''), y.replace('-', '')];
@@ -144,13 +144,13 @@ function placed(text: string, x: string, y: string, isNamed = false): Reading<Po
   return { value: { system, point: { x: found.x, y: found.y }, ...odd } };
 }
 
-/** As people read it: `50.08710 N 14.42080 E`, `S-JTSK x -743011.7 y -1043265.5`. */
+/** Formats a position for people: `50.08710 N 14.42080 E`, `S-JTSK x -743011.7 y -1043265.5`. */
 export function positionText({ system, point }: Pick<Position, 'system' | 'point'>): string {
   const [x, y] = [Number(point.x), Number(point.y)];
   return system === '4326' ? `${decimal(y, 5)} N ${decimal(x, 5)} E` : `S-JTSK x ${decimal(x, 1)} y ${decimal(y, 1)}`;
 }
 
-/** What people write for a position, cut into its parts: numbers, marks of degrees, hemispheres, what stands between two coordinates. */
+/** Tokens of a written position: numbers, marks of degrees, hemispheres, separators. */
 type Token =
   | { readonly kind: 'number'; readonly text: string; readonly isNegative: boolean }
   | { readonly kind: 'degrees' | 'minutes' | 'seconds' | 'between' }
@@ -158,14 +158,14 @@ type Token =
 
 type Hemisphere = 'N' | 'S' | 'E' | 'W';
 
-/** In the order in which they are tried. Czech writes `s. š.` for the north and `v. d.` for the east. */
+/** Patterns in the order in which they are tried. Czech writes `s. š.` for north and `v. d.` for east. */
 const PATTERNS: readonly (readonly [RegExp, (text: string) => Token | undefined])[] = [
   [/[\s]+/y, () => undefined],
   [/s\.?\s*š\.?/iy, () => hemisphere('N')],
   [/j\.?\s*š\.?/iy, () => hemisphere('S')],
   [/v\.?\s*d\.?/iy, () => hemisphere('E')],
   [/z\.?\s*d\.?/iy, () => hemisphere('W')],
-  // Names of axes say nothing that the numbers do not: x and y change places from one system to the next.
+  // Names of axes are skipped: x and y change places from one system to the next.
   [/(?:gps|loc|wgs\s?84|epsg:?\s?(?:4326|5514)|[xy])\s*[:=]?(?=[\s\d+\-−NSEW])/iy, () => undefined],
   [/lat(?:itude)?\s*[:=]?(?=[\s\d+\-−])/iy, () => hemisphere('N')],
   [/lon(?:g|gitude)?\s*[:=]?(?=[\s\d+\-−])/iy, () => hemisphere('E')],
@@ -177,17 +177,17 @@ const PATTERNS: readonly (readonly [RegExp, (text: string) => Token | undefined]
   [/[;/|,]/y, () => ({ kind: 'between' })],
 ];
 
-/** South, east and west in Czech. North is `S` there, which is south in English. */
+/** South, east and west in Czech. Czech `S` is north, which is south in English. */
 const CZECH: Readonly<Record<string, Hemisphere>> = { J: 'S', V: 'E', Z: 'W' };
 
 const NUMBER = /(?:([+\-−–])\s?)?(\d+)((?:[.,]\d+)?)/y;
 /** `743 011,72`: blanks between thousands, as in tables. */
 const GROUPED = /([+\-−–]?)(\d{1,3}(?:[ \u00a0\u202f]\d{3})+)((?:[.,]\d+)?)(?![\d])/y;
 
-/** Undefined where something stands in the text that belongs to no position. */
+/** Splits a text into tokens; undefined where a part of it belongs to no position. */
 function tokensOf(text: string): readonly Token[] | undefined {
   const plain = text.trim().replace(/[()[\]]/g, ' ');
-  // Where points stand in numbers, commas stand between them; else a comma without a blank behind it is a decimal one.
+  // Where numbers have decimal points, commas separate them; else a comma without a blank behind it is a decimal mark.
   const decimals = /\d\.\d|^[+-]?\d+,[+-]?\d+$/.test(plain) ? '.' : '.,';
   const tokens: Token[] = [];
   for (let at = 0; at < plain.length; ) {
@@ -210,7 +210,7 @@ function numberAt(text: string, at: number, decimals: string): Read | undefined 
     if (match === null) continue;
     const [whole, sign = '', digits = '', tail = ''] = match;
     const isGrouped = pattern === GROUPED;
-    // `50 004 …` is no number of thousands; S-JTSK is, and it has six digits at least.
+    // `50 004 …` is not grouped by thousands; S-JTSK is, and it has at least six digits.
     if (isGrouped && digits.replace(/\D/g, '').length < 6) continue;
     const fraction = decimals.includes(tail.charAt(0)) ? tail : '';
     const number = `${digits.replace(/\D/g, '')}${fraction.replace(',', '.')}`;

@@ -1,14 +1,14 @@
 import type { GeomSystem } from './geometry.ts';
 
-/** Names that the two systems have in well-known text of a coordinate system, as ESRI, GDAL and the EPSG write them, folded. */
+/** Folded names of the two systems in well-known text, as ESRI, GDAL and EPSG write them. */
 const NAMES: Readonly<Record<GeomSystem, readonly string[]>> = {
   '4326': ['gcswgs1984', 'wgs84', 'wgs1984', 'wgs84longlat'],
   '5514': ['sjtskkrovakeastnorth', 'sjtskgreenwichkrovakeastnorth'],
 };
 
 /**
- * The system that a `.prj` describes, by its outermost name; undefined for every other. A projected system is told from the geographic
- * one inside it, and one whose axes are moved or turned from the one whose name it has.
+ * Returns the system that a `.prj` describes, by its outermost name; undefined for every other. It distinguishes a projected
+ * system from the geographic one inside it, and one with shifted or rotated axes from the one whose name it has.
  */
 export function systemOfPrj(prj: string): GeomSystem | undefined {
   const [, kind = '', name = ''] = /^\s*([A-Z]+)\s*[[(]\s*"([^"]*)"/i.exec(prj) ?? [];
@@ -19,13 +19,13 @@ export function systemOfPrj(prj: string): GeomSystem | undefined {
   return NAMES[system].includes(folded) && !isMoved(prj) ? system : undefined;
 }
 
-/** What the file calls its system, for messages. */
+/** Returns the name of the system in the file, for messages. */
 export function nameOfPrj(prj: string): string {
   const name = /^\s*[A-Z]+\s*[[(]\s*"([^"]*)"/i.exec(prj)?.[1] ?? '';
   return name === '' ? prj.trim().slice(0, 60) : name;
 }
 
-/** EPSG:5514 has no false origin, both axes negative, and metres. */
+/** Tells if the axes are shifted: EPSG:5514 has no false origin, both axes negative, and metres. */
 function isMoved(prj: string): boolean {
   const parameters = [...prj.matchAll(/PARAMETER\s*\[\s*"([^"]+)"\s*,\s*([-+.\deE]+)/gi)].map(
     ([, name = '', value]) => [name.toLowerCase().replaceAll(' ', '_'), Number(value)] as const,

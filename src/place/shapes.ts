@@ -3,29 +3,29 @@ import { msg } from '../base/message.ts';
 import { plainNumber } from '../text/plain-number.ts';
 import { type Reading, unreadable } from '../text/reading.ts';
 
-/** The shapes of a shapefile (ESRI, July 1998), none of which is made before it is asked for. */
+/** Shapes of a shapefile (ESRI, July 1998), parsed on demand. */
 type Shapes = {
   readonly count: number;
-  /** Whether any of them is one: then the system counts. */
+  /** Tells if any shape is a point, so that the coordinate system matters. */
   readonly hasPoints: boolean;
-  /** A shape as a point; undefined where there is none. A MultiPoint of one point is one. Heights and measures are left out. */
+  /** Returns a shape as a point; undefined for an empty one. A MultiPoint of one counts; heights and measures are dropped. */
   point(index: number): Reading<{ readonly x: string; readonly y: string } | undefined>;
 };
 
 const HEADER_BYTES = 100;
 const FILE_CODE = 9994;
 const [NOTHING, POINT, MULTI_POINT] = [0, 1, 8];
-/** The last digit of a shape's type; the tens stand for heights and measures. */
+/** Names by the last digit of a shape's type; the tens encode heights and measures. */
 const NAMES: Readonly<Record<number, string>> = { 1: 'Point', 3: 'LineString', 5: 'Polygon', 8: 'MultiPoint', 31: 'MultiPatch' };
-/** Smaller numbers mean that there is none. */
+/** Smaller numbers mean no data. */
 const NO_DATA = -1e38;
 
-/** @throws FileError where the bytes end before a shape does, or are none */
+/** @throws FileError where the file is no shapefile, or ends within a shape */
 export function readShapes(file: string, bytes: Buffer): Shapes {
   if (bytes.length < HEADER_BYTES || bytes.readUInt32BE(0) !== FILE_CODE) throw damaged(file, 0);
   const starts: number[] = [];
   let hasPoints = false;
-  // The length that the header states, in words of two bytes, is not trusted beyond the file's end.
+  // The stated length, in 16-bit words, is not trusted beyond the end of the file.
   const end = bytes.readUInt32BE(24) * 2;
   if (end > bytes.length || end < HEADER_BYTES) throw damaged(file, 0);
   for (let at = HEADER_BYTES; at < end; ) {

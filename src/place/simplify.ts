@@ -2,9 +2,9 @@
 export type Line = Float64Array;
 
 /**
- * Leaves out the points of a closed ring without which no place of it moves farther than `tolerance`, in the ring's own units
- * (Douglas and Peucker 1973). The points that stay are points of the ring, in their order, and the ring stays closed.
- * @returns undefined where less than a triangle would be left: at this scale nothing would be seen of it
+ * Leaves out points of a closed ring so that its line moves by at most `tolerance`, in the ring's own units (Douglas and Peucker
+ * 1973). The remaining points keep their order, and the ring stays closed.
+ * @returns undefined where fewer points than a triangle's remain: at this scale the ring is invisible
  */
 export function simplifyRing(ring: Line, tolerance: number): Line | undefined {
   const last = ring.length / 2 - 1;

@@ -2,7 +2,7 @@ import { msg } from '../base/message.ts';
 import { plainNumber } from '../text/plain-number.ts';
 import { type Reading, unreadable } from '../text/reading.ts';
 
-/** Bytes of the envelope that a GeoPackage geometry may have, by its code (GeoPackage 1.3, 2.1.3). */
+/** Bytes of the envelope of a GeoPackage geometry, by its code (GeoPackage 1.3, 2.1.3). */
 const ENVELOPE_BYTES = [0, 32, 48, 48, 64];
 
 const NAMES: readonly string[] = [
@@ -21,7 +21,7 @@ const MULTI_POINT = 4;
 
 type Coordinates = { readonly x: string; readonly y: string };
 
-/** A GeoPackage geometry as a point; undefined where it is empty. A MultiPoint of one point is one; heights are left out. */
+/** Reads a GeoPackage geometry as a point; undefined for an empty one. A MultiPoint of one counts; heights are dropped. */
 export function readGeoPackagePoint(blob: Buffer): Reading<Coordinates | undefined> {
   const flags = blob[3] ?? 0;
   const envelopeBytes = ENVELOPE_BYTES[(flags >> 1) & 7];
@@ -41,7 +41,7 @@ function readWkb(wkb: Buffer): Reading<Coordinates | undefined> {
   const little = wkb.readUInt8(0) === 1;
   const integer = (offset: number): number => (little ? wkb.readUInt32LE(offset) : wkb.readUInt32BE(offset));
   const double = (offset: number): number => (little ? wkb.readDoubleLE(offset) : wkb.readDoubleBE(offset));
-  // Thousands stand for Z and M (ISO), the highest bits as well (the older form).
+  // Z and M are encoded in the thousands (ISO) or in the highest bits (the older form).
   const type = (integer(1) & 0x0fffffff) % 1000;
   if (type === POINT) {
     const [x, y] = [double(5), double(13)];

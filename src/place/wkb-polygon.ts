@@ -1,14 +1,15 @@
-/** Little-endian, and the type of a polygon and of several (OGC 06-103r4, 8.2.4). */
+/** Byte order (little-endian) and types of a polygon and of several (OGC 06-103r4, 8.2.4). */
 const [LITTLE, POLYGON, MULTI_POLYGON] = [1, 3, 6];
 
 /**
- * `POLYGON` or `MULTIPOLYGON` of two dimensions as well-known binary of a MULTIPOLYGON, each ring where it stands in the text.
- * @param wkt that {@link parsePolygon} takes
+ * Converts a `POLYGON` or `MULTIPOLYGON` of two dimensions to the well-known binary of a MULTIPOLYGON, with its rings in their
+ * order.
+ * @param wkt a text that {@link parsePolygon} accepts
  */
 export function multiPolygonWkb(wkt: string): Buffer {
   const isMulti = /^\s*multi/i.test(wkt);
   const body = wkt.slice(wkt.indexOf('('));
-  // A polygon is a bracket of rings, and those hold no bracket.
+  // A polygon is a bracket of rings, and a ring holds no bracket.
   const polygons = [
     ...(isMulti ? body.slice(body.indexOf('(') + 1) : body).matchAll(/\(\s*(\([^()]*\)\s*(?:,\s*\([^()]*\)\s*)*)\)/g),
   ];

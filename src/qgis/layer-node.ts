@@ -4,7 +4,7 @@ import { optionNode } from './option-node.ts';
 
 type KnownColumn = LayerColumn | (Pick<LayerColumn, 'name'> & Partial<LayerColumn>);
 
-/** A layer of a project as QGIS 3.22 and newer read it (their `.qgs` format has no published schema). */
+/** Writes a layer of a project for QGIS 3.22 and newer (their `.qgs` format has no published schema). */
 export function layerNode(layer: QgisLayer): XmlNode {
   const { id, title, geometry, isReadOnly, isList = false, computed = [], style = [], settings = {} } = layer;
   const columns: readonly KnownColumn[] = [
@@ -66,7 +66,7 @@ export function sourceOf({ file, table }: Pick<QgisLayer, 'file' | 'table'>): st
   return `./${file}|layername=${table}`;
 }
 
-/** QGIS knows all of a system by its code. */
+/** QGIS completes the definition of a system from its code. */
 export function systemNode(epsg: 4326 | 5514): XmlNode {
   const isDegrees = epsg === 4326;
   return {

@@ -3,7 +3,7 @@ import type { XmlNode } from '../xml/write-xml.ts';
 /** A value of QGIS settings. */
 export type OptionValue = string | number | boolean | readonly OptionValue[] | { readonly [name: string]: OptionValue };
 
-/** As QGIS 3 keeps values of any kind: `<Option type="Map">` with an `<Option name="…">` for each. */
+/** Writes a value as QGIS 3 does: `<Option type="Map">` with an `<Option name="…">` for each member. */
 export function optionNode(value: OptionValue, name?: string): XmlNode {
   const named = name === undefined ? {} : { name };
   if (typeof value !== 'object') return { name: 'Option', attributes: { ...named, value: String(value), type: typeOf(value) } };

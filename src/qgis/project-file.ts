@@ -5,22 +5,22 @@ import { layerNode, sourceOf, systemNode } from './layer-node.ts';
 
 type QgisProject = {
   readonly title: string;
-  /** From the topmost down; lists stand in a group of their own. */
+  /** From the topmost down; lists are in a group of their own. */
   readonly layers: readonly QgisLayer[];
   readonly relations: readonly Relation[];
-  /** The theme of all layers that have a place; all are files beside the project, so that it needs no network. */
+  /** Map theme of all layers with a geometry; they are files beside the project, so it needs no network. */
   readonly theme: string;
   readonly listGroup: string;
-  /** What the map shows first, in S-JTSK: min x, min y, max x, max y. */
+  /** Initial extent of the map in S-JTSK: min x, min y, max x, max y. */
   readonly extent?: readonly [number, number, number, number];
-  /** Folders of attachments, for QFieldSync and QFieldCloud. */
+  /** Attachment folders for QFieldSync and QFieldCloud. */
   readonly attachments: readonly string[];
 };
 
-/** Written for this version and read by it and newer ones, of which QField is made. */
+/** Oldest version that reads the project; QField uses this or a newer one. */
 const QGIS_VERSION = '3.22.0-Białowieża';
 
-/** A `.qgs` project whose map is in S-JTSK. */
+/** Writes a `.qgs` project with a map in S-JTSK. */
 export function projectFile(project: QgisProject): Buffer {
   const { title, layers, relations, extent } = project;
   return buildXml({

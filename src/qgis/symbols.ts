@@ -1,16 +1,16 @@
 import type { XmlNode } from '../xml/write-xml.ts';
 import { optionNode } from './option-node.ts';
 
-/** Red, green, blue and opacity, as QGIS writes them. */
+/** Red, green, blue and opacity, in QGIS's notation. */
 type Colour = `${number},${number},${number},${number}`;
 
-/** What each target state looks like. */
+/** Colour of each target state. */
 export const STATE_COLOURS = { 1: '255,255,255,255', 2: '253,191,111,255', 3: '51,160,44,255' } as const;
 const DARK = '35,35,35,255';
 
 type Category = { readonly value: string; readonly label: string; readonly colour: Colour };
 
-/** Points in a colour for each value of a column; others in the last. */
+/** Styles points with a colour for each value of a column, and `otherwise` for the rest. */
 export function pointsByValue(column: string, categories: readonly Category[], otherwise: Category): XmlNode {
   const all = [...categories, otherwise];
   const attributes = { type: 'categorizedSymbol', attr: column, forceraster: '0', symbollevels: '0', enableorderby: '0' };
@@ -33,7 +33,7 @@ export function pointsByValue(column: string, categories: readonly Category[], o
   };
 }
 
-/** Boundaries without a fill. */
+/** Styles boundaries without a fill. */
 export function outlines(): XmlNode {
   const style = {
     style: 'no',
@@ -63,7 +63,7 @@ function symbol(type: 'marker' | 'fill', index: number, kind: string, style: Rea
   };
 }
 
-/** A text beside each feature. @param expression of QGIS, or the name of a column */
+/** Adds a label to each feature. @param expression of QGIS, or the name of a column */
 export function labels(expression: string, isExpression: boolean): XmlNode {
   const style = {
     ...{

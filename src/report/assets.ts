@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../base/package-root.ts';
 
-/** The page's own style and script, and the digests by which its policy knows them. */
+/** Style and script of the page, and the content security policy with their digests. */
 export type Assets = { readonly style: string; readonly script: string; readonly policy: string };
 
 const STYLES = ['colours.css', 'page.css', 'finds.css', 'views.css', 'map.css', 'print.css'];
 const SCRIPTS = ['filters.js', 'photographs.js', 'map-names.js', 'maps.js'];
 
-/** Reads them from the package's folder, where they stand beside the sources. */
+/** Reads them from the package's folder. */
 export function readAssets(): Assets {
   const style = joined(STYLES);
   const script = joined(SCRIPTS);

@@ -3,7 +3,7 @@ import { type Html, html } from './html.ts';
 import { needsSomebody, type ReportFind } from './report-model.ts';
 import { stateBadge } from './states.ts';
 
-/** A line of the table beside the cards. `comesFirst` where somebody has to do something. */
+/** A row of the table. `comesFirst` where a person has to act. */
 export type BriefRow = { readonly comesFirst: boolean; readonly row: Html };
 
 export function briefRow(find: ReportFind): BriefRow {
@@ -16,11 +16,11 @@ export function briefRow(find: ReportFind): BriefRow {
   return { comesFirst: needsSomebody(find), row };
 }
 
-/** All finds in lines, first those that need somebody; shown in the place of the cards where the reader asks for it. */
+/** Renders all finds as table rows, first those on which a person has to act; the reader can show it instead of the cards. */
 export function renderBriefTable(rows: readonly BriefRow[]): Html {
   const ordered = [...rows.filter(({ comesFirst }) => comesFirst), ...rows.filter(({ comesFirst }) => !comesFirst)];
   const columns = [t`Find`, t`State`, t`What to do next`];
-  // On a narrow screen the cards say these.
+  // Hidden on a narrow screen, where the cards show them.
   const more = [t`Object type`, t`Period`, t`Cadastral area`];
   return html`
 <div class="brief" tabindex="0" role="region" aria-label="${t`Finds as a table`}" hidden><table>

@@ -1,12 +1,12 @@
 import { decimal, msgid, ngettext, spokenLanguage, t } from '../base/language.ts';
 import type { Place } from './report-model.ts';
 
-/** Numbers, dates and coordinates as the report's language writes them. */
+/** Numbers, dates and coordinates in the report's language. */
 
 const NARROW_BLANK = '\u202f';
 const MINUS = '\u2212';
 
-/** A date's form in each language; making one takes longer than using it a hundred times. */
+/** Cached formats per language: making one takes longer than using it a hundred times. */
 const FORMS = new Map<string, Intl.DateTimeFormat>();
 
 function formOf(name: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
@@ -17,19 +17,19 @@ function formOf(name: string, options: Intl.DateTimeFormatOptions): Intl.DateTim
   return form;
 }
 
-/** `2024-03-09` as a date of the language; what is no date stays as it is. */
+/** Formats `2024-03-09` as a date; other texts stay as they are. */
 export function dayText(isoDate: string): string {
   const day = new Date(`${isoDate}T00:00:00Z`);
   if (!/^\d{4}-\d{2}-\d{2}$/.test(isoDate) || Number.isNaN(day.getTime())) return isoDate;
   return formOf('date', { dateStyle: 'long', timeZone: 'UTC' }).format(day);
 }
 
-/** By this machine's clock and zone. */
+/** Formats a moment in the local time zone. */
 export function momentText(ms: number): string {
   return formOf('moment', { dateStyle: 'long', timeStyle: 'short' }).format(new Date(ms));
 }
 
-/** The day of a moment, by this machine's zone. */
+/** Formats the day of a moment in the local time zone. */
 export function dayOfMoment(ms: number): string {
   return formOf('day', { dateStyle: 'long' }).format(new Date(ms));
 }
@@ -38,7 +38,6 @@ export function wholeNumber(value: number): string {
   return grouped(String(value));
 }
 
-/** `29 finds` */
 export function findsText(count: number): string {
   return ngettext(msgid`${count} find`, `${count} finds`, count);
 }
@@ -47,12 +46,12 @@ function grouped(digits: string): string {
   return digits.replace(/\B(?=(?:\d{3})+(?!\d))/g, NARROW_BLANK);
 }
 
-/** `49.84050° N, 15.17120° E` */
+/** Formats `49.84050° N, 15.17120° E`. */
 export function wgs84Text({ wgs84: [longitude, latitude] }: Pick<Place, 'wgs84'>, digits = 5): string {
   return `${latitudeText(latitude, digits)}, ${longitudeText(longitude, digits)}`;
 }
 
-/** North and east: the service takes no other points. */
+/** Always north: the service accepts no other points. */
 export function latitudeText(latitude: number, digits: number): string {
   return northern(decimal(latitude, digits));
 }
@@ -69,7 +68,7 @@ export function eastern(degrees: string): string {
   return t`${degrees}° E`;
 }
 
-/** `X −693 174.81 m, Y −1 077 354.27 m`: east and north axes of EPSG:5514. */
+/** Formats `X −693 174.81 m, Y −1 077 354.27 m`: east and north axes of EPSG:5514. */
 export function sJtskText({ sJtsk: [x, y] }: Pick<Place, 'sJtsk'>): string {
   return `X\u00a0${signed(x)}\u00a0m, Y\u00a0${signed(y)}\u00a0m`;
 }
@@ -80,14 +79,14 @@ function signed(value: number): string {
   return `${value < 0 ? MINUS : ''}${grouped(whole)}${mark}${fraction}`;
 }
 
-/** `250 m`, `1.5 km` */
+/** Formats `250 m`, `1.5 km`. */
 export function metresText(metres: number): string {
   if (metres < 1000) return `${metres} m`;
   const km = metres / 1000;
   return `${decimal(km, Number.isInteger(km) ? 0 : 1)} km`;
 }
 
-/** A grid line's coordinate: metres, in kilometres where all lines stand on whole ones. */
+/** Formats a grid line's coordinate: in metres, or in kilometres where all lines are at whole ones. */
 export function gridText(metres: number, step: number): string {
   const sign = metres < 0 ? MINUS : '';
   return step % 1000 === 0 ? `${sign}${Math.abs(metres / 1000)} km` : `${sign}${grouped(String(Math.abs(metres)))}`;

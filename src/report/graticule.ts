@@ -2,19 +2,19 @@ import { toSJtsk } from '../place/project.ts';
 import { gridText, latitudeText, longitudeText } from './format.ts';
 import { type Frame, roundStep } from './map-frame.ts';
 
-/** A line of a coordinate system where it meets the edge of the frame: units along that edge. */
+/** Intersection of a grid line with the edge of the frame: units along that edge. */
 export type Tick = { readonly at: number; readonly label: string };
 
 type Graticule = {
-  /** Meridians by x, parallels by y: drawn across, named at the lower and the left edge. */
+  /** Meridians by x, parallels by y: drawn across, labelled at the lower and the left edge. */
   readonly meridians: readonly Tick[];
   readonly parallels: readonly Tick[];
-  /** S-JTSK: where its x meets the upper edge and its y the right one. Its lines lean, so only their ends are drawn. */
+  /** S-JTSK: x at the upper edge and y at the right one. Its lines are inclined, so only their ends are drawn. */
   readonly top: readonly Tick[];
   readonly right: readonly Tick[];
 };
 
-/** So many lines fit across, at the least. */
+/** Minimum number of lines across. */
 const LINES = 3;
 
 export function graticuleOf(frame: Frame): Graticule {
@@ -37,7 +37,7 @@ export function graticuleOf(frame: Frame): Graticule {
   };
 }
 
-/** From the middle of the first interval on, so that no label touches a corner. */
+/** Starts within the first interval, so that no label touches a corner. */
 function multiples(from: number, to: number, step: number): number[] {
   const room = (to - from) * 0.03;
   const first = Math.ceil((from + room) / step);
@@ -47,7 +47,7 @@ function multiples(from: number, to: number, step: number): number[] {
 
 const SAMPLES = 16;
 
-/** Where a coordinate takes round values along an edge. It changes all but evenly there, so it is interpolated in between. */
+/** Finds round values of a coordinate along an edge, by linear interpolation between samples, since it changes almost evenly. */
 function crossings(step: number, length: number, valueAt: (share: number) => number): Tick[] {
   const values = Array.from({ length: SAMPLES + 1 }, (_, index) => valueAt(index / SAMPLES));
   const ticks: Tick[] = [];

@@ -1,19 +1,16 @@
-/** Markup that is finished: everything of others' that stands in it is escaped. The symbol keeps data from passing for it. */
+/** Markup in which all data are escaped. The symbol prevents data from passing as markup. */
 const MARKUP = Symbol('markup');
 export type Html = { readonly [MARKUP]: string };
 
-/** What may stand in a template: text is escaped, markup and lists of markup are put in as they are, nothing is nothing. */
+/** Value in a template: text is escaped, markup and lists of markup are inserted, undefined is nothing. */
 export type Part = string | number | Html | undefined | readonly Part[];
 
-/**
- * Markup from a template. The values may stand as text, or in an attribute between double quotes; nowhere else, and in an address
- * only what {@link webAddress} let through.
- */
+/** Makes markup from a template. Values are safe as text or in double quotes; addresses only after {@link webAddress}. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return trusted(strings.map((text, index) => (index === 0 ? text : markupOf(parts[index - 1]) + text)).join(''));
 }
 
-/** Markup of our own making, such as a style sheet of this package. Never for data. */
+/** Declares a text of this package as markup. Never for data. */
 export function trusted(markup: string): Html {
   return { [MARKUP]: markup };
 }
@@ -32,9 +29,9 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '>': '&gt;',
   '"': '&quot;',
   "'": '&#39;',
-  // A bare one would be read as a line feed.
+  // A bare carriage return would be read as a line feed.
   '\r': '&#13;',
-  // No document may hold it.
+  // HTML cannot hold NUL.
   '\0': '\ufffd',
 };
 
@@ -42,7 +39,7 @@ function escaped(text: string): string {
   return text.replace(/[&<>"'\r\0]/g, (character) => ESCAPES[character] ?? character);
 }
 
-/** An address that a link may lead to: one of the web. Undefined for `javascript:` and whatever else. */
+/** Returns a web address for a link; undefined for `javascript:` and others. */
 export function webAddress(address: string): string | undefined {
   if (!URL.canParse(address)) return undefined;
   const { protocol, href } = new URL(address);

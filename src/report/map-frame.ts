@@ -2,8 +2,8 @@ import { type BoundingBox, metresPerDegree } from '../place/polygon.ts';
 import type { Point } from '../place/project.ts';
 
 /**
- * The window of a map: degrees to units of the drawing, x to the right and y down. Longitude and latitude are drawn straight,
- * longitudes shortened by the latitude in the middle: over the width of the country that is off by less than two in a hundred.
+ * The window of a map: converts degrees to drawing units, x to the right and y down. The projection is equirectangular with the
+ * scale of the middle latitude: over the width of the country the error is less than 2 %.
  */
 export type Frame = {
   readonly width: number;
@@ -16,12 +16,12 @@ export type Frame = {
 
 export const MAP_WIDTH = 760;
 const HEIGHTS = { least: 380, most: 560 };
-/** Room around what is framed, as a share of its size. */
+/** Margin around the content, as a share of its size. */
 const MARGIN = 0.14;
-/** A single find is shown with this much of its surroundings. */
+/** Minimum width in metres, so that a single find has surroundings. */
 const LEAST_METRES = { overview: 16_000, detail: 900 };
 
-/** A frame that holds a box of degrees in its middle with some room around. */
+/** Makes a frame centred on a box of degrees, with a margin. */
 export function frameAround({ minX, minY, maxX, maxY }: BoundingBox, kind: keyof typeof LEAST_METRES): Frame {
   const [midX, midY] = [(minX + maxX) / 2, (minY + maxY) / 2];
   const [mPerLon, mPerLat] = metresPerDegree(midY);
@@ -44,7 +44,7 @@ export function frameAround({ minX, minY, maxX, maxY }: BoundingBox, kind: keyof
   };
 }
 
-/** The smallest box around points. @throws RangeError without any */
+/** Returns the bounding box of points. @throws RangeError without any */
 export function boxAround(points: readonly Point[]): BoundingBox {
   if (points.length === 0) throw new RangeError('no point to put a box around');
   const box = { minX: Infinity, minY: Infinity, maxX: -Infinity, maxY: -Infinity };
@@ -57,7 +57,7 @@ export function boxAround(points: readonly Point[]): BoundingBox {
   return box;
 }
 
-/** The largest of 1, 2 and 5 with some noughts that is no more than `most`. */
+/** Returns the largest of 1, 2 and 5 times a power of ten that is at most `most`. */
 export function roundStep(most: number): number {
   const power = 10 ** Math.floor(Math.log10(most));
   const digit = [5, 2, 1].find((each) => each * power <= most * (1 + 1e-9)) ?? 1;

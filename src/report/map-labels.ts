@@ -1,35 +1,35 @@
 import type { Point } from '../place/project.ts';
 
-/** A name beside a place. It may stand on either side of it, above or below. */
+/** A label of a point. It may stand on either side, above or below. */
 export type LabelRequest = { readonly at: Point; readonly text: string; readonly radius: number };
 
 export type Side = 'right' | 'left' | 'above' | 'below';
 export type Label = LabelRequest & {
   readonly side: Side;
-  /** Also where letters are drawn larger, on a narrow screen. */
+  /** Placed also for larger letters, on a narrow screen. */
   readonly alsoNarrow: boolean;
 };
 
 type Box = { readonly left: number; readonly top: number; readonly right: number; readonly bottom: number };
 
-/** Of a letter, in units: what a common face needs on average. */
+/** Average size of a letter, in units. */
 const LETTER = { width: 7, height: 13 };
-/** Names of areas are spaced out. */
+/** Names of areas have letter spacing. */
 const AREA_LETTER_WIDTH = 8.2;
-/** How much larger everything is drawn on a narrow screen; map.css says the same. */
+/** Scale of marks and letters on a narrow screen; map.css has the same. */
 export const NARROW_SCALE = 1.75;
 /** Between a mark and its name. */
 export const LABEL_GAP = 4;
-/** Of its letters; map.css says the same. */
+/** Font size; map.css has the same. */
 export const LABEL_SIZE = 11;
-/** Kept free for what is written along the edges. */
+/** Margins for the labels along the edges. */
 const EDGES = { left: 58, right: 78, top: 20, bottom: 20 };
 
 type Size = { readonly width: number; readonly height: number };
 
 /**
- * Places as many names as have room, the first requests first: once for large letters, then among those for normal ones. No name
- * covers a mark or another name, or leaves the frame.
+ * Places as many labels as fit, the first requests first: once for large letters, then further ones for normal size. No label
+ * covers a mark or another label, or leaves the frame.
  */
 export function placeLabels(requests: readonly LabelRequest[], size: Size): Label[] {
   const placed = new Map<LabelRequest, Label>();
@@ -48,7 +48,7 @@ export function placeLabels(requests: readonly LabelRequest[], size: Size): Labe
 
 type AreaName = { readonly at: Point; readonly text: string; readonly alsoNarrow: boolean };
 
-/** Names of areas where nothing else stands: in the middle of an area, or a line or two above or below. */
+/** Places names of areas in free space: in the middle of an area, or a line or two above or below. */
 export function placeAreaNames(
   names: readonly { readonly at: Point; readonly text: string }[],
   marks: readonly LabelRequest[],
@@ -93,7 +93,7 @@ function textBox(x: number, y: number, text: string, scale: number): Box {
   return boxOf(x, y, ([...text].length * AREA_LETTER_WIDTH * scale) / 2, (LETTER.height * scale) / 2);
 }
 
-/** Where a name stands from its mark, the better first: to the right, downwards. */
+/** Directions of a label from its mark, in order of preference. */
 const SIDES: Readonly<Record<Side, readonly [number, number]>> = { right: [1, 0], left: [-1, 0], above: [0, -1], below: [0, 1] };
 
 function labelBox({ at: [x, y], text, radius }: LabelRequest, side: Side, scale: number): Box {

@@ -6,19 +6,19 @@ import { type Stack, stack } from './map-stacks.ts';
 import { type MappedFind, REPORT_STATES, type ReportState } from './report-model.ts';
 import { stateBadge, stateName } from './states.ts';
 
-/** Marks closer than this would cover each other. */
+/** Marks closer than this would overlap. */
 const DISTANCE = { overview: 30, detail: 15 };
-/** More finds than this are put together more boldly. */
+/** Above this number of finds, marks are merged at larger distances. */
 const MANY_FINDS = 300;
 const MARK_RADIUS = 7;
-/** Names on a stack are no more than this. */
+/** A larger stack is named after its first find only. */
 const MOST_NAMED = 2;
 
 export type Marks = { readonly stacks: readonly Stack<MappedFind>[]; readonly requests: readonly LabelRequest[] };
 
 export type MarkOptions = {
   readonly scale: keyof typeof DISTANCE;
-  /** What a mark of several leads to and is called on an overview. */
+  /** Target and title of a stack on an overview. */
   readonly sheetOf?: (find: MappedFind) => { readonly anchor: string; readonly title: string } | undefined;
 };
 
@@ -29,7 +29,7 @@ export function marksIn(frame: Frame, finds: readonly MappedFind[], { scale, she
   const named = new Set<string>();
   const requests = largestFirst.map(({ at, members }) => {
     const sheet = members[0] === undefined ? undefined : sheetOf?.(members[0]);
-    // What is drawn on one map by itself is named once.
+    // The title of a detail map is shown once.
     const text = sheet === undefined ? namesOf(members) : named.has(sheet.anchor) ? '' : sheet.title;
     if (sheet !== undefined) named.add(sheet.anchor);
     return { at, text, radius: radiusOf(members.length) };
@@ -37,7 +37,7 @@ export function marksIn(frame: Frame, finds: readonly MappedFind[], { scale, she
   return { stacks, requests };
 }
 
-/** Of more than a few, a name of one says nothing. */
+/** A larger stack has no name. */
 const MOST_MEMBERS = 9;
 
 function namesOf(members: readonly MappedFind[]): string {
@@ -57,7 +57,7 @@ function radiusOf(count: number): number {
   return count < 10 ? 9 : count < 100 ? 11 : 14;
 }
 
-/** All marks of a map. A stack's members are there as well, to be shown where somebody comes close enough. */
+/** Renders all marks of a map, including the members of stacks, which are shown when the reader zooms in. */
 export function renderMarks({ stacks }: Marks, options: MarkOptions): Html[] {
   return stacks.flatMap((each) => {
     const [first] = each.members;
@@ -67,7 +67,7 @@ export function renderMarks({ stacks }: Marks, options: MarkOptions): Html[] {
   });
 }
 
-/** Of the members of stacks, which are drawn only where the stack is opened. */
+/** Renders members of stacks, which are drawn only where the stack is opened. */
 export function renderMembers({ stacks }: Marks, frame: Frame): Html[] {
   return stacks
     .filter(({ members }) => members.length > 1)
@@ -91,7 +91,7 @@ function stackMark({ at: [x, y], members, reach }: Stack<MappedFind>, first: Map
 `;
 }
 
-/** A ring, of which each state has its share. */
+/** Renders a ring with a share for each state. */
 function shares(members: readonly MappedFind[], radius: number): Html[] {
   let begun = 0;
   return REPORT_STATES.flatMap((state) => {
@@ -105,7 +105,7 @@ function shares(members: readonly MappedFind[], radius: number): Html[] {
   });
 }
 
-/** Where it stands, for the drawing and for the script that moves it. */
+/** Returns the position attributes for the drawing and for the script that moves it. */
 function placed(x: number, y: number): Html {
   const [left, top] = [tenth(x), tenth(y)];
   return html`data-x="${left}" data-y="${top}" transform="translate(${left} ${top})"`;
@@ -115,13 +115,13 @@ export function tenth(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** What a map shows, in words. */
+/** Describes a map in words. */
 export function mapSummary(finds: readonly MappedFind[]): string {
   const states = countStates(finds).map(([state, count]) => `${stateName(state)} ${count}`);
   return [findsText(finds.length), ...states].join(', ');
 }
 
-/** The same with the shapes that the marks have. */
+/** Lists the counts by state with the shapes of the marks. */
 export function stateCounts(finds: readonly MappedFind[]): Html {
   return html`<ul class="legend quiet">${countStates(finds).map(([state, count]) => html`<li>${stateBadge(state)} <b>${count}</b></li>`)}</ul>`;
 }

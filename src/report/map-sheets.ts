@@ -8,11 +8,11 @@ export type PlannedSheet = {
   readonly box: BoundingBox;
 };
 
-/** Finds farther apart than about this are of different places. */
+/** Finds farther apart than about this are in different places. */
 const GAP_M = 4000;
 const MOST_DETAILS = 8;
 
-/** An overview, and a map of each place where finds lie, the richest places first. No map without finds. */
+/** Plans an overview and a detail map of each place, those with most finds first. No map without finds. */
 export function planSheets(finds: readonly MappedFind[]): PlannedSheet[] {
   if (finds.length === 0) return [];
   const box = boxOf(finds);
@@ -30,7 +30,7 @@ function boxOf(finds: readonly MappedFind[]): BoundingBox {
   return boxAround(finds.map(({ place }) => place.wgs84));
 }
 
-/** Finds that hang together by gaps of a square's width: squares that touch, also by a corner, belong together. */
+/** Groups finds by single linkage on a grid: neighbouring squares, also by a corner, form one place. */
 function placesOf(finds: readonly MappedFind[], mPerLon: number, mPerLat: number): MappedFind[][] {
   const squares = new Map<string, { readonly column: number; readonly row: number; readonly finds: MappedFind[] }>();
   for (const find of finds) {

@@ -1,15 +1,15 @@
 import type { Point } from '../place/project.ts';
 
-/** Marks that would cover each other, drawn as one. Units of the drawing. */
+/** Marks that would overlap, drawn as one. Units of the drawing. */
 export type Stack<T> = { readonly at: Point; readonly members: readonly T[]; readonly reach: number };
 
 /**
- * Puts what stands closer than `distance` to the first of a stack onto it. Each item is in one stack; a stack stands in the middle
- * of its members, and `reach` is how far the farthest of them is from there.
+ * Groups items that are closer than `distance` to the first of a stack. Each item is in one stack; a stack is drawn at the mean
+ * of its members, and `reach` is the distance of the farthest one.
  */
 export function stack<T>(items: readonly T[], placeOf: (item: T) => Point, distance: number): Stack<T>[] {
   const open: { readonly seed: Point; readonly members: T[] }[] = [];
-  // Squares as wide as the distance: whatever is near stands in one of nine.
+  // Grid of squares as wide as the distance, so that only nine squares are searched.
   const squares = new Map<string, (typeof open)[number][]>();
   for (const item of items) {
     const [x, y] = placeOf(item);

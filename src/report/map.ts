@@ -20,9 +20,9 @@ import {
 } from './map-marks.ts';
 import type { MappedFind, MapSheet, Outline } from './report-model.ts';
 
-/** Share of the width that the scale bar takes at the most. */
+/** Maximum share of the scale bar in the width. */
 const BAR_SHARE = 0.22;
-/** Its distance from the edges; maps.js says the same. */
+/** Its distance from the edges; maps.js has the same. */
 const BAR = { aside: 16, above: 34 };
 
 export function renderMaps(maps: readonly MapSheet[]): Html {
@@ -101,14 +101,14 @@ ${along(parallels, (y, label) => html`<g data-y="${y}"><path d="M0 ${y}H${width}
 ${along(right, (y, label) => html`<g data-y="${y}"><path d="M${width} ${y}h-7"/><text x="${width - 10}" y="${y}" dy="0.35em" text-anchor="end">${label}</text></g>`)}</g></g>`;
 }
 
-/** What a line's name takes at its edge: where there is less, the line has none; on a narrow screen it takes more. */
+/** Space for the label of a grid line at its edge: a line with less has no label. On a narrow screen labels are wider. */
 const LABEL_ROOM = { wide: 70, narrow: 125, below: 60 };
 
 function nameClass(fitsNarrow: boolean): string {
   return fitsNarrow ? '' : 'wide-only';
 }
 
-/** In the lower right corner, or in the left one where marks stand in the way. */
+/** Draws the scale bar in the lower right corner, or in the left one where marks are in the way. */
 function scaleBar({ width, height, metresPerUnit }: Frame, { requests }: Marks): Html {
   const metres = roundStep(width * BAR_SHARE * metresPerUnit);
   const length = tenth(metres / metresPerUnit);
@@ -118,7 +118,7 @@ function scaleBar({ width, height, metresPerUnit }: Frame, { requests }: Marks):
   return html`<g class="scale" data-corner="${isTaken ? 'left' : 'right'}" transform="translate(${tenth(x)} ${height - BAR.above})"><path class="halo" d="M0-5V0H${length}V-5"/><path d="M0-5V0H${length}V-5"/><text x="${length / 2}" y="-5" text-anchor="middle">${metresText(metres)}</text></g>`;
 }
 
-/** Where the middle of the map is, to be filled in by the script. */
+/** Template for the position of the map's centre, which the script fills in. */
 function middle(): string {
   const position = `${northern('{latitude}')}, ${eastern('{longitude}')}`;
   return t`Middle of the map: ${position}`;
@@ -126,7 +126,7 @@ function middle(): string {
 
 const ANCHORS: Readonly<Record<Side, string>> = { right: 'start', left: 'end', above: 'middle', below: 'middle' };
 
-/** In letters' heights, so that it stays beside its mark where both are drawn larger. */
+/** Offsets in em, so that the label stays beside its mark at either scale. */
 function labelText({ at: [x, y], text, side, radius, alsoNarrow }: Label): Html {
   const away = (radius + LABEL_GAP) / LABEL_SIZE;
   const across = side === 'right' ? away : side === 'left' ? -away : 0;
@@ -147,21 +147,21 @@ function boxText({ box }: Frame): string {
   return [box.minX, box.minY, box.maxX, box.maxY].map((degrees) => degrees.toFixed(7)).join(' ');
 }
 
-/** Units by which a boundary may be off. */
+/** Maximum deviation of a simplified boundary, in units. */
 const TOLERANCE = { overview: 0.5, detail: 0.2 };
-/** Boundaries are cut this far outside the frame, so that the cut itself is never seen. */
+/** Boundaries are clipped this far outside the frame, so that the cut is invisible. */
 const BLEED = 12;
-/** An area with less than this in the frame, in square units, has no room for its name. */
+/** Minimum visible area for a name, in square units. */
 const LEAST_NAMED = 2600;
 
 type Surface = {
-  /** Path data; empty where nothing of it is seen in the frame. */
+  /** Path data; empty where no part is in the frame. */
   readonly path: string;
-  /** The middle of the largest part that is in the frame, where there is room for a name. */
+  /** Centre of the largest visible part, where there is room for a name. */
   readonly nameAt: Point | undefined;
 };
 
-/** A boundary as it is drawn in a frame: cut off around it, and no finer than can be seen. */
+/** Clips a boundary to the frame and simplifies it to the visible detail. */
 function surfaceIn(frame: Frame, polygon: Polygon, scale: keyof typeof TOLERANCE): Surface {
   const around: BoundingBox = { minX: -BLEED, minY: -BLEED, maxX: frame.width + BLEED, maxY: frame.height + BLEED };
   const inner: BoundingBox = { minX: 0, minY: 0, maxX: frame.width, maxY: frame.height };
@@ -188,7 +188,7 @@ function drawn(frame: Frame, ring: Float64Array): Line {
   return line;
 }
 
-/** In tenths of a unit, each point from the one before: so rounding does not add up. */
+/** Writes relative coordinates in tenths of a unit; each is computed from rounded ones, so errors do not add up. */
 function pathOf(line: Line): string {
   const tenths = [...line].map((value) => Math.round(value * 10));
   let [x = 0, y = 0] = tenths;

@@ -2,7 +2,7 @@ import { t } from '../base/language.ts';
 import { cmd } from '../base/message.ts';
 import type { NextStep, ReportState } from './report-model.ts';
 
-/** What of a find waits, failed or is in doubt besides its import. */
+/** Changes of a find besides its import, by state. */
 type Changes = { readonly queued: number; readonly refused: number; readonly uncertain: number };
 
 type Situation = {
@@ -11,11 +11,11 @@ type Situation = {
   readonly photographsSent: number;
   /** Photographs and registration numbers. */
   readonly changes: Changes;
-  /** A pull has met the record. */
+  /** A pull has found the record. */
   readonly pulled: boolean;
 };
 
-/** What somebody can do about a find now; nothing where it only has to be waited for, or is done. */
+/** Returns the next actions for a find; empty where it only has to wait, or is done. */
 export function nextSteps({ localId: find, state, photographsSent, changes, pulled }: Situation): NextStep[] {
   return [
     ...stepsOf(state, find),

@@ -8,12 +8,12 @@ import { renderMaps } from './map.ts';
 import type { Count, NextStep, Picture, Problem, Report, ReportFind, ReportPhotograph } from './report-model.ts';
 import { stateBadge, stateShapes } from './states.ts';
 
-/** By what stands at its beginning, a page of ours is known again. */
+/** Beginning by which a page of pas is recognised. */
 export const GENERATOR = '<!doctype html>\n<!-- pas report -->\n';
 
 export type FindWithPictures = { readonly find: ReportFind; readonly photographs: readonly ReportPhotograph[] };
 
-/** The page, piece by piece: what is drawn of one find is let go of before the next is asked for. */
+/** Yields the page in pieces: each find is released before the next is loaded. */
 export async function* renderPage(
   report: Report,
   finds: AsyncIterable<FindWithPictures>,
@@ -93,7 +93,7 @@ function origin({ madeMs, profile, account }: Report): Html {
   return html`<p class="origin"><time datetime="${new Date(madeMs).toISOString()}">${moment}</time> <span>${t`profile ${name}`}</span> <span>${instance} ${host}</span>${account === undefined ? undefined : html` <span>${account}</span>`}</p>`;
 }
 
-/** Findspots are looted: who holds the page must know what it gives away. */
+/** Warns of the locations on the page, since findspots are looted. */
 function sensitivity({ places, finds, byAccessibility }: Report): Html | undefined {
   if (finds === 0) return undefined;
   if (places === 'left-out') {
@@ -127,7 +127,7 @@ function withoutPlace({ withoutPlace: count }: Report): Html | undefined {
   return html`<p class="quiet">${t`Not on the maps, since they have no usable point: ${counted}.`}</p>`;
 }
 
-/** Shown by the page's script, without which they would do nothing. */
+/** Rendered hidden; the page's script shows them, since they need it. */
 function renderFilters({ byState, byPeriod, byObjectType, finds }: Report): Html {
   const shown = t`{shown} of {all} finds are shown.`;
   return html`
@@ -148,10 +148,10 @@ function select(name: string, label: string, counts: readonly Count[]): Html {
   )}</select></label>`;
 }
 
-/** More kinds than this are put together at the end; what has none has its own row. */
+/** Further kinds are summed up in one row; finds without a kind have a row of their own. */
 const MOST_ROWS = 12;
 
-/** How many finds of each kind, the most frequent first. */
+/** Renders the number of finds of each kind, the most frequent first. */
 function bars(title: string, counts: readonly Count[]): Html | undefined {
   if (counts.length === 0) return undefined;
   const given = counts.filter(({ key }) => key !== '');
@@ -170,7 +170,7 @@ function shortened(counts: readonly Count[]): Count[] {
   return [...counts.slice(0, MOST_ROWS - 1), { key: '', label, count: rest.reduce((sum, { count }) => sum + count, 0) }];
 }
 
-/** All finds as one bar, and what its parts are. */
+/** Renders all finds as one bar with a legend. */
 function stateBar({ byState, finds }: Pick<Report, 'byState' | 'finds'>): Html | undefined {
   if (finds === 0) return undefined;
   let begun = 0;
@@ -248,7 +248,7 @@ function pictured(picture: Picture, alt: string): Html {
   return html`<span class="picture turn-${picture.orientation}"><img src="data:image/jpeg;base64,${data}" width="${picture.widthPx}" height="${picture.heightPx}" alt="${alt}" loading="lazy" decoding="async"></span>`;
 }
 
-/** A photograph as large as the screen; opened, filled and closed by the page's script. */
+/** Renders the full-screen view of a photograph, which the page's script operates. */
 function photographDialog(): Html {
   return html`
 <dialog class="large" aria-label="${t`Photograph`}" data-open="${t`enlarge`}">

@@ -2,10 +2,7 @@ import type { Command } from '../base/message.ts';
 import type { BoundingBox, Polygon } from '../place/polygon.ts';
 import type { Point } from '../place/project.ts';
 
-/**
- * How a find stands, as one word: before it is sent by its import, afterwards by the state that the service has it in.
- * In the order in which a reader should meet them: what needs somebody comes first.
- */
+/** State of a find: that of its import, after sending that of the service. In the order of the page. */
 export const REPORT_STATES = [
   'draft',
   'refused',
@@ -29,14 +26,14 @@ export type Place = {
   readonly wgs84: Point;
   /** x and y, metres. */
   readonly sJtsk: Point;
-  /** In which of the two it was measured; the other is computed. */
+  /** System of the measurement; the other one is computed. */
   readonly measuredIn: '4326' | '5514';
 };
 
-/** What is wrong with a find or one of its changes, in words. */
+/** Issue of a find or one of its changes, in words. */
 export type Problem = { readonly severity: 'error' | 'warning'; readonly element?: string; readonly message: string };
 
-/** What somebody can do now: in words, with the command where there is one. */
+/** Next action for a person, with its command where there is one. */
 export type NextStep = { readonly text: string; readonly command?: Command };
 
 export type Picture =
@@ -45,32 +42,32 @@ export type Picture =
       readonly jpeg: Buffer;
       readonly widthPx: number;
       readonly heightPx: number;
-      /** EXIF 1 to 8: how the page has to turn it. */
+      /** EXIF orientation, 1 to 8, which the page applies. */
       readonly orientation: number;
     }
-  /** Why there is nothing to be seen. */
+  /** Reason why there is no picture. */
   | { readonly kind: 'none'; readonly why: string };
 
 export type ReportPhotograph = { readonly name: string | undefined; readonly picture: Picture };
 
-/** `at` orders all facts of a find; a shape says how much room it takes. */
+/** `at` is the position among the facts of a find; `shape` is the required space. */
 export type Fact = { readonly at: number; readonly label: string; readonly text: string; readonly shape?: 'double' | 'wide' };
 
 export type ReportFind = {
-  /** From 1, in the order in which they were entered; the page's anchor is made of it. */
+  /** From 1, in the order of entry; part of the page's anchor. */
   readonly number: number;
   readonly localId: string;
   readonly identCely: string | undefined;
   /** Persistent URL of the record. */
   readonly recordUrl: string | undefined;
   readonly state: ReportState;
-  /** What the word leaves out, such as that the record is not shown to this account. */
+  /** Addition to the state, such as that the record is hidden from this account. */
   readonly stateNote: string | undefined;
   readonly period: Label | undefined;
   readonly objectType: Label | undefined;
-  /** What its elements say, but for what has a place of its own here. */
+  /** Elements without a field of their own here. */
   readonly facts: readonly Fact[];
-  /** When the service accepted it; milliseconds since 1970 UTC. */
+  /** Time of acceptance by the service; milliseconds since 1970 UTC. */
   readonly acceptedMs: number | undefined;
   readonly accessibility: (Label & { readonly letter: string | undefined }) | undefined;
   readonly place: Place | undefined;
@@ -79,23 +76,23 @@ export type ReportFind = {
   readonly district: string | undefined;
   readonly problems: readonly Problem[];
   readonly next: readonly NextStep[];
-  /** What else people may search for: the names of its terms in the other language, and the museum's own for them. */
+  /** Further search words: its terms in the other language, and the museum's own. */
   readonly otherWords: readonly string[];
 };
 
-/** It stays as it is until a person does something. */
+/** Tells if a find waits for an action of a person. */
 export function needsSomebody({ state, problems }: Pick<ReportFind, 'state' | 'problems'>): boolean {
   return ['draft', 'refused', 'uncertain', 'gone'].includes(state) || problems.some(({ severity }) => severity === 'error');
 }
 
-/** One map: what it frames, and the boundaries that may lie in it. */
+/** One map: its extent, and the boundaries that may be in it. */
 export type MapSheet = {
   readonly kind: 'overview' | 'detail';
   readonly title: string;
   readonly box: BoundingBox;
   readonly finds: readonly MappedFind[];
   readonly districts: readonly Outline[];
-  /** Empty where the sheet shows too much of the country for them. */
+  /** Empty where the scale is too small for them. */
   readonly areas: readonly Outline[];
 };
 
@@ -114,7 +111,7 @@ export type Report = {
   readonly version: string;
   readonly profile: { readonly name: string; readonly kind: 'production' | 'training'; readonly host: string };
   readonly account: string | undefined;
-  /** Everything that the service guards is on the page, or none of it. */
+  /** The page has all protected elements, or none of them. */
   readonly places: 'shown' | 'left-out';
   readonly pictures: 'shown' | 'left-out';
   readonly finds: number;

@@ -20,7 +20,7 @@ export function stateName(state: ReportState): string {
   return String(NAMES[state]);
 }
 
-/** Each state has a shape of its own besides its colour, and those of the service their number. Drawn around 0 0, 14 units wide. */
+/** Shapes that distinguish states without colours; those of the service have their number. Drawn around 0 0, 14 units wide. */
 const SHAPES: Readonly<Record<ReportState, Html>> = {
   draft: html`<circle r="5.5" class="hollow dashed"/>`,
   refused: html`<path d="M-5.5-5.5h11v11h-11z" class="full"/><path d="M-2.5-2.5l5 5m0-5l-5 5" class="on"/>`,
@@ -39,7 +39,7 @@ function numeral(text: string): Html {
   return html`<text class="on-text" y="3.2" text-anchor="middle">${text}</text>`;
 }
 
-/** The shapes of all states, to be drawn by reference. */
+/** Defines the shapes of all states, to be drawn by reference. */
 export function stateShapes(): Html {
   const shapes = REPORT_STATES.map((state) => html`<g id="mark-${state}" class="mark-shape state-${state}">${SHAPES[state]}</g>`);
   return html`<svg class="shapes" width="0" height="0" aria-hidden="true"><defs>${shapes}</defs></svg>`;

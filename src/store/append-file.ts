@@ -7,21 +7,21 @@ import { beginChain, type Chain, type ChainedDigest, tailStart } from './chained
 import { toDatabaseError } from './database.ts';
 import { flushFolder } from './folder.ts';
 
-/** The committed bytes of a file that only grows. Without a digest nothing is known of them but how many they are. */
+/** Committed part of an append-only file. Without a digest only its length is known. */
 export type Extent = { readonly lengthBytes: number; readonly digest: ChainedDigest | null };
 
-/** How a file stood when it was closed. */
+/** Size and change time of a file when it was closed. */
 export type Seal = { readonly sizeBytes: number; readonly changedNs: string };
 
-/** A file that only grows, of which the caller remembers how much is committed. */
+/** An append-only file; the caller stores the committed extent. */
 export type AppendFile = {
-  /** All that was appended since the file was begun, and is on disk. */
+  /** Returns everything that was appended and is on disk. */
   extent(): Extent;
-  /** Resolves when the bytes are on disk, not only in the cache. @throws DatabaseError when the disk refuses; as `close` does */
+  /** Resolves when the bytes are flushed to disk. @throws DatabaseError when the disk fails; so does `close` */
   append(bytes: Buffer): Promise<void>;
   /**
-   * Cuts the file back to what is committed, puts `tail` behind it, and closes it.
-   * @throws FileError where another program changed the file meanwhile, which is then left as it is
+   * Truncates the file to the committed extent, appends `tail`, and closes it.
+   * @throws FileError where another program changed the file meanwhile, which is then left unchanged
    */
   close(committed: Extent, tail: string): Promise<Seal>;
 };
@@ -29,16 +29,16 @@ export type AppendFile = {
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
- * Opens or makes a file, holds it against what is noted of it, and cuts off what stands behind its committed bytes: a
- * process that died had not finished it. The whole of the file is read where anything has touched it since it was closed.
- * @param seal undefined where the process that wrote last did not come to close it
- * @throws FileError where it holds something else than was committed, or is none; DatabaseError when the disk refuses
+ * Opens or creates a file, compares it with its recorded extent, and truncates it to that: bytes behind it are from a process
+ * that died. The whole file is read where it was touched since it was closed.
+ * @param seal undefined where the last writer did not close the file
+ * @throws FileError where the content differs from the committed one, or the path is no file; DatabaseError when the disk fails
  */
 export async function openAppendFile(path: string, committed: Extent, seal: Seal | undefined): Promise<AppendFile> {
   const file = await asDiskError(path, () => open(path, constants.O_RDWR | constants.O_CREAT, 0o600));
   let chain: Chain;
   let known: BigIntStats;
-  // To ask a thread for it takes many times as long.
+  // The synchronous call: through the thread pool it takes many times as long.
   const lookAgain = (): BigIntStats => {
     known = fstatSync(file.fd, { bigint: true });
     return known;
@@ -61,11 +61,11 @@ export async function openAppendFile(path: string, committed: Extent, seal: Seal
     throw thrown;
   }
   let lengthBytes = committed.lengthBytes;
-  /** Bytes of a write that failed may stand behind the rest. */
+  /** Bytes of a failed write may follow the committed ones. */
   let isRagged = false;
   /**
-   * Whether the file is read again in the end. A time alone proves nothing: some drives stamp a file later than it was written, and
-   * what another program changes just behind a write of ours, before its time is looked at, passes for ours.
+   * The file must be read again at the end. A change time alone is no proof: some drives set it after the write, and a change of
+   * another program between a write of pas and its look at the time goes unnoticed.
    */
   let isDoubtful = false;
   const refuseOthers = (): void => {
@@ -109,7 +109,7 @@ function writeAll({ fd }: FileHandle, bytes: Buffer, position: number): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done, bytes.length - done, position + done);
 }
 
-/** Undefined where other bytes stand there than were committed. @param isUntouched then the end of them is enough */
+/** Returns the chain; undefined where the bytes differ from the committed ones. @param isUntouched only the tail is read */
 async function readChain(file: FileHandle, { lengthBytes, digest }: Extent, isUntouched: boolean): Promise<Chain | undefined> {
   const endOnly = isUntouched && digest !== null;
   const chain = beginChain(endOnly ? digest.chain : '');
@@ -125,7 +125,7 @@ async function readChain(file: FileHandle, { lengthBytes, digest }: Extent, isUn
   return found.chain === digest.chain && found.tail === digest.tail ? chain : undefined;
 }
 
-/** By the disk, and unlike the time of a change of content nothing that a program can put back. */
+/** Change time by the disk, which, unlike the modification time, no program can set. */
 function changedNs({ ctimeNs }: BigIntStats): string {
   return String(ctimeNs);
 }
@@ -138,9 +138,9 @@ function refuseSize(path: string, { size }: BigIntStats, atLeast: number, exactl
   throw notAsLeft(path, t`${path} is not as pas left it: something was added behind what was harvested.`);
 }
 
-/** @throws FileError where the file that was opened there was taken away, or another one put in its place */
+/** @throws FileError where the opened file was removed or replaced */
 export function refuseOtherFile(path: string, { dev, ino }: BigIntStats): void {
-  // Windows does not let a file go that is open, and its network drives number files anew.
+  // Windows does not allow replacing an open file, and its network drives change file numbers.
   if (process.platform === 'win32') return;
   const there = statSync(path, { bigint: true, throwIfNoEntry: false });
   if (there?.dev === dev && there.ino === ino) return;
@@ -151,7 +151,7 @@ function changedInside(path: string): FileError {
   return notAsLeft(path, t`${path} is not as pas left it: what was harvested into it was changed.`);
 }
 
-/** What another program did to an output is for a person to settle. */
+/** A person decides about changes of another program to an output. */
 export function notAsLeft(path: string, message: string): FileError {
   return new FileError(path, message, {
     hint: t`Add --verify to have it mended from the service, or give another --out.`,

@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto';
 
-/** Digest of bytes that are only ever added to: `chain` over all but the end, `tail` over the chain and the end. */
+/** Digest of append-only bytes: `chain` covers all but the last blocks, `tail` the chain and these. */
 export type ChainedDigest = { readonly chain: string; readonly tail: string };
 
 const BLOCK_BYTES = 64 * 1024;
 
-/** Where the end of so many bytes begins: one or two blocks before it, or at the beginning. */
+/** Returns where the tail of so many bytes begins: one or two blocks before the end, or at 0. */
 export function tailStart(lengthBytes: number): number {
   return Math.max(0, Math.floor(lengthBytes / BLOCK_BYTES) - 1) * BLOCK_BYTES;
 }
 
-/** Takes bytes one after another. Only the end of them is kept, so that another run can go on with that alone. */
+/** Hashes bytes incrementally. Only the tail is held, with which a later run can continue. */
 export type Chain = {
   add(bytes: Buffer): void;
   digest(): ChainedDigest;
 };
 
-/** @param chain over what stands before the first byte that will be added; empty at the beginning */
+/** @param chain of the bytes before the first one that will be added; empty at the beginning */
 export function beginChain(chain = ''): Chain {
   let [sealed, end] = [chain, Buffer.alloc(0)];
   return {

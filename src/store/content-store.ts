@@ -9,12 +9,12 @@ import { notAsWritten, sweepBeside, writeWhole } from './files.ts';
 import { flushFolder, makeFolder } from './folder.ts';
 import { readAhead } from './read-ahead.ts';
 
-/** Copies of files, each named by its SHA-512, so that the same file is kept once and a damaged one shows. */
+/** Content-addressed copies of files, named by SHA-512: equal files are stored once, and damage is detectable. */
 type ContentStore = {
   /**
-   * A copy is read back before it gets its name: it may soon be the only one.
-   * @param source a file's path, or the bytes themselves
-   * @throws DatabaseError when the disk refuses; FileError when the source cannot be read
+   * Adds a copy and verifies it before it gets its name, since it may become the only one.
+   * @param source a file's path, or the bytes
+   * @throws DatabaseError when the disk fails; FileError when the source cannot be read
    */
   add(source: string | Readable): Promise<StoredContent>;
   pathOf(sha512: Buffer): string;
@@ -24,7 +24,7 @@ type StoredContent = { readonly sha512: Buffer; readonly sizeBytes: number };
 
 /**
  * Copies content from one store to another.
- * @returns false where it is not in the first one, or is not what its name says
+ * @returns false where the first store lacks it, or it is damaged
  */
 export async function copyContent(sha512: Buffer, from: ContentStore, to: ContentStore): Promise<boolean> {
   const path = from.pathOf(sha512);
@@ -57,7 +57,7 @@ export function openContentStore(folder: string): ContentStore {
           if (!sha512.equals(await digestOf(draft))) throw notAsWritten(pathOf(sha512));
           sweepBeside(draft);
           makeFolder(dirname(pathOf(sha512)));
-          // Also over a copy of that name: it may be damaged, and this one was just read.
+          // Overwrites an existing copy: it may be damaged, and this one was verified.
           return pathOf(sha512);
         });
         flushFolder(dirname(pathOf(sha512)));

@@ -3,15 +3,15 @@ import { messageOf } from '../base/errors.ts';
 import { openDatabaseImage } from './database.ts';
 
 /**
- * A process of its own that looks whether SQLite can read the tables of somebody else's database, given as bytes on stdin; says on stdout
- * what is wrong, or nothing. A file can be made so that SQLite never ends; here its caller can give it up.
+ * Process that checks if SQLite can read the tables of a foreign database, given as bytes on stdin; it writes the fault, or
+ * nothing, to stdout. A crafted file can keep SQLite busy without end, so the caller can kill this process.
  */
 writeFileSync(1, findingOf(readFileSync(0)));
 
 function findingOf(bytes: Buffer): string {
   try {
     const database = openDatabaseImage('', bytes);
-    // They are computed, and nothing is said of what takes long to compute.
+    // Check constraints are evaluated, which may take unbounded time.
     database.pragma('ignore_check_constraints = on');
     const tables = database
       .prepare("select name from sqlite_master where type = 'table' and sql not like 'create virtual%'")

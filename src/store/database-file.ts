@@ -24,7 +24,7 @@ import { flushFolder } from './folder.ts';
 import { renameOver } from './rename-over.ts';
 
 /**
- * What SQLite finds wrong in a file that may be in use, at most `limit` findings; none when it is sound.
+ * Checks the integrity of a database that may be in use; returns at most `limit` findings, none when it is sound.
  * @throws DatabaseError when it cannot be read at all
  */
 export function findDamage(path: string, limit = 3): string[] {
@@ -44,17 +44,16 @@ function damageIn(check: Statement): string[] {
 }
 
 /**
- * Copies a database as it is at this moment, also while other processes write to it, and checks the copy before it gets
- * its name. What had the name before stays until then.
+ * Copies a snapshot of a database, also while other processes write to it, and checks the copy before it replaces `target`.
  * @param finish writes into the copy before it is checked
- * @throws DatabaseError when the disk refuses, or the file or its copy is damaged
+ * @throws DatabaseError when the disk fails, or the file or its copy is damaged
  */
 export function copyDatabase(path: string, target: string, finish?: (copy: Database) => void): void {
   refuseDamaged(path);
   const draft = `${target}.${randomUUID()}.tmp`;
   asDatabaseError(target, () => {
     try {
-      // Made here, since SQLite would let everybody read it.
+      // Created here, since SQLite would make it readable by other users.
       closeSync(openSync(draft, 'wx', 0o600));
       vacuumInto(path, draft);
       if (finish !== undefined) writeInto(draft, finish);
@@ -69,8 +68,8 @@ export function copyDatabase(path: string, target: string, finish?: (copy: Datab
 }
 
 /**
- * @param check where the file is open already: `pragma integrity_check(1)` of that connection
- * @throws DatabaseError when SQLite finds anything wrong in the file
+ * @param check for an open file: `pragma integrity_check(1)` of that connection
+ * @throws DatabaseError when SQLite finds any damage
  */
 export function refuseDamaged(path: string, check?: Statement): void {
   const damage = (check === undefined ? findDamage(path, 1) : asDatabaseError(path, () => damageIn(check))).join('; ');
@@ -81,7 +80,7 @@ export function refuseDamaged(path: string, check?: Statement): void {
   });
 }
 
-/** The name of a file that is set aside at this moment, which no file has: nothing that was set aside before is replaced. */
+/** Returns an unused file name with a time stamp, for a backup that replaces no earlier one. */
 export function asidePath(start: string, nowMs: number): string {
   const stamp = new Date(nowMs)
     .toISOString()
@@ -102,15 +101,12 @@ function vacuumInto(path: string, draft: string): void {
   }
 }
 
-/** What SQLite keeps beside a database that was not yet written into it, or has to be taken back. */
+/** Journals beside a database, which hold changes not yet in it, or to be rolled back. */
 export const JOURNALS = ['-wal', '-journal'] as const;
-/** What of a database outlasts its programs. */
+/** Files of a database that outlast its processes. */
 const LASTING = ['', ...JOURNALS] as const;
 
-/**
- * Copies a database to a folder of its own, with what is in its log only: for reading it where nothing can be written, so that SQLite
- * cannot open it.
- */
+/** Copies a database with its journals to a temporary folder, since SQLite cannot open it where nothing can be written. */
 export function copyToRead(path: string): { readonly path: string; readonly remove: () => void } {
   return asDatabaseError(path, () => {
     const folder = mkdtempSync(join(tmpdir(), 'pas-read-'));
@@ -120,18 +116,18 @@ export function copyToRead(path: string): { readonly path: string; readonly remo
   });
 }
 
-/** Whether something beside a database of somebody else's belongs to what it holds. */
+/** Tells if a foreign database has a journal with content. */
 export function hasJournal(path: string): boolean {
   return JOURNALS.some((suffix) => (statSync(`${path}${suffix}`, { throwIfNoEntry: false })?.size ?? 0) > 0);
 }
 
-/** How often a copy is made of what changes while it is copied. */
+/** Attempts at a copy while the source changes. */
 const MOST_COPIES = 5;
 
 /**
- * The bytes of somebody else's database as SQLite sees them, with what stands in its log only, also while another program has it open
- * and where nothing can be written. Nothing is locked, written or left beside it.
- * @throws DatabaseError where it is written to all the time, or names files of others
+ * Returns the bytes of a foreign database with its journal applied, also while another program has it open and on read-only
+ * media. Nothing is locked, written or left beside it.
+ * @throws DatabaseError where it changes all the time, or its journal names other files
  */
 export function imageWithJournal(path: string): Buffer {
   for (let copies = 0; copies < MOST_COPIES; copies++) {
@@ -164,7 +160,7 @@ function standingsOf(path: string): string {
   }).join();
 }
 
-/** Ends a journal that names a journal of several databases (file format, 3): SQLite would look for that one, and may delete it. */
+/** Marks a journal that names a super-journal (file format, 3), which SQLite would open, and may delete. */
 const NAMES_OTHERS = Buffer.from('d9d505f920a163d7', 'hex');
 
 function refuseNamingOthers(path: string, journal: string): void {
@@ -176,12 +172,12 @@ function refuseNamingOthers(path: string, journal: string): void {
 
 const CANNOT_WRITE = /^(SQLITE_(READONLY|CANTOPEN|FULL|IOERR)|ENOSPC|EDQUOT|EROFS|EACCES|EPERM)/;
 
-/** Whether it could not be opened since nothing can be written beside it. */
+/** Tells if opening failed because nothing can be written beside the file. */
 export function cannotWrite(thrown: unknown): boolean {
   return thrown instanceof DatabaseError && CANNOT_WRITE.test(codeOf(thrown.cause));
 }
 
-/** Leaves one file, with no log beside it: a copy may be read where nothing can be written. */
+/** Applies `finish` and leaves a single file without a log, which is readable on read-only media. */
 function writeInto(path: string, finish: (copy: Database) => void): void {
   const copy = openDatabase(path, { synchronous: 'full' });
   try {
@@ -204,7 +200,7 @@ export function isDatabase(path: string): boolean {
   });
 }
 
-/** Whether SQLite cannot use what is there. False where nothing is. @throws DatabaseError when the file cannot be read at all */
+/** Tells if SQLite cannot use an existing file. @throws DatabaseError when the file cannot be read at all */
 export function isUnusable(path: string): boolean {
   if (!existsSync(path)) return false;
   try {
@@ -221,21 +217,20 @@ function codeOf(cause: unknown): string {
   return cause instanceof Error && 'code' in cause ? String(cause.code) : '';
 }
 
-/** The names that SQLite gives to what it keeps beside a database. */
+/** Files that SQLite keeps beside a database. */
 const BESIDE = ['-wal', '-shm', '-journal'] as const;
 
-/** Takes a database away with all that belongs to it. */
 export function removeDatabase(path: string): void {
   for (const suffix of [...BESIDE, '']) rmSync(`${path}${suffix}`, { force: true });
 }
 
 /**
- * Puts a finished database into the place of one that cannot be used, which is copied aside as it is, with what SQLite
- * kept beside it. Whenever it is stopped, there is the old one or the new one.
+ * Replaces an unusable database by a finished one, after a backup of it with its journals. At any interruption either the old or
+ * the new one is in place.
  */
 export function replaceUnusable(path: string, finished: string, aside: string): void {
   asDatabaseError(path, () => {
-    // What is still in its log only would be left behind under the old name.
+    // Changes that are only in the log would be left behind under the old name.
     writeInto(finished, () => {});
     const draft = `${aside}.${randomUUID()}.tmp`;
     try {
@@ -244,13 +239,13 @@ export function replaceUnusable(path: string, finished: string, aside: string): 
         copyFileSync(`${path}${suffix}`, `${draft}${suffix}`, constants.COPYFILE_EXCL);
         syncToDisk(`${draft}${suffix}`);
       }
-      // Last the one that says that it is whole.
+      // The main file comes last: its presence marks the backup as complete.
       for (const suffix of suffixes.reverse()) renameOver(`${draft}${suffix}`, `${aside}${suffix}`);
     } finally {
       removeDatabase(draft);
     }
     flushFolder(dirname(aside));
-    // A log of the old one must not meet the new one, also where the power is cut.
+    // The journal of the old database must not be applied to the new one, even after a power cut.
     for (const suffix of BESIDE) rmSync(`${path}${suffix}`, { force: true });
     flushFolder(dirname(path));
     renameOver(finished, path);
@@ -271,8 +266,8 @@ const CHECK_PROCESS = join(packageRoot, 'dist', 'src', 'store', 'database-check.
 const CHECK_MS = 20_000;
 
 /**
- * Whether SQLite can read the bytes of somebody else's database to their end, found out by a process that is given up after a while:
- * a file can be made so that SQLite never ends.
+ * Checks in a subprocess with a time limit that SQLite can read the bytes of a foreign database: a crafted file can keep SQLite
+ * busy without end.
  * @throws DatabaseError where it cannot
  */
 export function refuseEndless(path: string, bytes: Buffer): void {

@@ -9,7 +9,7 @@ import { makeFolder } from './folder.ts';
 export type Database = Sqlite.Database;
 export type Statement = Sqlite.Statement;
 
-/** What pas makes of any file is in the functions below; this is SQLite as it is. @throws DatabaseError where SQLite cannot be loaded */
+/** Opens SQLite without settings; the functions below add those of pas. @throws DatabaseError where SQLite cannot be loaded */
 export function openSqlite(...file: ConstructorParameters<typeof Sqlite>): Database {
   const Constructor = loadSqlite();
   return new Constructor(...file);
@@ -18,18 +18,18 @@ export function openSqlite(...file: ConstructorParameters<typeof Sqlite>): Datab
 let loaded: typeof Sqlite | undefined;
 
 /**
- * Loads SQLite, whose machine code may be missing or be made for another Node, C library or processor.
- * @throws DatabaseError that says what to install
+ * Loads SQLite, whose native module may be missing or built for another Node, C library or processor.
+ * @throws DatabaseError with the remedy
  */
 export function loadSqlite(): typeof Sqlite {
   if (loaded !== undefined) return loaded;
-  // Version 13 comes ready made and asks for Node-API 10: a Node without it, such as 20, crashes. Version 12 is built for one Node.
+  // Version 13 is prebuilt and needs Node-API 10: a Node without it, such as 20, crashes. Version 12 is built for one Node.
   const isReadyMade = Number(process.versions['napi']) >= 10;
   try {
     const Constructor: typeof Sqlite = isReadyMade
       ? createRequire(import.meta.url)('better-sqlite3')
       : createRequire(import.meta.url)('better-sqlite3-12');
-    // The machine code is loaded with the first database.
+    // The native module is loaded with the first database.
     new Constructor(':memory:').close();
     loaded = Constructor;
     return Constructor;
@@ -48,7 +48,7 @@ function notLoaded(isReadyMade: boolean, thrown: unknown): DatabaseError {
   });
 }
 
-/** Below it, Node lists all the places where it looked. */
+/** Node's message continues with all the searched paths. */
 function firstLine(text: string): string {
   return text.split('\n', 1).join();
 }
@@ -57,10 +57,10 @@ export function sqliteVersion(database: Database): string {
   return String(database.prepare('select sqlite_version()').pluck().get());
 }
 
-/** Until then, processes that used one WAL file side by side could damage it in rare moments (SQLite's release notes). */
+/** Earlier versions had a rare race of processes on one WAL file that damaged it (SQLite's release notes). */
 const SAFE_SINCE = [3, 51, 3];
 
-/** @throws DatabaseError for an SQLite in which several processes may damage a file that they share */
+/** @throws DatabaseError for an SQLite in which several processes may damage a shared file */
 export function refuseUnsafeSqlite(path: string, version: string): void {
   const parts = version.split('.').map(Number);
   const at = SAFE_SINCE.findIndex((since, index) => parts[index] !== since);
@@ -72,18 +72,18 @@ export function refuseUnsafeSqlite(path: string, version: string): void {
 }
 
 type OpenOptions = {
-  /** `full`: a commit survives a power cut (the outbox, and what the machine knows of it). `normal`: it survives a crash of the process (caches). */
+  /** `full`: a commit survives a power cut (outbox, journal). `normal`: it survives a crash of the process (caches). */
   readonly synchronous: 'full' | 'normal';
-  /** How long to wait for another process's write, in milliseconds. */
+  /** Maximum wait for another process's write, in milliseconds. */
   readonly busyTimeoutMs?: number;
   readonly readonly?: boolean;
-  /** No other process may open the file from the first access on, until this one closes it or dies. */
+  /** Locks the file from the first access until this connection or process ends. */
   readonly exclusive?: boolean;
 };
 
 /**
- * Opens (and creates) an SQLite file in WAL mode, readable by its owner alone.
- * @throws DatabaseError when the file cannot be opened, is no database, or its folder cannot be made.
+ * Opens or creates an SQLite file in WAL mode, readable by its owner only.
+ * @throws DatabaseError when the file cannot be opened, is no database, or its folder cannot be made
  */
 export function openDatabase(path: string, options: OpenOptions): Database {
   return asDatabaseError(path, () => {
@@ -104,13 +104,13 @@ export function openDatabase(path: string, options: OpenOptions): Database {
 }
 
 /**
- * Opens the bytes of a database file of somebody else's, in memory: nothing is locked, written or left beside the file. What was
- * not yet merged into the file from its journal is not there.
- * @param image what says "write-ahead log" in it is changed, so that a large one need not be copied once more
+ * Opens the bytes of a foreign database in memory: nothing is locked, written or left beside the file. Changes that are only in
+ * its journal are missing.
+ * @param image its WAL flags are cleared in place, which saves a copy of a large file
  * @throws DatabaseError when the bytes are no database
  */
 export function openDatabaseImage(path: string, image: Buffer): Database {
-  // Both say "write-ahead log" with 2, which SQLite cannot have in memory (file format, 1.3.3).
+  // Both bytes are 2 for WAL, which an in-memory database cannot use (file format, 1.3.3).
   if (image[18] === 2) image[18] = 1;
   if (image[19] === 2) image[19] = 1;
   return asDatabaseError(path, () => {
@@ -121,7 +121,7 @@ export function openDatabaseImage(path: string, image: Buffer): Database {
   });
 }
 
-/** Fills a database in memory and gives it back as the bytes of a file. */
+/** Builds a database in memory and returns the bytes of its file. */
 export function databaseImage(fill: (database: Database) => void): Buffer {
   const database = openSqlite(':memory:');
   try {
@@ -132,7 +132,7 @@ export function databaseImage(fill: (database: Database) => void): Buffer {
   }
 }
 
-/** Runs `work`; what SQLite or the disk refuses becomes one readable error that names the file. */
+/** Runs `work` and converts errors of SQLite or the disk to one that names the file. */
 export function asDatabaseError<T>(path: string, work: () => T): T {
   try {
     return work();
@@ -158,7 +158,7 @@ const PASSING: readonly string[] = ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOS
 const REASONS: ReadonlyArray<readonly [string, Message, Message]> = [
   ['SQLITE_FULL', msg`the disk is full`, msg`Free some space and run the command again; what was committed before is safe.`],
   ['ENOSPC', msg`the disk is full`, msg`Free some space and run the command again; what was committed before is safe.`],
-  // The memory that processes share could not be given its room.
+  // The shared memory file could not be enlarged.
   [
     'SQLITE_IOERR_SHMSIZE',
     msg`the disk is full`,
@@ -191,8 +191,8 @@ const REASONS: ReadonlyArray<readonly [string, Message, Message]> = [
 ];
 
 /**
- * Opens a file of which nothing is worth keeping beside what works without it: one that is damaged, or of another making, is made
- * anew. @param prepare makes its tables, and fails where they are others
+ * Opens a file whose content is dispensable: a damaged or incompatible one is recreated. @param prepare creates its tables, and
+ * fails where they differ
  */
 export function openReplaceable(
   path: string,

@@ -11,10 +11,10 @@ import { renameOver } from './rename-over.ts';
 type NamedContent = { readonly name: string; readonly content: string | Buffer };
 
 /**
- * Puts files into a folder, each whole or not at all. What had the name before is replaced. Until {@link flushFiles} a
- * power cut may take them away, or what is in them.
+ * Writes files into a folder, each atomically; existing files of these names are replaced. Until {@link flushFiles} a power cut
+ * may undo it.
  * @param files names made by {@link safeFileName}, each once
- * @throws DatabaseError when the disk refuses
+ * @throws DatabaseError when the disk fails
  */
 export function writeFiles(folder: string, files: readonly NamedContent[]): void {
   try {
@@ -34,13 +34,13 @@ export function writeFiles(folder: string, files: readonly NamedContent[]): void
   }
 }
 
-/** Files that are open at once: the disk answers several flushes together sooner than one after another. */
+/** Number of files open at once: the disk completes parallel flushes sooner. */
 const AT_ONCE = 128;
 
 /**
- * All files of a folder are on disk when the promise resolves. They are flushed one by one where the system cannot flush a
- * disk as a whole, which takes a tenth of the time.
- * @throws DatabaseError when the disk refuses
+ * Resolves when all files of a folder are flushed to disk. They are flushed one by one where the system cannot flush the whole
+ * disk, which takes a tenth of the time.
+ * @throws DatabaseError when the disk fails
  */
 export async function flushFiles(folder: string): Promise<void> {
   if (await hasFlushedDiskOf(folder)) return;
@@ -55,7 +55,7 @@ export async function flushFiles(folder: string): Promise<void> {
   }
 }
 
-/** By syncfs(2), which Node does not offer: the program of GNU and BusyBox does. */
+/** Node has no syncfs(2); the program `sync` of GNU and BusyBox calls it. */
 async function hasFlushedDiskOf(folder: string): Promise<boolean> {
   if (process.platform !== 'linux') return false;
   const sync = spawn('sync', ['-f', resolve(folder)], { stdio: 'ignore' });
@@ -71,13 +71,13 @@ async function flushFile(path: string): Promise<void> {
   }
 }
 
-/** How a file stands on the disk. */
+/** Size, change time and digest of a file. */
 export type FileStanding = { readonly sizeBytes: number; readonly changedNs: string; readonly digest: Buffer };
 
 /**
- * Undefined where there is no such file.
- * @param known whose digest is taken over where nothing has touched the file since
- * @param content what has just been written there, and need not be read
+ * Returns size, change time and digest of a file; undefined where there is none.
+ * @param known its digest is reused where the file was not touched since
+ * @param content the bytes just written there, which saves reading them
  */
 export function standingOf(path: string, known?: FileStanding, content?: string | Buffer): FileStanding | undefined {
   try {
@@ -96,7 +96,7 @@ export function standingOf(path: string, known?: FileStanding, content?: string 
   }
 }
 
-/** Takes away what a process that died had not finished; nobody else may be writing there. */
+/** Removes temporary files of processes that died; no other process may write there. */
 export async function removeDrafts(folder: string): Promise<void> {
   try {
     const drafts = (await readdir(folder)).filter((name) => DRAFT_NAME.test(name));
@@ -109,9 +109,9 @@ export async function removeDrafts(folder: string): Promise<void> {
 const MOST_CHARACTERS = 120;
 
 /**
- * A file name for any text: the text itself where it is made of groups of capitals and digits such as `C-202400101-N00001`
- * or of small letters and a number such as `ruian-676730`; else what of it is harmless with a digest of the whole. So no
- * name leaves its folder, hides, means a device, or stands for two texts, also where case does not count.
+ * Makes a safe file name: groups of capitals and digits such as `C-202400101-N00001`, or of small letters and a number such as
+ * `ruian-676730`, stay; other texts become their harmless characters and a digest. So no name leaves its folder, is hidden or a
+ * device name, or stands for two texts, also on a case-insensitive disk.
  */
 export function safeFileName(text: string, extension: string): string {
   const plain = /^(?:[A-Z0-9]+(?:-[A-Z0-9]+)*|[a-z]+-\d+)$/.test(text) && !isDevice(text) && text.length <= MOST_CHARACTERS;
@@ -120,7 +120,7 @@ export function safeFileName(text: string, extension: string): string {
   return `${readable}~${createHash('sha256').update(text).digest('hex').slice(0, 16)}${extension}`;
 }
 
-/** Names that Windows keeps for itself, whatever follows the dot. */
+/** Tells if Windows reserves a name, with any extension. */
 function isDevice(text: string): boolean {
   return /^(?:CON|PRN|AUX|NUL|COM\d|LPT\d)$/i.test(text);
 }

@@ -8,17 +8,17 @@ import { toDatabaseError } from './database.ts';
 import { flushFolder, makeFolder } from './folder.ts';
 import { renameOver } from './rename-over.ts';
 
-/** A name that nobody foresees: no other process writes there, and no link waits under it. It says which process writes. */
+/** Returns an unpredictable name for a temporary file, which no other process or link can have. It has the process id. */
 export function draftIn(folder: string): string {
   return join(folder, `.${randomUUID()}.${process.pid}.tmp`);
 }
 
 export const DRAFT_NAME = /^\.[\da-f-]{36}(?:\.(?<pid>\d+))?\.tmp$/;
 
-/** Nobody writes one file for so long. */
+/** Longer than any write takes. */
 const LEFT_AFTER_MS = 24 * 3600 * 1000;
 
-/** Takes away what processes that were killed left beside a draft: what is older by a day, by the disk's own clock, and nobody's. */
+/** Removes abandoned temporary files beside a draft: older than a day by the disk's own clock, and of no living process. */
 export function sweepBeside(draft: string): void {
   const folder = dirname(draft);
   try {
@@ -30,11 +30,11 @@ export function sweepBeside(draft: string): void {
         rmSync(join(folder, name), { recursive: true, force: true });
     }
   } catch {
-    // The next one may be able to.
+    // Not fatal; a later call may succeed.
   }
 }
 
-/** Whether a process of this machine has that number. */
+/** Tells if a process of this machine has that id. */
 export function isAlive(pid: number): boolean {
   try {
     return pid > 0 && process.kill(pid, 0);
@@ -44,9 +44,8 @@ export function isAlive(pid: number): boolean {
 }
 
 /**
- * Writes a file that only its owner can read, whole or not at all: what was there before stays until the new one is on
- * disk and was read back.
- * @throws DatabaseError when the disk refuses
+ * Writes a file for its owner only, atomically: the previous one stays until the new one is flushed and read back.
+ * @throws DatabaseError when the disk fails
  */
 export function writePrivateFile(path: string, content: string | Buffer): void {
   const bytes = Buffer.from(content);
@@ -64,11 +63,11 @@ export function writePrivateFile(path: string, content: string | Buffer): void {
   }
 }
 
-/** Makes a file that is on disk when this returns. @throws what the disk refuses, as it comes */
+/** Creates a file and flushes it. @throws the error of the disk, unchanged */
 export function writeFlushed(path: string, bytes: Buffer, mode: number): void {
   const file = openSync(path, 'wx', mode);
   try {
-    // Unlike a single write, of which a disk that fills up takes a part without an error.
+    // Unlike a single write, it reports a partial write on a full disk.
     writeFileSync(file, bytes);
     fsyncSync(file);
   } finally {
@@ -76,20 +75,20 @@ export function writeFlushed(path: string, bytes: Buffer, mode: number): void {
   }
 }
 
-/** Why it was not finished is what a person must know, not that it cannot be taken away either. */
+/** Removes a draft and ignores errors, so that the original error is reported. */
 export function removeDraft(draft: string): void {
   try {
     rmSync(draft, { recursive: true, force: true });
   } catch {
-    // It lies there under a name that nobody uses.
+    // The name is never reused.
   }
 }
 
 /**
- * Writes a file piece by piece, whole or not at all. It gets its name when all of it is on disk; that the name outlasts a
- * power cut takes {@link flushFolder}, which one call does for all files of a folder.
- * @param nameOf looks at the finished draft and says what becomes its path
- * @throws what the disk refuses, as it comes; what the pieces and `nameOf` throw
+ * Writes a file piece by piece, atomically. It gets its name when it is flushed; {@link flushFolder} makes the name durable, once
+ * for all files of a folder.
+ * @param nameOf inspects the finished draft and returns its final path
+ * @throws the error of the disk, unchanged, and errors of the pieces and of `nameOf`
  */
 export async function writeWhole(
   folder: string,

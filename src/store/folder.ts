@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/** Makes a folder for its owner alone, with those above it that are missing. A power cut does not take them away again. */
+/** Makes a folder for its owner only, with missing parents, and flushes them, so that a power cut does not undo it. */
 export function makeFolder(folder: string): void {
   const first = madeFirst(folder);
   if (first === undefined) return;
@@ -9,21 +9,21 @@ export function makeFolder(folder: string): void {
   for (let above = dirname(resolve(folder)); above.length >= topmost.length; above = dirname(above)) flushFolder(above);
 }
 
-/** The topmost folder that was missing and is made now; undefined where none was. */
+/** Makes the folders and returns the topmost new one; undefined where none was missing. */
 function madeFirst(folder: string): string | undefined {
   try {
     return mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (thrown) {
-    // Where a disk reports an error, Node looks whether the folder is there by now, and says that instead.
+    // On an I/O error, Node checks if the folder exists, and reports ENOENT instead.
     if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') thrown.code = 'EIO';
     throw thrown;
   }
 }
 
-/** Windows, and some drives of a network, have no flush for folders; a folder may be open for writing alone. */
+/** Windows, and some network drives, cannot flush folders; a folder may be writable without being readable. */
 const CANNOT_FLUSH = ['EACCES', 'EBADF', 'EINVAL', 'EISDIR', 'ENOSYS', 'ENOTSUP', 'EPERM'];
 
-/** The names of a folder's files are on disk when this returns, not only in the cache. */
+/** Flushes the names of a folder's files to disk. */
 export function flushFolder(folder: string): void {
   try {
     const file = openSync(folder, 'r');
@@ -37,7 +37,7 @@ export function flushFolder(folder: string): void {
   }
 }
 
-/** `narrowed`: others could read it until now. `open`: they still can, on a disk without permissions or where it is somebody else's. */
+/** `narrowed`: other users could read it until now. `open`: they still can, as on a disk without permissions. */
 export function keepPrivate(path: string): 'private' | 'narrowed' | 'open' {
   if (process.platform === 'win32' || !isOpenToOthers(path)) return 'private';
   try {

@@ -6,14 +6,14 @@ import { t } from '../base/language.ts';
 import { cmd } from '../base/message.ts';
 import { writePrivateFile } from './files.ts';
 
-/** A file that was fetched, with where it came from. Times are milliseconds since 1970 UTC by this machine's clock. */
+/** A fetched file and its source. Times are milliseconds since 1970 UTC by this machine's clock. */
 export type KeptFile = {
   readonly path: string;
   readonly url: string;
   readonly bytes: Buffer;
   readonly sha512Hex: string;
   readonly fetchedAtMs: number;
-  /** When the source was last asked, whether it had changed or not. */
+  /** Time of the last request to the source, whether it had changed or not. */
   readonly checkedAtMs: number;
 };
 
@@ -22,8 +22,8 @@ type Card = { file: string; url: string; sha512: string; fetched_at: string; che
 const CARD = 'current.json';
 
 /**
- * The file that is kept in a folder, or undefined where there is none.
- * @throws ConfigError where it is no longer what was fetched
+ * Reads the stored file of a folder; undefined where there is none.
+ * @throws ConfigError where it differs from the fetched one
  */
 export function readKept(folder: string): KeptFile | undefined {
   const card = readCard(folder);
@@ -39,10 +39,7 @@ export function readKept(folder: string): KeptFile | undefined {
   };
 }
 
-/**
- * Keeps a file in place of the one before. The card that names it is changed last and at once, so that a kill leaves
- * the old one or the new one.
- */
+/** Stores a file in place of the previous one. The card that names it is replaced last and atomically. */
 export function keep(folder: string, name: string, url: string, bytes: Buffer, nowMs: number): void {
   const before = cardOrUndefined(folder);
   const sha512 = sha512Hex(bytes);
@@ -55,7 +52,7 @@ export function keep(folder: string, name: string, url: string, bytes: Buffer, n
   if (before !== undefined && before.file !== file) rmSync(join(folder, before.file), { force: true });
 }
 
-/** @returns whether there was one */
+/** @returns true if there was one */
 export function forget(folder: string): boolean {
   const card = cardOrUndefined(folder);
   const had = readOrUndefined(join(folder, CARD)) !== undefined;
@@ -73,12 +70,12 @@ function readCard(folder: string): Card | undefined {
     const card: unknown = JSON.parse(text);
     if (isCard(card)) return card;
   } catch {
-    // Told below, together with what is JSON and no card.
+    // Reported below, together with JSON that is no card.
   }
   throw damaged(t`${path} is damaged`);
 }
 
-/** For replacing it, a damaged card is as good as none. */
+/** For a replacement, a damaged card counts as missing. */
 function cardOrUndefined(folder: string): Card | undefined {
   try {
     return readCard(folder);

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { t } from '../base/language.ts';
 
-/** The system's store for secrets. Every function throws {@link KeyringError} when it cannot be had. */
+/** The system's store for secrets. Every function throws {@link KeyringError} when it is unavailable. */
 export type Keyring = {
   read(account: string): string | undefined;
   write(account: string, secret: string): void;
   remove(account: string): void;
 };
 
-/** Why the keyring cannot be had, without a word of what is in it. */
+/** Reason why the keyring is unavailable, without any of its content. */
 export class KeyringError extends Error {}
 
 export type KeyringRequest = {
@@ -30,19 +30,19 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const SERVICE = 'pas';
 const ANSWER_TIMEOUT_MS = 5000;
 const PROCESS = fileURLToPath(new URL('./keyring-process.js', import.meta.url));
-/** What a keyring's library needs to find its service. Above all, no PAS_PASSWORD. */
+/** Environment that a keyring's library needs to find its service. PAS_PASSWORD is not passed. */
 const PASSED_ON =
   /^(PATH|HOME|USER|LOGNAME|LANG|DISPLAY|WAYLAND_DISPLAY|DBUS_SESSION_BUS_ADDRESS|XDG_\w+|SystemRoot|APPDATA|LOCALAPPDATA|USERPROFILE|TEMP|TMP)$/i;
 
 /**
- * The keyring of the platform, asked through a process that is given up after five seconds.
+ * Opens the keyring of the platform through a subprocess with a limit of five seconds.
  * @returns undefined where there is none: on Linux without a session bus, and where `PAS_KEYRING` is `off`
  */
 export function systemKeyring(environment: Environment, platform: NodeJS.Platform = process.platform): Keyring | undefined {
   if (environment['PAS_KEYRING'] === 'off') return undefined;
   if (platform !== 'darwin' && platform !== 'win32' && !hasSessionBus(environment)) return undefined;
   const env = Object.fromEntries(Object.entries(environment).filter(([name]) => PASSED_ON.test(name)));
-  // One that did not answer is not asked again: every question would cost its whole timeout.
+  // After a timeout the keyring is not tried again: every attempt would take the whole timeout.
   let silent: string | undefined;
   const ask = (request: Omit<KeyringRequest, 'service'>): string | null => {
     if (silent !== undefined) throw new KeyringError(silent);

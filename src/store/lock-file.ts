@@ -9,22 +9,22 @@ import { packageRoot } from '../base/package-root.ts';
 import { asDatabaseError, type Database, openSqlite } from './database.ts';
 import { keepPrivate, makeFolder } from './folder.ts';
 
-/** A lock that this process holds until it releases it or ends, in whatever way it ends. */
+/** A lock that this process holds until it releases it or ends in any way. */
 export type LockFile = {
-  /** Gives the lock up. A second call does nothing. */
+  /** Releases the lock. A second call does nothing. */
   release(): void;
 };
 
-/** Keeps the connections of held locks reachable: one that is collected as garbage is closed, which gives its lock up. */
+/** Keeps the connections of held locks reachable: garbage collection would close them and release the lock. */
 const held = new Set<Database>();
 
 /**
- * Takes the lock of an empty SQLite file, which is made where it is missing and is never removed: two processes could otherwise
- * hold the lock of two files of one name. Returns at once. On POSIX systems a process loses its locks of a file as soon as it
- * closes any descriptor of that file, so nothing else in the program may open it.
+ * Takes the lock of an empty SQLite file, which is created where it is missing and never removed: otherwise two processes could
+ * lock two files of one name. Returns at once. On POSIX systems a process loses its locks of a file as soon as it closes any
+ * descriptor of that file, so no other code may open it.
  * @returns undefined where another process, or another connection of this one, holds the lock
- * @throws DatabaseError where the file cannot be made, opened or locked, or is not empty: with exit code 5 where the disk is
- *   full, else with 12
+ * @throws DatabaseError where the file cannot be created, opened or locked, or is not empty: with exit code 5 where the disk is
+ * full, else with 12
  */
 export function acquireLockFile(path: string): LockFile | undefined {
   return asDatabaseError(path, () => {
@@ -36,7 +36,7 @@ export function acquireLockFile(path: string): LockFile | undefined {
     try {
       // Rollback mode with a journal in memory: nothing is written to disk, so a full disk and a kill do no harm.
       database.pragma('journal_mode = memory');
-      // The change stays in memory. It fails for a file that can only be read, of which "begin immediate" takes no lock.
+      // The change stays in memory. It fails for a read-only file, on which "begin immediate" takes no lock.
       database.exec('begin immediate; pragma user_version = 1');
     } catch (thrown) {
       database.close();
@@ -54,7 +54,7 @@ export function acquireLockFile(path: string): LockFile | undefined {
 
 const PAUSE_MS = 5;
 
-/** The same, which tries again after short pauses while another process holds the lock. */
+/** Takes the lock and retries after short pauses while another process holds it. */
 export function waitForLockFile(path: string, clock: Clock, maxTries: number): LockFile | undefined {
   for (let tries = 1; ; tries += 1) {
     const lock = acquireLockFile(path);
@@ -63,10 +63,10 @@ export function waitForLockFile(path: string, clock: Clock, maxTries: number): L
   }
 }
 
-/** Makes the file where there is none. SQLite would let other users read it, and does not tell that a disk is full. */
+/** Creates the file where it is missing. SQLite would make it readable by other users, and does not report a full disk. */
 function makeEmptyFile(path: string): void {
   try {
-    // Closing the descriptor gives no lock up: the file is new, so this process holds none of it.
+    // Closing the descriptor releases no lock: the file is new, so this process holds none of it.
     closeSync(openSync(path, 'wx', 0o600));
   } catch (thrown) {
     if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST')) throw thrown;
@@ -86,10 +86,10 @@ const CHECK_PROCESS = join(packageRoot, 'dist', 'src', 'store', 'lock-check.js')
 const CHECK_MS = 20_000;
 
 /**
- * Tries in a folder if a lock keeps another process of this machine out. SQLite knows the locks of its own process without the
- * file system, so the second process is necessary. Locks between two machines cannot be tried this way.
- * @returns false where both get the lock, where not even the first one gets it, and where the second process gives no answer
- * @throws DatabaseError where no file can be made or opened in the folder
+ * Tests in a folder if a lock excludes another process of this machine. SQLite tracks locks of its own process without the file
+ * system, so a second process is required. Locks between two machines cannot be tested this way.
+ * @returns false where both get the lock, where the first one does not get it, and where the second process does not answer
+ * @throws DatabaseError where no file can be created or opened in the folder
  */
 export function isLockingReliable(folder: string): boolean {
   const path = join(folder, `.${randomUUID()}.lock`);

@@ -5,10 +5,10 @@ import { t } from '../base/language.ts';
 import type { Database } from './database.ts';
 
 /**
- * Applies the numbered SQL files of `folder` (000001_name.sql, …) that the database has not seen, each in one
- * transaction with its number in `user_version`. Forward only: a released file is never edited.
- * @param onUpgrade told before a database that holds something already is changed
- * @throws DatabaseTooNewError when the database carries a higher number than the newest file.
+ * Applies the numbered SQL files of `folder` (000001_name.sql, …) that the database lacks, each in one transaction with its
+ * number in `user_version`. Forward only: a released file is never edited.
+ * @param onUpgrade called before a database with content is changed
+ * @throws DatabaseTooNewError when the database has a higher number than the newest file
  */
 export function migrate(database: Database, folder: string, onUpgrade?: () => void): void {
   const migrations = readdirSync(folder)

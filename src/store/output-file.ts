@@ -9,17 +9,17 @@ import { sweepBeside, writeWhole } from './files.ts';
 import { flushFolder } from './folder.ts';
 
 type OutputOptions = {
-  /** Whether a file of that name may be replaced. */
+  /** An existing file may be replaced. */
   readonly overwrite: boolean;
-  /** Permissions of the file. By default only its owner can read it; a file that is replaced keeps its own. */
+  /** Permissions of the file. By default only its owner can read it; a replaced file keeps its own. */
   readonly mode?: number;
-  /** Stops between two pieces. */
+  /** Aborts between two pieces. */
   readonly signal?: AbortSignal;
 };
 
 type Pieces = Iterable<string | Buffer> | AsyncIterable<string | Buffer>;
 
-/** Finds have exact places. */
+/** Finds have exact locations, so other users must not read them. */
 const PRIVATE_MODE = 0o600;
 
 function modeOf(path: string): number | undefined {
@@ -27,14 +27,14 @@ function modeOf(path: string): number | undefined {
   return found === undefined ? undefined : found.mode & 0o777;
 }
 
-/** Pieces are gathered to so many bytes before they are written. */
+/** Pieces are buffered up to this size. */
 const BLOCK_BYTES = 256 * 1024;
 
 /**
- * Writes a file that the user named, whole or not at all: until the last piece is on disk, what was there before stays.
+ * Writes a file that the user named, atomically: the previous one stays until the last piece is on disk.
  * @returns its size in bytes
- * @throws UsageError where there is a file already; DatabaseError when the disk is full; FileError when the place cannot be
- *   written to; what the pieces throw
+ * @throws UsageError where a file exists; DatabaseError when the disk is full; FileError when the path is not writable; errors of
+ * the pieces
  */
 export async function writeOutputFile(path: string, pieces: Pieces, options: OutputOptions): Promise<number> {
   const { overwrite, signal } = options;
@@ -71,7 +71,7 @@ export async function writeOutputFile(path: string, pieces: Pieces, options: Out
   }
 }
 
-/** @throws UsageError where a file is there that may not be replaced; FileError where a folder or a device is */
+/** @throws UsageError where a file exists that may not be replaced; FileError for a folder or a device */
 export function refuseExisting(path: string, overwrite: boolean): void {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;
@@ -81,7 +81,7 @@ export function refuseExisting(path: string, overwrite: boolean): void {
   throw new UsageError(t`There is a file ${path} already.`, { hint: t`Choose another name, or replace it with --force.` });
 }
 
-/** The first bytes of a file as text; undefined where there is no such file. @throws FileError where it is none, or unreadable */
+/** Reads the first bytes of a file as text; undefined where it is missing. @throws FileError where it is unreadable */
 export function beginningOf(path: string, bytes: number): string | undefined {
   try {
     if (!statSync(path).isFile()) throw new FileError(path, t`${path} is not a file.`, { hint: t`Name the file to make.` });
@@ -98,7 +98,7 @@ export function beginningOf(path: string, bytes: number): string | undefined {
   }
 }
 
-/** Through a symbolic link, so that the link stays one. */
+/** Resolves a symbolic link, so that the link itself stays. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);
@@ -109,7 +109,7 @@ function realPath(path: string): string {
 
 const PASSING = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 
-/** What kept a file from being written, in words; anything but the disk's refusal comes back as it is. */
+/** Converts an error of the disk to one that names the output; other errors are returned unchanged. */
 export function asOutputError(path: string, thrown: unknown): unknown {
   if (thrown instanceof PasError || !(thrown instanceof Error) || !('code' in thrown)) return thrown;
   const code = String(thrown.code);
@@ -123,9 +123,10 @@ export function asOutputError(path: string, thrown: unknown): unknown {
 }
 
 /**
- * Writes pieces to stdout as fast as its reader takes them.
- * @returns whether all was taken: a reader that has seen enough (`| head`) ends the writing, and is no failure
- * @throws FileError when stdout was closed before pas began; DatabaseError when stdout is a file and the disk refuses; what the pieces throw
+ * Writes pieces to stdout at the reader's speed.
+ * @returns false where the reader closed the pipe early (`| head`), which is no failure
+ * @throws FileError when stdout was closed before pas began; DatabaseError when stdout is a file and the disk fails; errors of
+ * the pieces
  */
 export async function writeToReader(
   stdout: NodeJS.WriteStream,
@@ -146,8 +147,8 @@ export async function writeToReader(
 }
 
 /**
- * Node opens the null device, to read and write, in the place of a standard output that is closed; `> /dev/null` opens it to write. Only
- * Linux shows the difference.
+ * Node replaces a closed standard output by the null device, opened for reading and writing; `> /dev/null` opens it for writing.
+ * Only Linux shows the difference.
  */
 function isClosed(stdout: NodeJS.WriteStream): boolean {
   if (!('fd' in stdout) || typeof stdout.fd !== 'number') return false;

@@ -13,16 +13,16 @@ type FolderContent = {
 };
 
 /**
- * Makes a folder that the user named, whole or not at all: it gets its name when all of it is on disk.
- * @param refuse looks at a folder of that name; what it does not refuse is replaced. Undefined where none may be
- * @throws UsageError where there is one already; DatabaseError when the disk is full; FileError when the place cannot be written to
+ * Makes a folder that the user named, atomically: it gets its name when all of it is on disk.
+ * @param refuse throws for an existing folder that may not be replaced; undefined where none may be
+ * @throws UsageError where a folder exists; DatabaseError when the disk is full; FileError when the path is not writable
  */
 export function writeOutputFolder(path: string, { files, folders }: FolderContent, refuse?: (folder: string) => void): void {
   const target = resolve(path);
   const exists = refuseOther(target, path, refuse);
   const draft = draftIn(dirname(target));
   try {
-    // Finds have exact places: only the owner can read them.
+    // Finds have exact locations: only the owner can read them.
     mkdirSync(draft, { mode: 0o700 });
     for (const name of folders) mkdirSync(join(draft, name), { mode: 0o700 });
     for (const [name, content] of files) writeFlushed(join(draft, name), content, 0o600);
@@ -47,7 +47,7 @@ function refuseOther(target: string, path: string, refuse?: (folder: string) => 
   return true;
 }
 
-/** Somebody may put something into the folder until it has another name, so it is looked at once more. */
+/** Another program may add files until the folder is renamed, so it is checked again. */
 function replaceFolder(draft: string, target: string, refuse: (folder: string) => void = () => {}): void {
   const aside = draftIn(dirname(target));
   renameSync(target, aside);

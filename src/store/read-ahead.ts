@@ -4,8 +4,8 @@ import { Readable } from 'node:stream';
 const PIECE_BYTES = 1024 * 1024;
 
 /**
- * The bytes of a file in pieces of a mebibyte at most. The next piece is read while the reader works on the last one, which
- * Node's own file streams don't do: a digest on the way would wait for the disk, and the disk for the digest.
+ * Reads a file in pieces of up to a mebibyte, the next one while the consumer processes the last, which Node's own file streams
+ * do not do: a digest and the disk would wait for each other.
  */
 export function readAhead(path: string): Readable {
   return Readable.from(piecesOf(path), { objectMode: false, highWaterMark: PIECE_BYTES });
@@ -14,13 +14,13 @@ export function readAhead(path: string): Readable {
 async function* piecesOf(path: string): AsyncGenerator<Buffer, void> {
   const file = await open(path);
   try {
-    // Not much larger than the file: a card of small photographs would make as much garbage as one of large ones.
+    // Not much larger than the file: otherwise many small photographs would produce as much garbage as large ones.
     const pieceBytes = Math.min((await file.stat()).size + 1, PIECE_BYTES);
     for (let coming = readPiece(file, pieceBytes); ; ) {
       const piece = await coming;
       if (piece.length === 0) return;
       coming = readPiece(file, pieceBytes);
-      // Where the reader wants no more, nobody is told that this one failed.
+      // Suppresses an unhandled rejection where the consumer stops early.
       coming.catch(() => undefined);
       yield piece;
     }

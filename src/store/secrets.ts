@@ -6,42 +6,39 @@ import { writePrivateFile } from './files.ts';
 import { keepPrivate } from './folder.ts';
 import { type Keyring, KeyringError } from './keyring.ts';
 
-/** What signs an account in, or a pacing store. It is kept apart from the configuration and is never printed. */
+/** Credentials of an account or of a pacing store, stored apart from the configuration and never printed. */
 type Secrets = {
   readonly password?: string;
   readonly token?: string;
-  /** Of the Redis that keeps the pace. */
+  /** Password of the Redis that stores the pace. */
   readonly pacingPassword?: string;
 };
 
 export type SecretPlace = 'keyring' | 'file' | 'nowhere';
 
 export type SecretStore = {
-  /** @throws AuthError when they are in a keyring that cannot be had; ConfigError when the file is damaged */
+  /** @throws AuthError when they are in an unavailable keyring; ConfigError when the file is damaged */
   get(owner: string): Secrets;
   set(owner: string, secrets: Secrets): void;
   remove(owner: string): void;
-  /** Where an owner's secrets are. */
+  /** Returns where an owner's secrets are stored. */
   placeOf(owner: string): SecretPlace;
 };
 
-/**
- * Whose they are: an account of a service, by the service's address, so that no profile that comes to name another address takes them
- * there.
- */
+/** Returns the key of credentials: service address and account, so that they are not used after a profile changes its address. */
 export function ownerOf({ baseUrl, username }: { readonly baseUrl: string; readonly username: string | undefined }): string {
   return `${baseUrl} ${username ?? ''}`.trimEnd();
 }
 
-/** An owner's secrets themselves, or the note that the keyring has them, perhaps under names of an earlier pas. */
+/** Stored entry: the secrets, or a reference to the keyring, perhaps under names of an earlier pas. */
 type Kept = Secrets | { readonly keyring: true; readonly as?: readonly string[] };
 
-/** The owners that a profile's name stood for when an earlier pas kept secrets under it; none for a profile that is gone. */
+/** Returns the owners for whom an earlier pas stored secrets under a profile's name; none for a removed profile. */
 type OwnersOfProfile = (profile: string) => readonly string[];
 
 /**
- * Secrets in the system's keyring where there is one that works, else in a file that only its owner can read. The file
- * says which, so that a keyring that is out of reach is not taken for one that is empty.
+ * Opens the secrets: in the system's keyring where one works, else in a file that only its owner can read. The file records
+ * which, so that an unavailable keyring is not taken for an empty one.
  */
 export function openSecrets(path: string, keyring: Keyring | undefined, ownersOfProfile: OwnersOfProfile): SecretStore {
   const account = (name: string): string => `${name} (${path})`;
@@ -50,7 +47,7 @@ export function openSecrets(path: string, keyring: Keyring | undefined, ownersOf
     writePrivateFile(path, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
   const current = (): Map<string, Kept> => {
     const all = readAll(path);
-    // Once, and at once: later the name may stand for another service.
+    // Migrated at once: later the name may belong to another service.
     if (giveToOwners(all, ownersOfProfile)) write(all);
     return all;
   };
@@ -59,7 +56,7 @@ export function openSecrets(path: string, keyring: Keyring | undefined, ownersOf
     edit(all);
     write(all);
   };
-  /** What the keyring has as one thing under the name of a profile is given to each of its owners there, of all profiles at once. */
+  /** Moves keyring entries under profile names to their owners, for all profiles at once. */
   const keptFor = (owner: string): Kept | undefined => {
     const all = current();
     const kept = all.get(owner);
@@ -109,7 +106,7 @@ export function openSecrets(path: string, keyring: Keyring | undefined, ownersOf
   };
 }
 
-/** @returns whether anything was kept under the name of a profile */
+/** @returns true if an entry was stored under the name of a profile */
 function giveToOwners(all: Map<string, Kept>, ownersOfProfile: OwnersOfProfile): boolean {
   const named = [...all].filter(([owner]) => !owner.includes('://') && ownersOfProfile(owner).length > 0);
   for (const [profile, kept] of named) {
@@ -119,14 +116,14 @@ function giveToOwners(all: Map<string, Kept>, ownersOfProfile: OwnersOfProfile):
   return named.length > 0;
 }
 
-/** Several profiles may have been one owner's: what was known first stands. What the keyring has of the others is noted, to be removed. */
+/** Several profiles may have one owner: the first entry wins. Keyring entries of the others are recorded for removal. */
 function joined(owner: string, known: Kept | undefined, profile: string, kept: Kept): Kept {
   if (known === undefined) return 'keyring' in kept ? { keyring: true, as: [profile] } : partOf(owner, kept);
   if (!('keyring' in known && 'keyring' in kept)) return known;
   return { keyring: true, as: [...(known.as ?? [owner]), profile] };
 }
 
-/** A profile's secrets were its account's and its pacing store's in one. */
+/** Splits the combined secrets of a profile into those of the account and of the pacing store. */
 function partOf(owner: string, { pacingPassword, ...account }: Secrets): Secrets {
   if (!/^rediss?:/.test(owner)) return account;
   return pacingPassword === undefined ? {} : { pacingPassword };
@@ -143,7 +140,7 @@ function keptInKeyring(keyring: Keyring | undefined, account: string, secrets: S
   }
 }
 
-/** Without a keyring, since none is wanted, the owner counts as not signed in. */
+/** With the keyring switched off, the owner counts as not signed in. */
 function fromKeyring(keyring: Keyring | undefined, owner: string, account: string): Secrets {
   const text = withKeyring(owner, () => keyring?.read(account));
   if (text === undefined) return {};
@@ -202,7 +199,7 @@ function secretsOf(value: unknown): Secrets {
   };
 }
 
-/** The parser's message would quote the text, so it is not passed on. */
+/** The parser's message is not passed on, since it would quote the text. */
 function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);

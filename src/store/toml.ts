@@ -2,7 +2,7 @@ import { parse, stringify, TomlDate, TomlError, type TomlTable } from 'smol-toml
 
 export { parse as parseToml, stringify as tomlText, type TomlTable };
 
-/** The table of a TOML text, or what is wrong with it and in which line. */
+/** Table of a TOML text, or its fault and line. */
 type TomlReading =
   | { readonly kind: 'table'; readonly table: TomlTable }
   | { readonly kind: 'fault'; readonly message: string; readonly line: number };
@@ -12,19 +12,18 @@ export function readToml(text: string): TomlReading {
     return { kind: 'table', table: parse(text) };
   } catch (thrown) {
     if (!(thrown instanceof TomlError)) throw thrown;
-    // The lines around the fault stand below the first line of the message.
+    // The first line is the message; an excerpt of the file follows.
     const [message = ''] = thrown.message.split('\n');
     return { kind: 'fault', message: message.replace(/^Invalid TOML document: /, ''), line: thrown.line };
   }
 }
 
-/** A text, number, day or truth value as it is written; undefined for lists and tables. */
+/** Returns a text, number, day or truth value as text; undefined for lists and tables. */
 export function tomlScalar(value: unknown): string | undefined {
   if (value instanceof TomlDate) return value.toISOString();
   return ['string', 'number', 'bigint', 'boolean'].includes(typeof value) ? String(value) : undefined;
 }
 
-/** A text between quotation marks. */
 export function tomlString(text: string): string {
   return JSON.stringify(text).replaceAll('\u007f', '\\u007f');
 }

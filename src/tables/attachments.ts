@@ -1,7 +1,7 @@
 import type { Attachments } from './table.ts';
 import { openZip, type ZipFile } from './zip-entries.ts';
 
-/** Files of an archive, which is opened when one of them is asked for. */
+/** Returns the files of an archive, which is opened on first use. */
 export function attachmentsOf(file: string, paths: readonly string[]): Attachments {
   let opened: Promise<ZipFile> | undefined;
   return {

@@ -4,20 +4,20 @@ import { codePointName } from '../text/printable.ts';
 import { type Unreadable, unreadable } from '../text/reading.ts';
 import type { ShownCell } from './table.ts';
 
-/** Control characters that neither XML nor a text needs: C0 but tab and line breaks, DEL, C1, and the non-characters. */
+/** Control characters that neither XML nor a text needs: C0 except tab and line breaks, DEL, C1, and the non-characters. */
 const CONTROL_CHARACTER = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffe\uffff]/;
 
-/** As many as a cell of a spreadsheet can have. */
+/** Maximum of a spreadsheet cell. */
 const MAX_CELL_CHARACTERS = 32_767;
 
-/** Errors of spreadsheets in any language, as they are shown, exported and pasted: `#DIV/0!`, `#HODNOTA!`, `#NV`, `Err:502`. */
+/** Error values of spreadsheets in any language, displayed, exported or pasted: `#DIV/0!`, `#HODNOTA!`, `#NV`, `Err:502`. */
 const ERROR_RESULT =
   /^(?:#[\p{Lu}\d/_ ]*[\p{Lu}\d][!?]|#N\/[AD]|#NV|#NENÍ_K_DISPOZICI|#NEDOSTUPNÝ|#GETTING_DATA|#N\/A N\/A[!?]?|(?:Err|Chyba|Fehler|Error) ?: ?\d{3})$/u;
 const TOO_NARROW = /^#{3,}$/;
-/** Inside a word; an address of a page has one, too. */
+/** A lost letter inside a word; addresses of pages have a `?` there, too. */
 const LOST_LETTER = /\p{L}\uFFFD+\p{L}|\p{Ll}{2}\uFFFD|\p{Ll}\?\p{Ll}/u;
 
-/** One issue for each cell that cannot be what its author saw; without the place of the row. */
+/** Returns one issue for each cell that differs from what its author saw; the caller adds the row. */
 export function cellFaults(cells: readonly string[], header: readonly string[]): Issue[] {
   return cells.flatMap((cell, index) => {
     const issue = cell === '' ? undefined : cellFault(cell);
@@ -64,7 +64,7 @@ export function errorResult(fault: string): Unreadable {
   return unreadable('table-formula', msg`The result of the formula is the error ${fault}. Correct it, or write the value.`);
 }
 
-/** Whole numbers above this lose their last digits wherever they are stored as numbers. */
+/** Tells if a whole number loses its last digits when stored as a number. */
 export function isOverlong(value: number): boolean {
   return Number.isInteger(value) && !Number.isSafeInteger(value);
 }
@@ -76,17 +76,17 @@ export function overlongNumber(shown: string): Unreadable {
   );
 }
 
-/** What a cell stores, and what it shows where that is another text. */
+/** Stored text of a cell, and the displayed text where it differs. */
 export type CellValue = {
   readonly text: string;
   readonly shown?: ShownCell;
-  /** Why it has no value that can be taken; of a warning the value is taken. */
+  /** Reason why the value is missing; a warning keeps the value. */
   readonly fault?: CellFault;
 };
 
 export type CellFault = Unreadable & { readonly isWarning?: true };
 
-/** Digits that the file has are kept; those that an exponent stands for are gone. */
+/** Keeps digits that are written in the file; digits behind an exponent are lost. */
 export function overlongValue(raw: string): CellValue {
   const fault = overlongNumber(raw);
   return /^-?\d+$/.test(raw) ? { text: raw, fault: { ...fault, isWarning: true } } : { text: '', fault };

@@ -10,21 +10,21 @@ import { refuseTooLarge, type Table, type TableRow } from './table.ts';
 import { requireUtf8 } from './table-text.ts';
 import { inUtf8 } from './text-encoding.ts';
 
-/** Where two are equally frequent the first wins: a comma is the likeliest to be part of a name. */
+/** In case of equal counts the first wins: a comma is the most likely to be part of a name. */
 const DELIMITERS = [';', '\t', ','] as const;
 const QUOTE = '"';
 
-/** No cell, however long its note, comes near; it bounds what an unclosed quote can swallow. */
+/** No cell comes near this size; it limits what an unclosed quote can consume. */
 const MAX_RECORD_BYTES = 1024 * 1024;
 
-/** After so many rows with broken quotes the file is taken for something else than a table. */
+/** After so many rows with broken quotes the file is refused as no table. */
 const MAX_BROKEN_ROWS = 100;
 
-/** What is parsed at a time, and so held of a file beside its bytes: records with quotes, or bytes without. */
+/** Size of the batches that are parsed and held at once: records with quotes, or bytes without. */
 const RECORDS_AT_A_TIME = 1000;
 const PLAIN_BYTES_AT_A_TIME = 128 * 1024;
 
-/** {@link parseTable} of text in any encoding, which is recognised unless it is said. */
+/** Reads {@link parseTable} of text in any encoding, which is detected unless given. */
 export async function readTextTable(
   file: string,
   bytes: Buffer,
@@ -37,12 +37,10 @@ export async function readTextTable(
 }
 
 /**
- * Reads a text table: RFC 4180, with `,` `;` or tab between cells, any line ending, and with or without a byte order mark.
- * Its rows are parsed anew each time they are walked. A cell with the mark that keeps spreadsheets from taking it for a
- * formula is read without it.
- *
+ * Reads a text table: RFC 4180, with `,` `;` or tab between cells, any line ending, and with or without a byte order mark. Rows
+ * are parsed anew at each iteration. A formula mark before a cell is removed.
  * @param file only for messages
- * @param named the rows that hold the names of the columns; otherwise they are found
+ * @param named rows of the header; otherwise they are detected
  * @throws FileError where the bytes are empty or not UTF-8
  */
 export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Table {
@@ -95,10 +93,7 @@ function isBlank({ cells }: TableRow): boolean {
   return cells.every((cell) => cell === '');
 }
 
-/**
- * All records, one after another. A quote that never closes, or that closes in the middle of a cell, spoils only its own
- * row: reading goes on at the next line of the file.
- */
+/** Yields all records. A faulty quote affects only its own row: reading continues at the next line of the file. */
 function* readRecords(bytes: Buffer, delimiter: string, firstLine: number): Generator<TextRow | BrokenRow> {
   let row = 1;
   let line = firstLine;
@@ -130,16 +125,16 @@ function* readRecords(bytes: Buffer, delimiter: string, firstLine: number): Gene
 
 type SomeRecords = {
   readonly records: readonly (readonly string[])[];
-  /** Of all records; what is broken begins behind it. */
+  /** Bytes of these records; a broken one starts behind them. */
   readonly readBytes: number;
-  /** There are no more. */
+  /** The end of the file is reached. */
   readonly isAll: boolean;
   readonly error?: CsvError;
 };
 
 /**
- * The lines up to the first with a quote; undefined where that is the very next one, or no line ends in reach. Most tables have hardly
- * any quotes, and without them a row needs no parser, which takes ten times as long.
+ * Splits the lines before the first quote; undefined where that is in the next line, or no line ends within the batch. Rows
+ * without quotes need no parser, which takes ten times as long.
  */
 function readPlain(bytes: Buffer, delimiter: string): SomeRecords | undefined {
   const piece = bytes.subarray(0, PLAIN_BYTES_AT_A_TIME);
@@ -189,7 +184,7 @@ function brokenQuoteMessage(error: CsvError, line: number): Message {
     : msg`The row that begins at line ${line} of the file closes a quote (") in the middle of a cell. Write a quote that belongs to the text twice ("").`;
 }
 
-/** @param known the messages so far, by the number of cells: most bad rows of a table are wrong in the same way */
+/** @param known messages so far, by number of cells: most faulty rows of a table have the same fault */
 function rowFaults({ cells }: TableRow, header: readonly string[], delimiter: string, known: Map<number, Message>): Issue[] {
   const found = cells.length;
   if (found === header.length) return cellFaults(cells, header);
@@ -205,16 +200,16 @@ function cellsMessage(found: number, wanted: number, delimiter: string): Message
     : msg`The row has only ${count}, the header has ${wanted}. If a text contains a line break, put it in quotes; leave no cell out, even an empty one.`;
 }
 
-/** Excel's own first line, `sep=;`, is not a row of the table. */
+/** Returns the delimiter of Excel's line `sep=;`, which is no row of the table. */
 function declaredDelimiter(bytes: Buffer): string | undefined {
   const match = /^sep=([;,\t])\r?\n/i.exec(bytes.toString('utf8', 0, 8));
   return match?.[1];
 }
 
-/** Lines that are looked at to tell the delimiter: a title above the table has none, or others. */
+/** Lines that are sampled for the delimiter: a title above the table has none, or others. */
 const LINES_LOOKED_AT = 30;
 
-/** The delimiter that stands most often, outside quotes, in the first line that has as many as the next; else in the first. */
+/** Detects the delimiter: the most frequent one in the first line that has as many as the next; else in the first line. */
 function detectDelimiter(bytes: Buffer): string {
   const start = bytes.findIndex((byte) => byte > 0x20);
   const sample = bytes.toString('utf8', Math.max(0, start), start + MAX_RECORD_BYTES).replace(/"[^"]*"/g, '');

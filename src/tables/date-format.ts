@@ -1,16 +1,16 @@
-/** A part of a date in a number format, or of a time that has passed (`[h]`). */
+/** A token of a number format: a part of a date, or of an elapsed time (`[h]`). */
 export type DateToken = {
   readonly kind: 'date' | 'elapsed';
   readonly unit: 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second' | 'fraction' | 'half';
-  /** Letters in the format. */
+  /** Number of letters in the format. */
   readonly length: number;
 };
 
 export type DayParts = {
   readonly moment: Date;
-  /** The number of the cell. */
+  /** Serial number of the cell. */
   readonly days: number;
-  /** Hours are counted to twelve. */
+  /** Hours count to twelve. */
   readonly has12: boolean;
   readonly language: Language;
 };
@@ -46,7 +46,7 @@ const GERMAN: Language = {
   days: ['Sonntag', 'Montag', 'Dienstag', 'Mittwoch', 'Donnerstag', 'Freitag', 'Samstag'],
 };
 
-/** Of a locale as formats write it: `405`, `cs-CZ`, `1000409`. Where a format names none the computer decides; finds are written down in Czech. */
+/** Returns the language of a locale in a format: `405`, `cs-CZ`, `1000409`. Czech where the format has none. */
 export function languageOf(locale: string): Language {
   const text = locale.toLowerCase();
   if (/^(?:en\b|[\da-f]*0?[48c]09$)/.test(text)) return ENGLISH;
@@ -87,7 +87,7 @@ export function showDatePart(token: DateToken, parts: DayParts): string {
   }
 }
 
-/** One or two letters stand for the number, three for the short name, five for its first letter. */
+/** Formats by length: one or two letters are the number, three the short name, five its first letter. */
 function nameOrNumber(length: number, names: readonly string[], short: readonly string[], index: number, number: number): string {
   if (length <= 2) return String(number).padStart(length, '0');
   const name = (length === 3 ? short : names)[index] ?? '';

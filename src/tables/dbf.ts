@@ -4,27 +4,27 @@ import { plainNumber } from '../text/plain-number.ts';
 import { isReadable, type Reading, unreadable } from '../text/reading.ts';
 import { isOverlong, overlongNumber } from './cell-faults.ts';
 
-/** The table of a shapefile: dBASE III and its successors, as far as they have columns of texts, numbers, days and truths. */
+/** Table of a shapefile: dBASE III and its successors, as far as columns hold texts, numbers, days and truth values. */
 type Dbf = {
   readonly fields: readonly DbfField[];
-  /** With those that are marked as deleted. */
+  /** Number of rows, including deleted ones. */
   readonly count: number;
-  /** Where no `.cpg` says it: what the byte of the language driver stands for. */
+  /** Encoding by the language driver byte, used where there is no `.cpg`. */
   readonly encoding: string | undefined;
-  /** Of which the encoding can be told: names and texts. */
+  /** Names and texts, from which the encoding is detected. */
   readonly texts: Buffer;
-  /** Numbers, from 0, of rows with a text that fills the widest column there is, and so may have been cut off. */
+  /** Indexes, from 0, of rows with a text that fills the widest possible column, and so may have been cut off. */
   readonly full: readonly number[];
-  /** A row's values, in the order of the fields; undefined where it is deleted. */
+  /** Values of a row, in the order of the fields; undefined where it is deleted. */
   row(index: number, decode: (bytes: Buffer) => string): readonly Reading<DbfValue>[] | undefined;
 };
 
-/** A number is written with the decimals of its column; `shown` says how, where the value is written otherwise. */
+/** A number has the decimals of its column in `shown`, where the value differs. */
 export type DbfValue = { readonly text: string; readonly shown?: string };
 
 export type DbfField = { readonly name: Buffer; readonly type: string; readonly width: number; readonly start: number };
 
-/** Bytes of the language driver that mean one encoding only; 0x57 is whatever Windows was set to. */
+/** Language driver bytes that mean one encoding only; 0x57 is the setting of the Windows machine. */
 const LANGUAGE_DRIVERS: Readonly<Record<number, string>> = {
   1: 'cp437',
   2: 'cp850',
@@ -35,17 +35,17 @@ const LANGUAGE_DRIVERS: Readonly<Record<number, string>> = {
 };
 
 const FIELD_BYTES = 32;
-/** Of a column of texts. */
+/** Maximum width of a text column. */
 const WIDEST_BYTES = 254;
-/** Columns of more are as wide as a number can be, and say nothing of how it was written. */
+/** Columns with more decimals are as wide as a number can be, so the width does not show how it was written. */
 const MAX_DECIMALS = 9;
 const END_OF_FIELDS = 0x0d;
 const DELETED = 0x2a;
 const READ_TYPES = 'CNFDL';
-/** Texts that are looked at to tell the encoding. */
+/** Texts that are sampled for the encoding. */
 const SAMPLE_ROWS = 5000;
 
-/** @throws FileError where the bytes end before what the header says, or say what cannot be */
+/** @throws FileError where the bytes end early, or the header is impossible */
 export function readDbf(file: string, bytes: Buffer): Dbf {
   if (bytes.length < FIELD_BYTES + 1) throw cutShort(file);
   const [count, headerBytes, rowBytes] = [bytes.readUInt32LE(4), bytes.readUInt16LE(8), bytes.readUInt16LE(10)];
@@ -87,7 +87,7 @@ export function readDbf(file: string, bytes: Buffer): Dbf {
 
 const LINE_BREAK = Buffer.from('\n');
 
-/** Whether values of this type are read; others are pictures, notes in a file of their own, or what no program agrees on. */
+/** Tells if values of this type are read; others are pictures, memos in a file of their own, or types without an agreed form. */
 export function isReadType({ type }: DbfField): boolean {
   return READ_TYPES.includes(type);
 }
@@ -112,7 +112,7 @@ function cellValue(cell: Buffer, type: string, decode: (bytes: Buffer) => string
   }
 }
 
-/** A text that fills its column may be cut in the middle of a letter. */
+/** A text that fills its column may end within a multi-byte letter. */
 function textOf(cell: Buffer, decode: (bytes: Buffer) => string): string {
   let end = cell.length;
   while (end > 0 && (cell[end - 1] === 0x20 || cell[end - 1] === 0)) end -= 1;
@@ -121,7 +121,7 @@ function textOf(cell: Buffer, decode: (bytes: Buffer) => string): string {
   return end === cell.length ? text.replace(/\uFFFD+$/, '') : text;
 }
 
-/** Without noughts behind the last digit that says something. Nothing but asterisks is no number. */
+/** Parses a number without trailing zeros; asterisks mean no number. */
 function numberOf(text: string): Reading<DbfValue> {
   if (/^\**$/.test(text)) return { value: { text: '' } };
   if (/^-?\d+$/.test(text)) return { value: { text } };
@@ -142,7 +142,7 @@ function cutShort(file: string): FileError {
   return new FileError(file, what, { hint: msg`Copy it again, or save it again in the program that it comes from.` });
 }
 
-/** @returns all values, or what is wrong with the first that cannot be read */
+/** @returns all values, or the fault of the first unreadable one */
 export function readableValues(values: readonly Reading<DbfValue>[]): Reading<readonly DbfValue[]> {
   const wrong = values.find((value) => !isReadable(value));
   if (wrong !== undefined && !isReadable(wrong)) return wrong;

@@ -5,20 +5,20 @@ import { dayOfMoment } from '../find/read-date.ts';
 import { joinNames } from '../text/file-names.ts';
 import { isPictureName } from '../text/names.ts';
 
-/** What a device or an app for maps writes about a place. */
+/** Data of a point from a device or a map app. */
 type DeviceRecord = {
-  /** The local id, unless a field is. */
+  /** Local id, unless a field has one. */
   readonly name: string;
   readonly notes: readonly string[];
-  /** When it was marked: the day of the find, unless a field is. */
+  /** Time of marking: the day of the find, unless a field has one. */
   readonly time: string;
-  /** To photographs, and to whatever else. */
+  /** Links to photographs and other targets. */
   readonly links: readonly string[];
-  /** Those that a form or a table has. */
+  /** Fields of a form or table. */
   readonly fields: readonly (readonly [name: string, value: string])[];
 };
 
-/** What of a file was not read, by name; said once, however many records have it. */
+/** Names of parts that were not read, each reported once for all records. */
 export class UnreadNames {
   readonly #names = new Set<string>();
 
@@ -36,7 +36,7 @@ export class UnreadNames {
 
 const MOST_NAMES = 100;
 
-/** The columns of a record: its fields, and what it says beside them. What else it says is kept in the note. */
+/** Returns the columns of a record: its fields, then its other data where the column is empty. The rest goes into the note. */
 export function deviceValues({ name, notes, time, links, fields }: DeviceRecord, unread: UnreadNames): Map<string, string> {
   const values = new Map<string, string>();
   const again: string[] = [];
@@ -45,7 +45,7 @@ export function deviceValues({ name, notes, time, links, fields }: DeviceRecord,
     else if (value !== '' && value !== values.get(field)) again.push(`${field}: ${value}`);
   }
   const columns = new Map([...values.keys()].map((field) => [meaningOfColumn(field), field] as const));
-  /** @returns whether the column says it now */
+  /** @returns true if the column now has this text */
   const fill = (column: ColumnName, text: string): boolean => {
     const field = columns.get(column) ?? column;
     const given = values.get(field)?.trim() ?? '';
@@ -65,7 +65,7 @@ export function deviceValues({ name, notes, time, links, fields }: DeviceRecord,
   return values;
 }
 
-/** What is there already is not said again. */
+/** Appends texts that are not yet there. */
 function append(values: Map<string, string>, field: string, texts: readonly string[], between: string): void {
   const given = values.get(field) ?? '';
   const said = new Set(given.split(between)).add(given);
@@ -73,7 +73,7 @@ function append(values: Map<string, string>, field: string, texts: readonly stri
   if (more.length > 0) values.set(field, [given, ...more].filter((text) => text !== '').join(between));
 }
 
-/** Names of files of photographs, and everything else. */
+/** Separates the file names of photographs from other links. */
 function partedLinks(links: readonly string[]): readonly [photographs: string[], others: string[]] {
   const [photographs, others]: [string[], string[]] = [[], []];
   for (const link of links) {
@@ -84,10 +84,7 @@ function partedLinks(links: readonly string[]): readonly [photographs: string[],
   return [photographs, others];
 }
 
-/**
- * The file that a link means: a path from the table on, or the mere name where it is a place on the device that made it. Undefined for what
- * is on the web, from where nothing is fetched.
- */
+/** Returns the file of a link: a path relative to the table, or the name of a file on the device. Undefined for the web. */
 function fileOf(link: string): string | undefined {
   const isLocal = /^file:/i.test(link);
   if (!isLocal && /^[a-z][a-z\d+.-]+:/i.test(link)) return undefined;
@@ -103,7 +100,7 @@ function decoded(path: string): string {
   }
 }
 
-/** A time without a time zone is that of the place. What cannot be read stays as it is: the cell is reported then. */
+/** Returns the day; a time without a zone is local at the site. An unreadable time stays, so that the cell is reported. */
 function dayOf(time: string): string {
   return dayOfMoment(time) ?? time.replace(/^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/, '$1');
 }

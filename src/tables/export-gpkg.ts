@@ -4,15 +4,13 @@ import { withMarkKept } from '../text/csv.ts';
 import { type ExportedFind, type ExportValue, exportColumns, pointOf, STATE_COLUMN, valuesOf, wgs84Of } from './exported-find.ts';
 import { addLayer, beginGeoPackage, type GpkgColumn, type GpkgFeature, pointShape } from './gpkg-layers.ts';
 
-/** The layer of finds. */
 export const LAYER = 'finds';
 
 /**
- * Fills an empty database with a GeoPackage (1.3) of one layer of points in WGS 84. A point that was measured in S-JTSK has its
- * own coordinates among the attributes as well.
- *
- * @param nowIso when it was made, as ISO 8601 in UTC
- * @param options with columns for labels, and for what became of the import
+ * Fills an empty database with a GeoPackage (1.3) of one point layer in WGS 84. A point that was measured in S-JTSK has its own
+ * coordinates among the attributes as well.
+ * @param nowIso time of creation, ISO 8601 in UTC
+ * @param options columns for labels and for the state of the import
  */
 export function exportGeoPackage(
   database: Database,
@@ -40,7 +38,6 @@ export function exportGeoPackage(
   addLayer(database, { table: LAYER, columns, geometry: 'POINT', nowIso }, features());
 }
 
-/** What a column of finds is in a GeoPackage. */
 export function columnTypeOf(column: string): GpkgColumn['type'] {
   if (!isElementName(column)) return 'text';
   switch (fieldOf(column).kind) {

@@ -7,7 +7,7 @@ import { NEW_PERSON } from '../find/resolve-reference.ts';
 import { elementText, type XmlNode } from '../xml/write-xml.ts';
 import { type ExportedFind, inBothSystems, type LabelsOf, pointOf } from './exported-find.ts';
 
-/** LIDO 1.1, ICOM CIDOC: what museums hand to portals. */
+/** LIDO 1.1 (ICOM CIDOC), the format in which museums deliver to portals. */
 const LIDO = 'http://www.lido-schema.org';
 const HEAD =
   `<?xml version="1.0" encoding="UTF-8"?>\n<lido:lidoWrap xmlns:lido="${LIDO}" xmlns:gml="http://www.opengis.net/gml" ` +
@@ -15,7 +15,6 @@ const HEAD =
 
 const EN = { 'xml:lang': 'en' };
 
-/** Terms of LIDO itself. */
 const TERMINOLOGY = 'http://terminology.lido-schema.org';
 const URI = `${TERMINOLOGY}/lido00099`;
 const LOCAL_IDENTIFIER = `${TERMINOLOGY}/lido00100`;
@@ -25,11 +24,11 @@ const FINDING = known(`${TERMINOLOGY}/lido00002`, 'Finding');
 const PRODUCTION = known(`${TERMINOLOGY}/lido00007`, 'Production');
 
 export type LidoSource = {
-  /** Whether anybody may know where a find of this accessibility was made. Of one that may not be told nothing is written that tells it. */
+  /** Tells if the location of a find with this accessibility is public. Otherwise the export omits everything that reveals it. */
   readonly isOpen: (accessibility: Reference | undefined) => boolean;
-  /** Where the service shows its records and entries of vocabularies; undefined where it is not known. */
+  /** Base address of the service's records and vocabulary entries; undefined where it is not known. */
   readonly recordBase: string | undefined;
-  /** Who hands the records on. */
+  /** Organisation that delivers the records. */
   readonly organisation: string;
   readonly nowIso: string;
 };
@@ -37,7 +36,7 @@ export type LidoSource = {
 type Told = ExportedFind & LidoSource;
 
 /**
- * A `lido:lidoWrap` with a record for each find.
+ * Yields a `lido:lidoWrap` with a record for each find.
  * @throws UsageError where there is no find: LIDO has no empty list
  */
 export function* exportLido(finds: Iterable<ExportedFind>, source: LidoSource): Generator<string> {
@@ -53,7 +52,7 @@ export function* exportLido(finds: Iterable<ExportedFind>, source: LidoSource): 
   yield '</lido:lidoWrap>\n';
 }
 
-/** Photographs are left out with the place: their names are typed by people. */
+/** Photographs are omitted together with the location, since people type their names. */
 function withheld(find: ExportedFind): ExportedFind {
   return { ...find, elements: withoutPlace(find.elements), photos: [] };
 }
@@ -116,7 +115,7 @@ function eventSet(type: XmlNode['content'], said: readonly Part[]): XmlNode | un
   return wrap('eventSet', [wrap('event', [lido('eventType', type), ...said])]);
 }
 
-/** Coordinates are in the order of their system: latitude first in WGS 84, x first in S-JTSK, which is written where it was measured. */
+/** Coordinates have the axis order of their system: latitude first in WGS 84, x first in S-JTSK. */
 function place({ elements }: Told): XmlNode | undefined {
   const point = pointOf(elements);
   const both = point === undefined ? {} : inBothSystems(point);
@@ -156,13 +155,13 @@ function photographs({ photos }: Told): XmlNode | undefined {
 
 type Part = XmlNode | undefined;
 
-/** An element around others; undefined where none of them is there. */
+/** Wraps parts in an element; undefined where there are none. */
 function wrap(name: string, parts: readonly Part[], attributes?: XmlNode['attributes']): XmlNode | undefined {
   const content = parts.filter((part) => part !== undefined);
   return content.length === 0 ? undefined : lido(name, content, attributes);
 }
 
-/** Undefined where there is nothing to say. */
+/** Makes a text element; undefined for an empty text. */
 function text(name: string, said: string | undefined, attributes?: XmlNode['attributes']): XmlNode | undefined {
   const content = xmlText(said ?? '');
   return content === '' ? undefined : lido(name, content, attributes);
@@ -180,7 +179,7 @@ function identifier(name: string, id: string): XmlNode | undefined {
   return text(name, id, { 'lido:type': LOCAL_IDENTIFIER });
 }
 
-/** Where the service shows it. */
+/** Returns the service's address of a record or entry. */
 function addressOf({ recordBase }: LidoSource, id: string | undefined): string | undefined {
   const written = xmlText(id ?? '');
   return recordBase === undefined || written === '' ? undefined : `${recordBase}/id/${encodeURIComponent(written)}`;
@@ -211,7 +210,7 @@ function legalBody(find: Told, name: string, reference: Reference): XmlNode | un
   return wrap(name, [record(find, 'legalBodyID', reference.id), wrap('legalBodyName', [text('appellationValue', cs)])]);
 }
 
-/** A name is needed: that of a person who was not harvested is the identifier. */
+/** Makes an actor with the required name; a person who was not harvested has only the identifier. */
 function actor(find: Told, reference: Reference): XmlNode | undefined {
   const { id } = reference;
   const name = labelsIn(find, reference).cs || (id === NEW_PERSON ? '' : id);

@@ -13,15 +13,15 @@ import {
   wgs84Of,
 } from './exported-find.ts';
 
-/** Of the elements round the import documents that `pas export` writes into one file. */
+/** Namespace of the elements around the import documents in one file of `pas export`. */
 export const FINDS_NAMESPACE = 'urn:pas:finds:1';
 
 const SEPARATORS = { semicolon: ';', comma: ',', tab: '\t' } as const;
 type Separator = keyof typeof SEPARATORS;
 
 /**
- * A table that Excel and LibreOffice open as it is meant: marked as UTF-8, CRLF, formulas as texts. With semicolons it has
- * decimal commas, as spreadsheets expect where they expect semicolons. Reading it again gives the same finds.
+ * Writes a table for Excel and LibreOffice: UTF-8 with byte order mark, CRLF, formulas marked as texts. With semicolons it has
+ * decimal commas, which such locales use. `pas import` reads the same finds from it.
  */
 export function* exportCsv(finds: Iterable<ExportedFind>, separator: Separator, labels = false): Generator<string> {
   const delimiter = SEPARATORS[separator];
@@ -39,10 +39,10 @@ export function* exportCsv(finds: Iterable<ExportedFind>, separator: Separator, 
   }
 }
 
-/** A text, or what a spreadsheet is to take for more: a plain decimal with all its digits, a day as `YYYY-MM-DD`. */
+/** A text, or a typed cell: a plain decimal with all its digits, a day as `YYYY-MM-DD`. */
 export type RowCell = string | { readonly decimal: string } | { readonly day: string };
 
-/** Rows for people or other programs, the first of headings. Decimals as {@link exportCsv} has them. */
+/** Writes rows, the first with headings. Decimals as in {@link exportCsv}. */
 export function* csvLines(rows: Iterable<readonly RowCell[]>, separator: Separator): Generator<string> {
   let mark = BYTE_ORDER_MARK;
   for (const row of rows) {
@@ -56,18 +56,18 @@ function rowCell(cell: RowCell, separator: Separator): string {
   return csvCell(typeof cell === 'string' ? cell : cell.day, SEPARATORS[separator]);
 }
 
-/** Not as a text, which would be marked where it is negative. */
+/** Formats a decimal; as a text, a negative one would get the formula mark. */
 function decimalCell(text: string, separator: Separator): string {
   return separator === 'semicolon' ? text.replace('.', ',') : text;
 }
 
-/** A spreadsheet writes its own words for true and false. */
+/** Uses Czech words for true and false, since a spreadsheet would replace boolean values by its own. */
 export function wordOf(value: ExportValue | undefined): string | number | undefined {
   return typeof value === 'boolean' ? (value ? 'ano' : 'ne') : value;
 }
 
 /**
- * A FeatureCollection (RFC 7946), a feature a line. Points are in WGS 84; one that was measured in S-JTSK has its own
+ * Writes a FeatureCollection (RFC 7946), one feature per line. Points are in WGS 84; one that was measured in S-JTSK has its own
  * coordinates among the properties as well.
  */
 export function* exportGeoJson(finds: Iterable<ExportedFind>): Generator<string> {
@@ -90,7 +90,7 @@ function featureOf(find: ExportedFind): Record<string, unknown> {
   return { type: 'Feature', geometry: { type: 'Point', coordinates: [longitude, latitude] }, properties };
 }
 
-/** The import document of each find, in an element that adds what the document has no place for: local id and photographs. */
+/** Writes the import document of each find in an element that adds local id and photographs. */
 export function* exportXml(finds: Iterable<ExportedFind>, profile: DocumentProfile): Generator<string> {
   yield `<?xml version="1.0" encoding="UTF-8"?>\n<finds xmlns="${FINDS_NAMESPACE}">\n`;
   for (const { localId, identCely, elements, photos } of finds) {

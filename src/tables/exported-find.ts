@@ -16,35 +16,34 @@ import { joinNames } from '../text/file-names.ts';
 import { plainNumber } from '../text/plain-number.ts';
 import { isReadable } from '../text/reading.ts';
 
-/** A find as it is taken out, with what the outbox knows of it beside its elements. */
+/** A find to export, with data of the outbox. */
 export type ExportedFind = {
   readonly localId: string;
-  /** Once the service has given one. */
+  /** Set once the service assigned it. */
   readonly identCely?: string;
-  /** With the registration number that was set last. */
+  /** Includes the registration number that was set last. */
   readonly elements: FindElements;
-  /** File names. */
+  /** File names of photographs. */
   readonly photos: readonly string[];
-  /** Of its import. */
+  /** State of its import. */
   readonly state?: string | undefined;
-  /** As it was sent, and as the service last showed it; undefined where it shows it no more. */
+  /** Accessibility as sent, and as the service last showed it; undefined where it shows none. */
   readonly accessibilities?: readonly (Reference | undefined)[];
-  /** What the service has otherwise than it was sent; the elements are as the service has them. */
+  /** Differences of the service's record from what was sent; `elements` has the service's values. */
   readonly changed?: readonly Change[];
   readonly labelsOf?: LabelsOf;
-  /** Where the photographs lie. */
   readonly photoFiles?: readonly { readonly name: string; readonly path: string }[];
 };
 
-/** What an entry of a harvested vocabulary is called; empty where it has no label. */
+/** Labels of a harvested vocabulary entry; empty where it has none. */
 export type LabelsOf = (id: string) => { readonly cs: string; readonly en: string } | undefined;
 
-/** The column of a map layer that says what became of a find's import; it is not read back. */
+/** Column of a map layer with the state of a find's import; it is ignored on import. */
 export const STATE_COLUMN = 'sending_state';
 
 export type ExportValue = string | number | boolean;
 
-/** The values of a find but for its point, by the names of the columns that `pas import` reads. What is absent is left out. */
+/** Returns the values of a find except its point, by the column names of `pas import`. Absent values are left out. */
 export function valuesOf({ localId, identCely, elements, photos, labelsOf }: ExportedFind): Map<string, ExportValue> {
   const values = new Map<string, ExportValue>([['local_id', localId]]);
   if (identCely !== undefined) values.set('ident_cely', identCely);
@@ -59,14 +58,14 @@ export function valuesOf({ localId, identCely, elements, photos, labelsOf }: Exp
   return values;
 }
 
-/** The point of the system that the find is in. */
+/** Returns the point in the find's own system. */
 export function pointOf({ geom_system: system, ...elements }: FindElements): PointInSystem | undefined {
   if (system === undefined) return undefined;
   const reading = parsePoint((system === '4326' ? elements.geom_wkt : elements.geom_sjtsk_wkt) ?? '');
   return isReadable(reading) ? { system, ...reading.value } : undefined;
 }
 
-/** The same in the columns of a table of finds; undefined for those of a find without a point. */
+/** Returns the point by the columns of a table of finds; undefined values for a find without a point. */
 export function coordinatesOf(elements: FindElements): ReadonlyMap<string, string | undefined> {
   const point = pointOf(elements);
   return new Map([
@@ -76,8 +75,8 @@ export function coordinatesOf(elements: FindElements): ReadonlyMap<string, strin
 }
 
 /**
- * The columns of a table of finds, in the order of the schema.
- * @param labels with a column for each language beside those of codes
+ * Returns the columns of a table of finds, in the order of the schema.
+ * @param labels adds a column per language beside those of codes
  */
 export function exportColumns(labels: boolean): readonly string[] {
   const ofFields = FIELDS.filter(({ kind }) => kind !== 'point').flatMap(({ name, kind }) => {
@@ -87,7 +86,7 @@ export function exportColumns(labels: boolean): readonly string[] {
   return ['local_id', 'ident_cely', ...ofFields, 'photos'];
 }
 
-/** A centimetre. */
+/** Digits for a centimetre. */
 const DEGREE_DIGITS = 7;
 const METRE_DIGITS = 2;
 
@@ -95,10 +94,7 @@ type Wgs84Point = {
   /** Degrees. */
   readonly longitude: number;
   readonly latitude: number;
-  /**
-   * The point as it is, where the degrees do not say it: in the other system, or with digits that a number loses. Reading
-   * takes it, and the degrees only to see whether the point was moved.
-   */
+  /** The exact point, where the degrees lose digits or are converted. The import uses the degrees to detect a moved point. */
   readonly exact?: { readonly column: 'geom_wkt' | 'geom_sjtsk_wkt'; readonly wkt: string };
 };
 
@@ -112,10 +108,7 @@ export function wgs84Of(point: PointInSystem): Wgs84Point {
   return { longitude, latitude, exact: { column: 'geom_sjtsk_wkt', wkt: formatPoint(point) } };
 }
 
-/**
- * A point in both systems: as it was measured, digit by digit, and computed to a centimetre. What no system can express is not
- * computed.
- */
+/** Returns a point in both systems: the measured digits, and the conversion to a centimetre, unless out of range. */
 export function inBothSystems({ system, x, y }: PointInSystem): Readonly<Partial<Record<GeomSystem, PointText>>> {
   const [from, own] = [[Number(x), Number(y)] as const, { x, y }];
   if (findRangeProblem(system, ...from) !== undefined) return { [system]: own };

@@ -5,7 +5,7 @@ export type Part = { readonly start: number; readonly end: number };
 type Parts = {
   /** Absent where there is no list of features. */
   readonly features?: readonly Part[];
-  /** The document with nothing in that list. */
+  /** The document with an empty list of features. */
   readonly rest: Buffer;
 };
 
@@ -14,10 +14,9 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x
 const FEATURES = Buffer.from('"features"');
 
 /**
- * Where each feature of a FeatureCollection stands in its bytes, so that none is made before its row is walked. Whether the
- * parts are JSON is not looked at: if they are, they end where they are said to.
- *
- * @throws FileError where there are more than rows are read
+ * Locates each feature of a FeatureCollection in the bytes, so that it is parsed only when its row is read. Invalid JSON is not
+ * detected here, but when a part is parsed.
+ * @throws FileError where there are too many features
  */
 export function featureParts(file: string, bytes: Buffer): Parts {
   const features: Part[] = [];
@@ -53,14 +52,13 @@ export function featureParts(file: string, bytes: Buffer): Parts {
 }
 
 const [LINE_FEED, RECORD_SEPARATOR] = [0x0a, 0x1e];
-/** The first feature of a sequence stands in a line; longer ones are no points. */
+/** The first feature of a sequence ends within this size; longer ones are no points. */
 const MAX_LINE_BYTES = 1024 * 1024;
 
 /**
- * The features of a sequence: each behind a record separator (RFC 8142), or each in a line. Undefined where it is none: then the first line
- * is no feature, or there is only one.
- *
- * @throws FileError where there are more than rows are read
+ * Locates the features of a sequence: each behind a record separator (RFC 8142), or one per line. Undefined for other documents:
+ * the first line is no feature, or there is only one.
+ * @throws FileError where there are too many features
  */
 export function sequenceParts(file: string, bytes: Buffer): readonly Part[] | undefined {
   const isSeparated =
@@ -80,7 +78,7 @@ export function sequenceParts(file: string, bytes: Buffer): readonly Part[] | un
   return parts;
 }
 
-/** Whether the first line is a whole feature, and another object follows. */
+/** Tells if the first line is a whole feature, and another object follows. */
 function beginsWithLines(bytes: Buffer): boolean {
   const start = bytes.findIndex((byte) => byte > 0x20);
   const end = bytes.indexOf(LINE_FEED, start);
@@ -95,7 +93,7 @@ function beginsWithLines(bytes: Buffer): boolean {
   }
 }
 
-/** Behind the quote that closes a text; the end of all where none does. */
+/** Returns the position behind the closing quote of a string; the end of the bytes where none closes. */
 function endOfText(bytes: Buffer, start: number): number {
   for (let at = bytes.indexOf(QUOTE, start + 1); at !== -1; at = bytes.indexOf(QUOTE, at + 1)) {
     let escapes = 0;

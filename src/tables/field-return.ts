@@ -8,9 +8,8 @@ import type { NamedValues } from './record-table.ts';
 import { refuseTooLarge } from './table.ts';
 
 /**
- * How the finds of a form are read that `pas field make` made: by what the form says itself of its columns. Photographs belong to the
- * find that their row names. What somebody added goes into the note, or is reported.
- *
+ * Reads the finds of a form that `pas field make` made, by its own description of the columns. Photographs belong to the find
+ * that their row names. Added columns go into the note, or are reported.
  * @returns undefined for a GeoPackage that is no such form
  * @throws FileError where a table of it is computed
  */
@@ -26,7 +25,7 @@ export function readFieldForm(file: string, database: Database): LayerReading | 
   };
 }
 
-/** How many finds and photographs a form holds, what stands in its journal only included. @throws DatabaseError where it cannot be read */
+/** Counts the finds and photographs in a form, including those in its journal. @throws DatabaseError where it cannot be read */
 export function collectedIn(path: string): number {
   const database = openDatabaseImage(path, imageWithJournal(path));
   try {
@@ -83,7 +82,7 @@ function understood(record: NamedValues, meanings: Meanings, photos: ReadonlyMap
   return { ...record, values, ...(own === undefined ? {} : { photos: own }), ...(isMeasured ? { isDrawn: true } : {}) };
 }
 
-/** Columns that somebody added to the finds, with how many finds say something in them. */
+/** Reports columns that were added to the finds, with the number of finds that have a value. */
 function strangeColumns(file: string, database: Database, meanings: Meanings): Issue[] {
   const where = { file, sheet: FINDS_LAYER, unit: 'feature' } as const;
   return filledColumns(database, FINDS_LAYER, meanings).map(({ name, filled, isText }) =>
@@ -120,7 +119,7 @@ function filledColumns(database: Database, table: string, meanings: Meanings) {
     });
 }
 
-/** The files that rows of photographs name, by the key of the find that each row names. */
+/** Returns the files of photographs by the key of their find. */
 function readPhotographs(file: string, database: Database, form: readonly FormColumn[], meaningsOfFinds: Meanings) {
   const photos = new Map<string, string[]>();
   const issues: Issue[] = [];
@@ -158,7 +157,7 @@ function readPhotographs(file: string, database: Database, form: readonly FormCo
   return { photos, issues };
 }
 
-/** What QGIS keeps beside layers. */
+/** Tables that QGIS adds beside layers. */
 const OF_QGIS = ['layer_styles'];
 
 function strangeLayers(file: string, database: Database): Issue[] {

@@ -8,15 +8,15 @@ import { readInputFile } from './input-file.ts';
 import type { Attachments, Table } from './table.ts';
 import { openZip } from './zip-entries.ts';
 
-/** The names of the columns stand in the first row, and nowhere else. */
+/** Form servers write the header in the first row. */
 const FIRST_ROW = { first: 1, last: 1 } as const;
 
-/** Columns by which servers of forms tell one filled form from another: ODK Central and Briefcase, and KoboToolbox. */
+/** Identifying columns of exports: ODK Central and Briefcase, and KoboToolbox. */
 const OF_FORMS = [
   ['SubmissionDate', 'KEY'],
   ['_id', '_uuid', '_submission_time'],
 ] as const;
-/** And those by which a row of a repeated group says to which it belongs. */
+/** Columns that link a row of a repeated group to its form. */
 const OF_REPEATS = [
   ['PARENT_KEY', 'KEY'],
   ['_parent_index', '_parent_table_name'],
@@ -26,7 +26,7 @@ function hasAll(header: readonly string[], columns: readonly string[]): boolean 
   return columns.every((column) => header.includes(column));
 }
 
-/** Whether a table is of filled forms, as a server gives them out. */
+/** Tells if a table has filled forms of a form server. */
 export function isFormTable({ header }: Pick<Table, 'header'>): boolean {
   return OF_FORMS.some((columns) => hasAll(header, columns)) && !isRepeatTable({ header });
 }
@@ -35,14 +35,14 @@ function isRepeatTable({ header }: Pick<Table, 'header'>): boolean {
   return OF_REPEATS.some((columns) => hasAll(header, columns));
 }
 
-/** What spreadsheets leave beside a table that is open. */
+/** Lock files of spreadsheets. */
 const LOCK = /^(?:~\$|\.~lock)/;
 
-/** As many files as a season has photographs, several times. */
+/** Several times the photographs of a season. */
 const MOST_FILES = 200_000;
 const DEEPEST = 8;
 
-/** All files below a folder, by relative path; links are not followed. */
+/** Lists all files below a folder by relative path; links are not followed. */
 function attachmentsIn(folder: string): Attachments {
   const paths: string[] = [];
   const walk = (at: string, depth: number): void => {
@@ -63,9 +63,8 @@ function attachmentsIn(folder: string): Attachments {
 }
 
 /**
- * The table of filled forms in a folder: what a server gave out, unpacked. Undefined where there is none.
- *
- * @param photoFolder where photographs lie; otherwise anywhere in the folder
+ * Reads the table of filled forms in the unpacked export of a server; undefined where there is none.
+ * @param photoFolder folder of the photographs; otherwise they are searched in the whole folder
  * @throws FileError where there are several
  */
 export async function readFormFolder(
@@ -96,7 +95,7 @@ async function maybeOfForms(path: string): Promise<boolean> {
   return isFormTable(parseTable(path, await readInputFile(path), FIRST_ROW));
 }
 
-/** The same where the table is a CSV file: the repeated groups of `FORM.csv` stand in `FORM-GROUP.csv` beside it. */
+/** Adds the repeated groups to a CSV table: those of `FORM.csv` are in `FORM-GROUP.csv` beside it. */
 export async function withRepeatsBeside(table: Table, photoFolder: string | undefined): Promise<Table> {
   const folder = dirname(table.file);
   const start = `${basename(table.file, extname(table.file))}-`;
@@ -110,7 +109,7 @@ export async function withRepeatsBeside(table: Table, photoFolder: string | unde
   return { ...table, formExport: { repeats, attachments: attachmentsIn(photoFolder ?? folder) } };
 }
 
-/** The same of a workbook of KoboToolbox: the repeated groups are sheets behind the first. */
+/** Adds the repeated groups to a workbook of KoboToolbox: they are the sheets behind the first. */
 export async function withRepeatSheets(table: Table, bytes: Buffer, photoFolder: string | undefined): Promise<Table> {
   const { readXlsxSheets } = await import('./xlsx-table.ts');
   const repeats = (await readXlsxSheets(table.file, bytes)).filter(isRepeatTable);
@@ -118,9 +117,8 @@ export async function withRepeatSheets(table: Table, bytes: Buffer, photoFolder:
 }
 
 /**
- * The table of filled forms in an archive of ODK Central. Undefined where it holds none.
- *
- * @param photoFolder where photographs lie; otherwise in the archive
+ * Reads the table of filled forms in an archive of ODK Central; undefined where it has none.
+ * @param photoFolder folder of the photographs; otherwise they are in the archive
  * @throws FileError where the archive is damaged, or holds several forms
  */
 export async function readFormArchive(file: string, photoFolder: string | undefined): Promise<Table | undefined> {
@@ -147,7 +145,7 @@ export async function readFormArchive(file: string, photoFolder: string | undefi
   return { ...table, formExport: { repeats: tables.filter(isRepeatTable), attachments } };
 }
 
-/** Who packs a folder again puts everything into it; `__MACOSX` is what a Mac adds. */
+/** Returns the only top folder of a repacked archive; `__MACOSX` is added by macOS. */
 function onlyFolder(paths: readonly string[]): string {
   const own = paths.filter((path) => !path.startsWith('__MACOSX/'));
   const [first = ''] = own;

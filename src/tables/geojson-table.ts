@@ -15,11 +15,10 @@ import { notUtf8 } from './table-text.ts';
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * Reads GeoJSON (RFC 7946): a feature is a row, its properties are the columns, its point is the place, in WGS 84. The member
- * `crs` of the older specification is understood where it names one of the two systems of the service. A height is not read. A sequence
- * of features (RFC 8142, or one a line) is read as well.
- *
- * @throws FileError where it is not GeoJSON, holds no features, or is in another coordinate system
+ * Reads GeoJSON (RFC 7946): a feature is a row, its properties are the columns, its point is in WGS 84. The member `crs` of the
+ * older specification is accepted for one of the service's two systems. Heights are ignored. A sequence of features (RFC 8142, or
+ * one per line) is read as well.
+ * @throws FileError where the file is no GeoJSON, has no features, or is in another coordinate system
  */
 export function readGeoJson(file: string, bytes: Buffer): Table {
   if (!isUtf8(bytes)) throw new FileError(file, notUtf8(file, bytes).problem, { hint: msg`Save the layer as GeoJSON again.` });
@@ -44,7 +43,7 @@ export function readGeoJson(file: string, bytes: Buffer): Table {
   return tableOf(file, text, parts, systemOf(file, document), false);
 }
 
-/** @param isSequence where each feature is a document of its own, and one that is damaged spoils no other */
+/** @param isSequence each feature is a document of its own, and a damaged one does not affect the others */
 function tableOf(file: string, text: Buffer, parts: readonly Part[], system: GeomSystem, isSequence: boolean): Table {
   const place = { file, unit: 'feature' } as const;
   const readPart = ({ start, end }: Part): Reading<Pick<NamedValues, 'values' | 'point'>> => {
@@ -82,10 +81,10 @@ function jsonObject(part: Buffer): Values | undefined {
 }
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
-/** Of a feature, and of all that stands around the features: what is made of JSON takes many times its room. */
+/** Limit for a feature, and for the document around the features: parsed JSON takes many times its size. */
 const MAX_PART_BYTES = 1024 * 1024;
 
-/** @param placeOf where in the whole something of the part stands */
+/** @param placeOf converts an offset in the part to one in the whole file */
 function parseJson(file: string, whole: Buffer, part: Buffer, placeOf: (offset: number) => number): Values {
   const text = part.toString('utf8');
   try {
@@ -104,7 +103,7 @@ function parseJson(file: string, whole: Buffer, part: Buffer, placeOf: (offset: 
   }
 }
 
-/** In practice longitude comes first, also where the name of the system stands for one with latitude first. */
+/** In practice longitude comes first, even where the named system has latitude first. */
 function systemOf(file: string, document: Values): GeomSystem {
   const crs = document['crs'];
   if (crs === undefined) return '4326';
@@ -140,7 +139,7 @@ function readFeature(feature: Values, system: GeomSystem): Reading<Pick<NamedVal
   return { value: { values, ...(point.value === undefined ? {} : { point: point.value }) } };
 }
 
-/** A list is written as a table writes it: its parts with `;` between them. */
+/** Formats a list as a table does, with `;` between its parts. */
 function textOf(value: unknown): string | undefined {
   switch (typeof value) {
     case 'string':

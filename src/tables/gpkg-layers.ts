@@ -1,10 +1,10 @@
 import type { Database } from '../store/database.ts';
 import { GPKG_TABLES, SPATIAL_REFERENCES } from './gpkg-schema.ts';
 
-/** `GPKG` and version 1.3, as the file's header carries them. */
+/** Header fields of a GeoPackage: `GPKG` and version 1.3. */
 const [APPLICATION_ID, USER_VERSION] = [0x47504b47, 10300];
 
-/** Makes an empty database a GeoPackage (1.3) without layers. */
+/** Turns an empty database into a GeoPackage (1.3) without layers. */
 export function beginGeoPackage(database: Database): void {
   database.pragma(`application_id = ${APPLICATION_ID}`);
   database.pragma(`user_version = ${USER_VERSION}`);
@@ -18,22 +18,22 @@ export type GpkgColumn = { readonly name: string; readonly type: 'text' | 'integ
 type NewLayer = {
   readonly table: string;
   readonly columns: readonly GpkgColumn[];
-  /** In WGS 84; absent for a table without a place. */
+  /** Geometry in WGS 84; absent for a table of attributes. */
   readonly geometry?: 'POINT' | 'MULTIPOLYGON';
-  /** When it was made, as ISO 8601 in UTC. */
+  /** Time of creation, ISO 8601 in UTC. */
   readonly nowIso: string;
 };
 
 type Bounds = readonly [minX: number, minY: number, maxX: number, maxY: number];
 
 export type GpkgFeature = {
-  /** Well-known binary in little-endian order, and its bounds in degrees. */
+  /** Little-endian well-known binary, and its bounds in degrees. */
   readonly shape?: { readonly wkb: Buffer; readonly bounds: Bounds } | undefined;
   /** In the order of the columns. */
   readonly values: readonly (string | number | null)[];
 };
 
-/** Adds a layer, or a table of attributes, with what is in it. */
+/** Adds a layer, or a table of attributes, with its rows. */
 export function addLayer(database: Database, layer: NewLayer, features: Iterable<GpkgFeature>): void {
   const { table, columns, geometry, nowIso } = layer;
   const shape = geometry === undefined ? [] : ['geom'];
@@ -60,7 +60,7 @@ export function addLayer(database: Database, layer: NewLayer, features: Iterable
   database.prepare(`insert into gpkg_geometry_columns values (?, 'geom', ?, 4326, 0, 0)`).run(table, geometry);
 }
 
-/** A point as a feature's shape; degrees. */
+/** Makes the shape of a point; degrees. */
 export function pointShape(longitude: number, latitude: number): NonNullable<GpkgFeature['shape']> {
   const wkb = Buffer.alloc(21);
   wkb.writeUInt8(1, 0);
@@ -70,7 +70,7 @@ export function pointShape(longitude: number, latitude: number): NonNullable<Gpk
   return { wkb, bounds: [longitude, latitude, longitude, latitude] };
 }
 
-/** Header without envelope, then well-known binary (GeoPackage 1.3, 2.1.3), all little-endian. */
+/** Header without envelope, then well-known binary (GeoPackage 1.3, 2.1.3), little-endian. */
 function geometryBlob(wkb: Buffer): Buffer {
   const header = Buffer.alloc(8);
   header.write('GP', 0, 'latin1');
@@ -83,10 +83,10 @@ function around(one: Bounds, other: Bounds): Bounds {
   return [Math.min(one[0], other[0]), Math.min(one[1], other[1]), Math.max(one[2], other[2]), Math.max(one[3], other[3])];
 }
 
-/** A style as QGIS keeps it (QML), for a layer of this GeoPackage. */
+/** A QGIS style (QML) for a layer of this GeoPackage. */
 type LayerStyle = { readonly table: string; readonly geometry: string; readonly qml: string };
 
-/** The table in which QGIS keeps the styles of a GeoPackage, with one for each layer that is taken by itself. */
+/** Adds QGIS's table of styles, which assigns a default style to each layer. */
 export function addStyles(database: Database, nowIso: string, styles: readonly LayerStyle[]): void {
   database.exec(`
     create table layer_styles (

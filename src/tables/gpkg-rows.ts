@@ -10,7 +10,7 @@ import { isReadable } from '../text/reading.ts';
 import { type NamedValues, tableOfRecords } from './record-table.ts';
 import { refuseTooLarge, type Table } from './table.ts';
 
-/** A layer of points as a GeoPackage lists it. */
+/** A point layer of a GeoPackage. */
 export type Layer = {
   readonly name: string;
   readonly geometryColumn: string;
@@ -21,13 +21,13 @@ export type Layer = {
   readonly definition: string;
 };
 
-/** How the rows of a layer are understood that says so itself. */
+/** Interpretation of a layer that describes its own columns. */
 export type LayerReading = {
   readonly issues: readonly Issue[];
   readonly understood: (record: NamedValues) => NamedValues;
 };
 
-/** What is computed when it is read may take for ever, or all memory; a table only gives back what is in the file. */
+/** Refuses views and computed columns: evaluating them may take unbounded time or memory. */
 export function refuseComputed(file: string, database: Database, name: string): void {
   const made = database.prepare('select type, sql from sqlite_master where name = ? collate nocase').get(name) as
     | { readonly type: string; readonly sql: string | null }
@@ -45,7 +45,7 @@ export function refuseComputed(file: string, database: Database, name: string): 
   );
 }
 
-/** The features of a layer, which are read from the database each time that they are walked. */
+/** Returns the features of a layer; each iteration reads them from the database. */
 export function readLayer(file: string, database: Database, layer: Layer, reading?: LayerReading): Table {
   refuseComputed(file, database, layer.name);
   const isCoded = ['EPSG', 'ESRI'].includes(layer.organization.toUpperCase());
@@ -62,7 +62,7 @@ export function readLayer(file: string, database: Database, layer: Layer, readin
   refuseTooLarge(file, { columns: columns.length });
   const records = function* (): Generator<NamedValues | Issue> {
     let counted = 0;
-    // Whole numbers of a database may have more digits than a number here.
+    // Integers of a database may exceed the safe integers.
     const all = database.prepare(`select * from ${quoted(layer.name)}`).safeIntegers(true);
     const features = all.iterate() as Iterable<Record<string, unknown>>;
     for (const feature of features) {
@@ -88,7 +88,7 @@ export function readLayer(file: string, database: Database, layer: Layer, readin
   return tableOfRecords(place, { [Symbol.iterator]: records }, [...(isEmpty ? [none] : []), ...(reading?.issues ?? [])]);
 }
 
-/** A day with a time of midnight is a day. What is neither text nor number, such as a picture, is no part of a find. */
+/** Returns the text of a value; a day with midnight is a day. Other types, such as pictures, give ''. */
 export function textOf(value: unknown): string {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value === 'number') return plainNumber(value);

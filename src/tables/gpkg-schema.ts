@@ -1,4 +1,4 @@
-/** The tables that every GeoPackage has (OGC 12-128r17, annex C). */
+/** Tables that every GeoPackage has (OGC 12-128r17, annex C). */
 export const GPKG_TABLES = `
   create table gpkg_spatial_ref_sys (
     srs_name text not null, srs_id integer primary key, organization text not null,
@@ -24,7 +24,7 @@ const WGS84 =
   'PRIMEM["Greenwich",0,AUTHORITY["EPSG","8901"]],UNIT["degree",0.0174532925199433,AUTHORITY["EPSG","9122"]],' +
   'AXIS["Latitude",NORTH],AXIS["Longitude",EAST],AUTHORITY["EPSG","4326"]]';
 
-/** Name, id, organization, its id, definition, description: the three that a GeoPackage must have. */
+/** Name, id, organization, its id, definition, description of the three required systems. */
 export const SPATIAL_REFERENCES: readonly (readonly [string, number, string, number, string, string])[] = [
   ['Undefined Cartesian SRS', -1, 'NONE', -1, 'undefined', 'undefined Cartesian coordinate reference system'],
   ['Undefined geographic SRS', 0, 'NONE', 0, 'undefined', 'undefined geographic coordinate reference system'],

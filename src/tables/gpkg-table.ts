@@ -7,15 +7,13 @@ import { readFieldForm } from './field-return.ts';
 import { type Layer, quoted, readLayer, refuseComputed } from './gpkg-rows.ts';
 import type { Table } from './table.ts';
 
-/** Layers of these kinds may hold points. */
+/** Geometry types of layers that may hold points. */
 const POINT_TYPES = ['POINT', 'MULTIPOINT', 'GEOMETRY'];
 
 /**
- * Reads a layer of a GeoPackage (1.0 to 1.4): a feature is a row and is called by its number in the layer, its attributes are
- * the columns, its point is the place in the layer's system. The database in memory lives as long as the table, whose rows are read
- * from it each time.
- *
- * @param named the layer; otherwise that of a form which pas made, else the first of points that has a feature
+ * Reads a layer of a GeoPackage (1.0 to 1.4): a feature is a row with its number, its attributes are the columns, its point is in
+ * the layer's system. The in-memory database lives as long as the table, whose rows are read at each iteration.
+ * @param named layer; otherwise that of a form of pas, else the first point layer with a feature
  * @throws FileError where the file is no GeoPackage, has no such layer, or the layer is in another coordinate system
  */
 export function readGeoPackage(file: string, bytes: Buffer, named: string | undefined): Table {

@@ -10,21 +10,20 @@ import { deviceValues, UnreadNames } from './device-values.ts';
 import { type NamedValues, tableOfRecords } from './record-table.ts';
 import type { Table } from './table.ts';
 
-/** Some programs leave it out, or write it as the address of a page. */
+/** Some programs omit the namespace, or write it as the address of a page. */
 const GPX_NAMESPACE = /^(?:https?:\/\/(?:www\.)?topografix\.com\/gpx\/1\/[01]\/?)?$/i;
 
 export function isGpx({ name, namespace }: XmlElement): boolean {
   return name === 'gpx' && GPX_NAMESPACE.test(namespace);
 }
 
-/** Those of tracks and routes are only passed over, so that a long track is not held. */
+/** Points of tracks and routes are skipped, so that a long track is not held in memory. */
 const POINTS = new Set(['wpt', 'trkpt', 'rtept']);
 
 /**
- * Reads the waypoints of GPX: the name is the local id, description and comment are the note, the day on which it was made
- * where this computer is, is the day of the find, links to pictures are photographs. Extensions that are called like columns are columns,
- * the others are named in a warning. Tracks, routes and heights are not read.
- *
+ * Reads the waypoints of GPX: the name is the local id, description and comment are the note, the local day of the time is the
+ * day of the find, links to pictures are photographs. Extensions with the name of a column fill it, others are named in a
+ * warning. Tracks, routes and heights are not read.
  * @throws FileError where there are no waypoints; XmlSyntaxError
  */
 export function readGpx(file: string, document: XmlWalk): Table {
@@ -54,7 +53,7 @@ export function readGpx(file: string, document: XmlWalk): Table {
   });
 }
 
-/** Where the height is no part of a find, neither is how well the satellites were seen. */
+/** Elements that are read; heights and satellite data are ignored without a warning. */
 const READ = new Set(['name', 'desc', 'cmt', 'time', 'link', 'url', 'urlname', 'extensions', 'ele']);
 
 function valuesOf(waypoint: XmlElement, unread: UnreadNames): Map<string, string> {
@@ -80,13 +79,13 @@ function valuesOf(waypoint: XmlElement, unread: UnreadNames): Map<string, string
   );
 }
 
-/** As GPX 1.1 has them, and as GPX 1.0. */
+/** Returns the links of a waypoint in GPX 1.1 or GPX 1.0. */
 function linksOf(waypoint: XmlElement): string[] {
   const links = childrenOf(waypoint, 'link').map((link) => attributeOf(link, 'href')?.trim() ?? '');
   return [...links, childText(waypoint, 'url') ?? ''].filter((link) => link !== '');
 }
 
-/** What programs add beside the standard, each in structures of its own. */
+/** Returns the leaf elements of extensions, whose structure differs by program. */
 function leavesOf(element: XmlElement): readonly XmlElement[] {
   return element.children.length === 0 ? [element] : element.children.flatMap(leavesOf);
 }

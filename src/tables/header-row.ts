@@ -4,13 +4,13 @@ import { msg } from '../base/message.ts';
 import { meaningOfColumn } from '../find/column-names.ts';
 import { placeOf, type TablePlace, type TableRow } from './table.ts';
 
-/** Rows of the file that hold the names of the columns: `3`, or `2-3` where two lines do. */
+/** Rows of the header in the file: `3`, or `2-3` for two lines. */
 export type HeaderRows = { readonly first: number; readonly last: number };
 
-/** Where the names of the columns stand, and what they are. */
+/** Position and names of the header. */
 type Header = HeaderRows & { readonly names: readonly string[]; readonly issues: readonly Issue[] };
 
-/** @throws UsageError where the text is neither a number of a row nor two that follow one another */
+/** @throws UsageError where the text is neither one row number nor two consecutive ones */
 export function readHeaderRows(text: string): HeaderRows {
   const [, first = '', last = first] = /^([1-9]\d{0,6})(?:-([1-9]\d{0,6}))?$/.exec(text.trim()) ?? [];
   const rows = { first: Number(first), last: Number(last) };
@@ -18,10 +18,10 @@ export function readHeaderRows(text: string): HeaderRows {
   throw new UsageError(msg`"${text}" is no row of names. Write its number, such as 3, or 2-3 where the names take two lines.`);
 }
 
-/** A title, who made the table and when, a legend: more rows than these stand above no header. */
+/** Maximum of rows above a header: title, author, date, legend. */
 const ROWS_LOOKED_AT = 30;
 
-/** The first rows that say something, as many as it takes to find the header, or to reach the one that is named. */
+/** Reads the first non-empty rows, up to the named header or the detection limit. */
 export function firstRows<Row extends TableRow>(rows: Iterable<Row>, named: HeaderRows | undefined): Row[] {
   const found: Row[] = [];
   for (const row of rows) {
@@ -34,10 +34,9 @@ export function firstRows<Row extends TableRow>(rows: Iterable<Row>, named: Head
 }
 
 /**
- * The header among the first rows of a table: as a rule the first of all. A row that fills hardly any of the columns is a title; two
- * rows of names that fill one another's gaps, or the second of which holds units, are one header. Undefined where there is no row.
- *
- * @throws FileError where the named row says nothing
+ * Finds the header among the first rows of a table: normally the first one. A row that fills few of the columns is a title; two
+ * rows whose names complete each other, or the second of which has units, form one header. Undefined where there is no row.
+ * @throws FileError where the named row is empty
  */
 export function findHeader(place: TablePlace, rows: readonly TableRow[], named: HeaderRows | undefined): Header | undefined {
   if (named !== undefined) return namedHeader(place, rows, named);
@@ -80,7 +79,7 @@ function headerNote(place: TablePlace, { first, last, names }: HeaderRows & { re
 
 const filledOf = ({ cells }: TableRow): number => cells.filter((cell) => cell !== '').length;
 
-/** Whether the first row fills at most half of the columns, and none of its cells is a name that is known. */
+/** Tells if the first row fills at most half of the columns, and none of its cells is a known name. */
 function isTitle(rows: readonly TableRow[]): boolean {
   const [top = { cells: [] }] = rows;
   const widest = Math.max(...rows.map(filledOf));
@@ -92,19 +91,19 @@ function isHeader(row: TableRow, rows: readonly TableRow[]): boolean {
   return filledOf(row) > widest / 2 && row.cells.every(isName);
 }
 
-/** No name of a column has digits, but for those of the coordinate systems; all that is counted, measured and numbered has. */
+/** Tells if a cell may be a column's name: such names have no digits, except those of coordinate systems. */
 function isName(cell: string): boolean {
   return !/\d/.test(cell.replace(/\b(?:wgs\W?84|4326|5514)\b/gi, '')) && cell.length <= 60;
 }
 
-/** Whether a row of names fills all that the one it belongs to leaves empty. */
+/** Tells if a row of names fills all gaps of the other row. */
 function completes({ cells }: TableRow, other: TableRow): boolean {
   const end = other.cells.findLastIndex((cell) => cell !== '');
   const gaps = cells.flatMap((cell, index) => (cell === '' && index <= end ? [index] : []));
   return gaps.length > 0 && gaps.every((index) => other.cells[index] !== '') && other.cells.every(isName);
 }
 
-/** The row below is the second line of a header only if it leaves free what has its name already, but for groups of columns. */
+/** Tells if the row below is a second header line: cells under a name must be empty, except under groups of columns. */
 function isSecondLine(below: TableRow, { cells }: TableRow): boolean {
   const isGroup = (index: number): boolean => cells[index + 1] === '' && meaningOfColumn(cells[index] ?? '') === undefined;
   return below.cells.every((cell, index) => cell === '' || cells[index] === '' || isGroup(index) || UNIT.test(cell));
@@ -117,7 +116,10 @@ function holdsUnits({ cells }: TableRow): boolean {
   return filled.length > 0 && filled.every((cell) => UNIT.test(cell));
 }
 
-/** A name of its own stays as it is; a unit, and a name that stands twice, need the one above, which counts for all that follow it. */
+/**
+ * Merges two lines of names. A name of its own stays; a unit, or a name that occurs twice, gets the group name above as prefix,
+ * which applies to the columns that follow it.
+ */
 function namesOf(top: TableRow, bottom: TableRow): readonly string[] {
   if (top === bottom) return top.cells;
   let group = '';

@@ -2,12 +2,11 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { FileError, messageOf } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 
-/** Larger tables and documents are not read: a season has a few, and what is read of them takes some times the room. */
+/** Maximum size of tables and documents: a season has a few MB, and parsing takes several times the size. */
 export const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 
 /**
- * The whole of a file that the user named.
- *
+ * Reads a file that the user named.
  * @throws FileError where it is missing, a folder or a device, not readable, or larger than {@link MAX_INPUT_BYTES}
  */
 export async function readInputFile(path: string): Promise<Buffer> {
@@ -25,8 +24,7 @@ export async function readInputFile(path: string): Promise<Buffer> {
 }
 
 /**
- * The whole of what a pipe brings.
- *
+ * Reads a pipe to its end.
  * @throws FileError where it is more than {@link MAX_INPUT_BYTES}
  */
 export async function readAtMost(name: string, pipe: AsyncIterable<unknown>): Promise<Buffer> {

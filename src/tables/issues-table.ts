@@ -4,19 +4,19 @@ import { BYTE_ORDER_MARK, csvCell } from '../text/csv.ts';
 import { foldName } from '../text/names.ts';
 import { shownText, type Table, type TableRow } from './table.ts';
 
-/** The column that says what is wrong with a row. Tables that are imported may have it; it is not read. */
+/** Column with the issues of a row. It is ignored on import. */
 const ISSUES_COLUMN = 'issues';
 
 type IssuesTable = {
   readonly header: readonly string[];
-  /** Made anew each time they are walked. */
+  /** Made anew at each iteration. */
   readonly rows: Iterable<readonly string[]>;
   readonly count: number;
-  /** Rows that something is wrong with and that could not be read, so that they stand in no copy. */
+  /** Rows with issues that could not be read, so the copy lacks them. */
   readonly left: readonly number[];
 };
 
-/** What is wrong with each row of a table. What many rows have is kept once. */
+/** Issues of each row of a table. A text that many rows share is stored once. */
 export class RowTexts {
   readonly #table: Table;
   readonly #texts = new Map<number, string>();
@@ -46,7 +46,7 @@ export class RowTexts {
 
 const MOST_ALIKE = 1000;
 
-/** As it is shown, unless the value is meant, or the text that is shown has fewer digits. */
+/** Returns the displayed text, unless the stored value counts, or the display has fewer digits. */
 function writtenAgain(row: TableRow, index: number, header: string): string {
   const [stored = '', shown] = [row.cells[index], shownText(row, index)];
   const column = meaningOfColumn(header);
@@ -54,7 +54,7 @@ function writtenAgain(row: TableRow, index: number, header: string): string {
   return isText ? shown : stored;
 }
 
-/** A copy of a table in which each row says what is wrong with it, to be mended and imported again. */
+/** Copies a table and adds the issues of each row, so that it can be corrected and imported again. */
 export function issuesTable(table: Table, texts: RowTexts, only: 'all' | 'bad'): IssuesTable {
   const keeps = table.header.map((name) => foldName(name) !== ISSUES_COLUMN);
   const rows = function* (): Generator<readonly string[]> {
@@ -77,7 +77,7 @@ function textOf({ severity, element, message }: Issue): string {
   return `${severity === 'error' ? '✗' : '!'} ${element === undefined ? '' : `${element}: `}${message}`;
 }
 
-/** Numbers stay numbers; what a spreadsheet would take for a formula is marked as text. */
+/** Writes the copy as CSV; numbers stay numbers, formulas are marked as text. */
 export function* issuesCsv({ header, rows }: IssuesTable): Generator<string> {
   const line = (cells: readonly string[]): string =>
     `${cells.map((cell) => (/^-?\d+(?:[.,]\d+)?$/.test(cell) ? cell : csvCell(cell, ';'))).join(';')}\r\n`;
@@ -85,7 +85,6 @@ export function* issuesCsv({ header, rows }: IssuesTable): Generator<string> {
   for (const row of rows) yield line(row);
 }
 
-/** The same as a workbook. */
 export async function issuesWorkbook({ header, rows }: IssuesTable, sheet: string): Promise<Buffer> {
   const { dateCell, headingCell, numberCell, textCell, workbookBytes } = await import('./write-workbook.ts');
   const cells = Array.from(rows, (row) =>

@@ -19,19 +19,18 @@ export function isKml({ name, namespace }: XmlElement): boolean {
 }
 
 const PLACEMARKS = new Set(['Placemark']);
-/** How a place is shown says nothing of it. */
+/** Elements that concern the display only. */
 const LOOKS = new Set(['styleUrl', 'Style', 'StyleMap', 'visibility', 'balloonVisibility', 'open', 'LookAt', 'Camera', 'Region']);
 const READ = new Set(['name', 'description', 'ExtendedData', 'TimeStamp']);
 const GEOMETRIES = new Set(['Point', 'LineString', 'LinearRing', 'Polygon', 'MultiGeometry', 'Model', 'Track', 'MultiTrack']);
 
-/** A document of KML, and the folder of its archive that its links start from. */
+/** A document of KML, and the folder in its archive to which its links are relative. */
 type KmlPart = { readonly document: XmlWalk; readonly folder?: string };
 
 /**
- * Reads the placemarks of KML, in whatever folders: the name is the local id, the description the note, fields are columns, pictures in the
- * description and attachments are photographs, and the day on which it was marked is the day of the find. Heights are not read.
- *
- * @param parts more than one where an archive has more documents
+ * Reads the placemarks of KML in all folders: the name is the local id, the description the note, fields are columns, pictures in
+ * the description and attachments are photographs, and the day of the time stamp is the day of the find. Heights are not read.
+ * @param parts several where an archive has more documents
  * @throws FileError where there are no placemarks; XmlSyntaxError
  */
 export function readKml(file: string, parts: readonly KmlPart[]): Table {
@@ -103,14 +102,14 @@ function valuesOf(placemark: XmlElement, folder: string, unread: UnreadNames): M
   );
 }
 
-/** Addresses of pictures, as Google My Maps lists them. */
+/** Field in which Google My Maps lists addresses of pictures. */
 const MAP_PICTURES = 'gx_media_links';
 
 function wordsIn(text: string): string[] {
   return text.split(/\s+/).filter((word) => word !== '');
 }
 
-/** Links start from their own document, photographs are looked for from the archive's root. */
+/** Makes a link, which is relative to its document, relative to the archive's root. */
 function inFolder(folder: string, link: string): string {
   return folder === '' || /^(?:[a-z][a-z\d+.-]*:|\/)/i.test(link) ? link : `${folder}/${link}`;
 }
@@ -135,7 +134,7 @@ function readPlace(placemark: XmlElement): Reading<PointInSystem | undefined> {
   return { value: { system: '4326', x, y } };
 }
 
-/** Of the coordinates of one point. */
+/** Limit for the coordinates of one point. */
 const MOST_CHARACTERS = 200;
 
 function leavesOf(geometry: XmlElement): readonly XmlElement[] {

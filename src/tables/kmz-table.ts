@@ -12,10 +12,9 @@ import { openZip, refuseNested, type ZipEntry } from './zip-entries.ts';
 type Document = { readonly name: string; readonly bytes: Buffer };
 
 /**
- * Reads the placemarks of an archive of KML (KMZ), those of `doc.kml` first. Photographs of the archive come with the table; they stay packed
- * until they are asked for, so that the archive may be of any size.
- *
- * @throws FileError where the archive is damaged, a document of it is none of KML, or there are no placemarks
+ * Reads the placemarks of an archive of KML (KMZ), those of `doc.kml` first. Photographs of the archive are attachments of the
+ * table; they are unpacked on demand, so the archive may have any size.
+ * @throws FileError where the archive is damaged, a document of it is no KML, or there are no placemarks
  */
 export async function readKmzFile(file: string): Promise<Table> {
   const archive = await openZip(file);
@@ -35,7 +34,6 @@ export async function readKmzFile(file: string): Promise<Table> {
   return tableOf(file, documents, attachmentsOf(file, archive.paths));
 }
 
-/** The same of an archive that is at hand. */
 export function readKmz(file: string, entries: ReadonlyMap<string, ZipEntry>): Table {
   refuseNested(file, entries.keys());
   const paths = [...entries.keys()];

@@ -1,17 +1,17 @@
 import { plainNumber, spreadsheetNumber } from '../text/plain-number.ts';
 import { type DateToken, type DayParts, languageOf, showDatePart } from './date-format.ts';
 
-/** How a number format of a workbook shows a number. */
+/** Display of a number by a number format of a workbook. */
 export type CellFormat = {
-  /** Years, months or days are among what it shows. */
+  /** The format shows years, months or days. */
   readonly isDate: boolean;
-  /** Hours, minutes or seconds are. */
+  /** The format shows hours, minutes or seconds. */
   readonly isTime: boolean;
-  /** Day, month and year are: what it shows means one day. */
+  /** The format shows day, month and year, so the text means one day. */
   readonly isWholeDay: boolean;
   /**
-   * The text of the cell; undefined for a format of another calendar. Digits are not grouped and the decimal separator is a point: both are settings
-   * of the computer, not of the workbook.
+   * Returns the displayed text; undefined for a format of another calendar. Digits are not grouped and the decimal separator is a
+   * point: both are settings of the computer, not of the workbook.
    */
   show(value: number): string | undefined;
 };
@@ -27,11 +27,11 @@ type Section = {
   readonly tokens: readonly Token[];
   readonly condition?: (value: number) => boolean;
   readonly locale: string;
-  /** Letters that belong to a calendar that is not read. */
+  /** The format has letters of an unsupported calendar. */
   readonly isStrange: boolean;
 };
 
-/** Serial numbers count days from here; those of old Macs are turned into these before. */
+/** Offset of serial numbers; those of old Macs are converted before. */
 const DAYS_BEFORE_1970 = 25_569;
 const DAY_MS = 86_400_000;
 
@@ -50,7 +50,7 @@ export function parseNumberFormat(code: string): CellFormat {
       const section = sectionFor(sections, value);
       if (section === undefined || section.isStrange) return section === undefined ? plainNumber(value) : undefined;
       const isDated = section.tokens.some(isOfDate);
-      // A form for negative numbers says itself how they look.
+      // A section for negative numbers includes their sign.
       const isSigned = value < 0 && !(sections.length > 1 && section === sections[1]);
       const text = isDated ? showDate(section, value) : showNumber(section.tokens, Math.abs(value));
       const shown = text?.replace(/\s+/g, ' ').trim();
@@ -63,7 +63,7 @@ function isOfDate(token: Token): token is DateToken {
   return token.kind === 'date' || token.kind === 'elapsed';
 }
 
-/** At `;`, but for those in quotes and in brackets. */
+/** Splits a format at `;` outside quotes and brackets. */
 function splitSections(code: string): string[] {
   const sections = [''];
   for (const [piece] of code.matchAll(/"[^"]*"?|\\.|\[[^\]]*\]?|[\s\S]/g)) {
@@ -134,7 +134,7 @@ function signToken(sign: string): Token {
   return { kind: kinds[sign as keyof typeof kinds] };
 }
 
-/** Beside the letters of a date, points, commas and slashes are only what stands between its parts. */
+/** Beside date letters, points, commas and slashes are separators. */
 function asLiterals(tokens: readonly Token[]): readonly Token[] {
   if (!tokens.some(isOfDate)) return tokens;
   const signs = { point: '.', comma: ',', slash: '/', percent: '%' } as const;
@@ -143,7 +143,7 @@ function asLiterals(tokens: readonly Token[]): readonly Token[] {
   );
 }
 
-/** An `m` behind hours or before seconds stands for minutes. */
+/** An `m` behind hours or before seconds means minutes. */
 function withMinutes(tokens: readonly Token[]): readonly Token[] {
   const dated = tokens.filter(isOfDate);
   return tokens.map((token) => {
@@ -187,7 +187,7 @@ function showNumber(tokens: readonly Token[], value: number): string {
   return fill(tokens, decimalsIn(tokens), scaled, value);
 }
 
-/** Each comma behind the last whole digit divides by a thousand. */
+/** Each comma behind the last integer digit divides by a thousand. */
 function scalingCommas(tokens: readonly Token[]): number {
   const point = tokens.findIndex(({ kind }) => kind === 'point');
   const whole = point === -1 ? tokens : tokens.slice(0, point);
@@ -200,7 +200,7 @@ function decimalsIn(tokens: readonly Token[]): number {
   return point === -1 ? 0 : tokens.slice(point).filter(({ kind }) => kind === 'digit').length;
 }
 
-/** Digits go to their places from the point outwards; what stands between the places stays there: `0000"/"00`. */
+/** Fills the digit placeholders from the point outwards; literals between them stay: `0000"/"00`. */
 function fill(tokens: readonly Token[], decimals: number, scaled: number, value: number): string {
   const [digits, fraction = ''] = rounded(spreadsheetNumber(scaled), decimals).split('.') as [string, string?];
   const point = tokens.findIndex(({ kind }) => kind === 'point');
@@ -226,7 +226,7 @@ function fill(tokens: readonly Token[], decimals: number, scaled: number, value:
     .join('');
 }
 
-/** Half away from zero, in decimal digits, so that 1.005 is 1.01 as in the cell. */
+/** Rounds half away from zero in decimal digits, so that 1.005 gives 1.01 as in the cell. */
 function rounded(text: string, decimals: number): string {
   const [whole = '0', fraction = ''] = text.split('.');
   if (fraction.length <= decimals) return decimals === 0 ? whole : `${whole}.${fraction.padEnd(decimals, '0')}`;
@@ -245,7 +245,7 @@ function showExponent(tokens: readonly Token[], at: number, value: number): stri
   return `${number}E${power < 0 ? '-' : plus}${String(Math.abs(power)).padStart(least, '0')}`;
 }
 
-/** `# ?/?`: a whole number and what is nearest to the rest with so few digits below the line; `# ?/8` has eighths. */
+/** Formats a fraction: `# ?/?` is the nearest one with so many digits in the denominator; `# ?/8` has eighths. */
 function showFraction(tokens: readonly Token[], value: number): string {
   const slash = tokens.findIndex(({ kind }) => kind === 'slash');
   const below = tokens.slice(slash + 1);

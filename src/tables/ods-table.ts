@@ -20,15 +20,14 @@ import { passwordProtected, type ZipEntry } from './zip-entries.ts';
 const STYLE = 'urn:oasis:names:tc:opendocument:xmlns:style:1.0';
 const SPREADSHEET = 'application/vnd.oasis.opendocument.spreadsheet';
 
-/** Elements and attributes of a row, and of what is around the rows. */
+/** Limit for the nodes of a row, or of the document around the rows. */
 const MOST_NODES = 100_000;
 const PARTS = new Set(['style', 'table-row', 'shapes']);
 
 /**
  * Reads a sheet of an OpenDocument spreadsheet, as LibreOffice writes it. Numbers have 15 digits.
- *
- * @param named the sheet; otherwise the first visible one that holds something
- * @param headerRows the rows that hold the names of the columns; otherwise they are found
+ * @param named sheet; otherwise the first visible one with content
+ * @param headerRows rows of the header; otherwise they are detected
  * @throws FileError where the archive is no spreadsheet, or has no such sheet
  */
 export function readOds(
@@ -44,7 +43,7 @@ export function readOds(
   return readContent(file, content.unpack(), 'document-content', named, headerRows, content.name);
 }
 
-/** The same where the whole document is one file of XML (`.fods`). */
+/** Reads a spreadsheet that is one XML file (`.fods`). */
 export async function readFlatOds(
   file: string,
   bytes: Buffer,
@@ -83,7 +82,7 @@ function noSpreadsheet(file: string): FileError {
 
 type SheetPart = { readonly sheet: XmlElement; readonly element: XmlElement };
 
-/** Rows, and groups of pictures, of the document's own sheets; tables also stand in drawings, in what was changed and in what is linked. */
+/** Returns rows and pictures of the document's own sheets; tables also occur in drawings, tracked changes and links. */
 function sheetPart(element: XmlElement, around: readonly XmlElement[]): SheetPart | undefined {
   const [, body, spreadsheet, sheet] = around;
   const isOwn = body?.name === 'body' && spreadsheet?.name === 'spreadsheet' && sheet?.namespace === TABLE;
@@ -125,7 +124,7 @@ function cellsIn(row: XmlElement): readonly XmlElement[] {
 
 const NO_CELLS: readonly string[] = [];
 
-/** @param start of the sheet's element */
+/** @param start offset of the sheet's element */
 function readSheet(place: TablePlace, document: XmlWalk, start: number): SheetContents {
   const { file } = place;
   const rows: (readonly string[])[] = [];
@@ -176,7 +175,7 @@ function readSheet(place: TablePlace, document: XmlWalk, start: number): SheetCo
 }
 
 type Cells = {
-  /** Up to the last with a value. */
+  /** Cells up to the last with a value. */
   readonly cells: readonly string[];
   readonly faults: readonly Omit<FaultyCell, 'row'>[];
   readonly spans: readonly { readonly column: number; readonly columns: number; readonly height: number }[];
@@ -187,7 +186,7 @@ type Cells = {
   readonly pictures: readonly number[];
 };
 
-/** A style whose text is crossed out. */
+/** Tells if a style crosses its text out. */
 function isStruck(style: XmlElement): boolean {
   const properties = style.children.find(({ name }) => name === 'text-properties');
   const line = properties && attributeOf(properties, 'text-line-through-style', STYLE);
@@ -198,7 +197,7 @@ function isPicture({ name, children }: XmlElement): boolean {
   return name === 'frame' && children.some((child) => child.name === 'image');
 }
 
-/** Blank cells may be repeated to the end of the sheet; what has a value is in the limits of a table. */
+/** Reads the cells of a row. Blank cells may be repeated to the end of the sheet; the others are within the limits. */
 function readCells(place: TablePlace, document: XmlWalk, row: XmlElement, struckStyles: ReadonlySet<string>): Cells {
   const cells: string[] = [];
   const faults: Omit<FaultyCell, 'row'>[] = [];

@@ -8,10 +8,10 @@ import type { ShownCell } from './table.ts';
 const OFFICE = 'urn:oasis:names:tc:opendocument:xmlns:office:1.0';
 export const TABLE = 'urn:oasis:names:tc:opendocument:xmlns:table:1.0';
 const TEXT = 'urn:oasis:names:tc:opendocument:xmlns:text:1.0';
-/** LibreOffice's own kinds of values: errors are texts in the standard. */
+/** LibreOffice's own value types: in the standard, errors are texts. */
 const CALC_EXTENSION = 'urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0';
 
-/** What a cell holds. A cell that is covered by a merged one is empty, whatever it held before. */
+/** Returns the value of a cell. A cell that a merged one covers is empty, whatever it stores. */
 export function odsValueOf(document: XmlDocument, cell: XmlElement): CellValue {
   if (cell.name === 'covered-table-cell') return { text: '' };
   const type = attributeOf(cell, 'value-type', OFFICE);
@@ -35,7 +35,7 @@ export function odsValueOf(document: XmlDocument, cell: XmlElement): CellValue {
   }
 }
 
-/** What the cell shows; undefined where the file does not say it, or its column was too narrow. */
+/** Returns the displayed text; undefined where the file lacks it, or its column was too narrow. */
 function textShown(document: XmlDocument, cell: XmlElement): string | undefined {
   const text = shownParagraphs(document, cell).replace(/\s+/g, ' ').trim();
   return text === '' || /^#+$/.test(text) ? undefined : text;
@@ -52,7 +52,7 @@ function numberValue(stored: string, shown: string | undefined): CellValue {
   return plain === text ? { text } : { text, ...shownAs(plain) };
 }
 
-/** What stands between thousands is a setting of the computer: a blank, or that of point and comma which is not the decimal one. */
+/** Removes the group separators of the computer's locale: a blank, or the one of point and comma that is not decimal. */
 function withoutGroups(shown: string, stored: string): string {
   const blanks = shown.replace(/(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))/g, '');
   const [, before = '', digits = '', after = ''] = /^(\D*)(\d[\d.,']*)(.*)$/s.exec(blanks) ?? [];
@@ -65,14 +65,14 @@ function withoutGroups(shown: string, stored: string): string {
   return isOnlyMark && distance(digits) <= distance(plain) ? blanks : `${before}${plain}${after}`;
 }
 
-/** The day that is stored, if the cell shows a whole day; else what it shows, of which no day may be made. */
+/** Returns the stored day if the cell shows a whole day; else the displayed text, marked as a date. */
 function dateValue(stored: string, shown: string | undefined): CellValue {
   const text = dayOf(stored);
   if (shown === undefined) return { text, shown: { text, isDate: true } };
   return { text: showsWholeDay(stored, shown) ? text : shown, shown: { text: shown, isDate: true } };
 }
 
-/** Whether the numbers of a text are year, month and day of this date; a month may be a word. */
+/** Tells if the numbers of a text are year, month and day of this date; a month may be a word. */
 function showsWholeDay(stored: string, shown: string): boolean {
   const [, year = '', month = '', day = ''] = /^(\d+)-(\d\d)-(\d\d)/.exec(stored) ?? [];
   const date = shown.replace(/\d{1,2}:\d.*$/, '');
@@ -88,20 +88,20 @@ function showsWholeDay(stored: string, shown: string): boolean {
   return hasYear && hasMonth && take(isNumber(day));
 }
 
-/** `20240601` and `010624` have nothing between their numbers. */
+/** Splits `20240601` and `010624`, which have no separators. */
 function digitGroups(date: string, year: string): string[] {
   if (date.length === 8 && date.startsWith(year)) return [year, date.slice(4, 6), date.slice(6)];
   return [date.slice(0, 2), date.slice(2, 4), date.slice(4)];
 }
 
-/** A whole number keeps all its digits; some programs write more of the others than a number has. */
+/** Normalises a number: whole ones keep all digits, decimals are cut to those of a number. */
 function numberText(value: string): string {
   if (/^-?\d+$/.test(value)) return value;
   const number = Number(value);
   return value === '' || Number.isNaN(number) ? value : spreadsheetNumber(number);
 }
 
-/** A day, or a day and a time. */
+/** Returns a day, or a day and a time. */
 function dayOf(value: string): string {
   const [, day, hour = '00', minute = '00', second = '00'] =
     /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?Z?)?$/.exec(value) ?? [];
@@ -109,10 +109,10 @@ function dayOf(value: string): string {
   return [hour, minute, second].every((part) => part === '00') ? day : `${day} ${hour}:${minute}`;
 }
 
-/** More than this is an error of the cell anyway; blanks may be counted, and so be more than a document has room for. */
+/** A longer text is a fault of the cell anyway; repeated blanks are counted, and may expand without limit. */
 const MOST_CHARACTERS = 40_000;
 
-/** Paragraphs one below the other; a comment on the cell is no part of it. */
+/** Joins the paragraphs of a cell, without its comment. */
 function shownParagraphs(document: XmlDocument, cell: XmlElement): string {
   const pieces: string[] = [];
   let length = 0;

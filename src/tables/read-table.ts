@@ -13,21 +13,19 @@ import { kindOfArchive, kindOfTable } from './table-kind.ts';
 import type { ZipEntry } from './zip-entries.ts';
 
 type ReadOptions = {
-  /** The sheet of a workbook, or the layer of a GeoPackage or an archive of shapefiles, that is read; otherwise the first that holds something. */
+  /** Sheet of a workbook, or layer of a GeoPackage or an archive of shapefiles; otherwise the first with content. */
   readonly sheet?: string;
-  /** What the text of a CSV table or a shapefile is written in; otherwise that is recognised. */
+  /** Encoding of a CSV table or a shapefile; otherwise it is detected. */
   readonly encoding?: string;
-  /** The rows that hold the names of the columns; otherwise they are found. */
+  /** Rows of the header; otherwise they are detected. */
   readonly headerRows?: HeaderRows;
-  /** Where the photographs lie that a form names; otherwise with it. */
+  /** Folder of the photographs that a form names; otherwise they are with the form. */
   readonly photoFolder?: string;
 };
 
 /**
- * A table of finds from a file of any format: CSV, XLSX, ODS, GeoJSON, KML, KMZ, GPX, GeoPackage, shapefile or the service's XML,
- * told apart by their content; or from the folder of a form that came back from a phone. What reads a format is loaded only when a file
- * is of it.
- *
+ * Reads a table of finds from a file: CSV, XLSX, ODS, GeoJSON, KML, KMZ, GPX, GeoPackage, shapefile or the service's XML,
+ * detected by content; or from the folder of a form that returned from a phone. The reader of a format is loaded on demand.
  * @throws FileError where the file cannot be read as a whole
  */
 export async function readTable(path: string, options: ReadOptions = {}): Promise<Table> {
@@ -37,10 +35,10 @@ export async function readTable(path: string, options: ReadOptions = {}): Promis
   return copies.length === 0 ? table : { ...table, issues: [...copies, ...table.issues] };
 }
 
-/** What programs that share folders write into the name of a file when two computers changed it. */
+/** Marks of conflict copies in file names, as written by programs that synchronise folders. */
 const CONFLICT = /conflict|konflikt|kolizn/i;
 
-/** Where a file was changed on two computers, each of both may have finds that the other lacks. */
+/** Warns of conflict copies: each copy may have finds that the other lacks. */
 function conflictCopies(path: string): Issue[] {
   const { dir, base, name, ext } = parse(path);
   const warn = (message: Message): Issue => warningIssue('table-conflict-copy', message, { file: path });
@@ -59,7 +57,7 @@ function conflictCopies(path: string): Issue[] {
   ];
 }
 
-/** A folder may let its files be read and not be listed. */
+/** A folder may be readable file by file without being listable. */
 function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
@@ -85,12 +83,12 @@ async function readFile(path: string, options: ReadOptions): Promise<Table> {
   return kind === 'csv' ? withRepeatsBeside(table, photoFolder) : withRepeatSheets(table, bytes, photoFolder);
 }
 
-/** By the name of its main part, in whatever letters the archive has it. */
+/** Detects a workbook by the name of its main part, in any case. */
 function isWorkbook(bytes: Buffer): boolean {
   return /xl\/workbook\.xml/i.test(bytes.toString('latin1'));
 }
 
-/** What is not there, or cannot be looked at, is said when it is opened. */
+/** A missing or unreadable path is reported when it is opened. */
 function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
@@ -99,7 +97,7 @@ function isFolder(path: string): boolean {
   }
 }
 
-/** @throws FileError where nothing in the folder is what a program for phones gives out */
+/** @throws FileError where the folder has no export of a known program for phones */
 async function readFolder(folder: string, options: ReadOptions): Promise<Table> {
   const collected = geoPackageIn(folder);
   if (collected !== undefined) return readTable(collected, options);
@@ -111,14 +109,14 @@ async function readFolder(folder: string, options: ReadOptions): Promise<Table> 
   });
 }
 
-/** Of a folder that came back from a phone: the one that `pas field make` put there, else the only one. */
+/** Returns the GeoPackage of a returned folder: the one that `pas field make` made, else the only one. */
 function geoPackageIn(folder: string): string | undefined {
   const files = readdirSync(folder).filter((name) => /\.gpkg$/i.test(name));
   const [only, another] = files.includes(FORM_FILE) ? [FORM_FILE] : files;
   return only === undefined || another !== undefined ? undefined : join(folder, only);
 }
 
-/** With the latest changes, where they stand beside a GeoPackage that another program has open. */
+/** Adds the uncommitted journal beside a GeoPackage that another program has open. */
 function withJournal(path: string, bytes: Buffer): Buffer {
   if (!hasJournal(path)) return bytes;
   for (const journal of JOURNALS.map((suffix) => `${path}${suffix}`))
@@ -126,7 +124,7 @@ function withJournal(path: string, bytes: Buffer): Buffer {
   return imageWithJournal(path);
 }
 
-/** The parts of a shapefile: files of one name, by their endings in small letters. */
+/** Reads the parts of a shapefile: files of one name, by extension in lower case. */
 async function readBeside(path: string): Promise<ReadonlyMap<string, Buffer>> {
   const { dir, name } = parse(path);
   const found = new Map<string, Buffer>();
@@ -141,8 +139,7 @@ async function readBeside(path: string): Promise<ReadonlyMap<string, Buffer>> {
 const SHAPEFILE_PARTS: readonly string[] = ['.shp', '.dbf', '.prj', '.cpg'];
 
 /**
- * The same for bytes that are at hand, for example from stdin. `file` is for messages, and for the kind where the bytes leave it open.
- *
+ * Reads a table from bytes, for example of stdin. `file` is used in messages, and for the format where the bytes leave it open.
  * @throws FileError where the bytes cannot be read as a table
  */
 export async function readTableBytes(file: string, bytes: Buffer, options: ReadOptions = {}): Promise<Table> {

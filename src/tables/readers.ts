@@ -3,14 +3,13 @@ import type { HeaderRows } from './header-row.ts';
 import type { Table } from './table.ts';
 import type { ZipEntry } from './zip-entries.ts';
 
-/** A file that is to be read as a table, as far as its format needs it. */
+/** A file to be read as a table, with the parts that its format may need. */
 type TableSource = {
-  /** For messages. */
   readonly file: string;
   readonly bytes: Buffer;
   /** Parts of an archive, by name. */
   readonly entries: ReadonlyMap<string, ZipEntry>;
-  /** Files of the same name beside it, by their endings. */
+  /** Files of the same name beside it, by extension. */
   readonly beside: ReadonlyMap<string, Buffer>;
   readonly sheet: string | undefined;
   readonly encoding: string | undefined;
@@ -18,23 +17,23 @@ type TableSource = {
 };
 
 type TableReader = {
-  /** Endings of names, the usual one first. */
+  /** Extensions, the usual one first. */
   readonly extensions: readonly string[];
-  /** What it is called in messages; a text table is what nothing else is. */
+  /** Name in messages; absent for a text table, the fallback. */
   readonly called?: Message;
-  /** What its first bytes are, as Latin-1. */
+  /** First bytes as Latin-1. */
   readonly signature?: string;
-  /** The part that tells an archive (ZIP) to be of this kind. */
+  /** Part that identifies an archive (ZIP) of this format. */
   readonly part?: RegExp;
-  /** What the beginning of a text in XML has in it. */
+  /** Text at the beginning of an XML document of this format. */
   readonly root?: RegExp;
-  /** What a person may say of it. */
+  /** Options that apply to the format. */
   readonly options: readonly ('sheet' | 'encoding' | 'header')[];
-  /** Loads the reader only when a file is of its format. */
+  /** Loads the reader on demand and reads the table. */
   read(source: TableSource): Promise<Table>;
 };
 
-/** A format is a file that reads it and a row here. Where several fit, the first is taken. */
+/** Formats by name: a new one is a file that reads it, and a row here. The first match wins. */
 const READERS = {
   csv: {
     extensions: ['csv', 'tsv', 'txt'],
@@ -117,7 +116,7 @@ const READERS = {
   },
 } as const satisfies Readonly<Record<string, TableReader>>;
 
-/** The formats that finds are read from. KML and GPX are `xml`; a `dbf` may be part of a shapefile. */
+/** Formats from which finds are read. KML and GPX are `xml`; a `dbf` may be part of a shapefile. */
 export type TableKind = keyof typeof READERS;
 
 export const TABLE_READERS: Readonly<Record<TableKind, TableReader>> = READERS;

@@ -4,22 +4,21 @@ import { withoutFormulaMark } from '../text/csv.ts';
 import { cellFaults } from './cell-faults.ts';
 import { refuseTooLarge, rowPlaceOf, type Table, type TablePlace, type TableRow } from './table.ts';
 
-/** A row of a format that names each value: a feature, a waypoint, a find. */
+/** A row of a format with named values: a feature, a waypoint, a find. */
 export type NamedValues = {
   readonly row: number;
   readonly line?: number;
   readonly values: ReadonlyMap<string, string>;
-  /** What a value looks like in its column, where that is another text. */
+  /** Displayed text of a value, where it differs. */
   readonly shown?: ReadonlyMap<string, string>;
   readonly point?: PointInSystem;
 } & Pick<TableRow, 'isDrawn' | 'photos'>;
 
 /**
- * A table with a column for every name that any of the records has, in the order in which they are first met. Nothing is kept of the
- * records but the rows that are left out.
- *
- * @param records each a record, or why it is none; walked more than once
- * @param found what is wrong with the file
+ * Makes a table with a column for every name in the records, in order of first occurrence. The records themselves are not held in
+ * memory, only the numbers of the rows that are left out.
+ * @param records records, or issues in the place of faulty ones; iterated more than once
+ * @param found issues of the file
  */
 export function tableOfRecords(place: TablePlace, records: Iterable<NamedValues | Issue>, found: readonly Issue[]): Table {
   const columns = new Set<string>();
@@ -40,7 +39,7 @@ export function tableOfRecords(place: TablePlace, records: Iterable<NamedValues 
     refuseTooLarge(place.file, { rows: count, columns: columns.size, faults: issues.length });
   }
   const header = [...columns];
-  // Documents of the service never went through a spreadsheet.
+  // Documents of the service have no formula marks.
   const textOf = place.unit === 'find' ? (text: string) => text : withoutFormulaMark;
   const rows = function* (): Generator<TableRow> {
     for (const record of records) {

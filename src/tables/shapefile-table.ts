@@ -14,14 +14,13 @@ import { refuseTooLarge, type Table } from './table.ts';
 import { textDecoder } from './text-encoding.ts';
 import { refuseNested, type ZipEntry } from './zip-entries.ts';
 
-/** Its bytes by ending: `.shp`, `.dbf`, `.prj`, `.cpg`. */
+/** Bytes by extension: `.shp`, `.dbf`, `.prj`, `.cpg`. */
 type Parts = ReadonlyMap<string, Buffer>;
 
 /**
- * Reads a shapefile: a shape is a row, the columns are those of its table (`.dbf`), the point is in the system that its `.prj` names.
- * Heights and measures are not read. A table without shapes is read as one.
- *
- * @param encoding what a person says that the table is written in; otherwise the `.cpg`, the table itself or its texts tell it
+ * Reads a shapefile: a shape is a row, the columns are those of its table (`.dbf`), the point is in the system that its `.prj`
+ * names. Heights and measures are not read. A table without shapes is read as one.
+ * @param encoding given by the user; otherwise the `.cpg`, the table itself or its texts determine it
  * @throws FileError where a part is missing, damaged, does not belong to the others, or is in another coordinate system
  */
 export async function readShapefile(file: string, parts: Parts, encoding?: string): Promise<Table> {
@@ -89,9 +88,8 @@ function fullMessage(count: number, row: number): Message {
 }
 
 /**
- * The shapefile of an archive: the one that is named, the only one, or the first that has points.
- *
- * @throws FileError where there is no such one, as {@link readShapefile}
+ * Reads a shapefile of an archive: the named one, the only one, or the first with points.
+ * @throws FileError where there is none, as {@link readShapefile}
  */
 export async function readShapefileArchive(
   file: string,
@@ -123,7 +121,7 @@ export async function readShapefileArchive(
 }
 
 const PARTS: readonly string[] = ['.shp', '.dbf', '.prj', '.cpg'];
-/** A shapefile of points, or of groups of points, without or with heights and measures. */
+/** Shape types of points and groups of points, with or without heights and measures. */
 const POINT_TYPES = [1, 11, 21, 8, 18, 28];
 
 /** @throws FileError where there is no `.prj`, or one of another system */
@@ -143,7 +141,7 @@ function systemOf(file: string, prj: Buffer | undefined): GeomSystem {
   return system;
 }
 
-/** What programs write into a `.cpg`, as it is called elsewhere: `1250`, `ANSI 1250`, `CP852`, `88592`, `UTF-8`, `65001`. */
+/** Normalises the encoding in a `.cpg`: `1250`, `ANSI 1250`, `CP852`, `88592`, `UTF-8`, `65001`. */
 function codePageOf(cpg: Buffer | undefined): string | undefined {
   const text = cpg?.toString('latin1').replace(/[^\x21-\x7e]/g, '') ?? '';
   if (text === '') return undefined;
@@ -156,13 +154,13 @@ function codePageOf(cpg: Buffer | undefined): string | undefined {
 
 type Column = {
   readonly name: string;
-  /** As the file has it. */
+  /** Name in the file. */
   readonly own: string;
   readonly type: string;
   readonly isRead: boolean;
 };
 
-/** A shapefile keeps ten letters of a name: those that begin one known name only are that name. */
+/** A shapefile truncates names to ten bytes: a prefix of exactly one known name is that name. */
 const NAME_BYTES = 10;
 
 function columnOf(field: DbfField, decode: (bytes: Buffer) => string): Column {

@@ -12,22 +12,21 @@ type Cells = readonly string[];
 export type Sheet = {
   readonly name: string;
   readonly hidden: boolean;
-  /** Whether it has any value at all. */
   hasValues(): boolean;
-  /** @throws FileError where there is more than is read, or in no form of a spreadsheet */
+  /** @throws FileError where it is too large, or malformed */
   read(): SheetContents;
 };
 
-/** What a sheet says, each row of it read when its turn comes. */
+/** Content of a sheet; rows are read on demand. */
 export type SheetContents = {
-  /** Cells by row and column, from 0: each row up to its last value, and those up to the last with one. */
+  /** Cells by row and column, from 0: each row up to its last value, rows up to the last with a value. */
   readonly rows: readonly (readonly string[])[];
   readonly merged: readonly CellRange[];
-  /** Numbers of the rows that are hidden. */
+  /** Numbers of the hidden rows. */
   readonly hiddenRows: readonly number[];
-  /** Cells whose value is an error such as `#DIV/0!`, or a formula whose result was not saved. */
+  /** Cells whose value is an error such as `#DIV/0!`, or a formula without a saved result. */
   readonly withoutValue: readonly FaultyCell[];
-  /** By the number of the row, from 1. */
+  /** Displayed texts by row number, from 1. */
   readonly shown: ReadonlyMap<number, ShownCells>;
   /** Numbers of the rows whose cells are all struck through. */
   readonly struckRows: readonly number[];
@@ -38,7 +37,7 @@ export type SheetContents = {
 
 /** Rows and columns from 1, both ends included. */
 export type CellRange = {
-  /** Such as `B4:D4`. */
+  /** Address such as `B4:D4`. */
   readonly name: string;
   readonly firstRow: number;
   readonly lastRow: number;
@@ -49,7 +48,7 @@ export type CellRange = {
 /** Column from 1. */
 export type FaultyCell = { readonly row: number; readonly column: number; readonly fault: CellFault };
 
-/** 1, 4 is `A4`; 27 is `AA`. */
+/** Returns the address of a cell: 1, 4 is `A4`; 27 is `AA`. */
 export function cellName(column: number, row: number): string {
   return `${lettersOf(column)}${row}`;
 }
@@ -59,10 +58,9 @@ function lettersOf(column: number): string {
   return (rest > 0 ? lettersOf(rest) : '') + String.fromCharCode(65 + ((column - 1) % 26));
 }
 
-/** A row beyond those that a spreadsheet has is not of a spreadsheet. */
+/** Last row of a spreadsheet; a higher number is malformed. */
 export const LAST_ROW = 1_048_576;
 
-/** @throws FileError */
 export function oddSheet({ file, sheet = '' }: TablePlace): FileError {
   return new FileError(file, msg`${file}, sheet ${sheet}, has rows or cells in no form of a spreadsheet.`, {
     hint: msg`Save it again in the spreadsheet, or as CSV UTF-8.`,
@@ -70,12 +68,11 @@ export function oddSheet({ file, sheet = '' }: TablePlace): FileError {
 }
 
 /**
- * The table of a sheet. Formulas count by the result that was saved with them. A cell that is merged over several rows of one
- * column counts in each of them; one that is merged over several columns is an error of its rows. Hidden rows are read, hidden
- * sheets only by name.
- *
- * @param named the sheet; otherwise the first visible one that holds something
- * @param headerRows the rows that hold the names of the columns; otherwise they are found
+ * Makes the table of a sheet. Formulas have their saved result. A cell that is merged over several rows of one column counts in
+ * each of them; one that is merged over several columns is an error of its rows. Hidden rows are read, hidden sheets only by
+ * name.
+ * @param named sheet; otherwise the first visible one with content
+ * @param headerRows rows of the header; otherwise they are detected
  * @throws FileError where there is no such sheet
  */
 export function tableOfSheets(
@@ -117,7 +114,7 @@ export function tableOfSheets(
   filled.forEach((cells, index) => {
     const row = index + 1;
     const wrong = faults.get(row) ?? [];
-    // What a merged cell fills in makes no row of a blank one.
+    // A value that a merged cell fills in does not make a blank row a find.
     const isBlank = (rows[index] ?? []).every((cell) => cell === '');
     if (row <= headerRow || (wrong.length === 0 && isBlank)) {
       left.add(row);
@@ -159,7 +156,7 @@ function chooseSheet(file: string, sheets: readonly Sheet[], named: string | und
   throw new FileError(file, msg`All visible sheets of ${file} are empty.`, hint);
 }
 
-/** Each as wide as the widest. */
+/** Pads all rows to the widest. */
 function* wholeRows(rows: readonly Cells[]): Generator<TableRow> {
   const width = rows.reduce((widest, cells) => Math.max(widest, cells.length), 0);
   for (const [index, cells] of rows.entries()) {
@@ -184,7 +181,7 @@ function reportFaultyCells(place: TablePlace, marks: SheetContents, header: Cell
 
 type Frame = { readonly headerRow: number; readonly width: number };
 
-/** One who merges cells below each other means the same for all of them; beside each other they are of different columns. */
+/** Fills vertically merged cells, which have one value for all rows; horizontally merged cells belong to different columns. */
 function fillMerged(
   place: TablePlace,
   rows: readonly Cells[],
@@ -226,7 +223,7 @@ function widthFaults(place: TablePlace, cells: Cells, header: Cells, row: number
   return [errorIssue('table-cells', message, { ...place, row })];
 }
 
-/** What a person sees in the sheet and the table does not say. */
+/** Warns of content that a person sees in the sheet and the table lacks. */
 function sheetWarnings(place: TablePlace, contents: SheetContents, headerRow: number, lastRow: number): Issue[] {
   const isBelow = (row: number): boolean => row > headerRow && row <= lastRow;
   const warn = (rule: string, message: Message): Issue => warningIssue(rule, message, placeOf(place));

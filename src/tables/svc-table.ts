@@ -10,16 +10,15 @@ import { FINDS_NAMESPACE } from './export-text.ts';
 import { type NamedValues, tableOfRecords } from './record-table.ts';
 import type { Table } from './table.ts';
 
-/** `{schema_base}/<x.y>/`; the base is each deployment's own. */
+/** `{schema_base}/<x.y>/`; the base differs per deployment. */
 const SERVICE_NAMESPACE = /\/\d+\.\d+\/$/;
 
 const FINDS = new Set(['samostatny_nalez']);
 
 /**
- * Reads finds in the service's own form, wherever in a document they stand: an import document, a page of a harvest, a file of
- * harvested records, or what `pas export` wrote, which adds the local id and the photographs to each.
- *
- * @returns undefined where there are no finds of the service in the document
+ * Reads finds in the service's own form anywhere in a document: an import document, a page of a harvest, a file of harvested
+ * records, or the output of `pas export`, which adds local id and photographs.
+ * @returns undefined where the document has no finds of the service
  * @throws XmlSyntaxError
  */
 export function readFindRecords(file: string, document: XmlWalk): Table | undefined {
@@ -56,7 +55,7 @@ function valuesOf(find: XmlElement, guarded: XmlElement | undefined, wrapper: Xm
   };
   const added = (name: string): string | undefined => (wrapper === undefined ? undefined : attributeOf(wrapper, name));
   take('local_id', added('local_id'));
-  // The import document itself always asks for a new identifier.
+  // The import document itself always requests a new identifier.
   take('ident_cely', added('ident_cely') ?? childText(find, 'ident_cely'));
   for (const field of FIELDS) {
     const parent = field.parent === undefined ? find : guarded;
@@ -67,7 +66,7 @@ function valuesOf(find: XmlElement, guarded: XmlElement | undefined, wrapper: Xm
   return values;
 }
 
-/** Of what refers to something only the identifier counts, but for a person whom the service may not know. */
+/** Returns the identifier of a reference, or the name of a new person. */
 function textOf(field: Field, element: XmlElement): string {
   if (field.kind !== 'reference' && field.kind !== 'term') return element.text.trim();
   const id = attributeOf(element, 'id')?.trim() ?? '';

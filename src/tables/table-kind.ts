@@ -5,9 +5,8 @@ import { TABLE_KINDS, TABLE_READERS, type TableKind } from './readers.ts';
 type Found = TableKind | 'archive';
 
 /**
- * What is in an archive, by the names of its parts.
- *
- * @throws FileError where it is nothing that is read
+ * Detects the format of an archive by the names of its parts.
+ * @throws FileError where no format fits
  */
 export function kindOfArchive(file: string, parts: readonly string[]): TableKind {
   const kind = TABLE_KINDS.find((each) => parts.some((name) => TABLE_READERS[each].part?.test(name)));
@@ -18,10 +17,9 @@ export function kindOfArchive(file: string, parts: readonly string[]): TableKind
 }
 
 /**
- * What a file is, by its first bytes. Its name is asked only where they fit more than one kind, and so that a file that is
- * not what it is called is not taken for a table with odd columns.
- *
- * @throws FileError where it is none that is read, or not what its name says
+ * Detects the format of a file by its first bytes. The extension decides only between several that fit, and reveals a file of
+ * another format than its name, which would otherwise be read as a table with odd columns.
+ * @throws FileError where no format fits, or the extension is of another one
  */
 export function kindOfTable(file: string, bytes: Buffer): Found {
   const ending = /\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase() ?? '';
@@ -31,7 +29,7 @@ export function kindOfTable(file: string, bytes: Buffer): Found {
   return kind;
 }
 
-/** First bytes of containers that hold files of several kinds. */
+/** First bytes of containers of several formats. */
 const ARCHIVES: readonly string[] = ['PK\u0003\u0004', 'PK\u0005\u0006'];
 const OLE = '\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1';
 
@@ -46,7 +44,7 @@ function kindOfBytes(file: string, bytes: Buffer, named: TableKind | undefined):
   if (signed !== undefined) return signed;
   if (named === 'dbf' && isDbf(bytes)) return 'dbf';
   const start = textStart(bytes);
-  // A table of text may begin with either character; then its name has the last word.
+  // A text table may begin with either character, so its extension decides.
   if (named === 'csv' || start === undefined) return 'csv';
   if (start === '<') {
     if (isTableOfPage(bytes.toString('latin1', 0, PAGE_BYTES))) throw webPage(file);
@@ -57,7 +55,7 @@ function kindOfBytes(file: string, bytes: Buffer, named: TableKind | undefined):
 }
 
 const HEAD_BYTES = 4096;
-/** Styles may stand before the table of a page. */
+/** Styles may precede the table of a page. */
 const PAGE_BYTES = 64 * 1024;
 
 function isTableOfPage(head: string): boolean {
@@ -70,16 +68,16 @@ function webPage(file: string): FileError {
   });
 }
 
-/** What each text of a sequence begins with (RFC 8142). */
+/** First character of each text in a sequence (RFC 8142). */
 const RECORD_SEPARATOR = '\u001e';
 
-/** The version, a day, and a header of whole descriptions of fields. No signature is weaker, so the name is asked first. */
+/** Tells if bytes look like dBASE: version, day, and complete field descriptions. This signature is the weakest one. */
 function isDbf(bytes: Buffer): boolean {
   const [version = 0, , month = 0, day = 0] = bytes;
   return bytes.length > 32 && [0x02, 0x03, 0x30, 0x31, 0x32, 0x83, 0x8b, 0xf5].includes(version) && month <= 12 && day <= 31;
 }
 
-/** The first character that is no blank, in UTF-8 or UTF-16. */
+/** Returns the first character that is no blank, in UTF-8 or UTF-16. */
 function textStart(bytes: Buffer): string | undefined {
   const utf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
   const head = bytes.toString('latin1', 0, 1024);

@@ -5,9 +5,8 @@ import { joined, type Message, msg } from '../base/message.ts';
 const SAVE_AS_UTF8 = msg`Save the table as "CSV UTF-8" (Excel), or choose the character set Unicode (UTF-8) when saving (LibreOffice).`;
 
 /**
- * Checks that bytes are a table's text in UTF-8, and takes the byte order mark away.
- *
- * @throws FileError that says what is wrong with them where they are something else
+ * Checks that bytes are UTF-8 text, and removes the byte order mark.
+ * @throws FileError with the likely cause where they are not
  */
 export function requireUtf8(file: string, bytes: Buffer): Buffer {
   if (bytes.length === 0) throw new FileError(file, msg`${file} is empty.`);
@@ -28,7 +27,7 @@ export function requireUtf8(file: string, bytes: Buffer): Buffer {
   return startsWith(bytes, [0xef, 0xbb, 0xbf]) ? bytes.subarray(3) : bytes;
 }
 
-/** What is said of bytes that are not UTF-8, with the first of them that is wrong. */
+/** Describes bytes that are not UTF-8, with the position of the first invalid one. */
 export function notUtf8(file: string, bytes: Buffer): { readonly at: number; readonly problem: Message } {
   const at = firstInvalidByte(bytes);
   const value = `0x${(bytes[at] ?? 0).toString(16).toUpperCase()}`;
@@ -36,7 +35,7 @@ export function notUtf8(file: string, bytes: Buffer): { readonly at: number; rea
   return { at, problem: msg`${file} is not UTF-8: byte ${byte} (line ${line}, value ${value}) is not valid.` };
 }
 
-/** Halving: a prefix is valid UTF-8 up to the sequence that the first invalid byte breaks. */
+/** Finds the first invalid byte by bisection: a prefix is valid UTF-8 up to the sequence that this byte breaks. */
 function firstInvalidByte(bytes: Buffer): number {
   let valid = 0;
   let invalid = bytes.length;
@@ -48,7 +47,7 @@ function firstInvalidByte(bytes: Buffer): number {
   return valid;
 }
 
-/** The start of the UTF-8 sequence that a byte continues. */
+/** Returns the start of the UTF-8 sequence that a byte continues. */
 function characterStart(bytes: Buffer, at: number): number {
   let start = at;
   while (start > 0 && at - start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start--;

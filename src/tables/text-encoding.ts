@@ -3,32 +3,31 @@ import { FileError, UsageError } from '../base/errors.ts';
 import { type Issue, warningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 
-/** As people and spreadsheets call an encoding, and as the library that decodes it does. */
+/** Name of an encoding for people, and its name in the decoding library. */
 type Encoding = { readonly name: string; readonly codec: string };
 
 const UTF_8: Encoding = { name: 'UTF-8', codec: 'utf8' };
 const WINDOWS_1250: Encoding = { name: 'Windows-1250', codec: 'win1250' };
-/** Of western Europe. */
 const WINDOWS_1252: Encoding = { name: 'Windows-1252', codec: 'win1252' };
-/** What Czech tables are written in besides Unicode; where nothing tells them apart the first is the usual one. */
+/** Encodings of Czech tables besides Unicode; where a text fits several, the first wins. */
 const EIGHT_BIT: readonly Encoding[] = [
   WINDOWS_1250,
   { name: 'ISO 8859-2', codec: 'iso88592' },
   { name: 'Mac-CE', codec: 'maccenteuro' },
   WINDOWS_1252,
 ];
-/** Tables of databases may be as old as DOS. */
+/** Encoding of DOS, for old databases. */
 const CP_852: Encoding = { name: 'CP852', codec: 'cp852' };
-/** Other names that the library does not know. */
+/** Aliases that the library does not know. */
 const ALSO_CALLED: Readonly<Record<string, string>> = {
   macce: 'maccenteuro',
   xmacce: 'maccenteuro',
   maccentraleurope: 'maccenteuro',
 };
 
-/** How often a letter stands in a thousand of a Czech text, where it is not one of English. */
+/** Frequency of non-English letters per thousand letters of Czech text. */
 const FREQUENCY: ReadonlyMap<string, number> = new Map([
-  // Of names from elsewhere.
+  // Letters of foreign names.
   ...[...'àèêñøåìòùûæõ'].map((letter) => [letter, 0.02] as const),
   ...[...'íáěéřčžýšůúóťďňäöüôľß'].map(
     (letter, index) =>
@@ -39,7 +38,7 @@ const FREQUENCY: ReadonlyMap<string, number> = new Map([
   ),
 ]);
 
-/** Letters that stand in no Czech word behind the one before: `ě` but for these, a long vowel behind another but for `linií`, `neúplný`. */
+/** Letter pairs that no Czech word has: `ě` behind most letters, a long vowel beside another (except `linií`, `neúplný`). */
 const ODD_BEHIND = /^(?:[^bdfmnptv]?ě|[aeouyáéěíóúůýä][áéěíóůýä]|[iuyáéěíóúůýä]ú)$/;
 const ODD_BEFORE = /^[áéěíóúůýä][aeiouyáéěíóúůýä]$/;
 
@@ -49,10 +48,10 @@ const WORDS_SHOWN = 2;
 const LONGEST_WORD_SHOWN = 40;
 
 /**
- * The bytes of a text in UTF-8. What is not is read in the encoding that makes the most of it, and a warning shows two of its words, since
- * only a person can see that letters are wrong. Bytes that are no text of any encoding stay as they are.
- * @param encoding what a person says that it is
- * @throws UsageError for an encoding that is not known; FileError where the bytes are not of it
+ * Converts a text to UTF-8. Other bytes are read in the encoding that gives the most plausible Czech, and a warning shows two of
+ * its words, since only a person can notice wrong letters. Bytes that are no text of any encoding stay unchanged.
+ * @param encoding given by the user
+ * @throws UsageError for an unknown encoding; FileError where the bytes do not fit it
  */
 export async function inUtf8(
   file: string,
@@ -85,17 +84,18 @@ export async function inUtf8(
   }
   const sample = bytes.subarray(0, SAMPLE_BYTES);
   const likely = unicode ?? best([...EIGHT_BIT, UTF_8], ({ codec }) => czechness(decode(codec, sample).toString()));
-  // Damaged, or put together: no other encoding makes more of it.
+  // The bytes are damaged or mixed: no other encoding gives a more plausible text.
   if (likely === UTF_8) return { text: bytes, issues: [] };
   const text = decode(likely.codec);
   return { text, issues: [readAs(file, likely.name, text)] };
 }
 
 /**
- * How many short texts of one encoding are read: as it is said, or else as UTF-8 where all of them are, or as makes the most of them.
+ * Chooses one decoder for many short texts: the given encoding, else UTF-8 where all of them are valid, else the most plausible
+ * one.
  * @param texts all or many of them
- * @param said by a person, or by the file itself
- * @throws FileError where it is said wrongly, or is not known
+ * @param said encoding given by the user or by the file
+ * @throws FileError where the given encoding is unknown, or does not fit
  */
 export async function textDecoder(
   file: string,
@@ -117,7 +117,7 @@ export async function textDecoder(
       hint: SAY_ENCODING,
     });
   }
-  // A text that fills its column may be cut in the middle of a letter; a .cpg that is wrong breaks far more.
+  // A text that fills its column may be cut within a letter; a wrong .cpg breaks far more.
   const broken = decodeAs(codec)(texts).search(/\uFFFD(?![\s\uFFFD])/);
   if (broken === -1) return { decode: decodeAs(codec), issues: [] };
   throw new FileError(file, msg`${file} is not written in ${said}: some of its bytes are no letters there.`, {
@@ -127,7 +127,7 @@ export async function textDecoder(
 
 const SAY_ENCODING = msg`Say what it is written in: --encoding windows-1250, cp852 or utf-8.`;
 
-/** UTF-16 has a mark at its beginning, or a NUL in every letter of its header. */
+/** Detects UTF-16 by its byte order mark, or by a NUL in every letter of the header. */
 function unicodeOf(bytes: Buffer): Encoding | undefined {
   const [first, second] = bytes;
   const isLittle = (first === 0xff && second === 0xfe) || (first !== 0 && second === 0 && bytes[3] === 0);
@@ -136,14 +136,14 @@ function unicodeOf(bytes: Buffer): Encoding | undefined {
   return { name: 'UTF-16', codec: isLittle ? 'utf-16le' : 'utf-16be' };
 }
 
-/** How much like Czech a text reads: its letters count by how usual they are, signs inside words against it. */
+/** Scores how plausible a text is as Czech: letters count by frequency, signs inside words count against it. */
 function czechness(text: string): number {
   let sum = 0;
   for (const { 0: letter, index } of text.matchAll(/[^\0-\x7f]/g)) {
     const frequency = FREQUENCY.get(letter.toLowerCase());
     const isInWord = /\p{L}/u.test(text[index - 1] ?? '') && /\p{L}/u.test(text[index + 1] ?? '');
     const isLetter = /\p{L}/u.test(letter);
-    // A capital letter behind a small one is as odd as a sign there.
+    // A capital behind a lower-case letter counts as a sign.
     const isLoud = letter !== letter.toLowerCase() && /\p{Ll}/u.test(text[index - 1] ?? '');
     const [before = '', small, after = ''] = [text[index - 1], letter, text[index + 1]].map((each) => each?.toLowerCase());
     const isOddThere = ODD_BEHIND.test(`${before}${small}`) || ODD_BEFORE.test(`${small}${after}`);

@@ -8,16 +8,16 @@ import { coordinatesOf, type ExportedFind, type ExportValue, exportColumns, valu
 
 export type { Cell };
 
-/** In characters: a column is as wide as its longest text, within these. */
+/** Column width in characters: that of the longest text, within these limits. */
 const NARROWEST = 8;
 const WIDEST = 50;
 
-/** A workbook of one sheet; the first row stays in sight. */
+/** Writes a workbook of one sheet with a fixed first row. */
 export function workbookBytes(rows: Cell[][], sheet: string): Promise<Buffer> {
   return write(rows, { sheet, stickyRowsCount: 1, columns: columnsOf(rows) }).toBuffer();
 }
 
-/** A workbook of several sheets of texts, by name; the first row of each holds the names of its columns. */
+/** Writes a workbook of several sheets of texts, by name; the first row of each is its header. */
 export function workbookOfSheets(sheets: ReadonlyMap<string, readonly (readonly string[])[]>): Promise<Buffer> {
   const written = [...sheets].map(([sheet, [header = [], ...others]]) => {
     const data = [header.map(headingCell), ...others.map((row) => row.map((text) => (text === '' ? null : textCell(text))))];
@@ -40,7 +40,7 @@ function widthOf(cell: Cell): number {
   return Math.min(Math.max(...lines.map((line) => line.length)) + 2, WIDEST);
 }
 
-/** Undefined for a text that is no day as `YYYY-MM-DD`, or one before the calendar of spreadsheets begins. */
+/** Makes a date cell; undefined for a text that is no day as `YYYY-MM-DD`, or one before the first day of spreadsheets. */
 export function dateCell(text: string): Cell | undefined {
   if (!/^(?:19|[2-9]\d)/.test(text) || !isRealDate(text)) return undefined;
   return { value: new Date(`${text}T00:00:00Z`), type: Date, format: 'yyyy-mm-dd' };
@@ -54,15 +54,15 @@ export function textCell(text: string): Cell {
   return { value: literal(withMarkKept(text)), type: String };
 }
 
-/** Undefined for a text that is no number, or would lose digits as one. */
+/** Makes a number cell; undefined for a text that is no number, or would lose digits. */
 export function numberCell(text: string): Cell | undefined {
   return text !== '' && spreadsheetNumber(Number(text)) === text ? { value: Number(text), type: Number } : undefined;
 }
 
 /**
- * In a workbook `_x0041_` stands for a letter. A text that looks like that is written so itself, and so is what the library
- * would leave out: non-characters, halves of pairs, and the sign for something unreadable. It also mistakes the names of an
- * object's own functions, such as `toString`, for texts that it has met.
+ * Escapes a text: in a workbook `_x0041_` stands for a letter, so a text of that form is escaped itself, and so are characters
+ * that the library would drop (non-characters, lone surrogates, U+FFFD). It also escapes names of object members such as
+ * `toString`, which the library mistakes for texts that it has seen.
  */
 function literal(text: string): string {
   const written = text
@@ -76,7 +76,7 @@ function escaped(character: string): string {
   return codes.map((code) => `_x${code.toString(16).toUpperCase().padStart(4, '0')}_`).join('');
 }
 
-/** A workbook with one sheet. Days are dates and numbers are numbers, but for coordinates that would lose digits by it. */
+/** Writes a workbook with one sheet. Days are dates and numbers are numbers, except coordinates that would lose digits. */
 export async function exportXlsx(finds: Iterable<ExportedFind>, labels = false): Promise<Buffer> {
   const columns = exportColumns(labels);
   const header = columns.map(headingCell);
@@ -94,7 +94,7 @@ export async function exportXlsx(finds: Iterable<ExportedFind>, labels = false):
   return workbookBytes(rows, 'finds');
 }
 
-/** Rows for people or other programs; the first is of headings. */
+/** Writes rows; the first has the headings. */
 export function exportRows(rows: Iterable<readonly RowCell[]>): Promise<Buffer> {
   const [header = [], ...others] = rows;
   return workbookBytes(

@@ -5,12 +5,12 @@ import { type CellRange, type FaultyCell, LAST_ROW, oddSheet, type SheetContents
 import { refuseTooLarge, type ShownCell, type ShownCells, type TablePlace } from './table.ts';
 import { type BookValues, cellValueOf, styleNumber } from './xlsx-values.ts';
 
-/** Elements and attributes of a row. */
+/** Limit for the nodes of a row. */
 const MOST_NODES = 100_000;
 const PARTS = new Set(['row', 'mergeCell']);
 const NO_CELLS: readonly string[] = [];
 
-/** @throws FileError where there is more than is read, or in another form; XmlSyntaxError */
+/** @throws FileError where the sheet is too large or malformed; XmlSyntaxError */
 export function readSheet(place: TablePlace, bytes: Buffer, values: BookValues): Omit<SheetContents, 'comments' | 'pictures'> {
   const { file } = place;
   const rows: (readonly string[])[] = [];
@@ -48,7 +48,7 @@ export function readSheet(place: TablePlace, bytes: Buffer, values: BookValues):
 
 type RowCells = { readonly cells: readonly string[]; readonly shown: ShownCells | undefined; readonly isStruck: boolean };
 
-/** Cells need not say their places, and those without a value need not be there. */
+/** Reads the cells of a row; addresses are optional, and cells without a value may be missing. */
 function cellsOf(
   place: TablePlace,
   row: XmlElement,
@@ -77,7 +77,7 @@ function cellsOf(
   return { cells, shown, isStruck: isStruck && cells.length > 0 };
 }
 
-/** As it says, or else as its first cell does. */
+/** Returns the number of a row, from its own attribute or its first cell's. */
 function rowNumber(row: XmlElement): number | undefined {
   const own = attributeOf(row, 'r');
   const [first] = row.children;
@@ -98,7 +98,7 @@ function rangeOf(mergeCell: XmlElement): CellRange | undefined {
   };
 }
 
-/** `A` is 1, `AA` is 27. */
+/** Converts letters of a column: `A` is 1, `AA` is 27. */
 function columnNumber(letters: string): number {
   let number = 0;
   for (const letter of letters) number = number * 26 + (letter.codePointAt(0) ?? 0) - 64;

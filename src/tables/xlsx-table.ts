@@ -6,9 +6,8 @@ import { readZip, type ZipEntry } from './zip-entries.ts';
 
 /**
  * Reads a sheet of a workbook (XLSX). Dates are read as days, numbers with the digits that the spreadsheet shows.
- *
- * @param named the sheet; otherwise the first visible one that holds something
- * @param headerRows the rows that hold the names of the columns; otherwise they are found
+ * @param named sheet; otherwise the first visible one with content
+ * @param headerRows rows of the header; otherwise they are detected
  * @throws FileError where the archive is no workbook, or has no such sheet
  */
 export function readXlsx(
@@ -20,7 +19,7 @@ export function readXlsx(
   return tableOfSheets(file, sheetsOf(file, entries), named, headerRows);
 }
 
-/** All visible sheets that hold something, with the names of the columns in the first row. @throws FileError as {@link readXlsx} */
+/** Reads all visible sheets with content, with the header in the first row. @throws FileError as {@link readXlsx} */
 export async function readXlsxSheets(file: string, bytes: Buffer): Promise<Table[]> {
   const sheets = sheetsOf(file, await readZip(file, bytes));
   const filled = sheets.filter((sheet) => !sheet.hidden && sheet.hasValues());

@@ -4,18 +4,18 @@ import { attributeOf, type XmlElement } from '../xml/element.ts';
 import { type CellValue, errorResult, isOverlong, overlongValue, UNSAVED_RESULT } from './cell-faults.ts';
 import { type CellFormat, parseNumberFormat } from './number-format.ts';
 
-/** What the cells of a workbook refer to. */
+/** Shared data to which the cells of a workbook refer. */
 export type BookValues = {
   readonly sharedTexts: readonly string[];
-  /** By number. */
+  /** Styles by number. */
   readonly styles: readonly CellStyle[];
-  /** Days are counted from 1904 and not from 1900. */
+  /** The serial numbers count from 1904 instead of 1900. */
   readonly from1904: boolean;
 };
 
 type CellStyle = { readonly format: CellFormat; readonly isStruck: boolean };
 
-/** @returns undefined where the cell is in no form of a spreadsheet */
+/** @returns undefined where the cell is malformed */
 export function cellValueOf(cell: XmlElement, values: BookValues): CellValue | undefined {
   const raw = named(cell, 'v')?.text ?? '';
   const type = attributeOf(cell, 't') ?? 'n';
@@ -35,7 +35,7 @@ export function cellValueOf(cell: XmlElement, values: BookValues): CellValue | u
     case 'e':
       return { text: '', fault: errorResult(raw === '' ? '#' : raw) };
     case 'd': {
-      // Without an offset it is no moment of this computer's clock.
+      // A time without an offset is read as UTC, so that the computer's time zone does not shift it.
       const moment = new Date(/(?:Z|[+-]\d\d:?\d\d)$/.test(raw) || !raw.includes('T') ? raw : `${raw}Z`);
       const day = dayOf(moment);
       return day === undefined ? { text: raw } : { text: day, shown: { text: day, isDate: true } };
@@ -47,7 +47,7 @@ export function cellValueOf(cell: XmlElement, values: BookValues): CellValue | u
   }
 }
 
-/** A cell without a style of its own has the first. */
+/** Returns the style of a cell; one without a style has the first. */
 export function styleNumber(cell: XmlElement): number {
   return Number(attributeOf(cell, 's') ?? 0);
 }
@@ -66,7 +66,7 @@ function numberValue(raw: string, format: CellFormat, from1904: boolean): CellVa
   const shown = format.show(days);
   if (shown === undefined) return { text: spreadsheetNumber(number) };
   if (!format.isDate) return withShown(spreadsheetNumber(number), shown);
-  // A spreadsheet rounds to what it shows: a moment that is less than a millisecond from midnight is shown as the day that begins.
+  // A spreadsheet rounds to what it shows: a moment less than a millisecond before midnight is shown as the day that begins.
   const day = format.isWholeDay ? dayOf(new Date(Math.round((days - DAYS_BEFORE_1970) * DAY_MS))) : undefined;
   return { text: day ?? shown, shown: { text: shown, isDate: true } };
 }
@@ -76,18 +76,18 @@ function withShown(text: string, shown: string | undefined): CellValue {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Counted as spreadsheets do, which take 1900 for a leap year. */
+/** Serial numbers take 1900 for a leap year. */
 const DAYS_BEFORE_1904 = 1462;
 const DAYS_BEFORE_1970 = 25_569;
 
-/** A day, or a day and a time, whatever the clock of this computer; undefined where the calendar has none. */
+/** Formats a day, or a day and a time, in UTC; undefined where the calendar has none. */
 function dayOf(moment: Date): string | undefined {
   if (Number.isNaN(moment.getTime())) return undefined;
   const [day = '', time = ''] = moment.toISOString().split('T');
   return time.startsWith('00:00:00') ? day : `${day} ${time.slice(0, 5)}`;
 }
 
-/** The text of `<si>` or `<is>`: one piece, or a row of pieces that look different. How it is spoken is no part of it. */
+/** Returns the text of `<si>` or `<is>`: one piece, or a sequence of formatted pieces, without phonetic hints. */
 export function richTextOf(element: XmlElement | undefined): string {
   const pieces = (element?.children ?? []).flatMap((child) => (child.name === 'r' ? child.children : [child]));
   const texts = pieces.filter(({ name }) => name === 't').map(({ text }) => text);
@@ -99,7 +99,7 @@ function unescaped(text: string): string {
 }
 
 const GENERAL = parseNumberFormat('General');
-/** Patterns that files do not write down, with those of Asia as days. Number 14 is the short date of the computer. */
+/** Built-in number formats, which files do not contain; East Asian ones are days. 14 is the computer's short date. */
 const KNOWN_FORMATS: ReadonlyMap<number, string> = new Map([
   ...['General', '0', '0.00', '#,##0', '#,##0.00'].map((code, index) => [index, code] as const),
   ...['0%', '0.00%', '0.00E+00', '# ?/?', '# ??/??'].map((code, index) => [9 + index, code] as const),
@@ -134,7 +134,7 @@ export function cellStylesOf(root: XmlElement): readonly CellStyle[] {
     const id = style === undefined ? undefined : attributeOf(style, name);
     return id === undefined ? undefined : Number(id);
   };
-  // The first is what a cell without a style has anyway.
+  // Style 0 is that of a cell without a style.
   const namedStyles = [undefined, ...(named(root, 'cellStyleXfs')?.children.slice(1) ?? [])];
   return (named(root, 'cellXfs')?.children ?? []).map((style) => {
     const base = namedStyles[numberIn(style, 'xfId') ?? 0];

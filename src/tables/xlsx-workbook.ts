@@ -13,9 +13,8 @@ const RELATIONS = 'http://schemas.openxmlformats.org/officeDocument/2006/relatio
 const STRICT_RELATIONS = 'http://purl.oclc.org/ooxml/officeDocument/relationships';
 
 /**
- * The sheets of a workbook in their order.
- *
- * @throws FileError where the archive is something else than a workbook, or names a part that it does not have
+ * Lists the sheets of a workbook in their order.
+ * @throws FileError where the archive is no workbook, or lacks a part that it names
  */
 export function sheetsOf(file: string, entries: ReadonlyMap<string, ZipEntry>): readonly Sheet[] {
   const parts = partsOf(entries);
@@ -38,7 +37,7 @@ export function sheetsOf(file: string, entries: ReadonlyMap<string, ZipEntry>): 
     const name = attributeOf(sheet, 'name');
     const id = attributeOf(sheet, 'id', RELATIONS) ?? attributeOf(sheet, 'id', STRICT_RELATIONS);
     const part = relations.find((relation) => relation.id === id)?.part;
-    // A sheet may also be a chart, which is no part of this kind.
+    // A sheet may also be a chart, which is another kind of part.
     if (name === undefined || part === undefined || !/\/worksheets\//i.test(part.name)) return [];
     return [
       {
@@ -71,7 +70,7 @@ function sharedTextsOf(file: string, entry: ZipEntry | undefined): readonly stri
   });
 }
 
-/** Some programs write the names of parts in other letters than those that refer to them. */
+/** Parts by name, independent of case: some programs write references in another case. */
 type Parts = { get(name: string): ZipEntry | undefined };
 
 function partsOf(entries: ReadonlyMap<string, ZipEntry>): Parts {
@@ -81,7 +80,6 @@ function partsOf(entries: ReadonlyMap<string, ZipEntry>): Parts {
 
 type Relation = { readonly id: string | undefined; readonly type: string; readonly part: ZipEntry | undefined };
 
-/** What a part refers to. */
 function relationsOf(file: string, { name }: ZipEntry, parts: Parts): readonly Relation[] {
   const folder = posix.dirname(name);
   const list = parts.get(`${folder}/_rels/${posix.basename(name)}.rels`);
@@ -93,7 +91,7 @@ function relationsOf(file: string, { name }: ZipEntry, parts: Parts): readonly R
   });
 }
 
-/** Where comments and pictures stand that belong to a sheet. */
+/** Returns the cells with comments and pictures of a sheet. */
 function readRemarks(file: string, sheet: ZipEntry, parts: Parts): Pick<SheetContents, 'comments' | 'pictures'> {
   const partsOfKind = (kind: string) =>
     relationsOf(file, sheet, parts).flatMap(({ type, part }) => (type.endsWith(`/${kind}`) && part !== undefined ? [part] : []));
@@ -114,14 +112,14 @@ function readElements(file: string, part: ZipEntry, names: readonly string[], ta
   });
 }
 
-/** The cell under the upper left corner. */
+/** Returns the cell under the upper left corner. */
 function anchoredAt({ children }: XmlElement): string {
   const from = children.find(({ name }) => name === 'from');
   const numberIn = (name: string): number => Number(from?.children.find((child) => child.name === name)?.text.trim() ?? 0);
   return cellName(numberIn('col') + 1, numberIn('row') + 1);
 }
 
-/** Elements and attributes of the parts that say what there is; a workbook of a thousand sheets has a tenth. */
+/** Limit for nodes of the workbook's index parts; a workbook of a thousand sheets has a tenth. */
 const MOST_NODES = 100_000;
 
 function rootOf(file: string, entry: ZipEntry): XmlElement {

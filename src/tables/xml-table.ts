@@ -6,14 +6,12 @@ import { isKml, readKml } from './kml-table.ts';
 import { readFindRecords } from './svc-table.ts';
 import type { Table } from './table.ts';
 
-/** Of a find, waypoint or placemark, and of all that is around them. */
+/** Limit for the nodes of a find, waypoint or placemark, and of the document around them. */
 const MOST_NODES = 1_000_000;
 
 /**
- * Reads what is written in XML: waypoints of GPX, placemarks of KML, or finds in the service's own form. A DTD is refused and nothing is
- * fetched.
- *
- * @throws FileError where the document is not well-formed, or is of neither kind
+ * Reads XML: waypoints of GPX, placemarks of KML, or finds in the service's own form. A DTD is refused and nothing is fetched.
+ * @throws FileError where the document is not well-formed, or of another kind
  */
 export function readXmlTable(file: string, bytes: Buffer): Table {
   return walkTable(file, (walk) => {
@@ -33,7 +31,7 @@ export function readXmlTable(file: string, bytes: Buffer): Table {
   });
 }
 
-/** What is made of documents, each of which is walked. @throws FileError where one of them is not well-formed */
+/** Reads a table from documents. @throws FileError where one of them is not well-formed */
 export function walkTable(file: string, read: (walk: (bytes: Buffer) => XmlWalk) => Table): Table {
   try {
     return read((bytes) => walkXml(withDeclarationFirst(bytes), MOST_NODES));
@@ -46,7 +44,7 @@ export function walkTable(file: string, read: (walk: (bytes: Buffer) => XmlWalk)
   }
 }
 
-/** A blank line before the XML declaration changes place with it, so that all else stays in its line. */
+/** Moves blank lines before the XML declaration behind it, so that the line numbers stay. */
 function withDeclarationFirst(bytes: Buffer): Buffer {
   const head = bytes.toString('latin1', 0, 1024);
   const [whole = '', mark = '', blanks = '', declaration = ''] = /^(\u00ef\u00bb\u00bf)?(\s+)(<\?xml\s[^>]*\?>)/.exec(head) ?? [];

@@ -6,9 +6,9 @@ import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { MAX_INPUT_BYTES } from './input-file.ts';
 
-/** All parts of one archive together, unpacked; one of them no more than a table may have. */
+/** Limit for all unpacked parts of one archive; a single part may have no more than a table. */
 const MAX_UNPACKED_BYTES = 512 * 1024 * 1024;
-/** Workbooks pack to a tenth or a fiftieth; what packs to far less was made to burst. A small one may. */
+/** Maximum compression: workbooks pack to a tenth or a fiftieth, decompression bombs far more. Small parts are exempt. */
 const MAX_TIMES_PACKED = 200;
 const ALWAYS_UNPACKED_BYTES = 16 * 1024 * 1024;
 const MAX_ENTRIES = 65_535;
@@ -17,17 +17,16 @@ const [STORED, DEFLATED] = [0, 8];
 
 export type ZipEntry = {
   readonly name: string;
-  /** No spreadsheet writes a DTD; it is how entities come in. */
+  /** Tells of a DTD, which no spreadsheet writes and which could define entities. */
   readonly hasDoctype: boolean;
-  /** The part's bytes; checked when the archive was read. */
+  /** Returns the part's bytes, whose size and checksum were verified when the archive was read. */
   unpack(): Buffer;
 };
 
 /**
- * The parts of a ZIP archive, each of which was unpacked once: what the directory says of sizes and sums is true, and all
- * together are of a size that can be read. Encryption, symbolic links and names that lead out of the archive are refused.
- *
- * @throws FileError where the archive is damaged, encrypted, or unpacks to more than a table can have
+ * Reads and unpacks all parts of a ZIP archive and verifies sizes and checksums, within the limits. Encryption, symbolic links
+ * and paths that leave the archive are refused.
+ * @throws FileError where the archive is damaged, encrypted, or unpacks to more than a table may have
  */
 export async function readZip(file: string, bytes: Buffer): Promise<ReadonlyMap<string, ZipEntry>> {
   const entries = new Map<string, ZipEntry>();
@@ -62,17 +61,17 @@ function asFileError(file: string, thrown: unknown): FileError {
   return climbing === undefined ? damaged(file, thrown) : leadsOut(file, climbing);
 }
 
-/** How the library refuses a name that starts at a root, or that climbs. */
+/** Message of the library for an absolute path, or one with `..`. */
 const CLIMBING = /^(?:absolute path|invalid relative path|invalid characters in fileName): (.*)$/s;
 
-/** The system's own kind of file stands in the upper half of the attributes where the archive was made on Unix. */
+/** Archives made on Unix have the file mode in the upper half of the attributes. */
 function isLink({ externalFileAttributes }: Entry): boolean {
   return ((externalFileAttributes >>> 16) & 0o170000) === 0o120000;
 }
 
 const ARCHIVE = /\.(?:zip|kmz|7z|rar|tar|t?gz|bz2|xz)$/i;
 
-/** @throws FileError where an archive that people put together holds another, which may hold another */
+/** @throws FileError where an archive contains another archive */
 export function refuseNested(file: string, paths: Iterable<string>): void {
   const nested = [...paths].find((name) => ARCHIVE.test(name));
   if (nested === undefined) return;
@@ -81,19 +80,18 @@ export function refuseNested(file: string, paths: Iterable<string>): void {
   });
 }
 
-/** An archive that stays on the disk. */
+/** An archive that stays on disk. */
 export type ZipFile = {
   readonly paths: readonly string[];
   /** @throws FileError where the part is damaged, encrypted, or larger than a table may be */
   read(path: string): Promise<Buffer>;
-  /** Writes a part to a file that is not there yet. @throws FileError as {@link read}, and where it is larger than `mostBytes` */
+  /** Unpacks a part to a new file. @throws FileError as {@link read}, and where it is larger than `mostBytes` */
   unpack(path: string, to: string, mostBytes: number): Promise<void>;
   close(): void;
 };
 
 /**
- * An archive of any size, of which only what is asked for is unpacked. Paths that climb or are absolute are no paths of an archive.
- *
+ * Opens an archive of any size; parts are unpacked on demand. Absolute paths and those with `..` are left out.
  * @throws FileError where its directory is damaged
  */
 export async function openZip(file: string): Promise<ZipFile> {
@@ -153,7 +151,7 @@ export async function openZip(file: string): Promise<ZipFile> {
   };
 }
 
-/** @throws RangeError or zlib's error where the bytes are not what the directory says */
+/** @throws RangeError or zlib's error where the bytes differ from the directory */
 function unpack(packed: Buffer, { compressionMethod, uncompressedSize }: Entry): Buffer {
   if (compressionMethod === STORED) return packed;
   if (compressionMethod !== DEFLATED) throw new RangeError(`packed by method ${compressionMethod}`);

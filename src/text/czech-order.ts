@@ -1,2 +1,2 @@
-/** The order of Czech lists: `Čapek` behind `Cyril`, `ch` behind `h`. */
+/** Compares by Czech collation: `Čapek` behind `Cyril`, `ch` behind `h`. */
 export const compareCzech: (one: string, other: string) => number = new Intl.Collator('cs', { numeric: true }).compare;

@@ -1,6 +1,6 @@
 /**
- * How many letters must be changed, added, left out or swapped with their neighbour to turn one word into the other
- * (optimal string alignment); `limit + 1` when it is more than `limit`.
+ * Returns the optimal string alignment distance (letters changed, added, left out, or swapped with their neighbour), or `limit +
+ * 1` when it is larger than `limit`.
  */
 export function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;

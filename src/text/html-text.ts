@@ -1,18 +1,17 @@
-/** What a text with HTML in it says to a person. */
 type HtmlText = {
   readonly text: string;
-  /** What its pictures and links point to, in order, each once. */
+  /** Targets of its pictures and links, in order, each once. */
   readonly pictures: readonly string[];
 };
 
-/** A plain text may hold a `<`, too; a tag that closes, or stands for a break or a picture, is none of it by chance. */
+/** A plain text may contain `<`, so only a closing tag, a break, a picture or another known tag counts as HTML. */
 const LOOKS_LIKE_HTML = /<(?:\/[a-z]+\d?\s*>|!--|!\[CDATA\[|(?:br|hr|img|p|div|table|html|body|font|span)\b[^<]{0,2000}>)/i;
 const BREAKS = /^\/?(?:br|hr|p|div|tr|table|li|ul|ol|h[1-6])\b/i;
 const CELL = /^\/?t[dh]\b/i;
-/** What these hold is no text. */
+/** Elements whose content is not visible text. */
 const HIDDEN = /^(?:script|style|head|title)\b/i;
 
-/** A text without HTML stays as it is. */
+/** Extracts the visible text; a text without HTML stays as it is. */
 export function readHtml(source: string): HtmlText {
   if (!LOOKS_LIKE_HTML.test(source)) return { text: source, pictures: [] };
   const [pieces, pictures]: [string[], Set<string>] = [[], new Set()];

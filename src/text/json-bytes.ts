@@ -1,26 +1,23 @@
 const [LINE_FEED, SPACE, QUOTE, COMMA, COLON, OPEN_BRACKET, BACKSLASH, OPEN_BRACE] = [10, 32, 34, 44, 58, 91, 92, 123];
-/** A character in JSON has no more: `\u001f`. */
+/** Longest form of a character in JSON: `\u001f`. */
 const MOST_BYTES = 6;
-/** A longer text is written piece by piece. */
+/** A longer text is encoded in pieces. */
 const PIECE_CHARACTERS = 64 * 1024;
-/** What has grown so large stays where it is: to move it would take its room twice. */
+/** A full block is not copied into a larger one, which would need its size twice. */
 const BLOCK_BYTES = 1024 * 1024;
 const [MOST_NAMES, LONG_NAME] = [1000, 100];
 
 type Mark = '' | '@' | '#';
 
-/**
- * JSON that grows as UTF-8, for what is only written down: to make objects first, a text of those and bytes of that takes
- * several times as long.
- */
+/** Writes JSON as UTF-8 without intermediate objects and strings, which would take several times as long. */
 export class JsonBytes {
   #bytes = Buffer.allocUnsafe(1024);
   #length = 0;
-  /** Blocks that are full. */
+  /** Full blocks. */
   #full: Buffer[] = [];
   readonly #names: Readonly<Record<Mark, Map<string, Buffer>>> = { '': new Map(), '@': new Map(), '#': new Map() };
 
-  /** What has grown, in its order; what comes next begins anew. */
+  /** Returns and empties the written blocks. */
   take(): Buffer[] {
     const taken = [...this.#full, Buffer.from(this.#bytes.subarray(0, this.#length))];
     this.#full = [];
@@ -28,12 +25,12 @@ export class JsonBytes {
     return taken;
   }
 
-  /** Whether there is so much that it should be taken soon. */
+  /** Tells if a block is full, so that the caller should `take` soon. */
   get isLarge(): boolean {
     return this.#full.length > 0;
   }
 
-  /** An object or a list. What comes next stands in it, behind a comma where that is missing. */
+  /** Opens an object or a list, behind a comma where one is needed. */
   open(bracket: '{' | '['): void {
     this.#begin(1);
     this.#put(bracket);
@@ -49,7 +46,7 @@ export class JsonBytes {
     this.#bytes[this.#length++] = LINE_FEED;
   }
 
-  /** Of what comes next. @param mark stands before it */
+  /** Writes the name of the next value. @param mark stands before the name */
   name(name: string, mark: Mark = ''): void {
     const known = this.#names[mark].get(name) ?? this.#learn(name, mark);
     this.#begin(known.length);
@@ -59,7 +56,7 @@ export class JsonBytes {
     this.#length = at;
   }
 
-  /** The same few names come again and again. */
+  /** Encodes a name and caches it: a harvest repeats a few names. */
   #learn(name: string, mark: Mark): Buffer {
     const names = this.#names[mark];
     const written = Buffer.from(`${JSON.stringify(mark + name)}:`);
@@ -67,7 +64,7 @@ export class JsonBytes {
     return written;
   }
 
-  /** A text that is at hand as UTF-8. */
+  /** Writes a text from a range of UTF-8 bytes. */
   bytes(source: Buffer, from: number, to: number): void {
     if (to - from > PIECE_CHARACTERS) {
       this.#quotedLong(source.toString('utf8', from, to));
@@ -131,7 +128,7 @@ export class JsonBytes {
     this.#put('"');
   }
 
-  /** @param lengthBytes that follow at most */
+  /** Reserves room for a value and writes the comma before it. @param lengthBytes maximum length of the value */
   #begin(lengthBytes: number): void {
     this.#reserve(lengthBytes + 1);
     const last = this.#length === 0 ? (this.#full.at(-1)?.at(-1) ?? LINE_FEED) : this.#bytes[this.#length - 1];
@@ -139,7 +136,7 @@ export class JsonBytes {
     if (!isFirst) this.#bytes[this.#length++] = COMMA;
   }
 
-  /** ASCII, for which there is room. */
+  /** Appends ASCII text into reserved room. */
   #put(text: string): void {
     for (let index = 0; index < text.length; index++) this.#bytes[this.#length++] = text.charCodeAt(index);
   }

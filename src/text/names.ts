@@ -1,6 +1,6 @@
 import { editDistance } from './edit-distance.ts';
 
-/** Letters without accents, in lower case, words joined by `_`: "Datum nálezu" becomes "datum_nalezu". */
+/** Folds a name to letters without accents, lower case, words joined by `_`: "Datum nálezu" becomes "datum_nalezu". */
 export function foldName(text: string): string {
   return text
     .normalize('NFD')
@@ -10,7 +10,7 @@ export function foldName(text: string): string {
     .replace(/^_+|_+$/g, '');
 }
 
-/** The folded words of a person's name: `Ľubomír  d'Este` becomes `lubomir`, `deste`. */
+/** Returns the folded words of a person's name: `Ľubomír  d'Este` becomes `lubomir`, `deste`. */
 export function nameWords(text: string): string[] {
   const folded = foldName(text.normalize('NFKC').replace(/['’ʼ`]/g, ''))
     .replaceAll('ł', 'l')
@@ -18,14 +18,14 @@ export function nameWords(text: string): string[] {
   return folded === '' ? [] : folded.split('_');
 }
 
-/** Names of a person have one key, whatever their case, accents, marks and the order of their words. */
+/** Returns the key of a person's name, independent of case, accents, punctuation and word order. */
 export function nameKey(text: string): string {
   return nameWords(text).sort().join(' ');
 }
 
 /**
- * Tells if a name with words cut short may stand for a full one: `P. Kučera` for `Kučera, Pavel`. A word is cut short where it is one
- * letter, or ends with a dot.
+ * Tells if a name with abbreviated words may stand for a full one: `P. Kučera` for `Kučera, Pavel`. A word is abbreviated where
+ * it is one letter, or ends with a dot.
  */
 export function mayStandFor(short: string, full: string): boolean {
   const words = short
@@ -47,12 +47,12 @@ export function mayStandFor(short: string, full: string): boolean {
   );
 }
 
-/** Whether a name is that of a picture, by its ending: all that phones and cameras make, also what the service refuses. */
+/** Tells by its extension if a file is a picture, including types that the service refuses. */
 export function isPictureName(name: string): boolean {
   return /\.(?:jpe?g|png|tiff?|heic|heif|webp)$/i.test(name);
 }
 
-/** The known names that differ from `name` by little enough to be meant, best first, at most three. */
+/** Returns at most three known names within a small edit distance of `name`, best first. */
 export function nearestNames(name: string, known: readonly string[]): string[] {
   const allowed = Math.max(1, Math.floor(name.length / 3));
   return known

@@ -1,16 +1,16 @@
-/** Blanks that look like one, and characters that cannot be seen: programs write them, and no person types them. */
+/** Special blanks, and invisible characters, which programs write and no person types. */
 const BLANKS = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/g;
 const UNSEEN = /[\u00ad\u200b\u2060\ufeff]/g;
 
-/** A text as it is kept: accents composed, plain blanks, none around it. */
+/** Normalises a text for storage: composed accents (NFC), plain blanks, trimmed. */
 export function normalText(text: string): string {
   const trimmed = text.trim();
-  // Most cells have none of these letters.
+  // Shortcut: most cells are ASCII.
   if (!/[^\u0000-\u007f]/.test(trimmed)) return trimmed;
   return trimmed.replace(BLANKS, ' ').replace(UNSEEN, '').normalize('NFC').trim();
 }
 
-/** A local id as it is kept: the same in whatever way its blanks were typed. */
+/** Normalises a local id for storage: as {@link normalText}, with single blanks. */
 export function normalId(text: string): string {
   return normalText(text).replace(/ {2,}/g, ' ');
 }

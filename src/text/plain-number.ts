@@ -1,7 +1,7 @@
-/** Digits that a spreadsheet shows and keeps; what stands behind them is noise of the arithmetic, such as 0.30000000000000004. */
+/** Digits that a spreadsheet keeps; further digits are rounding noise, such as in 0.30000000000000004. */
 const SPREADSHEET_DIGITS = 15;
 
-/** All digits of a number, without an exponent. */
+/** Formats a number with all its digits and without an exponent. */
 export function plainNumber(value: number): string {
   const text = String(value);
   const match = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(text);
@@ -13,7 +13,7 @@ export function plainNumber(value: number): string {
   return sign + (digits.length <= point ? digits.padEnd(point, '0') : `${digits.slice(0, point)}.${digits.slice(point)}`);
 }
 
-/** The same as a spreadsheet would show it. */
+/** Formats a number with the digits that a spreadsheet keeps. */
 export function spreadsheetNumber(value: number): string {
   return plainNumber(Number.isSafeInteger(value) ? value : Number(value.toPrecision(SPREADSHEET_DIGITS)));
 }

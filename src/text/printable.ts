@@ -1,9 +1,9 @@
 import type { Message } from '../base/message.ts';
 
-/** Control, format and separator characters, but for tabs, line feeds and the blanks that separate words. */
+/** Control, format and separator characters except tab, line feed and blank. */
 const UNSEEN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Shows text of others (messages of the service, names of files) so that it cannot steer the terminal or hide a part of itself. */
+/** Escapes invisible characters in foreign text, so that it cannot steer the terminal or hide a part of itself. */
 export function printable(text: Message): string {
   return String(text).replace(UNSEEN, escaped);
 }
@@ -13,7 +13,7 @@ function escaped(character: string): string {
   return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`;
 }
 
-/** `U+0085` */
+/** Formats a character as `U+0085`. */
 export function codePointName(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }

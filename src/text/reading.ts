@@ -1,5 +1,5 @@
 import type { Message } from '../base/message.ts';
-/** What a cell says, or why it cannot be told: `problem` is what is wrong and then what to do. */
+/** Value of a cell, or the `problem` (cause, then remedy) of one that cannot be read. */
 export type Reading<T> = { readonly value: T } | Unreadable;
 
 export type Unreadable = { readonly rule: string; readonly problem: Message };

@@ -1,8 +1,8 @@
 import { displayWidth } from './width.ts';
 
 /**
- * Breaks a text between words, so that no line is wider than `columns` cells; its own line breaks stay. What is longer stands
- * alone, and so does a command in backticks, which somebody may copy. Further lines begin where the first one's text does.
+ * Breaks a text between words at `columns` cells and keeps its own line breaks. A longer word has a line of its own, and so has a
+ * command in backticks, which a person may copy. Continuation lines are indented as the text of the first.
  */
 export function wrapped(text: string, columns: number): string {
   return text
@@ -29,8 +29,8 @@ function wrapLine(line: string, columns: number): string {
   return [...lines, current].join('\n');
 }
 
-/** A line that is typed as it stands. */
+/** A line that is a command; it is not broken. */
 const COMMAND = /^ +(?:\$ )?(?:pas|chmod|source) /;
-/** Blanks, a mark, and a label with a gap behind it. */
+/** Indent, mark and label of a line. */
 const HEAD = /^ *(?:(?:\u001b\[\d+m)*[✓✗!–→](?:\u001b\[\d+m)* )?(?:\S* {2,})?/;
 const WORD = /( *)((?:`[^`]*`|[^ ])+)/g;

@@ -2,25 +2,24 @@ import { type Issue, placeText } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { printable, type Terminal } from './terminal.ts';
 
-/** As many are read one by one; of more, those of one kind are told together. */
+/** Up to this number issues are listed one by one; more are grouped by kind. */
 const MOST_LISTED = 20;
-/** Of those, as many different ones are shown, and the rows of so many. */
+/** Distinct examples per group, and row numbers per group. */
 const EXAMPLES = 3;
 const ROWS_NAMED = 5;
 
-/** The name of an element as people call it, with the element's own. */
+/** Returns an element's name for people beside its own. */
 let elementNamed = (element: string): string => element;
 
-/** Has elements of issues called as people call them. */
+/** Sets the names of elements in issues. */
 export function nameElements(by: typeof elementNamed): void {
   elementNamed = by;
 }
 
 /**
- * In the order of rows, one paragraph an issue: where, which element, what is wrong and what to do. Of many, each kind has a line that
- * counts it, and a few of them below.
- *
- * @returns whether every one is shown
+ * Prints issues in the order of rows, one paragraph each: position, element, cause and remedy. Of many issues, each kind gets a
+ * line with its count and some examples.
+ * @returns true if every issue was printed
  */
 export function printIssues(
   terminal: Terminal,
@@ -55,7 +54,7 @@ function markOf(color: Terminal['color'], { severity }: Issue): string {
   return severity === 'error' ? color.red('✗') : color.yellow('!');
 }
 
-/** `✗ 356 × date (datum_nalezu): rows 4, 5, 9, 12, 13 …` */
+/** Formats a group: `✗ 356 × date (datum_nalezu): rows 4, 5, 9, 12, 13 …` */
 function countOf({ color }: Terminal, alike: readonly Issue[]): string {
   const [first] = alike;
   if (first === undefined) return '';
@@ -67,7 +66,7 @@ function countOf({ color }: Terminal, alike: readonly Issue[]): string {
   return `${markOf(color, first)} ${color.bold(`${alike.length} × ${kind}`)}${where}`;
 }
 
-/** The first of those that say different things. */
+/** Returns the first issues with distinct messages. */
 function differentOnes(alike: readonly Issue[]): Issue[] {
   const found = new Map<string, Issue>();
   for (const issue of alike) {
@@ -87,7 +86,7 @@ function inOrderOfRows(issues: readonly Issue[]): readonly Issue[] {
   });
 }
 
-/** The issues as `--json` prints them. */
+/** Returns the issues in the form of `--json`. */
 export function issueValues(issues: readonly Issue[]): Record<string, unknown>[] {
   return issues.map(issueValue);
 }

@@ -1,13 +1,13 @@
 import { cutTo, displayWidth, learnWidths, padded } from '../text/width.ts';
 
 const GAP = '  ';
-/** A column of words is not made narrower than this. */
+/** Minimum width of a column with several words. */
 const NARROWEST = 10;
 
 /**
- * Aligned columns, the last of which runs on.
- * @param columns cells of a line: words are cut to fit, codes and numbers never; where that is not enough, each row becomes lines of
- *   its own. Without it nothing is cut.
+ * Formats aligned columns; the last one may wrap.
+ * @param columns width in cells: words are cut to fit, codes and numbers are not; where that is not enough, each row becomes
+ * several lines. Without it nothing is cut.
  */
 export async function table(
   header: readonly string[],
@@ -32,12 +32,12 @@ export async function table(
   );
 }
 
-/** How narrow each column may become: half a code is no code. */
+/** Returns the minimum width of each column: codes are not cut. */
 function least(natural: readonly number[], rows: readonly (readonly string[])[]): number[] {
   return natural.map((width, column) => (rows.some((row) => row[column]?.includes(' ')) ? Math.min(width, NARROWEST) : width));
 }
 
-/** The widest columns give way first. @returns undefined where they cannot */
+/** Shrinks the widest columns first. @returns undefined where they cannot be shrunk enough */
 function fitted(natural: readonly number[], narrowest: readonly number[], room: number): number[] | undefined {
   const widths = [...natural];
   let over = widths.reduce((sum, width) => sum + width, 0) - room;

@@ -3,8 +3,8 @@ import { cutTo } from '../text/width.ts';
 
 export type Progress = {
   /**
-   * @param total undefined while nobody knows it
-   * @param perSecond the rate of late; without it, the mean since the beginning
+   * @param total undefined while it is unknown
+   * @param perSecond current rate; without it, the mean since the beginning
    */
   update(done: number, total: number | undefined, perSecond?: number): void;
   end(): void;
@@ -14,18 +14,18 @@ export const NO_PROGRESS: Progress = { update: () => {}, end: () => {} };
 
 const WIDEST_BAR = 24;
 const REDRAW_MS = 80;
-/** What is over sooner needs no bar, and a rate of less time is none. */
+/** Shorter work needs no bar, and gives no reliable rate. */
 const FIRST_AFTER_MS = 500;
 
-/** How many columns a terminal has; a serial line, or one that a program made, says 0 where it does not know. */
+/** Returns the columns of a terminal; a serial line, or a terminal of a program, may report 0 for unknown. */
 export function widthOf({ columns }: Pick<NodeJS.WriteStream, 'columns'>): number | undefined {
   return columns === 0 ? undefined : columns;
 }
 
-/** A bar that makes room for what is written meanwhile, and is drawn again below it. */
+/** A bar that is hidden while other output is written, and redrawn below it. */
 export type Bar = Progress & { hide(): void };
 
-/** A bar in the terminal's last line, with the rate and the time left. */
+/** Makes a bar in the terminal's last line, with the rate and the remaining time. */
 export function makeBar(stream: Pick<NodeJS.WriteStream, 'write' | 'columns'>, label: string, now: () => number): Bar {
   const startedAt = now();
   let drawnAt: number | undefined;
@@ -65,7 +65,7 @@ function noteOf(done: number, total: number | undefined, perSecond: number): str
   return t`${rate}, ${left} left`;
 }
 
-/** "42 s", "17 min", "3 h 20 min" */
+/** Formats a duration: "42 s", "17 min", "3 h 20 min" */
 function duration(seconds: number): string {
   const whole = Math.max(0, Math.ceil(seconds));
   if (whole < 120) return `${whole} s`;

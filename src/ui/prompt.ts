@@ -4,27 +4,27 @@ import { t } from '../base/language.ts';
 import { foldName } from '../text/names.ts';
 import { wrapped } from '../text/wrap.ts';
 
-/** Something to choose. `short` is what stays on the screen; `description` is shown while the offer is the one that Enter takes. */
+/** A choice. `short` stays on the screen after the answer; `description` is shown while the choice is selected. */
 export type Offer<T> = { readonly value: T; readonly name: string; readonly short?: string; readonly description?: string };
 
-/** A line among offers that cannot be chosen. */
+/** A line among the choices that cannot be selected. */
 export type Remark = { readonly remark: string };
 
 type TextQuestion = {
   readonly message: string;
-  /** What Enter alone means. */
+  /** Answer of Enter alone. */
   readonly fallback?: string;
-  /** What is wrong with an answer, and what to do; asked again until there is nothing. */
+  /** Returns the fault of an answer with its remedy; the question is repeated until there is none. */
   problemOf(text: string): Promise<string | undefined>;
 };
 
 type SearchQuestion<T> = {
   readonly message: string;
-  /** What fits the text typed so far, best first: at least one line. */
+  /** Returns choices for the typed text, best first: at least one line. */
   offers(typed: string): readonly (Offer<T> | Remark)[];
 };
 
-/** Questions on the terminal. They are written to stderr, so that a redirected stdout holds results alone. */
+/** Questions on the terminal, written to stderr, so that a redirected stdout contains only results. */
 export type Prompt = {
   ask(question: string, fallback?: string): Promise<string>;
   askSecret(question: string): Promise<string>;
@@ -34,13 +34,13 @@ export type Prompt = {
 };
 
 const LINES_OF_OFFERS = 9;
-/** What the library writes before a line. */
+/** Width of the library's prefix of a line. */
 const MARGIN = 3;
 
-/** @throws InterruptedError, from every question, on Ctrl-C and where the terminal is closed */
+/** @throws InterruptedError, from every question, on Ctrl-C and when the terminal is closed */
 export function makePrompt(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Prompt {
   const prompt = inquirer.createPromptModule({ input, output });
-  // What the library breaks, it breaks inside words.
+  // Wrapped here, since the library breaks lines inside words.
   const inLines = (text: string): string => wrapped(text, (output.columns || 80) - MARGIN);
   const answered = async <A>(asking: Promise<{ readonly answer: A }>): Promise<A> => {
     try {
@@ -77,7 +77,7 @@ export function makePrompt(input: NodeJS.ReadStream, output: NodeJS.WriteStream)
         ),
       ),
     async search<T>({ message, offers }: SearchQuestion<T>): Promise<T> {
-      // The value travels as a number, since the library compares and prints what it is given.
+      // The value is passed as an index, since the library compares and prints values.
       const values: T[] = [];
       const source = (typed: string | undefined) =>
         offers(typed ?? '').map((offer) => {
@@ -96,7 +96,7 @@ export function makePrompt(input: NodeJS.ReadStream, output: NodeJS.WriteStream)
   };
 }
 
-/** The first is taken by Enter; typing looks for others. */
+/** Asks for a choice: Enter takes the first, typing searches. */
 export function choose<T>(prompt: Prompt, message: string, all: readonly Offer<T>[]): Promise<T> {
   return prompt.search({
     message,

@@ -23,33 +23,33 @@ type TerminalOptions = {
   readonly cursor: boolean;
 };
 
-/** Results go to stdout, everything else to stderr. */
+/** Output: results go to stdout, everything else to stderr. */
 export type Terminal = {
   readonly json: boolean;
   readonly color: ChalkInstance;
   readonly interactive: boolean;
   readonly columns: number;
-  /** A line of the result, for people; nothing under `--json`. */
+  /** Prints a line of the result for people; nothing under `--json`. */
   line(text?: string): void;
-  /** A table of the result, for people; as wide as the terminal at most. */
+  /** Prints a table of the result for people, within the terminal's width. */
   table(header: readonly Message[], rows: readonly (readonly Message[])[]): Promise<void>;
-  /** One JSON value as the result; nothing without `--json`. */
+  /** Prints one JSON value as the result; nothing without `--json`. */
   value(value: unknown): void;
-  /** What happens meanwhile; nothing under `--quiet`. */
+  /** Prints progress; nothing under `--quiet`. */
   note(text: string): void;
-  /** What happens underneath; only under `--verbose`. */
+  /** Prints details; only under `--verbose`. */
   detail(text: string): void;
-  /** Must be seen, even under `--quiet`. */
+  /** Prints a warning, even under `--quiet`. */
   warn(text: string): void;
   progress(label: string): Progress;
 };
 
 export function makeTerminal(streams: Streams, options: TerminalOptions): Terminal {
   const color = new Chalk({ level: options.color ? 1 : 0 });
-  // Texts of others are escaped where they are put in; this is the net below. It lets only our own colours through.
+  // Callers escape foreign text; this second layer lets only the colours of pas through.
   const safe = (text: string): string => (options.color ? text.replace(NOT_A_COLOUR, printable) : printable(text));
   let bar: Bar | undefined;
-  // What goes into a file or another program is never broken into lines.
+  // Output to a file or another program is not wrapped.
   const write = (stream: NodeJS.WriteStream, text: string): void => {
     if (stream.isTTY === true) bar?.hide();
     const columns = stream.isTTY === true ? widthOf(stream) : undefined;
@@ -80,7 +80,7 @@ export function makeTerminal(streams: Streams, options: TerminalOptions): Termin
     },
     warn: (text) => write(streams.stderr, color.yellow(text)),
     progress: (label) => {
-      // A log of bars helps nobody.
+      // No bars in logs.
       const silent = options.quiet || options.json || !options.cursor || streams.stderr.isTTY !== true;
       if (silent) return NO_PROGRESS;
       bar = makeBar(streams.stderr, label, Date.now);
@@ -89,5 +89,5 @@ export function makeTerminal(streams: Streams, options: TerminalOptions): Termin
   };
 }
 
-/** Runs of text between the sequences that chalk writes. */
+/** Text between the colour sequences of chalk. */
 const NOT_A_COLOUR = /(?:(?!\u001b\[\d+(?:;\d+)*m)[\s\S])+/g;

@@ -5,21 +5,21 @@ import { isHarvested } from './harvests.ts';
 import { termsById } from './terms.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-/** Distance in metres is to the nearest harvested cadastral area's boundary. */
+/** `distanceM`: metres to the nearest harvested cadastral area's boundary. */
 type AreaAnswer =
   | { readonly kind: 'inside'; readonly area: Candidate }
   | { readonly kind: 'outside'; readonly nearest?: Candidate; readonly distanceM?: number }
   | { readonly kind: 'not-harvested' };
 
-/** Which cadastral area holds a WGS 84 point. */
+/** Finds the cadastral area of a WGS 84 point. */
 export type LookupArea = (longitude: number, latitude: number) => AreaAnswer;
 
 const AREA_SET = 'ruian_katastr';
 
-/** Degrees around a point in which the nearest area is looked for, one after another. */
+/** Margins in degrees around a point in which the nearest area is searched, one after another. */
 const SEARCH_MARGINS = [0.02, 0.2, 2, 20];
 
-/** Parsed boundaries and names are kept, and the last area is looked at first: the finds of one table lie close together. */
+/** Caches parsed boundaries and names, and tries the last area first: the finds of one table are close together. */
 export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
   const polygons = new Map<number, Polygon>();
   const names = new Map<number, Candidate>();
@@ -52,7 +52,7 @@ export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
         const metres = distanceM(polygonOf(term), longitude, latitude);
         if (nearest === undefined || metres < nearest.distanceM) nearest = { term, distanceM: metres };
       }
-      // An area outside the square that was searched may be nearer than one whose box reaches into it.
+      // An area outside the searched square may be nearer than one whose box reaches into it.
       if (nearest !== undefined && nearest.distanceM <= margin * Math.min(lonM, latM)) break;
     }
     if (nearest !== undefined) return { kind: 'outside', nearest: nameOf(nearest.term), distanceM: nearest.distanceM };
@@ -71,8 +71,8 @@ function areaOf(vocabulary: Vocabulary, id: number): Candidate {
 }
 
 /**
- * Rows of the terms of a set whose box touches `box`, in degrees. `cross join` keeps SQLite from looking at each of the set's terms
- * first, which takes a hundred times longer.
+ * Returns rows of the terms of a set whose box touches `box`, in degrees. `cross join` makes SQLite use the spatial index first;
+ * iterating the set's terms takes a hundred times longer.
  */
 function areasTouching(vocabulary: Vocabulary, setSpec: string, box: BoundingBox): number[] {
   return vocabulary
@@ -85,14 +85,13 @@ function areasTouching(vocabulary: Vocabulary, setSpec: string, box: BoundingBox
     .all({ ...box, source: vocabulary.source, set: setSpec }) as number[];
 }
 
-/** The boundary of a term that has one. */
 function boundaryOf(vocabulary: Vocabulary, term: number): Polygon {
   return parsePolygon(String(vocabulary.sql('select boundary from areas where term = ?').pluck().get(term)));
 }
 
 type NamedArea = { readonly ident: string; readonly label: string; readonly polygon: Polygon };
 
-/** The harvested areas of a set that may lie in a box, by name. */
+/** Returns the harvested areas of a set that may lie in a box, by name. */
 export function namedAreas(vocabulary: Vocabulary, setSpec: string, box: BoundingBox): NamedArea[] {
   const ids = areasTouching(vocabulary, setSpec, box);
   const areas = [...termsById(vocabulary, ids)].map(([id, { ident, label }]) => ({
@@ -103,10 +102,10 @@ export function namedAreas(vocabulary: Vocabulary, setSpec: string, box: Boundin
   return areas.sort((a, b) => compareCzech(a.label, b.label));
 }
 
-/** An area of a set with its boundary, as WKT in WGS 84. */
+/** An area with its boundary, as WKT in WGS 84. */
 export type BoundedArea = { readonly ident: string; readonly label: string; readonly boundary: string };
 
-/** The harvested areas of a set directly below one of the given ones, by name; those that have a boundary. */
+/** Returns the harvested areas of a set directly below one of the given ones, by name; only those with a boundary. */
 export function areasBelow(vocabulary: Vocabulary, setSpec: string, superiors: readonly string[]): readonly BoundedArea[] {
   const areas = vocabulary
     .sql(

@@ -5,20 +5,20 @@ export type Candidate = {
   readonly label: string;
   readonly labelEn?: string;
   readonly setSpec: string;
-  /** What tells people of one name apart. */
+  /** Distinguishes people of one name. */
   readonly about?: string;
 };
 
-/** What a cell of a table means in one set. */
+/** Meaning of a cell in one set. */
 export type TermAnswer =
   | { readonly kind: 'found'; readonly term: Candidate }
   | { readonly kind: 'ambiguous'; readonly candidates: readonly Candidate[] }
   | {
       readonly kind: 'unknown';
       readonly nearest: readonly Candidate[];
-      /** The set is so small that `nearest` is all of it. */
+      /** `nearest` has all entries of the set, which is small. */
       readonly isAll?: true;
-      /** Entries of other sets that are called so. */
+      /** Entries of other sets with this label. */
       readonly elsewhere?: readonly Candidate[];
     }
   | { readonly kind: 'wrong-set'; readonly term: Candidate }

@@ -1,18 +1,15 @@
 import { fold } from './fold.ts';
 
-/**
- * What is left of a Czech word without its endings, so that its forms can be told to be one word. Made for comparing, not
- * for reading: what it returns need be no word at all.
- */
+/** Stems of Czech words, which make inflected forms comparable. The result need not be a word. */
 
-/** A word without its case ending, folded: `nádoby`, `nádobu` and `nádobami` give the same. */
+/** Removes the case ending and folds: `nádoby`, `nádobu` and `nádobami` give the same. */
 export function stemOf(word: string): string {
   return withoutFleetingE(withoutEnding(fold(longUAsO(word)), CASE_ENDINGS));
 }
 
 /**
- * The stem without what makes a diminutive or an adjective of it, and with the consonant that such words end in: `nádobka`
- * and `nádoba`, `kovový` and `kov`, `knižní` and `kniha` give the same.
+ * Removes also the suffixes of diminutives and adjectives and unifies the final consonant: `nádobka` and `nádoba`, `kovový` and
+ * `kov`, `knižní` and `kniha` give the same.
  */
 export function rootOf(word: string): string {
   const root = withoutEnding(stemOf(word), DERIVATIONS);
@@ -32,7 +29,7 @@ function withoutEnding(word: string, endings: readonly string[]): string {
   return ending === undefined ? word : word.slice(0, -ending.length);
 }
 
-/** Longest first; nouns and adjectives together, since in a list of terms a word alone does not tell which it is. */
+/** Longest first; nouns and adjectives together, since an isolated word does not show its class. */
 const CASE_ENDINGS = [
   ...['atech', 'etem'],
   ...['atum', 'ami', 'emi', 'imi', 'ymi', 'ech', 'ich', 'ych', 'ach', 'eho', 'iho', 'emu', 'imu', 'ove', 'ovi', 'ata', 'aty'],
@@ -47,7 +44,7 @@ const DERIVATIONS = [
   ...['k', 'n'],
 ];
 
-/** `opasek` and `opasku`, `hrnec` and `hrnce`, `lahev` and `lahve`. */
+/** Removes a fleeting e: `opasek` and `opasku`, `hrnec` and `hrnce`, `lahev` and `lahve`. */
 function withoutFleetingE(stem: string): string {
   return stem.length > 4 ? stem.replace(/e([kclnv])$/, '$1') : stem;
 }

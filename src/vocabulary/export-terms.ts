@@ -1,7 +1,7 @@
 import { BYTE_ORDER_MARK, csvCell } from '../text/csv.ts';
 import type { Superior, Term } from './term.ts';
 
-/** A term with what stands above it, ready to be written somewhere else. */
+/** A term with its superiors, to be exported. */
 export type ExportedTerm = Term & { readonly superiors: readonly Superior[] };
 
 const CSV_HEADER = [
@@ -22,7 +22,7 @@ const CSV_HEADER = [
   'gone',
 ] as const;
 
-/** Lines of a table that spreadsheets open as it is meant: UTF-8 with its mark, comma, quoted where needed. */
+/** Yields lines of a CSV table for spreadsheets: UTF-8 with byte order mark, comma, quoted where needed. */
 export function* csvLines(terms: Iterable<ExportedTerm>): Generator<string> {
   yield `${BYTE_ORDER_MARK}${CSV_HEADER.join(',')}`;
   for (const term of terms) {
@@ -55,10 +55,10 @@ const TURTLE_HEAD = [
   '@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .',
 ];
 
-/** The relations of SKOS that a link may name; any other is kept as a plain reference. */
+/** SKOS relations of links; any other relation is written as a plain reference. */
 const SKOS_RELATION = /^skos:(exactMatch|closeMatch|broadMatch|narrowMatch|relatedMatch)$/;
 
-/** Lines of SKOS in Turtle: a concept scheme for each set, a concept for each term. */
+/** Yields lines of SKOS in Turtle: a concept scheme for each set, a concept for each term. */
 export function* turtleLines(terms: Iterable<ExportedTerm>, oaiBase: string): Generator<string> {
   yield* TURTLE_HEAD;
   const schemes = new Set<string>();
@@ -95,12 +95,12 @@ function concept(oaiBase: string, ident: string): string {
   return iri(`${oaiBase}/id/${ident}`);
 }
 
-/** Turtle 1.1, production IRIREF: what may not stand there is escaped as in an address. */
+/** Escapes an address (Turtle 1.1, production IRIREF). */
 function iri(address: string): string {
   return `<${address.replace(/[\u0000-\u0020<>"{}|^`\\]/g, (character) => encodeURIComponent(character))}>`;
 }
 
-/** Turtle 1.1, section 6.4. */
+/** Escapes a literal (Turtle 1.1, section 6.4). */
 function literal(text: string, language?: string): string {
   const escaped = text
     .replaceAll('\\', '\\\\')

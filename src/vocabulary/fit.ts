@@ -4,41 +4,41 @@ import { editDistance } from '../text/edit-distance.ts';
 import type { Likeness } from './likeness.ts';
 import type { Reading, Token, Word } from './own-term.ts';
 
-/** How well a museum's own term fits one name of an entry. */
+/** Score of a museum's own term against one name of an entry. */
 export type Fit = { readonly score: number; readonly why: readonly string[] };
 
 export type Name = {
   readonly text: string;
   readonly kind: keyof typeof KIND_WORDS;
-  /** Letters and digits alone, folded. */
+  /** Letters and digits only, folded. */
   readonly letters: string;
   readonly words: readonly Word[];
 };
 
-/** Which of an entry's names it is, in words. */
+/** Kinds of an entry's names, for people. */
 const KIND_WORDS = { cs: msg`Czech label`, en: msg`English label`, abbreviation: msg`abbreviation` } as const;
 
 export type OwnTerm = { readonly text: string; readonly letters: string; readonly tokens: readonly Token[] };
 
-/** What is known of the words of the set. */
+/** Statistics of the words of a set. */
 export type Words = {
-  /** Rare words tell entries apart; `kultura` and `doba` hardly do. */
+  /** Rare words distinguish entries; `kultura` and `doba` hardly do. */
   weightOf(entry: Word): number;
-  /** The weight of an ordinary word. */
+  /** Weight of an average word. */
   readonly meanWeight: number;
-  /** The words of the set that are like this one, by their folded form. */
+  /** Similar words of the set, by folded form. */
   alike(own: Word): ReadonlyMap<string, Likeness>;
 };
 
 const NOT_QUITE_THE_SAME = 0.99;
 /** An entry that is wholly in the term fits better than a term that is wholly in an entry. */
 const SHARE_OF_ENTRY = 0.62;
-/** `bronzová` says little in a set where no entry is called so. */
+/** Weight of a word that no entry of the set has. */
 const WEIGHT_OF_UNKNOWN = 0.25;
-/** How much less a word counts when it had to be read as another. */
+/** Factor for a word that was read as another. */
 const TRUST: Readonly<Record<Reading['by'], number>> = { itself: 1, abbreviation: 0.97, 'other-word': 0.97, compound: 0.75 };
 
-/** Undefined where nothing in the name is like anything in the term. */
+/** Scores a term; undefined where no word is similar. */
 export function fitOf(own: OwnTerm, name: Name, words: Words): Fit | undefined {
   if (own.letters === name.letters) {
     const kind = KIND_WORDS[name.kind];
@@ -73,7 +73,7 @@ export function fitOf(own: OwnTerm, name: Name, words: Words): Fit | undefined {
   };
 }
 
-/** Words written together or apart, or with errors across them. */
+/** Scores the whole text: words joined or separated, or with typing errors across them. */
 function mistypedWhole({ letters }: OwnTerm, name: Name): Fit | undefined {
   const limit = letters.length < 6 ? 0 : letters.length < 11 ? 1 : 2;
   const errors = editDistance(letters, name.letters, limit);
@@ -106,13 +106,13 @@ function bestMatch(entry: Word, tokens: readonly Token[], words: Words): Match |
   return best;
 }
 
-/** What an abbreviation stands for was written by nobody, so it is not mistyped either: `zl.` is no `dláto`. */
+/** The expansion of an abbreviation was not typed, so it has no typing errors: `zl.` is no `dláto`. */
 function likenessOf(own: Word, readAs: Reading, entry: Word, words: Words): Likeness | undefined {
   const like = words.alike(own).get(entry.folded);
   return like?.by === 'typing-error' && readAs.by !== 'itself' ? undefined : like;
 }
 
-/** How much of a word of the term the name has: of its best reading, all words count. */
+/** Returns how much of a word of the term the name covers, with the best reading; each of a reading's words counts. */
 function closenessOf(token: Token, name: Name, words: Words): number {
   const ofReading = (readAs: Reading): number => {
     const best = readAs.words.map((own) =>
@@ -152,7 +152,7 @@ function readingText({ token, readAs: { by, text } }: Match): string[] {
 }
 
 function likenessText({ own, entry, readAs, by }: Match): string[] {
-  // What an abbreviation stands for is told already; that it is in another case there, nobody needs to know.
+  // The expansion was explained already; its case ending needs no remark.
   if (readAs.by !== 'itself') return [];
   const said = {
     same: t`‘${own.text}’ is the same word`,

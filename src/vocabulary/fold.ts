@@ -1,4 +1,4 @@
-/** Text made comparable: without accents and case, white space single. `SPÓNA ` and `spona` fold to the same. */
+/** Normalises a text for comparison: no accents, lower case, single blanks. `SPÓNA ` and `spona` fold to the same. */
 export function fold(text: string): string {
   return text
     .normalize('NFKD')
@@ -10,17 +10,17 @@ export function fold(text: string): string {
     .trim();
 }
 
-/** The words of a folded text: runs of letters and digits. */
+/** Splits a folded text into words: runs of letters and digits. */
 export function wordsOf(folded: string): string[] {
   return folded.match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** A word with its edges marked, so that its first and last letters count as much as those between. */
+/** Marks the edges of a word, so that its first and last letters occur in as many grams as the others. */
 export function marked(word: string): string {
   return `^^${word}$`;
 }
 
-/** Every three letters of a marked word: what `spna` and `spona` share. */
+/** Returns the trigrams of a marked word, some of which `spna` and `spona` share. */
 export function gramsOf(word: string): string[] {
   const letters = [...marked(word)];
   return [...new Set(letters.slice(2).map((letter, index) => `${letters[index]}${letters[index + 1]}${letter}`))];

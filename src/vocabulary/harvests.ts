@@ -4,14 +4,14 @@ import { isInSet } from './term.ts';
 import { putTombstone } from './terms.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-/** How far each set is harvested. Every function that writes expects to run inside {@link Vocabulary.change}. */
+/** State of the harvest of each set. Functions that write must run inside {@link Vocabulary.change}. */
 
 type Harvest = {
   readonly id: number;
   readonly setSpec: string;
-  /** When the last complete pass began, by the server's clock: what changed since is not here yet. */
+  /** Start of the last complete pass by the server's clock; later changes are not stored yet. */
   readonly watermarkMs: number | null;
-  /** When it was complete, by this machine's clock. */
+  /** End of the last complete pass by this machine's clock. */
   readonly completedAtMs: number | null;
   readonly unfinished: boolean;
 };
@@ -19,7 +19,7 @@ type Harvest = {
 const COLUMNS = `id, set_spec as setSpec, watermark_at as watermarkMs, completed_at as completedAtMs,
   pass is not null as unfinished`;
 
-/** Number of the harvest of a set, made on first use. */
+/** Returns the id of the harvest of a set, created on first use. */
 export function harvestOf({ sql, source }: Vocabulary, setSpec: string): number {
   sql('insert into harvests (source, set_spec) values (?, ?) on conflict do nothing').run(source, setSpec);
   return Number(sql('select id from harvests where source = ? and set_spec = ?').pluck().get(source, setSpec));
@@ -33,18 +33,18 @@ export function allHarvests({ sql, source }: Vocabulary): Harvest[] {
   }));
 }
 
-/** Whether everything of a set was harvested once: itself, or the family that it belongs to. */
+/** Tells if a set was completely harvested once, itself or as part of its family. */
 export function isHarvested(vocabulary: Vocabulary, setSpec: string): boolean {
   return allHarvests(vocabulary).some((harvest) => harvest.completedAtMs !== null && isInSet(setSpec, harvest.setSpec));
 }
 
-/** `{version} {account} {format}`, as whom and from which endpoint a set is harvested; and the account's role and organisation, if known. */
+/** `subject`: `{version} {account} {format}` of the harvest; `rights`: the account's role and organisation, if known. */
 type HarvestSubject = { readonly subject: string; readonly rights: string | undefined };
 
 /**
- * Forgets how far the harvest is where it was made as another account, with other rights, or from another endpoint: what these are shown
- * differs, and no list of changes tells it.
- * @returns whether the rights are others
+ * Resets the watermark where the harvest was made by another account, with other rights, or from another endpoint: these see
+ * other records, and the list of changes does not show the difference.
+ * @returns true if the rights changed
  */
 export function settleSubject({ sql }: Vocabulary, harvest: number, { subject, rights }: HarvestSubject): boolean {
   sql(
@@ -65,7 +65,7 @@ export function settleSubject({ sql }: Vocabulary, harvest: number, { subject, r
   return hasOthers;
 }
 
-/** As whom a set was harvested last in full, and kept up to date since; undefined where it was not. */
+/** Returns the account of the last complete harvest that is still kept up to date; undefined where there is none. */
 export function accountOfHarvest({ sql, source }: Vocabulary, setSpec: string): string | undefined {
   const subject = sql('select subject from harvests where source = ? and set_spec = ? and watermark_at is not null')
     .pluck()
@@ -74,14 +74,16 @@ export function accountOfHarvest({ sql, source }: Vocabulary, setSpec: string): 
 }
 
 /**
- * Takes a harvest up for one run of pas.
+ * Begins a run of a harvest.
  * @returns the number of the run
  */
 export function takeUp(vocabulary: Vocabulary, harvest: number): number {
   return Number(vocabulary.sql('update harvests set runs = runs + 1 where id = ? returning runs').pluck().get(harvest));
 }
 
-/** @throws DatabaseError when another run took the harvest up meanwhile: two would undo each other's way through the list */
+/**
+ * @throws DatabaseError when another process began a run meanwhile: two runs would overwrite each other's position in the list
+ */
 export function requireLatestRun(vocabulary: Vocabulary, harvest: number, run: number): void {
   if (vocabulary.sql('select runs from harvests where id = ?').pluck().get(harvest) === run) return;
   throw new DatabaseError(msg`${vocabulary.path}: another pas has taken this harvest over.`, {
@@ -90,8 +92,8 @@ export function requireLatestRun(vocabulary: Vocabulary, harvest: number, run: n
 }
 
 /**
- * Marks what the store has of a set and a full pass did not meet.
- * @returns how many
+ * Writes tombstones for stored terms of a set that a full pass did not see.
+ * @returns their number
  */
 export function markVanished(vocabulary: Vocabulary, setSpec: string, met: ReadonlySet<string>, beganMs: number): number {
   const idents = vocabulary
@@ -102,7 +104,7 @@ export function markVanished(vocabulary: Vocabulary, setSpec: string, met: Reado
     .all({ source: vocabulary.source, set: setSpec }) as { ident: string; setSpec: string; datestampMs: number }[];
   const vanished = idents.filter(({ ident }) => !met.has(ident));
   for (const { ident, setSpec: termSet, datestampMs } of vanished) {
-    // Not before the term's own last change, or the tombstone would look older than the term.
+    // A tombstone is not older than the term's own last change.
     putTombstone(vocabulary, { ident, setSpec: termSet, goneAtMs: Math.max(datestampMs, beganMs), why: 'vanished' });
   }
   return vanished.length;

@@ -1,19 +1,19 @@
 import { editDistance } from '../text/edit-distance.ts';
 import { compoundParts, type Word } from './own-term.ts';
 
-/** How far a word of a museum's list is one of the vocabulary's. */
+/** Similarity of a museum's word to a word of the vocabulary. */
 export type Likeness = {
   /** 1 is the same word. */
   readonly closeness: number;
   readonly by: 'same' | 'form' | 'beginning' | 'related' | 'part' | 'typing-error';
 };
 
-/** Nothing below is worth a thought. */
+/** Similarities below are ignored. */
 const LEAST_CLOSENESS = 0.5;
 
 const LEAST_STEM_BEGUN = 4;
 
-/** The best of several ways in which two words can be alike; undefined where they are not. */
+/** Returns the best of several kinds of similarity; undefined where there is none. */
 export function likeness(own: Word, entry: Word): Likeness | undefined {
   if (own.folded === entry.folded) return { closeness: 1, by: 'same' };
   if (own.stem === entry.stem && own.stem.length > 2) return { closeness: 0.96, by: 'form' };
@@ -23,7 +23,7 @@ export function likeness(own: Word, entry: Word): Likeness | undefined {
   return best !== undefined && best.closeness >= LEAST_CLOSENESS ? best : undefined;
 }
 
-/** `náram.`; and `laten`, which the longer word only goes on from. */
+/** Compares prefixes: `náram.`; and `laten`, which a longer word continues. */
 function begun(own: Word, entry: Word): Likeness | undefined {
   if (own.cut && entry.folded.startsWith(own.folded)) {
     return { closeness: own.folded.length === 1 ? 0.6 : Math.min(0.94, 0.78 + 0.04 * own.folded.length), by: 'beginning' };
@@ -40,13 +40,13 @@ function begun(own: Word, entry: Word): Likeness | undefined {
   return ratio === 0 ? undefined : { closeness: 0.55 + 0.35 * ratio, by: 'beginning' };
 }
 
-/** `kovový` and `kov`, `nádobka` and `nádoba`. */
+/** Compares roots: `kovový` and `kov`, `nádobka` and `nádoba`. */
 function related(own: Word, entry: Word): Likeness | undefined {
   if (own.root !== entry.root || own.root.length < 3) return undefined;
   return { closeness: own.root.length === 3 ? 0.74 : 0.86, by: 'related' };
 }
 
-/** `mlat` in `sekeromlat`. */
+/** Compares parts of compounds: `mlat` in `sekeromlat`. */
 function part(own: Word, entry: Word): Likeness | undefined {
   const whole = compoundParts(entry).some(
     ([head = '', tail = '']) => own.folded === tail || own.stem === head || own.stem === tail,
@@ -63,7 +63,7 @@ function mistyped(own: Word, entry: Word): Likeness | undefined {
   if (own.cut || limit === 0) return undefined;
   const errors = editDistance(own.folded, entry.folded, limit);
   if (errors <= limit) return { closeness: 0.92 - 0.08 * errors - (0.4 * errors) / length, by: 'typing-error' };
-  // Mistyped and in another form at once.
+  // A typing error in an inflected form.
   const stemErrors = own.stem.length < 5 ? 2 : editDistance(own.stem, entry.stem, 1);
   return stemErrors <= 1 ? { closeness: 0.66, by: 'typing-error' } : undefined;
 }

@@ -2,22 +2,22 @@ import { rootOf, stemOf } from './czech.ts';
 import { fold } from './fold.ts';
 import { ABBREVIATIONS, OTHER_WORDS } from './trade-words.ts';
 
-/** A museum's own term taken apart: its words, and what each of them may stand for. */
+/** Parsing of a museum's own term: its words, and the readings of each. */
 
 export type Word = {
-  /** As it was written. */
+  /** Original text. */
   readonly text: string;
   readonly folded: string;
   readonly stem: string;
   readonly root: string;
-  /** It ends with a dot: the rest of the word was left out. */
+  /** The word is abbreviated: it ends with a dot. */
   readonly cut: boolean;
 };
 
-/** One way to read a word; an abbreviation may stand for several words at once. */
+/** One reading of a word; an abbreviation may stand for several words at once. */
 export type Reading = {
   readonly words: readonly Word[];
-  /** The words as one reads them. */
+  /** The words of the reading. */
   readonly text: string;
   readonly by: 'itself' | 'abbreviation' | 'other-word' | 'compound';
 };
@@ -25,7 +25,7 @@ export type Reading = {
 export type Token = {
   readonly word: Word;
   readonly readings: readonly Reading[];
-  /** The thing itself counts more than what is said of it behind a preposition or in brackets. */
+  /** Weight: the object itself counts more than details behind a preposition or in brackets. */
   readonly emphasis: number;
 };
 
@@ -52,13 +52,13 @@ const LINKS = new Set([
 ]);
 const ENGLISH_LINKS = new Set(['and', 'for', 'of', 'the', 'with']);
 
-/** What is longer than this is a description, and the thing itself stands at its beginning. */
+/** A longer text is a description, which begins with the object. */
 const MOST_LETTERS = 120;
 
 const FIRST_WORD = 1.25;
 const DETAIL = 0.5;
 
-/** The words of a text that carry its meaning, each with the rest of the text's structure in its emphasis. */
+/** Returns the meaningful words of a text, each with its weight. */
 export function tokensOf(own: string): Token[] {
   const tokens: Token[] = [];
   let detail = false;
@@ -77,14 +77,14 @@ export function tokensOf(own: string): Token[] {
   return tokens;
 }
 
-/** The words of a vocabulary's own name. */
+/** Returns the words of a vocabulary's own name. */
 export function wordsOfName(name: string): Word[] {
   const words = (name.match(/[\p{L}\p{N}\p{M}]+/gu) ?? []).map((text) => wordOf(text, false));
   const meaningful = words.filter((word) => !isLink(word));
   return meaningful.length === 0 ? words : meaningful;
 }
 
-/** `sekeromlat` → `seker`, `mlat`: words that a linking `o` makes one of. */
+/** Splits compounds with a linking `o`: `sekeromlat` → `seker`, `mlat`. */
 export function compoundParts({ folded }: Word): string[][] {
   return [...folded.matchAll(/o/g)]
     .map(({ index }) => [folded.slice(0, index), folded.slice(index + 1)])
@@ -113,13 +113,13 @@ function readingsOf(word: Word): Reading[] {
   ];
 }
 
-/** A list may have them in any form. */
+/** By stem, since a list may have any inflected form. */
 const OTHER_WORDS_BY_STEM = new Map(Object.entries(OTHER_WORDS).map(([word, meaning]) => [stemOf(word), meaning]));
 
-/** A beginning of fewer letters stands for too many words. */
+/** A shorter prefix matches too many words. */
 const LEAST_BEGINNING = 4;
 
-/** A typed text as a vocabulary may say it: with the trade's other words replaced, and an abbreviation that stands alone. */
+/** Returns a typed text with domain synonyms replaced, and with a single abbreviation expanded. */
 export function otherWordings(typed: string): string[] {
   const folded = fold(typed).replace(/\.$/, '');
   const meant = (word: string): string | undefined =>

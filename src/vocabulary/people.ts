@@ -6,7 +6,7 @@ import type { Vocabulary } from './vocabulary.ts';
 
 type Person = Candidate & {
   readonly isGone: boolean;
-  /** Folded, surname first, as a name that is compared with it. */
+  /** Folded name, surname first, for comparisons. */
   readonly plain: string;
   readonly letters: number;
 };
@@ -14,7 +14,7 @@ type Person = Candidate & {
 type People = {
   readonly all: readonly Person[];
   readonly byName: ReadonlyMap<string, readonly Person[]>;
-  /** By each word of the surname, also of the one at birth. */
+  /** By each word of the surname, including that at birth. */
   readonly bySurname: ReadonlyMap<string, readonly Person[]>;
 };
 
@@ -31,7 +31,7 @@ export const PEOPLE_SET = 'osoba';
 const MOST_NEAREST = 3;
 const MOST_SHORTENED = 10;
 
-/** Looks people up by name, in whatever case, with or without accents, whichever part comes first. The index is made on first use. */
+/** Makes a lookup of people by name, independent of case, accents and order of the parts. The index is built on first use. */
 export function makePeopleLookup(vocabulary: Vocabulary): (name: string) => TermAnswer {
   let made: People | undefined;
   return (name) => {
@@ -100,7 +100,7 @@ function aboutOf({ bornAs, born, died }: PersonRow): string {
   return [years, ...(bornAs === null ? [] : [`roz. ${bornAs}`])].filter((part) => part !== '').join(', ');
 }
 
-/** First those whose name may have been cut short, then those a few letters away, then those of the same surname and first letter. */
+/** Returns people with an abbreviated name first, then similar names, then the same surname and initial. */
 function nearestPeople({ all, bySurname }: People, name: string): Person[] {
   const words = nameWords(name);
   const namesakes = [...new Set(words.flatMap((word) => bySurname.get(word) ?? []))];
@@ -122,7 +122,7 @@ function nearestPeople({ all, bySurname }: People, name: string): Person[] {
   return [...new Set([...close, ...related])].slice(0, MOST_NEAREST);
 }
 
-/** A bit for each letter of the alphabet that a text has: texts that differ by few letters differ in few bits. */
+/** Returns a bit set of the letters of a text, by which most dissimilar texts are excluded fast. */
 function lettersOf(text: string): number {
   let bits = 0;
   for (let index = 0; index < text.length; index++) bits |= 1 << (text.charCodeAt(index) & 31);

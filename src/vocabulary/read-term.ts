@@ -10,8 +10,8 @@ import {
 } from './term.ts';
 
 /**
- * A record's entity → a term, for the kinds that the vocabulary keeps (S-ENTITY-2 to S-ENTITY-6). Elements are
- * taken by name in the entity's own namespace, so that every schema version is read.
+ * Parses a record's entity into a term, for the kinds that the vocabulary stores (S-ENTITY-2 to S-ENTITY-6). Elements are read by
+ * local name in the entity's own namespace, so every schema version is accepted.
  * @param setSpec of the record's header, used where the entity does not name its vocabulary
  * @returns undefined where the entity is of another kind, or lacks its identifier or its name
  */
@@ -108,7 +108,7 @@ function readPerson(entity: XmlElement): TermDraft | undefined {
   };
 }
 
-/** In the three kinds of place, `kod` is the identifier. */
+/** In the three kinds of area, `kod` is the identifier. */
 function readPlace(entity: XmlElement, setSpec: TermKind, superiors: readonly string[]): TermDraft | undefined {
   const ident = childText(entity, 'kod');
   const label = childText(entity, 'nazev');
@@ -127,11 +127,11 @@ function readPlace(entity: XmlElement, setSpec: TermKind, superiors: readonly st
   };
 }
 
-/** The entry of the project types that stands for a survey, and its label (A-PROJECT-3). */
+/** Entry of the project types for surveys, and its label (A-PROJECT-3). */
 const SURVEY_TYPE = 'HES-001138';
 const SURVEY_LABEL = 'průzkum';
 
-/** Projects have no name that everybody may see, so they are known by their identifier. */
+/** A project has no public name, so its identifier is the label. */
 function readProject(entity: XmlElement): TermDraft | undefined {
   const ident = childText(entity, 'ident_cely');
   const type = childOf(entity, 'typ_projektu');

@@ -8,36 +8,33 @@ import { termByIdent, termsById } from './terms.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 export type SearchOptions = {
-  /** A set, or a family of them such as `heslo`. */
+  /** A set, or a family of sets such as `heslo`. */
   readonly setSpec?: string;
   readonly limit: number;
 };
 
 export type SearchHit = {
   readonly term: Term;
-  /** 1 is the name itself; less the further away. */
+  /** 1 is the name itself. */
   readonly score: number;
 };
 
-/** How well a word of the vocabulary stands for a word that was typed: 1 is the same. */
+/** A vocabulary word that matches a typed word: closeness 1 is the same word. */
 type WordMatch = { readonly id: number; readonly text: string; readonly closeness: number };
 
 const MOST_PREFIXED = 200;
 const MOST_SIMILAR = 300;
-/** For one typed word, the closest words first. */
+/** Limit per typed word, closest words first. */
 const MOST_TERMS_OF_A_WORD = 3000;
-/** Of the terms that share the most, this many are looked at in full. */
+/** Limit of the terms that are scored in full. */
 const MOST_RANKED = 300;
-/** Further away than this, or half as close as the best, is no help. */
+/** Hits below this score, or below half of the best, are dropped. */
 const LEAST_SCORE = 0.2;
 
-/** How much less a term counts that has another word for the one that was typed. */
+/** Factor for a term that has a synonym of the typed word. */
 const TRUST_OF_OTHER_WORDS = 0.95;
 
-/**
- * Finds terms by what a person types: accents and case do not matter, words may be begun only, a letter or two may
- * be wrong, and other words of the trade count for those of the vocabulary. Best first.
- */
+/** Searches terms, best first; ignores accents and case, and accepts prefixes, typing errors and domain synonyms. */
 export function searchTerms(vocabulary: Vocabulary, typed: string, options: SearchOptions): SearchHit[] {
   const exact = termByIdent(vocabulary, typed.trim());
   if (exact !== undefined) return [{ term: exact, score: 1 }];
@@ -65,7 +62,7 @@ function searchWords(vocabulary: Vocabulary, typed: string, options: SearchOptio
   if (words.length === 0) return [];
   const matches = words.map((word) => matchesOf(vocabulary, word));
   const lists = matches.map((list) => termsWith(vocabulary, list, options.setSpec));
-  // A word that very many terms hold tells little: one that is not on its list, which was cut, may hold it as well.
+  // The list of a frequent word was cut, so a term missing from it may have the word as well.
   const granted = lists.map((terms) => (terms.size < MOST_TERMS_OF_A_WORD ? 0 : Math.max(...terms.values())));
   const grantedToAll = granted.reduce((sum, one) => sum + one, 0);
   const shared = new Map<number, number>();
@@ -88,7 +85,7 @@ function searchWords(vocabulary: Vocabulary, typed: string, options: SearchOptio
   return bestOf(hits, options.limit);
 }
 
-/** Words that are the typed one, begin with it, contain it, or are a typing error away. */
+/** Returns words that equal the typed one, begin with it, contain it, or are within the allowed errors. */
 function matchesOf(vocabulary: Vocabulary, typed: string): WordMatch[] {
   const matches = new Map<number, WordMatch>();
   const take = (id: number, text: string, closeness: number): void => {
@@ -107,13 +104,13 @@ function matchesOf(vocabulary: Vocabulary, typed: string): WordMatch[] {
   return [...matches.values()];
 }
 
-/** Short words become other words by a single letter. */
+/** A single wrong letter turns a short word into another. */
 function errorsAllowed(word: string): number {
   if (word.length < 4) return word.length < 3 ? 0 : 1;
   return word.length < 8 ? 2 : 3;
 }
 
-/** Terms that hold one of the words, each with the best closeness. Words of a description count for less. */
+/** Returns terms that have one of the words, each with the best closeness. Words of a description count less. */
 function termsWith(vocabulary: Vocabulary, words: readonly WordMatch[], setSpec: string | undefined): Map<number, number> {
   const terms = new Map<number, number>();
   const closest = [...words].sort((a, b) => b.closeness - a.closeness);
@@ -138,12 +135,12 @@ function termsWith(vocabulary: Vocabulary, words: readonly WordMatch[], setSpec:
   return terms;
 }
 
-/** By the column `weight`: description, other name, label. */
+/** Factor by column `weight`: description, other name, label. */
 const WEIGHT: readonly number[] = [0, 0.35, 0.85, 1];
 
 /**
- * Scores a term by that of its names which fits best: the words decide, and a name that is little more than what was
- * typed comes before one that merely holds it. A term that fits by its description or another name follows.
+ * Scores a term by its best name: the share of matched words decides, and a name with few further words ranks above a longer one.
+ * A match by description or another name ranks lower.
  */
 function scorer(query: string, matches: readonly (readonly WordMatch[])[]): (term: Term, shared: number) => number {
   const closeness = matches.map((list) => new Map(list.map((match) => [match.text, match.closeness])));

@@ -3,13 +3,13 @@ import type { Vocabulary } from './vocabulary.ts';
 
 export type StoredWord = { readonly id: number; readonly text: string };
 
-/** A text is read and cut into threes in the time in which about this many words of a list are counted. */
+/** Reading a text and computing its grams takes as long as counting about this many words of a list. */
 const LISTED_PER_READ = 30;
 
 /**
- * The `most` words of all sources that share the most grams with the typed one, those first; of equals, the one that was
- * stored last. Each gram has a list of the words that hold it. The short lists are counted first, and the long ones not
- * at all once only a few words can still be among the first.
+ * Returns the `most` words of all sources that share the most grams with the typed one, most first; of equals, the one stored
+ * last. Each gram has a list of its words. Short lists are counted first, and long ones are skipped once only a few words can
+ * still be in the result.
  */
 export function similarWords(vocabulary: Vocabulary, typed: string, most: number): StoredWord[] {
   const lists = listsOf(vocabulary, typed);
@@ -19,7 +19,7 @@ export function similarWords(vocabulary: Vocabulary, typed: string, most: number
   let uncounted = lists.reduce((sum, { words }) => sum + words, 0);
   for (const [index, { gram, words }] of lists.entries()) {
     const least = countOfLast(holders, most) - (lists.length - index);
-    // Whoever shares fewer cannot come to be among the first, whatever the lists hold that are left.
+    // A word that shares fewer cannot reach the result, whatever the remaining lists contain.
     if (least > 0 && holders.slice(least).reduce((sum, one) => sum + one) * LISTED_PER_READ < uncounted) {
       return rankedByText(vocabulary, idsSharing(shared, least), lists).slice(0, most);
     }
@@ -35,10 +35,10 @@ export function similarWords(vocabulary: Vocabulary, typed: string, most: number
   return textsOf(vocabulary, ids.sort((a, b) => (shared[b] ?? 0) - (shared[a] ?? 0)).slice(0, most));
 }
 
-/** `words`: how many there are in the list. */
+/** `words`: length of the list. */
 type GramList = { readonly gram: string; readonly words: number };
 
-/** The shortest first. */
+/** Shortest first. */
 function listsOf(vocabulary: Vocabulary, typed: string): GramList[] {
   const count = vocabulary.sql('select count(*) from word_grams where word_grams match ?').pluck();
   return gramsOf(typed)
@@ -46,13 +46,13 @@ function listsOf(vocabulary: Vocabulary, typed: string): GramList[] {
     .sort((a, b) => a.words - b.words);
 }
 
-/** One text is handed over in about half the time that as many rows would take. */
+/** One JSON text transfers in about half the time of as many rows. */
 function holdersOf(vocabulary: Vocabulary, gram: string): number[] {
   const list = vocabulary.sql('select json_group_array(rowid) from word_grams where word_grams match ?').pluck();
   return JSON.parse(String(list.get(`"${gram}"`))) as number[];
 }
 
-/** In the order of the ids that are given. */
+/** Returns the texts in the order of the ids. */
 function textsOf(vocabulary: Vocabulary, ids: readonly number[]): StoredWord[] {
   return vocabulary
     .sql(
@@ -69,7 +69,7 @@ function rankedByText(vocabulary: Vocabulary, ids: readonly number[], lists: rea
     .map(({ word }) => word);
 }
 
-/** How much the last of the first `most` words shares; 0 where fewer share anything. */
+/** Returns how many grams the last of the first `most` words shares; 0 where fewer words share any. */
 function countOfLast(holders: readonly number[], most: number): number {
   let before = 0;
   for (let count = holders.length - 1; count > 0; count--) {
@@ -79,7 +79,7 @@ function countOfLast(holders: readonly number[], most: number): number {
   return 0;
 }
 
-/** The word that was stored last first. */
+/** The word stored last comes first. */
 function idsSharing(shared: Uint16Array, least: number): number[] {
   const ids: number[] = [];
   for (let id = shared.length - 1; id > 0; id--) if ((shared[id] ?? 0) >= least) ids.push(id);

@@ -7,15 +7,15 @@ import type { Term } from './term.ts';
 import { termsOfSet } from './terms.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-/** An entry that a museum's own term may stand for; `score` is 1 for the entry's own name, `why` says what speaks for it. */
+/** A candidate entry for a museum's own term; `score` is 1 for the entry's own name, `why` lists the evidence. */
 export type Suggestion = Fit & { readonly term: Term };
 
-/** The entries of one set that fit a term, best first. Whether one is meant is for a person to say. */
+/** Returns the entries of one set that fit a term, best first. A person decides which is meant. */
 export type Suggest = (own: string, limit: number) => Suggestion[];
 
 const LEAST_SCORE = 0.45;
 
-/** Reads the set once; asking for many terms is quick then. */
+/** Loads the set once, so that many terms can be matched fast. */
 export function makeSuggest(vocabulary: Vocabulary, setSpec: string): Suggest {
   const entries = [...termsOfSet(vocabulary, setSpec)].map((term) => ({ term, names: namesOf(term) }));
   const words = wordsOf(entries.flatMap(({ names }) => names));
@@ -51,7 +51,7 @@ function namesOf({ label, labelEn, abbreviation }: Term): Name[] {
   );
 }
 
-/** Without what people write differently: accents, case, spaces, dots and hyphens. */
+/** Removes accents, case, spaces, dots and hyphens. */
 function lettersOf(text: string): string {
   return fold(text).replace(/[^\p{L}\p{N}]+/gu, '');
 }

@@ -12,7 +12,7 @@ export type LookupTerm = (setSpec: string, cell: string) => TermAnswer;
 const IDENTIFIER = /^(?:[A-Z]{1,4}-\d{6}|ruian-\d{2,6})$/i;
 const MOST_CANDIDATES = 5;
 
-/** A table repeats its cells, so answers are kept. */
+/** Caches answers, since a table repeats its cells. */
 function remembered<Words extends readonly string[], Answer>(look: (...words: Words) => Answer): (...words: Words) => Answer {
   const answers = new Map<string, Answer>();
   return (...words) => {
@@ -23,7 +23,7 @@ function remembered<Words extends readonly string[], Answer>(look: (...words: Wo
   };
 }
 
-/** Looks a cell up by identifier, else by Czech or English name. */
+/** Makes a lookup by identifier, else by Czech or English name. */
 export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
   const lookUpPerson = makePeopleLookup(vocabulary);
   return remembered((setSpec, given) => {
@@ -46,7 +46,7 @@ function byName(vocabulary: Vocabulary, setSpec: string, cell: string): TermAnsw
   const alive = named.filter((term) => term.gone === null);
   const [first] = alive;
   if (first !== undefined) {
-    // Two terms that differ by an accent alone are told apart by whoever writes the accent.
+    // Two terms that differ only in an accent are distinguished by a cell that has the accent.
     const exact = alive.length === 1 ? alive : alive.filter((term) => term.label === cell || term.labelEn === cell);
     const [only, another] = exact;
     if (only !== undefined && another === undefined) return { kind: 'found', term: candidateOf(only) };
@@ -69,10 +69,10 @@ function byName(vocabulary: Vocabulary, setSpec: string, cell: string): TermAnsw
   };
 }
 
-/** A vocabulary of so many entries is read at a glance. */
+/** Size up to which a vocabulary is listed completely. */
 const MAX_SMALL_SET = 10;
 
-/** People, organisations and places are no vocabularies. */
+/** Tells if a set is a vocabulary; people, organisations and areas are not. */
 function isVocabulary(setSpec: string): boolean {
   return setSpec.startsWith('heslo:');
 }
@@ -83,7 +83,7 @@ function firstTerms(vocabulary: Vocabulary, setSpec: string, limit: number): Ter
   return terms;
 }
 
-/** What harvesting says of a project. */
+/** Harvested data of a project. */
 type ProjectAnswer =
   | {
       readonly kind: 'found';
@@ -92,10 +92,10 @@ type ProjectAnswer =
       readonly stav: number | null;
       readonly organisation: string;
     }
-  /** It is there, but this account is shown nothing of it. */
+  /** The record exists, but its content is hidden from this account. */
   | { readonly kind: 'hidden' }
   | { readonly kind: 'deleted' }
-  /** `list`: all projects of the service, or all that this account is shown, were harvested. */
+  /** `list`: all projects of the service (`whole`), or all that the account may see (`as-shown`), were harvested. */
   | { readonly kind: 'unknown'; readonly list?: 'whole' | 'as-shown' }
   | { readonly kind: 'not-harvested' };
 
@@ -103,11 +103,11 @@ export type LookupProject = (ident: string) => ProjectAnswer;
 
 const PROJECT_SET = 'projekt';
 
-/** @param account that harvests; undefined where it is not known */
+/** @param account of the harvest; undefined where it is not known */
 export function makeProjectLookup(vocabulary: Vocabulary, account?: string): LookupProject {
   return remembered((ident) => {
     const term = termByIdent(vocabulary, ident.trim());
-    // What has vanished may merely be out of sight for the account that harvested last.
+    // A vanished project may only be invisible to the account that harvested last.
     if (term === undefined || term.setSpec !== PROJECT_SET || term.gone === 'vanished') {
       return isHarvested(vocabulary, PROJECT_SET)
         ? { kind: 'unknown', ...harvestedList(vocabulary, account) }
@@ -126,7 +126,7 @@ export function makeProjectLookup(vocabulary: Vocabulary, account?: string): Loo
   });
 }
 
-/** A service that lists what it does not show lists everything. */
+/** A service that lists hidden records lists all projects. */
 function harvestedList(vocabulary: Vocabulary, account: string | undefined): { readonly list?: 'whole' | 'as-shown' } {
   const harvestedAs = accountOfHarvest(vocabulary, PROJECT_SET);
   if (harvestedAs === undefined) return {};

@@ -1,6 +1,6 @@
-/** One entry of a vocabulary: a `heslo`, an organisation, a person, a region, a district, a cadastral area, a project. */
+/** A vocabulary entry: a `heslo`, an organisation, a person, a region, a district, a cadastral area, a project. */
 
-/** What kinds of record the vocabulary keeps, as the service names them. */
+/** Kinds of records in the vocabulary, by the service's names. */
 export const TERM_KINDS = ['heslo', 'organizace', 'osoba', 'ruian_kraj', 'ruian_okres', 'ruian_katastr', 'projekt'] as const;
 export type TermKind = (typeof TERM_KINDS)[number];
 
@@ -13,7 +13,7 @@ export type Dating = {
   readonly note: string | null;
 };
 
-/** The same thing in another vocabulary. */
+/** Link to an equivalent in another vocabulary. */
 export type TermLink = {
   readonly source: string;
   readonly codeName: string;
@@ -26,15 +26,15 @@ export type TermLink = {
 export type TermDetails = {
   readonly dating?: Dating;
   readonly links?: readonly TermLink[];
-  /** Other facts of the record, by the contract's element name. */
+  /** Further elements of the record, by the contract's name. */
   readonly facts?: Readonly<Record<string, string>>;
-  /** Of a project: whether it is a survey, into which finds may be imported. */
+  /** True for a project that is a survey, into which finds may be imported. */
   readonly survey?: boolean;
-  /** The service says that the record is there, and shows none of it to this account. */
+  /** The record exists, but its content is hidden from this account. */
   readonly hidden?: true;
 };
 
-/** A superior entry and what makes it one, as the record says. */
+/** A superior entry and the kind of the relation, from the record. */
 export type Superior = { readonly ident: string; readonly kind: string };
 
 export type TermDraft = {
@@ -42,7 +42,7 @@ export type TermDraft = {
   readonly setSpec: string;
   readonly label: string;
   readonly labelEn: string | null;
-  /** Names besides the labels under which it is known on its own. */
+  /** Further names, under which the entry is also found. */
   readonly otherNames: readonly string[];
   readonly abbreviation: string | null;
   readonly description: string | null;
@@ -60,7 +60,7 @@ export type Term = Omit<TermDraft, 'otherNames' | 'superiors' | 'boundary'> & {
   readonly goneAtMs: number | null;
 };
 
-/** Whether a term of `setSpec` belongs to `wanted`, which may be a whole family such as `heslo`. */
+/** Tells if a set is `wanted`, or belongs to that family. */
 export function isInSet(setSpec: string, wanted: string): boolean {
   return setSpec === wanted || setSpec.startsWith(`${wanted}:`);
 }

@@ -4,7 +4,7 @@ import { fold, marked, wordsOf } from './fold.ts';
 import type { Term, TermDraft } from './term.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-/** Terms go in and come out here. Every function that writes expects to run inside {@link Vocabulary.change}. */
+/** Reading and writing of terms. Functions that write must run inside {@link Vocabulary.change}. */
 
 const COLUMNS = `terms.ident, terms.set_spec as setSpec, terms.label, terms.label_en as labelEn, terms.abbreviation,
   terms.description, terms.description_en as descriptionEn, terms.sort_order as sortOrder, terms.details,
@@ -26,7 +26,7 @@ export function termsById(vocabulary: Vocabulary, ids: readonly number[]): Map<n
   return new Map(rows.map(({ id, ...row }) => [id, toTerm(row)]));
 }
 
-/** Terms whose name or label is exactly this one, but for accents and case. */
+/** Returns terms with exactly this name or label, except for accents and case. */
 export function termsByName(vocabulary: Vocabulary, name: string): Term[] {
   const rows = vocabulary
     .sql(`select ${COLUMNS} from names join terms on terms.id = names.term where names.folded = ? and terms.source = ?`)
@@ -34,7 +34,7 @@ export function termsByName(vocabulary: Vocabulary, name: string): Term[] {
   return rows.map(toTerm);
 }
 
-/** The terms of a set in its own order, and by the alphabet where it has none. Those that are gone are left out unless asked for. */
+/** Yields the terms of a set in its own order, else alphabetically; deleted and vanished ones only on request. */
 export function* termsOfSet(
   vocabulary: Vocabulary,
   setSpec: string,
@@ -65,7 +65,7 @@ function byAlphabet(rows: readonly TermRow[]): Term[] {
 
 export type Neighbour = { readonly ident: string; readonly label: string; readonly kind: string };
 
-/** What stands directly above a term; an entry that was not harvested has no label. */
+/** Returns the direct superiors of a term; an entry that was not harvested has no label. */
 export function superiorsOf(vocabulary: Vocabulary, ident: string): Neighbour[] {
   return vocabulary
     .sql(
@@ -89,7 +89,7 @@ export function inferiorsOf(vocabulary: Vocabulary, ident: string): Neighbour[] 
     .map(({ sortOrder: _order, ...neighbour }) => neighbour);
 }
 
-/** From the topmost entry down to the one above `ident`, along the first superior where there are several. */
+/** Returns the path from the topmost entry to the direct superior of `ident`, along the first of several superiors. */
 export function pathTo(vocabulary: Vocabulary, ident: string): Neighbour[] {
   const path: Neighbour[] = [];
   const seen = new Set([ident]);
@@ -105,7 +105,7 @@ function toTerm({ details, ...row }: TermRow): Term {
   return { ...row, details: JSON.parse(details) as Term['details'] };
 }
 
-/** Stores a term as the record of `datestampMs` has it, also where what is kept is newer or gone: the service put it back. */
+/** Stores a term from the record of `datestampMs`, also over a newer one or a tombstone: the service restored it. */
 export function putTerm(vocabulary: Vocabulary, draft: TermDraft, datestampMs: number): void {
   const returned = vocabulary
     .sql(
@@ -140,7 +140,7 @@ export function putTerm(vocabulary: Vocabulary, draft: TermDraft, datestampMs: n
   putBoundary(vocabulary, id, draft.boundary);
 }
 
-/** Notes that a record is there, perhaps again, although nothing of it is shown. What was shown of it once is kept. */
+/** Records that a record exists whose content is hidden; content that was visible earlier stays. */
 export function putHidden(vocabulary: Vocabulary, ident: string, setSpec: string, datestampMs: number): void {
   vocabulary
     .sql(
@@ -152,8 +152,8 @@ export function putHidden(vocabulary: Vocabulary, ident: string, setSpec: string
 }
 
 /**
- * Keeps a term as gone, so that whoever still uses it can be told. A deleted record says nothing but its identifier,
- * so one that was never met alive is kept under it.
+ * Stores a tombstone, so that finds which use the term are reported. A deleted record has only its identifier, so a term that was
+ * never seen before is stored under it.
  */
 export function putTombstone(
   vocabulary: Vocabulary,
@@ -182,7 +182,7 @@ function putNames(vocabulary: Vocabulary, term: number, draft: TermDraft): void 
   for (const name of names) if (name !== '') insert.run(name, term);
 }
 
-/** A word that stands in several places of a term counts where it weighs most. */
+/** A word that occurs in several places of a term has the largest weight. */
 function putWords(vocabulary: Vocabulary, term: number, draft: TermDraft): void {
   vocabulary.sql('delete from term_words where term = ?').run(term);
   const weights = new Map<string, number>();
@@ -206,7 +206,7 @@ function wordId(vocabulary: Vocabulary, word: string): number {
   return id;
 }
 
-/** A boundary that cannot be read is left out: the find is then checked by the service alone. */
+/** An unreadable boundary is left out, so that only the service checks the find's area. */
 function putBoundary(vocabulary: Vocabulary, term: number, boundary: string | null): void {
   vocabulary.sql('delete from areas where term = ?').run(term);
   vocabulary.sql('delete from area_boxes where term = ?').run(term);

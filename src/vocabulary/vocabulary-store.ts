@@ -7,14 +7,14 @@ import { type LookupArea, makeAreaLookup } from './areas.ts';
 import { type LookupProject, type LookupTerm, makeProjectLookup, makeTermLookup } from './term-lookup.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-/** The vocabulary file, open. What it holds belongs to sources, one for each harvesting interface. */
+/** The open vocabulary file, with one source for each harvesting interface. */
 export type VocabularyStore = {
   readonly path: string;
-  /** What was harvested from `{oai_base}`. */
+  /** Returns the terms that were harvested from `{oai_base}`. */
   source(oaiBase: string): Vocabulary;
   /**
-   * What the checks of a find need.
-   * @param account that harvests; empty where it does not sign in
+   * Returns the lookups for the checks of a find.
+   * @param account of the harvest; empty for an anonymous one
    */
   lookups(
     oaiBase: string,

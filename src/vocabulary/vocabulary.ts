@@ -1,15 +1,15 @@
 import type { Clock } from '../base/clock.ts';
 import type { Statement } from '../store/database.ts';
 
-/** One source of the file. The modules beside this one hold what is done with it. */
+/** One source of the vocabulary file; the other modules of this folder work on it. */
 export type Vocabulary = {
   readonly path: string;
   readonly clock: Clock;
-  /** Row of `sources`. */
+  /** Id in `sources`. */
   readonly source: number;
   readonly oaiBase: string;
-  /** A prepared statement, made once. */
+  /** Returns a prepared statement from the cache. */
   sql(text: string): Statement;
-  /** All of `work` or nothing; what the disk refuses is thrown as DatabaseError. */
+  /** Runs `work` in a transaction; a failure of the disk is thrown as DatabaseError. */
   change<T>(work: () => T): T;
 };

@@ -1,8 +1,8 @@
 import { sourceOf, type XmlDocument, type XmlElement } from './element.ts';
 
 /**
- * The namespace declarations that hold inside `path`, as they are typed, the inner ones winning: what text cut out of the
- * innermost element needs round it to be read alone.
+ * Returns the source of the namespace declarations in scope at the end of `path`, inner ones winning: text cut out of the
+ * innermost element needs them to be parsed alone.
  * @param path elements of the document, each the parent of the next
  */
 export function declarationsWithin(document: XmlDocument, path: readonly XmlElement[]): string {
@@ -16,7 +16,7 @@ export function declarationsWithin(document: XmlDocument, path: readonly XmlElem
   return [...declarations.values()].join('');
 }
 
-/** From `<` up to the `>` that closes it: one may also stand in the value of an attribute. */
+/** Returns the start tag, up to the `>` outside attribute values. */
 export function startTagOf(document: XmlDocument, { start, end, children }: XmlElement): string {
   const beginning = sourceOf(document, { start, end: children[0]?.start ?? end });
   return /^<(?:[^>"']|"[^"]*"|'[^']*')*>/.exec(beginning)?.[0] ?? '';

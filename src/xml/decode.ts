@@ -2,16 +2,16 @@ import { isUtf8 } from 'node:buffer';
 import { SayingError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 
-/** V8 holds no longer string than 512 MiB; a page of that size is no page. */
+/** V8's strings end at 512 MiB; no page comes near this size. */
 const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
 
 const PIECE_BYTES = 64 * 1024;
-/** A byte of an old encoding may be three of UTF-8. */
+/** A byte of an old encoding may become three bytes of UTF-8. */
 const MOST_TIMES_LONGER = 3;
 
-/** The bytes are not what the document or its sender says they are. */
+/** The bytes do not fit the encoding that the document or its sender declares. */
 export class EncodingError extends SayingError {
-  /** First byte that cannot be read, from 0. */
+  /** First unreadable byte, from 0. */
   readonly byte: number;
   constructor(byte: number, message: Message) {
     super(message);
@@ -22,13 +22,13 @@ export class EncodingError extends SayingError {
 type DecodedText = {
   /** Without a byte order mark. */
   readonly utf8: Buffer;
-  /** The byte of the document at which a character of `utf8` begins. */
+  /** Maps an offset in `utf8` to the byte of the document where that character begins. */
   byteOf(offset: number): number;
 };
 
 /**
- * Bytes of an XML document → UTF-8. A byte order mark decides, then what the transport says, then the XML declaration,
- * then UTF-8 (RFC 7303, section 3; XML 1.0, appendix F). Nothing is repaired: bytes that do not fit are an error.
+ * Converts an XML document to UTF-8. The byte order mark decides, then the transport's charset, then the XML declaration, then
+ * UTF-8 (RFC 7303, section 3; XML 1.0, appendix F). Invalid bytes are an error; nothing is repaired.
  * @param charset of the `Content-Type` header, where there is one
  * @throws EncodingError
  */
@@ -47,7 +47,7 @@ export function decodeXml(bytes: Buffer, charset?: string): DecodedText {
   return { utf8, byteOf: (offset) => start + utf8.toString('utf8', 0, offset).length * width };
 }
 
-/** Piece by piece: as one string, it would take up to four times its room. */
+/** Converts in pieces: a single string would take up to four times its size. */
 function decodeOther(content: Buffer, encoding: string, start: number): Buffer {
   if (!isKnownEncoding(encoding)) {
     const named = encoding.slice(0, 40);
@@ -87,7 +87,7 @@ function declaredEncoding(bytes: Buffer): string | undefined {
   return /^<\?xml\s[^>]*?\bencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)["']/.exec(head)?.[1];
 }
 
-/** The longest readable beginning, by halving; then back to the start of the character that is broken. */
+/** Finds the longest readable prefix by bisection; the broken character starts behind it. */
 function firstInvalidByte(content: Buffer, encoding: string): number {
   let readable = 0;
   let broken = content.length;

@@ -1,16 +1,16 @@
-/** What a parsed document is made of. Names are compared by namespace and local name; prefixes mean nothing. */
+/** Parsed XML document. Names are compared by namespace and local name; prefixes have no meaning. */
 
 export type XmlAttribute = { readonly namespace: string; readonly name: string; readonly value: string };
 
 export type XmlElement = {
-  /** Namespace URI; empty where the element is in none. */
+  /** Namespace URI; empty where there is none. */
   readonly namespace: string;
   /** Local name. */
   readonly name: string;
-  /** Without the namespace declarations. */
+  /** Without namespace declarations. */
   readonly attributes: readonly XmlAttribute[];
   readonly children: readonly XmlElement[];
-  /** The element's own character data, joined, white space kept; that of its children is no part of it. */
+  /** The element's own character data, joined, white space included; without that of its children. */
   readonly text: string;
   /** First byte of the start tag, and the one after the end tag. */
   readonly start: number;
@@ -26,12 +26,12 @@ export type XmlDocument = {
 export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
 export const SCHEMA_NAMESPACE = 'http://www.w3.org/2001/XMLSchema';
 
-/** The value of an attribute, or undefined where it is absent. Attributes without prefix are in no namespace. */
+/** Returns the value of an attribute, undefined where it is absent. Attributes without prefix have no namespace. */
 export function attributeOf(element: XmlElement, name: string, namespace = ''): string | undefined {
   return element.attributes.find((attribute) => attribute.name === name && attribute.namespace === namespace)?.value;
 }
 
-/** The first child of that name in the parent's own namespace, unless another is given. */
+/** Returns the first child of that name in the parent's namespace, or in the given one. */
 export function childOf(parent: XmlElement, name: string, namespace = parent.namespace): XmlElement | undefined {
   return parent.children.find((child) => child.name === name && child.namespace === namespace);
 }
@@ -40,13 +40,13 @@ export function childrenOf(parent: XmlElement, name: string, namespace = parent.
   return parent.children.filter((child) => child.name === name && child.namespace === namespace);
 }
 
-/** Trimmed text of the first child of that name; undefined where it is absent or blank. */
+/** Returns the trimmed text of the first child of that name; undefined where it is absent or blank. */
 export function childText(parent: XmlElement, name: string, namespace = parent.namespace): string | undefined {
   const text = childOf(parent, name, namespace)?.text.trim();
   return text === '' ? undefined : text;
 }
 
-/** Every descendant of that name, in document order. */
+/** Yields every descendant of that name, in document order. */
 export function* descendantsOf(parent: XmlElement, name: string, namespace: string): Generator<XmlElement> {
   for (const child of parent.children) {
     if (child.name === name && child.namespace === namespace) yield child;
@@ -54,29 +54,28 @@ export function* descendantsOf(parent: XmlElement, name: string, namespace: stri
   }
 }
 
-/** The element exactly as it stands in the document. Prefixes declared further out are not repeated in it. */
+/** Returns the source bytes of an element, without prefixes that ancestors declare. */
 export function bytesOf({ bytes }: XmlDocument, { start, end }: XmlElement): Buffer {
   return bytes.subarray(start, end);
 }
 
-/** The same as text. */
 export function sourceOf({ bytes }: XmlDocument, { start, end }: Pick<XmlElement, 'start' | 'end'>): string {
   return bytes.toString('utf8', start, end);
 }
 
-/** Line of an element's start tag, from 1. */
+/** Returns the line of an element's start tag, from 1. */
 export function lineOf(document: XmlDocument, element: XmlElement): number {
   return lineAt(document.bytes, element.start);
 }
 
-/** Line of a character or byte, from 1. */
+/** Returns the line of a character or byte, from 1. */
 export function lineAt(source: string | Buffer, offset: number): number {
   let line = 1;
   for (let at = source.indexOf('\n'); at !== -1 && at < offset; at = source.indexOf('\n', at + 1)) line++;
   return line;
 }
 
-/** Lines of bytes that are asked for in the order in which they stand: each stretch of the document is looked at once. */
+/** Makes a line counter for ascending offsets: each part of the document is scanned once. */
 export function lineCounter({ bytes }: XmlDocument): (offset: number) => number {
   let line = 1;
   let next = bytes.indexOf('\n');

@@ -1,7 +1,7 @@
 import { SayingError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 
-/** The document is not well-formed, or holds what is refused (a DTD, too deep a nesting). */
+/** The document is not well-formed, or contains refused markup (a DTD, too deep a nesting). */
 export class XmlSyntaxError extends SayingError {
   /** From 0. */
   readonly byte: number;
@@ -14,7 +14,7 @@ export class XmlSyntaxError extends SayingError {
   }
 }
 
-/** Thrown while parsing, where only the character's place is known. Never leaves the parser. */
+/** Fault at an offset; the parser converts it to {@link XmlSyntaxError}. */
 export class Fault extends SayingError {
   readonly offset: number;
   constructor(message: Message, offset: number) {
@@ -23,15 +23,15 @@ export class Fault extends SayingError {
   }
 }
 
-/** A page of records has some hundred. Each that differs costs many times its length. */
+/** A page of records has some hundred names. Each distinct one costs many times its length. */
 const MOST_NAMES = 10_000;
 
-/** @param count of the names, prefixes or namespaces that the document has so far */
+/** @param count of the distinct names, prefixes or namespaces so far */
 export function refuseMoreNames(count: number, offset: number): void {
   if (count > MOST_NAMES) throw new Fault(msg`there are more than ${MOST_NAMES} different names`, offset);
 }
 
-/** The outline of a large area has a tenth of it. What is held of a text as it is read, and written down, is several times its length. */
+/** Limit of a text; the outline of a large area has a tenth. Reading and storing a text takes several times its length. */
 const MOST_TEXT_BYTES = 4 * 1024 * 1024;
 
 export function refuseLongText(lengthBytes: number, offset: number): void {

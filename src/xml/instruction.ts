@@ -6,7 +6,7 @@ import { refuseForbidden } from './references.ts';
 const FORM =
   /^<\?xml\s+version\s*=\s*(["'])1\.\d+\1(\s+encoding\s*=\s*(["'])[A-Za-z][\w.-]*\3)?(\s+standalone\s*=\s*(["'])(yes|no)\5)?\s*\?>$/;
 
-/** Where the document goes on behind its XML declaration; at its beginning where it has none. */
+/** Returns the position behind the XML declaration; 0 where there is none. */
 export function endOfDeclaration(bytes: Buffer): number {
   const source = bytes.toString('latin1', 0, bytes.indexOf('>') + 1);
   const [declaration] = /^<\?xml[ \t\r\n][^<>]*?\?>/.exec(source) ?? [];
@@ -16,7 +16,7 @@ export function endOfDeclaration(bytes: Buffer): number {
   return declaration.length;
 }
 
-/** Where the document goes on behind the processing instruction at `at`. */
+/** Returns the position behind the processing instruction at `at`. */
 export function endOfInstruction(bytes: Buffer, at: number): number {
   const end = bytes.indexOf('?>', at + 2);
   if (end === -1) throw new Fault(msg`a processing instruction is not closed`, at);

@@ -12,24 +12,24 @@ const NAME_START =
 const NAME = `[${NAME_START}][${NAME_START}.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}\\u{2040}-]*`;
 const QUALIFIED_NAME = new RegExp(`^(?:(${NAME}):)?(${NAME})$`, 'u');
 
-/** Undefined where the text is no qualified name. */
+/** Splits a qualified name; undefined where the text is none. */
 export function splitName(text: string): QualifiedName | undefined {
   const match = QUALIFIED_NAME.exec(text);
   return match === null ? undefined : { prefix: match[1] ?? '', local: match[2] ?? '' };
 }
 
-/** What an element declares for a prefix, and how deep that element is. */
+/** Declaration of a prefix, and the depth of the declaring element. */
 export type Binding = { readonly uri: string; readonly depth: number };
 
 export type RawName = {
-  /** As it is typed. */
+  /** As in the source. */
   readonly rawName: string;
-  /** Where it stands first, and how many bytes it has. */
+  /** First occurrence, and its length in bytes. */
   readonly start: number;
   readonly lengthBytes: number;
-  /** The prefix that an attribute of this name declares. */
+  /** Prefix that an attribute of this name declares. */
   readonly declares: string | undefined;
-  /** What it is made of, and what is declared for its prefix, once that was asked for; and what it meant last. */
+  /** Caches: the parts of the name, the declarations of its prefix, and the last resolution. */
   parts: QualifiedName | undefined;
   bound: readonly Binding[] | undefined;
   resolved: ResolvedName | undefined;
@@ -37,18 +37,18 @@ export type RawName = {
 
 const MOST_RECENT = 1024;
 
-/** The names of one document: the same few come again and again. */
+/** Cache of a document's names, of which a few repeat. */
 export class Names {
   readonly #bytes: Buffer;
   readonly #known = new Map<string, RawName>();
-  /** Of those that look alike the last one: to compare with it costs less than to cut the name out and look it up. */
+  /** Last name per hash: comparing bytes with it is cheaper than slicing and looking up the name. */
   readonly #recent: (RawName | undefined)[] = new Array(MOST_RECENT).fill(undefined);
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
   }
 
-  /** The name that begins at a place. */
+  /** Reads the name that begins at an offset. */
   read(start: number): RawName {
     const bytes = this.#bytes;
     let end = start;
@@ -65,7 +65,7 @@ export class Names {
     return name;
   }
 
-  /** Whether a name stands at a place, whatever follows it. */
+  /** Tells if a name stands at an offset, whatever follows it. */
   stands(name: RawName, place: number): boolean {
     const [bytes, { start, lengthBytes }] = [this.#bytes, name];
     for (let at = 0; at < lengthBytes; at++) if (bytes[start + at] !== bytes[place + at]) return false;
@@ -78,12 +78,12 @@ function newName(rawName: string, start: number, lengthBytes: number): RawName {
   return { rawName, start, lengthBytes, declares, parts: undefined, bound: undefined, resolved: undefined };
 }
 
-/** At white space, `=`, `/`, `>`, `<` or the end; the characters before are checked by {@link partsOf}. */
+/** Tells if a name ends: white space, `=`, `/`, `>`, `<` or the end; {@link partsOf} checks the characters. */
 function endsName(code: number): boolean {
   return code <= 0x20 || code === 0x3d || code === 0x2f || code === 0x3e || code === 0x3c;
 }
 
-/** @param offset of the name, for the fault where it is none */
+/** @param offset of the name, for the fault where it is invalid */
 export function partsOf(name: RawName, offset: number): QualifiedName {
   name.parts ??= splitName(name.rawName);
   if (name.parts !== undefined) return name.parts;

@@ -8,10 +8,10 @@ export { XmlSyntaxError } from './fault.ts';
 type DecodedXml = ReturnType<typeof decodeXml>;
 
 /**
- * Parses XML 1.0 with namespaces, strictly and without a DTD: nothing is fetched, nothing but the five entities and
- * character references is replaced, and whatever is not well-formed is an error with its place.
+ * Parses XML 1.0 with namespaces, strictly and without a DTD: nothing is fetched, only the five predefined entities and character
+ * references are resolved, and any violation is an error with its position.
  * @param charset of the `Content-Type` header, where there is one
- * @param mostNodes elements, attributes and other markup together
+ * @param mostNodes limit of elements, attributes and other markup together
  * @throws XmlSyntaxError
  */
 export function parseXml(bytes: Buffer, charset?: string, mostNodes = Number.POSITIVE_INFINITY): XmlDocument {
@@ -23,20 +23,20 @@ export function parseXml(bytes: Buffer, charset?: string, mostNodes = Number.POS
   }
 }
 
-/** A document of which no more is held than its text and one of its parts; of the root only its start tag. */
+/** A document of which only its bytes and one part at a time are held; of the root only the start tag is parsed. */
 export type XmlWalk = XmlDocument & {
   /**
-   * The elements of these names that are in no other of them, in document order. They may be walked more than once; the last walk to
-   * end has seen all of the document.
-   * @throws XmlSyntaxError on the way
+   * Yields the elements with these names that are not inside another of them, in document order. Each iteration parses anew; one
+   * that ends has checked the whole document.
+   * @throws XmlSyntaxError during the iteration
    */
   parts(names: ReadonlySet<string>): Iterable<XmlPart>;
 };
 
 /**
- * The same in parts.
- * @param mostNodes elements, attributes and other markup of a part, and of what is around the parts
- * @throws XmlSyntaxError where it does not even begin
+ * Parses a document in parts.
+ * @param mostNodes limit of elements, attributes and other markup of a part, and of the document around the parts
+ * @throws XmlSyntaxError where the start of the document is malformed
  */
 export function walkXml(bytes: Buffer, mostNodes: number): XmlWalk {
   const xml = decode(bytes);

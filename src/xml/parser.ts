@@ -7,7 +7,7 @@ import { DEMANDS, decoded, decodedSection, refuseForbidden, WIDE } from './refer
 import { namespaceIn, Scope } from './scope.ts';
 import { type ResolvedName, Tape, TapeElement } from './tape.ts';
 
-/** An element of a long document, and those around it, outermost first, of which only the start tags are there. */
+/** An element of a long document, and its ancestors, outermost first, of which only the start tags were parsed. */
 export type XmlPart = { readonly element: XmlElement; readonly around: readonly XmlElement[] };
 
 const MAX_DEPTH = 256;
@@ -21,7 +21,7 @@ type Level = {
   readonly element: number;
   readonly name: RawName;
   readonly declared: readonly string[];
-  /** What there was before it. */
+  /** Counts before the element. */
   readonly nodes: number;
   readonly decodedTexts: number;
 };
@@ -33,14 +33,14 @@ export class Parser {
   readonly #bytes: Buffer;
   #at = 0;
   readonly #tape: Tape;
-  /** The element that is open; {@link NONE} outside of the root. */
+  /** The open element; {@link NONE} outside the root. */
   #current = NONE;
   #hasRoot = false;
   readonly #levels: Level[] = [];
   #ended: Level | undefined;
   readonly #names: Names;
   readonly #scope = new Scope();
-  /** Of the tag that is read; the lists are longer where another had more. */
+  /** Attributes of the current tag; the lists may be longer, since they are reused. */
   #attributeCount = 0;
   readonly #attributeNames: RawName[] = [];
   readonly #attributeOffsets: number[] = [];
@@ -50,7 +50,7 @@ export class Parser {
   readonly #mostNodes: number;
   #nodes = 0;
 
-  /** @param mostNodes elements, attributes and other markup, of what is held at a time */
+  /** @param mostNodes limit of elements, attributes and other markup that are held at a time */
   constructor(bytes: Buffer, mostNodes: number) {
     this.#mostNodes = mostNodes;
     this.#bytes = bytes;
@@ -63,7 +63,7 @@ export class Parser {
     return new TapeElement(this.#tape, 0);
   }
 
-  /** The root alone, of which nothing but the start tag is read. */
+  /** Parses the start tag of the root only. */
   root(): XmlElement {
     this.#at = endOfDeclaration(this.#bytes);
     while (!this.#hasRoot && this.#at < this.#bytes.length) this.#takeNext();
@@ -71,7 +71,7 @@ export class Parser {
     return new TapeElement(this.#tape, 0);
   }
 
-  /** Reads to the end. What has one of the names, and stands in nothing that has, is given when it ends, and forgotten then. */
+  /** Parses to the end. Yields each outermost element with one of the names when it ends, and drops it afterwards. */
   *parts(names?: ReadonlySet<string>): Generator<XmlPart> {
     const { length } = this.#bytes;
     const isNamed = ({ element }: Level): boolean => names?.has(this.#tape.nameAt(element).name) === true;
@@ -106,7 +106,7 @@ export class Parser {
     else this.#takeStartTag();
   }
 
-  /** Looked at byte by byte, since nearly every text is a word or two: each search of V8's own would cost more. */
+  /** Scans byte by byte: most texts are a word or two, for which a native search call costs more. */
   #takeText(): void {
     const [bytes, start] = [this.#bytes, this.#at];
     const { length } = bytes;
@@ -209,7 +209,7 @@ export class Parser {
     if (declared !== NOTHING_DECLARED) this.#scope.leave(declared);
   }
 
-  /** What a prefix means is known at the end of the tag. */
+  /** Resolves prefixes at the end of the tag, when its declarations are known. */
   #resolveNames(start: number, element: number, name: RawName): void {
     this.#tape.nameElement(element, this.#resolved(name, start + 1, false));
     for (let position = 0; position < this.#attributeCount; position++) {
@@ -221,7 +221,7 @@ export class Parser {
     }
   }
 
-  /** A name means the same again and again. */
+  /** Uses the cached resolution of a name where its declaration has not changed. */
   #resolved(name: RawName, offset: number, isAttribute: boolean): ResolvedName {
     const { prefix, local } = partsOf(name, offset);
     name.bound ??= this.#scope.boundTo(prefix);
@@ -270,7 +270,7 @@ export class Parser {
     }
   }
 
-  /** Notes where the value stands. @returns it where it means something else than what stands there */
+  /** Records the position of the value. @returns the value where it differs from its source */
   #readValue(rawName: string): string | undefined {
     const bytes = this.#bytes;
     this.#skipSpace();

@@ -1,9 +1,9 @@
 import { msg } from '../base/message.ts';
 import { Fault } from './fault.ts';
 
-/** Text as the parser has it: each character stands for a byte of UTF-8, so that the place of one is that of the other. */
+/** Text in the parser has one character per byte of UTF-8, so that offsets in text and bytes are equal. */
 
-/** What a byte in a text or a value asks for: nothing, to be read as UTF-8, or a closer look. U+FFFE begins with 0xef. */
+/** Flags of a byte: none, not ASCII, or to be decoded in a text or a value. U+FFFE begins with 0xef. */
 export const WIDE = 1;
 const [ODD_IN_TEXT, ODD_IN_VALUE] = [2, 4];
 export const DEMANDS = Uint8Array.from({ length: 256 }, (_, byte) => {
@@ -15,9 +15,9 @@ export const DEMANDS = Uint8Array.from({ length: 256 }, (_, byte) => {
 });
 
 /**
- * A text or a value, where it is not what stands there.
- * @param demands of all bytes from `start` to `end`, together
- * @param rawName of the attribute whose value it is
+ * Decodes a text or a value; undefined where it equals its source.
+ * @param demands flags of all bytes from `start` to `end`, combined
+ * @param rawName of the attribute, for a value
  */
 export function decoded(bytes: Buffer, start: number, end: number, demands: number, rawName?: string): string | undefined {
   if ((demands & (rawName === undefined ? ODD_IN_TEXT : ODD_IN_VALUE)) === 0) return undefined;
@@ -27,10 +27,10 @@ export function decoded(bytes: Buffer, start: number, end: number, demands: numb
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
-/** So much is replaced at a time: millions of matches at once would take many times the room of the text. */
+/** Size of a piece: millions of matches at once would take many times the memory of the text. */
 const PIECE_CHARACTERS = 64 * 1024;
 
-/** XML 1.0, production 2, turned round; U+FFFE and U+FFFF are three bytes each. */
+/** Negation of XML 1.0, production 2; U+FFFE and U+FFFF are three bytes each. */
 const FORBIDDEN_CHARACTER = /[\0-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]/;
 
 export function refuseForbidden(raw: string, start: number): void {
@@ -38,20 +38,19 @@ export function refuseForbidden(raw: string, start: number): void {
   if (forbidden !== -1) throw new Fault(msg`a control character is not allowed in XML`, start + forbidden);
 }
 
-/** Character data as a parser hands it on. @param raw as it stands in the document, at `start` */
+/** Decodes character data. @param raw source, which begins at `start` */
 function decodedText(raw: string, start: number): string {
   refuseForbidden(raw, start);
   if (raw.includes(']]>')) throw new Fault(msg`]]> may not stand in text`, start + raw.indexOf(']]>'));
   return decodedInPieces(raw, start, REPLACED_IN_TEXT, '\n');
 }
 
-/** The same of a CDATA section. */
 export function decodedSection(raw: string, start: number): string {
   refuseForbidden(raw, start);
   return decodedInPieces(raw, start, LINE_BREAK, '\n');
 }
 
-/** The same of an attribute's value. @param name for the fault */
+/** Decodes an attribute value. @param rawName for the fault */
 function decodedValue(raw: string, start: number, rawName: string): string {
   if (raw.includes('<')) throw new Fault(msg`< may not stand in the value of ${rawName}`, start + raw.indexOf('<'));
   refuseForbidden(raw, start);
@@ -63,7 +62,7 @@ const REFERENCE = '&(?:#(\\d+);|#x([\\da-fA-F]+);|([\\w.:-]+);)?';
 const REPLACED_IN_TEXT = new RegExp(`\\r\\n?|${REFERENCE}`, 'g');
 const REPLACED_IN_VALUE = new RegExp(`\\r\\n?|[\\t\\n]|${REFERENCE}`, 'g');
 
-/** Once, from left to right: what a reference yields is never read again. @param space what stands for a line break */
+/** Replaces references once, from left to right; the result is not parsed again. @param space replaces a line break */
 function decodedInPieces(raw: string, start: number, replaced: RegExp, space: string): string {
   const bytes = Buffer.allocUnsafe(raw.length);
   let length = 0;
@@ -78,7 +77,7 @@ function decodedInPieces(raw: string, start: number, replaced: RegExp, space: st
   return bytes.toString('utf8', 0, length);
 }
 
-/** Never in the middle of a reference or of a line break. */
+/** Ends a piece outside references and line breaks. */
 function pieceEnd(raw: string, at: number): number {
   const end = at + PIECE_CHARACTERS;
   if (end >= raw.length) return raw.length;
@@ -86,7 +85,6 @@ function pieceEnd(raw: string, at: number): number {
   return open === undefined || open.length === PIECE_CHARACTERS ? end : end - open.length;
 }
 
-/** What a reference stands for, as bytes. */
 function referred(
   whole: string,
   decimal: string | undefined,

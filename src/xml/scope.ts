@@ -3,12 +3,12 @@ import { XML_NAMESPACE } from './element.ts';
 import { Fault, refuseMoreNames } from './fault.ts';
 import { type Binding, splitName } from './name.ts';
 
-/** The namespaces that are declared at a place (Namespaces in XML 1.0), found at once however many there are. */
+/** Namespaces in scope (Namespaces in XML 1.0), with constant lookup time. */
 export class Scope {
-  /** Of each prefix what is declared for it, the innermost last. */
+  /** Declarations per prefix, the innermost last. */
   readonly #bound = new Map<string, Binding[]>([['xml', [{ uri: XML_NAMESPACE, depth: -1 }]]]);
 
-  /** Names of namespaces: the same few come again and again, and are compared soonest where they are one. */
+  /** Namespace URIs, interned to speed up comparisons. */
   readonly #uris = new Map<string, string>();
 
   declare(prefix: string, uri: string, depth: number, offset: number): void {
@@ -26,12 +26,12 @@ export class Scope {
     around.push({ uri: known, depth });
   }
 
-  /** Ends what an element has declared. */
+  /** Ends the declarations of an element. */
   leave(prefixes: readonly string[]): void {
     for (const prefix of prefixes) this.#bound.get(prefix)?.pop();
   }
 
-  /** What is declared for a prefix wherever that is asked: the list is always the same. */
+  /** Returns the declarations of a prefix; the list object stays the same. */
   boundTo(prefix: string): readonly Binding[] {
     return this.#listOf(prefix);
   }
@@ -43,7 +43,7 @@ export class Scope {
   }
 }
 
-/** The namespace of a prefix; the empty prefix is in none unless a default is declared. */
+/** Returns the namespace of a prefix; the empty prefix has none unless a default is declared. */
 export function namespaceIn(bound: readonly Binding[], prefix: string, offset: number): string {
   const uri = bound[bound.length - 1]?.uri;
   if (uri === undefined && prefix !== '') throw new Fault(msg`the prefix ${prefix} is not declared`, offset);

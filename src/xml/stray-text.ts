@@ -2,15 +2,15 @@ import { type Message, msg } from '../base/message.ts';
 import { startTagOf } from './declarations.ts';
 import { sourceOf, type XmlDocument, type XmlElement } from './element.ts';
 
-/** Text that stands between the children of an element, where nothing reads it. */
+/** Text between the children of an element, which no reader uses. */
 type StrayText = { readonly element: XmlElement; readonly text: string; readonly start: number };
 
-/** Comments and instructions, which are no text, and what encloses a section, whose content is. */
+/** Comments, instructions, and the delimiters of CDATA sections. */
 const MARKUP = /<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!\[CDATA\[|\]\]>/g;
 
 const LONGEST = 60;
 
-/** Each piece of text directly in an element that has children, in document order. */
+/** Yields each piece of text directly in an element that has children, in document order. */
 export function* strayTextsIn(document: XmlDocument, element: XmlElement): Generator<StrayText> {
   const { children } = element;
   if (children.length === 0 || !/[^ \t\r\n]/.test(element.text)) return;
@@ -26,7 +26,7 @@ export function* strayTextsIn(document: XmlDocument, element: XmlElement): Gener
   }
 }
 
-/** The same of an element and everything in it, an element's own text before that of its children. */
+/** Yields those of an element and its descendants, an element's own text before that of its children. */
 export function* strayTextsWithin(document: XmlDocument, element: XmlElement): Generator<StrayText> {
   yield* strayTextsIn(document, element);
   for (const child of element.children) yield* strayTextsWithin(document, child);

@@ -1,39 +1,39 @@
 import type { XmlAttribute, XmlElement } from './element.ts';
 import { refuseLongText, refuseMoreNames } from './fault.ts';
 
-/** A name with its namespace: one object for each that differs. */
+/** A name with its namespace; one object per distinct name. */
 export type ResolvedName = {
   readonly namespace: string;
   readonly name: string;
-  /** One for all names that differ in their namespace alone. The element whose children were looked at last, and the first of them. */
+  /** Shared by all names with this local name: the last parent whose children were indexed, and its first child of the name. */
   readonly local: { lastParent: number; first: number };
   readonly index: number;
-  /** Start of the tag in which it named an attribute last. */
+  /** Start of the tag that last had an attribute of this name. */
   lastTag: number;
 };
 
-/** Numbers of an element. Behind them stand those of its attributes, then its children; `NEXT` is the place behind all these. */
+/** Fields of an element. Its attributes follow, then its children; `NEXT` is the position behind all of them. */
 const [NAME, START, END, TEXT, TEXT_END, ATTRIBUTES, NEXT, OF_ELEMENT] = [0, 1, 2, 3, 4, 5, 6, 7];
-/** Numbers of an attribute, its name first. */
+/** Fields of an attribute; its name is the first. */
 const [VALUE, VALUE_END, OF_ATTRIBUTE] = [1, 2, 3];
 
 const NO_ATTRIBUTES: readonly XmlAttribute[] = [];
 const NO_CHILDREN: readonly XmlElement[] = [];
 
 /**
- * A document as numbers, in its own order. Objects and strings are made of an element when it is looked at: those of a whole
- * page would live through several rounds of the garbage collector, and take more time than to read it.
+ * A document as an array of integers in document order. Objects and strings are created on access: those of a whole page would
+ * survive several garbage collections, and take longer than parsing.
  */
 export class Tape {
   readonly bytes: Buffer;
   readonly #names: ResolvedName[] = [];
   readonly #locals = new Map<string, ResolvedName['local']>();
   readonly #byText = new Map<string, ResolvedName>();
-  /** Texts that do not stand in the bytes as they are. Where one is meant, its place here stands in place of a start, as -1 - place. */
+  /** Decoded texts that differ from their source; they are referred to by -1 - index in place of a start. */
   readonly #decoded: string[] = [];
   #numbers = new Int32Array(1024);
   #length = 0;
-  /** What {@link findText} found. */
+  /** Result of {@link findText}. */
   from = 0;
   to = 0;
 
@@ -54,7 +54,7 @@ export class Tape {
     return resolved;
   }
 
-  /** @returns the place of the element, to which its attributes are added next */
+  /** @returns the position of the element, to which its attributes are added next */
   beginElement(start: number): number {
     const element = this.#grow(OF_ELEMENT);
     this.#numbers[element + START] = start;
@@ -62,8 +62,8 @@ export class Tape {
   }
 
   /**
-   * @param isWide whether there is more than ASCII in it
-   * @param decoded undefined where the value stands in the bytes as it is
+   * @param isWide true if it has characters outside ASCII
+   * @param decoded undefined where the value equals its source
    */
   addValue(element: number, start: number, end: number, isWide: boolean, decoded: string | undefined): void {
     const at = this.#grow(OF_ATTRIBUTE);
@@ -80,7 +80,7 @@ export class Tape {
     this.#numbers[element + OF_ELEMENT + position * OF_ATTRIBUTE + NAME] = index;
   }
 
-  /** Of an element that may have some before; else as {@link addValue}. */
+  /** Appends to the text of an element; parameters as in {@link addValue}. */
   addText(element: number, start: number, end: number, isWide: boolean, decoded: string | undefined): void {
     const before = this.textOf(element);
     refuseLongText(before.length + end - start, start);
@@ -100,7 +100,7 @@ export class Tape {
     return this.#decoded.length;
   }
 
-  /** Forgets an element and all behind it. @param decodedTexts how many there were before it */
+  /** Removes an element and everything behind it. @param decodedTexts count before the element */
   dropFrom(element: number, decodedTexts: number): void {
     this.#numbers.fill(0, element, this.#length);
     this.#length = element;
@@ -158,7 +158,7 @@ export class Tape {
     return this.#firstChild(element) < this.#at(element + NEXT);
   }
 
-  /** Places of the children, each behind the first that has its local name. */
+  /** Returns the positions of the children, each behind the first with its local name. */
   childrenByName(element: number): readonly number[] {
     const places: number[] = [];
     const end = this.#at(element + NEXT);
@@ -177,8 +177,8 @@ export class Tape {
   }
 
   /**
-   * Where the text of an element stands in the document just as it is, less white space around it: `from` and `to`.
-   * @returns false where it has to be looked at itself
+   * Sets `from` and `to` to the trimmed text of an element in the bytes.
+   * @returns false where the text differs from its source
    */
   findText(element: number): boolean {
     const bytes = this.bytes;
@@ -196,7 +196,7 @@ export class Tape {
     return !mayBeginSpace(bytes[from]) && !mayBeginSpace(bytes[lastCharacter]);
   }
 
-  /** The same of an attribute, with the white space. */
+  /** Sets `from` and `to` to an attribute value in the bytes, white space included. */
   findValue(attribute: number): boolean {
     this.from = this.#at(attribute + VALUE);
     this.to = Math.abs(this.#at(attribute + VALUE_END));
@@ -237,17 +237,17 @@ export class Tape {
   }
 }
 
-/** White space of ASCII. */
+/** Tells if a byte is ASCII white space. */
 function isSpace(byte: number | undefined): boolean {
   return byte === 32 || (byte !== undefined && byte >= 9 && byte <= 13);
 }
 
-/** The other characters that `trim` takes for white space begin so, as UTF-8. */
+/** Tells if a byte may begin another white space character of `trim` in UTF-8. */
 function mayBeginSpace(byte: number | undefined): boolean {
   return byte === 0xc2 || (byte !== undefined && byte >= 0xe1 && byte <= 0xef);
 }
 
-/** Where an element stands, for what looks at all in it and keeps nothing. */
+/** Returns the position of an element, for readers that visit all of it without creating objects. */
 export function placeOf(element: XmlElement): { readonly tape: Tape; readonly at: number } {
   if (element instanceof TapeElement) return element;
   throw new TypeError(`<${element.name}> is in no document`);

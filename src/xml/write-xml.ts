@@ -1,37 +1,36 @@
-/** An element to be written. Names are as they shall stand in the document, with their prefixes. */
+/** An element to be written. Names include their prefixes. */
 export type XmlNode = {
   readonly name: string;
   readonly attributes?: Readonly<Record<string, string>>;
-  /** Either text or elements: mixed content is not written. */
+  /** Text or elements; mixed content is not supported. */
   readonly content?: string | readonly XmlNode[];
 };
 
-/** XML 1.0 (fifth edition), production 2, turned round; a line feed is the only line break that survives a parser unchanged. */
+/** Negation of XML 1.0 (fifth edition), production 2; of the line breaks only a line feed survives a parser unchanged. */
 const ILLEGAL_CHARACTER = /[^\t\n\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u;
 
-/** Nearly every text; it is told without looking at each character as a code point. */
+/** Fast check without code points, sufficient for most texts. */
 const PLAINLY_LEGAL = /^[\t\n\u0020-\uD7FF]*$/;
 
-/** The first character that cannot stand in a document: a control character, a non-character or half of a pair. */
+/** Returns the first character that XML cannot hold: a control character, a non-character or a lone surrogate. */
 export function findIllegalCharacter(text: string): string | undefined {
   return PLAINLY_LEGAL.test(text) ? undefined : ILLEGAL_CHARACTER.exec(text)?.[0];
 }
 
-/** The same text with U+FFFD for what cannot stand in a document. */
+/** Replaces characters that XML cannot hold by U+FFFD. */
 export function replaceIllegalCharacters(text: string): string {
   return PLAINLY_LEGAL.test(text) ? text : text.replace(new RegExp(ILLEGAL_CHARACTER, 'gu'), '\uFFFD');
 }
 
 /**
- * A document as UTF-8, one element a line, so that a line number in somebody's answer names one element.
- *
- * @throws RangeError when a text or a value holds a character that XML cannot
+ * Writes a document as UTF-8 with one element per line, so that a line number in an error message identifies an element.
+ * @throws RangeError when a text or a value has a character that XML cannot hold
  */
 export function buildXml(root: XmlNode): Buffer {
   return Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>\n${elementText(root)}`, 'utf8');
 }
 
-/** An element and what is in it, as {@link buildXml} writes them, each line `depth` steps to the right. */
+/** Writes an element and its content for {@link buildXml}, indented by `depth` steps. */
 export function elementText({ name, attributes, content = '' }: XmlNode, depth = 0): string {
   const indent = INDENTS[depth] ?? '  '.repeat(depth);
   let tag = `${indent}<${name}`;
@@ -47,7 +46,7 @@ export function elementText({ name, attributes, content = '' }: XmlNode, depth =
 
 const INDENTS = ['', '  ', '    ', '      '];
 
-/** Nearly every text stands in a document as it is, and is looked at once. */
+/** Fast check for texts that need no escaping. */
 const PLAIN_CONTENT = /^[\t\n\u0020-\u0025\u0027-\u003B\u003D\u003F-\uD7FF]*$/;
 const PLAIN_VALUE = /^[\u0020\u0021\u0023-\u0025\u0027-\u003B\u003D\u003F-\uD7FF]*$/;
 
@@ -55,7 +54,7 @@ function contentText(name: string, text: string): string {
   return PLAIN_CONTENT.test(text) ? text : escaped(name, text);
 }
 
-/** A parser would make blanks of the white space. */
+/** Escapes an attribute value, including white space, which a parser would turn into blanks. */
 function attributeText(name: string, value: string): string {
   if (PLAIN_VALUE.test(value)) return value;
   return escaped(name, value).replaceAll('"', '&quot;').replaceAll('\t', '&#9;').replaceAll('\n', '&#10;');

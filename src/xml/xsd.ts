@@ -15,44 +15,42 @@ import { XML_NAMESPACE } from './element.ts';
 export type SchemaFile = { readonly url: string; readonly bytes: Buffer };
 
 export type SchemaViolation = {
-  /** From 1; the last line of the start tag where an element is at fault. Null where nothing in the document is. */
+  /** From 1; the last line of the start tag for a fault of an element. Null for a fault outside the document. */
   readonly line: number | null;
-  /** What is wrong, in English, without the namespaces that the schema itself defines; `xml:lang` has its prefix. */
+  /** The fault in English, without the namespaces of the schema; `xml:lang` keeps its prefix. */
   readonly message: Message;
   /** Local name of the element at fault. */
   readonly element?: string;
 };
 
 export type Validation = {
-  /** False where the bytes were not taken as a document (not XML, a DOCTYPE, too large), so nothing was validated. */
+  /** False where the bytes are no acceptable document (not XML, a DOCTYPE, too large), so nothing was validated. */
   readonly wellFormed: boolean;
   readonly violations: readonly SchemaViolation[];
 };
 
 export type Validator = {
-  /** All violations at once. Reads nothing but the given bytes. */
+  /** Returns all violations. Reads only the given bytes. */
   validate(document: Buffer): Validation;
   [Symbol.dispose](): void;
 };
 
-/** WASM memory never shrinks, and an allocation that fails there is not reported: larger documents don't get that far. */
+/** WASM memory never shrinks, and failed allocations there are not reported, so larger documents are refused first. */
 export const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
 
 const PARSE_OPTIONS =
   ParseOption.XML_PARSE_NONET |
   ParseOption.XML_PARSE_NO_XXE |
   ParseOption.XML_PARSE_BIG_LINES |
-  // The tree is only read, so short texts may stand in their nodes; a find parses 8 % faster.
+  // The tree is only read, so short texts may be stored in their nodes; a find parses 8 % faster.
   ParseOption.XML_PARSE_COMPACT;
 
-/** What libxml2 tells programmers who run into one of its limits. */
+/** Advice of libxml2 to programmers in its messages about limits. */
 const PARSER_ADVICE = /,? (?:use|try|see) (?:XML_PARSE_HUGE|xmlCtxt\w+)(?: option)?/;
 
 /**
- * Compiles a schema once, for many documents. Its imports are looked up among `imports` only: neither disk nor network
- * is ever asked.
- *
- * @throws Error when the schema itself is faulty or imports something that was not given
+ * Compiles a schema for many documents. Its imports are resolved from `imports` only, without disk or network.
+ * @throws Error when the schema is faulty or imports another file
  */
 export function compileSchema(main: SchemaFile, imports: readonly SchemaFile[]): Validator {
   const held: { dispose(): void }[] = [];
@@ -60,7 +58,7 @@ export function compileSchema(main: SchemaFile, imports: readonly SchemaFile[]):
     const document = XmlDocument.fromBuffer(main.bytes, { url: main.url, option: PARSE_OPTIONS });
     held.push(document);
     const schema = withInputs(imports, () => XsdValidator.fromDoc(document));
-    // The compiled schema points into its document, so the document goes last.
+    // The compiled schema points into its document, so the document is disposed last.
     held.unshift(schema);
     let namespaces: readonly string[] | undefined;
     return makeValidator(schema, held, () => {
@@ -75,9 +73,8 @@ export function compileSchema(main: SchemaFile, imports: readonly SchemaFile[]):
 }
 
 /**
- * Puts values in the place of `{name}` placeholders, escaped so that they can stand in an attribute.
- *
- * @throws Error when a placeholder is left without a value
+ * Replaces `{name}` placeholders, with values escaped for attributes.
+ * @throws Error when a placeholder has no value
  */
 export function fillPlaceholders(template: Buffer, values: Readonly<Record<string, string>>): Buffer {
   const filled = template.toString('utf8').replace(/\{([a-z_]+)\}/g, (placeholder, name: string) => {
@@ -96,7 +93,7 @@ function makeValidator(
   let disposed = false;
   return {
     validate(document) {
-      // A compiled schema that was freed would be taken for "no schema", and the document's own schemaLocation be followed.
+      // The library would take a freed schema for "no schema" and follow the document's own schemaLocation.
       if (disposed) throw new Error('this validator was disposed');
       return validateDocument(schema, document, namespaces);
     },
@@ -136,7 +133,7 @@ function validateDocument(schema: XsdValidator, bytes: Buffer, namespaces: () =>
 }
 
 /**
- * @param namespaces that the schemas define: looked up where there is a fault, since most documents have none
+ * @param namespaces of the schemas, computed on a fault, since most documents have none
  * @throws the error itself where it is not the library's list of faults
  */
 function violationsOf(error: unknown, namespaces: () => readonly string[]): SchemaViolation[] {

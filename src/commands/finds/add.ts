@@ -59,7 +59,7 @@ async function add(context: Context, options: AddOptions): Promise<ExitReason> {
   return printAdded(context, await addFind(adding, resumed, options.draft === true));
 }
 
-/** Asks for one find after another, until somebody has had enough. */
+/** Asks for one find after another, until the user stops. */
 async function addByAsking(context: Context, adding: Adding, resumed: Find | undefined, isDraft: boolean): Promise<ExitReason> {
   const { terminal } = context;
   const say = (text: string): void => terminal.note(printable(text));
@@ -81,7 +81,7 @@ async function addByAsking(context: Context, adding: Adding, resumed: Find | und
   }
 }
 
-/** Ctrl-C is as good as no here: the find before is saved. */
+/** Ctrl-C counts as no: the previous find is saved. */
 async function wantsAnother(prompt: Prompt): Promise<boolean> {
   try {
     return await prompt.confirm(t`Another?`, true);
@@ -93,7 +93,7 @@ async function wantsAnother(prompt: Prompt): Promise<boolean> {
 
 function printAdded(context: Context, added: Awaited<ReturnType<typeof addFind>>): ExitReason {
   const { terminal } = context;
-  // There is one find, and no table: its number says nothing here.
+  // Column and number of the find are omitted, since there is no table.
   const issues = added.issues.map((issue) => issue.without('column', 'find'));
   printIssues(terminal, added.state === null ? foldUnchecked(issues) : issues);
   if (added.state === null) terminal.line(t`Nothing was saved. Mend it, or keep it as it is with --draft.`);
@@ -103,7 +103,7 @@ function printAdded(context: Context, added: Awaited<ReturnType<typeof addFind>>
   return added.asAsked ? 'done' : 'dataRefused';
 }
 
-/** What became of it, in a line. */
+/** Describes the result in a line. */
 function savedText({ find: { localId }, state }: Saved): string {
   return state === 'queued'
     ? t`${localId} is saved, ready to be sent.`

@@ -24,8 +24,8 @@ export type EditOptions = GlobalOptions & {
 };
 
 /**
- * Makes the same change to several finds, which is shown first.
- * @throws UsageError without something to change, without a terminal to ask on, and where the answer is no
+ * Shows and makes the same change in several finds.
+ * @throws UsageError without a change, without a terminal for the question, or when the answer is no
  */
 export async function editMany(context: Context, names: readonly string[], options: EditOptions): Promise<ExitReason> {
   const { terminal } = context;

@@ -64,7 +64,7 @@ async function edit(context: Context, name: string, options: EditOptions): Promi
   return editInEditor(context, opened, stored, options.discard === true);
 }
 
-/** The questions of `pas add`, with what the find says today as answers. */
+/** Asks the questions of `pas add`, with the find's values as answers. */
 async function askForChanges(context: Context, { find }: FindEdit): Promise<Interviewed> {
   const { terminal } = context;
   if (!terminal.interactive)
@@ -102,7 +102,7 @@ async function editInEditor(context: Context, opened: FindEdit, stored: StoredFi
   }
 }
 
-/** Says what became of it. */
+/** Prints the result. */
 function finish(context: Context, stored: StoredFind, edited: Edited): ExitReason {
   const { terminal } = context;
   const find = stored.localId;

@@ -14,7 +14,7 @@ import { findCount } from '../counted.ts';
 
 type Format = (typeof EXPORT_FORMATS)[number];
 
-/** In what the finds are written for whom; the first is that of standard output. */
+/** Formats by purpose; the first one is used for standard output. */
 const FORMATS_FOR = {
   people: ['csv', 'xlsx'],
   museum: ['csv', 'xlsx'],

@@ -130,7 +130,7 @@ export async function importTables(context: Context, files: readonly string[], o
   return hasErrors(issues) || finds.some((find) => find.change === 'sent') ? 'dataRefused' : 'done';
 }
 
-/** @throws UsageError where flags contradict one another */
+/** @throws UsageError where flags contradict each other */
 function answersOf({ ours, theirs, oursOf = [], theirsOf = [], same, rename, asNew }: ImportOptions): MergeAnswers {
   if (ours === true && theirs === true) throw new UsageError(t`--ours and --theirs contradict one another. Give one of them.`);
   if (rename === true && asNew === true) throw new UsageError(t`--rename and --as-new contradict one another. Give one of them.`);
@@ -147,7 +147,7 @@ function answersOf({ ours, theirs, oursOf = [], theirsOf = [], same, rename, asN
   };
 }
 
-/** Imports a table; where its finds came from another one, a person is shown what differs, and decides. */
+/** Imports a table; where its finds came from another one, a person sees the differences, and decides. */
 async function importAsking(
   context: Context,
   file: string,
@@ -171,12 +171,12 @@ async function importAsking(
   if (!(await (await context.prompt()).confirm(question, false))) return first;
   const again = copy === undefined ? {} : { copy: { ...copy, overwrite: true } };
   const second = await importIt({ ...again, answers: { ...answers, same: true } });
-  // What the first run did is unchanged in the second one.
+  // A find that the first run changed is `kept` in the second one, so its first result counts.
   const finds = second.finds.map((find, index) => (find.change === 'kept' ? (first.finds[index] ?? find) : find));
   return { ...second, finds, newPeople: first.newPeople, missing: first.missing };
 }
 
-/** The finds stay: only a person knows if they were corrected, moved to another table, or are no finds. */
+/** Reports missing finds, which stay: only a person knows if they were corrected, moved to another table, or are no finds. */
 function printMissing({ terminal }: Context, file: string, missing: readonly string[]): void {
   const count = missing.length;
   const table = printable(file);
@@ -194,7 +194,7 @@ function printMissing({ terminal }: Context, file: string, missing: readonly str
 
 const MOST_MISSING = 20;
 
-/** The wizard looks at a file, and reads it as it was to be read here. */
+/** Advises the wizard, with the same options of reading. */
 function foldColumns(issues: readonly Issue[], files: readonly string[], { sheet, layer, headerRow }: ImportOptions) {
   const options = { sheet, layer, 'header-row': headerRow };
   const said = Object.entries(options).flatMap(([name, value]) =>
@@ -205,7 +205,7 @@ function foldColumns(issues: readonly Issue[], files: readonly string[], { sheet
   );
 }
 
-/** @throws UsageError where flags contradict one another, or the copy could not be written later */
+/** @throws UsageError where flags contradict each other, or the copy could not be written later */
 function copyOf(files: readonly string[], { issuesTo: file, onlyBad, force }: ImportOptions) {
   if (file === undefined) {
     if (onlyBad === true) throw new UsageError(t`--only-bad says something of --issues-to FILE. Give both.`);
@@ -219,7 +219,7 @@ function copyOf(files: readonly string[], { issuesTo: file, onlyBad, force }: Im
   return { file, rows: onlyBad === true ? 'bad' : 'all', overwrite: force === true } as const;
 }
 
-/** @throws UsageError where the map cannot be used; all that is wrong with it is printed before */
+/** @throws UsageError where the map is invalid; its issues are printed before */
 export async function readColumnMap(context: Context, given: string, lookupTerm: LookupTerm): Promise<ColumnMap> {
   const [file, bytes] = await readFileOrInput(context, given);
   const { map, issues } = readMap(file, bytes, lookupTerm);
@@ -255,14 +255,14 @@ type Imported = {
   readonly newPeople: ReadonlyMap<string, number>;
   readonly lookupTerm: LookupTerm;
   readonly issues: readonly Issue[];
-  /** The issues as people read them. */
+  /** Issues in the form for people. */
   readonly shown: readonly Issue[];
   readonly missing: readonly string[];
 };
 
 const MOST_PEOPLE = 20;
 
-/** A person who is made by a slip of the pen cannot be taken away again from here. */
+/** Warns of new people, since one that a typing error creates cannot be removed by pas. */
 function sayNewPeople({ terminal }: Context, people: Imported['newPeople'], lookupTerm: LookupTerm): void {
   if (people.size === 0) return;
   const shown = [...people].slice(0, MOST_PEOPLE).map(([name, count]) => {

@@ -18,7 +18,7 @@ import { issueValue } from '../../ui/issues.ts';
 import { type ImportOptions, importTables } from './import-tables.ts';
 
 /**
- * Proposes what the columns of a table are, has a person decide where there is a terminal, and writes the column map.
+ * Proposes the meanings of a table's columns, asks a person where there is a terminal, and writes the column map.
  * @throws UsageError as {@link whatToLookAt} does
  */
 export async function runWizard(context: Context, files: readonly string[], options: ImportOptions): Promise<ExitReason> {
@@ -68,7 +68,7 @@ export async function runWizard(context: Context, files: readonly string[], opti
 
 type Asked = Pick<ImportOptions, 'map' | 'yes' | 'force'>;
 
-/** @throws UsageError without a terminal and `--yes`, for several tables, and where the map's file is there already */
+/** @throws UsageError without a terminal and `--yes`, for several tables, and where the map's file exists */
 function whatToLookAt({ terminal }: Context, files: readonly string[], options: Asked) {
   const [file, another] = files;
   if (file === undefined || another !== undefined || file === '-') {
@@ -90,7 +90,7 @@ function whatToLookAt({ terminal }: Context, files: readonly string[], options: 
 }
 
 /**
- * The same for a table of registration numbers, of which three columns count.
+ * Runs the wizard for a table of registration numbers, which has three columns.
  * @throws UsageError as {@link runWizard} does
  */
 export async function runNumberWizard(context: Context, given: string, options: ImportOptions): Promise<ExitReason> {
@@ -115,7 +115,7 @@ export async function runNumberWizard(context: Context, given: string, options: 
   return proposed.undecided.length > 0 ? 'dataRefused' : 'done';
 }
 
-/** Such as which row was found to hold the names of the columns. */
+/** Prints notes on the reading, such as the detected header row. */
 function sayHowRead({ issues }: Table, say: (lines: readonly string[]) => void): void {
   for (const { severity, row, message } of issues) if (severity === 'warning' && row === undefined) say([message]);
 }
@@ -134,7 +134,7 @@ async function ask(context: Context, look: TableLook, say: (lines: readonly stri
   return askAboutTable(look.proposed, { ...look, prompt: await context.prompt(), say, offerTerms });
 }
 
-/** Says lines broken to the width of the terminal; what goes on in the next line begins below the text. */
+/** Makes a printer that wraps lines to the terminal's width with a hanging indent. */
 function sayerOf({ terminal, streams }: Context): (lines: readonly string[]) => void {
   const columns = streams.stderr.columns ?? 100;
   const indented = (line: string): string => {

@@ -71,13 +71,13 @@ async function set(context: Context, find: string, value: string, options: SetOp
 
 type Replacement = Pick<TableNumber, 'find' | 'value'> & { readonly replaces: string };
 
-/** Shows what records have and what they are to get. */
+/** Prints current and new numbers of records. */
 function showReplacements({ terminal }: Context, replacements: readonly Replacement[]): void {
   for (const { find, value, replaces } of replacements)
     terminal.note(`  ${printable(find)}: ${printable(replaces)} → ${printable(value)}`);
 }
 
-/** Asks a person; false where none can be asked. */
+/** Asks a person; false without a terminal. */
 async function mayReplace({ terminal, prompt }: Context, count: number): Promise<boolean> {
   if (!terminal.interactive) return false;
   const question = ngettext(
@@ -139,7 +139,7 @@ export async function importNumbers(context: Context, file: string, options: Num
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 
-/** The same command, which replaces. */
+/** Returns the same command with replacement. */
 function replaceCommand(file: string, { map, sheet, encoding, headerRow }: NumberOptions): CommandText {
   return commandWith('pas number import', [
     ['', file],

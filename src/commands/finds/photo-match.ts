@@ -32,7 +32,7 @@ export type MatchFlags = GlobalOptions &
     readonly dryRun?: boolean;
   };
 
-/** What GPS in a telephone is off by, and a few steps. */
+/** Accuracy of a phone's GPS, and a few steps. */
 const WITHIN_M = 25;
 
 export async function matchPhotos(context: Context, folder: string, options: MatchFlags): Promise<ExitReason> {

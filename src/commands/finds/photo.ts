@@ -65,7 +65,7 @@ async function add(context: Context, find: string, files: readonly string[], opt
   const target = targetForChange(outbox, find);
   const keeping = photographKeeping(context, options);
   const issues: Issue[] = [];
-  /** Entries that this command has queued: two folders may have different photographs of one name. */
+  /** Entries that this command queued, since file names may repeat in several folders. */
   const entries = new Set<EntryId>();
   let queued = 0;
   let stripped = 0;

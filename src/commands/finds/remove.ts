@@ -31,7 +31,7 @@ async function remove(context: Context, names: readonly string[], { yes }: Remov
     if (each.because === undefined) removable.push(each);
     else kept.push({ name: each.name, because: each.because });
   }
-  // Said before anything is asked.
+  // Printed before the question.
   for (const one of kept) printKept(context, one);
   if (yes !== true && removable.length > 0) await confirm(context, removable);
 
@@ -61,7 +61,7 @@ function printKept({ terminal }: Context, { name, because }: { readonly name: st
   terminal.warn(`${t`${find} cannot be removed.`} ${whyKept(because, name)}`);
 }
 
-/** @throws UsageError without a terminal to ask on, or when the answer is no */
+/** @throws UsageError without a terminal for the question, or when the answer is no */
 async function confirm(context: Context, planned: readonly PlannedRemoval[]): Promise<void> {
   const [finds, names] = [planned.length, planned.map(({ name }) => printable(name)).join(', ')];
   const what = partsText(planned.flatMap(({ entries }) => entries));

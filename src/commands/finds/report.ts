@@ -115,7 +115,7 @@ function ownTermsOf({ rows }: Mapping): Map<string, string[]> {
   return terms;
 }
 
-/** No page takes the place of what pas lives on. */
+/** Refuses to overwrite a file of pas. */
 function refuseOwnFile({ places, outboxPlaces, journalPlaces }: Context, target: string): void {
   const own = [places, outboxPlaces(), { journalFile: journalPlaces().journalFile }].flatMap((each) => Object.values(each));
   const isThere = [target, ...own].filter((path) => existsSync(path));

@@ -87,7 +87,7 @@ function printAtService(context: Context, { pulled, record, changes }: AtService
   }
 }
 
-/** @param whole with what is known of it only by evidence */
+/** @param whole includes what is known only by evidence */
 function printStory(context: Context, { entry, attempts, evidence }: Story, plainly: string | undefined, whole: boolean): void {
   const { terminal } = context;
   terminal.line();
@@ -115,7 +115,7 @@ function printStory(context: Context, { entry, attempts, evidence }: Story, plai
 
 function aboutEntry(entry: Entry, whole: boolean): string[] {
   const lines: string[] = [];
-  // What the service found stands beside its elements below.
+  // The values of the service are printed beside the elements below.
   if (whole && entry.reason !== null && (entry.state !== 'refused' || entry.issues.length === 0))
     lines.push(printable(entry.reason));
   if (entry.kind === 'import' && entry.document !== null) {

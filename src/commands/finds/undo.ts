@@ -23,7 +23,7 @@ export function register(program: Command, run: Runner): void {
   }).action((options: GlobalOptions) => run(options, log));
 }
 
-/** @param words only a command that is called so */
+/** @param words undo only a command of this name */
 export async function undoCommand(context: Context, words?: string): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.outbox();

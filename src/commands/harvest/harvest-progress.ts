@@ -8,7 +8,7 @@ type SetProgress = {
   readonly perSecond: number;
 };
 
-/** One bar per set, with the rate and the time left. */
+/** Shows one bar per set, with the rate and the remaining time. */
 export function progressPerSet(terminal: Terminal): { update(progress: SetProgress): void; end(): void } {
   let current: { readonly setSpec: string; readonly bar: Progress } | undefined;
   return {
@@ -23,7 +23,7 @@ export function progressPerSet(terminal: Terminal): { update(progress: SetProgre
   };
 }
 
-/** What is said of a record that `--skip-broken` leaves out. */
+/** Describes a record that `--skip-broken` leaves out. */
 export function leftOutText(identifier: string | null | undefined, reason: string): string {
   const record = identifier ?? t`a record`;
   return t`Left out: ${record}, since ${reason}.`;

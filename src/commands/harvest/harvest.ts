@@ -66,7 +66,7 @@ export function register(program: Command, run: Runner): void {
 
 export async function harvest(context: Context, given: readonly string[], options: HarvestOptions): Promise<ExitReason> {
   const { terminal, clock } = context;
-  // A harvest makes much that lives for one page only. Left to itself, the heap grows to more than is needed.
+  // Most objects of a harvest live for one page; without this flag the heap grows more than needed.
   setFlagsFromString('--heap-growing-percent=200');
   const sets = setsFrom(given, options.all === true);
   const subject = subjectFrom(context, sets, options);
@@ -96,7 +96,7 @@ export async function harvest(context: Context, given: readonly string[], option
   return report(context, subject, options, result);
 }
 
-/** In order and each once, so that the same sets are the same harvest; none: all that the service has. */
+/** Sorts and deduplicates sets, so that the same sets are the same harvest; empty for everything. */
 function setsFrom(given: readonly string[], all: boolean): string[] {
   const hint = t`Name sets, or give --all; see \`${cmd`pas oai sets`}\`.`;
   if (all && given.length > 0) throw new UsageError(t`--all goes without a set.`, { hint });
@@ -138,7 +138,7 @@ function formOf(out: string): OutputForm {
   return 'files';
 }
 
-/** The result goes to stdout, unless that holds the records. */
+/** Prints the result to stdout, unless that has the records. */
 function report({ terminal }: Context, subject: Subject, { out, verify }: HarvestOptions, result: RecordHarvest): ExitReason {
   const { sets, held, broken, elapsedMs, ...sum } = result;
   const { mended } = sum;

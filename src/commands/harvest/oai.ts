@@ -31,7 +31,7 @@ type ListOptions = VerbOptions & {
   readonly resumptionToken?: string;
 };
 
-/** The six verbs of OAI-PMH 2.0, section 4, one to one: one request, one answer. */
+/** The six verbs of OAI-PMH 2.0, section 4, with one request each. */
 export function register(program: Command, run: Runner): void {
   const parent = program.command('oai').description(t`Ask the harvesting interface, verb by verb.`);
   const verb = (name: string, summary: string, examples: readonly [string, string]): Command =>
@@ -104,7 +104,7 @@ function asList(command: Command): Command {
     .option('--resumption-token <token>', t`the page that this token leads to; goes alone`);
 }
 
-/** One request. Under `--xml` the answer is printed as it came, else by `show`. */
+/** Sends one request. `--xml` prints the answer unchanged, otherwise `show` does. */
 async function ask<Answer extends object>(
   context: Context,
   { xml, schemaVersion }: VerbOptions,
@@ -142,7 +142,7 @@ function named(context: Context, { identifier, metadataPrefix }: IdentifierOptio
   };
 }
 
-/** In the native format where none is named; a resumption token knows its own. */
+/** Adds the native format as a default; a resumption token implies its own. */
 function ofAList(context: Context, given: OaiArguments): OaiArguments {
   return given.resumptionToken === undefined ? { metadataPrefix: nativeFormat(context), ...given } : given;
 }
@@ -151,7 +151,7 @@ function nativeFormat(context: Context): string {
   return `oai_${context.profile().prefix}`;
 }
 
-/** Answers of the harvesting interface, for people. */
+/** Formatting of answers of the harvesting interface. */
 
 type Answer<Ask extends (asking: never) => Promise<unknown>> = Awaited<ReturnType<Ask>>;
 
@@ -199,7 +199,7 @@ function noteRest({ terminal }: Context, paging: Paging, items: readonly unknown
   terminal.note(t`${first} Next page: pas oai ${command} --resumption-token '${token}'`);
 }
 
-/** "name: value" a line, children indented, a list as its name repeated. */
+/** Prints "name: value" per line, children indented, a list as a repeated name. */
 function treeLines(value: { readonly [name: string]: Json }): string[] {
   return Object.entries(value).flatMap(([name, child]) =>
     (Array.isArray(child) ? (child as readonly Json[]) : [child]).flatMap((one) => branchLines(printable(name), one)),

@@ -62,7 +62,7 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
   return 'done';
 }
 
-/** @throws ConfigError where there is nothing to pull from */
+/** @throws ConfigError where the profile has no harvesting interface */
 function refuseWithoutHarvesting({ name, kind, oaiBase }: Profile): void {
   if (oaiBase !== undefined || kind !== 'training') return;
   throw new ConfigError(

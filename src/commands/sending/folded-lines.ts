@@ -4,7 +4,7 @@ import { printable } from '../../ui/terminal.ts';
 
 type Folded = { readonly what: string; readonly text: string; more: number };
 
-/** Lines of one kind as one line: the first of them, and how many more there are. A restored service has hundreds. */
+/** Groups lines by kind: the first one, and the number of further ones. A restored service has hundreds. */
 export class FoldedLines {
   readonly #kinds = new Map<string, Folded>();
 
@@ -15,7 +15,7 @@ export class FoldedLines {
     else known.more += 1;
   }
 
-  /** Takes out the lines, in the order of the first of each kind. */
+  /** Returns and removes the lines, in the order of the first of each kind. */
   take(): string[] {
     const lines = [...this.#kinds.values()].map(({ what, text, more }) => andMore(what, more, text));
     this.#kinds.clear();
@@ -23,7 +23,7 @@ export class FoldedLines {
   }
 }
 
-/** What is said of an entry, and of so many others of its kind. */
+/** Formats an entry and the number of further ones of its kind. */
 export function andMore(what: string, more: number, text: string): string {
   if (more === 0) return `${what}: ${text}`;
   return ngettext(msgid`${what} and ${more} more: ${text}`, `${what} and ${more} more: ${text}`, more);

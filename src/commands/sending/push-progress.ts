@@ -16,11 +16,11 @@ type PushProgress = Required<Pick<PushAllOptions, 'report' | 'onRound' | 'onLook
   end(): void;
 };
 
-/** Shows a push as it goes: one bar at a time, and what became of entries above it. */
+/** Shows the progress of a push: one bar at a time, and the results of entries above it. */
 export function showPush({ terminal, profile }: Context, outbox: Outbox, why: boolean): PushProgress {
-  /** A look that tells nothing new of an entry is not worth saying so again. */
+  /** Last printed result per entry; a lookup without a new one is not printed again. */
   const said = new Map<number, string>();
-  /** Entries that were called refused, and may be queued again once everything is refused. */
+  /** Entries printed as refused, which may be queued again once everything is refused. */
   const refused = new Set<number>();
   const folded = new FoldedLines();
   const sayUncertain = (what: Message, entryId: number) => {
@@ -123,7 +123,7 @@ function leftOutText({ kind, project, record, status, reason, count }: Extract<P
     : t`Left out and kept queued: ${word} of project ${project}, ${count} in all. One after another was answered the same: ${answer}`;
 }
 
-/** Programs are told of each wait, people only of a new one. */
+/** Reports each wait to programs, but only new ones to people. */
 export function showWaits({ terminal, clock }: Context): (event: WatchEvent, rest: () => Rest) => void {
   let said = '';
   return (event, rest) => {

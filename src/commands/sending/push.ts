@@ -107,9 +107,9 @@ function mayAsk({ terminal }: Context, { watch }: PushOptions): boolean {
 }
 
 /**
- * Asks if a new outbox continues an earlier one, which is asked once: the answer is kept.
- * @returns the context to push with: its outbox may be the earlier one
- * @throws UndecidedOutboxError where a person leaves it open
+ * Asks once if a new outbox continues an earlier one, and stores the answer.
+ * @returns the context of the push, whose outbox may be the earlier one
+ * @throws UndecidedOutboxError without a decision
  */
 async function askAboutEarlier(context: Context, options: PushOptions, undecided: UndecidedOutboxError): Promise<Context> {
   const [latest] = undecided.earlier;
@@ -185,7 +185,7 @@ async function confirmAdoption({ terminal, prompt }: Context): Promise<boolean> 
   return (await prompt()).confirm(t`Push it from here from now on? Nothing may be sent from the other place any more.`);
 }
 
-/** Shows each held entry beside what was found, and takes the answers. */
+/** Shows each held entry beside its candidates, and records the answers. */
 async function askHeld(context: Context, outbox: Outbox, held: readonly Entry[]): Promise<void> {
   const { terminal } = context;
   const prompt = await context.prompt();
@@ -307,7 +307,7 @@ function heldText(count: number): string {
   );
 }
 
-/** One project left out is refused; everything is out of reach, unless the service itself says why it is refused. */
+/** Returns the exit reason of an open circuit: a refusal for a project; else unavailable, unless the status says more. */
 function exitOfCircuit({ project, record, status }: OpenCircuit): ExitReason {
   if (project !== null || record !== null || status === 404 || status === 422) return 'dataRefused';
   return status === 403 ? 'notAllowed' : 'unavailable';

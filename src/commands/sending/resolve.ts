@@ -86,7 +86,7 @@ function undo(context: Context, outbox: Outbox, name: string): ExitReason {
   return 'done';
 }
 
-/** A find that is given up leaves its photographs and numbers behind. */
+/** Warns that photographs and numbers of a dropped find wait. */
 function sayWhatWaits({ terminal }: Context, name: string, waiting: number): void {
   if (waiting > 0)
     terminal.line(
@@ -99,7 +99,7 @@ function sayWhatWaits({ terminal }: Context, name: string, waiting: number): voi
   terminal.note(t`Take it back with ${cmd`pas resolve ${name} --resend`}, or remove all of it with ${cmd`pas remove ${name}`}.`);
 }
 
-/** What a person chooses among what may be decided; undefined where they leave it open. */
+/** Asks a person for a decision; undefined where they leave it open. */
 async function ask(context: Context, outbox: Outbox, name: string, entryId: number | undefined): Promise<Decision | undefined> {
   const { terminal } = context;
   const open = openDecision(outbox, name, entryId);
@@ -130,7 +130,7 @@ function offersOf({ kinds, candidates, entry }: OpenDecision): Offered[] {
   return kinds.flatMap((kind) => offers[kind]);
 }
 
-/** The commands of what may be decided; with the records that are known, or a place for the one that a person finds. */
+/** Lists the commands of the possible decisions, with known records or a placeholder. */
 function waysText({ kinds, candidates }: OpenDecision, find: string, entryId: number | undefined): Message {
   const resolveCommand = (flag: string, value: string | true = true): CommandText =>
     commandWith('pas resolve', [
@@ -155,8 +155,8 @@ function waysText({ kinds, candidates }: OpenDecision, find: string, entryId: nu
 }
 
 /**
- * Shows the record beside the find before the one is taken for the other.
- * @throws UsageError where it cannot be that of the find, or nobody can be asked, or the answer is no
+ * Shows the record beside the find before it is assigned to it.
+ * @throws UsageError where it cannot be that of the find, without a terminal, or when the answer is no
  */
 async function checkRecord(
   context: Context,
@@ -181,7 +181,7 @@ async function checkRecord(
   }
 }
 
-/** Shows what the service has, with what speaks against it. @returns `unseen` where the service would list it, and does not */
+/** Shows the service's record, with the evidence against it. @returns `unseen` where the service should list it, and does not */
 async function look(context: Context, outbox: Outbox, entry: ImportEntry, identCely: string): Promise<'seen' | 'unseen'> {
   const { terminal } = context;
   const { prefix, oaiAuth } = context.profile();

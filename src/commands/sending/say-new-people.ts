@@ -9,7 +9,7 @@ import { findCount } from '../counted.ts';
 
 const MOST_SHOWN = 20;
 
-/** Finders of queued finds whom the service would make anew. */
+/** Finds finders of queued finds whom the service would create. */
 export async function findNewPeople(context: Context, outbox: Outbox, recordKeys?: readonly string[]) {
   const openLookup = async () => {
     const { openLookups } = await import('../../context/validation.ts');
@@ -18,7 +18,7 @@ export async function findNewPeople(context: Context, outbox: Outbox, recordKeys
   return newPeople(outbox, openLookup, recordKeys);
 }
 
-/** A person who is made by a slip of the pen cannot be taken away again from here. */
+/** Warns of new people, since one that a typing error creates cannot be removed by pas. */
 export function sayNewPeople({ terminal }: Context, people: readonly NewPerson[], print = terminal.warn): void {
   const left = people.filter(({ isAccepted }) => !isAccepted);
   const count = left.length;
@@ -64,8 +64,8 @@ type Admission = {
 };
 
 /**
- * Settles who is to be made by the service: all where a flag says so, or as a person answers. Answers are remembered.
- * @returns false where somebody is left who may not be made
+ * Decides about new people: all by a flag, or as a person answers. Answers are stored.
+ * @returns false where the creation of a person is not confirmed
  */
 export async function admitNewPeople(
   context: Context,

@@ -110,7 +110,7 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
 
 type NextStep = { readonly title: string; readonly commands: readonly Message[] };
 
-/** What is to be done next, apart from what entries need: before anything can be sent, and with what can be. */
+/** Prints the next steps except those of entries: those before a push, and those with sendable entries. */
 async function nextSteps(
   context: Context,
   state: OutboxState,
@@ -166,7 +166,7 @@ function printWaiting({ terminal }: Context, { forImport, forTime }: Waiting): v
   }
 }
 
-/** Entries that were tried without success, which a person would not look for otherwise. */
+/** Prints entries that were attempted without success. */
 function printDelays({ terminal, clock }: Context, delayed: readonly Delay[]): void {
   if (delayed.length === 0) return;
   terminal.line(`\n${terminal.color.bold(t`Tried and still queued; \`${cmd`pas push`} FIND\` tries one at once:`)}`);
@@ -178,7 +178,7 @@ function printDelays({ terminal, clock }: Context, delayed: readonly Delay[]): v
   }
 }
 
-/** Questions stand before everything else: what is held is sent only after an answer. */
+/** Prints questions first: held entries are sent only after an answer. */
 function printHeld({ terminal }: Context, person: readonly Entry[]): void {
   const entries = person.filter(({ held }) => held !== null);
   if (entries.length === 0) return;
@@ -199,11 +199,11 @@ function printMore(terminal: Context['terminal'], more: number): void {
 
 type EntryWords = {
   readonly why: (entry: Entry) => readonly string[];
-  /** Equal for entries that are shown as one. */
+  /** Equal for entries that are grouped. */
   readonly kindOf: (entry: Entry) => string;
 };
 
-/** What is to be done about entries that nothing but a person, or evidence, takes on. */
+/** Action for entries that only a person or evidence can settle. */
 type Step = { readonly title: Message; readonly takes: (entry: Entry) => boolean; readonly command: Message | undefined };
 
 const STEPS: readonly Step[] = [
@@ -243,7 +243,7 @@ function printStep({ terminal }: Context, { title, takes, command }: Step, perso
   printMore(terminal, alike.size - MAX_SHOWN);
 }
 
-/** The first thing that is wrong, beside its element. */
+/** Returns the first fault, beside its element. */
 function whyText({ reason, issues }: Entry): string {
   const errors = issues.filter(({ severity }) => severity === 'error');
   const [first] = errors;
@@ -253,7 +253,7 @@ function whyText({ reason, issues }: Entry): string {
   return more === 0 ? said : `${said} ${ngettext(msgid`(and ${more} more)`, `(and ${more} more)`, more)}`;
 }
 
-/** Photographs that wait for ever are named nowhere else. */
+/** Prints photographs that no other list names, since they wait without end. */
 function printDropped({ terminal }: Context, finds: readonly string[]): void {
   if (finds.length === 0) return;
   const title = t`Take the find back, or remove it; its numbers and photographs wait for it, but it was given up:`;

@@ -78,7 +78,7 @@ export async function separate(context: Context): Promise<ExitReason> {
   return 'done';
 }
 
-/** Pours the present outbox, from which nothing was attempted, into the one that the journal knows. */
+/** Moves the content of the present outbox, which was never attempted, into the one that the journal knows. */
 export async function continueEarlier(context: Context, id: string, yes: boolean): Promise<ExitReason> {
   const { terminal } = context;
   if (!isOutboxId(id))
@@ -127,7 +127,7 @@ function print({ terminal }: Context, { added, same, renamed, lost }: Poured): v
   }
 }
 
-/** @throws UsageError when no person can be asked, or the answer is no */
+/** @throws UsageError without a terminal for the question, or when the answer is no */
 async function confirm({ terminal, prompt }: Context, yes: boolean, what: string, question: string): Promise<void> {
   if (yes) return;
   if (!terminal.interactive) throw new UsageError(what, { hint: t`Add --yes if it is so: ${question}` });

@@ -62,7 +62,7 @@ function sayKept({ terminal }: Context, home: string): void {
   terminal.line(t`The data home is kept: PAS_HOME=${home} ${cmd`pas list`}`);
 }
 
-/** A context with a home of its own, that tells its story indented under the steps. */
+/** Makes a context with a home of its own, whose output is indented under the steps. */
 function demoContext(context: Context, folder: string): Context {
   const { PAS_TOKEN: _token, PAS_PROFILE: _profile, PAS_USERNAME: _username, ...environment } = context.environment;
   const world = {
@@ -175,7 +175,7 @@ async function serverCounts(context: Context, controlUrl: string, before: Server
   return { finds: after.finds - before.finds, photos: after.photos - before.photos };
 }
 
-/** Says whether every figure agrees with the server's own. */
+/** Prints if every figure agrees with the server's own. */
 function conclude({ terminal }: Context, figures: Figures & { elapsedMs: number }, server: ServerCounts): boolean {
   const agrees =
     figures.finds === figures.accepted &&

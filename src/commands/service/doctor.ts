@@ -59,7 +59,7 @@ async function doctor(context: Context, options: DoctorOptions): Promise<ExitRea
   }
   if (profile !== undefined) {
     add(...(await profileChecks(context, profile)));
-    // What is not there is not made.
+    // Missing files are not created.
     const hasOutbox = sound && profile.outbox !== undefined && existsSync(context.outboxPlaces(profile.outbox).outboxFile);
     if (hasOutbox) add(...(await outboxChecks(context)));
     if (sound) add(await attemptCheck('photographs', () => photographsCheck(context, hasOutbox)));
@@ -86,10 +86,10 @@ async function doctor(context: Context, options: DoctorOptions): Promise<ExitRea
   return conclude(context, checks);
 }
 
-/** Checks that nobody can make without a network. */
+/** Checks that need a network. */
 const NEEDS_NETWORK: readonly string[] = ['service', 'clock', 'account', 'writing', 'schema', 'harvesting'];
 
-/** Where several things are wrong, what stops a push soonest says how the command ends. */
+/** Priority of exit reasons, where several checks fail: what stops a push first comes first. */
 const GRAVEST_FIRST: readonly ExitReason[] = [
   'databaseTooNew',
   'config',
@@ -123,7 +123,7 @@ function conclude({ terminal }: Context, checks: readonly Check[]): ExitReason {
   return good ? 'done' : (GRAVEST_FIRST.find((reason) => reasons.includes(reason)) ?? 'dataRefused');
 }
 
-/** One after the other, since a large database takes its time. */
+/** Runs one after the other, since a large database takes its time. */
 function* machineChecks(context: Context): Generator<Check> {
   const { places } = context;
   const outboxFile = knownOutboxFile(context);
@@ -144,7 +144,7 @@ function* machineChecks(context: Context): Generator<Check> {
   yield checkDatabase('pace', places.paceFile, t`Delete it while no pas runs: it holds only when the last request left.`);
 }
 
-/** Outbox of the profile; one that is not there where no profile can be used, or it has none yet. */
+/** Returns the path of the profile's outbox; a nonexistent one where no profile is usable, or it has none yet. */
 function knownOutboxFile(context: Context): string {
   try {
     const { outbox } = context.profile();
@@ -205,7 +205,7 @@ async function pauseChecks(context: Context, profile: Profile): Promise<Check[]>
   return text === undefined ? [] : [warning('pause', text, t`Wait for its end, or end it: ${cmd`pas pace --clear`}`)];
 }
 
-/** Whatever a service does with its answers, a check is over after this. */
+/** Time limit of a check, whatever the service does. */
 const MOST_CHECKING_MS = 60_000;
 
 async function serviceChecks(context: Context, profile: Profile, hasOutbox: boolean): Promise<Check[]> {
@@ -232,7 +232,7 @@ async function serviceChecks(context: Context, profile: Profile, hasOutbox: bool
   return [...checks, warning('harvesting', t`This profile has no harvesting interface.`, todo)];
 }
 
-/** A check that could not even begin is a problem, not the end of the others. */
+/** Reports a check that could not begin as a problem, and continues with the others. */
 async function attemptCheck(name: string, work: () => Promise<Check>): Promise<Check> {
   try {
     return await work();
@@ -241,7 +241,7 @@ async function attemptCheck(name: string, work: () => Promise<Check>): Promise<C
   }
 }
 
-/** What people read for the names of checks. */
+/** Names of checks for people. */
 const CHECK_WORDS: Readonly<Record<string, Message>> = {
   home: msg`home`,
   disk: msg`disk`,
@@ -272,7 +272,7 @@ function checkWord(name: string): string {
   return String(CHECK_WORDS[name] ?? name);
 }
 
-/** What was left unchecked for one reason stands in one line. */
+/** Prints unchecked items with one reason in one line. */
 function printChecks(context: Context, checks: readonly Check[]): void {
   const left = checks.filter(({ level }) => level === 'unchecked');
   for (const check of checks) if (check.level !== 'unchecked') printCheck(context, check);

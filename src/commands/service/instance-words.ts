@@ -1,4 +1,4 @@
 import { msg } from '../../base/message.ts';
 
-/** What people read where a profile's kind is meant. */
+/** Kinds of profiles for people. */
 export const INSTANCE_WORDS = { production: msg`production`, training: msg`training` } as const;

@@ -18,7 +18,7 @@ export function register(program: Command, run: Runner): void {
   );
 }
 
-/** The mock shares no code with us, and so no translations: its flags are described here once more. */
+/** The mock shares no code with pas, and so no translations: its flags are described here again. */
 const FLAG_TEXTS: Readonly<Record<string, Message>> = {
   '--port': msg`port to listen on; 0 takes a free one`,
   '--host': msg`address to listen on`,
@@ -46,7 +46,7 @@ function inOurWords(command: Command): Command {
   return command;
 }
 
-/** Serves until it is told to stop. The ready line is printed when connections are accepted. */
+/** Serves until it is stopped. The ready line is printed when connections are accepted. */
 async function serve(context: Context, flags: MockServerFlags): Promise<ExitReason> {
   const { terminal } = context;
   const server = await start(flags);

@@ -81,7 +81,7 @@ function trainingProfile(context: Context, named: string | undefined): string {
   );
 }
 
-/** @throws UsageError when no person can be asked, or the answer is no */
+/** @throws UsageError without a terminal for the question, or when the answer is no */
 async function confirm({ terminal, prompt }: Context, count: number, address: string, yes: boolean): Promise<void> {
   const what = ngettext(
     msgid`A rehearsal makes a record of ${count} find at the training instance ${address}.`,
@@ -95,7 +95,7 @@ async function confirm({ terminal, prompt }: Context, count: number, address: st
   if (!(await (await prompt()).confirm(t`Make them?`))) throw new UsageError(t`Nothing was sent.`);
 }
 
-/** Projects by those that they stand for: from the profile, from the flags, and from answers, which the profile keeps. */
+/** Returns the project codes for the rehearsal: from the profile, from the flags, and from answers, which the profile stores. */
 async function projectMap(
   context: Context,
   profile: string,
@@ -126,7 +126,7 @@ async function projectMap(
   return map;
 }
 
-/** Each rehearsal has an outbox of its own, so that it can be repeated; it is removed afterwards. */
+/** Uses an outbox of its own for each rehearsal, so that it can be repeated; it is removed afterwards. */
 async function sendCopies(
   context: Context,
   profile: string,
@@ -147,7 +147,7 @@ async function sendCopies(
       photosFolders: { from: context.outboxPlaces().photosFolder, to: training.outboxPlaces().photosFolder },
       projects,
     });
-    // Records of an earlier rehearsal are equal to these.
+    // No lookup: records of an earlier rehearsal are equal to these.
     const ended = await pushCommand(training, [], { yes: true, look: false, onMatch: 'send', acceptNewPeople: true });
     const mapped = finds.filter(({ id: find }) => projectsOf(from, [{ id: find }]).every((project) => projects.has(project)));
     return [rehearsed(to, copies, new Set(mapped.map(({ localId }) => localId))), ended];

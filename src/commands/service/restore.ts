@@ -25,7 +25,7 @@ export function register(program: Command, run: Runner): void {
 
 async function restore(context: Context, file: string, options: RestoreFlags): Promise<ExitReason> {
   const { clock, places, terminal } = context;
-  // Before anything is touched: without a profile nothing could be done with what was put back.
+  // Checked first: a restored outbox is of no use without a profile.
   const { name, baseUrl } = context.profile();
   if (file === '-') throw new UsageError(t`A backup is a file; it cannot come from standard input.`);
   const progress = terminal.progress(t`Looking at the photographs`);

@@ -62,7 +62,10 @@ async function moved(context: Context, old: string, now: string, options: MovedO
   return 'done';
 }
 
-/** @throws UsageError where nothing is known of the one address, or the other is none. What was typed may hold a password. */
+/**
+ * @throws UsageError where the old address is unknown here, or the new one is invalid. The text is not quoted, since it may
+ * contain a password.
+ */
 async function planMove(context: Context, old: string, now: string, options: MovedOptions): Promise<Affected> {
   const [from, address] = [normalAddress(old), normalAddress(now)];
   const all = await allOutboxes(context);
@@ -98,7 +101,7 @@ async function allOutboxes(context: Context): Promise<Description[]> {
   return found;
 }
 
-/** Their secrets are kept by address, and go along. */
+/** Moves the secrets of the profiles, too, since they are stored by address. */
 function moveProfiles(context: Context, { profiles, move }: Affected): void {
   const before = context.config();
   const after = {
@@ -124,7 +127,7 @@ function moveProfiles(context: Context, { profiles, move }: Affected): void {
   }
 }
 
-/** @throws UsageError when no person can be asked, or the answer is no */
+/** @throws UsageError without a terminal for the question, or when the answer is no */
 async function confirm({ terminal, prompt }: Context, { from, move, outboxes }: Affected): Promise<void> {
   const [entries, accepted] = [sum(outboxes, 'entries'), sum(outboxes, 'accepted')];
   const what = t`${from} has ${entries} entries here, ${accepted} of them records. They will be taken for those of ${move.address}.`;

@@ -8,14 +8,14 @@ import { choose } from '../../ui/prompt.ts';
 const QUESTIONS: readonly ProfileKey[] = ['base_url', 'oai_base', 'schema_base', 'kind', 'username'];
 const ADDRESSES: readonly ProfileKey[] = ['base_url', 'oai_base'];
 
-/** Asks for the address of the service, as a person was given it. */
+/** Asks for the address of the service. */
 export async function askForAddress(context: Context): Promise<string> {
   const prompt = await context.prompt();
   const problem = async (text: string) => (text.trim() === '' ? t`This is needed.` : undefined);
   return prompt.text({ message: t`address of the service:`, problemOf: problem });
 }
 
-/** Asks for what is not given yet. Each answer is checked at once and asked for again, so that none is lost at the end. */
+/** Asks for missing settings. Each answer is checked at once, and asked again if it is invalid. */
 export async function askForRest(context: Context, given: ProfileSettings): Promise<ProfileSettings> {
   const prompt = await context.prompt();
   let settings = given;
@@ -35,10 +35,10 @@ export async function askForRest(context: Context, given: ProfileSettings): Prom
   return settings;
 }
 
-/** The answer that is not written: `pas login` finds out how to sign in where the profile does not say it. */
+/** Choice that is not stored: `pas login` finds out how to authenticate. */
 const LEFT_TO_LOGIN = '';
 
-/** The first is taken by Enter: what may be left out is left out. */
+/** Enter takes the first choice: an optional setting is left out. */
 function choices(key: ProfileKey, kind: readonly string[]) {
   const all = 'required' in PROFILE_KEYS[key] ? [...kind].reverse() : kind;
   return all.map((value) =>

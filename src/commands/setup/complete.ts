@@ -7,17 +7,17 @@ import { readOutline } from '../outline.ts';
 import { suggestionsFor } from './completion-suggestions.ts';
 
 type CompleteOptions = {
-  /** The command line as bash has it, in place of the words. */
+  /** The command line of bash, in place of the words. */
   readonly line?: string;
-  /** Where the cursor is in it. */
+  /** Position of the cursor. */
   readonly point?: string;
-  /** What bash takes for the end of a word. */
+  /** Characters that end a word in bash. */
   readonly breaks?: string;
 };
 
 /**
- * What the completion scripts ask: one candidate a line, with its meaning behind a tab; `:files` or `:folders` where paths
- * fit. Whatever is missing or broken is left out: who presses Tab wants no message. Nothing is written and nothing locked.
+ * Answers the completion scripts: one candidate per line, with its meaning behind a tab; `:files` or `:folders` for paths. Errors
+ * are ignored, since a message would disturb the prompt. It writes and locks nothing.
  */
 export function register(program: Command, _run: Runner): void {
   program
@@ -27,7 +27,7 @@ export function register(program: Command, _run: Runner): void {
     .option('--breaks <text>')
     .action(async (words: string[], options: CompleteOptions) => {
       const typed = options.line === undefined ? words : wordsOf(options.line.slice(0, Number(options.point)));
-      // Without a context: that would load much of what a command needs, and somebody waits with a finger on Tab.
+      // Without a context, which would load much code while the user waits after Tab.
       const lines = await answer(process.env, typed, options.breaks ?? '');
       process.stdout.write(lines.map((line) => `${line}\n`).join(''));
     });
@@ -46,12 +46,12 @@ async function answer(environment: Environment, typed: readonly string[], breaks
   return paths === undefined ? lines : [...lines, `:${paths}\t`];
 }
 
-/** Bash replaces only what stands behind the last of these, so candidates must not repeat what is before. */
+/** Bash replaces only the text behind the last of these characters, so candidates must not repeat the text before. */
 function keptByShell(word: string, breaks: string): number {
   return Math.max(...[':', '='].map((mark) => (breaks.includes(mark) ? word.lastIndexOf(mark) + 1 : 0)));
 }
 
-/** The words of a shell's line, quotes and backslashes taken off; the first is the program. */
+/** Splits a shell's line into words without quotes and backslashes, and drops the program. */
 export function wordsOf(line: string): string[] {
   const words = [...line.matchAll(/(?:[^\s"'\\]|\\[\s\S]?|"(?:[^"\\]|\\[\s\S])*"?|'[^']*'?)+/g)].map(([word]) => unquoted(word));
   return [...words.slice(1), ...(/(?<!\\)\s$/.test(line) ? [''] : [])];

@@ -1,22 +1,22 @@
 import type { NameKind } from '../../context/known-names.ts';
 import type { CommandOutline, OptionOutline, Outline } from '../outline.ts';
 
-/** A word that may stand next, with what it means where that is known. */
+/** A possible next word, with its meaning where that is known. */
 type Candidate = { readonly text: string; readonly summary: string };
 
-/** What may stand at the end of a command line. */
+/** Possible completions at the end of a command line. */
 type Suggestions = {
   readonly candidates: readonly Candidate[];
   readonly names: readonly NameKind[];
   readonly paths: 'files' | 'folders' | undefined;
-  /** What stands before the value that is being typed: `--set=` in `--set=hes`. */
+  /** Text before the typed value: `--set=` in `--set=hes`. */
   readonly before: string;
   readonly partial: string;
 };
 
 type Value = Pick<Suggestions, 'names' | 'paths'>;
 
-/** What arguments and values of flags hold, by the word that help shows for them. */
+/** Completions of arguments and values, by their placeholder in the help. */
 const VALUES: Readonly<Record<string, Value>> = {
   find: { names: ['finds'], paths: undefined },
   'find-or-file': { names: ['finds'], paths: 'files' },
@@ -33,7 +33,7 @@ const VALUES: Readonly<Record<string, Value>> = {
 const NOTHING: Value = { names: [], paths: undefined };
 const PROFILES: Value = { names: ['profiles'], paths: undefined };
 
-/** @param typed the words after `pas`; the last one is being typed, and may be empty */
+/** @param typed the words after `pas`; the last one is incomplete, and may be empty */
 export function suggestionsFor({ program, globalOptions }: Outline, typed: readonly string[]): Suggestions {
   const partial = typed.at(-1) ?? '';
   const walked = walk(program, globalOptions, typed.slice(0, -1));
@@ -69,7 +69,7 @@ type Walked = {
   readonly command: CommandOutline;
   readonly path: readonly string[];
   readonly options: readonly OptionOutline[];
-  /** How many arguments are complete. */
+  /** Number of complete arguments. */
   readonly position: number;
   /** The flag whose value comes next. */
   readonly pending: OptionOutline | undefined;

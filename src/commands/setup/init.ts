@@ -45,7 +45,7 @@ export function register(program: Command, run: Runner): void {
   );
 }
 
-/** Writes the profile and makes it the default when it is the first. @param address of the service, or of an offered profile */
+/** Writes the profile and makes the first one the default. @param address of the service, or of a shared profile */
 export async function init(context: Context, options: InitOptions, address?: string): Promise<ExitReason> {
   const { terminal, places } = context;
   const config = context.config();
@@ -78,7 +78,7 @@ export async function init(context: Context, options: InitOptions, address?: str
 
 type Origin = { readonly from: string | undefined; readonly address?: string | undefined };
 
-/** What flags, an offered profile, the service itself and at last the person say. */
+/** Collects settings from flags, a shared profile, the service and finally the person. */
 async function settingsFor(context: Context, options: InitOptions, { from, address }: Origin): Promise<ProfileSettings> {
   const { terminal } = context;
   const offered = from === undefined ? {} : await readOfferedProfile(context, from);
@@ -93,7 +93,7 @@ async function settingsFor(context: Context, options: InitOptions, { from, addre
   return terminal.interactive ? askForRest(context, settings) : settings;
 }
 
-/** An address to begin with, where none was typed as such. */
+/** Returns the address for the probes, where none is an argument. */
 async function startFor(context: Context, given: ProfileSettings): Promise<string | undefined> {
   const known = given.base_url ?? given.oai_base;
   if (known !== undefined) return String(known);
@@ -115,7 +115,7 @@ function isWhole(settings: ProfileSettings): boolean {
   return NEEDED.every((key) => settings[key] !== undefined);
 }
 
-/** @throws ConfigError that names the flags of what could not be found */
+/** @throws ConfigError with the flags of the settings that were not found */
 function assertWhole(settings: ProfileSettings, problem: string | undefined): void {
   const missing = NEEDED.filter((key) => settings[key] === undefined);
   if (missing.length === 0) return;

@@ -3,14 +3,14 @@ import { momentText, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Job } from '../../flows/system/jobs.ts';
 
-/** "30 min", "6 h", "1 d" */
+/** Formats an interval: "30 min", "6 h", "1 d" */
 export function everyText(ms: number): string {
   const minutes = ms / 60_000;
   if (minutes % 1440 === 0) return `${minutes / 1440} d`;
   return minutes % 60 === 0 ? `${minutes / 60} h` : `${minutes} min`;
 }
 
-/** One sentence on a command that runs by itself, and how it went. */
+/** Describes a scheduled command and its last run in a sentence. */
 export function lastRunText({ command, profile, every_ms, last }: Job, nowMs: number): string {
   const [typed, every] = [cmd`pas ${command}`, everyText(every_ms)];
   if (last === null) return t`${typed} (profile ${profile}) runs by itself every ${every}; it has not run yet.`;

@@ -56,7 +56,7 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
   const account = await signIn(
     { ...profile, username, password, send: keepingQuiet(send, password), profile: user },
     context.outbox,
-    // The password too, because a token may run out in the middle of a push.
+    // The password is stored, too, because a token may expire during a push.
     (token) => context.secrets.set(owner, { password, token }),
   ).catch((thrown: unknown) => {
     if (!(thrown instanceof AuthError)) throw thrown;
@@ -74,7 +74,7 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
   return 'done';
 }
 
-/** A push can look for records that are there already only where the account may harvest. */
+/** Enables the harvest of the account: a push can look for existing records only with it. */
 async function enableHarvestAuth(
   context: Context,
   credentials: { readonly username: string; readonly password: string; readonly identCely: string },
@@ -88,7 +88,7 @@ async function enableHarvestAuth(
   );
 }
 
-/** Keeps the password of the Redis that machines share their pace by; the service is not asked. */
+/** Stores the password of the shared Redis; the service is not asked. */
 async function loginToPacing(context: Context, options: LoginOptions): Promise<ExitReason> {
   const { terminal, environment } = context;
   const { name, pacing } = context.profile();
@@ -110,7 +110,7 @@ async function loginToPacing(context: Context, options: LoginOptions): Promise<E
   return 'done';
 }
 
-/** Without it the token could not be renewed when it runs out. Profiles of one outbox have one user. */
+/** Stores the user name, which a renewal of the token needs. Profiles of one outbox have one user. */
 function keepUsername({ changeConfig, outboxId, profile }: Context, username: string): void {
   const id = outboxId();
   changeConfig((config) =>
@@ -170,7 +170,7 @@ async function whoami(context: Context): Promise<ExitReason> {
   return 'done';
 }
 
-/** Notes what the service says of the account, and says it where the outbox is for another one. */
+/** Stores the account that the service describes, and warns where the outbox is for another one. */
 async function warnOfOtherUser({ outbox, terminal }: Context, signer: Signer, account: Account): Promise<void> {
   try {
     acceptAccount(await outbox(), signer, account);
@@ -180,7 +180,7 @@ async function warnOfOtherUser({ outbox, terminal }: Context, signer: Signer, ac
   }
 }
 
-/** "Eva Nováková (OS-000123), archaeologist, Museum" */
+/** Formats "Eva Nováková (OS-000123), archaeologist, Museum". */
 function accountText({ name, identCely, role, organisation }: Account): string {
   return [`${printable(name)} (${identCely})`, ROLE_WORDS[role], printable(organisation)]
     .filter((part) => part !== '')

@@ -55,14 +55,14 @@ async function list({ config, terminal }: Context): Promise<ExitReason> {
   return 'done';
 }
 
-/** What stands in the file is checked when it is read. */
+/** The value is unchecked; config.toml is validated when the profile is used. */
 function kindWord(kind: unknown): Message {
   return kind === 'production' || kind === 'training' ? INSTANCE_WORDS[kind] : '';
 }
 
 async function show({ profile, terminal }: Context): Promise<ExitReason> {
   const settings = profile();
-  // As config.toml writes them, so that what is read here can be written there.
+  // Prints keys in the spelling of config.toml, so that they can be copied there.
   const written = (key: string): string => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   for (const [key, value] of Object.entries(settings)) terminal.line(`${written(key)}: ${value ?? ''}`);
   terminal.value(settings);
@@ -102,14 +102,14 @@ async function remove(context: Context, name: string, yes: boolean): Promise<Exi
   return 'done';
 }
 
-/** Entries of an outbox that no push could send any more. */
+/** Counts entries that could no longer be sent. */
 async function countUnsentOf(context: Context, id: string): Promise<number> {
   if (!existsSync(context.outboxPlaces(id).outboxFile)) return 0;
   const { accepted: _sent, dropped: _dropped, ...unsent } = entryTotals(await context.outboxOf(id));
   return Object.values(unsent).reduce((sum, count) => sum + count, 0);
 }
 
-/** @throws UsageError when nobody can be asked, or the answer is no */
+/** @throws UsageError without a terminal for the question, or when the answer is no */
 async function confirmUnsent({ terminal, prompt }: Context, name: string, unsent: number): Promise<void> {
   const what = ngettext(
     msgid`${unsent} entry of profile ${name} is not sent, and cannot be sent without it.`,

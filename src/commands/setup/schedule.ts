@@ -43,7 +43,7 @@ export function register(program: Command, run: Runner): void {
     .action((command: Schedulable | undefined, options: ScheduleOptions) =>
       run(options, (context) => schedule(context, command, options)),
     );
-  // What the system starts. Its exit code is the command's own, which no reason of this command could tell.
+  // Command for the system's scheduler. It passes on the exit code of the job.
   program.command('__scheduled <file>', { hidden: true }).action((file: string, options: GlobalOptions) =>
     run(options, async ({ clock, environment }) => {
       const code = await runJob(file, clock, environment);

@@ -11,7 +11,7 @@ import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { leftOutText, progressPerSet } from '../harvest/harvest-progress.ts';
 
-/** So many records that are no terms. */
+/** Maximum of listed records that are no terms. */
 const MOST_NAMED = 20;
 
 type HarvestVocabOptions = GlobalOptions & { readonly full?: boolean; readonly skipBroken?: boolean; readonly deadline?: string };

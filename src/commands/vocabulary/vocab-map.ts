@@ -212,7 +212,7 @@ function report({ terminal }: Context, { proposals, alreadyMapped, notHarvested,
   });
 }
 
-/** The same columns as the mapping has, so that the reviewed file can be imported. */
+/** Writes the columns of the mapping, so that the reviewed file can be imported. */
 function proposalsText(proposals: readonly Proposal[]): string {
   const lines = proposals.map(({ set, term, candidates: [best, ...others] }) => {
     const cells = [

@@ -106,7 +106,7 @@ async function print({ terminal }: Context, terms: readonly Term[]): Promise<voi
   if (rows.length > 0) await terminal.table([t`ID`, t`SET`, t`CZECH`, t`ENGLISH`, ''], rows);
 }
 
-/** What became of an entry that is no longer there. */
+/** State of an entry that no longer exists, for people. */
 const GONE_WORDS: Readonly<Record<NonNullable<Term['gone']>, Message>> = { deleted: msg`deleted`, vanished: msg`vanished` };
 
 async function sets(context: Context): Promise<ExitReason> {

@@ -17,8 +17,8 @@ type BackupOptions = {
 };
 
 /**
- * Copies the outbox as it is now.
- * @throws FileError for a target that may not be written; DatabaseError where the outbox is damaged: a copy that is there stays then
+ * Copies a snapshot of the outbox.
+ * @throws FileError for a target that may not be written; DatabaseError where the outbox is damaged: an existing copy stays then
  */
 export async function backUp(options: BackupOptions) {
   const { open, target } = options;
@@ -29,9 +29,9 @@ export async function backUp(options: BackupOptions) {
   const copies = waiting.filter(({ link }) => link === undefined);
   return {
     sizeBytes: statSync(target).size,
-    /** Photographs that are not sent yet and are kept here: they can be backed up as well. */
+    /** Unsent photographs with a copy here, which can be backed up as well. */
     copies,
-    /** How many of those that are not sent lie somewhere else. */
+    /** Number of unsent photographs that are only linked. */
     linked: waiting.length - copies.length,
   };
 }
@@ -47,7 +47,7 @@ function refuseTarget({ outboxFile, target, replace }: BackupOptions): void {
   if (!replace) throw new FileError(target, t`${target} is there already.`, { hint: t`Add --force to replace it.` });
 }
 
-/** @throws DatabaseError when a photograph here is no longer what was queued */
+/** @throws DatabaseError when a photograph differs from the queued one */
 export async function backUpPhotographs(
   from: string,
   to: string,

@@ -6,7 +6,7 @@ import { isLockingReliable } from '../../store/lock-file.ts';
 import { fenceOf } from '../outbox/fence.ts';
 import { type Check, checkDatabase, ok, problem } from './check-machine.ts';
 
-/** Tells if the journal can be read, how large it is, and where it lies. */
+/** Checks that the journal is readable, and reports its size and place. */
 export function checkJournal(file: string, layout: 'state' | 'beside'): Check {
   if (!existsSync(file)) return ok('journal', t`${file} is not made yet`);
   const todo = t`Have it rebuilt from what can be read and from the outboxes: ${cmd`pas outbox check`}`;
@@ -15,7 +15,7 @@ export function checkJournal(file: string, layout: 'state' | 'beside'): Check {
   return ok('journal', layout === 'state' ? t`${message}, for all outboxes of this machine` : t`${message}, beside its outbox`);
 }
 
-/** Tells if a lock in the folder keeps another process out. */
+/** Checks that a lock in the folder excludes another process. */
 export function checkLocks(folder: string): Check {
   if (!existsSync(folder)) return ok('locks', t`${folder} is made by the first push`);
   if (isLockingReliable(folder)) return ok('locks', t`a lock in ${folder} keeps a second push out`);
@@ -26,7 +26,7 @@ export function checkLocks(folder: string): Check {
   );
 }
 
-/** Tells if a push from here is let go. @param machine identifier of this machine; empty where it has none */
+/** Checks that a push from this machine is permitted. @param machine identifier of this machine; empty where it has none */
 export function checkFence(outbox: Outbox, machine: string): Check {
   const { journal, journalProblem } = outbox;
   if (journalProblem !== undefined) {

@@ -9,18 +9,15 @@ import { findDamage } from '../../store/database-file.ts';
 import { isOpenToOthers } from '../../store/folder.ts';
 import { alternatives } from '../../text/enumeration.ts';
 
-/**
- * One thing that a push needs, looked at. A warning lets a push go on; a problem does not, or not for long; of what is
- * unchecked nobody knows.
- */
+/** Result of a check. A push continues despite a warning; a problem prevents it, now or soon; unchecked is unknown. */
 export type Check = {
   /** Stable, kebab-case, for programs. */
   readonly name: string;
   readonly level: 'ok' | 'warning' | 'problem' | 'unchecked';
   readonly message: string;
-  /** What to do about it; undefined when all is well. */
+  /** Remedy; undefined when all is well. */
   readonly todo?: Message;
-  /** How a command ends that meets this problem. */
+  /** Exit reason of a command that meets this problem. */
   readonly reason?: ExitReason;
 };
 
@@ -34,19 +31,19 @@ export const problem = (name: string, message: string, todo: Message, reason: Ex
   reason,
 });
 
-/** @param message why these could not be looked at */
+/** @param message reason why these were not checked */
 export function unchecked(names: readonly string[], message: string, todo: Message): Check[] {
   return names.map((name) => ({ name, level: 'unchecked', message, todo }));
 }
 
-/** What stopped a check, as the check's result. */
+/** Converts an error during a check to its result. */
 export function failed(name: string, thrown: unknown): Check {
   const error = toDatabaseError(t`the data folder`, thrown);
   if (!(error instanceof PasError)) throw error;
   return problem(name, error.message, error.hint ?? t`Mend it and run \`${cmd`pas doctor`}\` again.`, error.exitReason);
 }
 
-/** The oldest of each line that all dependencies take, as `engines` in package.json says. */
+/** Minimum of each release line that all dependencies support, equal to `engines` in package.json. */
 const OLDEST_NODES: readonly (readonly [major: number, minor: number])[] = [
   [20, 17],
   [22, 14],
@@ -64,7 +61,7 @@ export function checkNode(version: string): Check {
   return problem('node', t`pas does not run on Node ${version}.`, t`Install Node ${listed}, or a later one of that line.`);
 }
 
-/** The data folder is there, is a folder, and can be written. */
+/** Checks that the data folder exists, is a folder, and is writable. */
 export function checkHome(home: string): Check {
   if (!existsSync(home)) {
     return warning(
@@ -93,7 +90,7 @@ const SYNCHRONISED =
   /^(dropbox|onedrive.*|google ?drive|my drive|icloud ?drive|mobile documents|nextcloud|owncloud|seafile|syncthing)$/i;
 const MARKS = ['.stfolder', '.dropbox.cache', '.nextcloudsync.log', '.owncloudsync.log'];
 
-/** The folder that some program copies to other machines, by its name or by what such a program keeps in it. */
+/** Returns the enclosing folder that a program synchronises with other machines, by its name or by files of such a program. */
 function synchronisedAbove(folder: string): string | undefined {
   if (SYNCHRONISED.test(basename(folder)) || MARKS.some((name) => existsSync(join(folder, name)))) return folder;
   return dirname(folder) === folder ? undefined : synchronisedAbove(dirname(folder));
@@ -114,7 +111,7 @@ function nearestExisting(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path));
 }
 
-/** Whatever holds finds or secrets is for its owner alone: folders 0700, files 0600. */
+/** Checks that only the owner can read files with finds or secrets: folders 0700, files 0600. */
 export function checkPermissions(places: readonly string[], platform: NodeJS.Platform = process.platform): Check {
   if (platform === 'win32') return ok('permissions', t`left to the permissions of the user folder`);
   const there = places.filter((path) => existsSync(path));
@@ -140,7 +137,7 @@ function openToOthers(path: string): string[] {
   return [...self, ...inside.flatMap((entry) => openToOthers(join(path, entry.name)))];
 }
 
-/** @param todo what to do when the file is damaged */
+/** @param todo remedy for a damaged file */
 export function checkDatabase(name: string, path: string, todo: Message): Check {
   if (!existsSync(path)) return ok(name, t`${path} is not made yet`);
   try {

@@ -8,19 +8,19 @@ import { isPushRunning } from '../../outbox/push-lock.ts';
 import { openContentStore } from '../../store/content-store.ts';
 import { type Check, ok, problem } from './check-machine.ts';
 
-/** Reads each row of the outbox by its checksum. @throws DatabaseError where one is damaged */
+/** Checks each row of the outbox by its checksum. @throws DatabaseError where one is damaged */
 export function checkRows(outbox: Outbox): Check {
   assertSound(outbox);
   return ok('rows', t`every find, entry and event of the outbox is as it was written`);
 }
 
-/** Tells whether a push of the outbox is running. */
+/** Reports if a push of the outbox is running. */
 export function checkLease(lock: Parameters<typeof isPushRunning>[0]): Check {
   return ok('lease', isPushRunning(lock) ? t`a push of this outbox is running` : t`no other pas holds the outbox`);
 }
 
 /**
- * Every photograph that waits is where it was when it was queued. Its bytes are checked when it is sent.
+ * Checks that every unsent photograph exists where it was queued. Its bytes are verified when it is sent.
  * @param outbox undefined where there is none yet
  */
 export function checkPhotographs(

@@ -23,7 +23,7 @@ type ServiceToCheck = Asker & {
   readonly prefix: string;
   readonly session: Session;
   readonly clock: Clock;
-  /** Undefined where there is none, or none that is sound. */
+  /** Undefined where there is none, or a damaged one. */
   readonly outbox: Outbox | undefined;
 };
 
@@ -31,12 +31,12 @@ const MOST_CLOCK_ERROR_MS = 60_000;
 
 const WHEN_THERE_IS_A_NETWORK = msg`Run \`${cmd`pas doctor`}\` when the service can be reached.`;
 
-/** Reach, clock, account, role, and whether writes are let in. Changes nothing at the service. */
+/** Checks reach, clock, account, role, and permission to write. Changes nothing at the service. */
 export async function checkService(service: ServiceToCheck): Promise<Check[]> {
   const { baseUrl, session, send, clock } = service;
   let answer: HttpResponse;
   try {
-    // Without a token, so that an answer comes whoever asks.
+    // Without a token, so that there is an answer for any account.
     answer = await send(userInfoRequest(baseUrl));
   } catch (thrown) {
     if (!(thrown instanceof NoAnswerError)) throw thrown;
@@ -78,7 +78,7 @@ async function checkAccess(service: ServiceToCheck): Promise<Check> {
   }
 }
 
-/** Photographs and datestamps are compared by time, and a clock that is far off confuses people and TLS. */
+/** Compares the clocks: photographs and datestamps depend on the time, and a large error breaks TLS. */
 function checkClock(response: HttpResponse, atMs: number): Check {
   const serverMs = Date.parse(response.headers['date'] ?? '');
   if (Number.isNaN(serverMs)) return warning('clock', t`The service does not say what time it is.`, t`Check the clock yourself.`);
@@ -93,7 +93,7 @@ function checkClock(response: HttpResponse, atMs: number): Check {
 }
 
 /**
- * Which schema a deployment accepts is known for sure only at the first import. But a version that pas cannot check
+ * Checks the schema: which one a deployment accepts is certain only at the first import, but a version that pas cannot check
  * offline, or that is not at the profile's schema location, is wrong already.
  */
 export async function checkSchema(service: ServiceToCheck): Promise<Check> {
@@ -124,7 +124,7 @@ export async function checkSchema(service: ServiceToCheck): Promise<Check> {
   }
 }
 
-/** @param stop ends it, however long the service would have it wait */
+/** @param stop ends the check, however long the service asks to wait */
 export async function checkHarvesting(open: () => Promise<OaiClient>, stop: AbortSignal): Promise<Check> {
   try {
     const { repositoryName, baseUrl } = await (await open()).identify(stop);

@@ -4,21 +4,21 @@ import { join } from 'node:path';
 import { packageRoot, packageVersion } from '../../base/package-root.ts';
 import { loadSqlite, openSqlite, sqliteVersion } from '../../store/database.ts';
 
-/** What `pas --version --json` prints; see {@link lookAtProgram}. */
+/** Output of `pas --version --json`; see {@link lookAtProgram}. */
 type ProgramFacts = {
   readonly version: string;
   readonly runtime: { readonly name: 'node'; readonly version: string; readonly platform: string; readonly architecture: string };
   readonly sqlite: string;
-  /** Of the package that holds libxml2. */
+  /** Version of the package that contains libxml2. */
   readonly libxml2_wasm: string;
   /** `archive`: unpacked from a release, with a runtime of its own. `source`: a clone of the repository. */
   readonly installed_from: { readonly kind: 'archive' | 'npm' | 'source'; readonly folder: string };
 };
 
-/** Stands beside the program in what `npm run release` packs. */
+/** Folder beside the program in the archive of `npm run release`. */
 const RUNTIME_FOLDER = 'runtime';
 
-/** What this is that runs, for a report of something that went wrong. */
+/** Collects the facts about the running program for a bug report. */
 export function lookAtProgram(): ProgramFacts {
   const memory = openSqlite(':memory:');
   const sqlite = sqliteVersion(memory);
@@ -48,7 +48,7 @@ function versionOfPackage(name: string): string {
   return version;
 }
 
-/** @throws DatabaseError where the machine code of SQLite is missing, for a command that does not open it by itself */
+/** @throws DatabaseError where the native module of SQLite is missing, for a command that does not open it by itself */
 export function assertSqliteLoads(): void {
   loadSqlite();
 }

@@ -4,7 +4,7 @@ import { readSettings } from '../../columns/settings.ts';
 import { rememberReferences } from '../../find/remember-references.ts';
 import type { FieldMade, FieldRequest, MakeField } from './make-field.ts';
 
-/** The programs that finds are recorded in on a phone. What makes a form is loaded only for its program. */
+/** Programs that record finds on a phone. The code of a form is loaded only for its program. */
 const MAKERS = {
   odk: async (request) => (await import('./make-odk-form.ts')).makeOdkForm(request),
   qfield: async (request) => (await import('./make-qfield-project.ts')).makeQfieldProject(request),
@@ -15,13 +15,13 @@ export type FieldTool = keyof typeof MAKERS;
 export const FIELD_TOOLS = Object.keys(MAKERS) as readonly FieldTool[];
 
 type Wanted = Omit<FieldRequest, 'starting'> & {
-  /** What config.toml and flags say that every find has. */
+  /** Values of config.toml and flags for every find. */
   readonly defaults: FindDefaults;
 };
 
 /**
- * @throws UsageError where a value that finds begin with cannot be read, a vocabulary was not harvested, or a file is there that may
- *   not be replaced; what the disk refuses
+ * @throws UsageError where a default cannot be read, a vocabulary was not harvested, or a file exists that may not be replaced;
+ * errors of the disk
  */
 export async function makeField(tool: FieldTool, { defaults, ...wanted }: Wanted): Promise<FieldMade> {
   const resolveReference = rememberReferences(wanted.rules.lookupTerm);

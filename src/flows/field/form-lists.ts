@@ -10,28 +10,27 @@ import type { Term } from '../../vocabulary/term.ts';
 import { type Neighbour, superiorsOf, termByIdent, termsOfSet } from '../../vocabulary/terms.ts';
 import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
 
-/** One entry that may be chosen. */
+/** An entry of a list. */
 export type FormChoice = {
   readonly name: string;
   readonly label: string;
-  /** Identifiers of the entries above it. */
+  /** Identifiers of its superiors. */
   readonly above: readonly string[];
 };
 
-/** A list that is chosen from, and those that make it short; none where the vocabulary has no hierarchy. */
+/** A list and its filters; no filters where the vocabulary has no hierarchy. */
 export type FormList = { readonly choices: readonly FormChoice[]; readonly groups: readonly FormChoice[] };
 
-/** In one group alone nothing can be left out. */
+/** A filter with one group is useless. */
 const FEWEST_GROUPS = 2;
 
 const PROJECT_SET = 'projekt';
 
 /**
- * The lists that a find is described with, by element: everything that is harvested and alive. Survey projects are listed where they
- * were harvested; otherwise their element has no list, and is typed.
- *
- * @param rules what is known of the account: projects into which it may not import are left out
- * @throws UsageError which names all vocabularies that were not harvested
+ * Returns the lists of a find's elements: all harvested entries that are not deleted. Survey projects are listed where they were
+ * harvested; otherwise their element has no list, and is typed.
+ * @param rules data of the account: projects into which it may not import are left out
+ * @throws UsageError with all vocabularies that were not harvested
  */
 export function formLists(vocabulary: Vocabulary, rules: RuleContext): ReadonlyMap<string, FormList> {
   const listed = FIELDS.flatMap(({ name, set }) => (set === undefined ? [] : [{ name, set }]));
@@ -68,7 +67,7 @@ function inOrder(one: Term, other: Term): number {
   return (one.sortOrder ?? 0) - (other.sortOrder ?? 0) || (one.ident < other.ident ? -1 : 1);
 }
 
-/** One text for both languages; of a project, which has no name, its district. */
+/** Returns one text for both languages; a project, which has no name, is shown with its district. */
 function choiceOf({ ident, label, labelEn, details }: Term): FormChoice {
   const more = details.survey === undefined ? labelEn : details.facts?.['okres'];
   return { name: ident, label: more == null || more === label ? label : `${label}${FORM_LABEL_GAP}${more}`, above: [] };

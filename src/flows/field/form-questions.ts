@@ -37,10 +37,10 @@ export type FormRow = {
   readonly parameters?: string;
 };
 
-/** The phone takes the point by itself when it is as exact as this. */
+/** The phone captures the point automatically at this accuracy. */
 const CAPTURE_ACCURACY_M = 5;
 
-/** The answer to a question, in an expression. */
+/** Returns the reference to a question's answer for an expression. */
 export function answer(name: string): string {
   return `\${${name}}`;
 }
@@ -53,13 +53,12 @@ const GROUPS: readonly (readonly [when: Question['when'], name: string, label: M
 ];
 
 /**
- * What the form asks, in the order and with the words of `pas add`, and with what the rules demand of each answer.
- *
- * @param lists what is chosen from, by element
- * @param starting what a new find begins with; what stays the same for a day is taken from the find before
+ * Returns the questions of the form, in the order and wording of `pas add`, with the constraints of the rules.
+ * @param lists choices by element
+ * @param starting defaults of a new find; values that are constant for a day come from the previous find
  */
 export function formRows(lists: ReadonlyMap<string, FormList>, starting: FindElements): FormRow[] {
-  // The same find is known again however often it is corrected, and by whichever server it comes.
+  // The id stays the same when a find is corrected, and at any server.
   const rows: FormRow[] = [{ type: 'calculate', name: 'local_id', calculation: 'once(uuid())' }];
   for (const [when, name, label, more] of GROUPS) {
     rows.push({ type: 'begin_group', name, label, ...more });
@@ -110,7 +109,7 @@ const POINT: FormRow = {
   constraintMessage: msg`The point lies outside Czechia.`,
 };
 
-/** The name of the file of a list, which stands beside the form. */
+/** Returns the name of a list's file, which is beside the form. */
 export function listFileOf(name: string): string {
   return `${name}.csv`;
 }
@@ -136,7 +135,7 @@ function required(name: ElementName): Pick<FormRow, 'required' | 'requiredMessag
   const { requiredFrom } = FIELDS.find((field) => field.name === name) ?? {};
   if (requiredFrom === undefined) return {};
   const lower = requiredFrom - 1;
-  // What is asked for state 3 alone stands in a group that is asked for it alone.
+  // Questions for state 3 are in a group that is shown only for it.
   return requiredFrom === 2
     ? {
         required: `${answer('stav')} >= ${requiredFrom}`,
@@ -147,7 +146,7 @@ function required(name: ElementName): Pick<FormRow, 'required' | 'requiredMessag
 
 const ONE_WORD = msg`Write the identifier alone, such as C-202400101.`;
 
-/** What the rules demand, as far as a phone can tell. */
+/** Constraints of the rules, as far as a phone can evaluate them. */
 const CONSTRAINTS: Readonly<Partial<Record<ElementName, Pick<FormRow, 'constraint' | 'constraintMessage'>>>> = {
   hloubka: {
     constraint: `. >= 0 and . <= ${MAX_DEPTH_CM}`,
@@ -165,7 +164,7 @@ const CONSTRAINTS: Readonly<Partial<Record<ElementName, Pick<FormRow, 'constrain
   projekt: { constraint: String.raw`regex(., '^[^\s,;]+$')`, constraintMessage: ONE_WORD },
 };
 
-/** What is demanded of a text is not demanded of a choice. */
+/** Constraints of a text do not apply to a choice. */
 const ANY_CHOICE = { constraint: '', constraintMessage: '' } as const;
 
 const NAME_PART = `[^,;]{1,${MAX_NAME_LENGTH}}`;
@@ -178,7 +177,7 @@ const WRITTEN: Readonly<Record<keyof typeof FORM_WRITTEN, Partial<FormRow>>> = {
   projekt: CONSTRAINTS.projekt ?? {},
 };
 
-/** Asked where the list lacks the right one. */
+/** Makes the question for a value that the list lacks. */
 function writtenRow(name: keyof typeof FORM_WRITTEN, { hint }: FormRow, value: Reference | undefined): FormRow {
   return {
     type: 'text',
@@ -210,7 +209,7 @@ function filterOf(name: string): string {
   return `${group} = '' or name = ${group} or selected(above, ${group})`;
 }
 
-/** What a find begins with, as the form's answer; what its list lacks is written. */
+/** Returns the default as the form's answer; the placeholder of a typed value where its list lacks it. */
 function startOf(name: ElementName, value: FindElements[ElementName], list: FormList | undefined): string | undefined {
   if (value === undefined) return undefined;
   const text = typeof value === 'object' ? value.id : String(value);
@@ -225,13 +224,13 @@ function defaultOf({ name, when, stays }: Question, start: string | undefined): 
   return start === undefined ? {} : { default: `string(${quoted(start)})` };
 }
 
-/** The answer of the find before, which the phone keeps; of the first one, what the profile says. */
+/** Returns the previous find's answer, which the phone stores; for the first find, that of the profile. */
 function carried(name: string, otherwise: string | undefined): string {
   const last = answer(`last-saved#${name}`);
   return otherwise === undefined ? last : `coalesce(${last}, ${quoted(otherwise)})`;
 }
 
-/** A text in an expression, which knows no escapes. */
+/** Quotes a text in an expression, which has no escapes. */
 function quoted(text: string): string {
   if (!text.includes("'")) return `'${text}'`;
   return text.includes('"')

@@ -2,23 +2,22 @@ import type { FindElements } from '../../find/fields.ts';
 import type { RuleContext } from '../../find/rule.ts';
 import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
 
-/** What every form is made from. */
+/** Input of every form. */
 export type FieldRequest = {
-  /** The file or folder that the user named. */
+  /** File or folder that the user named. */
   readonly destination: string;
   readonly overwrite: boolean;
-  /** What was harvested; whoever needs a set asks for it. */
   readonly vocabulary: Vocabulary;
-  /** What every find begins with. */
+  /** Defaults of every find. */
   readonly starting: FindElements;
-  /** What is known of the account and of what was harvested. */
+  /** Data of the account and of the vocabularies. */
   readonly rules: RuleContext;
-  /** The account's own name, who is the finder where nothing else says it. */
+  /** The account's own name, the default finder. */
   readonly finder?: string | undefined;
   readonly nowMs: number;
 };
 
-/** What was written, for whoever has to carry it to the phone: the form first, then what belongs beside it; and what it lacks. */
+/** Written files that must be copied to the phone, the form first; and notes on what is missing. */
 export type FieldMade = { readonly files: readonly string[]; readonly notes?: readonly string[] };
 
 export type MakeField = (request: FieldRequest) => Promise<FieldMade>;

@@ -13,16 +13,16 @@ import { type FormChoice, formLists } from './form-lists.ts';
 import { answer, type FormRow, formRows, listFileOf } from './form-questions.ts';
 import type { FieldMade, FieldRequest } from './make-field.ts';
 
-/** As XLSForm calls a language, whose name stands in it. */
+/** XLSForm's names of languages, with their codes. */
 const LANGUAGE_NAMES = { cs: 'Čeština (cs)', en: 'English (en)' } as const;
 
 const FORM_ID = 'pas_finds';
 
 /**
- * Writes an XLSForm for ODK Collect and KoboCollect, and beside it the lists that it is chosen from, as CSV. Each file is whole; the form
- * comes last, so that one that is there has its lists.
- *
- * @throws UsageError where the name is none of a workbook, a vocabulary was not harvested, or a file is there that may not be replaced
+ * Writes an XLSForm for ODK Collect and KoboCollect, and its lists as CSV files beside it. Each file is written atomically, the
+ * form last, so that an existing form has its lists.
+ * @throws UsageError where the name is not that of a workbook, a vocabulary was not harvested, or a file exists that may not be
+ * replaced
  */
 export async function makeOdkForm(request: FieldRequest): Promise<FieldMade> {
   const { destination, overwrite, vocabulary, rules, starting } = request;
@@ -126,10 +126,10 @@ async function choiceRows(): Promise<string[][]> {
 
 const FORM_TITLE = 'Nálezy · Finds';
 
-/** What a list of filled forms shows: the day and the object. */
+/** Name of a filled form in lists: the day and the object. */
 const INSTANCE_NAME = `concat(${answer('datum_nalezu')}, ' ', instance('druh_nalezu')/root/item[name = ${answer('druh_nalezu')}]/label)`;
 
-/** Servers take a form again only under another version: `20261123140509`, by UTC. */
+/** Returns the version of the form, `20261123140509` in UTC, since servers accept a form again only with a new one. */
 function versionOf(nowMs: number): string {
   return new Date(nowMs).toISOString().replace(/\D/g, '').slice(0, 14);
 }

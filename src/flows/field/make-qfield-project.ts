@@ -35,11 +35,10 @@ import {
 } from './qfield-form.ts';
 
 /**
- * Writes a folder with a project for QGIS and QField: a form of finds with their photographs, the lists that it is chosen from, and the
- * cadastral areas of its projects. It needs no network.
- *
- * @throws UsageError where a vocabulary was not harvested, or the folder is there and may not be replaced: one in which something was
- *   collected never is
+ * Writes a folder with a project for QGIS and QField: a form of finds with their photographs, its lists, and the cadastral areas
+ * of its projects. It needs no network.
+ * @throws UsageError where a vocabulary was not harvested, or the folder exists and may not be replaced: one with collected data
+ * is never replaced
  */
 export async function makeQfieldProject(request: FieldRequest): Promise<FieldMade> {
   const { destination, overwrite, vocabulary, rules, nowMs } = request;
@@ -188,33 +187,33 @@ function layersOf(
   return [finds, photos, ...(areas.length === 0 ? [] : [cadastre]), ...beside];
 }
 
-/** Taken to the phone and back as the files that they are, so that what says how columns are meant comes back. */
+/** Copied to the phone and back unchanged, so that the description of the columns returns with the finds. */
 const COPIED = { 'QFieldSync/action': 'copy', 'QFieldSync/cloud_action': 'no_action' };
 
-/** A file beside the project, under its name from there; a picture. */
+/** Widget for a picture in a file beside the project, by relative path. */
 const ATTACHMENT = {
   ...{ DocumentViewer: 1, DocumentViewerHeight: 0, DocumentViewerWidth: 0, FileWidget: true, FileWidgetButton: true },
   ...{ FileWidgetFilter: '', RelativeStorage: 1, DefaultRoot: '', StorageMode: 0, StorageType: '' },
 };
 
 const PHOTO_STEM = `'${PHOTO_FOLDER}/' || substr("find", 1, 8) || '_' || format_date(now(), 'yyyyMMddhhmmsszzz')`;
-/** QField puts in the extension since 2.7; before, photographs were JPEG. */
+/** QField substitutes the extension since 2.7; earlier versions took JPEG only. */
 const PHOTO_NAME = `${PHOTO_STEM} || '.{extension}'`;
 const PHOTO_NAME_BEFORE = `${PHOTO_STEM} || '.jpg'`;
 
 const IN_S_JTSK = `transform($geometry, 'EPSG:4326', 'EPSG:5514')`;
 const PLACE = `coalesce(to_string(round(x(${IN_S_JTSK}), 2)) || ' / ' || to_string(round(y(${IN_S_JTSK}), 2)), '')`;
 
-/** Those that finds may be made for: the one that they begin with, else all that are listed. */
+/** Returns the project codes of the finds: the default one, else all in the list. */
 function projectsOf({ initial }: FormContent, lists: ReadonlyMap<string, FormList>): readonly string[] {
   const begun = initial.get('projekt');
   return begun === undefined ? (lists.get('projekt')?.choices ?? []).map(({ name }) => name) : [begun];
 }
 
-/** More is not carried along: a phone shows it slowly. */
+/** Limit for boundaries: a phone displays more slowly. */
 const MOST_BOUNDARY_CHARACTERS = 20_000_000;
 
-/** The harvested cadastral areas of the districts of projects. A project's record says no smaller place that everybody may see. */
+/** Returns the harvested cadastral areas in the districts of projects; a project's record has no smaller public area. */
 function areasOf(vocabulary: Vocabulary, projects: readonly string[]): readonly BoundedArea[] {
   const districts = new Set(projects.flatMap((ident) => districtOf(vocabulary, ident)));
   const areas: BoundedArea[] = [];
@@ -244,10 +243,10 @@ function extentOf(areas: readonly BoundedArea[]): [number, number, number, numbe
   return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
 }
 
-/** What pas, QGIS and SQLite put there themselves. */
+/** Files that pas, QGIS and SQLite create in the folder. */
 const OF_A_FORM = /^(?:finds\.(?:qgs~?|qgd)|(?:finds|lists)\.gpkg(?:-wal|-shm|-journal)?|finds_attachments\.zip|DCIM)$/;
 
-/** @throws UsageError for a folder in which finds or photographs were collected, or that holds anything else */
+/** @throws UsageError for a folder with collected finds or photographs, or with other files */
 function refuseCollected(folder: string): void {
   const other = readdirSync(folder).find((name) => !OF_A_FORM.test(name));
   const hint = t`Choose another name; import what was collected with \`pas import\`.`;

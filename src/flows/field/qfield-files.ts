@@ -20,7 +20,7 @@ function columnsOf(...names: readonly string[]): readonly GpkgColumn[] {
   return names.map((name) => ({ name, type: 'text' }));
 }
 
-/** The GeoPackage that finds are collected in: no find yet, no photograph, and what each column means. */
+/** Makes the GeoPackage that collects finds: without finds and photographs, with the meaning of each column. */
 export function findsFile(columns: readonly LayerColumn[], meanings: readonly FormColumn[], nowIso: string): Buffer {
   return databaseImage((database) => {
     beginGeoPackage(database);
@@ -31,7 +31,7 @@ export function findsFile(columns: readonly LayerColumn[], meanings: readonly Fo
   });
 }
 
-/** The GeoPackage of all that is only chosen from and looked at: lists by layer, and cadastral areas where there are any. */
+/** Makes the GeoPackage of read-only data: lists by layer, and cadastral areas where there are any. */
 export function listsFile(
   lists: ReadonlyMap<string, readonly FormChoice[]>,
   areas: readonly BoundedArea[],

@@ -12,20 +12,20 @@ import { columnTypeOf } from '../../tables/export-gpkg.ts';
 import { FINDS_LAYER, type FormColumn, type FormMeaning } from '../../tables/field-form.ts';
 import { elementLabel, stateName } from '../finds/find-texts.ts';
 
-/** A layer that an element is chosen from, and the one that narrows it down. */
+/** The layer of an element's choices, and the layer that filters it. */
 export type ListLayer = { readonly layer: string; readonly file: string; readonly groups?: string };
 
 export type FormContent = {
   readonly lists: ReadonlyMap<string, ListLayer>;
-  /** What every find begins with: identifiers, numbers and texts as they are stored. */
+  /** Defaults of every find: identifiers, numbers and texts as stored. */
   readonly initial: ReadonlyMap<string, string>;
-  /** The same of what stands in no list. */
+  /** Defaults that are in no list. */
   readonly written: ReadonlyMap<string, string>;
-  /** That the account may import into. */
+  /** States into which the account may import. */
   readonly states: readonly TargetState[];
 };
 
-/** What the layer of a table is called in the project. */
+/** Returns the id of a table's layer in the project. */
 export function layerIdOf(table: string): string {
   return `pas_layer_${table}`;
 }
@@ -34,17 +34,17 @@ export const PHOTO_RELATION = 'photos_of_find';
 
 type FormField = LayerColumn & { readonly meaning: FormMeaning };
 
-/** The columns of the layer of finds, made from FIELDS, with what each is edited by, begins with and must hold. */
+/** Returns the columns of the layer of finds, derived from FIELDS, with editor, default and constraint. */
 export function findColumns(content: FormContent): readonly FormField[] {
   const key: FormField = {
     ...{ name: 'local_id', type: 'text', meaning: 'local_id', label: t`Key of the find`, widget: TEXT },
-    // Without the braces that QGIS puts round it.
+    // Without the braces of QGIS's uuid().
     ...{ initially: 'substr(uuid(), 2, 36)', mustBeFilled: true, mustBeUnique: true, isFixed: true },
   };
   return [key, ...FIELDS.filter(({ kind }) => kind !== 'point').flatMap((field) => columnsOf(field, content))];
 }
 
-/** How the form says itself what its columns hold. */
+/** Returns the description of the columns that the form contains. */
 export function meaningsOf(columns: readonly FormField[]): readonly FormColumn[] {
   return columns.map(({ name, meaning }) => ({ layer: FINDS_LAYER, column: name, meaning }));
 }
@@ -70,7 +70,7 @@ function columnsOf(field: Field, content: FormContent): FormField[] {
   return [group, own];
 }
 
-/** Whether what is chosen may be written as well: a list may lack it. */
+/** Tells if a value outside the list may be typed. */
 function isWritten(name: string, { lists }: FormContent): name is WrittenElement {
   return isWrittenToo(name) && lists.has(name);
 }
@@ -121,7 +121,7 @@ function oneOf(choices: readonly (readonly [label: string, value: string])[]): W
   return { kind: 'ValueMap', settings: { map: choices.map(([label, value]) => ({ [label]: value })) } };
 }
 
-/** @param group the column that narrows the list down, where it is filled */
+/** @param group column that filters the list, where it is filled */
 function choiceFrom({ layer, file }: Pick<ListLayer, 'layer' | 'file'>, group?: string): Widget {
   const filter =
     group === undefined ? '' : `coalesce(current_value('${group}'), '') = '' or strpos("above", current_value('${group}')) > 0`;
@@ -143,12 +143,12 @@ function initialOf({ name, kind }: Field, { initial }: FormContent): string | un
   return kind === 'integer' || kind === 'state' || kind === 'boolean' ? value : literal(value);
 }
 
-/** A text in an expression of QGIS. */
+/** Quotes a text in an expression of QGIS. */
 export function literal(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll('\n', '\\n')}'`;
 }
 
-/** What `pas validate` asks of the element, as QGIS can say it (A-FIELD-3, A-VALUE-3). */
+/** Returns the constraint of `pas validate` for an element in QGIS (A-FIELD-3, A-VALUE-3). */
 function constraintOf({ name, kind, requiredFrom = 1, gloss }: Field, written: boolean): Constraint | undefined {
   if (kind === 'geom-system') {
     const filled = '"geom_system" = \'4326\' and $geometry is not null or "geom_x" is not null and "geom_y" is not null';
@@ -168,13 +168,13 @@ function constraintOf({ name, kind, requiredFrom = 1, gloss }: Field, written: b
       ? t`Every find needs ${name} (${gloss}). Fill it in.`
       : t`A find for state ${state} needs ${name} (${gloss}). Fill it in, or choose state ${lower}.`;
   return {
-    // What is compared with nothing is neither true nor false, and would count as false.
+    // A comparison with null is null, which counts as false.
     expression: `coalesce(${parts.join(' and ')}, false)`,
     description: [...(wanted.length > 0 ? [needed] : []), ...(own === undefined ? [] : [String(own.says)])].join(' '),
   };
 }
 
-/** What must hold of the value itself; absent values are another rule's. */
+/** Constraints of the value itself; absent values are checked by another one. */
 const OWN_CONSTRAINTS: Readonly<Partial<Record<ElementName, { readonly expression: string; readonly says: Message }>>> = {
   hloubka: {
     expression: `"hloubka" >= 0 and "hloubka" <= ${MAX_DEPTH_CM}`,
@@ -195,7 +195,7 @@ function isFilled(name: string): string {
   return `trim(coalesce("${name}", '')) <> ''`;
 }
 
-/** Coordinates as an instrument gave them: texts, so that no digit is lost. */
+/** Returns columns for coordinates of an instrument, as texts, so that no digit is lost. */
 function measuredColumns(): FormField[] {
   const isNumber = (name: string): string =>
     `"geom_system" <> '5514' or regexp_match(coalesce("${name}", ''), '^\\\\s*-?[0-9]+([.,][0-9]+)?\\\\s*$') > 0`;
@@ -239,7 +239,7 @@ function writtenColumn(name: WrittenElement): FormField {
   };
 }
 
-/** Tabs in the order in which a find is met: what it is, where and when, what more can be said, the handing over. */
+/** Returns the tabs in the order of recording: object, place and date, further data, handing over. */
 export function formTabs(columns: readonly FormField[]): readonly FormPart[] {
   const partsOf = (when: 'find' | 'frame' | 'handing-over' | 'more'): FormPart[] =>
     FIELDS.filter(({ kind, ask }) => kind !== 'point' && kind !== 'geom-system' && (ask?.when ?? 'more') === when)
@@ -262,5 +262,5 @@ export function formTabs(columns: readonly FormField[]): readonly FormPart[] {
   ];
 }
 
-/** The other pair of coordinates, for the eye: what is sent is what was measured. */
+/** Coordinates in the other system, for display only: the measured ones are sent. */
 export const COMPUTED_PLACE = 'place_sjtsk';

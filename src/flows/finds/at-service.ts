@@ -10,16 +10,16 @@ import { elementLabel } from './find-texts.ts';
 import { isPulledSince } from './pulled-since.ts';
 import { type SentFind, sentFind } from './sent-finds.ts';
 
-/** How the service has a find, as the last pull met it. */
+/** State of a find at the service, from the last pull. */
 export type AtService = {
   readonly sent: SentFind;
   readonly pulled: PulledRecord;
-  /** As it was last shown; undefined where it never was. */
+  /** Last visible record; undefined where there was none. */
   readonly record: HarvestedFind | undefined;
   readonly changes: readonly Change[];
 };
 
-/** Undefined where no pull has met the record. */
+/** Returns the state at the service; undefined where no pull has seen the record. */
 export function atService(outbox: Outbox, sent: SentFind): AtService | undefined {
   const pulled = pulledRecord(outbox, sent.identCely);
   if (pulled === undefined) return undefined;
@@ -30,8 +30,8 @@ export function atService(outbox: Outbox, sent: SentFind): AtService | undefined
 type FindAtService = { readonly elements: FindElements; readonly changes: readonly Change[] };
 
 /**
- * A find as its record was last shown, with what differs from what was sent. A number that was set after that pull, or waits, counts more
- * than the one that the pull met. A find that was not sent, or not pulled, is as it is kept.
+ * Merges the last visible record into a find, with its differences from what was sent. A number that was set after that pull, or
+ * is queued, overrides the pulled one. A find that was not sent, or not pulled, stays as it is.
  */
 export function findAtService(outbox: Outbox, find: StoredFind): FindAtService {
   const entries = entriesOfFind(outbox, find.id);
@@ -46,7 +46,7 @@ export function findAtService(outbox: Outbox, find: StoredFind): FindAtService {
   return { elements: withChanges(own, changes, met.record), changes };
 }
 
-/** `3 confirmed`, `deleted`, `not shown (last 1 registered)`. */
+/** Formats `3 confirmed`, `deleted`, `not shown (last 1 registered)`. */
 export function standingText({ standing, stav }: PulledRecord): string {
   const last = stav === null ? undefined : stateText(stav);
   switch (standing) {
@@ -65,7 +65,7 @@ export function changeText({ element, sent, now }: Change): string {
   return `${elementLabel(fieldOf(element))}: ${sent ?? '–'} → ${now ?? '–'}`;
 }
 
-/** For programs. */
+/** Returns the state for programs. */
 export function atServiceValue({ sent, pulled, record, changes }: AtService): Record<string, unknown> {
   return {
     standing: pulled.standing,

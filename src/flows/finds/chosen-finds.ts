@@ -4,17 +4,17 @@ import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { foldName } from '../../text/names.ts';
 import { labelledTexts } from './find-texts.ts';
 
-/** Which finds are meant; what is absent chooses all. */
+/** Filter of finds; absent conditions match all. */
 export type FindChoice = {
-  /** Of the import; a find that is not queued for the service has none. */
+  /** States of the import; a find that is not queued for the service has none. */
   readonly state?: readonly EntryState[];
   readonly project?: string;
   /** Found on this day (YYYY-MM-DD) or later. */
   readonly since?: string;
   readonly until?: string;
-  /** Somewhere in what the find says, whatever its case and accents. */
+  /** Text anywhere in the find, without regard to case and accents. */
   readonly text?: string;
-  /** Elements and what they say: an identifier, a label or a text, whatever its case and accents. */
+  /** Elements with an identifier, a label or a text, without regard to case and accents. */
   readonly elements?: readonly (readonly [name: ElementName, value: string])[];
 };
 

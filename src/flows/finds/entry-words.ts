@@ -4,14 +4,14 @@ import type { EntryKind, EntryState } from '../../outbox/entry.ts';
 
 export { ENTRY_STATES } from '../../outbox/entry.ts';
 
-/** What people read where an entry's kind is meant; programs read the kind itself. */
+/** Kinds of entries for people; programs read the kind itself. */
 export const KIND_WORDS: Readonly<Record<EntryKind, Message>> = {
   import: msg`import`,
   number: msg`number`,
   photo: msg`photo`,
 };
 
-/** The same for its state. */
+/** States of entries for people. */
 export const STATE_WORDS: Readonly<Record<EntryState, Message>> = {
   draft: msg`draft`,
   queued: msg`queued`,
@@ -22,7 +22,7 @@ export const STATE_WORDS: Readonly<Record<EntryState, Message>> = {
   dropped: msg`dropped`,
 };
 
-/** What a look at the service says of an entry. */
+/** Verdicts of a lookup for people. */
 export const VERDICT_WORDS: Readonly<Record<EvidenceVerdict, Message>> = {
   found: msg`found`,
   absent: msg`absent`,
@@ -30,7 +30,7 @@ export const VERDICT_WORDS: Readonly<Record<EvidenceVerdict, Message>> = {
   person: msg`decided by a person`,
 };
 
-/** `import of K-017`; a record that is no find here is called by its identifier. */
+/** Formats `import of K-017`; a record without a find here has its identifier. */
 export function entryText(kind: EntryKind, find: string | null): Message {
   const name = find ?? '?';
   return { import: msg`import of ${name}`, number: msg`number of ${name}`, photo: msg`photo of ${name}` }[kind];

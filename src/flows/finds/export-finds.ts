@@ -23,32 +23,32 @@ import { peopleRows } from './people-rows.ts';
 export const EXPORT_FORMATS = ['csv', 'xlsx', 'geojson', 'gpkg', 'xml'] as const;
 type ExportRequest = Pick<FindChoice, 'state' | 'project'> & {
   readonly format: (typeof EXPORT_FORMATS)[number];
-  /** Of CSV. */
+  /** For CSV. */
   readonly separator: 'semicolon' | 'comma' | 'tab';
-  /** Of XML. */
+  /** For XML. */
   readonly documents: DocumentProfile;
   /** Undefined for all of them. */
   readonly finds: readonly StoredFind[] | undefined;
-  /** Of codes of vocabularies, beside them. */
+  /** Labels of vocabulary codes, for columns beside them. */
   readonly labelsOf?: LabelsOf | undefined;
-  /** Of CSV and XLSX: a line a find in the words of the reader, which no program reads, or for a museum's own system. */
+  /** For CSV and XLSX: one line per find in the words of the reader, not readable by programs, or for a museum's own system. */
   readonly rows?: 'people' | 'museum' | undefined;
   /** XML as LIDO. */
   readonly forLido?: Omit<LidoSource, 'nowIso'> | undefined;
-  /** With a style, states and the places of photographs: where those are kept. */
+  /** With a style, states and the paths of photographs in this folder. */
   readonly forQgis?: { readonly photosFolder: string } | undefined;
   readonly nowMs: number;
   readonly onProgress: (done: number, total: number) => void;
 };
 
-/** Of those that are written as the service has them: how many of them that are otherwise than they were sent. */
+/** `changed`: number of finds whose record differs from what was sent. */
 type Exported = { readonly finds: number; readonly changed: number };
 
 type Destination = { readonly stream: NodeJS.WriteStream } | { readonly file: string; readonly overwrite: boolean };
 
 /**
- * Writes the finds of the outbox as they stand at its service: with its identifiers, numbers and photographs.
- * @returns how many; undefined where the reader of a stream had enough before
+ * Writes the finds of the outbox with their identifiers, numbers and photographs.
+ * @returns the counts; undefined where the reader of a stream closed it early
  */
 export async function exportFinds(outbox: Outbox, request: ExportRequest, to: Destination): Promise<Exported | undefined> {
   const total = request.finds?.length ?? countFinds(outbox);
@@ -109,7 +109,7 @@ function* exportedFinds(
   for (const find of finds ?? allFinds(outbox)) {
     const entries = entriesOfFind(outbox, find.id);
     const sent = importOf(entries);
-    // What is to be read in again stays as it is kept.
+    // An export that is imported again has the stored values.
     const isForReaders = forLido !== undefined || choice.rows !== undefined;
     const { elements, changes } = isForReaders
       ? findAtService(outbox, find)
@@ -129,7 +129,7 @@ function* exportedFinds(
   }
 }
 
-/** A place is told where the find was open when it was sent and the service shows it as open. */
+/** Returns the accessibilities that must all be open before a location is exported: as sent, and as the service shows it. */
 function accessibilitiesOf(outbox: Outbox, find: StoredFind, identCely: string | undefined): readonly (Reference | undefined)[] {
   const sent = (find.elements as FindElements).pristupnost;
   const pulled = identCely === undefined ? undefined : pulledRecord(outbox, identCely);
@@ -157,7 +157,7 @@ function photoFilesOf(entries: readonly Entry[], folder: string) {
   });
 }
 
-/** What an exported table may say of a find that is kept: its identifier, and photographs that do not lie beside the table. */
+/** Returns the identifier and photographs of a stored find, which an exported table may name. */
 export function knownFind(outbox: Outbox, localId: string): KnownFind | undefined {
   const stored = findByLocalId(outbox, localId);
   if (stored === undefined) return undefined;

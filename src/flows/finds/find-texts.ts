@@ -16,14 +16,14 @@ import { parsePoint } from '../../place/geometry.ts';
 import { positionText } from '../../place/read-position.ts';
 import { isReadable } from '../../text/reading.ts';
 
-/** What a find says, for people. */
+/** Texts of a find for people. */
 
 export function stateName(stav: TargetState): string {
   const names = { 1: t`1 registered`, 2: t`2 submitted`, 3: t`3 confirmed` };
   return names[stav];
 }
 
-/** The answer that a find has to a question; undefined where it has none. */
+/** Returns the answer of a find to a question; undefined where it has none. */
 export function answerText({ name }: Pick<Question, 'name'>, find: Find): string | undefined {
   if (name === 'local_id') return find.localId === '' ? undefined : find.localId;
   if (name === 'photos')
@@ -33,7 +33,7 @@ export function answerText({ name }: Pick<Question, 'name'>, find: Find): string
   return elementText(fieldOf(element), find.elements[element]);
 }
 
-/** What an element says, by its own words. */
+/** Formats an element's value by its own text. */
 export function elementText({ kind, unit }: Field, value: FindElements[ElementName]): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value === 'object') return value.text || value.id;
@@ -51,19 +51,19 @@ export function pointText(elements: FindElements): string | undefined {
   return isReadable(point) ? positionText({ system, point: point.value }) : wkt;
 }
 
-/** What people call an element, without the unit, which stands with its value. */
+/** Returns the label of an element without the unit, which is shown with its value. */
 export function elementLabel({ gloss, ask, report }: Field): string {
   const label = ask?.title ?? (report !== undefined && 'label' in report ? report.label : gloss);
   return String(label).replace(/ \(\w+\)$/, '');
 }
 
-/** The label of an element with its name: `Depth (hloubka)`. */
+/** Formats the label of an element with its name: `Depth (hloubka)`. */
 export function labelAndName(element: string): string {
   const field = isElementName(element) ? fieldOf(element) : undefined;
   return field?.ask === undefined ? element : `${elementLabel(field)} (${element})`;
 }
 
-/** Every element of a find under its name; a point in one line, a term with its identifier. */
+/** Returns every element of a find with its label; a point in one line, a term with its identifier. */
 export function labelledTexts(elements: FindElements): (readonly [label: string, text: string])[] {
   const point = pointText(elements);
   return FIELDS.flatMap((field) => {
@@ -76,7 +76,7 @@ export function labelledTexts(elements: FindElements): (readonly [label: string,
   });
 }
 
-/** One line: `K-018  fragment of vessel, ceramics · Bronze Age · 49.84050 N 15.17120 E · 30 cm`. */
+/** Formats one line: `K-018  fragment of vessel, ceramics · Bronze Age · 49.84050 N 15.17120 E · 30 cm`. */
 export function findLine(find: Find): string {
   const what = [answerText({ name: 'druh_nalezu' }, find), answerText({ name: 'specifikace' }, find)].filter(isText).join(', ');
   const rest = (['obdobi', 'point', 'hloubka'] as const).map((name) => answerText({ name }, find));

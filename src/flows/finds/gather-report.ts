@@ -29,10 +29,7 @@ export type ReportRequest = Pick<FindSources, 'outbox' | 'recordBase' | 'places'
 
 type GatheredReport = { readonly report: Report; readonly finds: readonly GatheredFind[] };
 
-/**
- * Everything that the page says but the pictures, as it is at this moment: some kilobytes a find, while a picture has tens of
- * them and is made when its turn comes.
- */
+/** Collects the content of the page except pictures, which are larger and are made when they are written. */
 export function gatherReport(request: ReportRequest): GatheredReport {
   const sources = findSources(request);
   const finds: GatheredFind[] = [];
@@ -70,7 +67,7 @@ export function gatherReport(request: ReportRequest): GatheredReport {
   return { report, finds };
 }
 
-/** Terms repeat from find to find, so they are looked up once. */
+/** Caches lookups, since terms repeat from find to find. */
 function findSources({ outbox, recordBase, places, ownTerms, vocabulary }: ReportRequest): FindSources {
   const remembered = <T>(look: (ident: string) => T): ((ident: string) => T) => {
     const known = new Map<string, { readonly value: T }>();
@@ -88,7 +85,7 @@ function findSources({ outbox, recordBase, places, ownTerms, vocabulary }: Repor
   };
 }
 
-/** The most frequent first; what has none is counted as such, and last. */
+/** Counts by label, most frequent first, finds without one last. */
 function countBy(
   finds: readonly ReportFind[],
   labelOf: (find: ReportFind) => { readonly id: string; readonly text: string } | undefined,
@@ -106,7 +103,7 @@ function countBy(
   );
 }
 
-/** Cadastral areas are drawn where a unit of the drawing, about a millimetre and a half of paper, shows no more than this. */
+/** Areas are drawn at scales up to this many metres per drawing unit, about a millimetre and a half on paper. */
 const AREAS_BELOW_METRES = 60;
 const TITLE_AREAS = 3;
 
@@ -127,7 +124,7 @@ function drawnSheets(vocabulary: Vocabulary, planned: readonly PlannedSheet[], f
   });
 }
 
-/** The areas that most of the finds lie in. */
+/** Returns the areas with most of the finds. */
 function titleOf(members: readonly MappedFind[], areaOf: ReadonlyMap<number, string | undefined>, index: number): string {
   const counts = new Map<string, number>();
   for (const { number } of members) {

@@ -9,12 +9,12 @@ import { elementLabel } from './find-texts.ts';
 
 const COLUMNS: readonly Field[] = FIELDS.filter(({ kind }) => kind !== 'geom-system' && kind !== 'point');
 
-/** Those whose code stands in a column of its own; a project is called by its code. */
+/** Elements with a column for the code; a project is its code. */
 const isCoded = ({ name, kind }: Field): boolean => kind === 'term' || (kind === 'reference' && name !== 'projekt');
 
 /**
- * A table that systems of museums, such as Demus and MUSEION, take in by its headings, which are Czech whatever language pas speaks:
- * a row a find, with the Czech label and the code of each term, and with the point in both systems.
+ * Yields a table for museum systems such as Demus and MUSEION, which match the Czech headings whatever the language of pas: a row
+ * per find, with the Czech label and the code of each term, and with the point in both systems.
  */
 export async function museumRows(finds: Iterable<ExportedFind>): Promise<Iterable<readonly RowCell[]>> {
   const { cs } = await inEachLanguage(headings);
@@ -59,7 +59,7 @@ function rowOf(find: ExportedFind): readonly RowCell[] {
   ];
 }
 
-/** By the element's own name: the table is the same in every language. */
+/** Uses the element's own name, so that the table is the same in every language. */
 function differenceOf({ element, sent, now }: Change): string {
   return `${element}: ${sent ?? '–'} → ${now ?? '–'}`;
 }

@@ -5,19 +5,19 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { acceptedPeople, acceptPeople, queuedReferences } from '../../outbox/queued-references.ts';
 import { findById } from '../../outbox/stored-finds.ts';
 
-/** A finder whom the service would make anew. */
+/** A finder whom the service would create. */
 export type NewPerson = {
   readonly name: string;
   readonly finds: readonly FindId[];
   /** Local id of the first of them. */
   readonly first: string;
-  /** A person has said that it is to be made. */
+  /** A person confirmed the creation. */
   readonly isAccepted: boolean;
   /** Known people who may be meant. */
   readonly nearest: readonly TermCandidate[];
 };
 
-/** Known people who may be meant by the name of a new person; undefined where no new person would be made of it, or none can tell. */
+/** Returns known people who may be meant by a new person's name; undefined where no new person would be created. */
 export function nearestTo(name: string, lookupTerm: LookupTerm): readonly TermCandidate[] | undefined {
   const found = lookupTerm('osoba', name);
   switch (found.kind) {
@@ -35,8 +35,8 @@ export function nearestTo(name: string, lookupTerm: LookupTerm): readonly TermCa
 }
 
 /**
- * Finders of queued finds whom the service does not know by exactly this name. Where people were not harvested, nothing can be said.
- * @param recordKeys records that are meant; undefined means all
+ * Returns finders of queued finds whom the service does not know by exactly this name; empty where people were not harvested.
+ * @param recordKeys undefined means all records
  */
 export async function newPeople(
   outbox: Outbox,
@@ -53,7 +53,7 @@ export async function newPeople(
   });
 }
 
-/** Remembers that the service is to make them. */
+/** Stores the confirmation of new people. */
 export function acceptNewPeople(outbox: Outbox, people: readonly NewPerson[]): void {
   acceptPeople(
     outbox,

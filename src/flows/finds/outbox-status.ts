@@ -7,15 +7,15 @@ import { assertSoundFinds } from '../../outbox/stored-finds.ts';
 import { allHarvests } from '../../vocabulary/harvests.ts';
 import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
 
-/** More than this many are counted, not listed. */
+/** Maximum of listed entries; further ones are only counted. */
 const MAX_LISTED = 1000;
 const MAX_DELAYS = 10;
-/** A status is asked for often, so of a large outbox only a part is read; the commands that go through all finds read the rest. */
+/** Maximum of verified rows: a status is requested often, and commands that read all finds verify the rest. */
 const MAX_CHECKED = 2000;
 
 /**
- * Entries by state, what waits for what, and what needs a person.
- * @throws DatabaseError where a find or an entry is not as it was written: counts alone do not show that
+ * Counts entries by state and by what they wait for, and lists those that need a person.
+ * @throws DatabaseError where a find or an entry is damaged, which counts alone do not reveal
  */
 export function outboxStatus(outbox: Outbox) {
   assertSoundFinds(outbox, MAX_CHECKED);
@@ -28,26 +28,26 @@ export function outboxStatus(outbox: Outbox) {
     isEmpty: finds === 0 && states.length === 0,
     isAllDone: finds > 0 && ENTRY_STATES.every((state) => ['accepted', 'dropped'].includes(state) || totals[state] === 0),
     entries: counts,
-    /** The same without the states that no entry is in. */
+    /** Counts without empty states. */
     table: { states, rows: ENTRY_KINDS.map((kind) => ({ kind, counts: states.map((state) => counts[kind][state]) })) },
-    /** What a push would send now. */
+    /** Number of entries that a push would send now. */
     sendable: totals.queued - waiting.forImport - waiting.forDropped - waiting.forPerson - waiting.forTime,
     waiting,
-    /** Why most of those that were tried are still queued. */
+    /** Most frequent reasons of attempted entries that are still queued. */
     delayed: delays(outbox, MAX_DELAYS),
-    /** Finds that were dropped while numbers or photographs wait for them. */
+    /** Dropped finds that block numbers or photographs. */
     dropped: waiting.forDropped === 0 ? [] : droppedWithDependents(outbox),
     /** Held entries first. */
     needsPerson: needingPerson(outbox, MAX_LISTED),
   };
 }
 
-/** Tells if nothing was harvested. @param vocabulary undefined where there is no file of it */
+/** Tells if no set was harvested. @param vocabulary undefined where its file is missing */
 export function isVocabularyEmpty(vocabulary: Vocabulary | undefined): boolean {
   return vocabulary === undefined || allHarvests(vocabulary).length === 0;
 }
 
-/** Entries of all kinds, by state. */
+/** Counts the entries of all kinds by state. */
 export function entryTotals(outbox: Outbox): Readonly<Record<EntryState, number>> {
   const counts = countEntries(outbox);
   return Object.fromEntries(

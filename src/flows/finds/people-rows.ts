@@ -9,7 +9,7 @@ import { elementLabel, elementText, pointText } from './find-texts.ts';
 
 const SHOWN: readonly Field[] = FIELDS.filter(({ kind }) => kind !== 'geom-system' && kind !== 'point');
 
-/** Finds in the words of whoever reads them: a line a find under a line of headings, labels in place of codes. */
+/** Yields finds for readers: a heading, then a line per find, with labels in place of codes. */
 export function* peopleRows(finds: Iterable<ExportedFind>): Generator<readonly string[]> {
   yield [
     t`Find`,

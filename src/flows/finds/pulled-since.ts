@@ -6,8 +6,8 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
 
 /**
- * Whether a pull showed the record after the service had accepted an entry of it. Datestamps count whole seconds. Where no server time
- * says when it was accepted, the pull counts.
+ * Tells if a pull showed the record after the service had accepted an entry of it. Datestamps have whole seconds. Without a
+ * server time of the acceptance, the pull counts.
  */
 export function isPulledSince(outbox: Outbox, { standing, datestampMs }: PulledRecord, accepted: Entry): boolean {
   if (standing !== 'shown' || datestampMs === null) return false;
@@ -22,14 +22,14 @@ function acceptedAt(outbox: Outbox, accepted: Entry): number | null {
   return answered?.serverDateAt ?? evidenceOf(outbox, accepted).findLast(({ verdict }) => verdict === 'found')?.serverAt ?? null;
 }
 
-/** Whether a photograph was accepted, and the last pull shows its record without it. */
+/** Tells if an accepted photograph is missing in the record of the last pull. */
 export function isGoneAtService(outbox: Outbox, entry: PhotoEntry): boolean {
   if (entry.state !== 'accepted' || entry.identCely === null) return false;
   const pulled = pulledRecord(outbox, entry.identCely);
   if (pulled === undefined || pulled.record === null || !isPulledSince(outbox, pulled, entry)) return false;
   const { files } = pulled.record as HarvestedFind;
   if (files.some((file) => hasDigestOf(file, entry))) return false;
-  // The service changes the bytes of some photographs: a file of this name that is not another photograph's may be this one.
+  // The service changes the bytes of some photographs, so a file of this name counts unless it is another photograph's.
   const others = entriesOfTarget(outbox, { findId: entry.findId, identCely: entry.identCely }).filter(
     (other): other is PhotoEntry => other.kind === 'photo' && other.state === 'accepted' && other.id !== entry.id,
   );
@@ -40,12 +40,12 @@ function hasDigestOf({ sha512Hex }: HarvestedFile, { photograph: { sha512, origi
   return [sha512, originalSha512].some((digest) => digest?.toString('hex') === sha512Hex);
 }
 
-/** The name of the file that was uploaded. */
+/** Returns the name of the uploaded file. */
 function storedAs({ history }: HarvestedFile): string | undefined {
   return history.find(({ type }) => type === 'SBR0')?.note;
 }
 
-/** How many photographs a record has, by the last pull and what was accepted since. */
+/** Counts the photographs of a record, from the last pull and later acceptances. */
 export function countAtService(outbox: Outbox, pulled: PulledRecord | undefined, photographs: readonly PhotoEntry[]): number {
   const accepted = photographs.filter(({ state }) => state === 'accepted');
   if (pulled?.standing !== 'shown' || pulled.record === null) return accepted.length;

@@ -20,22 +20,20 @@ import { countAtService } from './pulled-since.ts';
 
 export type FindSources = {
   readonly outbox: Outbox;
-  /** What commands must have added to act on this profile: ` --profile NAME`, or nothing. */
-  /** Where the service shows its records; undefined where it is not known. */
+  /** Base address of the service's records; undefined where it is not known. */
   readonly recordBase: string | undefined;
   readonly termOf: (ident: string) => Term | undefined;
-  /** The museum's own words that are mapped to an entry of a vocabulary, by its identifier. */
+  /** The museum's terms that are mapped to an entry, by its identifier. */
   readonly ownTerms: ReadonlyMap<string, readonly string[]>;
-  /** The district that a cadastral area lies in. */
   readonly districtOf: (area: string) => string | undefined;
   readonly lookupArea: LookupArea;
-  /** Whether what the service guards of a find (B-MASK-6) may be told, and what might tell it by the way. */
+  /** Tells if protected elements (B-MASK-6), and those that may reveal the location, are included. */
   readonly places: 'shown' | 'left-out';
 };
 
 export type GatheredFind = { readonly find: ReportFind; readonly photographs: readonly Photograph[] };
 
-/** All that the report says of one find. What may not be told is left out here, so that no page can tell it by mistake. */
+/** Collects the report's content of one find. Protected data are left out here, so that no page can contain them. */
 export function gatherFind(sources: FindSources, stored: StoredFind, number: number): GatheredFind {
   const { outbox, recordBase } = sources;
   const entries = entriesOfFind(outbox, stored.id);
@@ -135,7 +133,7 @@ function otherWords({ termOf, ownTerms, places }: FindSources, elements: FindEle
   return [...new Set(words)].filter((word) => word !== '');
 }
 
-/** What the elements say, in the order of the report. */
+/** Returns the elements in the order of the report. */
 function factsOf(sources: FindSources, elements: FindElements): Fact[] {
   const told = FIELDS.filter(({ name }) => sources.places === 'shown' || !tellsPlace(name));
   return told.flatMap((field): Fact[] => {
@@ -148,10 +146,10 @@ function factsOf(sources: FindSources, elements: FindElements): Fact[] {
   });
 }
 
-/** Where the facts end. */
+/** Position behind all elements. */
 const DIFFERENCES_AT = 180;
 
-/** Elements that the service has otherwise than they were sent. The state is in the head of the card. */
+/** Describes differences of the service's record from what was sent. The state is in the head of the card. */
 function differencesIn({ places }: FindSources, changes: readonly Change[]): Fact[] {
   const told = changes.filter(({ element }) => element !== 'stav' && (places === 'shown' || !tellsPlace(element)));
   const text = told.map(changeText).join('; ');
@@ -174,7 +172,7 @@ function accessibilityOf(sources: FindSources, reference: Reference | undefined)
 
 type Guarded = Pick<ReportFind, 'place' | 'area' | 'district'>;
 
-/** The place and what may name it. The district alone is nothing that the service guards. */
+/** Returns the location and data that may reveal it. The district alone is not protected. */
 function guarded(sources: FindSources, elements: FindElements, record: HarvestedFind | undefined): Guarded {
   const place = placeOf(elements);
   const answer = place === undefined ? undefined : sources.lookupArea(...place.wgs84);
@@ -186,7 +184,7 @@ function guarded(sources: FindSources, elements: FindElements, record: Harvested
   return { place, area: record?.area?.text ?? inside?.label, district };
 }
 
-/** Undefined where there is no point, or none that both systems can express. */
+/** Returns the point in both systems; undefined without a point, or for one that cannot be converted. */
 export function placeOf(elements: FindElements): Place | undefined {
   const measuredIn = elements.geom_system;
   if (measuredIn === undefined) return undefined;
@@ -201,7 +199,7 @@ export function placeOf(elements: FindElements): Place | undefined {
 function problemsOf(entry: Entry, places: FindSources['places']): Problem[] {
   if (!['draft', 'queued', 'refused', 'uncertain'].includes(entry.state)) return [];
   const problems = entry.issues.map(({ severity, element, message }): Problem => {
-    // An issue without an element may be the service's own words, with anything in them.
+    // An issue without an element may be a text of the service with any content.
     const told = places === 'shown' || (element !== undefined && !tellsPlace(element));
     return {
       severity,

@@ -8,22 +8,21 @@ import { allFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 export type SentFind = {
   readonly find: string;
   readonly identCely: string;
-  /** Its import. */
   readonly entry: Pick<ImportEntry, 'id' | 'uuid'>;
-  /** With the registration number that was accepted last. */
+  /** Includes the registration number that was accepted last. */
   readonly elements: FindElements;
   readonly photographs: readonly Photograph[];
 };
 
 export function* sentFinds(outbox: Outbox): Generator<SentFind> {
-  // All at once: what is done with one find may change the outbox while the next is read.
+  // Loaded at once, since the caller may change the outbox between finds.
   for (const find of [...allFinds(outbox)]) {
     const sent = sentFind(outbox, find);
     if (sent !== undefined) yield sent;
   }
 }
 
-/** Undefined where the find was not accepted yet. */
+/** Returns the sent find; undefined where it was not accepted yet. */
 export function sentFind(outbox: Outbox, find: StoredFind): SentFind | undefined {
   const accepted = entriesOfFind(outbox, find.id).filter((entry) => entry.state === 'accepted');
   const sent = accepted.find((entry) => entry.kind === 'import');

@@ -23,8 +23,8 @@ const COLOURS = {
 } as const satisfies Readonly<Record<EntryState, string>>;
 
 /**
- * Fills an empty database with a GeoPackage that QGIS shows as it is meant, without being told: finds in a colour for each state of
- * sending, under the label of what they are, and a table of where their photographs lie on this machine.
+ * Fills an empty database with a GeoPackage that QGIS displays with a default style: finds in a colour per sending state with
+ * their object type as label, and a table of the paths of their photographs on this machine.
  */
 export function exportStyledGeoPackage(database: Database, finds: Iterable<ExportedFind>, nowIso: string): void {
   const photographs: GpkgFeature[] = [];

@@ -11,9 +11,9 @@ import { gatherReport, type ReportRequest } from './gather-report.ts';
 import type { GatheredFind } from './report-find.ts';
 
 type PageRequest = ReportRequest & {
-  /** Where the copies of queued photographs lie. */
+  /** Folder with the copies of queued photographs. */
   readonly photosFolder: string;
-  /** The longer side of a picture. */
+  /** Longer side of a picture. */
   readonly photoPx: number;
   readonly onFind: (done: number, total: number) => void;
 };
@@ -23,8 +23,8 @@ type Destination =
   | { readonly file: string; readonly overwrite: boolean; readonly signal: AbortSignal };
 
 /**
- * Writes the page, a find at a time, and says how many photographs have no picture on it.
- * @throws FileError where there is a file that is no report, unless it is to be overwritten
+ * Writes the page find by find, and counts photographs without a picture on it.
+ * @throws FileError where the file exists and is no report, unless it may be overwritten
  */
 export async function writeReport(request: PageRequest, to: Destination) {
   if ('file' in to) refuseOtherFile(to);
@@ -34,7 +34,7 @@ export async function writeReport(request: PageRequest, to: Destination) {
     missing += 1;
   });
   const pieces = renderPage(report, pictured, readAssets());
-  // Findspots are for whoever made the page, until that person hands it on.
+  // A page with locations is private to the user who made it.
   const mode = report.places === 'shown' ? 0o600 : 0o644;
   let sizeBytes = 0;
   if ('stream' in to) await writeToReader(to.stream, pieces);
@@ -42,7 +42,7 @@ export async function writeReport(request: PageRequest, to: Destination) {
   return { report, missing, sizeBytes };
 }
 
-/** A report may take the place of an older one, but never of anything else by mistake. */
+/** Refuses to replace a file that is no report, unless `overwrite` is set. */
 function refuseOtherFile({ file, overwrite }: { readonly file: string; readonly overwrite: boolean }): void {
   const beginning = beginningOf(file, Buffer.byteLength(GENERATOR));
   if (beginning === undefined || beginning === GENERATOR || overwrite) return;
@@ -51,14 +51,14 @@ function refuseOtherFile({ file, overwrite }: { readonly file: string; readonly 
 
 type PictureOf = (photograph: Photograph) => Promise<Picture>;
 
-/** Undefined where no pictures are wanted. */
+/** Returns undefined where no pictures are requested. */
 async function openPictures({ pictures, photoPx, photosFolder }: PageRequest): Promise<PictureOf | undefined> {
   if (pictures === 'left-out') return undefined;
   const make = makeThumbnails({ maxPx: photoPx, library: await loadImageLibrary() });
   const { pathOf } = openContentStore(photosFolder);
   return async ({ link, sha512, sizeBytes }) => {
     const picture = await make(link ?? pathOf(sha512), sizeBytes);
-    // Of a page one megabyte long for one picture nobody has anything: a camera's own small picture may be any size.
+    // An EXIF thumbnail may have any size, so a huge one is left out.
     const isHuge = picture.kind === 'image' && picture.jpeg.length > LARGEST_BYTES;
     return isHuge ? { kind: 'none', why: t`No picture: the one in the photograph is too large.` } : picture;
   };
@@ -66,10 +66,10 @@ async function openPictures({ pictures, photoPx, photosFolder }: PageRequest): P
 
 const LARGEST_BYTES = 600_000;
 
-/** So many finds' pictures are made ahead of the one that is being written: the processors are busy, the memory stays small. */
+/** Number of finds whose pictures are made ahead of the current one, a balance of processor use and memory. */
 const AHEAD = 6;
 
-/** Each find with its pictures, in order. */
+/** Yields each find with its pictures, in order. */
 async function* pictureFinds(
   finds: readonly GatheredFind[],
   { places, onFind }: PageRequest,
@@ -82,7 +82,7 @@ async function* pictureFinds(
     for (const photograph of photographs) {
       const picture = await pictureOf(photograph);
       if (picture.kind === 'none') onMissing();
-      // A file's name may tell its place.
+      // A file name may reveal the location.
       pictures.push({ name: places === 'shown' ? photograph.name : undefined, picture });
     }
     return { find, photographs: pictures };
@@ -93,7 +93,7 @@ async function* pictureFinds(
     const gathered = finds[next++];
     if (gathered === undefined) return;
     const pictured = withPictures(gathered);
-    // A failure is thrown when its turn comes, not before.
+    // An error is thrown when the find is awaited, so this suppresses the earlier unhandled rejection.
     pictured.catch(() => {});
     coming.push(pictured);
   };

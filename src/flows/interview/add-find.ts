@@ -18,20 +18,20 @@ import { interview } from './interview.ts';
 import type { InterviewWorld, Suggested } from './interview-world.ts';
 import { makeOfferTerms, type OfferContext } from './offer-terms.ts';
 
-/** `asAsked`: all that was given was understood, and the find is queued, or the draft that was asked for. */
+/** `asAsked`: all input was understood, and the find is queued, or the draft that was requested. */
 type Added = Saved & { readonly asAsked: boolean };
 
 /**
- * Adds a find as it was said. What is wrong keeps all of it out of the outbox, unless it is to be a draft.
- * @param resumed the find that is gone on with
+ * Adds a find from flags. An error keeps it out of the outbox, unless it is to be a draft.
+ * @param resumed the find that is continued
  */
 export async function addFind(adding: Adding, resumed: Find | undefined, isDraft: boolean): Promise<Added> {
   const { find: begun, issues: unreadable } = await adding.start(resumed ?? numbered(adding), 'first');
   const find = withDefaults(adding, begun);
   if (find.localId !== resumed?.localId) refuseTaken(adding, find);
-  // What was given and cannot be read is not missing.
+  // A value that was given but cannot be read is not reported as missing.
   const unread = unreadable.filter(({ severity }) => severity === 'error').map(({ element }) => element);
-  // A point brings its coordinate system along.
+  // A point implies its coordinate system.
   const given = new Set(unread.some((element) => element === 'geom_wkt') ? [...unread, 'geom_system'] : unread);
   const missing = adding.check(find).filter(({ element }) => !given.has(element));
   const wrong = [...unreadable, ...(await photoProblems(adding, find)), ...missing];
@@ -41,7 +41,7 @@ export async function addFind(adding: Adding, resumed: Find | undefined, isDraft
   return { ...saved, issues: [...unreadable, ...saved.issues], asAsked };
 }
 
-/** The number continues the last one. */
+/** Makes an empty find whose number continues the last one. */
 function numbered({ suggestions }: Adding): Find {
   return { ...NEW_FIND, localId: suggestValues(NEW_FIND, suggestions).localId };
 }
@@ -53,7 +53,7 @@ function withDefaults({ suggestions }: Adding, find: Find): Find {
   return { ...find, elements: inOrder({ ...defaults, ...find.elements }) };
 }
 
-/** The same find once more is no mistake: a script may be run again. */
+/** An identical find is accepted, since a script may run again. */
 function refuseTaken({ outbox }: Adding, { localId, elements }: Find): void {
   const stored = findByLocalId(outbox, localId);
   if (stored === undefined || JSON.stringify(stored.elements) === JSON.stringify(elements)) return;
@@ -69,7 +69,7 @@ async function photoProblems({ answers }: Adding, { photos, localId }: Find): Pr
 
 export type Asking = Pick<InterviewWorld, 'prompt' | 'say'> & { readonly offers: Omit<OfferContext, 'latest'> };
 
-/** What every question about a find takes; the newest finds are offered first. */
+/** Returns the data for the questions about a find; entries of the newest finds are suggested first. */
 export function questionsOf({ outbox, answers, check }: Adding, { offers, ...asking }: Asking) {
   const latest = latestFinds(outbox, LATEST).map(({ elements }) => elements as FindElements);
   const read: InterviewWorld['read'] = (question, text, find) => readAnswer(question, text, find, answers);
@@ -77,8 +77,8 @@ export function questionsOf({ outbox, answers, check }: Adding, { offers, ...ask
 }
 
 /**
- * Asks for one find, which is kept after every answer.
- * @throws InterruptedError on Ctrl-C, saying what was kept
+ * Asks for one find, which is saved after every answer.
+ * @throws InterruptedError on Ctrl-C, with what was saved
  */
 export async function enterFind(adding: Adding, start: Find, isDraft: boolean, asking: Asking): Promise<Saved> {
   const { outbox, suggestions, save } = adding;
@@ -91,7 +91,7 @@ export async function enterFind(adding: Adding, start: Find, isDraft: boolean, a
       if (before.localId !== find.localId && findByLocalId(outbox, before.localId) !== undefined) {
         renameFind(outbox, before.localId, find.localId);
       }
-      // Photographs are queued with the last answer alone: until then one of them may be taken away again.
+      // Photographs are queued with the last answer, since until then one of them may be removed.
       await save({ ...find, photos: [] }, 'unfinished');
       kept[0] = find;
     },
@@ -111,7 +111,7 @@ export async function enterFind(adding: Adding, start: Find, isDraft: boolean, a
 }
 
 /**
- * A find to go on with: the one named, else the last one that was entered by hand and is not finished.
+ * Returns the find to continue: the named one, else the last incomplete one that was entered by hand.
  * @throws UsageError when there is none, or it was sent already
  */
 export function findToResume(outbox: Outbox, named: string | undefined): Find {
@@ -144,16 +144,14 @@ type SuggestContext = RowContext & {
   readonly defaults: DefaultsFile;
   /** YYYY-MM-DD */
   readonly today: string;
-  /** Finds that were entered in this sitting: the next one was found on the same day. */
+  /** Finds entered in this session: the next one gets the same day. */
   readonly enteredNow: ReadonlySet<string>;
 };
 
-/** Enough for those that were used lately. */
+/** Number of recent finds that provide suggestions. */
 const LATEST = 40;
 
-/**
- * What is offered for a find: what the last finds of its project had, else what config.toml says of the project, else of the profile.
- */
+/** Returns the suggestions for a find: values of its project's last finds, else defaults of the project or the profile. */
 function suggestValues(find: Find, context: SuggestContext): Suggested {
   const { outbox, profile, defaults, today, enteredNow } = context;
   const latest = latestFinds(outbox, LATEST).filter(({ localId }) => localId !== find.localId);
@@ -162,7 +160,7 @@ function suggestValues(find: Find, context: SuggestContext): Suggested {
   const chosen = find.elements.projekt?.id;
   const project = chosen ?? latest.map((stored) => elementsOf(stored).projekt?.id).find((id) => id !== undefined);
   const ofProject = latest.filter((stored) => elementsOf(stored).projekt?.id === project);
-  // An element that the last one lacks is offered from the one before it.
+  // An element that the last find lacks is suggested from the one before it.
   const carried: FindElements = Object.assign({}, ...ofProject.map((stored) => carriedFrom(elementsOf(stored))).reverse());
   const isSameDay = ofProject[0] !== undefined && enteredNow.has(ofProject[0].localId);
   return {
@@ -175,13 +173,13 @@ function suggestValues(find: Find, context: SuggestContext): Suggested {
   };
 }
 
-/** Behind what a phone or a table without numbers brought, those that a person gave. */
+/** Returns the numbers that people assigned, skipping those from phones and tables without numbers. */
 function numbersGiven(latest: readonly StoredFind[], outbox: Outbox): string[] {
   const looked = latest.every(({ localId }) => isMadeByProgram(localId)) ? latestFinds(outbox, MOST_LOOKED_AT) : latest;
   return looked.map(({ localId }) => localId);
 }
 
-/** Defaults as elements; an entry that cannot be looked up is left out, since it is only an offer. */
+/** Converts defaults to elements; an unresolvable entry is left out, since it is only a suggestion. */
 function startingElements(defaults: FindDefaults, context: RowContext): FindElements {
   return readSettings(defaults, '', context).elements;
 }

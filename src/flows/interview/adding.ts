@@ -30,22 +30,22 @@ export type AddingSources = {
   readonly outbox: Outbox;
   readonly known: ValidationContext & { readonly lookupTerm: LookupTerm };
   readonly keeping: PhotographKeeping;
-  /** Where file names start from. */
+  /** Base folder of file names. */
   readonly folder: string;
   readonly profile: string;
-  /** What the configuration says of new finds, and where it stands. */
+  /** Defaults of the configuration for new finds, and its path. */
   readonly configFile: string;
   readonly defaults: Parameters<typeof readDefaults>[1];
 };
 
-/** What is said of a find beforehand. */
+/** Values given before the questions. */
 export type Beginning = {
   /** `element=value` */
   readonly set?: readonly string[];
-  /** Another find, that lends what is not its alone. */
+  /** Another find, whose copyable elements are used. */
   readonly sameAs?: string;
   readonly point?: string;
-  /** The photograph that was taken there. */
+  /** Photograph whose GPS position is used. */
   readonly pointFrom?: string;
   readonly photo?: readonly string[];
 };
@@ -63,7 +63,7 @@ export type Saved = {
 
 export const NEW_FIND: Find = { localId: '', elements: {}, photos: [] };
 
-/** What both ways of adding a find share: at once, and by asking. */
+/** Common part of both ways of adding a find: by flags, and by questions. */
 export type Adding = ReturnType<typeof openAdding>;
 
 export function openAdding({ outbox, known, keeping, folder, ...sources }: AddingSources, beginning: Beginning) {
@@ -77,9 +77,9 @@ export function openAdding({ outbox, known, keeping, folder, ...sources }: Addin
     outbox,
     answers: { ...known, ...references, folder, isTaken, inspectPhotograph, readPhotoPosition },
     suggestions: { ...references, outbox, profile: sources.profile, defaults, today: known.today, enteredNow },
-    /** Everything that speaks against the find in its target state. */
+    /** Returns all issues of the find in its target state. */
     check: (find: Find): readonly Issue[] => validate(find).issues,
-    /** Puts it into the outbox: queued if it is complete and to be sent, else as a draft. */
+    /** Saves it in the outbox: queued if it is complete and to be sent, else as a draft. */
     async save(find: Find, intent: Intent): Promise<Saved> {
       const answers = { replaces: true };
       const context = { ...keeping, outbox, validate: holding(validate, intent), dryRun: false, answers };
@@ -90,7 +90,7 @@ export function openAdding({ outbox, known, keeping, folder, ...sources }: Addin
       const told = issues.filter(({ rule }) => !HOLDING_RULES.includes(rule));
       return { id, find, state, photosAdded: finds[0]?.photosAdded ?? 0, issues: foldUnchecked(told, unchecked) };
     },
-    /** A find as it begins; only the first one has the point and the photographs that were named. */
+    /** Makes the initial find; only the first one has the given point and photographs. */
     start: (base: Find, which: 'first' | 'further') => {
       const lent = beginning.sameAs === undefined ? {} : elementsLent(outbox, beginning.sameAs);
       const begun = { ...base, elements: { ...lent, ...base.elements } };
@@ -105,7 +105,7 @@ function elementsLent(outbox: Outbox, named: string): FindElements {
   return copiedFrom((lender?.elements ?? {}) as FindElements);
 }
 
-/** @param base of a new find: empty, or what it has in common with another one */
+/** @param base of a new find: empty, or the elements in common with another one */
 async function startFind(
   base: Find,
   { set = [], point, pointFrom, photo = [] }: Beginning,
@@ -131,7 +131,7 @@ async function startFind(
   return 'rule' in certain ? { find, issues: [...issues, certain] } : { find: withPosition(find, certain), issues };
 }
 
-/** A point that is given by a flag. What is odd about it has to be written otherwise, since nobody is asked. */
+/** Accepts a point from a flag only without doubt, since there is no question to confirm it. */
 export function certainPosition(reading: Reading<Position>, find: string): Position | Issue {
   const where = { find, element: 'geom_wkt' };
   if (!isReadable(reading)) return errorIssue(reading.rule, reading.problem, where);
@@ -141,7 +141,7 @@ export function certainPosition(reading: Reading<Position>, find: string): Posit
   return errorIssue('geometry-doubt', t`${doubt} If ${meant} is meant, write it so.`, where);
 }
 
-/** What is given anew replaces what was copied, also where it is given as empty; a point is replaced as a whole. */
+/** Removes copied elements that are given anew, even as empty; a point is replaced as a whole. */
 function withoutNamed(elements: FindElements, settings: readonly Setting[]): FindElements {
   const named = new Set(
     settings.flatMap(({ name }) => {
@@ -155,7 +155,7 @@ function withoutNamed(elements: FindElements, settings: readonly Setting[]): Fin
 
 const HOLDING_RULES: readonly string[] = ['unfinished', 'kept-as-draft'];
 
-/** A find that is complete by chance is not sent while somebody is still at it, or wants it kept. */
+/** Makes the validation that keeps a complete find as a draft while it is being entered, or on request. */
 export function holding(validate: (find: Find) => ValidatedFind, intent: Intent): (find: Find) => ValidatedFind {
   if (intent === 'send') return validate;
   return (find) => {

@@ -20,25 +20,25 @@ import { isReadable, type Reading } from '../../text/reading.ts';
 
 export type AnswerContext = RowContext &
   RuleContext & {
-    /** Where file names start from. */
+    /** Base folder of file names. */
     readonly folder: string;
     readonly isTaken: (localId: string) => boolean;
     readonly inspectPhotograph: (path: string) => Promise<InspectedPhotograph>;
     readonly readPhotoPosition: (path: string) => Promise<Reading<Position>>;
   };
 
-/** The find with the answer in it, or why the answer cannot be taken. */
+/** The find with the answer, or the reason why it is not accepted. */
 export type Answer =
   | {
       readonly find: Find;
-      /** Odd enough to be asked about; the answer counts once a person has said that it was meant so. */
+      /** Oddity that a person must confirm before the answer counts. */
       readonly doubt?: string;
-      /** Worth telling, none of it wrong. */
+      /** Notes that are no faults. */
       readonly remarks: readonly string[];
     }
   | { readonly problem: string };
 
-/** Reads one answer as the cell of a table is read, and judges it by every rule that concerns it. */
+/** Reads one answer like the cell of a table, and checks it by every rule that concerns it. */
 export async function readAnswer(question: Question, text: string, find: Find, context: AnswerContext): Promise<Answer> {
   switch (question.name) {
     case 'local_id':
@@ -60,7 +60,7 @@ export async function readAnswer(question: Question, text: string, find: Find, c
   }
 }
 
-/** The find without an answer to this question. A coordinate system every find has to name, even one without a point. */
+/** Removes the answer to this question. The coordinate system is required even without a point. */
 export function withoutAnswer(question: Question, find: Find): Find {
   if (question.name === 'point') return { ...find, elements: replaced(find, question, { geom_system: '4326' }) };
   return question.name === 'photos' ? { ...find, photos: [] } : { ...find, elements: replaced(find, question, {}) };
@@ -117,14 +117,14 @@ export function withPosition(find: Find, { system, point }: Position): Find {
   return { ...find, elements: inOrder({ ...others, geom_system: system, [pointElement(system)]: formatPoint(point) }) };
 }
 
-/** The cadastral area that the service will find for it, as far as it was harvested. */
+/** Returns the harvested cadastral area of the point. */
 function areaText({ system, point }: Position, { lookupArea }: RuleContext): string | undefined {
   const numbers = [Number(point.x), Number(point.y)] as const;
   const found = lookupArea?.(...(system === '4326' ? numbers : toWgs84(numbers)));
   return found?.kind === 'inside' ? found.area.label : undefined;
 }
 
-/** Only what is wrong with this answer: what is still missing is said at the end. */
+/** Reports only issues of this answer; missing elements are reported at the end. */
 function judged({ name }: Pick<Question, 'name'>, find: Find, context: AnswerContext): Answer {
   const concerned = new Set<string>(elementsOf(name));
   const issues = checkRules(find, context).filter(
@@ -132,12 +132,12 @@ function judged({ name }: Pick<Question, 'name'>, find: Find, context: AnswerCon
   );
   const errors = issues.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) return { problem: messages(errors) };
-  // That an identifier is unchecked was said where it was offered.
+  // Unchecked identifiers were reported with the suggestions.
   const odd = issues.filter(({ rule }) => rule !== NOT_HARVESTED);
   return { find, remarks: odd.map(({ message }) => `! ${message}`) };
 }
 
-/** Rules that say that something is not there. */
+/** Rules about missing elements. */
 export const ABOUT_ABSENCE: readonly string[] = ['required', 'geometry-required'];
 
 const DEPTH_WITH_UNIT = /\d\s*(?:mm|cm|dm|m)\.?\s*$/i;
@@ -150,7 +150,7 @@ function messages(issues: readonly Issue[]): string {
   return issues.map(({ message }) => message).join(' ');
 }
 
-/** File names come dragged from a window, or with their blanks escaped. */
+/** File names from drag and drop are quoted, or have escaped blanks. */
 function withoutQuotes(name: string): string {
   const text = name.trim();
   return /^'.*'$|^".*"$/.test(text) ? text.slice(1, -1) : text.replace(/\\ /g, ' ');

@@ -26,7 +26,7 @@ type AskingWorld = Pick<TableLook, 'lookupTerm' | 'preview'> & {
   readonly offerTerms: OfferTerms;
 };
 
-/** What is to be written, and whether the table is to be imported at once. */
+/** The confirmed proposal, and whether to import the table at once. */
 export type Decision = { readonly proposal: TableProposal; readonly importNow: boolean };
 
 type Choice =
@@ -35,8 +35,8 @@ type Choice =
   | { readonly kind: 'fixed' };
 
 /**
- * Goes through the proposals with a person, until they are as they should be.
- * @throws InterruptedError where the person stops; nothing is written then
+ * Lets a person edit the proposals until they are right.
+ * @throws InterruptedError where the person stops; then nothing is written
  */
 export async function askAboutTable(proposed: TableProposal, world: AskingWorld): Promise<Decision> {
   const { prompt, say, preview } = world;
@@ -83,7 +83,7 @@ async function changeColumns(begun: TableProposal, world: AskingWorld): Promise<
   }
 }
 
-/** Asks the unit of each column whose numbers do not tell it. */
+/** Asks the unit of each column whose numbers do not show it. */
 async function settleUnits(proposal: TableProposal, { prompt, say }: AskingWorld): Promise<TableProposal> {
   const columns: ColumnProposal[] = [];
   for (const column of proposal.columns) {
@@ -126,7 +126,7 @@ async function changeColumn(proposal: TableProposal, index: number, { prompt, sa
   return { ...proposal, columns, undecided: undecidedOf({ ...proposal, columns }) };
 }
 
-/** Whether a column means what another one was chosen for, so that it must go. */
+/** Tells if the new choice for a column replaces another column's meaning. */
 function isReplaced(other: ColumnRule, chosen: ColumnRule): boolean {
   if (other.kind === 'ignored' || chosen.kind === 'ignored' || other.element !== chosen.element) return false;
   const areParts = other.part !== undefined && chosen.part !== undefined && other.part !== chosen.part;
@@ -214,7 +214,7 @@ async function askElement(prompt: Prompt): Promise<ColumnName> {
   return choose(prompt, t`Which element?`, offers);
 }
 
-/** One value for all finds; empty takes it away. */
+/** Asks for one value for all finds; an empty answer removes it. */
 async function askFixed(proposal: TableProposal, element: ColumnName, world: AskingWorld): Promise<TableProposal> {
   const { prompt, offerTerms, lookupTerm } = world;
   const gloss = glossOf(element);

@@ -13,14 +13,14 @@ import { choose, type Prompt } from '../../ui/prompt.ts';
 import { printable } from '../../ui/terminal.ts';
 import type { NewPerson } from '../finds/new-people.ts';
 
-/** Where finders are named: in `element=value`, or in a table that these are said of as well. */
+/** Sources of finders' names: `element=value`, and a table to which these settings apply. */
 export type FinderSource = {
   readonly set?: readonly string[] | undefined;
   readonly table?: Table;
   readonly map?: ColumnMap | undefined;
 };
 
-/** Each different finder, as it is read. */
+/** Returns each distinct finder in the form in which it is resolved. */
 export async function findersIn({ set = [], table: read, map }: FinderSource): Promise<Set<string>> {
   const constants = set.map(parseSetting).flatMap((setting) => ('value' in setting ? [setting] : []));
   if (read === undefined) return new Set(constants.filter(({ name }) => name === 'nalezce').map(({ value }) => value));
@@ -32,8 +32,8 @@ export async function findersIn({ set = [], table: read, map }: FinderSource): P
 }
 
 /**
- * Asks who is meant wherever several people may be.
- * @returns the lookup with the answers, which count for this command alone
+ * Asks which person is meant wherever several match.
+ * @returns the lookup with the answers, which apply to this command
  */
 export async function chooseFinders(finders: Iterable<string>, lookupTerm: LookupTerm, prompt: Prompt): Promise<LookupTerm> {
   const chosen: MappingRow[] = [];
@@ -52,8 +52,8 @@ export async function chooseFinders(finders: Iterable<string>, lookupTerm: Looku
 }
 
 /**
- * Asks if a finder whom the service does not know is one of the nearest people.
- * @returns that person, or that a new one is to be made, or that nothing is to be sent
+ * Asks if an unknown finder is one of the nearest people.
+ * @returns that person, `new` for a new one, or `stop` to send nothing
  */
 export function askAboutNewPerson({ name, finds, nearest }: NewPerson, prompt: Prompt): Promise<TermCandidate | 'new' | 'stop'> {
   const [written, count] = [printable(name), finds.length];

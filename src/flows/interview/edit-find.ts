@@ -38,10 +38,10 @@ type EditContext = {
   readonly known: ValidationContext & { readonly lookupTerm: LookupTerm };
 };
 
-/** What a line of the find said, and says now; undefined where it said nothing. */
+/** A change of a line; undefined where it was empty. */
 export type CellChange = { readonly element: string; readonly was: string | undefined; readonly is: string | undefined };
 
-/** `unreadable`: a value says nothing that could be kept, so nothing was changed; `again` is the text with what is wrong in it. */
+/** `unreadable`: a value could not be read, so nothing was changed; `again` is the text with the issues. */
 export type Edited =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'unreadable'; readonly issues: readonly Issue[]; readonly again?: string }
@@ -52,7 +52,7 @@ export type Edited =
       readonly issues: readonly Issue[];
     };
 
-/** An edit that was not stored yet; nothing to store where nothing would change, or a value cannot be read. */
+/** A planned edit; not `planned` where nothing would change, or a value cannot be read. */
 type PlannedEdit =
   | Exclude<Edited, { readonly kind: 'stored' }>
   | { readonly kind: 'planned'; readonly changed: readonly CellChange[]; store(): Edited };
@@ -60,8 +60,8 @@ type PlannedEdit =
 export type FindEdit = ReturnType<typeof openEdit>;
 
 /**
- * The ways of giving a find new values. It is queued if it is complete then, and a draft if it is not.
- * @throws UsageError, as each of the edits does, where the find was sent; and where it was changed meanwhile
+ * Opens an edit of a find by text, settings or answers. Afterwards it is queued if it is complete, else a draft.
+ * @throws UsageError, as each of the edits does, where the find was sent, or was changed meanwhile
  */
 export function openEdit(context: EditContext, stored: StoredFind) {
   const { outbox, known } = context;
@@ -80,10 +80,10 @@ export function openEdit(context: EditContext, stored: StoredFind) {
   };
   return {
     find,
-    /** The find as a text to be edited, with what is known to be wrong with it. */
+    /** Returns the find as a text to edit, with its issues. */
     text: () => {
       const entry = importOfFind(outbox, stored.id);
-      // What the service said stands in the outbox; what is missing is judged anew, by what was harvested since.
+      // A refusal's issues are stored; others are computed anew with the current vocabularies.
       const issues = entry?.state === 'refused' ? entry.issues : validateFind(find, known).issues;
       return editText(find.localId, before, issues);
     },
@@ -94,15 +94,15 @@ export function openEdit(context: EditContext, stored: StoredFind) {
       const edited = edit(new Map([...read.cells].map(([name, cell]) => [canonicalName(name), cell])));
       return edited.kind === 'unreadable' ? { ...edited, again: editText(find.localId, read.cells, edited.issues) } : edited;
     },
-    /** @param texts `element=value`; without a value, the element is taken away */
+    /** @param texts `element=value`; an empty value removes the element */
     bySettings: (texts: readonly string[], point?: string): Edited => storePlanned(planBySettings(texts, point)),
-    /** The same, to be shown before it is stored. */
+    /** Plans the same edit, to be shown before it is stored. */
     planBySettings,
     byAnswers: (answered: Interviewed) => edit(cellsOf(answered.find.elements, known.lookupTerm), answered.intent),
   };
 }
 
-/** Gives finds that are not sent another finder, by identifier. @throws UsageError as {@link openEdit} does */
+/** Replaces the finder of unsent finds by an identifier. @throws UsageError as {@link openEdit} does */
 export function replaceFinder(context: EditContext, finds: readonly FindId[], id: string): void {
   for (const find of finds) {
     const stored = findById(context.outbox, find);
@@ -113,8 +113,8 @@ export function replaceFinder(context: EditContext, finds: readonly FindId[], id
 type PlannedFind = { readonly stored: StoredFind; readonly plan: Extract<PlannedEdit, { readonly kind: 'planned' }> };
 
 /**
- * The same change to several finds, to be shown before it is stored. A find that was sent does not keep the others from being changed.
- * @throws UsageError for a setting that is none
+ * Plans the same change of several finds, to be shown before it is stored. A sent find does not prevent the others.
+ * @throws UsageError for an invalid setting
  */
 export function planEdits(context: EditContext, finds: readonly StoredFind[], texts: readonly string[], point?: string) {
   settingsOrRefusal(texts);
@@ -134,7 +134,7 @@ export function planEdits(context: EditContext, finds: readonly StoredFind[], te
   return { planned, refused, issues };
 }
 
-/** Aliases would stand beside the element that they mean. */
+/** Returns the element of an alias, which would otherwise be a second line. */
 function canonicalName(name: string): string {
   return FIELDS.find((field) => field.alias === name)?.name ?? name;
 }
@@ -143,7 +143,7 @@ function storePlanned(planned: PlannedEdit): Edited {
   return planned.kind === 'planned' ? planned.store() : planned;
 }
 
-/** @param before the cells that the find was shown with: what was not touched stays exactly as it is */
+/** @param before the cells as shown: untouched elements stay exactly as they are */
 function planEdit(
   { outbox, known }: EditContext,
   stored: StoredFind,
@@ -155,7 +155,7 @@ function planEdit(
   if (changed.length === 0) return { kind: 'unchanged' };
   const read = readCells(stored, cellsToRead(after, changed), known.lookupTerm);
   if (read.find === undefined) return { kind: 'unreadable', issues: read.issues };
-  // What is wrong now is no matter of the table's row any more.
+  // Without the table's row, to which the issues no longer refer.
   const find: Find = {
     localId: stored.localId,
     photos: [],
@@ -177,8 +177,8 @@ function planEdit(
 }
 
 /**
- * The import that an edit would change; undefined where the find has none.
- * @throws UsageError where it was sent, with what can be done about it
+ * Returns the import that an edit would change; undefined where the find has none.
+ * @throws UsageError with a remedy where it was sent
  */
 function editableImport(outbox: Outbox, { id, localId }: StoredFind): ImportEntry | undefined {
   const entry = importOfFind(outbox, id);
@@ -204,7 +204,7 @@ function editableImport(outbox: Outbox, { id, localId }: StoredFind): ImportEntr
   }
 }
 
-/** What was changed, with the other cells of the same elements: what nobody touched need not be readable any more. */
+/** Returns changed cells and the other cells of their elements: untouched ones need not be readable. */
 function cellsToRead(cells: Cells, changed: readonly string[]): Cells {
   const touched = new Set(changed.flatMap(elementsOfLine));
   const isRead = (name: string): boolean =>
@@ -212,7 +212,7 @@ function cellsToRead(cells: Cells, changed: readonly string[]): Cells {
   return new Map([...cells].filter(([name]) => isRead(name)));
 }
 
-/** The same way as a row of a table goes. */
+/** Reads the cells as a row of a table. */
 function readCells({ localId, sourceFile }: StoredFind, cells: Cells, lookupTerm: LookupTerm) {
   const header = ['local_id', ...cells.keys()];
   const row = { row: 1, line: 1, cells: [localId, ...cells.values()] };
@@ -235,12 +235,12 @@ function keepingUntouched(before: FindElements, read: FindElements, changed: rea
   return { ...read, ...Object.fromEntries(kept) };
 }
 
-/** What belongs to a find from its first day, or has a command of its own. */
+/** The key is permanent, and photographs have a command of their own. */
 const NOT_EDITED: readonly QuestionName[] = ['local_id', 'photos'];
 
 /**
- * Asks every question about a find again, with what it says today as the answer that Enter takes, and shows the whole at the end.
- * @returns what is to be stored; nothing was stored yet
+ * Asks all questions with the current values as defaults, and then shows the find for review.
+ * @returns the find to be stored
  * @throws InterruptedError on Ctrl-C
  */
 export async function askChanges(start: Find, world: Omit<ReviewWorld, 'keep' | 'leftOut'>): Promise<Interviewed> {
@@ -253,7 +253,7 @@ export async function askChanges(start: Find, world: Omit<ReviewWorld, 'keep' | 
       done.pop();
       continue;
     }
-    // Without a point before and after, the coordinate system stays as it was.
+    // Without a point before and after, the coordinate system stays.
     if (question.name !== 'point' || hasPoint(step.find) || hasPoint(find)) find = step.find;
     done.push(question.name);
   }

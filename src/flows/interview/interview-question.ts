@@ -18,10 +18,10 @@ export type QuestionWorld = {
 
 type Step = { readonly find: Find; readonly go: 'on' | 'back' | 'to-the-end' };
 
-/** Keys that are answers to every question. */
+/** Keys that are valid answers to every question. */
 export const KEYS = { back: '<', empty: '-', toTheEnd: '>' } as const;
 
-/** Asks until there is an answer that can be taken, and puts it into the find. */
+/** Asks until an answer is valid, and stores it in the find. */
 export async function askQuestion(
   question: Question,
   find: Find,
@@ -103,7 +103,7 @@ export function cellOfElement({ name }: Question, elements: FindElements): strin
 
 type Offers = readonly (Offer<string> | Remark)[];
 
-/** What is offered first is what Enter takes. */
+/** Returns the choices; Enter takes the first. */
 function offersFor(
   question: Question,
   find: Find,
@@ -121,12 +121,12 @@ function offersFor(
   const known = question.how === 'term' && element !== undefined && preferred !== undefined && first.length === 0;
   const sought = known ? [offerOfCell(offerTerms(element, preferred), preferred)] : first;
   const rest = offers.filter((offer) => !('value' in offer) || offer.value !== preferred);
-  // Nothing that nobody has chosen before is taken by Enter alone: the first entry of a vocabulary is first by its letters only.
+  // Without a previous choice Enter skips: the first entry of a vocabulary is only the first in the alphabet.
   const skip = preferred === undefined ? [emptyOffer(isOptional(question.name, stateOf(find)))] : [];
   return [...sought, ...skip, ...rest];
 }
 
-/** What the search finds may only resemble what was said: a person whom the vocabulary lacks has a namesake's neighbour in it. */
+/** Returns the exact match, else the cell: a search may return a similar entry, such as a namesake of an unknown person. */
 function offerOfCell(found: Offers, cell: string): Offer<string> {
   const same = found.find((offer): offer is Offer<string> => 'value' in offer && offer.value === cell);
   return same ?? { value: cell, name: cell, short: cell };

@@ -11,20 +11,19 @@ import { ABOUT_ABSENCE, withoutAnswer } from './answer.ts';
 import { askQuestion, stateOf } from './interview-question.ts';
 import type { Interviewed, InterviewWorld } from './interview-world.ts';
 
-/** Of an answer. */
+/** Maximum width of an answer, in cells. */
 const MOST_CELLS = 50;
 
 type Choice = { readonly kind: 'send' | 'draft' } | { readonly kind: 'question'; readonly question: Question };
 
 export type ReviewWorld = Omit<InterviewWorld, 'keep' | 'suggest'> & {
   readonly keep: (find: Find) => Promise<void>;
-  /** Questions that are not offered. */
   readonly leftOut?: readonly QuestionName[];
 };
 
-/** Shows the find and what keeps it from its target state; leads back to any answer, until it is to be sent or kept as a draft. */
+/** Shows the find and its issues, and lets the user change any answer, until it is to be sent or saved as a draft. */
 export async function review(start: Find, world: ReviewWorld): Promise<Interviewed> {
-  // Who left the rest out was not asked for a point.
+  // The coordinate system is required, even where the question of the point was skipped.
   for (let find = withSystem(start); ; ) {
     const issues = world.check(find);
     world.say(findLine(find));
@@ -46,7 +45,7 @@ function withSystem(find: Find): Find {
   return find.elements.geom_system === undefined ? withoutAnswer(questionOf('point'), find) : find;
 }
 
-/** What is missing in one line, whatever there is else in lines of their own. */
+/** Formats missing elements in one line, other issues in lines of their own. */
 function problemLines(issues: readonly Issue[]): string[] {
   const isAbsence = ({ rule }: Issue): boolean => ABOUT_ABSENCE.includes(rule);
   const missing = issues
@@ -65,7 +64,7 @@ function incompleteText(find: Find): string {
   return t`Not ready for state ${state}. What to mend?`;
 }
 
-/** First what Enter should do: mend what is wrong, or save. */
+/** Returns the choices; Enter corrects an error if there is one, else saves. */
 function choicesFor(
   find: Find,
   issues: readonly Issue[],

@@ -4,11 +4,11 @@ import type { Find } from '../../find/find.ts';
 import type { QuestionWorld } from './interview-question.ts';
 
 export type InterviewWorld = QuestionWorld & {
-  /** What is offered where the find says nothing yet; it may depend on the project. */
+  /** Returns suggestions for empty elements; they may depend on the project. */
   readonly suggest: (find: Find) => Suggested;
-  /** Everything that keeps the find from its target state, or is odd. */
+  /** Returns errors and warnings of the find in its target state. */
   readonly check: (find: Find) => readonly Issue[];
-  /** Puts the unfinished find where nothing can lose it; called after every answer. `before` is the find that it replaces. */
+  /** Saves the incomplete find; called after every answer. `before` is the find that it replaces. */
   readonly keep: (find: Find, before: Find) => Promise<void>;
 };
 

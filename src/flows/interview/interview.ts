@@ -7,14 +7,14 @@ import { askQuestion, cellOfElement, KEYS } from './interview-question.ts';
 import { review } from './interview-review.ts';
 import type { Interviewed, InterviewWorld } from './interview-world.ts';
 
-/** One line that says what the keys do. */
+/** Explains the keys in one line. */
 export function keysText(): string {
   return t`Enter takes the offer · ${KEYS.back} back · ${KEYS.empty} empty · ${KEYS.toTheEnd} to the end · Ctrl-C keeps a draft`;
 }
 
 /**
- * Asks what the find does not say yet, in the order of {@link QUESTIONS}, until a person is content with it.
- * @throws InterruptedError on Ctrl-C; what was answered until then is kept
+ * Asks for missing elements in the order of {@link QUESTIONS}, until the user ends the interview.
+ * @throws InterruptedError on Ctrl-C; earlier answers are saved
  */
 export async function interview(start: Find, world: InterviewWorld): Promise<Interviewed> {
   let find = start;
@@ -64,7 +64,7 @@ function suggestedFor(question: Question, find: Find, { suggest }: InterviewWorl
   return question.name === 'local_id' ? suggested.localId : cellOfElement(question, suggested.elements);
 }
 
-/** What stays the same all day, in one question; undefined where something of it is not known, or a person says no. */
+/** Asks one question for all values that stay constant for a day; undefined where one is unknown, or the answer is no. */
 async function offerFrame(find: Find, done: ReadonlySet<QuestionName>, world: InterviewWorld): Promise<Find | undefined> {
   const open = FRAME.filter(({ name }) => !done.has(name));
   if (open.length < 2) return undefined;

@@ -4,7 +4,7 @@ import type { Confidence, Match, Reason } from '../../photo/match-photographs.ts
 import { STATE_WORDS } from '../finds/entry-words.ts';
 import { type FileFate, findOf } from '../queue/match-folder.ts';
 
-/** What people read of a match; programs read the codes. */
+/** Texts of matches for people; programs read the codes. */
 
 const CONFIDENCE_WORDS: Readonly<Record<Confidence, Message>> = {
   sure: msg`sure`,
@@ -68,7 +68,7 @@ function dayText(days: number): string {
     : ngettext(msgid`but ${apart} day before its day`, `but ${apart} days before its day`, apart);
 }
 
-/** File, find, how sure it is, and why. */
+/** Returns file, find, confidence and reasons. */
 export function rowOf(fate: FileFate): readonly string[] {
   switch (fate.kind) {
     case 'matched': {

@@ -15,24 +15,24 @@ import type { Term } from '../../vocabulary/term.ts';
 import { pathTo, termByIdent, termsOfSet } from '../../vocabulary/terms.ts';
 import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
 
-/** What can be chosen for an element, by what was typed so far. The value of an offer is what a table's cell would say. */
+/** Returns choices for an element by the typed text. The value of a choice is that of a table's cell. */
 export type OfferTerms = (element: ElementName, typed: string) => readonly (Offer<string> | Remark)[];
 
 export type OfferContext = {
   readonly vocabulary: Vocabulary;
   readonly mapping: Mapping;
-  /** The newest finds, whose entries are offered before anything is typed. */
+  /** The newest finds, whose entries are suggested before typing. */
   readonly latest: readonly FindElements[];
-  /** Characters of a line. */
+  /** Width of a line. */
   readonly columns: number;
 };
 
-/** More than one screen is no help. */
+/** One screen of choices. */
 const MOST_FOUND = 30;
-/** A set that is looked through at a glance; of a larger one only what was used lately is shown before anything is typed. */
+/** Size up to which a set is listed completely; of a larger one only recent entries are shown before typing. */
 const SMALL_SET = 25;
 const MOST_RECENT = 6;
-/** The cursor before an offer, and a blank at the end. */
+/** Cursor before a choice, and a final blank. */
 const MARGIN = 3;
 const IDENTIFIER = /^[A-Za-z]+-\d+$/;
 
@@ -46,7 +46,7 @@ export function makeOfferTerms(context: OfferContext): OfferTerms {
     if (different.length > 0) return different;
     const own = typed.trim();
     const remark = { remark: remarkFor(context, set, own) };
-    // Enter on what nothing resembles has it judged, which says what to do.
+    // Enter on an unmatched text submits it, and its check explains the remedy.
     return own === '' ? [remark] : [{ value: own, name: own, short: own }, remark];
   };
 }
@@ -100,7 +100,7 @@ function found(context: OfferContext, field: Field, set: string, typed: string):
   return offers;
 }
 
-/** The museum's own words, from `pas vocab map`. */
+/** Returns the museum's own terms, from `pas vocab map`. */
 function ownTerms({ vocabulary, mapping, columns }: OfferContext, set: string, typed: string): Offers {
   const wanted = fold(typed);
   return mapping.rows
@@ -135,7 +135,7 @@ function offerOfReference(vocabulary: Vocabulary, reference: Reference, columns:
   return { value: cell, name: reference.text || cell, short: reference.text || cell };
 }
 
-/** In the language that is spoken, with the Czech name beside the English one, since the service shows only that. */
+/** Returns the label in the user's language, with the Czech one beside the English, since the service shows only that. */
 function nameOf({ label, labelEn }: Pick<Term, 'label' | 'labelEn'>): string {
   return spokenLanguage() === 'cs' || labelEn === null || labelEn === label ? label : `${labelEn} (${label})`;
 }

@@ -10,7 +10,7 @@ import type { AnglePart } from '../../place/read-degrees.ts';
 import { findsText } from '../../report/format.ts';
 import { cutTo } from '../../text/width.ts';
 
-/** What the wizard says, as lines. */
+/** Lines of the wizard. */
 
 export function overviewLines({ columns, fixed, undecided }: TableProposal): string[] {
   const lines = columns.flatMap(columnLines);
@@ -34,7 +34,7 @@ function columnLines({ profile, rule, reasons, doubt, isLeftOver = false }: Colu
   ];
 }
 
-/** `hloubka (m)`; ignored columns say so. */
+/** Formats a rule: `hloubka (m)`; an ignored column is marked. */
 export function ruleText(rule: ColumnRule): string {
   if (rule.kind === 'ignored') return t`not read`;
   const { prefix, unit, date, name, sign, part, label, values } = rule;

@@ -3,15 +3,12 @@ import { allFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import { findsNamed } from '../queue/named-finds.ts';
 import { isUnattempted } from './earlier-outboxes.ts';
 
-/** The finds that are named, or all. @throws UsageError naming those that are not there */
+/** Returns the named finds, or all. @throws UsageError with the unknown names */
 export function chosenToCopy(outbox: Outbox, names: readonly string[]): StoredFind[] {
   return names.length === 0 ? [...allFinds(outbox)] : findsNamed(outbox, names);
 }
 
-/**
- * Tells if all of an outbox, numbers included, can be taken into another one: nothing was attempted from it, and both are for one service
- * with the same documents.
- */
+/** Tells if an outbox can be moved completely into another: no attempt was made from it, and both have one service. */
 export function mayPour(from: Outbox, to: Outbox): boolean {
   return isSameBinding(headerOf(from), headerOf(to)) && isUnattempted(from);
 }

@@ -9,12 +9,12 @@ export type Description = {
   readonly header: Header;
   readonly account: KnownAccount | undefined;
   readonly username: string | undefined;
-  /** Undefined where the journal cannot be used. */
+  /** Undefined where the journal is unusable. */
   readonly fence: Fence | undefined;
   readonly finds: number;
   readonly entries: number;
   readonly accepted: number;
-  /** Entries of which the service does not have what is wanted, without those that were dropped. */
+  /** Entries that the service does not have yet, without dropped ones. */
   readonly unsent: number;
 };
 
@@ -35,7 +35,7 @@ export function describeOutbox(outbox: Outbox, machine: string): Description {
   };
 }
 
-/** The names of folders that may be outboxes, in the order of their names. */
+/** Returns sorted names of folders that may be outboxes. */
 export function outboxFolders(outboxesFolder: string): string[] {
   if (!existsSync(outboxesFolder)) return [];
   return readdirSync(outboxesFolder, { withFileTypes: true })
@@ -43,7 +43,7 @@ export function outboxFolders(outboxesFolder: string): string[] {
     .sort();
 }
 
-/** Returns the result of `work`, or the error where an outbox cannot be used: a damaged one hides no other. */
+/** Returns the result of `work`, or the error of an unusable outbox, so that a damaged one does not hide others. */
 export async function unlessUnusable<T>(work: () => Promise<T>): Promise<T | PasError> {
   try {
     return await work();

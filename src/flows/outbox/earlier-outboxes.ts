@@ -5,8 +5,8 @@ import type { EarlierOutbox } from '../../outbox/journal.ts';
 import { headerOf, type Outbox, updateHeader } from '../../outbox/open-outbox.ts';
 
 /**
- * Other outboxes from which this machine has sent with the account, and that a person has not said to be separate from this one. The
- * latest first; none where there is no journal.
+ * Returns other outboxes from which this machine has sent with the account, and that a person has not declared separate; latest
+ * first, empty without a journal.
  * @param account the service's identifier
  */
 export function earlierOutboxes(outbox: Outbox, account: string): EarlierOutbox[] {
@@ -15,19 +15,19 @@ export function earlierOutboxes(outbox: Outbox, account: string): EarlierOutbox[
   return earlier.filter(({ outbox: other }) => !separateFrom.includes(other));
 }
 
-/** Remembers that these are separate from this outbox. */
+/** Stores that these are separate from this outbox. */
 export function keepSeparate(outbox: Outbox, others: readonly string[]): void {
   outbox.change(() => updateHeader(outbox, { separateFrom: [...new Set([...headerOf(outbox).separateFrom, ...others])] }));
 }
 
-/** Tells if nothing was ever attempted from the outbox. */
+/** Tells if no attempt was made from the outbox. */
 export function isUnattempted(outbox: Outbox): boolean {
   return outbox.sql(`select 1 from events where kind = 'attempted' limit 1`).get() === undefined;
 }
 
-/** A person must say first if a new outbox continues an earlier one. */
+/** A person must first decide if a new outbox continues an earlier one. */
 export class UndecidedOutboxError extends UsageError {
-  /** The latest first. */
+  /** Latest first. */
   readonly earlier: readonly EarlierOutbox[];
 
   constructor(earlier: readonly EarlierOutbox[]) {

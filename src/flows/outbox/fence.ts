@@ -5,8 +5,8 @@ import { headerOf, type Outbox, updateHeader } from '../../outbox/open-outbox.ts
 import { assertJournal } from '../../outbox/record-events.ts';
 
 /**
- * Ownership of an outbox. `new`: it was never pushed. `own`: it is pushed with this machine's journal. `foreign`: it is, or a copy of it may
- * be, pushed from another place. `lost-journal`: this machine had another journal, which is gone.
+ * Ownership of an outbox. `new`: never pushed. `own`: pushed with this machine's journal. `foreign`: it, or a copy of it, may be
+ * pushed from another place. `lost-journal`: this machine had another journal, which is gone.
  */
 export type Fence =
   | { readonly kind: 'own' | 'new' | 'lost-journal' }
@@ -14,7 +14,7 @@ export type Fence =
 
 /**
  * @param machine identifier of this machine; empty where it has none
- * @throws DatabaseError or DatabaseTooNewError where the journal cannot be used
+ * @throws DatabaseError or DatabaseTooNewError where the journal is unusable
  */
 export function fenceOf(outbox: Outbox, machine: string): Fence {
   const own = assertJournal(outbox).id;
@@ -26,8 +26,8 @@ export function fenceOf(outbox: Outbox, machine: string): Fence {
 }
 
 /**
- * Makes the outbox this machine's at the beginning of a push. To be called under the push lock, before anything is claimed.
- * @returns what it was; a foreign one stays as it is
+ * Assigns the outbox to this machine at the beginning of a push. The caller holds the push lock, and has claimed nothing yet.
+ * @returns the previous ownership; a foreign outbox stays foreign
  */
 export function passFence(outbox: Outbox, machine: string): Fence {
   const fence = fenceOf(outbox, machine);
@@ -45,8 +45,8 @@ export function passFence(outbox: Outbox, machine: string): Fence {
 }
 
 /**
- * Makes the outbox one that is pushed from here, and has everything unsent looked for at the service before it is sent. To be called
- * under the push lock. Nothing becomes uncertain by it.
+ * Assigns the outbox to this machine, and requires a lookup of everything unsent before it is sent. The caller holds the push
+ * lock. No entry becomes uncertain.
  */
 export function adopt(outbox: Outbox, machine: string): Merged {
   const { id } = assertJournal(outbox);
@@ -57,7 +57,7 @@ export function adopt(outbox: Outbox, machine: string): Merged {
   return mergeJournal(outbox, { withOpen: true });
 }
 
-/** Error of a push whose outbox is foreign. */
+/** Makes the error of a push whose outbox is foreign. */
 export function foreignOutbox({ path }: Outbox): UsageError {
   return new UsageError(msg`The outbox ${path} was pushed from another machine or with another journal. Nothing was sent.`, {
     hint: msg`If nothing is sent from the other place any more: ${cmd`pas outbox adopt --yes`}. Otherwise push there.`,

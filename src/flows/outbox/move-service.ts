@@ -5,8 +5,8 @@ import { type NewEvent, recordEvents } from '../../outbox/record-events.ts';
 export type ServiceMove = { readonly address: string; readonly prefix?: string; readonly schemaVersion?: string };
 
 /**
- * Records that the service of an outbox has another address, or takes other documents. To be called under the push lock.
- * @returns false where the outbox has all of it already
+ * Records a new address or document form of an outbox's service. The caller holds the push lock.
+ * @returns false where nothing changes
  */
 export function moveOutbox(outbox: Outbox, { address, prefix, schemaVersion }: ServiceMove): boolean {
   return outbox.change(() => {
@@ -16,7 +16,7 @@ export function moveOutbox(outbox: Outbox, { address, prefix, schemaVersion }: S
     if (address !== before.address) {
       const at = Math.floor(outbox.clock.now());
       const moved: NewEvent = { kind: 'moved', entry: null, body: { from: before.address, to: address, at } };
-      // Later outboxes of the account are told from this one by the address.
+      // Later outboxes of the account find this one by the address.
       const bound: NewEvent[] =
         before.account === null ? [] : [{ kind: 'bound', entry: null, body: { account: before.account, address, at } }];
       recordEvents(outbox, [moved, ...bound]);

@@ -17,25 +17,25 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { allFinds, findByLocalId, freeLocalId, importedRow, insertFind, type StoredFind } from '../../outbox/stored-finds.ts';
 import { copyContent, openContentStore } from '../../store/content-store.ts';
 
-/** The folders of photographs, of each outbox. */
+/** Folders of photographs of both outboxes. */
 type PhotosFolders = { readonly from: string; readonly to: string };
 
-/** Result for the finds and entries of an outbox that was poured into another one. */
+/** Result of moving finds and entries into another outbox. */
 export type Poured = {
   readonly added: number;
-  /** The other outbox has them as they are. */
+  /** The other outbox has equal ones. */
   readonly same: number;
-  /** The other outbox has another find of the local id: they were given another one, and wait for an answer. */
+  /** The local id is taken in the other outbox: they got another one, and are held with a question. */
   readonly renamed: readonly { readonly localId: string; readonly now: string }[];
-  /** Numbers and photographs that were added. */
+  /** Number of added numbers and photographs. */
   readonly changes: number;
-  /** Photographs whose copies are gone. */
+  /** Photographs whose copies are missing. */
   readonly lost: readonly string[];
 };
 
 /**
- * Adds all finds of an outbox from which nothing was ever attempted to another one of the same service and account, with their numbers and
- * photographs. What is there already is left as it is, so that it may be run again.
+ * Copies all finds of an unattempted outbox into another one of the same service and account, with their numbers and photographs.
+ * Existing ones are skipped, so that it can be repeated.
  */
 export async function pourOutbox(from: Outbox, to: Outbox, folders: PhotosFolders): Promise<Poured> {
   const [photographs, lost] = await copyFiles(from, folders);
@@ -79,13 +79,13 @@ function pourFind(from: Outbox, to: Outbox, find: StoredFind): PouredFind {
   return { kind: there === undefined ? 'added' : 'renamed', localId: now, target: { findId, identCely: null } };
 }
 
-/** Equal as found; of two drafts, which have no digest, equal in every element. */
+/** Compares finds by digest; drafts, which have no digest, by all elements. */
 function isSame(one: StoredFind, its: ImportEntry | undefined, other: StoredFind, others: ImportEntry | undefined): boolean {
   if (its?.digest != null || others?.digest != null) return its?.digest === others?.digest;
   return JSON.stringify(one.elements) === JSON.stringify(other.elements);
 }
 
-/** @returns whether a number or a photograph was added */
+/** @returns true if a number or a photograph was added */
 function pourChange(to: Outbox, entry: Entry, target: Target, photographs: ReadonlySet<number>): boolean {
   if (entry.kind === 'import' || entry.state === 'dropped') return false;
   const there = target.findId === null ? entriesOfRecord(to, target.identCely ?? '') : entriesOfFind(to, target.findId as FindId);
@@ -101,7 +101,7 @@ function isSameChange(one: Entry, other: Entry): boolean {
   return one.kind === 'photo' && other.kind === 'photo' && other.photograph.sha512.equals(one.photograph.sha512);
 }
 
-/** @returns the photographs whose copies, or linked files, are in place; and the names of those that are gone */
+/** @returns the entries whose copies, or linked files, exist; and the names of missing ones */
 async function copyFiles(from: Outbox, folders: PhotosFolders): Promise<[Set<number>, string[]]> {
   const [source, target] = [openContentStore(folders.from), openContentStore(folders.to)];
   const inPlace = new Set<number>();

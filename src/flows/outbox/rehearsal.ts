@@ -8,12 +8,12 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { allFinds, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
 import type { CopiedFind } from '../queue/copy-finds.ts';
 
-/** A profile, as far as a rehearsal must know it. */
+/** The parts of a profile that a rehearsal needs. */
 type Instance = { readonly name: string; readonly kind: 'production' | 'training'; readonly baseUrl: string };
 
 /**
- * @param productionAddresses those of all profiles of real instances
- * @throws UsageError where finds that are sent there could be taken for real ones
+ * @param productionAddresses of all profiles of production instances
+ * @throws UsageError where finds sent there could be taken for real ones
  */
 export function assertTraining({ name, kind, baseUrl }: Instance, productionAddresses: readonly string[]): void {
   if (kind !== 'training')
@@ -26,29 +26,29 @@ export function assertTraining({ name, kind, baseUrl }: Instance, productionAddr
     });
 }
 
-/** Finds whose imports are queued, in the order in which they were entered. */
+/** Returns finds whose imports are queued, in the order of entry. */
 export function findsToRehearse(outbox: Outbox): StoredFind[] {
   return [...allFinds(outbox)].filter(({ id }) => importOfFind(outbox, id)?.state === 'queued');
 }
 
-/** The codes of projects that finds name, each once. */
+/** Returns the distinct project codes of finds. */
 export function projectsOf(outbox: Outbox, finds: readonly Pick<StoredFind, 'id'>[]): string[] {
   return [...new Set(finds.flatMap(({ id }) => importOfFind(outbox, id)?.project ?? []))];
 }
 
 export type Rehearsed = {
-  /** Finds for which a request was made. */
+  /** Finds with an attempt. */
   readonly sent: number;
   readonly accepted: number;
   readonly refused: readonly { readonly localId: string; readonly issues: readonly Issue[] }[];
-  /** Finds of which the training instance says nothing about production. */
+  /** Finds whose result at the training instance does not apply to production. */
   readonly notTested: readonly { readonly localId: string; readonly reason: Message }[];
 };
 
 /**
- * Reads what became of the copies.
+ * Returns the results of the copies.
  * @param outbox the one of the rehearsal
- * @param mapped finds whose project was translated: what the training instance says about it counts
+ * @param mapped finds whose project was translated: findings about it count
  */
 export function rehearsed(outbox: Outbox, copies: readonly CopiedFind[], mapped: ReadonlySet<string>): Rehearsed {
   const refused: { localId: string; issues: readonly Issue[] }[] = [];
@@ -78,7 +78,7 @@ function resultOf(outbox: Outbox, entries: readonly Entry[], isMapped: boolean):
   return { reason: open?.reason ?? msg`it was not sent` };
 }
 
-/** Findings about an entry: of a draft, those of validation; of a refused one, those of the service. */
+/** Returns the issues of an entry: of a draft, those of validation; of a refused one, those of the service. */
 function issuesOf({ state, issues, reason, kind }: Entry): readonly Issue[] {
   if (state !== 'draft' && state !== 'refused') return [];
   if (hasErrors(issues)) return issues;
@@ -89,7 +89,7 @@ function issuesOf({ state, issues, reason, kind }: Entry): readonly Issue[] {
 
 const PROJECT_ELEMENT = 'projekt';
 
-/** All that stands against it is about the project, which the training instance need not have. */
+/** Tells if all errors concern the project, which the training instance may not have. */
 function isAboutProject(outbox: Outbox, entry: Entry): boolean {
   const errors = entry.issues.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) return errors.every(({ element }) => element === PROJECT_ELEMENT);

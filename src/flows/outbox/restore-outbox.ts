@@ -15,7 +15,7 @@ import { copyContent, openContentStore } from '../../store/content-store.ts';
 import { asidePath, isDatabase, isUnusable, removeDatabase, replaceUnusable } from '../../store/database-file.ts';
 import { makeFolder } from '../../store/folder.ts';
 
-/** Where an outbox lies, and how it is locked and opened. */
+/** Files of an outbox, its lock, and a function that opens it. */
 export type OutboxPlace = {
   readonly outboxFile: string;
   readonly photosFolder: string;
@@ -26,40 +26,40 @@ export type OutboxPlace = {
 
 type RestoreOptions = {
   readonly backup: string;
-  /** The service of the profile. */
+  /** Service of the profile. */
   readonly service: Pick<Binding, 'address'> & { readonly profile: string };
   readonly outboxesFolder: string;
-  /** @throws ConfigError where the identifier cannot be the name of a folder */
+  /** @throws ConfigError where the identifier is not safe as a folder name */
   placeOf(id: string): OutboxPlace;
   readonly clock: Clock;
   readonly replace: boolean;
-  /** Has the profile name the outbox; called under its lock. */
+  /** Assigns the outbox to the profile; called under its lock. */
   point(id: string): void;
-  /** Told before each photograph that is looked for. */
+  /** Called before each photograph that is searched. */
   readonly onPhotograph: (done: number, total: number) => void;
 };
 
 export type Restored = {
   readonly id: string;
   readonly madeMs: number;
-  /** After what the journal added. */
+  /** Counted after the merge of the journal. */
   readonly finds: number;
   readonly uncertain: number;
   readonly merged: Merged;
-  /** Why the journal added nothing; undefined where it could be used. */
+  /** Reason why the journal was not merged; undefined where it was. */
   readonly journalProblem: string | undefined;
-  /** Where the outbox is that was replaced; undefined where there was none, or nothing in it. */
+  /** Path of the replaced outbox; undefined where there was none, or an empty one. */
   readonly aside: string | undefined;
   readonly photosCopied: number;
-  /** Photographs that were not sent when the backup was made and that are nowhere. */
+  /** Photographs, unsent at the time of the backup, that were not found. */
   readonly missing: readonly PhotoEntry[];
 };
 
 /**
- * Makes a backup the outbox that it is a copy of; the journal adds what was sent since. Whenever this is stopped, the outbox is the old
- * one or the new one, and the old one is never deleted.
- * @throws UsageError where an outbox with finds is there and is not to be replaced; ConfigError where the backup is of another service;
- *   FileError, DatabaseError, DatabaseTooNewError for a file that is no sound backup; OutboxLeasedError during a push
+ * Replaces an outbox by its backup; the journal adds what was sent since. At any interruption either the old or the new outbox is
+ * in place, and the old one is never deleted.
+ * @throws UsageError where an outbox with finds exists and may not be replaced; ConfigError where the backup is of another
+ * service; FileError, DatabaseError, DatabaseTooNewError for a file that is no sound backup; OutboxLeasedError during a push
  */
 export async function restoreOutbox(options: RestoreOptions): Promise<Restored> {
   const { backup, clock, outboxesFolder } = options;
@@ -100,7 +100,7 @@ function assertOther(backup: string, outboxFile: string): void {
 }
 
 const DRAFT = 'restoring-';
-/** Drafts that a killed restore left, which are removed after this time. */
+/** Drafts of killed restores, and the age at which they are removed. */
 const UNFINISHED = /^restoring-[\da-f-]{36}\.tmp\.sqlite/;
 const UNFINISHED_MS = 24 * 3600 * 1000;
 
@@ -112,7 +112,7 @@ function sweep(folder: string, nowMs: number): void {
   }
 }
 
-/** Copies the backup to the draft, and reads which outbox it is. */
+/** Copies the backup to the draft, and reads its outbox id. */
 function readBackup({ backup, service, clock }: RestoreOptions, draft: string): { readonly id: string; readonly madeMs: number } {
   const brought = openBackup(backup, draft, clock);
   try {
@@ -131,7 +131,7 @@ function readBackup({ backup, service, clock }: RestoreOptions, draft: string): 
   }
 }
 
-/** @returns where the outbox is that was there; undefined where there was nothing in it */
+/** @returns the path of the previous outbox; undefined where it was missing or empty */
 function replaceBy(draft: string, { outboxFile, open }: OutboxPlace, { clock, replace }: RestoreOptions): string | undefined {
   const folder = dirname(outboxFile);
   makeFolder(folder);
@@ -163,7 +163,7 @@ function replaceBy(draft: string, { outboxFile, open }: OutboxPlace, { clock, re
   }
 }
 
-/** Undefined where SQLite can read the file, and its header is damaged. */
+/** Opens the outbox; undefined where only its header is damaged. */
 function openUnlessDamaged(open: () => Outbox): Outbox | undefined {
   try {
     return open();
@@ -190,7 +190,7 @@ function isSound(outbox: Outbox): boolean {
   }
 }
 
-/** Adds what the journal has, and the photographs. */
+/** Merges the journal, and restores the photographs. */
 async function complete(place: OutboxPlace, options: RestoreOptions): Promise<Omit<Restored, 'id' | 'madeMs' | 'aside'>> {
   const restored = place.open();
   try {
@@ -218,7 +218,7 @@ function mergeOrSay(outbox: Outbox): [Merged, string | undefined] {
   }
 }
 
-/** From the folder that `pas backup --photos` made beside the copy. What is linked stays where it lies. */
+/** Copies photographs from the folder that `pas backup --photos` made beside the copy. Linked ones stay in place. */
 async function bringPhotographs(
   { backup, onPhotograph }: RestoreOptions,
   photosFolder: string,

@@ -6,9 +6,9 @@ import { rebuildStates } from '../../outbox/merge.ts';
 import { type Binding, type Outbox, repairHeader } from '../../outbox/open-outbox.ts';
 
 /**
- * Reads all of an outbox and of its journal, each row by its checksum, and brings every state up to date with the events.
- * @returns the finds or records whose state was another one
- * @throws DatabaseError where anything is damaged, or the journal cannot be used
+ * Verifies every row of an outbox and its journal by checksum, and updates every state from the events.
+ * @returns the finds or records whose state was wrong
+ * @throws DatabaseError where anything is damaged, or the journal is unusable
  */
 export function verifyOutbox(outbox: Outbox): string[] {
   assertSound(outbox);
@@ -19,9 +19,9 @@ export function verifyOutbox(outbox: Outbox): string[] {
 }
 
 /**
- * Writes the header of an outbox anew where it is damaged. To be called under the push lock.
+ * Rebuilds the header of an outbox where it is damaged. The caller holds the push lock.
  * @param binding of the profile
- * @returns whether it was damaged
+ * @returns true if it was damaged
  */
 export function repairOutbox(outboxFile: string, clock: Clock, binding: Binding, id: string): boolean {
   return existsSync(outboxFile) && repairHeader(outboxFile, clock, binding, id);

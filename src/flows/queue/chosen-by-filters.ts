@@ -5,7 +5,7 @@ import { isElementName } from '../../find/fields.ts';
 import type { FindChoice } from '../finds/chosen-finds.ts';
 import { ENTRY_STATES } from '../finds/entry-words.ts';
 
-/** Finds chosen by `element=value`, `state=…`, `since=…`, `until=…` and `text=…`, all of them. @throws UsageError for a filter that is none */
+/** Parses filters `element=value`, `state=…`, `since=…`, `until=…` and `text=…`. @throws UsageError for an invalid one */
 export function choiceFrom(filters: readonly string[]): FindChoice {
   const [named, others] = [new Map<string, string>(), [] as string[]];
   for (const filter of filters) {

@@ -11,11 +11,11 @@ import { copyContent, openContentStore } from '../../store/content-store.ts';
 import { asFind, contentOf } from './enqueue-finds.ts';
 
 type CopyOptions = {
-  /** By the rules of the service that the copies are for. */
+  /** Validates by the rules of the target service. */
   readonly validate: (find: Find) => ValidatedFind;
-  /** Where copies of photographs lie, of each outbox. */
+  /** Folders with copies of photographs of both outboxes. */
   readonly photosFolders: { readonly from: string; readonly to: string };
-  /** Project codes of the one service, and those to use at the other. */
+  /** Project codes here → codes at the target service. */
   readonly projects?: ReadonlyMap<string, string>;
   readonly onProgress?: (done: number, total: number) => void;
 };
@@ -26,17 +26,14 @@ export type CopiedFind =
       readonly localId: string;
       readonly state: EntryState;
       readonly photographs: number;
-      /** Names of photographs whose copies are gone. */
+      /** Names of photographs whose copies are missing. */
       readonly lost: readonly string[];
       readonly issues: readonly Issue[];
     }
-  /** The other outbox has a find of this local id. */
+  /** The local id is taken in the other outbox. */
   | { readonly kind: 'taken'; readonly localId: string };
 
-/**
- * Makes new finds in another outbox, with the same local ids, elements and photographs. What became of the finds here, and the numbers
- * that were set since, stay here.
- */
+/** Copies finds with local ids, elements and photographs into another outbox, without their results and later numbers. */
 export async function copyFinds(
   from: Outbox,
   to: Outbox,
@@ -79,7 +76,7 @@ function withProject(find: Find, projects: ReadonlyMap<string, string> | undefin
 
 type CopiedPhotographs = { readonly photographs: readonly Photograph[]; readonly lost: readonly string[] };
 
-/** Those that were dropped are not copied. Linked ones stay linked. */
+/** Copies photographs except dropped ones. Linked ones stay linked. */
 async function copyPhotographs(
   outbox: Outbox,
   { id }: StoredFind,

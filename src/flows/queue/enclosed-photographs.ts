@@ -14,25 +14,24 @@ import type { PhotographKeeping } from './kept-photographs.ts';
 
 export type EnclosedPhotographs = PhotographKeeping & {
   readonly resolvePhoto: ResolvePhoto;
-  /** Takes away what was unpacked, and lets the archive go. */
+  /** Removes unpacked files, and closes the archive. */
   close(): Promise<void>;
 };
 
 type Keeping = PhotographKeeping & {
   readonly outbox: Pick<Outbox, 'path'>;
-  /** Photographs are kept where they lie. */
+  /** Store links instead of copies. */
   readonly link?: boolean | undefined;
-  /** Where those are looked for that are not in the archive; otherwise they are missing. */
+  /** Resolver for photographs that are not in the archive; without it they are missing. */
   readonly beside?: ResolvePhoto | undefined;
 };
 
 const UNPACKED = /^unpacked-(\d+)-/;
 
 /**
- * Photographs that lie in an archive: each is unpacked beside the outbox when it is looked at, and taken away when it is kept, so that
- * they never lie there all at once. What a run that was killed left there goes first.
- *
- * @throws UsageError where photographs are to be kept where they lie
+ * Opens the photographs of an archive: each is unpacked beside the outbox for its inspection, and removed when it is stored, so
+ * that they are never all unpacked. Leftovers of a killed run are removed first.
+ * @throws UsageError where links are requested
  */
 export function enclosedPhotographs(file: string, { paths, archive }: Attachments, keeping: Keeping): EnclosedPhotographs {
   if (keeping.link === true) {

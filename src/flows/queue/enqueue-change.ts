@@ -28,7 +28,7 @@ import type { Kept, PhotographKeeping } from './kept-photographs.ts';
 import { knownNumber } from './known-number.ts';
 
 /**
- * The record that FIND names: a local id, or the service's identifier (also of a record that is not kept here).
+ * Returns the record that FIND names: a local id, or the service's identifier (also of a record without a find here).
  * @throws UsageError when it is neither
  */
 export function targetOf(outbox: Outbox, find: string): Target {
@@ -46,8 +46,8 @@ export function targetOf(outbox: Outbox, find: string): Target {
 }
 
 /**
- * The record that FIND names, to queue something for.
- * @throws UsageError where it is none, its find was removed, or the service has no such record any more
+ * Returns the record that FIND names, for a change.
+ * @throws UsageError for an unknown name, a removed find, or a record that the service no longer has
  */
 export function targetForChange(outbox: Outbox, find: string): Target {
   const target = targetOf(outbox, find);
@@ -59,7 +59,7 @@ export function targetForChange(outbox: Outbox, find: string): Target {
 
 export const GONE_HINT = msg`What was not sent for it was left as it is. To look again: ${cmd`pas pull`}`;
 
-/** Says that the last pull did not find a record any more; undefined where it may be there. */
+/** Describes a record that the last pull did not find; undefined where it may exist. */
 export function goneText(outbox: Outbox, { identCely }: Target): Message | undefined {
   const standing = identCely === null ? undefined : pulledRecord(outbox, identCely)?.standing;
   if (standing !== 'deleted' && standing !== 'missing') return undefined;
@@ -69,7 +69,7 @@ export function goneText(outbox: Outbox, { identCely }: Target): Message | undef
     : msg`The service does not list the record ${ident} any more, so nothing can be added to it.`;
 }
 
-/** Tells if the service takes numbers from the account, as far as that is known (A-PROJECT-2). */
+/** Tells if the service accepts numbers from the account, as far as its role is known (A-PROJECT-2). */
 export function mayNumber(outbox: Outbox): boolean {
   return knownAccount(outbox)?.role !== 'researcher';
 }
@@ -82,7 +82,7 @@ export function assertMayNumber(outbox: Outbox): void {
   });
 }
 
-/** A find that was removed after something had been sent for it. */
+/** Makes the error for a find that was removed after an attempt. */
 function removedFind(find: string): UsageError {
   return new UsageError(msg`${find} was removed.`, { hint: msg`Take it back first: ${cmd`pas resolve ${find} --resend`}` });
 }
@@ -91,15 +91,15 @@ export type NumberChange = 'queued' | 'replaced' | 'kept';
 
 type NumberPlan = {
   readonly change: NumberChange;
-  /** Another number that the record has, or may have got; it would be gone. */
+  /** Another number that the record has, or may have got, and that would be overwritten. */
   readonly replaces: string | undefined;
   readonly target: Target;
-  /** Has its value replaced. */
+  /** Latest number of the record that is not dropped. */
   readonly last: NumberEntry | undefined;
   readonly expects: string | null;
 };
 
-/** What queueing this number would come to. */
+/** Plans the effect of queueing this number. */
 export function planNumber(outbox: Outbox, target: Target, value: string): NumberPlan {
   const now = asItIsNow(outbox, target);
   const last = lastNumber(outbox, now, ['dropped']);
@@ -110,7 +110,7 @@ export function planNumber(outbox: Outbox, target: Target, value: string): Numbe
   return { change, replaces: isReplaced ? current : undefined, target: now, last, expects };
 }
 
-/** An accepted number counts no more than what is known of the record: a curator may have changed it since. */
+/** The known number of the record outranks an accepted one, since a curator may have changed it. */
 function changeOf(last: NumberEntry | undefined, value: string, known: string | null): NumberChange {
   switch (last?.state) {
     case 'queued':
@@ -126,7 +126,7 @@ function changeOf(last: NumberEntry | undefined, value: string, known: string | 
 }
 
 /**
- * Queues a registration number; one that waits unsent for the same find is replaced.
+ * Queues a registration number, or replaces an unsent one of the same find.
  * @throws UsageError when the service would refuse the value (A-NUMBER-2)
  */
 export function enqueueNumber(outbox: Outbox, target: Target, rawValue: string): NumberChange {
@@ -150,20 +150,20 @@ export type PhotoChange = 'queued' | 'requeued' | 'replaced' | 'kept';
 export type QueuedPhoto = {
   readonly change: PhotoChange;
   readonly entryId: EntryId;
-  /** The file had other content before: that waited, and this one took its place; or it was sent, and stays at the service. */
+  /** The file had other content before, which was unsent and is replaced, or was sent and stays at the service. */
   readonly sameFile?: 'replaced' | 'sent';
   /** It was accepted before, and the last pull shows the record without it. */
   readonly wasGone?: true;
 };
 
-/** Photographs that stay, because they are wanted beside a new one of the same file. */
+/** Tells if a photograph stays beside a new one of the same file. */
 type IsWanted = (entry: PhotoEntry) => boolean;
 
 const ALL_WANTED: IsWanted = () => true;
 
 /**
- * Queues a photograph, unless it is queued or sent for this record already, with or without its place. One that was refused or dropped,
- * or that the service has no more, is queued again. Other content of the file of an unsent photograph replaces that one.
+ * Queues a photograph, unless it is queued or sent for this record already, with or without GPS data. One that was refused or
+ * dropped, or that the service no longer has, is queued again. New content of an unsent photograph's file replaces it.
  */
 export function enqueuePhoto(outbox: Outbox, target: Target, photograph: Kept, isWanted: IsWanted = ALL_WANTED): QueuedPhoto {
   return outbox.change(() => {
@@ -190,7 +190,7 @@ export function enqueuePhoto(outbox: Outbox, target: Target, photograph: Kept, i
   });
 }
 
-/** Photographs of a record with the same content, with or without the place, also those that were dropped. */
+/** Returns photographs of a record with the same content, with or without GPS data, including dropped ones. */
 export function photographsLike(outbox: Outbox, target: Target, { sha512, counterpartSha512Hex }: Kept): PhotoEntry[] {
   const digests = [sha512, ...(counterpartSha512Hex === undefined ? [] : [Buffer.from(counterpartSha512Hex, 'hex')])];
   const record = recordKey(target);
@@ -201,7 +201,7 @@ export function photographsLike(outbox: Outbox, target: Target, { sha512, counte
     .filter((entry) => entry.kind === 'photo');
 }
 
-/** Adds a photograph, or puts it in the place of the unsent one that was read from its file and is not wanted beside it. */
+/** Adds a photograph, or replaces the unsent one of the same file that need not stay. */
 export function addOrReplacePhoto(outbox: Outbox, target: Target, photograph: Kept, isWanted: IsWanted): QueuedPhoto {
   const others = photographsFrom(outbox, target, photograph).filter((entry) => !isWanted(entry));
   const unsent = others.filter(({ state }) => state === 'queued' || state === 'refused');
@@ -214,7 +214,7 @@ export function addOrReplacePhoto(outbox: Outbox, target: Target, photograph: Ke
   return { change: 'queued', entryId, ...(others.length > unsent.length ? { sameFile: 'sent' } : {}) };
 }
 
-/** Photographs of a record that were read from the same file when it had other content. */
+/** Returns photographs of a record that were read from the same file with other content. */
 function photographsFrom(outbox: Outbox, target: Target, { source }: Kept): PhotoEntry[] {
   if (source === undefined) return [];
   return selectEntries(
@@ -227,7 +227,7 @@ function photographsFrom(outbox: Outbox, target: Target, { source }: Kept): Phot
   ).filter((entry) => entry.kind === 'photo');
 }
 
-/** A dropped photograph is wanted again. What may have been sent stays uncertain. */
+/** Queues a dropped photograph again. One that may have been sent stays uncertain. */
 function takeBack(outbox: Outbox, entry: PhotoEntry, photograph: Kept): void {
   const decided = { answer: 'send', by: 'person', group: randomUUID(), attempts: [] } as const;
   recordEvents(outbox, [decisionAbout(outbox, entry, decided, msg`the photograph was added again`)]);
@@ -236,13 +236,13 @@ function takeBack(outbox: Outbox, entry: PhotoEntry, photograph: Kept): void {
 }
 
 type AddedPhotograph = {
-  /** Undefined for what the service would refuse. */
+  /** Undefined for a photograph that the service would refuse. */
   readonly queued: QueuedPhoto | undefined;
   readonly isStripped: boolean;
   readonly issues: readonly Issue[];
 };
 
-/** Looks at a photograph, stores a copy and queues it, unless something is wrong with it. */
+/** Inspects a photograph, stores a copy and queues it, unless it has an error. */
 export async function addPhotograph(
   outbox: Outbox,
   target: Target,
@@ -256,7 +256,7 @@ export async function addPhotograph(
   return { queued: enqueuePhoto(outbox, target, kept, isWanted), isStripped: kept.isStripped === true, issues };
 }
 
-/** Where the photograph waits unsent with its place, and is wanted without, it waits without from now on. */
+/** Replaces an unsent photograph with GPS data by its stripped counterpart. */
 export function replaceCounterpart(outbox: Outbox, entries: readonly PhotoEntry[], photograph: Kept): boolean {
   if (photograph.isStripped !== true) return false;
   const { counterpartSha512Hex } = photograph;
@@ -268,7 +268,7 @@ export function replaceCounterpart(outbox: Outbox, entries: readonly PhotoEntry[
   return true;
 }
 
-/** A push may have sent the find since the target was looked up; what did not know its identifier would wait for ever. */
+/** Re-reads the identifier: a push may have sent the find since the lookup, and an entry without it would wait forever. */
 function asItIsNow(outbox: Outbox, target: Target): Target {
   if (target.findId === null) return target;
   return { ...target, identCely: importOfFind(outbox, target.findId)?.identCely ?? null };

@@ -37,56 +37,56 @@ import {
 export type EnqueueContext = PhotographKeeping & {
   readonly outbox: Outbox;
   readonly validate: (find: Find) => ValidatedFind;
-  /** Say what would happen, and change nothing. */
+  /** Reports the effect, and changes nothing. */
   readonly dryRun: boolean;
-  /** The table that the finds come from; absent for finds that a person or a program enters one by one. */
+  /** Table of the finds; absent for finds that are entered one by one. */
   readonly table?: FindTable;
   readonly answers?: MergeAnswers;
-  /** Numbers that a table changes of finds that were sent are queued. */
+  /** Queues numbers that a table changes in sent finds. */
   readonly queueNumbers?: boolean;
   readonly onProgress?: (done: number) => void;
-  /** Takes what is wrong in place of the report. */
+  /** Receives issues in place of the report. */
   readonly onIssue?: (issue: Issue) => void;
 };
 
 type FindTable = {
   /** Its full path, with the sheet; undefined for standard input. */
   readonly path: string | undefined;
-  /** The local ids of all its rows. */
+  /** Local ids of all its rows. */
   keys(): { has(localId: string): boolean };
 };
 
 export type Enqueued = {
   readonly find: string;
   /**
-   * `kept`: nothing new. The last five leave the find as it is: `sent`, since the table differs from what was sent; `conflict`, since the
-   * find and the row changed an element to different values; `another`, since the row reads as another find; `asked`, since the row comes
-   * from another table and differs; `equal`, since the row reads as a find of another local id.
+   * `kept`: no change. The last five leave the find unchanged: `sent`: the table differs from what was sent; `conflict`: the find
+   * and the row changed an element to different values; `another`: the row seems to describe another find; `asked`: the row comes
+   * from another table and differs; `equal`: the row is equal to a find of another local id.
    */
   readonly change: 'added' | 'updated' | 'kept' | 'sent' | 'conflict' | 'another' | 'asked' | 'equal';
   /** Complete for its target state, and so queued for sending. */
   readonly ready: boolean;
   readonly photosAdded: number;
   readonly photosRemoved: number;
-  /** What the table says otherwise of a find that the service has as this record. */
+  /** Differences of the table from a find that the service has as this record. */
   readonly correction?: { readonly record: string; readonly differences: readonly Difference[] };
   readonly numberQueued?: boolean;
 };
 
 export type EnqueueReport = {
   readonly finds: readonly Enqueued[];
-  /** Without those that a vocabulary was not harvested: a table has more of them than rows. */
+  /** Without warnings about vocabularies that were not harvested, which outnumber the rows. */
   readonly issues: readonly Issue[];
-  /** How many identifiers could not be checked for that. */
+  /** Number of identifiers that could not be checked for that reason. */
   readonly unchecked: number;
 };
 
-/** Finds committed together: enough to be quick, and few enough that a push beside it does not wait for long. */
+/** Finds per transaction: enough for speed, and few enough that a parallel push waits only briefly. */
 const BATCH = 200;
 
 /**
- * Finds → documents → validated → outbox rows. A find that is there is merged with its row as {@link mergeFind} says; one that was sent is
- * never changed. Finds are taken as they are needed, so that they need not all be held.
+ * Validates finds and stores them with their documents in the outbox. An existing find is merged with its row as in {@link
+ * mergeFind}; a sent one is never changed. Finds are consumed one by one, so that they need not all be in memory.
  */
 export async function enqueueFinds(finds: Iterable<Find>, context: EnqueueContext): Promise<EnqueueReport> {
   const report: { finds: Enqueued[]; issues: Issue[]; unchecked: number } = { finds: [], issues: [], unchecked: 0 };
@@ -121,7 +121,7 @@ function* batchesOf(finds: Iterable<Find>): Generator<readonly Find[]> {
   if (batch.length > 0) yield batch;
 }
 
-/** What a find is to be, as far as it was there when that was planned. */
+/** Planned change of a find, based on its state when it was read. */
 type Plan = {
   readonly existing: Existing | undefined;
   readonly merge: Merge | undefined;
@@ -170,7 +170,7 @@ function planFind(find: Find, { outbox, table, answers = {}, validate }: Enqueue
   return { existing, merge, content: contentOf(merged, validated), issues: validated.issues };
 }
 
-/** The plan, made anew where another process changed the find since. */
+/** Returns the plan, made anew where another process changed the find since. */
 function currentPlan({ find, plan }: PreparedFind, context: EnqueueContext): Plan {
   const { stored, entry } = plan.existing ?? {};
   const now = standingOfFind(context.outbox, find.localId);
@@ -181,7 +181,7 @@ function currentPlan({ find, plan }: PreparedFind, context: EnqueueContext): Pla
   return isCurrent ? plan : planFind(find, context);
 }
 
-/** The find layer's view of a stored find. Its photographs are entries of their own by now. */
+/** Converts a stored find to that of the find layer. Its photographs are separate entries. */
 export function asFind(stored: StoredFind): Find {
   return {
     localId: stored.localId,
@@ -193,7 +193,7 @@ export function asFind(stored: StoredFind): Find {
   };
 }
 
-/** A find with errors is a draft: it is kept, and has no document that could be sent. */
+/** Returns the content of an import; a find with errors has no document, so it is a draft. */
 export function contentOf(find: Find, { document, issues }: ValidatedFind): ImportContent {
   const sendable = !hasErrors(issues);
   return {
@@ -226,7 +226,7 @@ function unchanged({ localId }: Find, { content }: Plan, change: Enqueued['chang
   };
 }
 
-/** A row whose local id no find has; one that reads as a find of another local id is left out unless a person says what it is. */
+/** Stores a row with a new local id; one that equals a find of another local id is left out unless an answer decides. */
 function storeNew(prepared: PreparedFind, plan: Plan, context: EnqueueContext, equals: EqualFinds): Stored {
   const { find } = prepared;
   const { table, answers = {}, outbox, dryRun } = context;
@@ -259,7 +259,7 @@ function insertNew(find: Find, content: ImportContent, photographs: RowPhotograp
   return findId;
 }
 
-/** What the row of a table says of its photographs, to be compared with when it is imported again. */
+/** Returns the photographs of the row with their digests, for the comparison at the next import. */
 function digestsOf(find: Find, photographs: RowPhotographs, before: ImportedRow | undefined): ImportedRow['photos'] {
   if (find.coversPhotos === false) return before?.photos ?? {};
   const known = before?.photos ?? {};
@@ -302,7 +302,7 @@ function storeMerged(
   return storedAs(prepared, plan, change, followPhotographs(find, photographs, before, stored.id, context));
 }
 
-/** @param elements undefined where they stay as they are */
+/** @param elements undefined where they stay unchanged */
 function writeMerged(
   find: Find,
   content: ImportContent,
@@ -336,7 +336,7 @@ function changeOf(content: ImportContent, existing: Existing, merge: Merge): 'up
 
 const NO_DOCUMENT = Buffer.alloc(0);
 
-/** A find that was sent stays as it is. A photograph or a number is a write of its own. */
+/** Leaves a sent find unchanged, and queues its photographs and number as writes of their own. */
 function storeSent(prepared: PreparedFind, plan: Plan, existing: Existing, merge: Merge, context: EnqueueContext): Stored {
   const { find, photographs } = prepared;
   const { stored, entry } = existing;
@@ -362,7 +362,10 @@ function storeSent(prepared: PreparedFind, plan: Plan, existing: Existing, merge
   };
 }
 
-/** @returns whether the number of the row is queued for the record, or would be; a number that the account may not set is a correction */
+/**
+ * @returns true if the number of the row is queued for the record, or would be; a number that the account may not set is a
+ * correction
+ */
 function queueNumber(find: Find, { stored, entry }: Existing, { merged }: Merge, { outbox, dryRun }: EnqueueContext): boolean {
   const number = find.elements.evidencni_cislo;
   const isChanged = merged.differences.some(({ element }) => element === 'evidencni_cislo');

@@ -17,7 +17,7 @@ export type TableNumber = {
   readonly find: string;
   readonly value: string;
   readonly change: Exclude<NumberChange, 'kept'> | 'current';
-  /** The number that the record has, and that this one takes the place of. */
+  /** Current number of the record, which this one replaces. */
   readonly replaces: string | null;
 };
 
@@ -29,15 +29,14 @@ type NumbersReport = {
 
 type Meant = { readonly row: NumberRow; readonly find: string; readonly target: Target };
 
-/** The numbers of a table, as they would be queued now. */
 type NumbersPlan = NumbersReport & { readonly rows: readonly (Meant & { readonly planned: TableNumber })[] };
 
-/** Numbers queued in one transaction: few enough that a push beside it waits for less than a quarter of a second. */
+/** Numbers per transaction: few enough that a parallel push waits for less than a quarter of a second. */
 const BATCH = 100;
 
 /**
- * Says what the numbers of a table come to. What a find has already is left alone, so that the same table may be imported again, also
- * after a run that was stopped. A find that is given two numbers gets neither; a number that two finds get is only warned of.
+ * Plans the numbers of a table. A number that a find has already is skipped, so that the table can be imported again, also after
+ * an interruption. A find with two numbers gets neither; a number of two finds gives a warning.
  * @throws UsageError where the account may not set numbers
  */
 export function planNumbers(outbox: Outbox, table: Table, map?: ColumnMap): NumbersPlan {
@@ -61,7 +60,7 @@ export function planNumbers(outbox: Outbox, table: Table, map?: ColumnMap): Numb
   return { rows: planned, numbers: planned.map((each) => each.planned), issues };
 }
 
-/** Queues planned numbers. @param mayReplace false: those that would replace the number of a record are left out, and named */
+/** Queues planned numbers. @param mayReplace false leaves out those that would replace a record's number, with a warning */
 export function queueNumbers(outbox: Outbox, { rows, issues: known }: NumbersPlan, mayReplace: boolean): NumbersReport {
   const issues: Issue[] = [...known];
   const wanted = rows.filter(({ row, find, planned: { replaces } }) => {
@@ -83,14 +82,14 @@ export function queueNumbers(outbox: Outbox, { rows, issues: known }: NumbersPla
   return { numbers, issues };
 }
 
-/** SQLite keeps no queue of writers: one that waits gets its turn only while the file is free. */
+/** SQLite has no queue of writers, so a waiting one needs a pause in which the file is free. */
 function letOthersWrite({ clock }: Outbox, beganMs: number): void {
   clock.hold(Math.min(MAX_PAUSE_MS, clock.monotonicMs() - beganMs));
 }
 
 const MAX_PAUSE_MS = 50;
 
-/** The find of a row. Either column may hold a local id or an identifier, in any letter case. */
+/** Returns the find of a row. Either column may hold a local id or an identifier, in any case. */
 function findOf(
   outbox: Outbox,
   lookUp: (name: string) => NamedFind,
@@ -155,7 +154,7 @@ function withoutContradictions(meant: readonly Meant[], issues: Issue[]): Meant[
   });
 }
 
-/** The service does not mind; a museum does. */
+/** Warns of duplicate numbers: the service accepts them, but museums use unique ones. */
 function warnOfTwice(outbox: Outbox, meant: readonly Meant[], issues: Issue[]): void {
   const owners = numbersHere(outbox);
   const ofTable = new Set(meant.map(({ target }) => recordKey(target)));
@@ -172,7 +171,7 @@ function warnOfTwice(outbox: Outbox, meant: readonly Meant[], issues: Issue[]): 
   }
 }
 
-/** The numbers of all finds, and of records that are not kept here, as far as they are known. */
+/** Returns the known numbers of all finds, and of records without a find here. */
 function numbersHere(outbox: Outbox): Map<string, { readonly key: string; readonly find: string }[]> {
   const numbers = new Map<string, { readonly key: string; readonly find: string }[]>();
   const note = (value: string | undefined, key: string, find: string): void => {

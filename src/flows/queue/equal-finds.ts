@@ -6,13 +6,13 @@ import { findByLocalId, importDigests, type StoredFind } from '../../outbox/stor
 
 type EqualFind = { readonly localId: string; readonly stored: StoredFind; readonly entry: ImportEntry };
 
-/** The finds that were there before a table was imported, by what they say. */
+/** Finds before the import, indexed by their content. */
 export type EqualFinds = {
-  /** A find that says the same as a row, and whose local id the table has no row for; each is found once. */
+  /** Returns a find that equals a row, and whose local id is not in the table; each is returned once. */
   take(find: Find, digest: string | null, isInTable: (localId: string) => boolean): EqualFind | undefined;
 };
 
-/** Reads the finds when it is first asked. */
+/** Loads the finds on first use. */
 export function openEqualFinds(outbox: Outbox): EqualFinds {
   let known: Map<string, string[]> | undefined;
   return {
@@ -30,7 +30,7 @@ export function openEqualFinds(outbox: Outbox): EqualFinds {
   };
 }
 
-/** Finds of which little is said are alike without being the same: at least two of object, place, date and note must be there. */
+/** Tells if a find has enough content for the comparison: at least two of object, place, date and note. */
 function tellsApart({ elements }: Find): boolean {
   const { druh_nalezu, datum_nalezu, lokalizace, poznamka, geom_wkt, geom_sjtsk_wkt } = elements;
   const place = geom_wkt ?? geom_sjtsk_wkt ?? lokalizace;

@@ -1,12 +1,10 @@
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByIdentCely, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
 
-/** What a name means: a find, none, or several that differ in letter case alone. */
+/** Result of a lookup: a find, none, or several that differ only in case. */
 export type NamedFind = StoredFind | undefined | { readonly alike: readonly string[] };
 
-/**
- * Looks finds up by their local ids and identifiers as they stand, else in any letter case. What finds there are is read once.
- */
+/** Makes a lookup of finds by local id and identifier, exact first, then in any case. The index is loaded once. */
 export function createFindLookup(outbox: Outbox): (name: string) => NamedFind {
   let folded: ReadonlyMap<string, ReadonlySet<string>> | undefined;
   return (name) => {
@@ -19,7 +17,7 @@ export function createFindLookup(outbox: Outbox): (name: string) => NamedFind {
   };
 }
 
-/** The local ids of the finds that a folded name stands for. */
+/** Returns the local ids by folded name. */
 function foldedNames({ sql }: Outbox): Map<string, Set<string>> {
   const rows = sql(
     `select local_id as name, local_id as localId from finds
@@ -38,14 +36,14 @@ function foldCase(name: string): string {
   return name.normalize('NFC').toLowerCase();
 }
 
-/** Form of the service's find identifiers; the contract leaves it open (A-ASSIGN-1), so this only tells a typing error from a record. */
+/** Form of find identifiers; the contract leaves it open (A-ASSIGN-1), so it only helps to detect a typing error. */
 const LOOKS_LIKE_IDENT = /^(X-)?[A-Z]-[A-Za-z0-9-]+-N\d+$/;
 
 export function looksLikeIdent(text: string): boolean {
   return LOOKS_LIKE_IDENT.test(text);
 }
 
-/** The identifier that a text is in any letter case; undefined where it is none. */
+/** Returns the identifier of a text in any case; undefined where it is none. */
 export function asIdent(text: string): string | undefined {
   return [text, text.toUpperCase()].find(looksLikeIdent);
 }

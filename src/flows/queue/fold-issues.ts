@@ -5,7 +5,7 @@ import { FINDER_MATCHED } from '../../find/resolve-finder.ts';
 import { NOT_HARVESTED } from '../../find/rule.ts';
 import { KEEPS_PLACE, TELLS_PLACE, TELLS_PLACE_IN_XMP } from './kept-photographs.ts';
 
-/** What is said once of all photographs that have it. */
+/** Rules whose warnings about photographs are summed up in one. */
 const OF_PHOTOGRAPHS: readonly (readonly [rule: string, message: (count: number) => Message])[] = [
   [
     TELLS_PLACE,
@@ -36,7 +36,7 @@ const OF_PHOTOGRAPHS: readonly (readonly [rule: string, message: (count: number)
   ],
 ];
 
-/** A camera that writes the place writes it into every photograph: one warning says it of all. */
+/** Sums up warnings about GPS data: a camera writes them into every photograph. */
 export function foldPlaces(issues: readonly Issue[]): readonly Issue[] {
   return OF_PHOTOGRAPHS.reduce((left, [rule, message]) => {
     const others = left.filter((issue) => issue.rule !== rule);
@@ -46,10 +46,9 @@ export function foldPlaces(issues: readonly Issue[]): readonly Issue[] {
 }
 
 /**
- * A table without harvested vocabularies has a warning for every cell that names a term, and one of a doubtful project, or of a finder
- * who is written otherwise, for every row: one says the same.
- *
- * @param more of the former that were counted and not kept
+ * Sums up repeated warnings: without harvested vocabularies every cell with a term has one, and a doubtful project or a
+ * differently written finder has one in every row.
+ * @param more unchecked identifiers that were only counted
  */
 export function foldUnchecked(issues: readonly Issue[], more = 0): Issue[] {
   const checked = issues.filter((issue) => issue.rule !== NOT_HARVESTED);
@@ -64,12 +63,12 @@ export function foldUnchecked(issues: readonly Issue[], more = 0): Issue[] {
   return [...rest, warningIssue(NOT_HARVESTED, message)];
 }
 
-/** Fewer columns are told one by one, each with the name that it may be. */
+/** Fewer unknown columns are reported one by one, each with similar names. */
 const LEAST_STRANGE = 3;
 
 /**
- * A table of another form has many columns that are no elements: one line says so, with the command that finds out what they are.
- * @param wizardOf the command for a file
+ * Sums up unknown columns: a table of another form has many, so one line names the wizard.
+ * @param wizardOf returns the command for a file
  */
 export function foldStrangeColumns(issues: readonly Issue[], wizardOf: (file: string) => Message): readonly Issue[] {
   const byFile = new Map<string, Issue[]>();
@@ -88,7 +87,7 @@ export function foldStrangeColumns(issues: readonly Issue[], wizardOf: (file: st
   return [...folded, ...issues.filter((issue) => !told.has(issue))];
 }
 
-/** A season has few projects and finders: what is said of one of them in many rows is said once. */
+/** Groups warnings about one project or finder in many rows. */
 function foldAlike(issues: readonly Issue[]): Issue[] {
   const keyOf = ({ severity, element, rule, written = '', message }: Issue): string | undefined => {
     if (severity !== 'warning') return undefined;

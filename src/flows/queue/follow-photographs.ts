@@ -10,15 +10,15 @@ import type { ImportedRow } from '../../outbox/stored-finds.ts';
 import { addOrReplacePhoto, photographsLike, replaceCounterpart } from './enqueue-change.ts';
 import type { Kept } from './kept-photographs.ts';
 
-/** Photographs of a row by their paths; undefined for those that cannot be sent. */
+/** Photographs of a row by path; undefined for those that cannot be sent. */
 export type RowPhotographs = ReadonlyMap<string, Kept | undefined>;
 
 type FollowedPhotographs = { readonly photosAdded: number; readonly photosRemoved: number; readonly issues: readonly Issue[] };
 
 /**
- * Queues the photographs that a row names, and takes those away that it named when it was last imported and does not name now, unless
- * something of them was sent. A photograph that a person gave up stays so.
- * @param findId undefined where the find is not there, in a dry run
+ * Queues the photographs that a row names, and removes those that it named at its last import and no longer names, unless an
+ * attempt was made for them. A photograph that a person dropped stays dropped.
+ * @param findId undefined where the find does not exist, in a dry run
  */
 export function followPhotographs(
   find: Find,
@@ -47,7 +47,7 @@ function photoIssue({ localId, source }: Find, message: Issue['says']): Issue {
   return warningIssue('photo-name-sent', message, { find: localId, ...source });
 }
 
-/** Digests of photographs that the row named before. A file that is named under another name now, or cannot be found now, is named still. */
+/** Returns digests that the row no longer names. A file under another name, or one that is missing now, is still named. */
 function digestsRemoved(find: Find, photographs: RowPhotographs, { photos }: ImportedRow): string[] {
   const isMissing = new Set((find.missingPhotos ?? []).map((name) => basename(name)));
   const ofRow = new Set([...photographs.values()].flatMap((kept) => (kept === undefined ? [] : digestsOf(kept))));
@@ -86,7 +86,7 @@ function digestsOf({ sha512, counterpartSha512Hex }: Kept): string[] {
   return [sha512.toString('hex'), ...(counterpartSha512Hex === undefined ? [] : [counterpartSha512Hex])];
 }
 
-/** @returns how many were taken away, and the names of those that were sent */
+/** @returns the number of removed photographs, and the names of sent ones */
 function removePhotographs(
   digests: readonly string[],
   findId: number | undefined,

@@ -2,13 +2,10 @@ import { errorIssue, type Issue } from '../../base/issue.ts';
 import { msgid } from '../../base/language.ts';
 import { nmsg } from '../../base/message.ts';
 
-/** More than anybody reads. */
+/** Maximum of stored errors. */
 const MOST_ERRORS = 10_000;
 
-/**
- * What is wrong with a table: of its errors the first ones, and how many more there are, so that a large table of bad rows
- * does not fill the memory.
- */
+/** Collects the first errors of a table, and counts the others, so that a large faulty table does not fill the memory. */
 export class FoundIssues {
   readonly #kept: Issue[] = [];
   #errors = 0;

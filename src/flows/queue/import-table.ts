@@ -26,43 +26,43 @@ import { type EnqueueContext, type Enqueued, type EnqueueReport, enqueueFinds } 
 import { FoundIssues } from './found-issues.ts';
 
 type ImportContext = Omit<EnqueueContext, 'validate' | 'table'> & {
-  /** The table comes from standard input: it has no path. */
+  /** The table comes from standard input, without a path. */
   readonly isPiped?: boolean | undefined;
-  /** Written before the local ids of the table. */
+  /** Prefix of the local ids of the table. */
   readonly idPrefix?: string | undefined;
-  /** Photographs are kept where they lie, not as copies. */
+  /** Store links to photographs instead of copies. */
   readonly link?: boolean | undefined;
   readonly known: ValidationContext;
   readonly issuedElsewhere?: RowContext['issuedElsewhere'];
-  /** Where the names of photographs start from that did not come in the table's own archive. */
+  /** Base folder of photographs that are not in the table's own archive. */
   readonly photoFolder: string;
-  /** A photograph that a row names and that is not there leaves the row out. */
+  /** A row with a missing photograph is left out. */
   readonly strict?: boolean | undefined;
-  /** What the columns of a strange table are. */
+  /** Meanings of the columns of a foreign table. */
   readonly map?: ColumnMap | undefined;
   /** `element=value`, for finds whose own cell is empty. */
   readonly set?: readonly string[] | undefined;
-  /** Rows that are no finds, such as totals, are taken for finds. */
+  /** Import also rows that look like no finds, such as totals. */
   readonly keepRows?: boolean | undefined;
-  /** A copy of the table with what is wrong with each row, for mending. */
+  /** A copy of the table with the issues of each row, to be corrected. */
   readonly copy?: { readonly file: string; readonly rows: 'all' | 'bad'; readonly overwrite: boolean } | undefined;
 };
 
 export type ImportReport = EnqueueReport & {
-  /** Of the table, also those that were left out. */
+  /** Rows of the table, including those left out. */
   readonly rows: number;
-  /** Finders by name whom the service would make anew, as far as harvesting tells, with their finds. */
+  /** Finders whom the service would create, by name, with their number of finds. */
   readonly newPeople: ReadonlyMap<string, number>;
-  /** Finds that came from this table, and that it has no row for any more. */
+  /** Finds from an earlier import of this table that it no longer has. */
   readonly missing: readonly string[];
 };
 
-/** `left` could not even be taken apart, and so stand in no copy. */
+/** `left`: rows that could not be read, so the copy lacks them. */
 export type CopiedTable = { readonly file: string; readonly rows: number; readonly left: readonly number[] };
 
 /**
- * Table → finds → outbox. Importing the same table again changes nothing.
- * @throws UsageError, before anything is stored, for a setting that is none and a copy that could not be written
+ * Imports a table into the outbox. Importing it again changes nothing.
+ * @throws UsageError, before anything is stored, for an invalid setting, or a copy that could not be written
  */
 export async function importTable(
   read: Table,
@@ -87,7 +87,7 @@ async function importRows(
   const { outbox, known, photoFolder, map, set = [], copy } = context;
   const constants = readConstants(set);
   if (copy !== undefined) refuseCopy(own, copy);
-  // A find whose local id is damaged would be added once more.
+  // A find with a damaged local id would be added a second time.
   assertSoundFinds(outbox);
   const ofFinds = context.keepRows === true ? own : leaveOutOtherRows(own, map, msg`If it is a find: --keep-rows.`);
   const mapped = map === undefined ? ofFinds : withColumnMap(ofFinds, map);
@@ -106,7 +106,7 @@ async function importRows(
   const [found, texts] = [new FoundIssues(), new RowTexts(own)];
   const onIssue = (issue: Issue): void => {
     found.add(issue);
-    // That a finder was recognised is nothing to mend.
+    // A matched finder needs no correction.
     if (copy !== undefined && issue.rule !== FINDER_MATCHED) texts.add(issue);
   };
   for (const issue of [...ofTable, ...unnamedAttachments(own, photoFolder)]) onIssue(issue);
@@ -124,7 +124,7 @@ async function importRows(
   return { ...report, issues: found.all(), rows: ofFinds.rowCount + unreadRows(own), newPeople, missing, ...copied };
 }
 
-/** The sheets of a workbook are tables of their own. */
+/** Each sheet of a workbook is a table of its own. */
 function tablePath({ file, sheet }: Table): string {
   return sheet === undefined ? resolve(file) : `${resolve(file)}#${sheet}`;
 }
@@ -137,7 +137,7 @@ function missingFinds(
   return before.length === 0 ? [] : before.filter((localId) => !keys().has(localId));
 }
 
-/** Photographs that lie with those of a form, and that none of its rows names: they show something that somebody met. */
+/** Warns of photographs beside a form that none of its rows names. */
 function unnamedAttachments({ file, photographsIn, rows }: Table, photoFolder: string): Issue[] {
   const folder = photographsIn === undefined ? '' : join(photoFolder, photographsIn);
   if (photographsIn === undefined || !existsSync(folder)) return [];
@@ -152,7 +152,7 @@ function unnamedAttachments({ file, photographsIn, rows }: Table, photoFolder: s
 
 const MOST_NAMES = 10;
 
-/** The finds as they are walked. */
+/** Yields the finds of readable rows. */
 function* findsOf(rows: Iterable<MappedRow>, onIssue: (issue: Issue) => void, onFind: (find: Find) => void): Generator<Find> {
   for (const row of rows) {
     for (const issue of row.issues) onIssue(issue);
@@ -162,7 +162,7 @@ function* findsOf(rows: Iterable<MappedRow>, onIssue: (issue: Issue) => void, on
   }
 }
 
-/** Rows that could not even be taken apart. */
+/** Counts rows that could not be read. */
 function unreadRows({ issues }: Table): number {
   const rows = new Set<number>();
   for (const { row, severity } of issues) if (row !== undefined && severity === 'error') rows.add(row);
@@ -180,7 +180,7 @@ function refuseCopy({ unit, file }: Table, copy: Copy): void {
   refuseExisting(copy.file, copy.overwrite);
 }
 
-/** A workbook where the name ends in `.xlsx`, else CSV. */
+/** Writes a workbook where the name ends in `.xlsx`, else CSV. */
 async function writeCopy(own: Table, texts: RowTexts, to: Copy): Promise<CopiedTable> {
   const table = issuesTable(own, texts, to.rows);
   const isWorkbook = extname(to.file).toLowerCase() === '.xlsx';
@@ -189,8 +189,8 @@ async function writeCopy(own: Table, texts: RowTexts, to: Copy): Promise<CopiedT
 }
 
 /**
- * A list for the curator: what tables say otherwise of finds that the service has.
- * @throws UsageError where there is such a file, and it is not to be replaced
+ * Opens the list of corrections for the curator: differences of tables from sent finds.
+ * @throws UsageError where the file exists, and may not be replaced
  */
 export function openCorrections(file: string, overwrite: boolean) {
   refuseExisting(file, overwrite);

@@ -11,16 +11,16 @@ import { inspectPhotograph, PHOTO_MAX_BYTES, type Photograph as PhotographFile }
 import { lookForGps, type PhotoGps, removeGps } from '../../photo/remove-gps.ts';
 import { openContentStore } from '../../store/content-store.ts';
 
-/** A photograph as it would be queued: size and digest are of what would be sent. */
+/** A photograph to be queued, with size and digest of what would be sent. */
 export type Sendable = PhotographFile & Counterpart;
 
 export type Kept = Photograph & Counterpart;
 
-/** The same photograph once with its place and once without is one photograph, which must not be sent twice. */
+/** Link between the two versions of a photograph, with and without GPS data, only one of which may be sent. */
 type Counterpart = {
-  /** Digest of the other one of the two; lower-case hexadecimal. */
+  /** Digest of the other version; lower-case hexadecimal. */
   readonly counterpartSha512Hex?: string;
-  /** Its place was taken out, so the other one is as the camera wrote it. */
+  /** GPS data were removed, so the other version is the original. */
   readonly isStripped?: boolean;
 };
 
@@ -31,20 +31,20 @@ export type PhotographKeeping = {
 
 type KeepingOptions = {
   readonly maxBytes: number;
-  /** Keep where they lie instead of a copy. Those whose place is taken out are copied nevertheless. */
+  /** Store links instead of copies. Stripped photographs are copied nevertheless. */
   readonly link: boolean;
-  /** Take the place (GPS) out of what is queued. The file itself is never changed. */
+  /** Remove GPS data from what is queued. The file itself is never changed. */
   readonly stripGps?: boolean;
 };
 
-/** Rules of photographs that tell their place: in EXIF alone; also where the service leaves it, and `--strip-gps` mends that; for good. */
+/** Rules about GPS data: in EXIF only; also where the service leaves them, which `--strip-gps` corrects; not removable. */
 export const TELLS_PLACE = 'photo-gps';
 export const TELLS_PLACE_IN_XMP = 'photo-gps-xmp';
 export const KEEPS_PLACE = 'photo-gps-kept';
 
 /**
- * How photographs are looked at and kept: copied under their digest, or linked where they lie.
- * @param folder where copies go
+ * Makes the functions that inspect and store photographs: copied under their digest, or linked.
+ * @param folder of the copies
  */
 export function keepingPhotographs(folder: string, options: KeepingOptions): PhotographKeeping {
   const { maxBytes, link, stripGps = false } = options;
@@ -105,19 +105,19 @@ export function keepingPhotographs(folder: string, options: KeepingOptions): Pho
   };
 }
 
-/** What was not looked at for a place as it is now may have one. */
+/** Refuses a file that changed since its inspection for GPS data. */
 function unchanged(path: string, sha512Hex: string, kept: Kept): Kept {
   if (kept.sha512.toString('hex') !== sha512Hex) throw new UsageError(msg`${path} changed while it was read.`);
   return kept;
 }
 
-/** The service counts the whole request: a photograph that just fits is refused for the few hundred bytes around it. */
+/** The service's limit applies to the whole request, which is a few hundred bytes larger than the photograph. */
 async function problemOfForm(path: string, maxBytes: number): Promise<Issue | undefined> {
   const sizeBytes = await stat(path).then(
     (found) => found.size,
     () => 0,
   );
-  // What is larger by itself, empty, or cannot be looked at is refused as that.
+  // The inspection itself reports a larger, empty or unreadable file.
   if (sizeBytes === 0 || sizeBytes > maxBytes) return undefined;
   const { lengthBytes } = streamForm(() => Readable.from([]), sizeBytes, { fileName: basename(path), contentType: 'image/jpeg' });
   const most = Math.max(maxBytes, PHOTO_MAX_BYTES);

@@ -15,7 +15,7 @@ import { sentFind } from '../finds/sent-finds.ts';
 import { asFind } from './enqueue-finds.ts';
 import { recordNamed } from './named-finds.ts';
 
-/** Finds with their imports, and how the last pull met that; in the order in which they were entered. */
+/** Returns finds with their imports, and with the last pulled records; in the order of entry. */
 export function listFinds(outbox: Outbox, choice: FindChoice, limit = Number.POSITIVE_INFINITY) {
   const listed: { find: StoredFind; entry: Entry | undefined; pulled: PulledRecord | undefined }[] = [];
   for (const find of allFinds(outbox)) {
@@ -27,21 +27,20 @@ export function listFinds(outbox: Outbox, choice: FindChoice, limit = Number.POS
   return listed;
 }
 
-/** An entry, and all that was tried and found out. */
 export type Story = { readonly entry: Entry; readonly attempts: readonly Attempt[]; readonly evidence: readonly Evidence[] };
 
 /**
- * All that is known of a find, or of a record that something was queued for.
- * @throws UsageError where nothing is known of the name
+ * Returns all data of a find, or of a record with queued changes.
+ * @throws UsageError for an unknown name
  */
 export function knownFind(outbox: Outbox, name: string) {
   const target = recordNamed(outbox, name);
   const find = target.findId === null ? undefined : findById(outbox, target.findId);
   const sent = find === undefined ? undefined : sentFind(outbox, find);
   return {
-    /** Undefined for a record that is not kept here as a find. */
+    /** Undefined for a record without a find here. */
     find,
-    /** Its elements, as people read them. */
+    /** Its elements as texts for people. */
     texts: labelledTexts((find?.elements ?? {}) as FindElements),
     stories: entriesOfTarget(outbox, target).map(
       (entry): Story => ({ entry, attempts: attemptsOf(outbox, entry), evidence: evidenceOf(outbox, entry) }),
@@ -52,7 +51,7 @@ export function knownFind(outbox: Outbox, name: string) {
 
 type OpenValidation = () => Promise<(find: Find) => ValidatedFind>;
 
-/** The import document of a find: the one that was sent or will be, byte for byte; of a draft, the one that it would have. */
+/** Returns the import document of a find, byte for byte; for a draft, the one that it would have. */
 export async function documentOfFind(outbox: Outbox, find: StoredFind, openValidation: OpenValidation) {
   const document = importOfFind(outbox, find.id)?.document ?? undefined;
   const found = document === undefined ? (await openValidation())(asFind(find)) : { document, issues: [] };

@@ -6,8 +6,8 @@ import { findById, type StoredFind } from '../../outbox/stored-finds.ts';
 import { isPulledSince } from '../finds/pulled-since.ts';
 
 /**
- * The number that a record has, as far as this outbox knows: accepted from here, shown by the last pull, or sent with the import.
- * @returns '' where the record has none, null where nothing is known of it
+ * Returns the number of a record, as far as this outbox knows it: accepted, shown by the last pull, or sent with the import.
+ * @returns '' where the record has none, null where it is unknown
  */
 export function knownNumber(outbox: Outbox, target: Target): string | null {
   const accepted = numbersOf(outbox, target).findLast(({ state }) => state === 'accepted');
@@ -20,7 +20,7 @@ export function knownNumber(outbox: Outbox, target: Target): string | null {
   return find === undefined ? null : (numberOfFind(find) ?? '');
 }
 
-/** The number that a find says of itself. */
+/** Returns the number in a find's elements. */
 export function numberOfFind({ elements }: StoredFind): string | undefined {
   const number = elements['evidencni_cislo'];
   return typeof number === 'string' ? number : undefined;

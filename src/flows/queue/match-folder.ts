@@ -22,14 +22,14 @@ import { placeOf } from '../finds/report-find.ts';
 import { enqueuePhoto, targetOf } from './enqueue-change.ts';
 import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
 
-/** What is to be done with one file of the folder. */
+/** Result for one file of the folder. */
 export type FileFate = { readonly file: string; readonly path: string } & (
   | { readonly kind: 'matched'; readonly match: Match; readonly photograph: Sendable }
-  /** Queued, sent or given up before: the entries that say so. */
+  /** Queued, sent or dropped before, by these entries. */
   | { readonly kind: 'known'; readonly entries: readonly PhotoEntry[]; readonly photograph: Sendable }
-  /** The same picture lies in the folder twice. */
+  /** Duplicate of another file of the folder. */
   | { readonly kind: 'copy'; readonly of: string }
-  /** The service would refuse it; the issues say why, by these rules. */
+  /** The service would refuse it; the issues have these rules. */
   | { readonly kind: 'refused'; readonly rules: readonly string[] }
 );
 
@@ -38,7 +38,7 @@ export type MatchedFile = FileFate & { readonly kind: 'matched' };
 export type MatchedFolder = {
   readonly fates: readonly FileFate[];
   readonly issues: readonly Issue[];
-  /** Folders in it that were not looked into, relative to it. */
+  /** Subfolders that were not searched, relative to the folder. */
   readonly unsearched: readonly string[];
 };
 
@@ -50,7 +50,7 @@ type MatchSources = MatchOptions & {
 };
 
 /**
- * Looks at every file of a folder and says which find it shows; changes nothing.
+ * Inspects every file of a folder and matches it to a find; changes nothing.
  * @throws FileError where the folder cannot be read
  */
 export async function matchFolder(folder: string, sources: MatchSources): Promise<MatchedFolder> {
@@ -65,7 +65,7 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
     const inspected = await sources.inspectPhotograph(path);
     const { photograph } = inspected;
     if (photograph === undefined) {
-      // What is no photograph is found on every card: that is worth saying, and no mistake.
+      // Other files are common on cards, so they give a warning.
       issues.push(
         ...inspected.issues.map((issue) => (issue.rule === 'photo-type' ? issue.with({ severity: 'warning' }) : issue)),
       );
@@ -99,7 +99,7 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
 
 export type Answer = { readonly kind: 'find'; readonly localId: string } | { readonly kind: 'skip' } | { readonly kind: 'stop' };
 
-/** What is asked about matches that are not sure. */
+/** Questions about uncertain matches. */
 export type Questions = {
   takeLikely(count: number): Promise<boolean>;
   /** @param number of the question, from 1 */
@@ -110,19 +110,19 @@ type QueueOptions = {
   readonly outbox: Outbox;
   readonly keepPhotograph: PhotographKeeping['keepPhotograph'];
   readonly dryRun: boolean;
-  /** Likely matches are taken like sure ones. */
+  /** Likely matches are treated like certain ones. */
   readonly takesLikely: boolean;
-  /** Undefined where nobody can be asked. */
+  /** Undefined without a terminal. */
   readonly questions: Questions | undefined;
 };
 
 export type Queued = {
-  /** By file: the find that it went to. */
+  /** Find by file. */
   readonly queued: ReadonlyMap<string, string>;
   readonly stripped: number;
 };
 
-/** Queues the sure matches, and those of the others that are wanted: each at once, so that none is lost where somebody leaves. */
+/** Queues the certain matches, and the confirmed ones of the others: each at once, so that an interruption loses none. */
 export async function queueMatches(fates: readonly FileFate[], options: QueueOptions): Promise<Queued> {
   const { outbox, keepPhotograph, dryRun, takesLikely, questions } = options;
   const queued = new Map<string, string>();
@@ -152,7 +152,7 @@ export async function queueMatches(fates: readonly FileFate[], options: QueueOpt
   return { queued, stripped };
 }
 
-/** What waits with its place, and is wanted without, waits without from now on. */
+/** Replaces queued photographs with GPS data by stripped ones. */
 async function stripKnown(fates: readonly FileFate[], { outbox, keepPhotograph }: QueueOptions): Promise<number> {
   let stripped = 0;
   for (const fate of fates) {
@@ -175,7 +175,7 @@ export function findOf({ localId, identCely }: PhotoEntry): string {
 
 const BY_CONFIDENCE: readonly Confidence[] = ['sure', 'likely', 'doubtful', 'none'];
 
-/** Of one picture under several names the best match counts, and others only where they surely name another find. */
+/** Keeps the best match of a picture under several names; the others count only where they certainly name another find. */
 function withCopies(matched: readonly MatchedFile[]): FileFate[] {
   const best = new Map<string, MatchedFile>();
   const rank = ({ match }: MatchedFile): number => BY_CONFIDENCE.indexOf(match.confidence);
@@ -192,7 +192,7 @@ function withCopies(matched: readonly MatchedFile[]): FileFate[] {
   });
 }
 
-/** A folder's files as relative paths with `/`, in the order of their numbers; without what is hidden. */
+/** Files of a folder as relative paths with `/`, sorted by number, without hidden ones. */
 type Listing = { readonly files: readonly string[]; readonly unsearched: readonly string[]; readonly issues: Issue[] };
 
 async function filesIn(folder: string, recursive: boolean): Promise<Listing> {
@@ -212,16 +212,15 @@ async function filesIn(folder: string, recursive: boolean): Promise<Listing> {
 type Walk = {
   readonly folder: string;
   readonly below: string;
-  /** The folders in it are looked into. */
   readonly isSearched: boolean;
   readonly recursive: boolean;
-  /** Folders on the way to this one, by their real paths: a link may lead back into one of them. */
+  /** Real paths of the folders above, to detect cycles of links. */
   readonly above: ReadonlySet<string>;
 };
 
 type Found = { readonly files: string[]; readonly unsearched: string[]; readonly issues: Issue[] };
 
-/** Follows symbolic links. One that leads nowhere counts as a file, so that it is named. */
+/** Follows symbolic links. A dangling one counts as a file, so that it is reported. */
 async function walk({ folder, below, isSearched, recursive, above }: Walk, found: Found): Promise<void> {
   const here = await realpath(folder);
   if (above.has(here)) return;
@@ -250,7 +249,7 @@ async function walk({ folder, below, isSearched, recursive, above }: Walk, found
   }
 }
 
-/** `DCIM` and the folders that cameras make in it: `104_PANA`, `100CANON`. */
+/** Tells if a folder is `DCIM`, or one that cameras make in it: `104_PANA`, `100CANON`. */
 function isCameraFolder(name: string): boolean {
   return /^(?:dcim|[1-9]\d\d[a-z0-9_]{5})$/i.test(name);
 }
@@ -280,7 +279,7 @@ function entriesByDigest(entries: readonly PhotoEntry[]): Map<string, PhotoEntry
   return byDigest;
 }
 
-/** What cannot be read a second time says nothing more than its name. */
+/** Reads EXIF; empty on an error, so that only the name counts. */
 async function exifIn(path: string): Promise<PhotoExif> {
   try {
     return await readPhotoExif(path);
@@ -297,7 +296,7 @@ function shotOf(file: string, { place, taken }: PhotoExif): Shot {
       ? {}
       : {
           takenOn: taken.local.slice(0, 10),
-          // A camera's clock without an offset goes by this machine's zone.
+          // A time without an offset is taken in this machine's zone.
           takenMs:
             taken.offsetMinutes === undefined
               ? new Date(taken.local).getTime()
@@ -306,7 +305,7 @@ function shotOf(file: string, { place, taken }: PhotoExif): Shot {
   };
 }
 
-/** Finds that a photograph can be queued for. Those of tables were all entered at once, which tells nothing. */
+/** Returns finds for which a photograph can be queued. Finds of tables have no time of entry, since all were entered at once. */
 function matchableFinds({ outbox }: MatchSources): MatchableFind[] {
   return [...allFinds(outbox)]
     .filter(({ id }) => !isDropped(outbox, id))

@@ -21,21 +21,21 @@ import { STATE_WORDS } from '../finds/entry-words.ts';
 
 /** A person's answers for an import. */
 export type MergeAnswers = {
-  /** Where the find and the row changed an element to different values; undefined leaves it as a conflict. */
+  /** Returns the side that wins a conflict; undefined leaves it unresolved. */
   readonly sideOf?: (localId: string) => MergeSide | undefined;
-  /** Rows that read as another find, or that come from another table, are the finds of their local ids. */
+  /** Rows that seem to describe another find, or come from another table, are the finds of their local ids. */
   readonly same?: boolean;
-  /** A row that reads as a find of another local id is that find, called otherwise now. */
+  /** A row that equals a find of another local id is that find under a new local id. */
   readonly rename?: boolean;
   /** Such a row is a find of its own. */
   readonly asNew?: boolean;
-  /** The find is entered as it is to be, by a person who was shown what it says now. */
+  /** The input replaces the find, since the person saw its current values. */
   readonly replaces?: boolean;
 };
 
 /**
- * `taken`: the find is to be as `merged` says. The others leave it as it is: `sent` since the service has it or may have it, `conflict`
- * since both changed, `another` since the row reads as another find, `asked` since the row comes from another table.
+ * `taken`: the find becomes `merged`. The others leave it unchanged: `sent`: the service has it or may have it; `conflict`: both
+ * changed; `another`: the row seems to describe another find; `asked`: the row comes from another table.
  */
 export type Merge = { readonly kind: 'taken' | 'sent' | 'conflict' | 'another' | 'asked'; readonly merged: MergedRow };
 
@@ -47,7 +47,7 @@ export type Existing = {
   readonly row: ImportedRow | undefined;
 };
 
-/** A find with what it is merged as: a table that was exported has the number that was set since. */
+/** Returns a find for the merge, with the number that was set since, which an exported table contains. */
 export function existingFind(outbox: Outbox, stored: StoredFind): Existing {
   const entries = entriesOfFind(outbox, stored.id);
   const entry = entries.find((each) => each.kind === 'import');
@@ -61,7 +61,7 @@ export function existingFind(outbox: Outbox, stored: StoredFind): Existing {
   };
 }
 
-/** @param path the full path of the row's table, with the sheet; undefined where it has none */
+/** @param path full path of the row's table, with the sheet; undefined where it has none */
 export function mergeFind(
   { stored, entry, row, elements }: Existing,
   find: Find,
@@ -89,22 +89,22 @@ function withStoredNumber(merged: MergedRow, stored: StoredFind, shown: FindElem
   return { ...merged, elements: own === undefined ? others : { evidencni_cislo: own, ...others } };
 }
 
-/** What was sent, or may have been, is not changed from here. */
+/** Tells if an import was sent, or may have been, so that it must not be changed. */
 export function isSent(entry: ImportEntry | undefined): boolean {
   return entry !== undefined && !['draft', 'queued', 'refused'].includes(entry.state);
 }
 
-/** A key that a phone made is the same find in whatever file it comes. */
+/** Tells if a local id is a UUID of a phone, which is unique across tables. */
 function isUniversal(localId: string): boolean {
   return /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/i.test(localId);
 }
 
-/** Whether a find already is what a merge makes of it. */
+/** Tells if a find equals the result of a merge. */
 export function isMerged({ stored }: Existing, { merged }: Merge): boolean {
   return isSameFind(stored.elements as FindElements, merged.elements);
 }
 
-/** What is said of a row that was not taken. */
+/** Makes the issue of a row that was not taken. */
 export function mergeIssues({ kind, merged }: Merge, find: Find, { stored, entry, elements }: Existing): Issue[] {
   const { localId } = find;
   const where = { find: localId, ...find.source };
@@ -149,7 +149,7 @@ function sentMessage(entry: ImportEntry | undefined, differences: readonly Diffe
     : msg`The row differs from the find that was sent as ${identCely}: ${changes}. The find was not changed. ${list}`;
 }
 
-/** `hloubka 30 → 35, poznamka – → okraj` */
+/** Formats `hloubka 30 → 35, poznamka – → okraj`. */
 function changesText(differences: readonly Difference[]): Message {
   return joined(
     differences.map(({ element, ours, theirs }) => `${element} ${ours ?? '–'} → ${theirs ?? '–'}`),
@@ -157,14 +157,14 @@ function changesText(differences: readonly Difference[]): Message {
   );
 }
 
-/** Object, place and date, by which people tell finds apart. */
+/** Summarises object, place and date. */
 function summaryOf(elements: FindElements): Message {
   const { druh_nalezu, datum_nalezu, geom_wkt, geom_sjtsk_wkt, lokalizace } = elements;
   const parts = [druh_nalezu, datum_nalezu, geom_wkt ?? geom_sjtsk_wkt ?? lokalizace].flatMap((value) => valueText(value) ?? []);
   return joined(parts, ', ');
 }
 
-/** A new row that reads as a find of another local id. */
+/** Makes the issue of a new row that equals a find of another local id. */
 export function equalIssue(find: Find, other: { readonly localId: string; readonly entry: ImportEntry }): Issue {
   const [name, word, isTried] = [other.localId, STATE_WORDS[other.entry.state], other.entry.attempts > 0];
   const row = find.source?.row;
@@ -175,7 +175,7 @@ export function equalIssue(find: Find, other: { readonly localId: string; readon
   return errorIssue('equal-find', joined([reads, advice], ' '), { find: find.localId, ...find.source });
 }
 
-/** The row's find was given up by a person. */
+/** Makes the issue of a row whose find was dropped by a person. */
 export function givenUpIssue({ localId, source }: Find): Issue {
   const message = msg`The find was given up and is not queued again. To take it back: ${cmd`pas resolve ${localId} --resend`}`;
   return warningIssue('given-up', message, { find: localId, ...source });

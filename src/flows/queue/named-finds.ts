@@ -5,7 +5,7 @@ import { headerOf, type Outbox } from '../../outbox/open-outbox.ts';
 import { assertSoundFinds, findByIdentCely, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
 import { targetOf } from './enqueue-change.ts';
 
-/** Names as the user gave them → stored finds. @throws UsageError naming those that are not there */
+/** Returns stored finds by name. @throws UsageError with the unknown names */
 export function findsNamed(outbox: Outbox, names: readonly string[]): StoredFind[] {
   const found = names.map((name) => findByLocalId(outbox, name) ?? findByIdentCely(outbox, name));
   const missing = names.filter((_, index) => found[index] === undefined);
@@ -17,14 +17,14 @@ export function findsNamed(outbox: Outbox, names: readonly string[]): StoredFind
   return found.filter((find) => find !== undefined);
 }
 
-/** The keys of the records that are named, as {@link recordNamed} takes them. */
+/** Returns the keys of records, by names as in {@link recordNamed}. */
 export function recordsNamed(outbox: Outbox, names: readonly string[]): string[] {
   return names.map((name) => recordKey(recordNamed(outbox, name)));
 }
 
 /**
- * A name as the user gave it → a find's record, or a record of the service that is not kept here and that something was queued for.
- * @throws UsageError where nothing is known of it
+ * Returns the record of a find, or a record without a find here that has queued changes.
+ * @throws UsageError for an unknown name
  */
 export function recordNamed(outbox: Outbox, name: string): Target {
   const target = knownTarget(outbox, name);
@@ -39,7 +39,7 @@ function knownTarget(outbox: Outbox, name: string): Target {
   try {
     return targetOf(outbox, name);
   } catch (thrown) {
-    // One whose local id is damaged is not found by it.
+    // A find with a damaged local id is not found by it.
     assertSoundFinds(outbox);
     throw thrown;
   }

@@ -5,7 +5,7 @@ import { openContentStore } from '../../store/content-store.ts';
 import { toDatabaseError } from '../../store/database.ts';
 import { readAhead } from '../../store/read-ahead.ts';
 
-/** What is sent is checked against its digest on the way, and never completed when it is not what was queued. */
+/** Opens a stored photograph. The stream verifies its digest, and fails before its end if it differs from the queued one. */
 export function openKeptPhotograph(folder: string, photograph: Photograph): Readable {
   const path = photograph.link ?? openContentStore(folder).pathOf(photograph.sha512);
   const source = readAhead(path);
@@ -15,12 +15,12 @@ export function openKeptPhotograph(folder: string, photograph: Photograph): Read
   return source.pipe(verified);
 }
 
-/** For the entry that is the same as changed: only a person can give the photograph again. */
+/** Tells if a file is missing, which for the entry is the same as changed: a person must provide the photograph again. */
 function isGone(error: Error): boolean {
   return 'code' in error && ['ENOENT', 'ENOTDIR', 'EISDIR', 'EACCES', 'EPERM'].includes(String(error.code));
 }
 
-/** A disk that reports an error may have it again when it is asked once more, as a card with a bad contact. */
+/** Converts an error of the disk, which a retry may overcome, as with a card with a bad contact. */
 function unreadable(path: string, error: Error): Error {
   const said = toDatabaseError(path, error);
   return said instanceof Error ? said : error;

@@ -9,18 +9,18 @@ import { recordNamed } from './named-finds.ts';
 import { sweepPhotographs } from './sweep-photographs.ts';
 
 export type PlannedRemoval = {
-  /** As the user gave it. */
+  /** As the user wrote it. */
   readonly name: string;
   readonly target: Target;
-  /** What would go with it. */
+  /** Entries that would be removed, too. */
   readonly entries: readonly Entry[];
-  /** What the service has of it, or may have: it stays. */
+  /** Entry that the service has, or may have, which prevents the removal. */
   readonly because: Entry | undefined;
 };
 
 /**
- * Says what would be removed; nothing is.
- * @throws UsageError for a name of which nothing is known, or that was removed before
+ * Plans a removal without changes.
+ * @throws UsageError for an unknown name, or a find that was removed before
  */
 export function planRemoval(outbox: Outbox, names: readonly string[]): PlannedRemoval[] {
   return [...new Set(names)].map((name) => {
@@ -31,7 +31,7 @@ export function planRemoval(outbox: Outbox, names: readonly string[]): PlannedRe
   });
 }
 
-/** Removes finds, each with all that belongs to it or not at all, and copies of photographs that are of no use then. */
+/** Removes finds, each completely or not at all, and unused copies of photographs. */
 export function removeFinds(outbox: Outbox, planned: readonly PlannedRemoval[], photosFolder: string): Removal[] {
   const removals = planned.map(({ target }) => removeTarget(outbox, target));
   if (removals.some(({ kind }) => kind === 'removed')) sweepPhotographs(outbox, photosFolder);

@@ -4,23 +4,23 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { usedPhotographs } from '../../outbox/removal.ts';
 import { toDatabaseError } from '../../store/database.ts';
 
-/** A copy is made before its entry: one that is younger may belong to a photograph that is being added. */
+/** A copy is made before its entry, so a young one may belong to a photograph that is being added. */
 const MIN_AGE_MS = 3600_000;
 
-/** Files that are removed in one transaction: few enough that a push beside it does not wait for long. */
+/** Files per transaction: few enough that a parallel push waits only briefly. */
 const BATCH = 50;
 
 /**
- * Removes copies of photographs that no entry refers to any more.
- * @returns how many were removed
- * @throws DatabaseError where the disk refuses
+ * Removes copies of photographs without an entry.
+ * @returns the number of removed copies
+ * @throws DatabaseError where the disk fails
  */
 export function sweepPhotographs(outbox: Outbox, photosFolder: string): number {
   const used = usedPhotographs(outbox);
   const unused = copiesIn(photosFolder).filter(({ digest, path }) => !used.has(digest) && isOld(outbox, path));
   let removed = 0;
   for (let at = 0; at < unused.length; at += BATCH) {
-    // No photograph is added meanwhile; one that was added since it was looked for stays.
+    // The transaction prevents additions, and the second check keeps copies that were added since the first.
     removed += outbox.change(() => {
       const usedNow = usedPhotographs(outbox);
       const rest = unused.slice(at, at + BATCH).filter(({ digest, path }) => !usedNow.has(digest) && isOld(outbox, path));
@@ -33,7 +33,7 @@ export function sweepPhotographs(outbox: Outbox, photosFolder: string): number {
 
 type Copy = { readonly digest: string; readonly path: string };
 
-/** As the content store lays them out; what else lies there is left alone. */
+/** Lists the files in the layout of the content store; other files are left alone. */
 function copiesIn(folder: string): Copy[] {
   return namesIn(folder)
     .filter((name) => /^[0-9a-f]{2}$/.test(name))

@@ -28,7 +28,7 @@ import { requireUtf8 } from '../../tables/table-text.ts';
 import { BYTE_ORDER_MARK, csvCell } from '../../text/csv.ts';
 import { printable } from '../../text/printable.ts';
 
-/** A column map that somebody wrote, if nothing is wrong with it. */
+/** Parses a column map; only issues where it has an error. */
 export function readMap(file: string, bytes: Buffer, lookupTerm: LookupTerm): ColumnMapReading {
   const { map, issues } = readColumnMap(file, requireUtf8(file, bytes).toString('utf8'));
   if (map === undefined) return { issues };
@@ -36,14 +36,14 @@ export function readMap(file: string, bytes: Buffer, lookupTerm: LookupTerm): Co
   return all.length === 0 ? { map, issues } : { issues: all };
 }
 
-/** What is wrong with values that every find would have: said once, not for every row. */
+/** Returns the issues of values for all finds, once instead of in every row. */
 export function fixedProblems(fixed: ColumnMap['fixed'], lookupTerm: LookupTerm): readonly Issue[] {
   const resolvePhoto = () => ({ rule: 'photo-path', problem: '' });
   const { issues } = readSettings(fixed, '', { resolveReference: rememberReferences(lookupTerm), resolvePhoto });
   return issues.filter(({ severity }) => severity === 'error');
 }
 
-/** What the columns of a table of registration numbers seem to be, and the map that says it. */
+/** Proposes the columns of a table of registration numbers, with a function that writes the map. */
 export function lookAtNumbers(table: Table, mapFile: string, known: Knowledge) {
   const proposed = proposeNumberColumns(table, known);
   return {
@@ -57,7 +57,7 @@ export function lookAtNumbers(table: Table, mapFile: string, known: Knowledge) {
 
 type LookOptions = {
   readonly mapFile: string;
-  /** `element=value`, said of every find. */
+  /** `element=value`, for every find. */
   readonly set: readonly string[];
   readonly photoFolder: string;
   readonly strict: boolean;
@@ -66,7 +66,7 @@ type LookOptions = {
 
 export type TableLook = Awaited<ReturnType<typeof lookAtTable>>;
 
-/** A strange table that is looked at: what its columns seem to be, what reading it so comes to, and the map that says it. */
+/** Proposes the columns of a foreign table, with a preview, and a function that writes the map. */
 export async function lookAtTable(read: Table, { mapFile, set, photoFolder, strict, known }: LookOptions) {
   const table = leaveOutOtherRows(await asFinds(read, true));
   const { lookupTerm } = known;
@@ -85,11 +85,11 @@ export async function lookAtTable(read: Table, { mapFile, set, photoFolder, stri
       const map = mapOfProposal(mapFile, proposal);
       return previewImport(leaveOutOtherRows(table, map), map, context);
     },
-    /** Terms that have to be mapped before their rows can be read are listed in a file of their own. */
+    /** Terms that must be mapped before their rows can be read are written to a file of their own. */
     async write(proposal: TableProposal, termsFile: string, overwrite: boolean) {
       const map = mapOfProposal(mapFile, proposal);
       const strange = strangeTerms(proposal.columns, lookupTerm);
-      // Somebody may be working on the list that is there.
+      // An existing list is not replaced, since a person may be editing it.
       const termsKept = strange.length > 0 && existsSync(termsFile) && !overwrite;
       await writeOutputFile(mapFile, [mapText(table.file, map, proposal)], { overwrite });
       if (strange.length > 0 && !termsKept) await writeOutputFile(termsFile, [termsText(strange)], { overwrite: true });
@@ -112,7 +112,7 @@ function mapText(file: string, map: ColumnMap, { columns, fixed, undecided }: Ta
   });
 }
 
-/** As `pas vocab map suggest` reads it. */
+/** Writes the list in the form of `pas vocab map suggest`. */
 function termsText(terms: readonly StrangeTerm[]): string {
   const lines = terms.map(({ element, term }) => [element, csvCell(printable(term), ';')].join(';'));
   return `${BYTE_ORDER_MARK}${['element;term', ...lines].join('\n')}\n`;

@@ -15,7 +15,7 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findById, type StoredElements } from '../../outbox/stored-finds.ts';
 import { asFind, contentOf } from './enqueue-finds.ts';
 
-/** Finds that are taken back in one transaction: few enough that a push beside it does not wait for long. */
+/** Finds per transaction: few enough that a parallel push waits only briefly. */
 const BATCH = 100;
 
 type KeptFind = { readonly localId: string; readonly because: Exclude<Undone, 'undone'> };
@@ -33,7 +33,7 @@ type LogLine = {
   }[];
 };
 
-/** Commands that changed finds, the newest first, with each find before and after. */
+/** Returns commands that changed finds, newest first, with each find before and after. */
 export function commandLog(outbox: Outbox): LogLine[] {
   return loggedCommands(outbox).map(({ seq, id, command, at }) => ({
     ...{ id, at: new Date(at).toISOString(), command: command.replaceAll('-', ' ') },
@@ -41,14 +41,14 @@ export function commandLog(outbox: Outbox): LogLine[] {
   }));
 }
 
-/** The last command that changed finds and was not undone. @param words only commands that are called so */
+/** Returns the last command that changed finds and was not undone. @param words only commands of this name */
 export function lastCommand(outbox: Outbox, words?: string): LoggedCommand | undefined {
   return loggedCommands(outbox).find(({ command }) => words === undefined || command === words);
 }
 
 /**
- * Gives the finds of a command what they had before it, and takes those away that it made. What was attempted since, and what another
- * command changed since, stays as it is. A run that was stopped is gone on with by the next one.
+ * Restores the finds of a command, and removes those that it created. What was attempted since, and what another command changed
+ * since, stays. An interrupted run is continued by the next one.
  * @param validate makes the documents that are queued again
  */
 export function undoCommand(

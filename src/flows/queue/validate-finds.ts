@@ -17,18 +17,18 @@ import { findsNamed } from './named-finds.ts';
 type Verdict = { readonly valid: number; readonly invalid: number; readonly issues: readonly Issue[] };
 
 type ToValidate = {
-  /** By their names; undefined for all. */
+  /** By name; undefined for all. */
   readonly finds: readonly string[] | undefined;
   readonly documents: readonly (readonly [name: string, bytes: Buffer])[];
-  /** The museum's own terms, with the vocabularies' own lookup. */
+  /** The museum's own terms, with the lookup of the vocabularies. */
   readonly terms: { readonly mapping: Mapping; readonly lookupTerm: LookupTerm } | undefined;
   readonly onProgress: (done: number, total: number) => void;
 };
 
 /**
- * Judges documents and finds by all that is known now, and brings the entries of the finds up to date: what was a draft may be complete
- * since the vocabularies were harvested.
- * @throws UsageError, FileError for a name that no find has
+ * Validates documents and finds with the current data, and updates the entries of the finds: a draft may be complete since the
+ * vocabularies were harvested.
+ * @throws UsageError, FileError for an unknown name
  */
 export function validateAll(outbox: Outbox, known: ValidationContext, request: ToValidate): Verdict {
   const { finds, documents, terms, onProgress } = request;
@@ -40,13 +40,13 @@ export function validateAll(outbox: Outbox, known: ValidationContext, request: T
     verdicts.push(validateStored(outbox, stored, known));
   }
   const invalid = verdicts.filter(hasErrors).length;
-  // A term that leads nowhere spoils no find that is here; it would spoil the next that is imported.
+  // A conflict of the mapping does not invalidate stored finds, only later imports.
   const conflicts = terms === undefined ? [] : checkMapping(terms.mapping, terms.lookupTerm);
   const issues = [...foldUnchecked(verdicts.flat()), ...conflicts.map((issue) => issue.with({ severity: 'warning' }))];
   return { valid: verdicts.length - invalid, invalid, issues };
 }
 
-/** @throws FileError, UsageError where the name is no find's, and a folder or a file that is no XML has it */
+/** @throws FileError, UsageError where the name is no find's, but that of a folder or of a file other than XML */
 function refuseOtherFile(outbox: Outbox, name: string): void {
   const isFind = (findByLocalId(outbox, name) ?? findByIdentCely(outbox, name)) !== undefined;
   const found = isFind ? undefined : statSync(name, { throwIfNoEntry: false });
@@ -57,7 +57,7 @@ function refuseOtherFile(outbox: Outbox, name: string): void {
   });
 }
 
-/** Judges a find, and its entry's document with it. Another pas may change the find meanwhile: then it is judged anew. */
+/** Validates a find and updates its entry's document; repeats where another process changed the find meanwhile. */
 function validateStored(outbox: Outbox, read: StoredFind, known: ValidationContext): readonly Issue[] {
   for (let stored: StoredFind | undefined = read; stored !== undefined; stored = findById(outbox, read.id)) {
     const find = asFind(stored);
@@ -70,7 +70,7 @@ function validateStored(outbox: Outbox, read: StoredFind, known: ValidationConte
   return [];
 }
 
-/** @returns whether the find is as it was read, so that its entry has this content now; a push may have taken the entry */
+/** @returns true if the find is unchanged, so that its entry has this content now; a push may have claimed the entry */
 function isBroughtUpToDate(outbox: Outbox, { id, version }: StoredFind, content: ImportContent): boolean {
   if (importToReplace(outbox, id, content) === undefined) return true;
   return outbox.change(() => {
@@ -81,7 +81,7 @@ function isBroughtUpToDate(outbox: Outbox, { id, version }: StoredFind, content:
   });
 }
 
-/** The import that is not as it should be; undefined where nothing is to be done. */
+/** Returns the import to update; undefined where it is current. */
 function importToReplace(outbox: Outbox, findId: number, content: ImportContent): ImportEntry | undefined {
   const entry = importOfFind(outbox, findId);
   if (entry === undefined || (entry.state !== 'draft' && entry.state !== 'queued')) return undefined;

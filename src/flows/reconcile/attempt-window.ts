@@ -4,7 +4,7 @@ import type { Attempt, AttemptBounds, Entry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { Window } from './verdict.ts';
 
-/** The time in which an entry's attempts may have taken effect, on the server's clock, and the accounts that made them. */
+/** Returns the interval in which an entry's attempts may have taken effect, by the server's clock, and their accounts. */
 export function windowOf(outbox: Outbox, entry: Entry): Window {
   const attempts = relevantAttempts(attemptsOf(outbox, entry));
   const bounds = attempts.flatMap(({ bounds: each }) => each ?? []);
@@ -12,7 +12,7 @@ export function windowOf(outbox: Outbox, entry: Entry): Window {
   return { accounts, bounds: bounds.length === attempts.length && attempts.length > 0 ? unionOf(bounds) : undefined };
 }
 
-/** Attempts of unknown end; of an entry that has none, the one that was accepted. */
+/** Returns attempts of unknown outcome; without any, the accepted one. */
 function relevantAttempts(attempts: readonly Attempt[]): readonly Attempt[] {
   const unknown = attempts.filter(({ outcome }) => outcome === null || outcome === 'uncertain' || outcome === 'orphaned');
   if (unknown.length > 0) return unknown;
@@ -27,7 +27,7 @@ function unionOf(bounds: readonly AttemptBounds[]): AttemptBounds {
   };
 }
 
-/** When anything of the entry may have reached the service first; undefined where the service had not said the time. */
+/** Returns the earliest time at which an attempt may have reached the service; undefined where the server time was unknown. */
 export function earliestMs(outbox: Outbox, entry: Entry): number | undefined {
   return windowOf(outbox, entry).bounds?.fromMs;
 }

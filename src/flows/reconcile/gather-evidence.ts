@@ -14,17 +14,17 @@ import type { View } from './verdict.ts';
 
 export type LookContext = FindHarvest & {
   readonly outbox: Outbox;
-  /** The account that the harvest is signed in as; undefined for an anonymous harvest, or where that is not known. */
+  /** Account of the harvest; undefined for an anonymous harvest, or where it is unknown. */
   readonly harvester: string | undefined;
 };
 
 export type Evidence = View;
 
-/** How far before the first attempt the harvest begins. */
+/** Margin of the harvest before the first attempt. */
 const LOOK_BACK_MS = 24 * 3600 * 1000;
 const MAX_CANARIES = 50;
 
-/** One harvest that covers all uncertain entries and, where there is one, an accepted record of each kind. */
+/** Harvests once for all uncertain entries and, where there is one, an accepted record of each kind. */
 export async function gatherEvidence(context: LookContext, uncertain: readonly Entry[]): Promise<Evidence> {
   const { outbox } = context;
   const canaries = latestAccepted(outbox, MAX_CANARIES);
@@ -33,7 +33,7 @@ export async function gatherEvidence(context: LookContext, uncertain: readonly E
   return viewOf(context, harvest, canaries, acceptedSince(outbox, fromMs));
 }
 
-/** Without the service's time the wall clock of the attempts is all there is: then the evidence is only shown. */
+/** Returns the begin of the harvest; without a server time by the wall clock, and then the evidence is only displayed. */
 function beginOf(outbox: Outbox, uncertain: readonly Entry[], canaries: readonly Entry[]): number {
   const begins = uncertain.map(
     (entry) => earliestMs(outbox, entry) ?? attemptsOf(outbox, entry)[0]?.startedAt ?? outbox.clock.now(),
@@ -42,7 +42,7 @@ function beginOf(outbox: Outbox, uncertain: readonly Entry[], canaries: readonly
   return Math.min(...begins, ...ofCanaries) - LOOK_BACK_MS;
 }
 
-/** A harvest with what the outbox knows of its records. */
+/** Combines a harvest with the outbox's knowledge of its records. */
 function viewOf(
   context: LookContext,
   harvest: HarvestedFinds,
@@ -98,7 +98,7 @@ function readsAs(owner: ImportEntry | undefined, shown: HarvestedFind): boolean 
   return sent !== undefined && differingElements(sent, shown).every((name) => name === 'evidencni_cislo');
 }
 
-/** From the document itself: the find may have been edited since. */
+/** Returns the elements of the sent document, since the find may have been edited later. */
 export function elementsSent({ document }: ImportEntry): HarvestedElements | undefined {
   const find = document === null ? undefined : childOf(parseXml(document).root, 'samostatny_nalez');
   return find === undefined ? undefined : readHarvestedFind(find)?.elements;

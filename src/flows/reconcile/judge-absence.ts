@@ -2,7 +2,7 @@ import { msg } from '../../base/message.ts';
 import type { HarvestedElements } from '../../find/harvested-find.ts';
 import { CLOCK_MARGIN_MS, undecided, type Verdict, type View, type Window } from './verdict.ts';
 
-/** The kind of find that an account sees or not: by its state, and the organisations of its project and of its receiver. */
+/** Returns the visibility class of a find: its state, and the organisations of its project and its receiver. */
 export function shownKindOf(elements: HarvestedElements, stav: number): string {
   return [elements.projekt, elements.predano_organizace].map(idOf).concat(String(stav)).join(' ');
 }
@@ -11,7 +11,7 @@ export function idOf(value: HarvestedElements[keyof HarvestedElements]): string 
   return typeof value === 'object' ? value.id : '';
 }
 
-/** The verdict on an import that the harvest does not show. */
+/** Judges an import that the harvest does not show. */
 export function judgeAbsence(window: Window, kind: string, view: View): Verdict {
   if (!wouldBeShown(window, view.shown.get(kind), view.harvester)) {
     const reason = msg`the harvest shows no record of this project that this account is known to have made in this state, so a missing one proves nothing`;
@@ -27,16 +27,16 @@ export function judgeAbsence(window: Window, kind: string, view: View): Verdict 
   );
 }
 
-/** An account may see its own records and not those of another, so only its own harvest proves that it did not make one. */
+/** An account may see its own records and not those of another, so only its own harvest proves absence. */
 function wouldBeShown({ accounts }: Window, makers: ReadonlySet<string> | undefined, harvester: string | undefined): boolean {
   if (accounts.size === 0 || makers === undefined) return false;
   return [...accounts].every((account) => account === harvester && makers.has(account));
 }
 
 /**
- * Why something that a harvest does not show may be there all the same; undefined where it would be shown by now. The service must
- * be done with the write, and its index must have had the time to come that far.
- * @param shownMs when the record itself changed last, where the write was a change of it
+ * Explains why a write may exist though a harvest does not show it; undefined where it would be visible by now. The service must
+ * have finished the write, and its index must have had time to catch up.
+ * @param shownMs last change of the record, where the write was a change of it
  */
 export function tooEarly(
   { bounds }: Window,
@@ -55,18 +55,18 @@ export function tooEarly(
   return undecided('index-may-lag', reason, []);
 }
 
-/** The service, or something on the way to it, may not be done with the write. */
+/** Makes the verdict for a write that the service, or a proxy, may not have finished. */
 export function maybeUnderWay(settledMs: number, nowMs: number): Verdict {
   const seconds = Math.ceil((settledMs - nowMs) / 1000);
   return undecided('maybe-under-way', msg`the service may still be working on it; ask again in ${seconds} s`, []);
 }
 
-/** The service had not said the time before the attempt, so evidence is shown to a person and settles nothing by itself. */
+/** Without a server time before the attempt, evidence is shown to a person and settles nothing. */
 export function timeUnknown(candidates: readonly string[]): Verdict {
   return undecided('time-unknown', msg`the service did not say the time before the attempt, so a person decides`, candidates);
 }
 
-/** @param missing a record or file that it does not show, although the service has it */
+/** @param missing a record or file that the harvest does not show, although the service accepted it */
 export function indexBehind(missing: string): Verdict {
   const reason = msg`the harvest does not show ${missing} either, which the service has accepted since: its index is behind`;
   return undecided('index-behind', reason, []);

@@ -6,12 +6,12 @@ import { CLOCK_MARGIN_MS, fits, undecided, type Verdict, type View, type Window 
 
 export type UncertainImport = {
   readonly entryId: number;
-  /** Of the document that was sent. */
+  /** Elements of the sent document. */
   readonly elements: HarvestedElements;
   readonly window: Window;
 };
 
-/** Verdicts by entry. Finds that are the same in every element are told apart by time, or not at all. */
+/** Returns verdicts by entry. Finds with equal elements are distinguished by time, or remain undecided. */
 export function judgeImports(uncertain: readonly UncertainImport[], view: View): Map<number, Verdict> {
   const alike = new Map(uncertain.map((judged) => [judged.entryId, recordsLike(judged, view)]));
   const fitting = new Map(
@@ -74,7 +74,7 @@ function judgeImport(
   return judgeAbsence(judged.window, shownKindOf(judged.elements, Number(judged.elements.stav)), view);
 }
 
-/** Records of the same project, the same in every readable element, that no other entry is known to have made. */
+/** Returns records of the same project with equal readable elements that belong to no other entry. */
 function recordsLike(judged: UncertainImport, view: View): HarvestedFind[] {
   return [...view.finds.values()].filter((find) => isLike(judged, find) && !view.isOwned(find.identCely, find));
 }
@@ -84,18 +84,18 @@ function isLike(judged: UncertainImport, find: HarvestedFind): boolean {
 }
 
 /**
- * Records that this account made in the project at the time, or that could be such: the service may have written a value
- * in another way or have had a wrong clock, and people may have corrected the find, moved it on or to another project.
+ * Returns records that this account made in the project in the window, or possible variants: the service may have normalised a
+ * value or have had a wrong clock, and people may have corrected the find, changed its state, or moved it to another project.
  */
 function recordsNear(judged: UncertainImport, view: View): string[] {
-  // One that reads as this find and not as its owner may have the identifier of a record that a restored service has lost.
+  // A record that equals this find and not its owner may have an identifier that a restored service assigned twice.
   const isAnothers = (find: HarvestedFind): boolean =>
     view.isOwned(find.identCely, find) && !(isLike(judged, find) && !view.readsAsSent(find.identCely, find));
   const shown = [...view.finds.values()].filter((find) => isNear(judged, find) && !isAnothers(find));
   return [...shown.map(({ identCely }) => identCely), ...changedSince(judged, view.withheld, view)];
 }
 
-/** Records of its project, known by their headers alone, that changed since and that no other entry is known to have made. */
+/** Returns records of its project, known only by header, that changed since and belong to no other entry. */
 function changedSince({ elements, window }: UncertainImport, changes: ReadonlyMap<string, number>, view: View): string[] {
   return [...changes]
     .filter(
@@ -107,7 +107,7 @@ function changedSince({ elements, window }: UncertainImport, changes: ReadonlyMa
     .filter((identCely) => !view.isOwned(identCely));
 }
 
-/** Elements in which a record of another time or project may differ and still be it, since a person corrected them. */
+/** Maximum of different elements at which a record of another time or project may still be a corrected version. */
 const MAX_CORRECTED = 2;
 
 function isNear(judged: UncertainImport, find: HarvestedFind): boolean {
@@ -116,13 +116,13 @@ function isNear(judged: UncertainImport, find: HarvestedFind): boolean {
   return differingElements(judged.elements, find).filter((name) => name !== 'projekt').length <= MAX_CORRECTED;
 }
 
-/** By one of the accounts, in this time. */
+/** Tells if one of the accounts made it in the window. */
 export function couldBeMade(window: Window, find: HarvestedFind): boolean {
   const made = makingOf(find);
   return made !== undefined && fits(window, made);
 }
 
-/** The entry of its history that says who made it, and when. */
+/** Returns the history entry with maker and time. */
 export function makingOf({ history }: HarvestedFind): HistoryEntry | undefined {
   return history.find(({ type }) => type === 'SN01') ?? history[0];
 }

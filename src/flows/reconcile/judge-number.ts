@@ -13,12 +13,12 @@ import { CLOCK_MARGIN_MS, type Verdict, type View, type Window } from './verdict
 type UncertainNumber = {
   readonly identCely: string;
   readonly value: string;
-  /** The numbers that the record may have without another account having set them; empty where nothing is known of it. */
+  /** Numbers that the record may have without a change by another account; empty where they are unknown. */
   readonly known: ReadonlySet<string>;
   readonly window: Window;
 };
 
-/** The verdict on a number that may have been sent. It is not sent again blindly: another one may have replaced it meanwhile. */
+/** Judges a number that may have been sent. It is not resent blindly, since another one may have replaced it meanwhile. */
 export function judgeNumber(judged: UncertainNumber, record: RecordEvidence, view: Pick<View, 'nowMs' | 'index'>): Verdict {
   const { identCely, value, known, window } = judged;
   if (record === undefined) {
@@ -32,7 +32,7 @@ export function judgeNumber(judged: UncertainNumber, record: RecordEvidence, vie
   const current = record.find.elements.evidencni_cislo?.toString() ?? '';
   if (current === value) {
     if (window.bounds === undefined) return timeUnknown([current]);
-    // Something on the way may send it once more, and so overwrite a later number: until then none is sent.
+    // A proxy may repeat the request, and so overwrite a later number: until then none is sent.
     if (view.nowMs <= window.bounds.settledMs) return maybeUnderWay(window.bounds.settledMs, view.nowMs);
     return { kind: 'found', basis: 'same-number', identCely, reason: msg`${identCely} has this number`, candidates: [] };
   }
@@ -57,14 +57,14 @@ export function judgeNumber(judged: UncertainNumber, record: RecordEvidence, vie
 
 type Asking = Pick<FindHarvest, 'client' | 'format' | 'signal'>;
 
-/** A record as it is now, asked for by itself; undefined where it is not shown. */
+/** Requests the current record; undefined where it is not visible. */
 export async function currentRecord(asking: Asking, identCely: string): Promise<RecordEvidence> {
   const record = await listedRecord(asking, identCely);
   const listed = record === undefined ? undefined : listedFindOf(record);
   return listed?.kind === 'shown' ? { find: listed.record, changedMs: listed.datestampMs } : undefined;
 }
 
-/** The same with what is listed and not shown; undefined where there is none. */
+/** Requests the current record, visible or not; undefined where there is none. */
 export async function listedRecord({ client, format, signal }: Asking, identCely: string): Promise<OaiRecord | undefined> {
   try {
     return await client.getRecord(identCely, format, signal);
@@ -75,8 +75,8 @@ export async function listedRecord({ client, format, signal }: Asking, identCely
 }
 
 /**
- * The numbers that a record may have without another account having set one: the one that was accepted last, or came with its import, the
- * one that the entry expects, and those of unknown end. None where nothing is known of the record.
+ * Returns the numbers that a record may have without a change by another account: the last accepted one, that of its import, the
+ * expected one, and those of unknown outcome. Empty where they are unknown.
  */
 export function numbersFromHere(outbox: Outbox, { id, identCely, expects }: NumberEntry): ReadonlySet<string> {
   const others = entriesOfRecord(outbox, identCely ?? '').filter((entry) => entry.id !== id);

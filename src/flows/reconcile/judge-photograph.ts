@@ -11,13 +11,13 @@ export type UncertainPhoto = {
   readonly window: Window;
 };
 
-/** A record as it was asked for by itself, and when it changed last; undefined where it is not shown. */
+/** A record requested by identifier, and its last change; undefined where it is not visible. */
 export type RecordEvidence = { readonly find: HarvestedFind; readonly changedMs: number } | undefined;
 
 /**
- * The verdict on a photograph, by the files that its record has. The digest proves; where the service removed a place
- * from the photograph and so changed its bytes, its name, its time and its sender stand in.
- * @param settled photographs of the same record that are known to be there, whose files are theirs
+ * Judges a photograph by the files of its record. An equal digest is proof; where the service removed GPS data and so changed the
+ * bytes, name, time and sender are compared.
+ * @param settled photographs of the same record that are known to exist, whose files belong to them
  * @param uncertain all uncertain photographs of the record
  */
 export function judgePhoto(
@@ -77,8 +77,8 @@ function found(judged: UncertainPhoto, basis: Basis, reason: Message, candidates
 export type SettledPhoto = Pick<UncertainPhoto, 'fileName' | 'sha512Hex' | 'window'>;
 
 /**
- * The files of photographs that are known to be there, one for each: of the same digest, else of its name and nearest to its attempt.
- * Cameras give one name to many photographs, and clocks agree only roughly, so that a photograph may fit the file of the next one, too.
+ * Assigns one file to each settled photograph: by digest, else by name and nearest time. Cameras reuse names, and clocks agree
+ * only roughly, so a photograph may also fit the file of the next one.
  */
 export function ownersOf(
   files: readonly HarvestedFile[],
@@ -99,7 +99,7 @@ export function ownersOf(
   return owners;
 }
 
-/** How far from the bounds of the attempts a file was stored. */
+/** Returns the milliseconds between a file's upload and the bounds of the attempts. */
 function outsideMs({ bounds }: Window, file: HarvestedFile): number {
   const atMs = Date.parse(storingOf(file)?.at ?? '');
   return bounds === undefined || Number.isNaN(atMs) ? 0 : Math.max(0, bounds.fromMs - atMs, atMs - bounds.untilMs);
@@ -110,7 +110,7 @@ function isFileOf(photo: SettledPhoto, file: HarvestedFile): boolean {
   return storingOf(file)?.note === photo.fileName && couldBeStored(photo.window, file);
 }
 
-/** By one of the accounts, in this time. */
+/** Tells if one of the accounts uploaded it in the window. */
 function couldBeStored(window: Window, file: HarvestedFile): boolean {
   const stored = storingOf(file);
   return stored !== undefined && fits(window, stored);

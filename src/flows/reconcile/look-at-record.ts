@@ -12,7 +12,7 @@ import { elementsSent } from './gather-evidence.ts';
 import { makingOf } from './judge-import.ts';
 import { listedRecord } from './judge-number.ts';
 
-/** An element as it was sent and as the record has it; null where it is absent. */
+/** An element as sent and as in the record; null where it is absent. */
 type Compared = {
   readonly element: ElementName;
   readonly sent: string | null;
@@ -22,14 +22,11 @@ type Compared = {
 
 type LookedAt = {
   readonly compared: readonly Compared[];
-  /** What speaks against the record being that of the find; empty where it fits in all. */
+  /** Evidence against the record; empty where everything fits. */
   readonly doubts: readonly Message[];
 };
 
-/**
- * Why an entry cannot be settled as that of a record, by what is known here. Two finds settled as one record would leave one of them at
- * no service at all.
- */
+/** Explains why an entry cannot be settled with a record: of two finds with one record, one would never be sent. */
 export function recordProblem(outbox: Outbox, entry: Entry, identCely: string): UsageError | undefined {
   if (entry.kind !== 'import') {
     if (entry.identCely === identCely) return undefined;
@@ -46,7 +43,7 @@ export function recordProblem(outbox: Outbox, entry: Entry, identCely: string): 
   });
 }
 
-/** The service names a find after its project; one of a temporary project (`X-`) may be renamed with it later. */
+/** The service derives identifiers of finds from the project; a find of a temporary project (`X-`) may be renamed later. */
 function formProblem({ project }: ImportEntry, identCely: string): UsageError | undefined {
   const [, ofProject] = /^(.+)-N\d{5,}$/.exec(identCely) ?? [];
   if (ofProject !== undefined && (project === null || project.startsWith('X-') || ofProject === project)) return undefined;
@@ -60,8 +57,9 @@ function formProblem({ project }: ImportEntry, identCely: string): UsageError | 
 }
 
 /**
- * Looks at a record that a person takes for the one of an import, and compares it with what was sent.
- * @returns undefined where the service has no such record; what {@link listedRecord} throws
+ * Requests a record that a person assigns to an import, and compares it with what was sent.
+ * @returns undefined where the service has no such record
+ * @throws as {@link listedRecord}
  */
 export async function lookAtRecord(
   context: Pick<FindHarvest, 'client' | 'format' | 'signal'> & { readonly outbox: Outbox },
@@ -100,7 +98,7 @@ function compare(entry: ImportEntry, find: HarvestedFind): Compared[] {
   })).filter((each) => each.sent !== null || each.now !== null);
 }
 
-/** The account that made the record, where this find was sent by other accounts alone. */
+/** Returns the account that made the record, where only other accounts sent this find. */
 function otherMaker(outbox: Outbox, entry: ImportEntry, find: HarvestedFind): string | undefined {
   const { accounts } = windowOf(outbox, entry);
   const maker = makingOf(find)?.user ?? '';

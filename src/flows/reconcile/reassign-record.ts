@@ -5,9 +5,9 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { releaseRecord } from '../../outbox/ownership.ts';
 
 /**
- * Takes a record away from the find that had it, since the service gave it to this one: a record has one find, so the other find, with
- * all that was sent to the record for it, becomes uncertain.
- * @returns that find's import; undefined where the record was not taken
+ * Detaches a record from its previous find, since the service gave it to this one: a record has one find, so the other find, and
+ * everything sent to the record for it, becomes uncertain.
+ * @returns that find's import; undefined where the record had no other find
  */
 export function reassignRecord(outbox: Outbox, { id, localId: find }: Entry, identCely: string): ImportEntry | undefined {
   const owner = importOfRecord(outbox, identCely);

@@ -13,7 +13,7 @@ import { reassignRecord } from './reassign-record.ts';
 import type { Verdict } from './verdict.ts';
 
 type ReconcileContext = LookContext & {
-  /** Only the records of these keys, or all. */
+  /** Keys of the records; undefined for all. */
   readonly recordKeys: readonly string[] | undefined;
 };
 
@@ -23,19 +23,19 @@ export type Reconciled = {
 };
 
 /**
- * Settles uncertain entries by what the harvest shows: a find or file that is there settles its entry as accepted; one
- * that is proven not to be there is queued again; the rest is left to a person. To be called under the push lock.
+ * Settles uncertain entries by harvest: a visible find or file settles its entry as accepted; a proven absence queues it again;
+ * others are left to a person. The caller holds the push lock.
  */
 export async function reconcile(context: ReconcileContext): Promise<Reconciled[]> {
   const { outbox, recordKeys } = context;
-  // All are judged together, since a record may be any of several; only those that were asked for are settled.
+  // All are judged together, since a record may belong to any of them; only the requested ones are settled.
   const uncertain = entriesInState(outbox, 'uncertain');
   const asked = (entry: Entry) => recordKeys === undefined || recordKeys.includes(entry.recordKey);
   if (!uncertain.some(asked)) return [];
   const imports = uncertain.filter((entry) => entry.kind === 'import');
   const view = await gatherEvidence(context, uncertain);
   const settled = applyAll(context, imports.filter(asked), judgeImportEntries(context, imports, view), view);
-  // An import that was found has given its photographs and numbers their record.
+  // Imports that were just found have set the record of their photographs and numbers.
   const open = entriesInState(outbox, 'uncertain').filter(isChange);
   const verdicts = await judgeChanges(context, open, view);
   return [...settled, ...applyAll(context, open.filter(asked), verdicts, view)];
@@ -53,7 +53,7 @@ function judgeImportEntries({ outbox }: LookContext, entries: readonly ImportEnt
   return judgeImports(uncertain, view);
 }
 
-/** Photographs and numbers, record by record. Those of a find that is itself uncertain wait for its verdict. */
+/** Judges photographs and numbers by record. Those of an uncertain find wait for its verdict. */
 async function judgeChanges(context: LookContext, entries: readonly (PhotoEntry | NumberEntry)[], view: Evidence) {
   const verdicts = new Map<number, Verdict>();
   for (const entry of entries.filter(({ identCely }) => identCely === null)) {

@@ -24,7 +24,7 @@ import { unhideFind } from '../../outbox/removal.ts';
 import { targetOf } from '../queue/enqueue-change.ts';
 import { recordProblem } from './look-at-record.ts';
 
-/** A person's answer about entries. */
+/** A person's decision about entries. */
 export type Decision =
   | { readonly kind: 'created'; readonly identCely: string }
   | { readonly kind: 'resend' }
@@ -34,10 +34,10 @@ type DecisionKind = Decision['kind'];
 
 const DECISION_KINDS: readonly DecisionKind[] = ['created', 'resend', 'drop'];
 
-/** `held` stands for a queued entry with an open question. */
+/** `held`: a queued entry with an open question. */
 type Decidable = EntryState | 'held';
 
-/** The entries that each decision is about: those in the first of these states that the record has entries in. */
+/** States to which each decision applies: the entries in the first of these states that the record has. */
 const DECIDES: Readonly<Record<DecisionKind, readonly Decidable[]>> = {
   created: ['uncertain', 'held'],
   resend: ['uncertain', 'held', 'refused', 'dropped'],
@@ -50,15 +50,15 @@ const NOTHING_TO_DECIDE: Readonly<Record<DecisionKind, Message>> = {
   drop: msg`Nothing here is open: uncertain, held, refused, queued or a draft.`,
 };
 
-/** Does `work` under the push lock where that is free. Only then have attempts without an answer an unknown end. */
+/** Runs `work` under the push lock where it is free. Only then is the outcome of attempts without an answer unknown. */
 export type WithLockIfFree = <T>(work: (isLocked: boolean) => T) => T;
 
 /**
- * Settles a record's uncertain or held entries as a person decided. Refused entries can be sent again or dropped as well, and
- * a dropped find can be taken back.
+ * Settles a record's uncertain or held entries by a person's decision. Refused entries can be resent or dropped as well, and a
+ * dropped find can be restored.
  * @param find as a user names it
- * @param entryId only this entry; otherwise all that the decision is about
- * @returns the entries that were settled; where the find is dropped now, also how many numbers and photographs wait for it
+ * @param entryId only this entry; otherwise all to which the decision applies
+ * @returns the settled entries; where the find is dropped, also the number of numbers and photographs that wait for it
  * @throws UsageError when there is nothing to decide, or the identifier is another find's
  */
 export function resolveEntries(
@@ -106,7 +106,7 @@ function decide(outbox: Outbox, entry: Entry, decision: Decision, group: string)
     case 'resend': {
       const reason = msg`a person decided: send`;
       const candidates = entry.held?.candidates ?? [];
-      // A dropped entry that may have been sent is uncertain again.
+      // A dropped entry that may have been sent becomes uncertain again.
       const attempts = entry.state === 'dropped' ? { attempts: [] } : {};
       recordEvents(outbox, [decisionAbout(outbox, entry, { answer: 'send', by, group, candidates, ...attempts }, reason)]);
       requeue(outbox, entry, reason);
@@ -122,7 +122,7 @@ function decide(outbox: Outbox, entry: Entry, decision: Decision, group: string)
   }
 }
 
-/** The answer to one question about a project's hidden records holds for all of its finds. */
+/** The answer about a project's hidden records applies to all of its finds. */
 function releaseProject(outbox: Outbox, project: string): void {
   outbox.sql('update project_looks set others_write = 1 where project = ?').run(project);
   scheduleAll(outbox, `project = :project and held ->> 'basis' = 'hidden-records' and state = 'queued'`, { project }, () => ({
@@ -130,7 +130,7 @@ function releaseProject(outbox: Outbox, project: string): void {
   }));
 }
 
-/** Sends held entries all the same: a person said so beforehand, for all of them. */
+/** Releases all held entries, as the user requested in advance. */
 export function sendHeld(outbox: Outbox, held: readonly Entry[]): void {
   const group = randomUUID();
   outbox.change(() => {
@@ -138,14 +138,14 @@ export function sendHeld(outbox: Outbox, held: readonly Entry[]): void {
   });
 }
 
-/** Decisions that are open for a record, and the records that the last look or the open question names. */
+/** Possible decisions about a record, and the records from the last lookup or the open question. */
 export type OpenDecision = {
   readonly entry: Entry;
   readonly kinds: readonly DecisionKind[];
   readonly candidates: readonly string[];
 };
 
-/** @throws UsageError where nothing is to be decided */
+/** @throws UsageError where there is nothing to decide */
 export function openDecision(outbox: Outbox, find: string, entryId: number | undefined): OpenDecision {
   const target = targetOf(outbox, find);
   const open = DECISION_KINDS.flatMap((kind) =>
@@ -171,10 +171,10 @@ function decidable(outbox: Outbox, target: Target, { kind }: Pick<Decision, 'kin
   const all = entriesOfTarget(outbox, target).filter((entry) => entryId === undefined || entry.id === entryId);
   const groups = DECIDES[kind].map((state) => all.filter((entry) => isIn(entry, state)));
   const group = groups.find((each) => each.length > 0) ?? [];
-  // Photographs and numbers of a find that is itself uncertain have no record that anything could be decided about.
+  // Photographs and numbers of an uncertain find have no record yet, so there is nothing to decide about them.
   const decided = group.filter((entry) => entry.kind === 'import' || entry.identCely !== null || entry.state !== 'uncertain');
   const [found] = group.filter((entry) => entry.kind === 'import');
-  // What waits for a dropped find stays, in case it is taken back.
+  // Dependents of a dropped find stay, in case it is restored.
   if (kind === 'drop' && found?.state === 'queued') return [found];
   return decided.length > 0 ? decided : group;
 }
@@ -192,9 +192,9 @@ function countDependents(outbox: Outbox, { findId }: Target): number | undefined
 type Decided = { readonly entry: Entry; readonly event: EventOf<'decided'> };
 
 /**
- * Takes the last decision about a record back, as long as no attempt followed it: all entries stand as before.
+ * Undoes the last decision about a record, unless an attempt followed it.
  * @param find as a user names it
- * @returns what was decided, and the entries as they stand now
+ * @returns the decision, and the entries as they are now
  * @throws UsageError where nothing was decided, or where it is too late
  */
 export function undoDecision(
@@ -222,7 +222,7 @@ function takeBack(outbox: Outbox, find: string): { readonly decision: DecisionKi
     outbox,
     last.map(({ entry, event }) => decisionAbout(outbox, entry, { answer: 'undo', by: 'person', group, of: event.id }, reason)),
   );
-  // What was sent again though it was refused is refused again.
+  // A refused entry that was queued again is refused again.
   for (const { entry, event } of last) if (event.body.answer === 'send') schedule(outbox, entry.id, { retryOf: null });
   for (const { entry } of last) restoreReason(outbox, entry);
   return {
@@ -231,7 +231,7 @@ function takeBack(outbox: Outbox, find: string): { readonly decision: DecisionKi
   };
 }
 
-/** The reason from before the decision is shown again. */
+/** Restores the reason from before the decision. */
 function restoreReason(outbox: Outbox, { id, uuid }: Entry): void {
   const reason = lastReason(eventsOfEntry(outbox, uuid));
   setReason(outbox, id, reason === null ? null : JSON.stringify(reason));
@@ -243,7 +243,7 @@ const KIND_OF: Partial<Record<EventOf<'decided'>['body']['answer'], DecisionKind
   abandon: 'drop',
 };
 
-/** All that the newest decision of a person that still counts has changed. */
+/** Returns the last effective decision of a person, with all entries that it changed. */
 function lastDecision(outbox: Outbox, entries: readonly Entry[]): Decided[] {
   const decided = entries.flatMap((entry) => {
     const events = eventsOfEntry(outbox, entry.uuid).filter((event) => event.kind === 'decided');
@@ -259,7 +259,7 @@ function lastDecision(outbox: Outbox, entries: readonly Entry[]): Decided[] {
   return decided.filter(({ event }) => event.body.group === newest?.event.body.group);
 }
 
-/** An attempt of this entry, or of one that depends on it, that began after the decision. */
+/** Tells if an attempt of this entry, or of a dependent one, began after the decision. */
 function wasAttemptedSince(outbox: Outbox, entry: Entry, last: readonly Decided[]): boolean {
   const decidedSeq = Math.max(...last.map(({ event }) => eventSeq(outbox, event.id)));
   return eventsOfEntry(outbox, entry.uuid).some(({ kind, id }) => kind === 'attempted' && eventSeq(outbox, id) > decidedSeq);
@@ -274,7 +274,7 @@ function tooLateHint(find: string, { event }: Decided, entries: readonly Entry[]
     : msg`\`${cmd`pas show ${find}`}\` says what became of it.`;
 }
 
-/** Candidates that a person has said are not the entry's. */
+/** Returns candidates that a person excluded for the entry. */
 export function rejectedCandidates(outbox: Outbox, { uuid }: Entry): ReadonlySet<string> {
   return foldEvents(eventsOfEntry(outbox, uuid)).rejected;
 }

@@ -12,7 +12,7 @@ const WHAT: Readonly<Record<EntryKind, Message>> = {
   photo: msg`this photograph`,
 };
 
-/** Grounds on which a later look may tell more. */
+/** Bases on which a later lookup may find more. */
 const PASSING: readonly (Basis | null)[] = [
   ...(['maybe-under-way', 'index-behind', 'index-may-lag', 'not-looked-up'] as const),
   null,
@@ -20,21 +20,21 @@ const PASSING: readonly (Basis | null)[] = [
 
 const MINUTE_MS = 60_000;
 
-/** What is known of an entry of unknown end: in one sentence, and after it what that rests on. */
+/** Describes an entry of unknown outcome: a sentence, then its basis. */
 export function uncertainTexts(outbox: Outbox, entryId: number, settleMs: number): readonly [plainly: string, ...why: string[]] {
   const entry = entryById(outbox, entryId);
   if (entry === undefined) return [''];
   const reasons = [entry.reason, evidenceOf(outbox, entry).at(-1)?.reason].flatMap((reason) =>
     reason == null ? [] : [String(reason)],
   );
-  // The service answered, and gave the record to two finds: that alone says what is uncertain.
+  // The service accepted it, and gave the record to two finds: that reason suffices.
   if (attemptsOf(outbox, entry).at(-1)?.outcome === 'accepted') return [reasons[0] ?? '', ...reasons.slice(1)];
   return [plainText(outbox, entry, WHAT[entry.kind], settleMs), ...new Set(reasons)];
 }
 
 /**
- * The reason for which an entry is uncertain that the service accepted, without names and numbers: it gave one record to two finds.
- * A service that was put back from a backup does so with many.
+ * Returns the template of the reason for which an accepted entry is uncertain: the service gave one record to two finds. A
+ * service restored from a backup does so with many.
  */
 export function reassignmentOf(outbox: Outbox, entryId: number): string | undefined {
   const entry = entryById(outbox, entryId);
@@ -49,7 +49,7 @@ function plainText(outbox: Outbox, entry: Entry, what: Message, settleMs: number
   if (isFinal && !PASSING.includes(looked.basis as Basis | null))
     return t`What the service shows does not say whether it has ${what}; look there, and decide.`;
   if (untilMs <= nowMs) return t`It is not known yet whether the service has ${what}; pas looks with the next push.`;
-  // Said to the minute, and true then.
+  // Rounded up to the minute, so that the text is true then.
   const at = momentText(Math.ceil(untilMs / MINUTE_MS) * MINUTE_MS, nowMs);
   return t`It is not known yet whether the service has ${what}; pas looks again after ${at}.`;
 }

@@ -3,13 +3,13 @@ import type { HarvestedFind } from '../../find/harvested-find.ts';
 import type { AttemptBounds } from '../../outbox/entry.ts';
 
 /**
- * Evidence about writes of unknown end. What is found decides; what is not found decides only where it would have been
- * seen. Times are the server's, milliseconds since 1970 UTC.
+ * Verdict about a write of unknown outcome. Presence decides; absence decides only where the write would have been visible. Times
+ * are the server's, milliseconds since 1970 UTC.
  */
 export type Verdict = Grounds &
   ({ readonly kind: 'found'; readonly identCely: string } | { readonly kind: 'absent' } | { readonly kind: 'undecided' });
 
-/** What a verdict rests on: a stable code for programs, the same in words, and the records or files that were considered. */
+/** Basis of a verdict: a stable code for programs, a text, and the considered records or files. */
 type Grounds = { readonly basis: Basis; readonly reason: Message; readonly candidates: readonly string[] };
 
 export type Basis =
@@ -36,55 +36,52 @@ export type Basis =
   | 'not-looked-up'
   | 'find-absent';
 
-/** The attempts that are judged: when the service may have carried them out, and the accounts that made them. */
+/** The judged attempts: interval of possible execution, and accounts. */
 export type Window = {
-  /** Undefined where the service had not said the time before one of them: then nothing settles by itself. */
+  /** Undefined where the server time was unknown before one of them: then nothing is settled automatically. */
   readonly bounds: AttemptBounds | undefined;
   /** The service's identifiers of the accounts. */
   readonly accounts: ReadonlySet<string>;
 };
 
-/** A harvest, and what this outbox knows of it. */
+/** A harvest, and this outbox's knowledge of it. */
 export type View = {
   readonly finds: ReadonlyMap<string, HarvestedFind>;
   readonly nowMs: number;
   /**
-   * An entry of this outbox is known to have made the record. Given the record as it is now: it is still that entry's, since a service
-   * that was put back from a backup gives an identifier a second time.
+   * Tells if an entry of this outbox made the record. With the current record: if it is still that entry's, since a service
+   * restored from a backup assigns an identifier a second time.
    */
   readonly isOwned: (identCely: string, shown?: HarvestedFind) => boolean;
-  /** The record reads as the entry that made it was sent, but for its number. */
+  /** Tells if the record equals what the entry that made it sent, except for its number. */
   readonly readsAsSent: (identCely: string, shown: HarvestedFind) => boolean;
-  /**
-   * By kind, the accounts that made the records which the harvest shows and that are known to have been made from here: it would
-   * show others of theirs, too.
-   */
+  /** By visibility class, the accounts of known visible records: the harvest would show others of theirs, too. */
   readonly shown: ReadonlyMap<string, ReadonlySet<string>>;
-  /** The account that the harvest is made with; undefined for nobody's, or where that is not known. */
+  /** Account of the harvest; undefined for an anonymous one, or where it is unknown. */
   readonly harvester: string | undefined;
-  /** Finds that are listed but not shown, with the time of their last change. */
+  /** Finds that are listed without content, with the time of their last change. */
   readonly withheld: ReadonlyMap<string, number>;
-  /** Finds that are listed as deleted, with the time of that. */
+  /** Finds that are listed as deleted, with the time of the deletion. */
   readonly deleted: ReadonlyMap<string, number>;
   readonly index: IndexEvidence;
 };
 
-/** How far the service's harvest index has come: it takes up new records some time after they were made. */
+/** Delay of the service's harvest index, which lists new records some time after they were made. */
 type IndexEvidence = {
-  /** Records that the service accepted from here and does not list, with the time when it accepted them. */
+  /** Accepted records that are not listed, with the time of acceptance. */
   readonly unlisted: ReadonlyMap<string, number>;
-  /** How long a new record may take to appear. That a later one is shown proves nothing: an index need not keep the order. */
+  /** Maximum delay of a new record, in milliseconds. A later record in the list proves nothing: the order may differ. */
   readonly allowanceMs: number;
 };
 
-/** The clocks of two machines, and a header that counts whole seconds, agree only roughly. */
+/** Tolerance for the clocks of two machines, and for a header with whole seconds. */
 export const CLOCK_MARGIN_MS = 5000;
 
 export function undecided(basis: Basis, reason: Message, candidates: readonly string[]): Verdict {
   return { kind: 'undecided', basis, reason, candidates };
 }
 
-/** Made by one of the accounts, inside the bounds; without bounds, by one of the accounts. */
+/** Tells if one of the accounts made it within the bounds, where there are any. */
 export function fits({ bounds, accounts }: Window, made: { readonly at: string; readonly user: string }): boolean {
   if (!accounts.has(made.user)) return false;
   const atMs = Date.parse(made.at);

@@ -7,20 +7,20 @@ import { t } from '../../base/language.ts';
 import { packageRoot } from '../../base/package-root.ts';
 import { writePrivateFile } from '../../store/files.ts';
 
-/** What may run without anybody at the keyboard. */
+/** Commands that can run unattended. */
 export const SCHEDULABLE = ['push', 'pull', 'harvest-vocab', 'reconcile'] as const;
 export type Schedulable = (typeof SCHEDULABLE)[number];
 
-/** A command that the system starts again and again, and how it went the last time. Kept in the state folder, one file each. */
+/** A command that the system runs repeatedly, and its last run; one file each in the state folder. */
 export type Job = {
   readonly command: Schedulable;
   readonly profile: string;
-  /** The data home that it works on. */
+  /** Data home of the job. */
   readonly home: string;
   readonly every_ms: number;
-  /** After the name of the program. */
+  /** Arguments behind the program. */
   readonly args: readonly string[];
-  /** Where data and state lie, as it was when the job was made: no secrets. */
+  /** Places of data and state when the job was made; no secrets. */
   readonly environment: Readonly<Record<string, string>>;
   readonly last: LastRun | null;
 };
@@ -31,7 +31,7 @@ type LastRun = { readonly began_at: string; readonly ended_at: string | null; re
 const KEPT_VARIABLES = ['PAS_HOME', 'PAS_KEYRING', 'PAS_LANG', 'XDG_DATA_HOME', 'XDG_STATE_HOME'];
 const MOST_LOG_BYTES = 1024 * 1024;
 const PASSED_ON = ['SIGINT', 'SIGTERM'] as const;
-/** Ends that systems give where a program was killed. */
+/** Exit code of a killed program. */
 const KILLED = 137;
 
 export function keptVariables(environment: Readonly<Record<string, string | undefined>>): Record<string, string> {
@@ -40,12 +40,12 @@ export function keptVariables(environment: Readonly<Record<string, string | unde
   );
 }
 
-/** @throws DatabaseError when the disk refuses */
+/** @throws DatabaseError when the disk fails */
 export function writeJob(file: string, job: Job): void {
   writePrivateFile(file, `${JSON.stringify(job, null, 2)}\n`);
 }
 
-/** @throws ConfigError where there is no job in the file */
+/** @throws ConfigError where the file has no job */
 function readJob(file: string): Job {
   const job = jobIn(file);
   if (job === undefined)
@@ -70,7 +70,7 @@ function jobIn(file: string): Job | undefined {
   }
 }
 
-/** The jobs that work on this home. What is damaged is left out: the run itself says so. */
+/** Returns the jobs of this data home. Damaged files are left out, since the run itself reports them. */
 export function jobsOf(folder: string, home: string): Job[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
@@ -80,7 +80,7 @@ export function jobsOf(folder: string, home: string): Job[] {
     .sort((one, other) => one.command.localeCompare(other.command) || one.profile.localeCompare(other.profile));
 }
 
-/** As `--json` shows it. */
+/** Returns the JSON form of a job. */
 export function jobValue({ command, profile, every_ms, last }: Job) {
   return { command, profile, every_ms, last };
 }
@@ -90,9 +90,9 @@ export function logOf(file: string): string {
 }
 
 /**
- * Runs a job to its end. What it prints goes to the log, which is put aside once it is long.
+ * Runs a job to its end. The output goes to the log, which is rotated.
  * @returns the exit code of the command
- * @throws ConfigError where there is no job in the file; DatabaseError when the disk refuses
+ * @throws ConfigError where the file has no job; DatabaseError when the disk fails
  */
 export async function runJob(
   file: string,

@@ -4,7 +4,7 @@ import { t } from '../../base/language.ts';
 export const USER_ENVIRONMENT = 'HKEY_CURRENT_USER\\Environment';
 const FORMAT = 'Windows Registry Editor Version 5.00';
 
-/** The user's own path in a file that `reg export` wrote; empty where there is none. */
+/** Returns the user's path in a file of `reg export`; empty where there is none. */
 export function pathOfRegistry(text: string): string {
   const whole = text.replace(/\\\r?\n\s*/g, '');
   const value = /^"path"=(.*?)\r?$/im.exec(whole)?.[1];
@@ -16,7 +16,7 @@ export function pathOfRegistry(text: string): string {
   return Buffer.from(bytes.replaceAll(',', ''), 'hex').toString('utf16le').replace(/\0+$/, '');
 }
 
-/** With a path in which variables such as `%USERPROFILE%` are filled in. */
+/** Writes a path whose variables, such as `%USERPROFILE%`, are expanded (REG_EXPAND_SZ). */
 export function registryWithPath(path: string): Buffer {
   const bytes = Buffer.from(`${path}\0`, 'utf16le').toString('hex').match(/../g)?.join(',');
   const lines = [`\uFEFF${FORMAT}`, '', `[${USER_ENVIRONMENT}]`, `"Path"=hex(2):${bytes}`, ''];

@@ -12,12 +12,12 @@ import { writePrivateFile } from '../../store/files.ts';
 import { type Job, logOf, writeJob } from './jobs.ts';
 import { type SystemCommand, type SystemTimer, type TimerSystem, timerFor } from './system-timer.ts';
 
-/** Where the file of a job is, and what the system is to be told of it. */
+/** File of a job, and the timer of the system. */
 export type ScheduledJob = { readonly file: string; readonly timer: SystemTimer; readonly cronLine: string };
 
 type JobId = Pick<Job, 'command' | 'profile' | 'home'>;
 
-/** One job for each command, profile and home: making it again changes it. */
+/** Returns the one job of a command, profile and home: making it again replaces it. */
 export function scheduledJob(job: Job, folder: string, nowMs: number, system: TimerSystem): ScheduledJob {
   const ownHash = createHash('sha256').update(job.home).digest('hex').slice(0, 8);
   const name = `pas-${job.command}-${job.profile}-${ownHash}`;
@@ -33,14 +33,14 @@ export function scheduledJob(job: Job, folder: string, nowMs: number, system: Ti
   };
 }
 
-/** For a system that is told by one line; a `%` of it would end the line. */
+/** Formats the command for cron, where an unescaped `%` would end the line. */
 function typedCommand({ environment, args }: Job, log: string): string {
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
   const words = ['env', ...variables, process.execPath, join(packageRoot, 'bin', 'pas.js'), ...args];
   return `${words.map((word) => shellWord(word)).join(' ')} >> ${shellWord(log)} 2>&1`.replaceAll('%', '\\%');
 }
 
-/** As near as cron comes to it. */
+/** Returns the nearest interval of cron. */
 function cronTime(everyMs: number): string {
   const minutes = everyMs / 60_000;
   if (minutes < 60) return `*/${minutes} * * * *`;
@@ -59,14 +59,14 @@ export function timerSystem(environment: Readonly<Record<string, string | undefi
 }
 
 /**
- * Keeps the job, and has the system start it from now on.
- * @throws ConfigError where the system refuses, and then nothing is left of it; DatabaseError when the disk refuses
+ * Stores the job, and installs its timer.
+ * @throws ConfigError where the system refuses, and then nothing is left of it; DatabaseError when the disk fails
  */
 export function beginJob({ file, timer, cronLine }: ScheduledJob, job: Job): void {
   const known = existsSync(file);
   writeJob(file, job);
   for (const { path, content } of timer.files) writePrivateFile(path, content);
-  // What launchd has under a name already it does not take again.
+  // launchd refuses a name that it has already.
   if (known) for (const command of timer.end) tell(command);
   const [refused] = timer.begin.flatMap((command) => tell(command) ?? []);
   if (refused === undefined) return;
@@ -79,7 +79,7 @@ export function beginJob({ file, timer, cronLine }: ScheduledJob, job: Job): voi
   });
 }
 
-/** @throws UsageError where nothing of that kind is scheduled */
+/** @throws UsageError where no such job is scheduled */
 export function endJob({ file, timer }: Omit<ScheduledJob, 'cronLine'>, { command, profile }: JobId): void {
   if (!existsSync(file)) throw new UsageError(t`pas ${command} of profile ${profile} is not scheduled.`);
   for (const told of timer.end) tell(told);
@@ -92,7 +92,7 @@ function takeAway({ file, timer }: Omit<ScheduledJob, 'cronLine'>): void {
   for (const command of timer.ended) tell(command);
 }
 
-/** @returns what it says where it refuses */
+/** @returns the message of a failed command */
 function tell([program, ...args]: SystemCommand): string | undefined {
   const { status, error, stderr, stdout } = spawnSync(program, args, { encoding: 'utf8', windowsHide: true });
   if (status === 0) return undefined;

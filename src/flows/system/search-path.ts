@@ -12,13 +12,13 @@ import { pathOfRegistry, registryWithPath, USER_ENVIRONMENT } from './registry-f
 
 const PROGRAMS = ['pas', 'pas-mock-server'] as const;
 
-/** `folder` is where shells find the programs now; `known` whether they look there already. */
+/** `folder` has the programs for shells; `known`: it is on the path already. */
 type SearchPath = { readonly folder: string; readonly known: boolean };
 
-/** What a system of Unix's kind is asked: a link for each program in `~/.local/bin`, which needs no administrator. */
+/** Links for Unix: one per program in `~/.local/bin`, which needs no administrator. */
 type LinkPlace = { readonly folder: string; readonly targets: Readonly<Record<string, string>> };
 
-/** @throws UsageError where npm has put the programs on the path, or is the one who can */
+/** @throws UsageError where npm has put the programs on the path, or can do so */
 export function linkPlace(environment: Readonly<Record<string, string | undefined>>): LinkPlace {
   const kind = kindOfInstallation();
   if (kind === 'npm') {
@@ -33,8 +33,8 @@ export function linkPlace(environment: Readonly<Record<string, string | undefine
 }
 
 /**
- * Links the programs. What an older pas linked is linked anew.
- * @throws UsageError where another program has the name; DatabaseError when the disk refuses
+ * Links the programs. Links of an older pas are replaced.
+ * @throws UsageError where another program has the name; DatabaseError when the disk fails
  */
 export function linkPrograms({ folder, targets }: LinkPlace, path: string): SearchPath {
   const links = Object.entries(targets).map(([name, target]) => ({ link: join(folder, name), target }));
@@ -51,7 +51,7 @@ export function linkPrograms({ folder, targets }: LinkPlace, path: string): Sear
   return { folder, known: path.split(delimiter).includes(folder) };
 }
 
-/** @returns whether there were links of pas to take away @throws DatabaseError when the disk refuses */
+/** @returns true if links of pas were removed @throws DatabaseError when the disk fails */
 export function unlinkPrograms({ folder, targets }: LinkPlace): boolean {
   const ours = Object.keys(targets)
     .map((name) => join(folder, name))
@@ -74,7 +74,7 @@ function refuseOther(link: string): void {
   });
 }
 
-/** A link into an archive or a clone of pas, also one that is gone. */
+/** Tells if a link leads into an archive or a clone of pas, even a removed one. */
 function isOurs(link: string): boolean {
   if (lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return false;
   const target = resolve(dirname(link), readlinkSync(link));
@@ -82,7 +82,7 @@ function isOurs(link: string): boolean {
   return !existsSync(target) || parts.some((path) => existsSync(path) && readFileSync(path, 'utf8').includes('"pas-finds"'));
 }
 
-/** Of an archive on Windows: the folder with `pas.cmd`. */
+/** Returns the folder of `pas.cmd` in an archive on Windows. */
 export function archiveFolder(): string {
   if (kindOfInstallation() !== 'archive')
     throw new UsageError(t`This is no unpacked archive: npm puts it on the path where it installs with --global.`);
@@ -90,9 +90,9 @@ export function archiveFolder(): string {
 }
 
 /**
- * Puts a folder on the user's path in the registry of Windows, or takes it away. It is read and written by files of `reg`,
- * which are UTF-16: what programs print is in a code page that not every letter survives.
- * @returns whether it was there before
+ * Adds a folder to the user's path in the registry of Windows, or removes it. It uses files of `reg`, which are UTF-16: the
+ * output of programs has a code page that lacks some letters.
+ * @returns true if it was there before
  * @throws ConfigError where the registry refuses
  */
 export function changeUserPath(folder: string, to: 'there' | 'gone'): boolean {
@@ -121,7 +121,7 @@ function reg(...args: readonly string[]): void {
   throw new ConfigError(t`The registry of Windows could not be read or written: ${why}`);
 }
 
-/** Programs that are open learn of it by a message of Windows, which .NET sends; without it they learn at the next sign-in. */
+/** Notifies open programs by a Windows message, which .NET sends; without it they see the path after the next sign-in. */
 function announce(): void {
   const script = "[Environment]::SetEnvironmentVariable('PAS_PATH_CHANGED', $null, 'User')";
   spawnSync('powershell', ['-NoProfile', '-NonInteractive', '-Command', script], { windowsHide: true, timeout: 20_000 });

@@ -1,11 +1,11 @@
 import { posix, win32 } from 'node:path';
 import { elementText, type XmlNode } from '../../xml/write-xml.ts';
 
-/** What makes a system start a program again and again: files that it reads, and what it is told about them. */
+/** Timer of the system: files, and the commands that install and remove it. */
 export type SystemTimer = {
   readonly files: readonly { readonly path: string; readonly content: string | Buffer }[];
   readonly begin: readonly SystemCommand[];
-  /** Before the files are taken away, and after. */
+  /** Commands before the files are removed, and after. */
   readonly end: readonly SystemCommand[];
   readonly ended: readonly SystemCommand[];
 };
@@ -18,21 +18,21 @@ export type TimedProgram = {
   readonly description: string;
   readonly command: readonly [program: string, ...args: string[]];
   readonly everyMs: number;
-  /** For the first time, on Windows, as a local time without zone. */
+  /** First run on Windows, as a local time without zone. */
   readonly firstAt: string;
 };
 
 export type TimerSystem = {
   readonly platform: NodeJS.Platform;
-  /** Where systemd looks for a user's units: `~/.config`. */
+  /** Parent folder of systemd's user units: `~/.config`. */
   readonly configFolder: string;
   readonly userFolder: string;
   readonly userId: number;
-  /** For files that only have to be somewhere. */
+  /** Folder for files without a prescribed place. */
   readonly ownFolder: string;
 };
 
-/** The user's own timers in each case: no administrator is asked. A run that is still on is not met by the next one. */
+/** Returns a timer of the user, which needs no administrator. Runs do not overlap. */
 export function timerFor(program: TimedProgram, system: TimerSystem): SystemTimer {
   if (system.platform === 'win32') return taskOfWindows(program, system);
   return system.platform === 'darwin' ? launchAgent(program, system) : systemdUnits(program, system);
@@ -71,7 +71,7 @@ WantedBy=timers.target
   };
 }
 
-/** systemd.service(5), "Command lines"; `%` and `$` stand for something else unless they are doubled. */
+/** Quotes a word (systemd.service(5), "Command lines"); `%` and `$` are doubled. */
 function systemdWord(word: string): string {
   const escaped = word.replace(/[\\"]/g, '\\$&').replaceAll('%', '%%').replaceAll('$', '$$$$');
   return `"${escaped}"`;
@@ -114,7 +114,7 @@ function launchAgent({ name, command, everyMs }: TimedProgram, { userFolder, use
   };
 }
 
-/** Task Scheduler schema 1.2, as Windows 10 exports a task; UTF-16, which `schtasks` asks for. */
+/** Task Scheduler schema 1.2, as Windows 10 exports a task; UTF-16, which `schtasks` requires. */
 function taskOfWindows({ name, description, command, everyMs, firstAt }: TimedProgram, { ownFolder }: TimerSystem): SystemTimer {
   const [program, ...args] = command;
   const path = win32.join(ownFolder, `${name}.xml`);

@@ -9,19 +9,19 @@ import { isInSet, type Term } from '../../vocabulary/term.ts';
 import { countBySet, inferiorsOf, type Neighbour, pathTo, superiorsOf, termByIdent, termsOfSet } from '../../vocabulary/terms.ts';
 import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
 
-/** What was harvested, to look at and to hand on. */
+/** Browsing and export of the harvested vocabularies. */
 
-/** @throws UsageError for a set of which nothing is here */
+/** @throws UsageError for a set that was not harvested */
 export function searchVocabulary(vocabulary: Vocabulary, typed: string, options: SearchOptions): SearchHit[] {
   if (options.setSpec !== undefined) requireSet(vocabulary, options.setSpec);
   return searchTerms(vocabulary, typed, options);
 }
 
 const MOST_ELSEWHERE = 3;
-/** A term that is as good as called so. */
+/** Score above which a term practically has that name. */
 const CALLED_SO = 0.85;
 
-/** Other sets that hold what a set lacks: those of the entries that are called so. */
+/** Returns other sets with an entry of that name, where this set has none. */
 export function setsElsewhere(vocabulary: Vocabulary, typed: string, hits: readonly SearchHit[]): string[] {
   if (hits.some(({ score }) => score >= CALLED_SO)) return [];
   const found = searchTerms(vocabulary, typed, { limit: MOST_FOUND }).filter(({ score }) => score >= CALLED_SO);
@@ -30,7 +30,7 @@ export function setsElsewhere(vocabulary: Vocabulary, typed: string, hits: reado
 
 const MOST_FOUND = 20;
 
-/** @throws UsageError for a set of which nothing is here */
+/** @throws UsageError for a set that was not harvested */
 export function listTerms(vocabulary: Vocabulary, set: string, gone: boolean): Term[] {
   requireSet(vocabulary, set);
   return [...termsOfSet(vocabulary, set, gone ? 'with-gone' : 'without-gone')];
@@ -38,7 +38,7 @@ export function listTerms(vocabulary: Vocabulary, set: string, gone: boolean): T
 
 export type TermInPlace = {
   readonly term: Term;
-  /** From the topmost entry down to the one above. */
+  /** From the topmost entry down to the direct superior. */
   readonly path: readonly Neighbour[];
   readonly above: readonly Neighbour[];
   readonly below: readonly Neighbour[];
@@ -68,8 +68,8 @@ export const EXPORT_FORMS = ['csv', 'json', 'turtle'] as const;
 type ExportOptions = { readonly form: (typeof EXPORT_FORMS)[number]; readonly gone: boolean };
 
 /**
- * The terms of some sets as a table, as JSON or as SKOS; all vocabularies where none is named.
- * @throws UsageError for a set of which nothing is here, before anything is written
+ * Exports the terms of sets as a table, as JSON or as SKOS; all vocabularies where none is named.
+ * @throws UsageError for a set that was not harvested, before anything is written
  */
 export function exportTerms(vocabulary: Vocabulary, sets: readonly string[], options: ExportOptions): Iterable<string> {
   const wanted = sets.length === 0 ? ['heslo'] : sets;
@@ -112,7 +112,7 @@ export function termJson(term: Term): object {
   };
 }
 
-/** So that a typing error does not look like an empty set. */
+/** Distinguishes a typing error from an empty set. */
 function requireSet(vocabulary: Vocabulary, set: string): void {
   const counts = countBySet(vocabulary);
   if (isHarvested(vocabulary, set) && counts.some(({ setSpec }) => isInSet(setSpec, set))) return;
@@ -130,7 +130,7 @@ function requireSet(vocabulary: Vocabulary, set: string): void {
 
 const MOST_TYPING_ERRORS = 2;
 
-/** A set whose name, or its part behind the colon, is almost what was typed. */
+/** Returns a set whose name, or its part behind the colon, is similar to the typed text. */
 function nearestSet(sets: readonly string[], typed: string): string | undefined {
   const ownPart = (set: string): string => set.slice(set.indexOf(':') + 1);
   const own = ownPart(typed).toLowerCase();

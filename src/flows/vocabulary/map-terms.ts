@@ -16,11 +16,11 @@ import {
 import type { LookupTerm, TermCandidate } from '../../find/lookup.ts';
 import type { Table } from '../../tables/table.ts';
 
-/** How a museum's own terms come into its mapping, and out of it. */
+/** Changes and checks of a museum's mapping. */
 
 type KeptRow = Omit<MappingRow, 'row'>;
 
-/** @throws UsageError for what is neither a set nor an element of a find with one */
+/** @throws UsageError for a name that is neither a set nor an element with one */
 export function setOfName(text: string): string {
   const set = setNamed(text);
   if (set !== undefined) return set;
@@ -30,15 +30,15 @@ export function setOfName(text: string): string {
 type OneTerm = { readonly set: string; readonly term: string; readonly entry: string; readonly note: string | undefined };
 
 /**
- * Maps one term, named by a person.
- * @param lookupTerm the vocabulary's own, without the mapping
- * @throws UsageError where the entry is none of the set that could be used
+ * Maps one term by a person's choice.
+ * @param lookupTerm lookup without the mapping
+ * @throws UsageError where the entry is not a usable one of the set
  */
 export function mapTerm({ rows }: Mapping, given: OneTerm, lookupTerm: LookupTerm) {
   const named = setOfName(given.set);
   const term = given.term.trim();
   if (term === '') throw new UsageError(t`The term is empty.`);
-  // Where a family such as `heslo` was named: no element takes its entries from all of it.
+  // The entry's own set, where a family such as `heslo` was named: no element uses a whole family.
   const { setSpec: set, id, label } = entryNamed(lookupTerm, named, given.entry.trim());
   const key = keyOf(set, term);
   const kept = rows.filter((row) => keyOf(row.set, row.term) === key);
@@ -81,7 +81,7 @@ export function unmapTerm({ rows }: Mapping, setText: string, term: string) {
   return { set, term: term.trim(), removed: rows.length - rest.length, rows: rest };
 }
 
-/** What has become of the entries that terms are mapped to. */
+/** Reports the current state of the mapped entries. */
 export function checkedMapping(mapping: Mapping, lookupTerm: LookupTerm) {
   const issues = checkMapping(mapping, lookupTerm);
   const confirmed = mapping.rows.filter((row) => row.confirmed).length;
@@ -92,8 +92,8 @@ export function checkedMapping(mapping: Mapping, lookupTerm: LookupTerm) {
 type Merged = { rows: KeptRow[]; added: number; changed: number; unchanged: number; unconfirmed: number; issues: Issue[] };
 
 /**
- * Takes the confirmed rows of a table into the mapping.
- * @param all every row that names an entry counts as confirmed
+ * Merges the confirmed rows of a table into the mapping.
+ * @param all treats every row with an entry as confirmed
  */
 export function mergeMapping(kept: Mapping, table: Table, all: boolean, lookupTerm: LookupTerm): Merged {
   const given = readMapping(table, ANY_VOCABULARY);
@@ -130,19 +130,19 @@ export function mergeMapping(kept: Mapping, table: Table, all: boolean, lookupTe
   return { rows: [...merged.values()], ...tally };
 }
 
-/** A row that names an entry alone may mean one of any vocabulary. */
+/** Set of a row that names only an entry. */
 const ANY_VOCABULARY = 'heslo';
 
 type Settled = { readonly row: KeptRow; readonly issue?: Issue } | { readonly issue: Issue };
 
-/** The row with the entry's own identifier and label. One whose identifier and label disagree is nobody's word. */
+/** Returns the row with the entry's own identifier and label, or an issue where they disagree. */
 function settle(row: MappingRow, lookupTerm: LookupTerm): Settled {
   const { row: _row, ...content } = row;
   const { set, term: own, id, label } = row;
   const standing = standingOf(row, lookupTerm);
   switch (standing.kind) {
     case 'good':
-      // A family such as `heslo` was named: no element takes its entries from all of it.
+      // The entry's own set, where a family such as `heslo` was named: no element uses a whole family.
       return { row: { ...content, set: standing.entry.setSpec, id: standing.entry.id, label: standing.entry.label } };
     case 'other-label': {
       const message = t`"${own}" names ${id}, which is "${standing.entry.label}", but says "${label}". Write the identifier of the right entry, or leave its label empty.`;

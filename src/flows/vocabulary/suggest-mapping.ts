@@ -10,14 +10,14 @@ import { makeSuggest, type Suggest, type Suggestion } from '../../vocabulary/sug
 import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
 import { setOfName } from './map-terms.ts';
 
-/** What a term of the museum may stand for; best first, and none where nothing resembles it. */
+/** Candidates for a term of the museum; best first, empty without a similar entry. */
 export type Proposal = OwnTerm & { readonly candidates: readonly Suggestion[] };
 
 type SuggestMappingOptions = {
   readonly vocabulary: Vocabulary;
-  /** Set, or element of a find, of all terms that name none. */
+  /** Set, or element of a find, of terms without one. */
   readonly set: string | undefined;
-  /** What is mapped already is not proposed again. */
+  /** Terms that are mapped already are skipped. */
   readonly mapping: Mapping;
   readonly onProgress: (done: number, total: number) => void;
 };
@@ -25,20 +25,19 @@ type SuggestMappingOptions = {
 export type Proposals = {
   readonly proposals: readonly Proposal[];
   readonly alreadyMapped: number;
-  /** Named or needed, and never harvested: nothing can be proposed from them. */
+  /** Sets that are needed, but were never harvested. */
   readonly notHarvested: readonly string[];
-  /** What is wrong with the list. */
   readonly issues: readonly Issue[];
 };
 
-/** The vocabularies that a find takes its entries from. */
+/** Vocabularies of a find's elements. */
 const SETS_OF_FINDS = FIELDS.flatMap(({ kind, set }) => (kind === 'term' && set !== undefined ? [set] : []));
 
 const CANDIDATES = 4;
 
 /**
- * A list of own terms → entries that they may stand for. Nothing is taken: what is right, a person says.
- * @throws UsageError where nothing at all could be proposed, since nothing was harvested
+ * Proposes entries for a list of own terms; a person confirms them.
+ * @throws UsageError where nothing could be proposed, since nothing was harvested
  */
 export function suggestMapping(list: Table, options: SuggestMappingOptions): Proposals {
   const { vocabulary, mapping, onProgress } = options;

@@ -1,4 +1,4 @@
-// Without this script the page says everything; with it, it can be narrowed down. Nothing is asked for from anywhere.
+// Filters for the finds of the page, which is complete without this script. It makes no requests.
 (() => {
   for (const element of document.querySelectorAll('.js-only')) element.removeAttribute('hidden');
   const form = /** @type {HTMLFormElement | null} */ (document.querySelector('form.filters'));
@@ -13,9 +13,9 @@
   ]);
   const cards = /** @type {HTMLElement[]} */ ([...document.querySelectorAll('article.find')]);
 
-  /** Case and accents do not matter. @param {string} text */
+  /** Ignores case and accents. @param {string} text */
   const fold = (text) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
-  /** What a card says, and what it may be called besides, read when it is first searched. @type {WeakMap<HTMLElement, string>} */
+  /** Searchable text of a card, cached at its first search. @type {WeakMap<HTMLElement, string>} */
   const texts = new WeakMap();
   /** @param {HTMLElement} card */
   const textOf = (card) => {
@@ -56,7 +56,7 @@
     clearTimeout(waiting);
     waiting = setTimeout(apply, cards.length > 1000 ? 200 : 0);
   });
-  // All are shown again, in the form in which they are looked at.
+  // A reset shows all finds and keeps the current view.
   form.addEventListener('reset', () => {
     const view = chooser.value;
     setTimeout(() => {
@@ -65,12 +65,12 @@
     });
   });
   form.addEventListener('submit', (event) => event.preventDefault());
-  // The address says which view it is, so that it can be handed on.
+  // The address contains the view, so that it can be shared.
   form.addEventListener('change', () => {
     if (chooser.value === 'table') history.replaceState(null, '', '#table');
     else if (location.hash === '#table') history.replaceState(null, '', '#finds');
   });
-  // A link of a map or of the table leads to its card also when that was not shown.
+  // A link of a map or of the table also leads to a card that was hidden.
   const follow = () => {
     const card = document.getElementById(location.hash.slice(1));
     if (location.hash === '#table') chooser.value = 'table';

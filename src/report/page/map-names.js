@@ -1,7 +1,7 @@
-// Places the names on a map anew when somebody has come closer: no name covers a mark or another name, or leaves the map.
+// Places the names on a zoomed map: no name covers a mark or another name, or leaves the map.
 (() => {
   const SVG = 'http://www.w3.org/2000/svg';
-  /** Of a letter, of the room beside a mark, and of what is written along the edges, in units; map-labels.ts says the same. */
+  /** Sizes of a letter, of the gap beside a mark, and of the labels along the edges, in units; map-labels.ts has the same. */
   const LETTER = { width: 7, height: 13, inAreas: 8.2 };
   const GAP = 4;
   const EDGES = { left: 58, right: 78, top: 20, bottom: 20 };
@@ -18,7 +18,7 @@
   });
   /** @param {Box} a @param {Box} b */
   const overlap = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-  /** Where a drawing stands now. @param {Element} node */
+  /** Returns the current position of a drawing. @param {Element} node */
   const placeOf = (node) => {
     const [x = 0, y = 0] =
       /translate\(([-\d.e]+) ([-\d.e]+)\)/
@@ -27,7 +27,7 @@
         .map(Number) ?? [];
     return { x, y };
   };
-  /** What a mark is called: its find, or the first of several. @param {Element} mark */
+  /** Returns the name of a mark: its find, or the first of several. @param {Element} mark */
   const nameOf = (mark) => {
     const lines = (mark.querySelector('title')?.textContent ?? '').split('\n');
     const others = (mark.getAttribute('data-finds') ?? '').split(' ').length - 1;
@@ -46,7 +46,7 @@
     const bar = /** @type {SVGGElement} */ (svg.querySelector('.scale'));
     const edgeNames = [...svg.querySelectorAll('.grid :is(text)')];
 
-    /** Moves the scale to the other corner where marks stand in its way. @param {readonly Box[]} marks @param {number} scale */
+    /** Moves the scale bar to the other corner where marks are in its way. @param {readonly Box[]} marks @param {number} scale */
     const placeBar = (marks, scale) => {
       const { x: now, y } = placeOf(bar);
       const { x: from, width: length } = bar.getBBox();
@@ -56,7 +56,7 @@
       bar.setAttribute('transform', `translate(${free} ${y})`);
       return boxAt(free);
     };
-    /** What is written at the edges gives way to marks, to the scale, and to what is written there before it, or where it would be cut. */
+    /** Hides labels at the edges that overlap marks, the scale bar or earlier labels, or that would be cut. */
     const clearEdges = () => {
       const frame = /** @type {Element} */ (svg.parentElement).getBoundingClientRect();
       const taken = [...svg.querySelectorAll('use, .disc, .scale')]
@@ -140,7 +140,7 @@
     let zoom = 1;
     /** @type {number | undefined} */
     let waiting;
-    // While a map is dragged, once for what is seen is enough.
+    // While a map is dragged, one update per frame suffices.
     const soon = () => {
       if (waiting !== undefined) cancelAnimationFrame(waiting);
       waiting = requestAnimationFrame(() => place(zoom));

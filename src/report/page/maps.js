@@ -1,7 +1,7 @@
-// Lets one come closer on the maps: by pointer, fingers, wheel, keys and buttons. Marks and names keep their size.
+// Zooms the maps by pointer, fingers, wheel, keys and buttons. Marks and names keep their size.
 (() => {
   const CLOSEST = 24;
-  /** A stack is opened when its members stand this many units apart. */
+  /** Distance of a stack's members, in units, at which it is opened. */
   const OPENS_AT = 12;
 
   /** @param {Element} element @param {string} name */
@@ -132,7 +132,7 @@
     frame.addEventListener('keydown', (event) => {
       const act = keys[event.key];
       if (act === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-      // Arrows scroll the page where there is nothing to move.
+      // Arrows scroll the page where the map cannot move.
       if (zoom === 1 && event.key.startsWith('Arrow')) return;
       event.preventDefault();
       act();
@@ -151,7 +151,7 @@
       come(2, ...unitsAt(event));
     });
 
-    /** Fingers and buttons that are down. @type {Map<number, PointerEvent>} */
+    /** Fingers and buttons that are pressed. @type {Map<number, PointerEvent>} */
     const pointers = new Map();
     let wasDragged = false;
     svg.addEventListener('pointerdown', (event) => {
@@ -178,7 +178,7 @@
     for (const end of /** @type {const} */ (['pointerup', 'pointercancel'])) {
       svg.addEventListener(end, (event) => pointers.delete(event.pointerId));
     }
-    // A link must not be dragged away itself, and what ends a drag is no click.
+    // A link must not be dragged itself, and the end of a drag is no click.
     svg.addEventListener('dragstart', (event) => event.preventDefault());
     svg.addEventListener(
       'click',
@@ -217,7 +217,7 @@
     });
   };
 
-  /** The ring of a stack, by the states of those that are shown. @param {Element} stack @param {readonly string[]} numbers */
+  /** Draws the ring of a stack by the states of its visible members. @param {Element} stack @param {readonly string[]} numbers */
   const drawShares = (stack, numbers) => {
     const states = numbers.map((each) => document.getElementById(`find-${each}`)?.dataset['state'] ?? '');
     let begun = 0;

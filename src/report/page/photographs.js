@@ -1,4 +1,4 @@
-// A photograph is enlarged by a click, Enter or Space; arrow keys go to the next one that is shown, Esc closes.
+// Enlarges a photograph on a click, Enter or Space; arrow keys show the next visible one, Esc closes.
 (() => {
   const dialog = /** @type {HTMLDialogElement | null} */ (document.querySelector('dialog.large'));
   if (dialog === null) return;
@@ -8,7 +8,7 @@
   /** @type {HTMLElement | undefined} */
   let current;
 
-  /** Those of finds that the filters show. */
+  /** Photographs of finds that the filters show. */
   const shown = () => pictures.filter((picture) => picture.closest('article[hidden]') === null);
 
   /** @param {HTMLElement} picture */
@@ -63,7 +63,7 @@
   dialog.addEventListener('click', (event) => {
     if (event.target === dialog || event.target === stage) dialog.close();
   });
-  // The focus goes to the photograph that was looked at last, not to the one that was opened first.
+  // The focus returns to the photograph that was shown last, not to the first one.
   dialog.addEventListener('close', () => {
     stage.replaceChildren();
     current?.focus();
