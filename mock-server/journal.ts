@@ -100,16 +100,16 @@ export class Journal {
     return this.#exchanges.get(id);
   }
 
-  /** Measures the gap since the address's last write request. */
-  measureAddress(entry: JournalEntry): void {
-    entry.address_gap_ms = gapSince(this.#lastByAddress, entry.address, entry.at_ms);
+  /** Measures the gap since the address's last write request, by time that never runs backwards. */
+  measureAddress(entry: JournalEntry, arrivedAtMs: number): void {
+    entry.address_gap_ms = gapSince(this.#lastByAddress, entry.address, arrivedAtMs);
     entry.gap_ms = entry.address_gap_ms;
   }
 
   /** The same for the user, once known. */
-  measureUser(entry: JournalEntry, user: string): void {
+  measureUser(entry: JournalEntry, user: string, arrivedAtMs: number): void {
     entry.user = user;
-    entry.user_gap_ms = gapSince(this.#lastByUser, user, entry.at_ms);
+    entry.user_gap_ms = gapSince(this.#lastByUser, user, arrivedAtMs);
     const gaps = [entry.user_gap_ms, entry.address_gap_ms].filter((gap) => gap !== null);
     entry.gap_ms = gaps.length === 0 ? null : Math.min(...gaps);
   }

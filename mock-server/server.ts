@@ -6,7 +6,7 @@ import { ControlRefusal } from './control/refusal.ts';
 import { BodySample, exchangeOf, shortened } from './exchange.ts';
 import { type Answer, AnswerNow, ClientGone, type Incoming } from './http-message.ts';
 import type { Mock } from './mock.ts';
-import type { MockServerOptions } from './options.ts';
+import { type MockServerOptions, readMockServerOptions } from './options.ts';
 import { htmlPage, json } from './problem.ts';
 import { RECORDED_BODY_BYTES, Recording } from './recording.ts';
 import { route } from './router.ts';
@@ -38,7 +38,8 @@ const LINGER_MS = 5_000;
  * Starts a mock server; it accepts connections when the promise resolves. Servers in one process share nothing.
  * @throws SeedError, ShapeError, or an error of the data file or the port, each with a readable reason
  */
-export async function startMockServer(options: MockServerOptions = {}): Promise<MockServer> {
+export async function startMockServer(given: MockServerOptions = {}): Promise<MockServer> {
+  const options = readMockServerOptions(given, 'options');
   const host = options.host ?? '127.0.0.1';
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: 60_000 });
   await listen(server, options.port ?? 0, host);
@@ -128,11 +129,11 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
     if (!(thrown instanceof ControlRefusal)) throw thrown;
     return send(server, message, response, json(thrown.status, { error: thrown.message }));
   }
-  const arrivedAtMs = mock.clock.now();
+  const arrivedAtMs = mock.clock.elapsed();
   const startedMs = performance.now();
   const incoming = incomingOf(mock, message, arrivedAtMs, server.recording);
   const { method, path, address } = incoming;
-  const request = { method, path: path + incoming.search, address, atMs: arrivedAtMs };
+  const request = { method, path: path + incoming.search, address, atMs: mock.clock.now() };
   const entry = mock.journal.open(request, !path.startsWith(CONTROL_PATH));
   let answer: SentAnswer | undefined;
   try {
