@@ -5,14 +5,16 @@ import { addressesOf, CONTROL_PATH } from './addresses.ts';
 import { ControlRefusal } from './control/refusal.ts';
 import { BodySample, exchangeOf, shortened } from './exchange.ts';
 import { type Answer, AnswerNow, ClientGone, type Incoming } from './http-message.ts';
+import { sayIn } from './messages.ts';
 import type { Mock } from './mock.ts';
 import { type MockServerOptions, readMockServerOptions } from './options.ts';
-import { htmlPage, json } from './problem.ts';
+import { detail, htmlPage, json } from './problem.ts';
 import { RECORDED_BODY_BYTES, Recording } from './recording.ts';
 import { route } from './router.ts';
 import { loadSeed } from './seed.ts';
 import { createMock } from './state.ts';
 import { Tenants } from './tenants.ts';
+import { isStorageFailure, messageOf } from './thrown.ts';
 import { NoAnswer, type SentAnswer } from './trouble.ts';
 
 export type { FaultRule } from './fault-rules.ts';
@@ -49,12 +51,11 @@ export async function startMockServer(given: MockServerOptions = {}): Promise<Mo
   const tenants: NonNullable<Mock['tenants']> = new Tenants(async (mount, own) => {
     // What is stored is each one's own, and so are its faults.
     const { data: _data, faults: _faults, records: _records, ...shared } = options;
-    const content = await (own.seed === undefined ? seed : loadSeed(own.seed));
+    const content = own.seed === undefined ? mock.seed : await loadSeed(own.seed);
     return createMock({ ...shared, ...own }, addressesOf(origin, options, mount), { schemas: mock.schemas, seed: content });
   });
   const recording = recordingOf(options.record, server);
-  const seed = loadSeed(options.seed ?? 'demo');
-  const ready = seed.then((content) => createMock(options, addresses, { tenants, seed: content, recording }));
+  const ready = createMock(options, addresses, { tenants, recording });
   // Who connects before the seed is in waits for it.
   server.on('request', (message, response) => {
     ready.then((started) => serve(started, message, response)).catch(() => message.socket.destroy());
@@ -150,8 +151,9 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
       response.destroy();
     } else {
       entry.status = 500;
-      process.stderr.write(`mock server: ${thrown instanceof Error ? thrown.stack : String(thrown)}\n`);
-      answer = htmlPage(500, 'Server Error');
+      const isFull = isStorageFailure(thrown);
+      process.stderr.write(`mock server: ${!isFull && thrown instanceof Error ? thrown.stack : messageOf(thrown)}\n`);
+      answer = isFull ? unstored(mock, incoming, messageOf(thrown)) : htmlPage(500, 'Server Error');
       send(mock, message, response, answer);
     }
   }
@@ -161,6 +163,13 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
     server.recording?.write(mock.addresses.mount, entry, exchange);
     return shortened(exchange);
   });
+}
+
+/** The disk did not take what a request was to leave there. */
+function unstored(mock: Mock, incoming: Incoming, reason: string): Answer {
+  if (incoming.path.startsWith(CONTROL_PATH)) return json(500, { error: `nothing was stored: ${reason}` });
+  if (!incoming.path.startsWith('/api/')) return htmlPage(500, 'Server Error');
+  return detail(500, sayIn(incoming, mock.seedNumber)('storage-failed'));
 }
 
 /** Passwords go in, and tokens come out. */

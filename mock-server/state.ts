@@ -1,10 +1,11 @@
+import type { Database } from 'better-sqlite3';
 import { accessListsOf } from './access.ts';
 import { Accounts } from './accounts.ts';
 import type { Addresses } from './addresses.ts';
 import { Areas } from './areas.ts';
 import { MockClock, type MockTime } from './clock.ts';
 import { Counters } from './counters.ts';
-import { openState } from './database.ts';
+import { openState, originOf, setOrigin } from './database.ts';
 import { Faults } from './faults.ts';
 import { Journal } from './journal.ts';
 import { Latency } from './latency.ts';
@@ -16,34 +17,54 @@ import { seededRandom } from './random.ts';
 import { Archive } from './records/archive.ts';
 import { HarvestIndex } from './records/harvest-index.ts';
 import { Schemas } from './schema.ts';
-import { loadSeed, syntheticFinds } from './seed.ts';
+import { isSeed, loadSeed, seedName, syntheticFinds } from './seed.ts';
 import type { SeedContent } from './seed-content.ts';
 import { DEFAULT_SETTINGS, type Settings } from './settings.ts';
 import { Snapshots } from './snapshots.ts';
 import { Throttle } from './throttle.ts';
+import { isStorageFailure, messageOf } from './thrown.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Headers and bodies that a journal keeps; a tenant is one of many. */
 const MOST_EXCHANGE_BYTES = { server: 32 * 1024 * 1024, tenant: 2 * 1024 * 1024 };
 
+/** How a service differs from one that stands alone: its time, and of a tenant what it shares. */
+type About = {
+  readonly time?: MockTime;
+  readonly tenants?: Mock['tenants'];
+  readonly schemas?: Schemas;
+  readonly seed?: SeedContent;
+  readonly recording?: Mock['recording'];
+};
+
 /**
  * Puts one service's parts together and fills them from the seed, unless the data file already holds something.
- * @param about how it differs from one that stands alone: its time, and of a tenant what it shares
+ * @throws Error with a readable reason where the data file cannot be used, or was filled from another seed
  */
 export async function createMock(
   options: MockServerOptions,
   addresses: Addresses,
-  about: {
-    readonly time?: MockTime;
-    readonly tenants?: Mock['tenants'];
-    readonly schemas?: Schemas;
-    readonly seed?: SeedContent;
-    readonly recording?: Mock['recording'];
-  } = {},
+  about: About = {},
 ): Promise<Mock & { dispose(): void }> {
-  const seed = about.seed ?? (await loadSeed(options.seed ?? 'demo'));
   const database = openState(options.data);
+  try {
+    return await fillMock(options, addresses, about, database);
+  } catch (thrown) {
+    database.close();
+    if (options.data === undefined || !isStorageFailure(thrown)) throw thrown;
+    throw new Error(`${options.data} cannot be written: ${messageOf(thrown)}`, { cause: thrown });
+  }
+}
+
+async function fillMock(
+  options: MockServerOptions,
+  addresses: Addresses,
+  about: About,
+  database: Database,
+): Promise<Mock & { dispose(): void }> {
+  const { source, isFilled } = seedOf(options, database);
+  const seed = about.seed ?? (await loadSeed(source));
   const clock = new MockClock(about.time);
   const now = () => clock.now();
   const deployed = options.deployed === true;
@@ -76,6 +97,7 @@ export async function createMock(
     schemas: about.schemas ?? new Schemas(addresses),
     training: options.training === true,
     seedNumber: options.seedNumber ?? 0,
+    seed,
   };
   const startSettings = startSettingsOf(options, seed);
   const mock: Writable<Mock> & { dispose(): void } = {
@@ -91,8 +113,10 @@ export async function createMock(
       for (const part of [parts.journal, parts.throttle, parts.locks, parts.harvestIndex, snapshots]) part.clear();
       parts.faults.set(options.faults ?? []);
       mock.applySettings(startSettings);
+      setOrigin(database, undefined);
       if (!snapshots.backToSeed(mock)) fill(mock, seed, options.records ?? 0);
       fillPhotographs(mock, seed);
+      setOrigin(database, source);
     },
     dispose(): void {
       about.tenants?.dispose();
@@ -103,16 +127,26 @@ export async function createMock(
   };
   parts.faults.set(options.faults ?? []);
   try {
-    if (parts.accounts.all().length === 0) mock.reset();
+    if (isFilled) parts.photographs.sweep();
+    else mock.reset();
   } catch (thrown) {
     parts.photographs.close();
-    database.close();
     throw thrown;
   }
-  // A clock that was set ahead before a restart must not run behind its own datestamps: harvesters would miss changes.
-  const latest = archive.latestDatestampMs() ?? 0;
-  if (latest > clock.now()) clock.set(latest + 1);
   return mock;
+}
+
+/** The seed that is asked for, else the data file's own. @throws Error where the file was filled from another */
+function seedOf(options: MockServerOptions, database: Database): { readonly source: string; readonly isFilled: boolean } {
+  const origin = originOf(database);
+  const asked = options.seed === undefined ? undefined : seedName(options.seed);
+  // A folder may have been moved.
+  const isOther = origin !== undefined && asked !== undefined && asked !== origin && isSeed(origin);
+  if (isOther)
+    throw new Error(
+      `${options.data} was filled from the seed ${origin}, not ${asked}: leave --seed away, or name another data file`,
+    );
+  return { source: asked ?? origin ?? 'demo', isFilled: origin !== undefined };
 }
 
 function startSettingsOf(options: MockServerOptions, seed: SeedContent): Settings {

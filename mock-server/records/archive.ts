@@ -171,12 +171,6 @@ export class Archive {
     return (row as { ident: string | null }).ident ?? undefined;
   }
 
-  /** The datestamp of the record that changed last, if there is any. */
-  latestDatestampMs(): number | undefined {
-    const row = this.#prepare('select max(datestamp_ms) as latest from records').get() as { latest: number | null };
-    return row.latest ?? undefined;
-  }
-
   /** Accessibility entries of the project's live finds, each once. */
   accessibilitiesOfProject(project: string): string[] {
     const rows = this.#prepare(
