@@ -232,9 +232,11 @@ const readPrefix: Reader<string> = check(text(), (prefix) =>
     : 'must be letters, digits and hyphens after a letter, and no prefix that is taken',
 );
 
-/** Others cannot stand in the header that bears it. */
+/** A header loses blanks at its ends, and holds no control characters. */
 const readControlToken: Reader<string> = check(text(), (token) =>
-  /^[\x21-\x7e]+$/.test(token) ? undefined : 'must be letters, digits and signs of ASCII, without blanks',
+  token !== '' && token === token.trim() && !/\p{Cc}/u.test(token)
+    ? undefined
+    : 'must be one line that neither begins nor ends with a blank',
 );
 
 const LARGEST = { port: 65_535, delayMs: 3_600_000, pageSize: 10_000, records: 10_000_000, seedNumber: 1_000_000 } as const;

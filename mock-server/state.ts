@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { accessListsOf } from './access.ts';
 import { Accounts } from './accounts.ts';
@@ -26,8 +27,8 @@ import { isStorageFailure, messageOf } from './thrown.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Headers and bodies that a journal keeps; a tenant is one of many. */
-const MOST_EXCHANGE_BYTES = { server: 32 * 1024 * 1024, tenant: 2 * 1024 * 1024 };
+/** Of what a journal keeps; a tenant is one of many. */
+const MOST_JOURNAL_BYTES = { server: 32 * 1024 * 1024, tenant: 2 * 1024 * 1024 };
 
 /** How a service differs from one that stands alone: its time, and of a tenant what it shares. */
 type About = {
@@ -36,6 +37,15 @@ type About = {
   readonly schemas?: Schemas;
   readonly seed?: SeedContent;
   readonly recording?: Mock['recording'];
+};
+
+/** What a service is made of. */
+type Made = {
+  readonly options: MockServerOptions;
+  readonly addresses: Addresses;
+  readonly about: About;
+  readonly database: Database;
+  readonly seed: SeedContent;
 };
 
 /**
@@ -65,16 +75,61 @@ async function fillMock(
 ): Promise<Mock & { dispose(): void }> {
   const { source, isFilled } = seedOf(options, database);
   const seed = about.seed ?? (await loadSeed(source));
+  const parts = partsOf({ options, addresses, about, database, seed }, () => mock.settings.index_delay_ms);
+  const { clock, snapshots } = parts;
+  const startSettings = startSettingsOf(options, seed);
+  const mock: Writable<Mock> & { dispose(): void } = {
+    ...parts,
+    settings: startSettings,
+    access: accessListsOf(startSettings),
+    applySettings(patch: Partial<Settings>): void {
+      mock.settings = { ...mock.settings, ...patch };
+      mock.access = accessListsOf(mock.settings);
+    },
+    reset(): void {
+      for (const _step of startAnew());
+    },
+    dispose(): void {
+      about.tenants?.dispose();
+      if (about.schemas === undefined) parts.schemas.dispose();
+      parts.photographs.close();
+      database.close();
+    },
+  };
+  function* startAnew(): Generator<void> {
+    clock.reset();
+    for (const part of [parts.journal, parts.throttle, parts.locks, parts.harvestIndex, snapshots]) part.clear();
+    parts.faults.set(options.faults ?? []);
+    mock.applySettings(startSettings);
+    setOrigin(database, undefined);
+    if (!snapshots.backToSeed(mock)) yield* fill(mock, seed, options.records ?? 0);
+    fillPhotographs(mock, seed);
+    setOrigin(database, source);
+  }
+  parts.faults.set(options.faults ?? []);
+  try {
+    if (isFilled) parts.photographs.sweep();
+    // Others get their turn, and so does a signal.
+    else for (const _step of startAnew()) await nextTurn();
+  } catch (thrown) {
+    parts.photographs.close();
+    throw thrown;
+  }
+  return mock;
+}
+
+/** @param indexDelay as the settings have it now */
+function partsOf({ options, addresses, about, database, seed }: Made, indexDelay: () => Settings['index_delay_ms']) {
   const clock = new MockClock(about.time);
   const now = () => clock.now();
   const deployed = options.deployed === true;
   const harvestIndex = new HarvestIndex(now);
   const snapshots = new Snapshots();
   const archive: Archive = new Archive(database, now, (ident, before) => {
-    harvestIndex.noteWrite(ident, before, mock.settings.index_delay_ms);
+    harvestIndex.noteWrite(ident, before, indexDelay());
     snapshots.noteWrite(ident, before);
   });
-  const parts = {
+  return {
     addresses,
     clock,
     database,
@@ -85,7 +140,7 @@ async function fillMock(
     counters: new Counters(database),
     areas: new Areas(archive),
     photographs: new Photographs(database, options.data === undefined ? undefined : `${options.data}.photographs`),
-    journal: new Journal(about.schemas === undefined ? MOST_EXCHANGE_BYTES.server : MOST_EXCHANGE_BYTES.tenant),
+    journal: new Journal(about.schemas === undefined ? MOST_JOURNAL_BYTES.server : MOST_JOURNAL_BYTES.tenant),
     faults: new Faults(),
     throttle: new Throttle({ ignoreMillisecondWindows: deployed }),
     locks: new Locks(clock),
@@ -99,41 +154,6 @@ async function fillMock(
     seedNumber: options.seedNumber ?? 0,
     seed,
   };
-  const startSettings = startSettingsOf(options, seed);
-  const mock: Writable<Mock> & { dispose(): void } = {
-    ...parts,
-    settings: startSettings,
-    access: accessListsOf(startSettings),
-    applySettings(patch: Partial<Settings>): void {
-      mock.settings = { ...mock.settings, ...patch };
-      mock.access = accessListsOf(mock.settings);
-    },
-    reset(): void {
-      clock.reset();
-      for (const part of [parts.journal, parts.throttle, parts.locks, parts.harvestIndex, snapshots]) part.clear();
-      parts.faults.set(options.faults ?? []);
-      mock.applySettings(startSettings);
-      setOrigin(database, undefined);
-      if (!snapshots.backToSeed(mock)) fill(mock, seed, options.records ?? 0);
-      fillPhotographs(mock, seed);
-      setOrigin(database, source);
-    },
-    dispose(): void {
-      about.tenants?.dispose();
-      if (about.schemas === undefined) parts.schemas.dispose();
-      parts.photographs.close();
-      database.close();
-    },
-  };
-  parts.faults.set(options.faults ?? []);
-  try {
-    if (isFilled) parts.photographs.sweep();
-    else mock.reset();
-  } catch (thrown) {
-    parts.photographs.close();
-    throw thrown;
-  }
-  return mock;
 }
 
 /** The seed that is asked for, else the data file's own. @throws Error where the file was filled from another */
@@ -165,16 +185,22 @@ function startSettingsOf(options: MockServerOptions, seed: SeedContent): Setting
   };
 }
 
-/** Replaces everything stored but photographs by the seed, in one transaction. */
-function fill(mock: Mock, seed: SeedContent, syntheticCount: number): void {
-  mock.database.transaction(() => {
+/** Replaces everything stored but photographs by the seed, step by step in one transaction. */
+function* fill(mock: Mock, seed: SeedContent, syntheticCount: number): Generator<void> {
+  mock.database.exec('begin');
+  try {
     mock.accounts.clear();
     mock.counters.clear();
     mock.archive.clear();
     for (const record of seed.records) mock.archive.seed(record);
-    if (syntheticCount > 0) mock.archive.insertRows(syntheticFinds(syntheticCount, mock.seedNumber, seed));
+    if (syntheticCount > 0) yield* mock.archive.insertRows(syntheticFinds(syntheticCount, mock.seedNumber, seed));
     for (const account of seed.accounts) mock.accounts.add(account);
-  })();
+    mock.database.exec('commit');
+  } catch (thrown) {
+    // A full disk has ended it already.
+    if (mock.database.inTransaction) mock.database.exec('rollback');
+    throw thrown;
+  }
   // The seed is indexed.
   mock.harvestIndex.clear();
   mock.snapshots.keepAsSeed(mock);

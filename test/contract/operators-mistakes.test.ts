@@ -35,7 +35,7 @@ describe('options of the library', () => {
     [{ schemaVersions: ['abc'] }, /options\.schemaVersions\[0\]: must be a version/],
     [{ publicUrl: 'mock.example' }, /options\.publicUrl: must be an address/],
     [{ prefix: 'xsi' }, /options\.prefix: .*taken/],
-    [{ controlToken: 'two words' }, /options\.controlToken: .*without blanks/],
+    [{ controlToken: ' words' }, /options\.controlToken: .*blank/],
   ])('%j are refused with the place and the reason', async (options, reason) => {
     await expect(startMockServer(options as MockServerOptions)).rejects.toThrow(reason);
   });
@@ -57,7 +57,7 @@ describe('flags of the program', () => {
     [['replay', '--base-url', 'http://127.0.0.1:9'], /missing required argument/],
     [['replay', 'some.jsonl', '--bse-url', 'x'], /--base-url/],
     [['--schema-versions', 'abc'], /must be a version/],
-    [['--control-token', 'two words'], /without blanks/],
+    [['--control-token', 'words '], /ends with a blank/],
   ])('%j end it with 2', async (flags, reason) => {
     const { code, text } = await programOf(...flags);
     expect(text).toMatch(reason);
@@ -68,6 +68,21 @@ describe('flags of the program', () => {
     expect((await programOf('--help')).code).toBe(0);
   });
 });
+
+test.each(['two words', 'žluťoučký kůň', 'a:b'])(
+  'a control token "%s" is known as Bearer and as a password',
+  async (controlToken) => {
+    await using mock = await startMock({ controlToken });
+    const state = `${mock.server.control_url}/state`;
+    const bytes = Buffer.from(controlToken);
+    const ask = async (authorization: string) => (await fetch(state, { headers: { authorization } })).status;
+    expect([
+      await ask(`Bearer ${bytes.toString('latin1')}`),
+      await ask(`Basic ${Buffer.from(`me:${controlToken}`).toString('base64')}`),
+      await ask(`Bearer ${bytes.toString('latin1')}x`),
+    ]).toEqual([200, 200, 401]);
+  },
+);
 
 describe('files with a byte order mark', () => {
   test('of faults are read', async () => {
