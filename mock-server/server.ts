@@ -63,6 +63,7 @@ export async function startMockServer(given: MockServerOptions = {}): Promise<Mo
   const mock = await ready.catch((thrown: unknown) => {
     server.close();
     server.closeAllConnections();
+    recording?.close();
     throw thrown;
   });
   // Compiling the schema and reading the areas' borders take longer than anything else: both are ready before the first

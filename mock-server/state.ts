@@ -57,11 +57,12 @@ export async function createMock(
   addresses: Addresses,
   about: About = {},
 ): Promise<Mock & { dispose(): void }> {
-  const database = openState(options.data);
+  let database: Database | undefined;
   try {
+    database = openState(options.data);
     return await fillMock(options, addresses, about, database);
   } catch (thrown) {
-    database.close();
+    database?.close();
     if (options.data === undefined || !isStorageFailure(thrown)) throw thrown;
     throw new Error(`${options.data} cannot be written: ${messageOf(thrown)}`, { cause: thrown });
   }

@@ -163,16 +163,23 @@ describe('The data file', () => {
 describe.skipIf(!canMountDisks)('A full disk', () => {
   const MIB = 1024 * 1024;
 
-  /** A server on a disk of its own, and the disk as this process sees it. */
+  /** What `unshare` is asked for to run a server on a disk of its own. */
+  const onDiskOf = (kilobytes: number): string[] => [
+    ...(process.getuid?.() === 0 ? ['-m'] : ['-rm']),
+    ...['sh', '-c', 'mount -t tmpfs -o size="$1"k none "$2" && exec "$3" "$4" --json --min-interval 0 --data "$2/state.sqlite"'],
+    ...['sh', `${kilobytes}`, folder, process.execPath, join(PROJECT, 'bin', 'pas-mock-server.js')],
+  ];
+
+  test.each([16, 200, 1000])('of %d kB takes no start, which says so', (kilobytes) => {
+    const { status, stderr } = spawnSync('unshare', onDiskOf(kilobytes), { encoding: 'utf8' });
+    expect(stderr).toMatch(/^pas-mock-server: .*state\.sqlite cannot be (written|used as a data file): /);
+    expect(stderr).not.toMatch(/\n\s+at /);
+    expect(status).toBe(2);
+  });
+
+  /** A server on a small disk, and the disk as this process sees it. */
   async function onSmallDisk(): Promise<{ readonly url: string; readonly disk: string; readonly child: ChildProcess }> {
-    const script = 'mount -t tmpfs -o size=12m none "$1" && exec "$2" "$3" --json --min-interval 0 --data "$1/state.sqlite"';
-    const program = join(PROJECT, 'bin', 'pas-mock-server.js');
-    const namespace = process.getuid?.() === 0 ? ['-m'] : ['-rm'];
-    const child = tied(
-      spawn('unshare', [...namespace, 'sh', '-c', script, 'sh', folder, process.execPath, program], {
-        stdio: ['ignore', 'pipe', 'ignore'],
-      }),
-    );
+    const child = tied(spawn('unshare', onDiskOf(12 * 1024), { stdio: ['ignore', 'pipe', 'ignore'] }));
     const [line] = (await once(child.stdout, 'data')) as [Buffer];
     const { base_url } = JSON.parse(line.toString()) as { base_url: string };
     return { url: base_url, disk: join('/proc', `${child.pid}`, 'root', folder), child };

@@ -111,6 +111,13 @@ describe('the control interface', () => {
     }
   });
 
+  test.each(['__proto__', 'constructor'])('refuses a change of a child "%s" that no record has', async (name) => {
+    await using mock = await startMock();
+    const body = `{"ident": "HES-000253", "changes": {"${name}": "x"}}`;
+    const answer = await fetch(`${mock.server.control_url}/records`, { method: 'POST', body });
+    expect([answer.status, await answer.text()]).toEqual([422, expect.stringContaining(name)]);
+  });
+
   test('says that there is no record whose lock it could hold', async () => {
     await using mock = await startMock();
     expect(await mock.control('POST', '/records/C-202400101-N99999/lock', { ms: 1000 })).toEqual({
