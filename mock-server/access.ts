@@ -19,8 +19,8 @@ export function accessListsOf(settings: Settings): AccessLists {
     trustedProxies: blockListOf(settings.trusted_proxies),
     ipBlacklist: unlessEmpty(valuesOf('ip_blacklist'), blockListOf),
     ipWhitelist: unlessEmpty(valuesOf('ip_whitelist'), blockListOf),
-    userBlacklist: unlessEmpty(valuesOf('user_blacklist'), emailSet),
-    userWhitelist: unlessEmpty(valuesOf('user_whitelist'), emailSet),
+    userBlacklist: unlessEmpty(valuesOf('user_blacklist'), nameSet),
+    userWhitelist: unlessEmpty(valuesOf('user_whitelist'), nameSet),
   };
 }
 
@@ -34,7 +34,7 @@ export function clientAddress(socketAddress: string, forwardedFor: string | unde
   return chain.findLast((entry) => isIP(entry) !== 0 && !contains(trusted, entry)) ?? peer;
 }
 
-function emailSet(values: readonly string[]): ReadonlySet<string> {
+function nameSet(values: readonly string[]): ReadonlySet<string> {
   return new Set(values.map((value) => value.toLowerCase()));
 }
 

@@ -47,6 +47,11 @@ export type Account = {
   readonly projects: readonly string[] | undefined;
 };
 
+/** By what rules of the settings may name an account, in small letters. */
+export function namesOf({ email, username }: Pick<Account, 'email' | 'username'>): readonly string[] {
+  return [email.toLowerCase(), username.toLowerCase()];
+}
+
 type Row = { readonly username: string; readonly email: string; readonly user: string; readonly projects: string | null };
 
 export type TokenState = { readonly account: Account; readonly expired: boolean };

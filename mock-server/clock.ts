@@ -16,6 +16,8 @@ export class MockClock {
   readonly #time: MockTime;
   #offsetMs = 0;
   #frozenAtMs: number | undefined;
+  /** How far it was put back in all. */
+  #backMs = 0;
 
   constructor(time: MockTime = SYSTEM_TIME) {
     this.#time = time;
@@ -26,17 +28,24 @@ export class MockClock {
     return this.#frozenAtMs ?? this.#time.now() + this.#offsetMs;
   }
 
+  /** Milliseconds that never run backwards: they follow this clock ahead, and stay where it is put back. */
+  elapsed(): number {
+    return this.now() + this.#backMs;
+  }
+
   /** Time that really passes, however this clock is set. */
   sleep(ms: number): Promise<void> {
     return this.#time.sleep(ms);
   }
 
   advance(ms: number): void {
+    this.#backMs += Math.max(0, -ms);
     if (this.#frozenAtMs === undefined) this.#offsetMs += ms;
     else this.#frozenAtMs += ms;
   }
 
   set(ms: number): void {
+    this.#backMs += Math.max(0, this.now() - ms);
     if (this.#frozenAtMs === undefined) this.#offsetMs = ms - this.#time.now();
     else this.#frozenAtMs = ms;
   }
@@ -56,8 +65,10 @@ export class MockClock {
   }
 
   take({ offsetMs, frozenAtMs }: ClockState): void {
+    const before = this.now();
     this.#offsetMs = offsetMs;
     this.#frozenAtMs = frozenAtMs;
+    this.#backMs += Math.max(0, before - this.now());
   }
 
   get frozen(): boolean {
@@ -65,7 +76,6 @@ export class MockClock {
   }
 
   reset(): void {
-    this.#offsetMs = 0;
-    this.#frozenAtMs = undefined;
+    this.take({ offsetMs: 0, frozenAtMs: undefined });
   }
 }

@@ -10,11 +10,14 @@ import { ARCHIVE_TABLES } from './records/archive-table.ts';
 import { messageOf } from './thrown.ts';
 
 /** Grows when the tables change; a file of another version is refused rather than misread. */
-const SCHEMA_NUMBER = 1;
+const SCHEMA_NUMBER = 2;
+
+/** The seed that a state was filled from; no row while it is being filled. */
+const ORIGIN_TABLES = 'create table if not exists origin (seed text not null) strict;\n';
 
 /**
  * Opens the mock's state: in memory, or in a file that survives a kill at any moment without losing an acknowledged write.
- * @throws Error with a readable reason when the file is no database, or was written by another version of the mock
+ * @throws Error with a readable reason when the file is no database, is in use, or was written by another version of the mock
  */
 export function openState(file: string | undefined): Database {
   if (file !== undefined) mkdirSync(dirname(file), { recursive: true });
@@ -26,9 +29,22 @@ export function openState(file: string | undefined): Database {
     database.close();
     throw new Error(`${file} was written by another version of the mock server; move it away to start afresh`);
   }
-  database.exec(ARCHIVE_TABLES + ACCOUNT_TABLES + COUNTER_TABLES + PHOTOGRAPH_TABLES);
+  database.exec(ORIGIN_TABLES + ARCHIVE_TABLES + ACCOUNT_TABLES + COUNTER_TABLES + PHOTOGRAPH_TABLES);
   database.pragma(`user_version = ${SCHEMA_NUMBER}`);
   return database;
+}
+
+/** Undefined where nothing is there, or filling it did not come to its end. */
+export function originOf(database: Database): string | undefined {
+  return database.prepare('select seed from origin').pluck().get() as string | undefined;
+}
+
+/** @param seed undefined: it is being filled */
+export function setOrigin(database: Database, seed: string | undefined): void {
+  database.transaction(() => {
+    database.exec('delete from origin');
+    if (seed !== undefined) database.prepare('insert into origin (seed) values (?)').run(seed);
+  })();
 }
 
 function openFile(file: string | undefined): Database {
@@ -38,10 +54,14 @@ function openFile(file: string | undefined): Database {
     );
   const Constructor = loadSqlite();
   try {
-    const database = new Constructor(file ?? ':memory:');
-    database.pragma('user_version');
+    const database = new Constructor(file ?? ':memory:', { timeout: 0 });
+    // Held until it is closed, or its process ends: two servers would not know of each other's writes.
+    database.pragma('locking_mode = exclusive');
+    database.exec('begin exclusive; commit');
     return database;
   } catch (thrown) {
+    const isBusy = thrown instanceof Error && 'code' in thrown && thrown.code === 'SQLITE_BUSY';
+    if (isBusy) throw new Error(`${file} is in use by another server: end that one, or name another file`, { cause: thrown });
     throw new Error(`${file} cannot be used as a data file: ${messageOf(thrown)}`, {
       cause: thrown,
     });

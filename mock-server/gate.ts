@@ -1,4 +1,4 @@
-import type { Account, TokenState } from './accounts.ts';
+import { type Account, namesOf, type TokenState } from './accounts.ts';
 import { contains } from './address-list.ts';
 import { type Answer, AnswerNow, type Incoming } from './http-message.ts';
 import type { JournalEntry } from './journal.ts';
@@ -24,7 +24,7 @@ export function passGates(mock: Mock, request: GatedRequest): Account {
   refuseWhenClosed(mock, request);
   refuseUnservableFormat(request);
   const account = authenticate(mock, request);
-  mock.journal.measureUser(request.entry, account.username);
+  mock.journal.measureUser(request.entry, account.username, request.incoming.arrivedAtMs);
   refuseByLists(mock, request, account);
   throttle(mock, request, account);
   refuseMethod(request);
@@ -57,21 +57,18 @@ export function authenticate(mock: Mock, { incoming, say }: Pick<GatedRequest, '
 function refuseByLists(mock: Mock, { incoming, say }: GatedRequest, account: Account): void {
   const { ipBlacklist, ipWhitelist, userBlacklist, userWhitelist } = mock.access;
   const whitelistOnly = mock.settings.access_mode === 'whitelist_only';
-  const email = account.email.toLowerCase();
+  const isNamed = (users: ReadonlySet<string>): boolean => namesOf(account).some((name) => users.has(name));
   const refuse = (text: string): AnswerNow => new AnswerNow(detail(403, text));
   if (ipBlacklist !== undefined && contains(ipBlacklist, incoming.address)) throw refuse(say('address-refused'));
   if (whitelistOnly && ipWhitelist === undefined && userWhitelist === undefined) throw refuse(say('no-whitelist'));
   if (whitelistOnly && ipWhitelist !== undefined && !contains(ipWhitelist, incoming.address))
     throw refuse(say('address-refused'));
-  if (userBlacklist?.has(email)) throw refuse(say('user-refused'));
-  if (whitelistOnly && userWhitelist !== undefined && !userWhitelist.has(email)) throw refuse(say('user-refused'));
+  if (userBlacklist !== undefined && isNamed(userBlacklist)) throw refuse(say('user-refused'));
+  if (whitelistOnly && userWhitelist !== undefined && !isNamed(userWhitelist)) throw refuse(say('user-refused'));
 }
 
 function throttle(mock: Mock, { incoming, say, record }: GatedRequest, account: Account): void {
-  const verdict = mock.throttle.check(
-    { email: account.email, address: incoming.address, record, atMs: incoming.arrivedAtMs },
-    mock.settings,
-  );
+  const verdict = mock.throttle.check({ account, address: incoming.address, record, atMs: incoming.arrivedAtMs }, mock.settings);
   if (verdict.passed) return;
   throw new AnswerNow(throttled(say, verdict.retryAfterSeconds));
 }

@@ -13,7 +13,7 @@ export type Incoming = {
   readonly headers: IncomingHttpHeaders;
   /** The client's address, behind trusted proxies the one that they report. */
   readonly address: string;
-  /** The mock's time at the very start of handling, in milliseconds with fractions. */
+  /** The clock's elapsed time at the very start of handling, in milliseconds with fractions. */
   readonly arrivedAtMs: number;
   /** The body, unread. */
   readonly message: IncomingMessage;

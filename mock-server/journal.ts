@@ -33,14 +33,16 @@ export class Journal {
   #nextId = 1;
   /** Of the newest entries, in order of their ends. */
   readonly #exchanges = new Map<number, Exchange>();
-  readonly #mostExchangeBytes: number;
+  readonly #mostBytes: number;
   #exchangeBytes = 0;
+  /** Of all entries; other texts of theirs are short. */
+  #pathLength = 0;
   readonly #lastByAddress = new Map<string, number>();
   readonly #lastByUser = new Map<string, number>();
 
-  /** @param mostExchangeBytes of the headers and bodies that are kept */
-  constructor(mostExchangeBytes: number) {
-    this.#mostExchangeBytes = mostExchangeBytes;
+  /** @param mostBytes of the headers and bodies that are kept, and of the paths */
+  constructor(mostBytes: number) {
+    this.#mostBytes = mostBytes;
   }
 
   /** @param recorded false for what is measured but not kept: the control interface's own requests */
@@ -63,9 +65,17 @@ export class Journal {
     };
     if (!recorded) return entry;
     this.#entries.push(entry);
+    this.#pathLength += entry.path.length;
     // Dropped in blocks, so that a full journal costs nothing per request.
-    if (this.#entries.length >= MOST_ENTRIES * 1.1) this.#entries = this.#entries.slice(-MOST_ENTRIES);
+    if (this.#entries.length >= MOST_ENTRIES * 1.1) this.#keepNewest(MOST_ENTRIES);
+    while (this.#pathLength > this.#mostBytes && this.#entries.length > 1)
+      this.#keepNewest(Math.ceil(this.#entries.length * 0.9));
     return entry;
+  }
+
+  #keepNewest(count: number): void {
+    const dropped = this.#entries.splice(0, this.#entries.length - count);
+    for (const { path } of dropped) this.#pathLength -= path.length;
   }
 
   /** Ends an entry: what was said, and what it came to. */
@@ -76,7 +86,7 @@ export class Journal {
     this.#exchanges.set(entry.id, kept);
     this.#exchangeBytes += sizeOf(kept);
     for (const [id, oldest] of this.#exchanges) {
-      if (this.#exchangeBytes <= this.#mostExchangeBytes) break;
+      if (this.#exchangeBytes <= this.#mostBytes) break;
       this.#exchanges.delete(id);
       this.#exchangeBytes -= sizeOf(oldest);
     }
@@ -100,16 +110,16 @@ export class Journal {
     return this.#exchanges.get(id);
   }
 
-  /** Measures the gap since the address's last write request. */
-  measureAddress(entry: JournalEntry): void {
-    entry.address_gap_ms = gapSince(this.#lastByAddress, entry.address, entry.at_ms);
+  /** Measures the gap since the address's last write request, by time that never runs backwards. */
+  measureAddress(entry: JournalEntry, arrivedAtMs: number): void {
+    entry.address_gap_ms = gapSince(this.#lastByAddress, entry.address, arrivedAtMs);
     entry.gap_ms = entry.address_gap_ms;
   }
 
   /** The same for the user, once known. */
-  measureUser(entry: JournalEntry, user: string): void {
+  measureUser(entry: JournalEntry, user: string, arrivedAtMs: number): void {
     entry.user = user;
-    entry.user_gap_ms = gapSince(this.#lastByUser, user, entry.at_ms);
+    entry.user_gap_ms = gapSince(this.#lastByUser, user, arrivedAtMs);
     const gaps = [entry.user_gap_ms, entry.address_gap_ms].filter((gap) => gap !== null);
     entry.gap_ms = gaps.length === 0 ? null : Math.min(...gaps);
   }
@@ -130,6 +140,7 @@ export class Journal {
   /** Forgets the entries and the gaps; ids go on. */
   clear(): void {
     this.#entries = [];
+    this.#pathLength = 0;
     this.#exchanges.clear();
     this.#exchangeBytes = 0;
     this.#lastByAddress.clear();

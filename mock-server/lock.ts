@@ -4,9 +4,9 @@ import type { Settings } from './settings.ts';
 /** One operation at a time per record (A-LOCK-1). A lock that is not given back ends by itself. */
 export class Locks {
   readonly #expiryMs = new Map<string, number>();
-  readonly #clock: Pick<MockClock, 'now' | 'sleep'>;
+  readonly #clock: Pick<MockClock, 'elapsed' | 'sleep'>;
 
-  constructor(clock: Pick<MockClock, 'now' | 'sleep'>) {
+  constructor(clock: Pick<MockClock, 'elapsed' | 'sleep'>) {
     this.#clock = clock;
   }
 
@@ -31,8 +31,8 @@ export class Locks {
 
   /** Takes the lock for `ms` of the mock's time; false when somebody holds it. */
   hold(ident: string, ms: number): boolean {
-    if ((this.#expiryMs.get(ident) ?? 0) > this.#clock.now()) return false;
-    this.#expiryMs.set(ident, this.#clock.now() + ms);
+    if ((this.#expiryMs.get(ident) ?? 0) > this.#clock.elapsed()) return false;
+    this.#expiryMs.set(ident, this.#clock.elapsed() + ms);
     return true;
   }
 

@@ -14,6 +14,7 @@ import type { Recording } from './recording.ts';
 import type { Archive } from './records/archive.ts';
 import type { HarvestIndex } from './records/harvest-index.ts';
 import type { Schemas } from './schema.ts';
+import type { SeedContent } from './seed-content.ts';
 import type { Settings } from './settings.ts';
 import type { Snapshots } from './snapshots.ts';
 import type { Tenants } from './tenants.ts';
@@ -51,6 +52,8 @@ export type Mock = {
   /** Seeds what the contract leaves open, so that no client leans on accidents. */
   readonly seedNumber: number;
   readonly schemas: Schemas;
+  /** What a reset goes back to, and what tenants start from. */
+  readonly seed: SeedContent;
   readonly settings: Settings;
   /** What `settings` says about access, compiled. */
   readonly access: AccessLists;

@@ -7,6 +7,7 @@ import { type Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import busboy from 'busboy';
 import { type Body, ClientGone, whenGone } from './http-message.ts';
+import { isStorageFailure, messageOf } from './thrown.ts';
 
 /** One file part. Its bytes are in memory or in a file, as the reader was told. */
 export type FilePart = {
@@ -38,7 +39,7 @@ const LIMITS = { files: 100, fields: 1000 } as const;
 /**
  * Reads all file parts of a `multipart/form-data` body in order; plain fields are skipped.
  * @returns the parts, or why there are none; a failed reading leaves nothing on disk
- * @throws ClientGone
+ * @throws ClientGone, or an error of the disk
  */
 export async function readFileParts(incoming: Body, options: MultipartOptions): Promise<FilePart[] | MultipartFault> {
   const { message } = incoming;
@@ -57,15 +58,17 @@ export async function readFileParts(incoming: Body, options: MultipartOptions): 
     const path = options.folder === undefined ? undefined : join(options.folder, randomUUID());
     if (path !== undefined) paths.push(path);
     const part = readPart(field, stream, info.filename, path);
-    // Awaited below; without this a part that breaks early would count as unhandled.
-    part.catch(() => {});
+    // The parser would wait for a part that takes no more.
+    part.catch((thrown: unknown) => parser.destroy(thrown instanceof Error ? thrown : new Error(messageOf(thrown))));
     pending.push(part);
   });
   const outcome = await feed(incoming, parser, options.maxBodyBytes);
-  if (outcome === 'complete') return Promise.all(pending);
-  await Promise.allSettled(pending);
+  const settled = await Promise.allSettled(pending);
+  const failed = settled.find((part) => part.status === 'rejected');
+  if (outcome === 'complete' && failed === undefined) return Promise.all(pending);
   await Promise.all(paths.map((path) => rm(path, { force: true })));
   if (outcome === 'gone') throw new ClientGone();
+  if (outcome === 'complete' || isStorageFailure(failed?.reason)) throw failed?.reason;
   return outcome;
 }
 

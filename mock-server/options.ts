@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type FaultRule, readFaultRules } from './fault-rules.ts';
+import { readSchemaVersion } from './settings.ts';
+import { array, check, flag, integer, object, optional, parseJson, type Reader, text } from './shape.ts';
 import { messageOf } from './thrown.ts';
 
 /** How to start a mock server; every part has a default. */
@@ -11,7 +13,7 @@ export type MockServerOptions = {
   readonly host?: string;
   /** SQLite file that keeps the state; default: memory. */
   readonly data?: string;
-  /** `demo` (default), `empty`, or a folder of JSON files. */
+  /** `demo` (default), `empty`, or a folder of JSON files. A data file remembers its own. */
   readonly seed?: string;
   /** Only the write interface, as on the training instance. */
   readonly training?: boolean;
@@ -50,46 +52,59 @@ export const CONTROL_TOKEN_VARIABLE = 'PAS_MOCK_CONTROL_TOKEN';
 /** Adds the mock server's flags to a command. {@link parseMockServerOptions} reads what commander made of them. */
 export function addMockServerOptions(command: Command): Command {
   return command
-    .addOption(new Option('--port <number>', 'port to listen on; 0 takes a free one').argParser(wholeNumber(65_535)).default(0))
+    .addOption(
+      new Option('--port <number>', 'port to listen on; 0 takes a free one').argParser(wholeNumber(LARGEST.port)).default(0),
+    )
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--data <file>', 'SQLite file that keeps the state between runs (default: memory)')
-    .option('--seed <name>', 'start state: demo, empty, or a folder of JSON files', 'demo')
+    .option('--seed <name>', 'start state: demo (default), empty, or a folder of JSON files')
     .option('--training', 'write interface only, as on the training instance')
     .option('--deployed', 'behave as the deployed service where it departs from the contract')
-    .addOption(new Option('--latency <ms>', 'delay before each write is handled').argParser(wholeNumber(3_600_000)))
+    .addOption(new Option('--latency <ms>', 'delay before each write is handled').argParser(wholeNumber(LARGEST.delayMs)))
     .addOption(
       new Option('--min-interval <ms>', 'minimum interval per user and per address (default: 100)').argParser(
-        wholeNumber(3_600_000),
+        wholeNumber(LARGEST.delayMs),
       ),
     )
     .addOption(
-      new Option('--page-size <n>', 'records per page of harvested lists (default: 100)').argParser(wholeNumber(10_000, 1)),
+      new Option('--page-size <n>', 'records per page of harvested lists (default: 100)').argParser(
+        wholeNumber(LARGEST.pageSize, 1),
+      ),
     )
-    .addOption(new Option('--records <n>', 'synthetic archived finds to add').argParser(wholeNumber(10_000_000)))
+    .addOption(new Option('--records <n>', 'synthetic archived finds to add').argParser(wholeNumber(LARGEST.records)))
     .option('--faults <file>', 'JSON file with fault rules')
-    .option('--schema-versions <list>', 'schema versions that imports are accepted in, separated by commas')
+    .addOption(
+      new Option('--schema-versions <list>', 'schema versions that imports are accepted in, separated by commas').argParser(
+        (list) => list.split(',').map((version) => asArgument(readSchemaVersion)(version.trim())),
+      ),
+    )
     .addOption(
       new Option('--prefix <name>', 'prefix of XML names, of the schema and of the native format (default: svc)').argParser(
-        xmlPrefix,
+        asArgument(readPrefix),
       ),
     )
     .addOption(
       new Option(
         '--schema-base <address>',
         "root of the namespaces and schemas that documents name (default: below the server's own address)",
-      ).argParser(address),
+      ).argParser(asArgument(readAddress)),
     )
     .addOption(
       new Option('--public-url <address>', 'where clients reach the server, when that is not where it listens').argParser(
-        address,
+        asArgument(readAddress),
       ),
     )
     .option('--service-names', 'documents bear the names of the deployed service: prefix, namespace, persistent addresses')
-    .option('--control-token <token>', 'asked of whoever uses the control interface, which then answers other machines, too')
+    .addOption(
+      new Option(
+        '--control-token <token>',
+        'asked of whoever uses the control interface, which then answers other machines, too',
+      ).argParser(asArgument(readControlToken)),
+    )
     .option('--record <file>', 'write requests and answers to a new file as they happen, without secrets')
     .addOption(
       new Option('--seed-number <n>', 'vary what the contract leaves open: page size, wording, identifiers').argParser(
-        wholeNumber(1_000_000),
+        wholeNumber(LARGEST.seedNumber),
       ),
     );
 }
@@ -107,7 +122,7 @@ export type MockServerFlags = {
   readonly pageSize?: number;
   readonly records?: number;
   readonly faults?: string;
-  readonly schemaVersions?: string;
+  readonly schemaVersions?: readonly string[];
   readonly prefix?: string;
   readonly schemaBase?: string;
   readonly publicUrl?: string;
@@ -162,7 +177,7 @@ export function parseMockServerOptions(flags: MockServerFlags): MockServerOption
     latencyMs: latency,
     minIntervalMs: minInterval,
     faults: faults === undefined ? undefined : readFaultFile(faults),
-    schemaVersions: schemaVersions?.split(',').map((version) => version.trim()),
+    schemaVersions,
   });
 }
 
@@ -176,15 +191,15 @@ export function withoutUndefined<T extends object>(value: T): { [K in keyof T]?:
 function readFaultFile(path: string): FaultRule[] {
   const unusable = (thrown: unknown, what: string): Error =>
     new Error(`the fault file ${path} ${what}: ${messageOf(thrown)}`, { cause: thrown });
-  let text: string;
+  let content: string;
   try {
-    text = readFileSync(path, 'utf8');
+    content = readFileSync(path, 'utf8');
   } catch (thrown) {
     throw isMissing(thrown) ? new Error(`there is no fault file ${path}`, { cause: thrown }) : unusable(thrown, 'cannot be read');
   }
   let rules: unknown;
   try {
-    rules = JSON.parse(text);
+    rules = parseJson(content);
   } catch (thrown) {
     throw unusable(thrown, 'is not JSON');
   }
@@ -200,18 +215,65 @@ function isMissing(thrown: unknown): boolean {
 }
 
 /** A web address without its last slash. */
-function address(text: string): string {
-  const isAddress = /^https?:\/\/[^\s?#]+$/.test(text) && URL.canParse(text);
-  if (isAddress) return text.replace(/\/+$/, '');
-  throw new InvalidArgumentError('It must be an address that begins with http:// or https://, without ? and #.');
-}
+const readAddress: Reader<string> = (value, place) => anyAddress(value, place).replace(/\/+$/, '');
+
+const anyAddress = check(text(), (address) =>
+  /^https?:\/\/[^\s?#]+$/.test(address) && URL.canParse(address)
+    ? undefined
+    : 'must be an address that begins with http:// or https://, without ? and #',
+);
 
 /** Prefixes that the answers bind to namespaces of others; `dc` would name two formats alike. */
 const TAKEN_PREFIX = /^(xml.*|xsi|gml|dc|oai_dc)$/i;
 
-function xmlPrefix(text: string): string {
-  if (/^[A-Za-z][\w-]*$/.test(text) && !TAKEN_PREFIX.test(text)) return text;
-  throw new InvalidArgumentError('It must be letters, digits and hyphens after a letter, and no prefix that is taken.');
+const readPrefix: Reader<string> = check(text(), (prefix) =>
+  /^[A-Za-z][\w-]*$/.test(prefix) && !TAKEN_PREFIX.test(prefix)
+    ? undefined
+    : 'must be letters, digits and hyphens after a letter, and no prefix that is taken',
+);
+
+/** A header loses blanks at its ends, and holds no control characters. */
+const readControlToken: Reader<string> = check(text(), (token) =>
+  token !== '' && token === token.trim() && !/\p{Cc}/u.test(token)
+    ? undefined
+    : 'must be one line that neither begins nor ends with a blank',
+);
+
+const LARGEST = { port: 65_535, delayMs: 3_600_000, pageSize: 10_000, records: 10_000_000, seedNumber: 1_000_000 } as const;
+const upTo = (max: number, min = 0) => optional(integer({ min, max }));
+
+/** The options of a program that starts a server in its own process. @throws ShapeError with the option and the reason */
+export const readMockServerOptions: Reader<MockServerOptions> = object({
+  port: upTo(LARGEST.port),
+  host: optional(text({ min: 1 })),
+  data: optional(text()),
+  seed: optional(text({ min: 1 })),
+  training: optional(flag),
+  deployed: optional(flag),
+  latencyMs: upTo(LARGEST.delayMs),
+  minIntervalMs: upTo(LARGEST.delayMs),
+  pageSize: upTo(LARGEST.pageSize, 1),
+  records: upTo(LARGEST.records),
+  faults: optional(readFaultRules),
+  schemaVersions: optional(array(readSchemaVersion)),
+  prefix: optional(readPrefix),
+  schemaBase: optional(readAddress),
+  publicUrl: optional(readAddress),
+  serviceNames: optional(flag),
+  controlToken: optional(readControlToken),
+  record: optional(text({ min: 1 })),
+  seedNumber: upTo(LARGEST.seedNumber),
+});
+
+/** The same reader for the value of a flag. */
+function asArgument<T>(read: Reader<T>): (value: string) => T {
+  return (value) => {
+    try {
+      return read(value, 'It');
+    } catch (thrown) {
+      throw new InvalidArgumentError(`${messageOf(thrown).replace('It: ', 'It ')}.`);
+    }
+  };
 }
 
 function wholeNumber(max: number, min = 0): (text: string) => number {

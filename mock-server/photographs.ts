@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +14,9 @@ create table if not exists photographs (
 ) strict;
 create index if not exists photographs_by_find on photographs (find);
 `;
+
+const INCOMING = 'incoming';
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 type StoredPhotograph = {
   readonly uuid: string;
@@ -38,20 +41,30 @@ export class Photographs {
 
   /** A folder for uploads that are still arriving, on the same disk as what is kept. */
   incomingFolder(): string {
-    const folder = join(this.#root(), 'incoming');
+    const folder = join(this.#root(), INCOMING);
     mkdirSync(folder, { recursive: true });
     return folder;
   }
 
-  /** Moves an upload to its place for good; {@link record} makes it known. */
-  async keep(incomingPath: string, uuid: string): Promise<void> {
+  /**
+   * Moves an upload to its place for good.
+   * @param save makes it known; where it throws nothing is kept
+   */
+  async keep<T>(incomingPath: string, uuid: string, save: () => T): Promise<T> {
     const file = await open(incomingPath, 'r+');
     try {
       await file.sync();
     } finally {
       await file.close();
     }
-    await rename(incomingPath, this.#pathOf(uuid));
+    const path = this.#pathOf(uuid);
+    await rename(incomingPath, path);
+    try {
+      return save();
+    } catch (thrown) {
+      await this.discard(path);
+      throw thrown;
+    }
   }
 
   record(photograph: StoredPhotograph): void {
@@ -75,8 +88,16 @@ export class Photographs {
     return readFile(this.#pathOf(uuid));
   }
 
-  async discard(incomingPath: string): Promise<void> {
-    await rm(incomingPath, { force: true });
+  async discard(path: string): Promise<void> {
+    await rm(path, { force: true });
+  }
+
+  /** Takes away what a server that was killed had not made known yet. */
+  sweep(): void {
+    if (this.#givenFolder === undefined || !existsSync(this.#givenFolder)) return;
+    rmSync(join(this.#givenFolder, INCOMING), { recursive: true, force: true });
+    for (const name of readdirSync(this.#givenFolder))
+      if (UUID.test(name) && this.get(name) === undefined) rmSync(join(this.#givenFolder, name));
   }
 
   count(): number {
@@ -85,7 +106,8 @@ export class Photographs {
 
   clear(): void {
     this.#database.exec('delete from photographs');
-    if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
+    const folder = this.#folder ?? this.#givenFolder;
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     this.#folder = undefined;
   }
 

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { request as askPlain } from 'node:http';
+import { request as askSecure } from 'node:https';
 import { type Recorded, readRecording } from './recording.ts';
 import { messageOf } from './thrown.ts';
 
@@ -16,7 +18,7 @@ type Replayed = {
   }[];
 };
 
-/** The connection's own, the length, and who asks: made anew. */
+/** The connection's own, the length, and what is struck out: made anew, or left out. */
 const NOT_REPEATED = new Set([
   'host',
   'connection',
@@ -25,6 +27,10 @@ const NOT_REPEATED = new Set([
   'transfer-encoding',
   'expect',
   'authorization',
+  'proxy-authorization',
+  'cookie',
+  'te',
+  'trailer',
 ]);
 
 /**
@@ -46,14 +52,12 @@ export async function replay(path: string, baseUrl: string, passwordOf = (user: 
       skipped += 1;
       continue;
     }
-    const { status, body } = await ask(baseUrl + line.path, {
+    const { status } = await ask(baseUrl, {
       method,
-      redirect: 'manual',
+      path: line.path,
       headers: { ...repeated(request.headers), ...(await authorization(line)) },
-      ...(request.body.size_bytes === 0 ? {} : { body: Buffer.from(request.body.text, request.body.base64 ? 'base64' : 'utf8') }),
+      body: Buffer.from(request.body.text, request.body.base64 ? 'base64' : 'utf8'),
     });
-    // What is not read keeps its connection.
-    await body?.cancel();
     if (status === line.status) same += 1;
     else others.push({ line: at + 1, request: `${method} ${line.path}`, recorded: line.status, got: status });
   }
@@ -62,6 +66,8 @@ export async function replay(path: string, baseUrl: string, passwordOf = (user: 
   async function authorization({ path: asked, user, request }: Recorded): Promise<Record<string, string>> {
     const [scheme] = request.headers['authorization']?.split(' ') ?? [];
     if (scheme === undefined) return {};
+    // Of any other scheme not even the name is kept.
+    if (!/^(basic|bearer)$/i.test(scheme)) return { authorization: 'Other unknown' };
     if (user === null) return { authorization: `${scheme} unknown` };
     if (/^basic$/i.test(scheme)) return { authorization: `Basic ${btoa(`${user}:${passwordOf(user)}`)}` };
     const [mount = ''] = /^\/t\/[^/]+/.exec(asked) ?? [];
@@ -71,14 +77,45 @@ export async function replay(path: string, baseUrl: string, passwordOf = (user: 
   }
 }
 
-/** @throws Error that says who does not answer, and why */
-async function ask(url: string, init: RequestInit): Promise<Response> {
-  try {
-    return await fetch(url, init);
-  } catch (thrown) {
-    const { cause = thrown } = thrown as { cause?: unknown };
-    throw new Error(`${url} does not answer: ${messageOf(cause)}`, { cause: thrown });
-  }
+type Asked = {
+  readonly method: string;
+  /** As it stands in the request line: `*` as well. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+};
+type Answered = { readonly status: number; readonly body: Buffer };
+
+/**
+ * One request, whatever its method and path; `fetch` would refuse some.
+ * @throws Error that says who does not answer, and why
+ */
+function ask(baseUrl: string, { method, path, headers, body }: Asked): Promise<Answered> {
+  const { protocol, hostname, port, pathname } = new URL(baseUrl);
+  const target = path.startsWith('/') ? pathname.replace(/\/$/, '') + path : path;
+  return new Promise<Answered>((resolve, reject) => {
+    const asking = (protocol === 'https:' ? askSecure : askPlain)({
+      hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
+      port,
+      method,
+      path: target,
+      headers: { ...headers, ...(body.length === 0 ? {} : { 'content-length': String(body.length) }) },
+    });
+    asking.once('error', reject);
+    asking.once('upgrade', ({ statusCode = 0 }, socket) => {
+      socket.destroy();
+      resolve({ status: statusCode, body: Buffer.alloc(0) });
+    });
+    asking.once('response', (answer) => {
+      const parts: Buffer[] = [];
+      answer.on('data', (part: Buffer) => parts.push(part));
+      answer.once('error', reject);
+      answer.once('end', () => resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(parts) }));
+    });
+    asking.end(body);
+  }).catch((thrown: unknown) => {
+    throw new Error(`${baseUrl}${target} does not answer: ${messageOf(thrown)}`, { cause: thrown });
+  });
 }
 
 function repeated(headers: Readonly<Record<string, string>>): Record<string, string> {
@@ -86,13 +123,14 @@ function repeated(headers: Readonly<Record<string, string>>): Record<string, str
 }
 
 async function signIn(baseUrl: string, username: string, password: string): Promise<string> {
-  const answer = await ask(`${baseUrl}/api/token-auth/`, {
+  const { status, body } = await ask(baseUrl, {
     method: 'POST',
+    path: '/api/token-auth/',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ username, password }),
+    body: Buffer.from(JSON.stringify({ username, password })),
   });
-  const said: unknown = answer.ok ? await answer.json() : undefined;
+  const said: unknown = status === 200 ? JSON.parse(body.toString('utf8')) : undefined;
   const token: unknown = typeof said === 'object' && said !== null ? Reflect.get(said, 'token') : undefined;
-  if (typeof token !== 'string') throw new Error(`${username} cannot sign in at ${baseUrl}: ${answer.status}`);
+  if (typeof token !== 'string') throw new Error(`${username} cannot sign in at ${baseUrl}: ${status}`);
   return token;
 }

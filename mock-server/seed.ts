@@ -12,6 +12,15 @@ export { type SyntheticRow, syntheticFinds } from './seed/synthetic.ts';
 /** Seeds that come with the package. The tests hold them against the schema, so that a start need not. */
 const BUNDLED: readonly string[] = ['demo', 'empty'];
 
+/** A seed as a data file remembers it: the name of a bundled one, or where the folder lies. */
+export function seedName(source: SeedSource): string {
+  return BUNDLED.includes(source) ? source : resolve(source);
+}
+
+export function isSeed(name: string): boolean {
+  return BUNDLED.includes(name) || existsSync(name);
+}
+
 /**
  * A start state: `demo`, `empty` (one administrator and what that account refers to), or a folder laid out like the demo's.
  * @throws SeedError with the file, the place in it and the reason

@@ -5,14 +5,16 @@ import { addressesOf, CONTROL_PATH } from './addresses.ts';
 import { ControlRefusal } from './control/refusal.ts';
 import { BodySample, exchangeOf, shortened } from './exchange.ts';
 import { type Answer, AnswerNow, ClientGone, type Incoming } from './http-message.ts';
+import { sayIn } from './messages.ts';
 import type { Mock } from './mock.ts';
-import type { MockServerOptions } from './options.ts';
-import { htmlPage, json } from './problem.ts';
+import { type MockServerOptions, readMockServerOptions } from './options.ts';
+import { detail, htmlPage, json } from './problem.ts';
 import { RECORDED_BODY_BYTES, Recording } from './recording.ts';
 import { route } from './router.ts';
 import { loadSeed } from './seed.ts';
 import { createMock } from './state.ts';
 import { Tenants } from './tenants.ts';
+import { isStorageFailure, messageOf } from './thrown.ts';
 import { NoAnswer, type SentAnswer } from './trouble.ts';
 
 export type { FaultRule } from './fault-rules.ts';
@@ -38,7 +40,8 @@ const LINGER_MS = 5_000;
  * Starts a mock server; it accepts connections when the promise resolves. Servers in one process share nothing.
  * @throws SeedError, ShapeError, or an error of the data file or the port, each with a readable reason
  */
-export async function startMockServer(options: MockServerOptions = {}): Promise<MockServer> {
+export async function startMockServer(given: MockServerOptions = {}): Promise<MockServer> {
+  const options = readMockServerOptions(given, 'options');
   const host = options.host ?? '127.0.0.1';
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: 60_000 });
   await listen(server, options.port ?? 0, host);
@@ -48,12 +51,11 @@ export async function startMockServer(options: MockServerOptions = {}): Promise<
   const tenants: NonNullable<Mock['tenants']> = new Tenants(async (mount, own) => {
     // What is stored is each one's own, and so are its faults.
     const { data: _data, faults: _faults, records: _records, ...shared } = options;
-    const content = await (own.seed === undefined ? seed : loadSeed(own.seed));
+    const content = own.seed === undefined ? mock.seed : await loadSeed(own.seed);
     return createMock({ ...shared, ...own }, addressesOf(origin, options, mount), { schemas: mock.schemas, seed: content });
   });
   const recording = recordingOf(options.record, server);
-  const seed = loadSeed(options.seed ?? 'demo');
-  const ready = seed.then((content) => createMock(options, addresses, { tenants, seed: content, recording }));
+  const ready = createMock(options, addresses, { tenants, recording });
   // Who connects before the seed is in waits for it.
   server.on('request', (message, response) => {
     ready.then((started) => serve(started, message, response)).catch(() => message.socket.destroy());
@@ -61,6 +63,7 @@ export async function startMockServer(options: MockServerOptions = {}): Promise<
   const mock = await ready.catch((thrown: unknown) => {
     server.close();
     server.closeAllConnections();
+    recording?.close();
     throw thrown;
   });
   // Compiling the schema and reading the areas' borders take longer than anything else: both are ready before the first
@@ -128,11 +131,11 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
     if (!(thrown instanceof ControlRefusal)) throw thrown;
     return send(server, message, response, json(thrown.status, { error: thrown.message }));
   }
-  const arrivedAtMs = mock.clock.now();
+  const arrivedAtMs = mock.clock.elapsed();
   const startedMs = performance.now();
   const incoming = incomingOf(mock, message, arrivedAtMs, server.recording);
   const { method, path, address } = incoming;
-  const request = { method, path: path + incoming.search, address, atMs: arrivedAtMs };
+  const request = { method, path: path + incoming.search, address, atMs: mock.clock.now() };
   const entry = mock.journal.open(request, !path.startsWith(CONTROL_PATH));
   let answer: SentAnswer | undefined;
   try {
@@ -149,8 +152,9 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
       response.destroy();
     } else {
       entry.status = 500;
-      process.stderr.write(`mock server: ${thrown instanceof Error ? thrown.stack : String(thrown)}\n`);
-      answer = htmlPage(500, 'Server Error');
+      const isFull = isStorageFailure(thrown);
+      process.stderr.write(`mock server: ${!isFull && thrown instanceof Error ? thrown.stack : messageOf(thrown)}\n`);
+      answer = isFull ? unstored(mock, incoming, messageOf(thrown)) : htmlPage(500, 'Server Error');
       send(mock, message, response, answer);
     }
   }
@@ -160,6 +164,13 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
     server.recording?.write(mock.addresses.mount, entry, exchange);
     return shortened(exchange);
   });
+}
+
+/** The disk did not take what a request was to leave there. */
+function unstored(mock: Mock, incoming: Incoming, reason: string): Answer {
+  if (incoming.path.startsWith(CONTROL_PATH)) return json(500, { error: `nothing was stored: ${reason}` });
+  if (!incoming.path.startsWith('/api/')) return htmlPage(500, 'Server Error');
+  return detail(500, sayIn(incoming, mock.seedNumber)('storage-failed'));
 }
 
 /** Passwords go in, and tokens come out. */

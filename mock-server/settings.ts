@@ -4,14 +4,14 @@ import { array, check, flag, integer, nullable, object, oneOf, optional, type Re
 
 type AccessRule = {
   readonly rule_type: 'ip_blacklist' | 'ip_whitelist' | 'user_blacklist' | 'user_whitelist';
-  /** An address, a CIDR block or an `a-b` range; of a user rule an e-mail address. */
+  /** An address, a CIDR block or an `a-b` range; of a user rule an e-mail address or a user name. */
   readonly value: string;
   readonly active?: boolean;
 };
 
 export type RateLimit = {
   readonly scope: 'user' | 'ip' | 'record';
-  /** An e-mail address, or an address, block or range; a record rule has none. */
+  /** An e-mail address or a user name, or an address, block or range; a record rule has none. */
   readonly value?: string;
   /** `<count>/<unit>`, units `ms`, `s`, `m`, `h`, `d`. A malformed rate refuses everything, as the service does. */
   readonly rate: string;
@@ -102,7 +102,7 @@ const proxy: Reader<string> = check(text(), addressFault);
 const milliseconds = integer({ min: 0 });
 /** A hundred years. */
 const LARGEST_SHIFT_MS = 3_155_760_000_000;
-const schemaVersion: Reader<string> = check(text(), (version) =>
+export const readSchemaVersion: Reader<string> = check(text(), (version) =>
   /^\d+\.\d+$/.test(version) ? undefined : 'must be a version such as "2.2"',
 );
 
@@ -118,7 +118,7 @@ export const readSettings: Reader<Partial<Settings>> = object({
     object({ retry_delay_ms: integer({ min: 1, max: LONGEST_TIMER_MS }), max_retries: integer({ min: 1 }) }),
   ),
   record_lock_ttl_ms: optional(integer({ min: 1 })),
-  allowed_schema_versions: optional(nullable(array(schemaVersion))),
+  allowed_schema_versions: optional(nullable(array(readSchemaVersion))),
   antivirus: optional(flag),
   page_size: optional(integer({ min: 1, max: 10_000 })),
   resumption_token_ms: optional(milliseconds),

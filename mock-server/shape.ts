@@ -6,6 +6,11 @@ export class ShapeError extends Error {
   }
 }
 
+/** JSON that an operator wrote; editors put a byte order mark before it. @throws SyntaxError */
+export function parseJson(text: string): unknown {
+  return JSON.parse(text.replace(/^\uFEFF/, ''));
+}
+
 /** Reads a value of unknown shape. @throws ShapeError */
 export type Reader<T> = (value: unknown, place?: string) => T;
 
@@ -94,13 +99,13 @@ export function optional<T>(read: Reader<T>): OptionalReader<T> {
 export function object<F extends Fields>(fields: F): Reader<ObjectOf<F>> {
   return (value, place = '') => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new ShapeError(place, 'must be an object');
-    const unknown = Object.keys(value).find((key) => !(key in fields));
+    const unknown = Object.keys(value).find((key) => !Object.hasOwn(fields, key));
     if (unknown !== undefined) {
       throw new ShapeError(place, `has an unknown key "${unknown}"; known are ${Object.keys(fields).join(', ')}`);
     }
     const found: Record<string, unknown> = {};
     for (const [key, field] of Object.entries(fields)) {
-      const item: unknown = Reflect.get(value, key);
+      const item: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
       const where = place === '' ? key : `${place}.${key}`;
       if (typeof field === 'function') found[key] = field(item, where);
       else if (item !== undefined) found[key] = field.optional(item, where);

@@ -122,7 +122,7 @@ function smallTables({ database }: Parts): string[] {
     .prepare(`select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'`)
     .pluck()
     .all();
-  return (tables as string[]).filter((table) => table !== 'records');
+  return (tables as string[]).filter((table) => table !== 'records' && table !== 'origin');
 }
 
 function refill({ database }: Parts, table: string, rows: Rows): void {

@@ -1,10 +1,12 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Database } from 'better-sqlite3';
 import { accessListsOf } from './access.ts';
 import { Accounts } from './accounts.ts';
 import type { Addresses } from './addresses.ts';
 import { Areas } from './areas.ts';
 import { MockClock, type MockTime } from './clock.ts';
 import { Counters } from './counters.ts';
-import { openState } from './database.ts';
+import { openState, originOf, setOrigin } from './database.ts';
 import { Faults } from './faults.ts';
 import { Journal } from './journal.ts';
 import { Latency } from './latency.ts';
@@ -16,44 +18,119 @@ import { seededRandom } from './random.ts';
 import { Archive } from './records/archive.ts';
 import { HarvestIndex } from './records/harvest-index.ts';
 import { Schemas } from './schema.ts';
-import { loadSeed, syntheticFinds } from './seed.ts';
+import { isSeed, loadSeed, seedName, syntheticFinds } from './seed.ts';
 import type { SeedContent } from './seed-content.ts';
 import { DEFAULT_SETTINGS, type Settings } from './settings.ts';
 import { Snapshots } from './snapshots.ts';
 import { Throttle } from './throttle.ts';
+import { isStorageFailure, messageOf } from './thrown.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Headers and bodies that a journal keeps; a tenant is one of many. */
-const MOST_EXCHANGE_BYTES = { server: 32 * 1024 * 1024, tenant: 2 * 1024 * 1024 };
+/** Of what a journal keeps; a tenant is one of many. */
+const MOST_JOURNAL_BYTES = { server: 32 * 1024 * 1024, tenant: 2 * 1024 * 1024 };
+
+/** How a service differs from one that stands alone: its time, and of a tenant what it shares. */
+type About = {
+  readonly time?: MockTime;
+  readonly tenants?: Mock['tenants'];
+  readonly schemas?: Schemas;
+  readonly seed?: SeedContent;
+  readonly recording?: Mock['recording'];
+};
+
+/** What a service is made of. */
+type Made = {
+  readonly options: MockServerOptions;
+  readonly addresses: Addresses;
+  readonly about: About;
+  readonly database: Database;
+  readonly seed: SeedContent;
+};
 
 /**
  * Puts one service's parts together and fills them from the seed, unless the data file already holds something.
- * @param about how it differs from one that stands alone: its time, and of a tenant what it shares
+ * @throws Error with a readable reason where the data file cannot be used, or was filled from another seed
  */
 export async function createMock(
   options: MockServerOptions,
   addresses: Addresses,
-  about: {
-    readonly time?: MockTime;
-    readonly tenants?: Mock['tenants'];
-    readonly schemas?: Schemas;
-    readonly seed?: SeedContent;
-    readonly recording?: Mock['recording'];
-  } = {},
+  about: About = {},
 ): Promise<Mock & { dispose(): void }> {
-  const seed = about.seed ?? (await loadSeed(options.seed ?? 'demo'));
-  const database = openState(options.data);
+  let database: Database | undefined;
+  try {
+    database = openState(options.data);
+    return await fillMock(options, addresses, about, database);
+  } catch (thrown) {
+    database?.close();
+    if (options.data === undefined || !isStorageFailure(thrown)) throw thrown;
+    throw new Error(`${options.data} cannot be written: ${messageOf(thrown)}`, { cause: thrown });
+  }
+}
+
+async function fillMock(
+  options: MockServerOptions,
+  addresses: Addresses,
+  about: About,
+  database: Database,
+): Promise<Mock & { dispose(): void }> {
+  const { source, isFilled } = seedOf(options, database);
+  const seed = about.seed ?? (await loadSeed(source));
+  const parts = partsOf({ options, addresses, about, database, seed }, () => mock.settings.index_delay_ms);
+  const { clock, snapshots } = parts;
+  const startSettings = startSettingsOf(options, seed);
+  const mock: Writable<Mock> & { dispose(): void } = {
+    ...parts,
+    settings: startSettings,
+    access: accessListsOf(startSettings),
+    applySettings(patch: Partial<Settings>): void {
+      mock.settings = { ...mock.settings, ...patch };
+      mock.access = accessListsOf(mock.settings);
+    },
+    reset(): void {
+      for (const _step of startAnew());
+    },
+    dispose(): void {
+      about.tenants?.dispose();
+      if (about.schemas === undefined) parts.schemas.dispose();
+      parts.photographs.close();
+      database.close();
+    },
+  };
+  function* startAnew(): Generator<void> {
+    clock.reset();
+    for (const part of [parts.journal, parts.throttle, parts.locks, parts.harvestIndex, snapshots]) part.clear();
+    parts.faults.set(options.faults ?? []);
+    mock.applySettings(startSettings);
+    setOrigin(database, undefined);
+    if (!snapshots.backToSeed(mock)) yield* fill(mock, seed, options.records ?? 0);
+    fillPhotographs(mock, seed);
+    setOrigin(database, source);
+  }
+  parts.faults.set(options.faults ?? []);
+  try {
+    if (isFilled) parts.photographs.sweep();
+    // Others get their turn, and so does a signal.
+    else for (const _step of startAnew()) await nextTurn();
+  } catch (thrown) {
+    parts.photographs.close();
+    throw thrown;
+  }
+  return mock;
+}
+
+/** @param indexDelay as the settings have it now */
+function partsOf({ options, addresses, about, database, seed }: Made, indexDelay: () => Settings['index_delay_ms']) {
   const clock = new MockClock(about.time);
   const now = () => clock.now();
   const deployed = options.deployed === true;
   const harvestIndex = new HarvestIndex(now);
   const snapshots = new Snapshots();
   const archive: Archive = new Archive(database, now, (ident, before) => {
-    harvestIndex.noteWrite(ident, before, mock.settings.index_delay_ms);
+    harvestIndex.noteWrite(ident, before, indexDelay());
     snapshots.noteWrite(ident, before);
   });
-  const parts = {
+  return {
     addresses,
     clock,
     database,
@@ -64,7 +141,7 @@ export async function createMock(
     counters: new Counters(database),
     areas: new Areas(archive),
     photographs: new Photographs(database, options.data === undefined ? undefined : `${options.data}.photographs`),
-    journal: new Journal(about.schemas === undefined ? MOST_EXCHANGE_BYTES.server : MOST_EXCHANGE_BYTES.tenant),
+    journal: new Journal(about.schemas === undefined ? MOST_JOURNAL_BYTES.server : MOST_JOURNAL_BYTES.tenant),
     faults: new Faults(),
     throttle: new Throttle({ ignoreMillisecondWindows: deployed }),
     locks: new Locks(clock),
@@ -76,43 +153,21 @@ export async function createMock(
     schemas: about.schemas ?? new Schemas(addresses),
     training: options.training === true,
     seedNumber: options.seedNumber ?? 0,
+    seed,
   };
-  const startSettings = startSettingsOf(options, seed);
-  const mock: Writable<Mock> & { dispose(): void } = {
-    ...parts,
-    settings: startSettings,
-    access: accessListsOf(startSettings),
-    applySettings(patch: Partial<Settings>): void {
-      mock.settings = { ...mock.settings, ...patch };
-      mock.access = accessListsOf(mock.settings);
-    },
-    reset(): void {
-      clock.reset();
-      for (const part of [parts.journal, parts.throttle, parts.locks, parts.harvestIndex, snapshots]) part.clear();
-      parts.faults.set(options.faults ?? []);
-      mock.applySettings(startSettings);
-      if (!snapshots.backToSeed(mock)) fill(mock, seed, options.records ?? 0);
-      fillPhotographs(mock, seed);
-    },
-    dispose(): void {
-      about.tenants?.dispose();
-      if (about.schemas === undefined) parts.schemas.dispose();
-      parts.photographs.close();
-      database.close();
-    },
-  };
-  parts.faults.set(options.faults ?? []);
-  try {
-    if (parts.accounts.all().length === 0) mock.reset();
-  } catch (thrown) {
-    parts.photographs.close();
-    database.close();
-    throw thrown;
-  }
-  // A clock that was set ahead before a restart must not run behind its own datestamps: harvesters would miss changes.
-  const latest = archive.latestDatestampMs() ?? 0;
-  if (latest > clock.now()) clock.set(latest + 1);
-  return mock;
+}
+
+/** The seed that is asked for, else the data file's own. @throws Error where the file was filled from another */
+function seedOf(options: MockServerOptions, database: Database): { readonly source: string; readonly isFilled: boolean } {
+  const origin = originOf(database);
+  const asked = options.seed === undefined ? undefined : seedName(options.seed);
+  // A folder may have been moved.
+  const isOther = origin !== undefined && asked !== undefined && asked !== origin && isSeed(origin);
+  if (isOther)
+    throw new Error(
+      `${options.data} was filled from the seed ${origin}, not ${asked}: leave --seed away, or name another data file`,
+    );
+  return { source: asked ?? origin ?? 'demo', isFilled: origin !== undefined };
 }
 
 function startSettingsOf(options: MockServerOptions, seed: SeedContent): Settings {
@@ -131,16 +186,22 @@ function startSettingsOf(options: MockServerOptions, seed: SeedContent): Setting
   };
 }
 
-/** Replaces everything stored but photographs by the seed, in one transaction. */
-function fill(mock: Mock, seed: SeedContent, syntheticCount: number): void {
-  mock.database.transaction(() => {
+/** Replaces everything stored but photographs by the seed, step by step in one transaction. */
+function* fill(mock: Mock, seed: SeedContent, syntheticCount: number): Generator<void> {
+  mock.database.exec('begin');
+  try {
     mock.accounts.clear();
     mock.counters.clear();
     mock.archive.clear();
     for (const record of seed.records) mock.archive.seed(record);
-    if (syntheticCount > 0) mock.archive.insertRows(syntheticFinds(syntheticCount, mock.seedNumber, seed));
+    if (syntheticCount > 0) yield* mock.archive.insertRows(syntheticFinds(syntheticCount, mock.seedNumber, seed));
     for (const account of seed.accounts) mock.accounts.add(account);
-  })();
+    mock.database.exec('commit');
+  } catch (thrown) {
+    // A full disk has ended it already.
+    if (mock.database.inTransaction) mock.database.exec('rollback');
+    throw thrown;
+  }
   // The seed is indexed.
   mock.harvestIndex.clear();
   mock.snapshots.keepAsSeed(mock);

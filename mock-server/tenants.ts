@@ -5,6 +5,8 @@ import type { MockServerOptions } from './options.ts';
 /** Below it stand all paths of a tenant: `/t/<name>/api/pas/…`. */
 const MOUNT = '/t/';
 const MOST_TENANTS = 100;
+/** Of all tenants together: each takes 3.5 kB of memory. */
+const MOST_RECORDS = 200_000;
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
 
 /** What a tenant may have of its own; the rest is the server's. */
@@ -17,6 +19,8 @@ type TenantOptions = Pick<
 export class Tenants<Service extends { dispose(): void }> {
   readonly #byName = new Map<string, Service>();
   readonly #being = new Set<string>();
+  /** Synthetic ones, by tenant. */
+  readonly #records = new Map<string, number>();
   readonly #make: (mount: string, options: TenantOptions) => Promise<Service>;
 
   /** @param make a service whose paths stand below a mount */
@@ -31,11 +35,22 @@ export class Tenants<Service extends { dispose(): void }> {
     if (this.#byName.has(name) || this.#being.has(name)) throw new ControlRefusal(409, `there is a tenant ${name} already`);
     if (this.#byName.size + this.#being.size >= MOST_TENANTS)
       throw new ControlRefusal(409, `there are ${MOST_TENANTS} tenants, the most that a server has; remove one first`);
+    const records = options.records ?? 0;
+    const present = [...this.#records.values()].reduce((sum, count) => sum + count, 0);
+    if (present + records > MOST_RECORDS)
+      throw new ControlRefusal(
+        409,
+        `all tenants may have ${MOST_RECORDS} synthetic records together, and have ${present}; ask for fewer, or remove a tenant`,
+      );
     this.#being.add(name);
+    this.#records.set(name, records);
     try {
       const tenant = await this.#make(MOUNT + name, options);
       this.#byName.set(name, tenant);
       return tenant;
+    } catch (thrown) {
+      this.#records.delete(name);
+      throw thrown;
     } finally {
       this.#being.delete(name);
     }
@@ -46,6 +61,7 @@ export class Tenants<Service extends { dispose(): void }> {
     const tenant = this.#byName.get(name);
     if (tenant === undefined) throw new ControlRefusal(404, `there is no tenant ${name}`);
     this.#byName.delete(name);
+    this.#records.delete(name);
     tenant.dispose();
   }
 

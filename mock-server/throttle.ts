@@ -1,8 +1,9 @@
+import { type Account, namesOf } from './accounts.ts';
 import { blockListOf, contains } from './address-list.ts';
 import type { RateLimit, Settings } from './settings.ts';
 
 type PacedRequest = {
-  readonly email: string;
+  readonly account: Pick<Account, 'email' | 'username'>;
   readonly address: string;
   /** `ident_cely` in the path; import has none. */
   readonly record: string | undefined;
@@ -35,7 +36,7 @@ export class Throttle {
   check(request: PacedRequest, settings: Settings): ThrottleVerdict {
     const { user_ms, ip_ms } = settings.min_request_intervals;
     const waitMs =
-      this.#intervalWait(`user ${request.email}`, user_ms, request.atMs) ||
+      this.#intervalWait(`user ${request.account.email}`, user_ms, request.atMs) ||
       this.#intervalWait(`ip ${request.address}`, ip_ms, request.atMs);
     if (waitMs > 0) return refused(waitMs);
     for (const limit of settings.rate_limits) {
@@ -87,7 +88,7 @@ function refused(waitMs: number): ThrottleVerdict {
 function subjectOf(limit: RateLimit, request: PacedRequest): string | undefined {
   switch (limit.scope) {
     case 'user':
-      return limit.value?.toLowerCase() === request.email.toLowerCase() ? `user ${request.email}` : undefined;
+      return namesOf(request.account).includes((limit.value ?? '').toLowerCase()) ? `user ${request.account.email}` : undefined;
     case 'ip':
       return contains(blockListOf([limit.value ?? '']), request.address) ? `ip ${request.address}` : undefined;
     case 'record':

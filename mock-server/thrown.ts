@@ -1,3 +1,9 @@
+/** The disk is full, broken or not to be written. */
+export function isStorageFailure(thrown: unknown): boolean {
+  const code: unknown = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+  return typeof code === 'string' && /^(E(NOSPC|DQUOT|FBIG|IO|ROFS)$|SQLITE_(FULL|IOERR|READONLY|CANTOPEN))/.test(code);
+}
+
 /** What went wrong, in words, whatever was thrown. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);

@@ -81,6 +81,23 @@ test('the job with a service container is YAML, and its lines work on a mock tha
   }
 });
 
+test.each([
+  ['the shell job', 'sh examples/ci/job.sh true'],
+  ['the action', ''],
+])('%s does not take a server that was left over on its port for its own', async (_name, line) => {
+  const left = await startMockProcess();
+  const home = makeHome();
+  const port = new URL(left.base_url).port;
+  try {
+    layOut(home.folder, port);
+    const env = { ...home.env, MOCK_PORT: port, MOCK_FLAGS: '', GITHUB_ENV: join(home.folder, 'set') };
+    const { runs } = example('action/action.yml') as { readonly runs: { readonly steps: readonly Step[] } };
+    await expect(inBash(home.folder, line === '' ? (runs.steps[0]?.run ?? '') : line, env)).rejects.toThrow(/EADDRINUSE/);
+  } finally {
+    await left.stop();
+  }
+});
+
 test('the shell job tests a client in shell', async () => {
   const home = makeHome();
   const port = String(await freePort());

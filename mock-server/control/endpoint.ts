@@ -5,7 +5,7 @@ import type { Mock } from '../mock.ts';
 import { json } from '../problem.ts';
 import { SeedError } from '../seed.ts';
 import { readSettings } from '../settings.ts';
-import { check, flag, instant, integer, number, object, optional, type Reader, ShapeError } from '../shape.ts';
+import { check, flag, instant, integer, number, object, optional, parseJson, type Reader, ShapeError } from '../shape.ts';
 import { messageOf } from '../thrown.ts';
 import { changeAccount } from './accounts.ts';
 import { addFault, clearFaults, faultCatalogue, removeFault, setFaults, switchFault } from './faults.ts';
@@ -115,7 +115,7 @@ async function readJson(incoming: Incoming): Promise<unknown> {
   if (body === undefined) throw new ShapeError('the body', `is longer than ${MAX_BODY_BYTES} bytes`);
   if (body.length === 0) return undefined;
   try {
-    return JSON.parse(body.toString('utf8'));
+    return parseJson(body.toString('utf8'));
   } catch (thrown) {
     throw new ShapeError('the body', `is no JSON (${messageOf(thrown)})`);
   }
@@ -165,6 +165,7 @@ function moveClock(mock: Mock, { body }: { readonly body: unknown }): unknown {
 /** Holds a record's lock as if another request were at work; 0 gives it back. */
 function holdLock(mock: Mock, { body, segment }: { readonly body: unknown; readonly segment: string }): unknown {
   const { ms } = object({ ms: integer({ min: 0 }) })(body);
+  if (mock.archive.get(segment)?.deleted !== false) throw new ControlRefusal(404, `there is no record ${segment}`);
   mock.locks.release(segment);
   if (ms > 0) mock.locks.hold(segment, ms);
   return { ident: segment, locked: ms > 0 };

@@ -41,13 +41,11 @@ function namesThisMachine({ addresses }: Mock, host: string | undefined): boolea
 
 /** A browser asks for a user name as well; which one is no matter. */
 function bears(token: string, authorization: string | undefined): boolean {
-  const [, scheme = '', given = ''] = /^(Bearer|Basic) +(\S+)$/i.exec(authorization ?? '') ?? [];
-  const said =
-    scheme.toLowerCase() === 'basic'
-      ? Buffer.from(given, 'base64')
-          .toString('utf8')
-          .replace(/^[^:]*:/, '')
-      : given;
+  const [, scheme = '', given = ''] = /^(Bearer|Basic) +(.+)$/i.exec(authorization ?? '') ?? [];
+  const isBasic = scheme.toLowerCase() === 'basic';
+  // Headers arrive as Latin-1, whatever their bytes are.
+  const text = Buffer.from(given, isBasic ? 'base64' : 'latin1').toString('utf8');
+  const said = isBasic ? text.replace(/^[^:]*:/, '') : text;
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(said), digest(token));
 }

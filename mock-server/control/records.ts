@@ -105,11 +105,9 @@ function wholeRecord({ entity, body }: Change): RecordInput {
 function changedRecord(mock: Mock, ident: string, changes: Changes): RecordInput {
   const record = mock.archive.get(ident);
   if (record === undefined || record.deleted) throw new ControlRefusal(404, `there is no record ${ident}`);
-  const merged: Record<string, BodyValue> = { ...record.body };
-  for (const [name, value] of Object.entries(changes)) {
-    if (value === null) delete merged[name];
-    else merged[name] = value;
-  }
+  const kept = Object.entries(record.body).filter(([name]) => !Object.hasOwn(changes, name));
+  const changed = Object.entries(changes).filter((change): change is [string, BodyValue] => change[1] !== null);
+  const merged: Body = Object.fromEntries([...kept, ...changed]);
   if (identOf(record.entity, merged) !== ident) throw new ShapeError('changes', 'must leave the identifier as it is');
   const order = childOrder(mock, record.entity);
   const body = Object.fromEntries(Object.entries(merged).sort(([a], [b]) => order.indexOf(a) - order.indexOf(b)));

@@ -1,21 +1,13 @@
-import type { JSONPathQuery, JSONValue } from 'json-p3';
 import { readRule } from '../clauses.ts';
 import { bodyText, type Exchange } from '../exchange.ts';
 import { FAULTS, type FaultName } from '../fault-rules.ts';
 import type { JournalEntry } from '../journal.ts';
 import type { Mock } from '../mock.ts';
-import { array, check, integer, nullable, object, oneOf, optional, type Reader, ShapeError, text } from '../shape.ts';
+import { array, check, integer, nullable, object, oneOf, optional, type Reader, text } from '../shape.ts';
 import { messageOf } from '../thrown.ts';
 import { isAbout } from './journal-view.ts';
+import { type BodyCheck, Matcher, readJsonPath } from './matcher.ts';
 import { ControlRefusal } from './refusal.ts';
-
-/** What a body must hold: the first match of a path, compared as text; without `equals` and `matches` it must be there. */
-type BodyCheck = {
-  readonly xpath?: string;
-  readonly json?: string;
-  readonly equals?: string;
-  readonly matches?: string;
-};
 
 /** What a request must have been. Nothing that is left out is looked at. */
 type Pattern = {
@@ -94,16 +86,22 @@ export async function verify(mock: Mock, body: unknown): Promise<Verified> {
   // Also where no request is such: `count: 0` would hold whatever the path is.
   for (const { request_body = [], answer_body = [] } of order ?? [request ?? {}])
     for (const { json } of [...request_body, ...answer_body]) if (json !== undefined) await readJsonPath(json);
-  const entries = mock.journal.entries();
-  if (request !== undefined) return counted(await matching(mock, entries, request), wanted ?? { at_least: 1 });
+  const journal: Journal = { mock, entries: mock.journal.entries(), matcher: new Matcher() };
+  try {
+    if (request !== undefined) return counted(await matching(journal, request), wanted ?? { at_least: 1 });
+    return await inOrder(journal, order ?? []);
+  } finally {
+    await journal.matcher.end();
+  }
+}
+
+type Journal = { readonly mock: Mock; readonly entries: readonly JournalEntry[]; readonly matcher: Matcher };
+
+async function inOrder({ entries, ...journal }: Journal, order: readonly Pattern[]): Promise<Verified> {
   const met: number[] = [];
-  for (const [index, next] of (order ?? []).entries()) {
-    const [first] = await matching(
-      mock,
-      entries.filter(({ id }) => id > (met.at(-1) ?? 0)),
-      next,
-      1,
-    );
+  for (const [index, next] of order.entries()) {
+    const later = entries.filter(({ id }) => id > (met.at(-1) ?? 0));
+    const [first] = await matching({ ...journal, entries: later }, next, 1);
     if (first === undefined)
       return { ok: false, entries: met, reason: `nothing that is order[${index}] came after the ones before it` };
     met.push(first);
@@ -124,25 +122,24 @@ function counted(entries: readonly number[], wanted: Count): Verified {
   return { ok, entries, reason: ok ? null : `expected ${said} such requests, and there were ${entries.length}` };
 }
 
-async function matching(
-  mock: Mock,
-  entries: readonly JournalEntry[],
-  wanted: Pattern,
-  most = Number.POSITIVE_INFINITY,
-): Promise<number[]> {
+async function matching(journal: Journal, wanted: Pattern, most = Number.POSITIVE_INFINITY): Promise<number[]> {
+  const such = journal.entries.filter((entry) => isSuch(entry, wanted));
+  const { path_matches } = wanted;
+  const texts = such.map(({ path }) => path);
+  const places = path_matches === undefined ? texts.keys() : await journal.matcher.ask({ texts, matches: path_matches });
   const found: number[] = [];
-  for (const entry of entries) {
+  for (const place of places) {
+    const entry = such[place];
     if (found.length >= most) break;
-    if (isSuch(entry, wanted) && (await hasBodies(mock, entry, wanted))) found.push(entry.id);
+    if (entry !== undefined && (await hasBodies(journal, entry, wanted))) found.push(entry.id);
   }
   return found;
 }
 
-function isSuch(entry: JournalEntry, { method, path, path_matches, user, status, find, rule, fault }: Pattern): boolean {
+function isSuch(entry: JournalEntry, { method, path, user, status, find, rule, fault }: Pattern): boolean {
   return (
     (method === undefined || entry.method === method.toUpperCase()) &&
     (path === undefined || entry.path.split('?', 1)[0] === path) &&
-    (path_matches === undefined || new RegExp(path_matches, 'u').test(entry.path)) &&
     (user === undefined || entry.user === user) &&
     (status === undefined || entry.status === status) &&
     (find === undefined || isAbout(entry, find)) &&
@@ -151,14 +148,19 @@ function isSuch(entry: JournalEntry, { method, path, path_matches, user, status,
   );
 }
 
-async function hasBodies(mock: Mock, { id }: JournalEntry, { request_body, answer_body }: Pattern): Promise<boolean> {
+async function hasBodies(
+  { mock, matcher }: Journal,
+  { id }: JournalEntry,
+  { request_body, answer_body }: Pattern,
+): Promise<boolean> {
   for (const [side, checks] of [
     ['request', request_body],
     ['answer', answer_body],
   ] as const) {
     if (checks === undefined || checks.length === 0) continue;
     const said = bodyOf(mock.journal.exchange(id), id, side);
-    for (const one of checks) if (said === undefined || !(await holds(mock, said, one))) return false;
+    for (const check of checks)
+      if (said === undefined || (await matcher.ask({ texts: [said], check })).length === 0) return false;
   }
   return true;
 }
@@ -169,46 +171,4 @@ function bodyOf(exchange: Exchange | undefined, id: number, side: 'request' | 'a
   const said = message === undefined ? undefined : bodyText(message);
   if (said?.cut === true) throw new ControlRefusal(422, `of the ${side} of entry ${id} only the beginning is kept`);
   return said?.text;
-}
-
-async function holds(mock: Mock, body: string, { xpath, json, equals, matches }: BodyCheck): Promise<boolean> {
-  const found = xpath === undefined ? await firstOfJson(body, json ?? '') : await firstOfXml(mock, body, xpath);
-  if (found === undefined) return false;
-  return (equals === undefined || found === equals) && (matches === undefined || new RegExp(matches, 'u').test(found));
-}
-
-async function firstOfJson(body: string, path: string): Promise<string | undefined> {
-  const compiled = await readJsonPath(path);
-  let value: JSONValue;
-  try {
-    value = JSON.parse(body) as JSONValue;
-  } catch {
-    return undefined;
-  }
-  const [first] = compiled.query(value).values();
-  return first === undefined || typeof first === 'string' ? first : JSON.stringify(first);
-}
-
-async function readJsonPath(path: string): Promise<JSONPathQuery> {
-  const { jsonpath } = await import('json-p3');
-  try {
-    return jsonpath.compile(path);
-  } catch (thrown) {
-    throw new ShapeError('json', `is no JSONPath (${messageOf(thrown)})`);
-  }
-}
-
-/** Of a form the part that is XML. The prefixes of a path are those that the document's root declares. */
-async function firstOfXml(mock: Mock, body: string, path: string): Promise<string | undefined> {
-  const start = body.search(/<(\?xml|[A-Za-z_])/);
-  const end = body.lastIndexOf('>');
-  const bytes = Buffer.from(start < 0 ? '' : body.slice(start, end + 1));
-  return mock.schemas.withDocument(bytes, (document) => {
-    try {
-      const found = document.root.eval(path, document.root.namespaces);
-      return Array.isArray(found) ? found[0]?.content : String(found);
-    } catch (thrown) {
-      throw new ShapeError('xpath', `cannot be looked for (${messageOf(thrown)})`);
-    }
-  });
 }

@@ -11,7 +11,7 @@ const WORTHWHILE_BYTES = 1024;
 export async function compressed(answer: SentAnswer, acceptEncoding: string | string[] | undefined): Promise<SentAnswer> {
   const headers = { ...answer.headers, vary: 'Accept-Encoding' };
   const plain = Buffer.isBuffer(answer.body) ? answer.body : Buffer.from(answer.body);
-  if (plain.length < WORTHWHILE_BYTES || !acceptsGzip(acceptEncoding)) return { ...answer, headers };
+  if (plain.length < WORTHWHILE_BYTES || !acceptsGzip(acceptEncoding)) return { ...answer, headers, body: plain };
   const body = await compress(plain, { level: constants.Z_BEST_SPEED });
   return { ...answer, headers: { ...headers, 'content-encoding': 'gzip' }, body };
 }

@@ -86,14 +86,14 @@ function signedIn(mock: Mock, incoming: Incoming, path: HarvestPath, given: URLS
   throw new AnswerNow(xmlAnswer(errorText(envelope, new ProtocolError('badVerb', ILLEGAL_VERB))));
 }
 
-function answerRequest(
+async function answerRequest(
   mock: Mock,
   incoming: Incoming,
   path: HarvestPath,
   given: URLSearchParams,
   viewer: Viewer,
   refuseTokens: boolean,
-): Answer {
+): Promise<Answer> {
   const envelope = envelopeOf(mock, incoming, path, given);
   const version = path.kind === 'version' ? path.version : NEWEST_VERSION;
   const harvest: Harvest = {
@@ -109,7 +109,7 @@ function answerRequest(
   try {
     const query = readQuery(given, mock.deployed);
     if (path.kind === 'version' && !path.listed) refuseUnlisted(query);
-    return xmlAnswer(answerText(envelope, answerVerb(harvest, query)));
+    return xmlAnswer(answerText(envelope, await answerVerb(harvest, query)));
   } catch (thrown) {
     if (!(thrown instanceof ProtocolError)) throw thrown;
     incoming.told.push(thrown.code);

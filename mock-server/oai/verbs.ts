@@ -7,7 +7,7 @@ import { type Format, formatsOf, ProtocolError, type Query, readFormat } from '.
 import { listSets } from './set-list.ts';
 
 /** The element that answers a verb. @throws ProtocolError */
-export function answerVerb(harvest: Harvest, query: Query): string {
+export function answerVerb(harvest: Harvest, query: Query): Promise<string> | string {
   switch (query.verb) {
     case 'Identify':
       return identify(harvest);

@@ -33,7 +33,7 @@ export async function answerWrite(mock: Mock, incoming: Incoming, entry: Journal
   if (endpoint === undefined) return detail(404, say('not-found'));
   const segment = endpoint.path.exec(incoming.path)?.[1];
   const record = segment === undefined ? undefined : decodeSegment(segment);
-  mock.journal.measureAddress(entry);
+  mock.journal.measureAddress(entry, incoming.arrivedAtMs);
   try {
     const account = passGates(mock, { incoming, entry, say, allowedMethod: endpoint.method, record });
     const rule = mock.faults.take(endpoint.name, record);

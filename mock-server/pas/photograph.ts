@@ -119,8 +119,7 @@ async function store(mock: Mock, request: WriteRequest, ident: string, { part, p
   const sha512 = hadGps ? await sha512Of(path) : part.sha512;
   await hooks.beforeSave();
   const uuid = randomUUID();
-  await mock.photographs.keep(path, uuid);
-  const saved = savePhotograph(mock, {
+  const photograph = {
     find: ident,
     uuid,
     name,
@@ -130,7 +129,8 @@ async function store(mock: Mock, request: WriteRequest, ident: string, { part, p
     sizeBytes: part.sizeBytes,
     sha512: sha512.toString('hex'),
     user: account.user,
-  });
+  };
+  const saved = await mock.photographs.keep(path, uuid, () => savePhotograph(mock, photograph));
   request.incoming.change = { kind: 'photograph-added', ident, name };
   hooks.afterSave();
   await nextTurn();

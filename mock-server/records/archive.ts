@@ -24,6 +24,9 @@ import {
   stavOf,
 } from './record.ts';
 
+/** A step of many rows takes a few milliseconds. */
+const ROWS_IN_STEP = 200;
+
 /** All records of the mock, live and deleted, in one table. */
 export class Archive {
   readonly #revisions = new Map<Entity | 'all', number>();
@@ -94,13 +97,18 @@ export class Archive {
     if (input.deleted === true) this.#write({ ...record, deleted: true });
   }
 
-  /** Writes rows whose columns are already known, for large synthetic stocks. */
-  insertRows(rows: Iterable<ArchiveRow>): void {
+  /** Writes rows whose columns are already known, for large synthetic stocks; step by step, as there may be many. */
+  *insertRows(rows: Iterable<ArchiveRow>): Generator<void> {
     const statement = this.#prepare(
       `insert into records (${COLUMNS}) values (@ident, @entity, @set_spec, @datestamp_ms, @deleted, @stav, @pristupnost,
         @creator, @organisation, @project, @body)`,
     );
-    for (const row of rows) statement.run(row);
+    let written = 0;
+    for (const row of rows) {
+      statement.run(row);
+      written += 1;
+      if (written % ROWS_IN_STEP === 0) yield;
+    }
     this.touchAll();
   }
 
@@ -136,7 +144,12 @@ export class Archive {
 
   /** Newest first, then by identifier; deleted records included. */
   list(query: ListQuery): ArchiveRecord[] {
-    return (this.#select(COLUMNS, query) as ArchiveRow[]).map(toRecord);
+    return this.listRows(query).map(toRecord);
+  }
+
+  /** What `list` gives, with bodies that are still to be read. */
+  listRows(query: ListQuery): ArchiveRow[] {
+    return this.#select(COLUMNS, query) as ArchiveRow[];
   }
 
   /** What `list` gives, without reading the bodies. */
@@ -169,12 +182,6 @@ export class Archive {
   highestFindOfProject(project: string): string | undefined {
     const row = this.#prepare('select max(ident) as ident from records where project = ? and deleted = 0').get(project);
     return (row as { ident: string | null }).ident ?? undefined;
-  }
-
-  /** The datestamp of the record that changed last, if there is any. */
-  latestDatestampMs(): number | undefined {
-    const row = this.#prepare('select max(datestamp_ms) as latest from records').get() as { latest: number | null };
-    return row.latest ?? undefined;
   }
 
   /** Accessibility entries of the project's live finds, each once. */

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ShapeError } from '../shape.ts';
+import { parseJson, ShapeError } from '../shape.ts';
 import { messageOf } from '../thrown.ts';
 
 /** A seed folder cannot be loaded; the message names the file, the place in it and the reason. */
@@ -35,7 +35,7 @@ export function readJson(folder: string, file: string): unknown {
   const path = join(folder, file);
   if (!existsSync(path)) return undefined;
   try {
-    return JSON.parse(readFileSync(path, 'utf8'));
+    return parseJson(readFileSync(path, 'utf8'));
   } catch (thrown) {
     throw new SeedError(file, '', `cannot be read as JSON (${messageOf(thrown)})`);
   }

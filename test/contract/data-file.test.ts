@@ -1,13 +1,19 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openState } from '../../mock-server/database.ts';
 import { documentOf, findLines, smallestFind } from '../support/contract-find.ts';
 import { jpeg } from '../support/contract-photographs.ts';
 import { elementText, importXml, postFile, setNumber, tokenOf } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
+import { canMountDisks } from '../support/hostile-disk.ts';
 import { startMockProcess } from '../support/mock-process.ts';
+import { PROJECT } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
+import { tied } from '../support/tied.ts';
 
 let folder: string;
 let data: string;
@@ -16,6 +22,8 @@ beforeEach(() => {
   data = join(folder, 'deeper', 'mock.sqlite');
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const ORGANISATION = 'ORG-000002';
 
 const counts = async (mock: TestMock) =>
   ((await mock.control('GET', '/state')).value as { counts: Record<string, unknown> }).counts;
@@ -48,14 +56,85 @@ describe('The data file', () => {
     expect(Buffer.from(await photo.arrayBuffer()).equals(jpeg(undefined))).toBe(true);
   });
 
-  test('time does not run backwards after a restart', async () => {
+  test('a restart ends what was set: clock, settings and faults; a date ahead moves no clock', async () => {
     const first = await startMock({ data });
-    await first.control('POST', '/clock', { advance_ms: 90_000_000 });
-    await first.control('POST', '/records', { ident: 'HES-000253', changes: { zkratka: { '@lang': 'cs', '#': 'p' } } });
+    await first.control('POST', '/records', {
+      ident: 'HES-000253',
+      changes: { zkratka: { '@lang': 'cs', '#': 'p' } },
+      datestamp: '2090-01-01T00:00:00Z',
+    });
+    await first.control('POST', '/clock', { advance_ms: 90_000_000, frozen: true });
+    await first.control('PUT', '/settings', { page_size: 7 });
+    await first.control('PUT', '/faults', [{ endpoint: 'import', fault: '502' }]);
     await first.close();
     await using second = await startMock({ data });
-    const { now_ms } = (await second.control('GET', '/clock')).value as { now_ms: number };
-    expect(now_ms).toBeGreaterThan(Date.now() + 86_400_000);
+    const { now_ms, frozen } = (await second.control('GET', '/clock')).value as { now_ms: number; frozen: boolean };
+    expect([Math.abs(now_ms - Date.now()) < 60_000, frozen]).toEqual([true, false]);
+    expect((await second.control('GET', '/settings')).value).toMatchObject({ page_size: 100 });
+    expect((await second.control('GET', '/faults')).value).toEqual([]);
+    expect((await second.control('GET', '/records/HES-000253')).value).toMatchObject({ datestamp: '2090-01-01T00:00:00.000Z' });
+  });
+
+  test('has one server at a time; the second is told so, and may have it when the first has ended', async () => {
+    await using other = await startMock({ data: join(folder, 'other.sqlite') });
+    const first = await startMock({ data });
+    await expect(startMock({ data })).rejects.toThrow(`${data} is in use by another server: end that one, or name another file`);
+    await expect(startMockProcess('--data', data)).rejects.toThrow('ended with 2');
+    await first.close();
+    const process = await startMockProcess('--data', data);
+    await expect(startMock({ data })).rejects.toThrow('is in use');
+    const gone = once(process.child, 'exit');
+    process.child.kill('SIGKILL');
+    await gone;
+    await using again = await startMock({ data });
+    expect(await counts(again)).toEqual(await counts(other));
+  });
+
+  test('keeps what was written from whatever seed it was filled, without accounts too', async () => {
+    const seed = join(folder, 'seed');
+    cpSync(join(PROJECT, 'mock-server', 'seed', 'empty'), seed, { recursive: true });
+    rmSync(join(seed, 'accounts.json'));
+    const first = await startMock({ data, seed });
+    const change = { ident: ORGANISATION, changes: { email: 'new@example.org' } };
+    expect((await first.control('POST', '/records', change)).status).toBe(200);
+    await first.close();
+    const body = async (mock: TestMock) => (await mock.control('GET', `/records/${ORGANISATION}`)).value;
+    const second = await startMock({ data, seed });
+    expect(await body(second)).toMatchObject({ body: { email: 'new@example.org' } });
+    await second.close();
+    // Its own seed is what a reset goes back to, also where none is named.
+    const third = await startMock({ data });
+    expect(await body(third)).toMatchObject({ body: { email: 'new@example.org' } });
+    await third.reset();
+    expect(await body(third)).not.toMatchObject({ body: { email: 'new@example.org' } });
+    expect(await counts(third)).toMatchObject({ finds: 0 });
+    await third.close();
+    await expect(startMock({ data, seed: 'demo' })).rejects.toThrow(
+      `${data} was filled from the seed ${seed}, not demo: leave --seed away, or name another data file`,
+    );
+    renameSync(seed, `${seed}-moved`);
+    await using moved = await startMock({ data, seed: `${seed}-moved` });
+    expect(await counts(moved)).toMatchObject({ finds: 0 });
+  });
+
+  test('is filled anew where the first filling was cut short, and loses what no record names', async () => {
+    const first = await startMock({ data });
+    await first.close();
+    const database = openState(data);
+    database.exec('delete from origin; delete from photographs');
+    database.close();
+    const orphan = join(`${data}.photographs`, '01234567-89ab-cdef-0123-456789abcdef');
+    const photographs = () => readdirSync(`${data}.photographs`).length;
+    const second = await startMock({ data });
+    expect(await counts(second)).toMatchObject({ finds: 21, photos: 9 });
+    expect(photographs()).toBe(9);
+    await second.close();
+    writeFileSync(orphan, 'x');
+    mkdirSync(join(`${data}.photographs`, 'incoming'), { recursive: true });
+    writeFileSync(join(`${data}.photographs`, 'incoming', 'half'), 'x');
+    await using third = await startMock({ data });
+    expect(await counts(third)).toMatchObject({ photos: 9 });
+    expect(photographs()).toBe(9);
   });
 
   test('reset goes back to the seed and takes the photographs away', async () => {
@@ -78,6 +157,74 @@ describe('The data file', () => {
     const file = join(folder, 'notes.txt');
     writeFileSync(file, 'not a database, and long enough to be looked at as one'.repeat(40));
     await expect(startMock({ data: file })).rejects.toThrow(/notes\.txt/);
+  });
+});
+
+describe.skipIf(!canMountDisks)('A full disk', () => {
+  const MIB = 1024 * 1024;
+
+  /** What `unshare` is asked for to run a server on a disk of its own. */
+  const onDiskOf = (kilobytes: number): string[] => [
+    ...(process.getuid?.() === 0 ? ['-m'] : ['-rm']),
+    ...['sh', '-c', 'mount -t tmpfs -o size="$1"k none "$2" && exec "$3" "$4" --json --min-interval 0 --data "$2/state.sqlite"'],
+    ...['sh', `${kilobytes}`, folder, process.execPath, join(PROJECT, 'bin', 'pas-mock-server.js')],
+  ];
+
+  test.each([16, 200, 1000])('of %d kB takes no start, which says so', (kilobytes) => {
+    const { status, stderr } = spawnSync('unshare', onDiskOf(kilobytes), { encoding: 'utf8' });
+    expect(stderr).toMatch(/^pas-mock-server: .*state\.sqlite cannot be (written|used as a data file): /);
+    expect(stderr).not.toMatch(/\n\s+at /);
+    expect(status).toBe(2);
+  });
+
+  /** A server on a small disk, and the disk as this process sees it. */
+  async function onSmallDisk(): Promise<{ readonly url: string; readonly disk: string; readonly child: ChildProcess }> {
+    const child = tied(spawn('unshare', onDiskOf(12 * 1024), { stdio: ['ignore', 'pipe', 'ignore'] }));
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    const { base_url } = JSON.parse(line.toString()) as { base_url: string };
+    return { url: base_url, disk: join('/proc', `${child.pid}`, 'root', folder), child };
+  }
+
+  test('refuses a photograph that has no room with JSON, and keeps no part of it', async () => {
+    const { url, disk, child } = await onSmallDisk();
+    const token = await tokenOf({ url }, 'archaeologist');
+    const post = (bytes: Buffer) =>
+      postFile({ url }, '/api/pas/nalez/C-202400101-N00007/upload-foto', { name: 'file', fileName: 'a.jpg', bytes }, { token });
+    const before = readdirSync(join(disk, 'state.sqlite.photographs')).length;
+    const large = Buffer.concat([jpeg(undefined), Buffer.alloc(20 * MIB)]);
+    for (let time = 0; time < 3; time += 1) {
+      const { status, text } = await post(large);
+      expect([status, JSON.parse(text)]).toEqual([500, { detail: expect.any(String) }]);
+    }
+    expect(readdirSync(join(disk, 'state.sqlite.photographs', 'incoming'))).toEqual([]);
+    expect((await post(jpeg(undefined))).status).toBe(201);
+    expect(readdirSync(join(disk, 'state.sqlite.photographs')).length).toBe(before + 2);
+    child.kill('SIGKILL');
+  });
+
+  test('refuses imports with JSON until there is room, and a photograph that cannot be noted is not kept', async () => {
+    const { url, disk, child } = await onSmallDisk();
+    const served = { url, server: { schema_base: `${url}/schema/svc` } };
+    const token = await tokenOf(served, 'archaeologist');
+    const send = () => importXml(served, documentOf(served, smallestFind()), { token });
+    const made = await send();
+    const ballast = join(disk, 'ballast');
+    const fill = () => spawnSync('sh', ['-c', 'cat /dev/zero >>"$0"', ballast], { stdio: 'ignore' });
+    let refused = made;
+    for (let time = 0; time < 50 && refused.status === 201; time += 1) {
+      fill();
+      refused = await send();
+    }
+    expect([refused.status, JSON.parse(refused.text)]).toEqual([500, { detail: expect.any(String) }]);
+    const photo = { name: 'file', fileName: 'a.jpg', bytes: jpeg(undefined) };
+    const path = `/api/pas/nalez/${made.headers.get('x-record-id')}/upload-foto`;
+    const unkept = await postFile(served, path, photo, { token });
+    expect([unkept.status, JSON.parse(unkept.text)]).toEqual([500, { detail: expect.any(String) }]);
+    rmSync(ballast);
+    expect((await send()).status).toBe(201);
+    expect((await postFile(served, path, photo, { token })).status).toBe(201);
+    expect(readdirSync(join(disk, 'state.sqlite.photographs')).filter((name) => name !== 'incoming')).toHaveLength(10);
+    child.kill('SIGKILL');
   });
 });
 

@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -119,6 +120,38 @@ describe('a recording', () => {
     replayed.stdout.on('data', (chunk) => void said.push(String(chunk)));
     const [code] = (await once(replayed, 'close')) as [number];
     expect([code, said.join('')]).toEqual([0, `${kept - 1} answered as recorded, 0 otherwise, 1 not asked\n`]);
+  });
+
+  test('holds requests of any method, scheme, upgrade and path, and all are asked again', async () => {
+    const record = join(folder, 'odd.jsonl');
+    const first = await startMock({ ...options, record });
+    const { port, host } = new URL(first.url);
+    const ask = (line: string, ...headers: string[]) =>
+      new Promise<void>((done, failed) => {
+        const socket = connect(Number(port), '127.0.0.1', () =>
+          socket.end([`${line} HTTP/1.1`, `Host: ${host}`, 'Connection: close', ...headers, '', ''].join('\r\n')),
+        );
+        socket
+          .once('error', failed)
+          .once('close', () => done())
+          .resume();
+      });
+    for (const scheme of ['Token abc', 'Digest username="a", realm="b"', 'secret-alone', 'Bearer no-token', 'Basic !'])
+      await ask('GET /api/uzivatel-info/', `Authorization: ${scheme}`);
+    await ask('GET /2.2/oai?verb=Identify', 'Upgrade: h2c', 'Connection: Upgrade, HTTP2-Settings');
+    await ask(
+      'GET /2.2/oai?verb=Identify',
+      'Cookie: sessionid=abc',
+      'Proxy-Authorization: Other abc',
+      'TE: trailers',
+      'Trailer: X',
+    );
+    await ask('OPTIONS *');
+    await ask('TRACE /2.2/oai');
+    await ask('HEAD /2.2/oai?verb=Identify');
+    await first.close();
+    await using second = await startMock(options);
+    expect(await replay(record, second.url)).toEqual({ same: 10, skipped: 0, others: [] });
   });
 
   test('a server that does not answer is named, with the reason', async () => {

@@ -23,7 +23,7 @@ const FLAG_TEXTS: Readonly<Record<string, Message>> = {
   '--port': msg`port to listen on; 0 takes a free one`,
   '--host': msg`address to listen on`,
   '--data': msg`SQLite file that keeps the state between runs (default: memory)`,
-  '--seed': msg`start state: demo, empty, or a folder of JSON files`,
+  '--seed': msg`start state: demo (default), empty, or a folder of JSON files`,
   '--training': msg`write interface only, as on the training instance`,
   '--deployed': msg`behave as the deployed service where it departs from the contract`,
   '--latency': msg`delay before each write is handled`,

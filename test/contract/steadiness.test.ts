@@ -1,0 +1,146 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { documentOf, smallestFind } from '../support/contract-find.ts';
+import { importXml, tokenOf } from '../support/contract-requests.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
+import { startMockProcess } from '../support/mock-process.ts';
+import { PROJECT } from '../support/run-pas.ts';
+import { startMock, type TestMock } from '../support/start-mock.ts';
+import { tied } from '../support/tied.ts';
+
+/** How many small answers come one after the other before another request is done. */
+async function answersBefore(mock: TestMock, other: Promise<unknown>): Promise<number> {
+  let isDone = false;
+  const ended = other.finally(() => {
+    isDone = true;
+  });
+  let answers = 0;
+  while (!isDone) {
+    expect((await fetch(`${mock.server.control_url}/health`)).status).toBe(200);
+    answers += 1;
+  }
+  await ended;
+  return answers;
+}
+
+/** Well above a second, as the machine may have other things to do; what this is about would take minutes. */
+const AT_ONCE_MS = 4000;
+
+async function endsAtOnce(child: ChildProcess): Promise<void> {
+  const endedBy = performance.now() + AT_ONCE_MS;
+  const gone = once(child, 'exit');
+  child.kill('SIGTERM');
+  expect((await gone)[0]).toBe(0);
+  expect(performance.now()).toBeLessThan(endedBy);
+}
+
+function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
+
+const ENDLESS = '^/(.*a)*a*(a|a)*(a+)+b$';
+
+describe('an assertion that would take for ever', () => {
+  const verify = async (mock: TestMock, request: unknown) => {
+    const answer = await fetch(`${mock.server.control_url}/verify`, { method: 'POST', body: JSON.stringify({ request }) });
+    return { status: answer.status, text: await answer.text() };
+  };
+
+  test('in the expression of a path is refused in time, while others are answered', async () => {
+    await using mock = await startMock();
+    await fetch(`${mock.url}/${'a'.repeat(60)}`);
+    const asked = verify(mock, { path_matches: ENDLESS });
+    expect(await answersBefore(mock, asked)).toBeGreaterThan(20);
+    expect(await asked).toEqual({ status: 422, text: expect.stringContaining('takes longer than 5 s') });
+    expect(await verify(mock, { path_matches: '^/a+$' })).toMatchObject({ status: 200 });
+  });
+
+  test.each([
+    ['xpath', 'request_body', { xpath: `//*[${'count(//*['.repeat(8)}1${'])>0'.repeat(8)}]` }],
+    ['json', 'answer_body', { json: `$[?search(@, '(a*)*(a|a)*(a+)+b')]` }],
+    ['the expression of a body', 'answer_body', { json: '$.detail', matches: '(.*a)*a*(a|a)*(a+)+b$' }],
+  ])('in %s is refused as well', async (_name, side, check) => {
+    await using mock = await startMock();
+    const authorization = `Bearer ${await tokenOf(mock, 'archaeologist')}`;
+    await importXml(mock, `<a>${'<b/>'.repeat(500)}</a>`, { token: authorization.slice(7) });
+    // The answer repeats the type.
+    const headers = { authorization, 'content-type': 'a'.repeat(60) };
+    await fetch(`${mock.url}/api/pas/import-xml`, { method: 'POST', headers, body: 'x' });
+    const status = side === 'answer_body' ? { status: 415 } : {};
+    const asked = verify(mock, { method: 'POST', path: '/api/pas/import-xml', ...status, [side]: [check] });
+    expect(await answersBefore(mock, asked)).toBeGreaterThan(20);
+    expect(await asked).toEqual({ status: 422, text: expect.stringContaining('takes longer than 5 s') });
+  });
+
+  test('does not keep the server from ending at once', async () => {
+    const { child, base_url, control_url } = await startMockProcess();
+    await fetch(`${base_url}/${'a'.repeat(60)}`);
+    const asked = fetch(`${control_url}/verify`, {
+      method: 'POST',
+      body: JSON.stringify({ request: { path_matches: ENDLESS } }),
+    }).catch(() => 'cut');
+    for (let answers = 0; answers < 50; answers += 1) await (await fetch(`${control_url}/health`)).arrayBuffer();
+    await endsAtOnce(child);
+    expect(await asked).toBe('cut');
+  });
+});
+
+describe('large stocks', () => {
+  test('are filled in so that a signal ends the server meanwhile', async () => {
+    const program = join(PROJECT, 'bin', 'pas-mock-server.js');
+    const port = await freePort();
+    const flags = ['--records', '10000000', '--port', `${port}`];
+    const child = tied(spawn(process.execPath, [program, ...flags], { stdio: 'ignore' }));
+    // It listens before it fills its stock, and answers afterwards.
+    await eventually(() => isListening(port)).toBe(true);
+    await endsAtOnce(child);
+  });
+
+  test('of a tenant are filled in while others are answered, and are bounded for all tenants together', async () => {
+    await using mock = await startMock();
+    const make = (name: string, records: number) => mock.control('POST', '/tenants', { name, records });
+    expect(await answersBefore(mock, make('first', 20_000))).toBeGreaterThan(5);
+    expect(await make('second', 180_001)).toEqual({
+      status: 409,
+      value: {
+        error: 'all tenants may have 200000 synthetic records together, and have 20000; ask for fewer, or remove a tenant',
+      },
+    });
+    await mock.control('DELETE', '/tenants/first');
+    const inUse = await make('second', 1000);
+    expect(inUse.status).toBe(200);
+  });
+
+  test.each(['ListRecords', 'ListIdentifiers'])('are listed by %s while others are answered', async (verb) => {
+    await using mock = await startMock({ records: 12_000, pageSize: 10_000 });
+    const page = async () => {
+      const answer = await fetch(`${mock.url}/2.2/oai?verb=${verb}&metadataPrefix=oai_svc`);
+      const text = await answer.text();
+      expect(text.match(/<header/g)).toHaveLength(10_000);
+    };
+    await page();
+    expect(await answersBefore(mock, page())).toBeGreaterThan(verb === 'ListRecords' ? 20 : 1);
+  });
+});
+
+test('the journal forgets its oldest entries earlier where their paths are long', async () => {
+  await using mock = await startMock();
+  await mock.control('POST', '/tenants', { name: 'small' });
+  const long = `/t/small/${'x'.repeat(12_000)}`;
+  for (let sent = 0; sent < 300; sent += 1) await (await fetch(mock.url + long)).arrayBuffer();
+  const journal = await (await fetch(`${mock.url}/t/small/__mock__/journal`)).text();
+  expect(journal.length).toBeLessThan(2.3 * 1024 * 1024);
+  expect(journal.length).toBeGreaterThan(1.5 * 1024 * 1024);
+  const import_ = await importXml(mock, documentOf(mock, smallestFind()), { token: await tokenOf(mock, 'archaeologist') });
+  expect(import_.status).toBe(201);
+});
