@@ -1,3 +1,4 @@
+import { trimText } from '../text/white-space.ts';
 import { buildXml, replaceIllegalCharacters, type XmlNode } from '../xml/write-xml.ts';
 import { FIELDS, type Field, type FindElements } from './fields.ts';
 import { type DocumentProfile, type Find, namespaceOf, schemaLocationOf } from './find.ts';
@@ -67,5 +68,5 @@ function write(field: Field, elements: FindElements, name: string): XmlNode | un
 /** What a parser will read from a document again. The service trims every text, so that is done here already. */
 export function xmlText(text: string): string {
   const lines = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
-  return replaceIllegalCharacters(lines).trim();
+  return trimText(replaceIllegalCharacters(lines));
 }
