@@ -1,4 +1,5 @@
 import type { XmlDocument as XmlDocumentType, XmlElement as XmlElementType, XmlXPath } from 'libxml2-wasm';
+import { trimText } from './white-space.ts';
 
 /** One element as plain data, so that nothing of the parser's memory outlives the parsing. */
 export type XmlTree = {
@@ -47,7 +48,7 @@ function readElement(xml: Xml, element: XmlElementType, childNodes: XmlXPath): X
     namespace: element.namespaceUri,
     line: element.line,
     attributes: new Map(element.attrs.map((attribute) => [attributeName(attribute.prefix, attribute.name), attribute.value])),
-    text: text.trim(),
+    text: trimText(text),
     children,
     hasOtherNodes,
   };

@@ -1,4 +1,5 @@
 import type { Say } from '../messages.ts';
+import { collapseText, trimText } from '../white-space.ts';
 import { child, type XmlTree } from '../xml-tree.ts';
 import { type FindGeometry, type GeomSystem, readGeometry } from './geometry.ts';
 import { problem, refusal, refuseProblems } from './refusal.ts';
@@ -95,11 +96,8 @@ function readFinder(element: XmlTree | undefined, say: Say): Finder | undefined 
   if (element === undefined || id === undefined) return undefined;
   if (id !== ':tba') return { kind: 'known', id, line: element.line };
   const comma = element.text.indexOf(',');
-  const surname = element.text.slice(0, Math.max(0, comma)).trim();
-  const givenName = element.text
-    .slice(comma + 1)
-    .trim()
-    .replace(/\s+/g, ' ');
+  const surname = trimText(element.text.slice(0, Math.max(0, comma)));
+  const givenName = collapseText(element.text.slice(comma + 1));
   if (comma < 0 || surname === '' || givenName === '') return refuseField(element.line, 'nalezce', say('finder-text'));
   return { kind: 'new', surname, givenName, line: element.line };
 }

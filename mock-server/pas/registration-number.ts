@@ -4,6 +4,7 @@ import type { Answer } from '../http-message.ts';
 import type { Mock } from '../mock.ts';
 import { type ArchiveRecord, listOf, textOf } from '../records/record.ts';
 import { isXmlText } from '../records/render.ts';
+import { trimText } from '../white-space.ts';
 import { findAnswer } from './find-answer.ts';
 import { mayEditNumber } from './permission.ts';
 import { lockRecord } from './record-lock.ts';
@@ -20,7 +21,7 @@ export async function changeRegistrationNumber(mock: Mock, request: WriteRequest
   const { say, account, hooks } = request;
   const given = request.incoming.query.getAll('evidencni_cislo').at(-1);
   if (given === undefined) throw refusal(400, say('number-missing'));
-  const value = given.trim();
+  const value = trimText(given);
   if (value === '') throw refusal(422, say('number-empty'));
   if (Array.from(value).length > MOST_CHARACTERS) throw refusal(422, say('number-long'));
   const find = mock.archive.live('samostatny_nalez', ident);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { trimText } from '../text/white-space.ts';
 import { type ElementName, FIELDS, type Field, type FindElements, pointElement } from './fields.ts';
 import { type HarvestedElements, nameKey } from './harvested-find.ts';
 import { NEW_PERSON } from './resolve-reference.ts';
@@ -68,7 +69,7 @@ function canonicalInteger(value: Value): number | string | null {
 
 function canonicalText(value: Value): string | null {
   if (value === undefined || typeof value === 'object') return null;
-  const text = String(value).normalize('NFC').replace(/\r\n?/g, '\n').trim();
+  const text = trimText(String(value).normalize('NFC').replace(/\r\n?/g, '\n'));
   return text === '' ? null : text;
 }
 

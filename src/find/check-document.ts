@@ -1,10 +1,12 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
+import { trimText } from '../text/white-space.ts';
 import { attributeOf, childOf, childText, lineAt, lineOf, sourceOf, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { strayTextMessage, strayTextsIn } from '../xml/stray-text.ts';
 import { FIELDS, type Field, type FindElements, isElementName } from './fields.ts';
 import { type DocumentProfile, type Find, namespaceOf, schemaLocationOf } from './find.ts';
+import { NEW_PERSON } from './resolve-reference.ts';
 import { checkRules } from './rules.ts';
 import type { ValidationContext } from './validate-find.ts';
 
@@ -122,8 +124,8 @@ function literalIssues(document: XmlDocument, find: XmlElement, elementOf: (name
   const refuse = (rule: string, element: string, message: Message): void => {
     issues.push(errorIssue(rule, message, { element }));
   };
-  const identCely = childText(find, 'ident_cely');
-  if (identCely !== undefined && identCely !== ':tba') {
+  const identCely = textOf(childOf(find, 'ident_cely'));
+  if (identCely !== '' && identCely !== ':tba') {
     refuse('ident-cely', 'ident_cely', msg`ident_cely is "${identCely}". An import asks for a new identifier: write :tba.`);
   }
   const state = childText(find, 'stav');
@@ -137,16 +139,17 @@ function literalIssues(document: XmlDocument, find: XmlElement, elementOf: (name
   for (const { name, kind, epsg } of FIELDS) {
     const element = elementOf(name);
     if (element === undefined) continue;
-    if (isCutShort(sourceOf(document, element))) {
+    const isReference = kind === 'reference' || kind === 'term';
+    const id = attributeOf(element, 'id') ?? '';
+    if ((!isReference || id === NEW_PERSON) && isCutShort(sourceOf(document, element))) {
       refuse('comment-in-value', name, msg`${name} has a comment in it; the service reads only the text before it. Take it out.`);
     }
-    const id = attributeOf(element, 'id') ?? '';
-    if ((kind === 'reference' || kind === 'term') && id !== id.trim()) {
+    if (isReference && id !== trimText(id)) {
       refuse('identifier-form', name, msg`The id of ${name} is "${id}". The service takes it with its blanks: take them out.`);
     }
     if (kind !== 'point' || epsg === undefined || system !== epsg) continue;
     const own = attributeOf(element, 'EPSG') ?? epsg;
-    if (element.text.trim() === '') {
+    if (textOf(element) === '') {
       refuse('geometry-form', name, msg`${name} is there, but empty. Write the point, or take the element out.`);
     } else if (Number(own) !== Number(epsg)) {
       refuse(
@@ -157,6 +160,10 @@ function literalIssues(document: XmlDocument, find: XmlElement, elementOf: (name
     }
   }
   return issues;
+}
+
+function textOf(element: XmlElement | undefined): string {
+  return trimText(element?.text ?? '');
 }
 
 const MARK = '<?>';
@@ -174,7 +181,7 @@ function isCutShort(source: string): boolean {
 }
 
 function readField(field: Field, element: XmlElement | undefined): [string, unknown][] {
-  const text = element?.text.trim() ?? '';
+  const text = textOf(element);
   if (element === undefined || !isElementName(field.name)) return [];
   switch (field.kind) {
     case 'term':

@@ -1,3 +1,4 @@
+import { trimText } from '../text/white-space.ts';
 import { buildXml, replaceIllegalCharacters, type XmlNode } from '../xml/write-xml.ts';
 import { FIELDS, type Field, type FindElements } from './fields.ts';
 import { type DocumentProfile, type Find, namespaceOf, schemaLocationOf } from './find.ts';
@@ -65,5 +66,5 @@ function write(field: Field, elements: FindElements, name: string): XmlNode | un
 /** Returns the text that a parser reads back from a document. The service trims every text, so this does, too. */
 export function xmlText(text: string): string {
   const lines = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
-  return replaceIllegalCharacters(lines).trim();
+  return trimText(replaceIllegalCharacters(lines));
 }

@@ -2,6 +2,7 @@ import { type Message, msg } from '../base/message.ts';
 import { type PointInSystem, parsePoint } from '../place/geometry.ts';
 import { isSamePlace } from '../place/same-place.ts';
 import { isReadable } from '../text/reading.ts';
+import { collapseText, trimText } from '../text/white-space.ts';
 import { attributeOf, childOf, childrenOf, childText, type XmlElement } from '../xml/element.ts';
 import type { Reference } from './field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
@@ -68,7 +69,7 @@ function readField(parent: XmlElement, field: Field): string | Reference | undef
 
 function reference(element: XmlElement | undefined): Reference | undefined {
   const id = element === undefined ? undefined : attributeOf(element, 'id');
-  return element === undefined || id === undefined ? undefined : { id, text: element.text.trim() };
+  return element === undefined || id === undefined ? undefined : { id, text: trimText(element.text) };
 }
 
 function readFile(file: XmlElement): HarvestedFile {
@@ -137,7 +138,7 @@ function sameReference(sent: Reference | undefined, found: Reference | undefined
 /** Normalises a name as the service does: it splits at the first comma and collapses the blanks of the given name. */
 export function nameKey(name: string): string {
   const [surname = '', ...given] = name.split(',');
-  return `${surname.trim()}, ${given.join(',').trim().replace(/\s+/g, ' ')}`;
+  return `${trimText(surname)}, ${collapseText(given.join(','))}`;
 }
 
 /** Compares exactly where the record still selects the system that was sent; else the point was converted, or changed. */
@@ -175,7 +176,7 @@ function isReference(value: unknown): value is Reference {
 }
 
 function textOf(value: unknown): string {
-  return value === undefined ? '' : String(value).trim();
+  return value === undefined ? '' : trimText(String(value));
 }
 
 /** Names of the states of a find (A-STATE-1). */

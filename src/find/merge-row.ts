@@ -1,6 +1,7 @@
 import { parsePoint } from '../place/geometry.ts';
 import { isSamePlace } from '../place/same-place.ts';
 import { isReadable } from '../text/reading.ts';
+import { trimText } from '../text/white-space.ts';
 import { isAsFound } from './as-found.ts';
 import { type ElementName, FIELDS, type FindElements, pointElement } from './fields.ts';
 import { NEW_PERSON } from './resolve-reference.ts';
@@ -109,9 +110,9 @@ function isHarvestedSince(find: FindElements, row: FindElements, [name]: readonl
 
 /** Reduces a value to what is compared: of a reference the identifier, of a new person the name. */
 function meaningOf(value: Value): string | number | boolean | undefined {
-  if (typeof value === 'string') return value.normalize('NFC').trim();
+  if (typeof value === 'string') return trimText(value.normalize('NFC'));
   if (typeof value !== 'object') return value;
-  return value.id === NEW_PERSON ? `${NEW_PERSON} ${value.text.normalize('NFC').trim()}` : value.id;
+  return value.id === NEW_PERSON ? `${NEW_PERSON} ${trimText(value.text.normalize('NFC'))}` : value.id;
 }
 
 function differenceOf(base: FindElements, find: FindElements, row: FindElements, part: readonly ElementName[]): Difference {

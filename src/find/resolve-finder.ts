@@ -1,6 +1,7 @@
 import { cmd, joined, type Message, msg } from '../base/message.ts';
 import { foldName, mayStandFor, nameKey, nameWords } from '../text/names.ts';
 import { type Unreadable, unreadable } from '../text/reading.ts';
+import { collapseText, trimText } from '../text/white-space.ts';
 import type { Reference } from './field.ts';
 import type { LookupTerm, TermCandidate, TermLookup } from './lookup.ts';
 import {
@@ -185,11 +186,8 @@ function findPartsProblem({ parts, suffix }: WrittenName, written: string): Mess
 /** Explains why the service would refuse a text as the name of a new person. */
 export function findNameProblem(text: string): Message | undefined {
   const comma = text.indexOf(',');
-  const surname = text.slice(0, Math.max(0, comma)).trim();
-  const given = text
-    .slice(comma + 1)
-    .trim()
-    .replace(/\s+/g, ' ');
+  const surname = trimText(text.slice(0, Math.max(0, comma)));
+  const given = collapseText(text.slice(comma + 1));
   if (comma === -1 || surname === '' || given === '') return nameAdvice(text);
   if (Math.max([...surname].length, [...given].length) > MAX_NAME_LENGTH) {
     return msg`"${text}" is too long: a surname and a given name have at most ${MAX_NAME_LENGTH} characters each.`;
@@ -199,7 +197,7 @@ export function findNameProblem(text: string): Message | undefined {
 
 /** Explains why the service would create a person with a wrong name: it splits at the first comma without a further check. */
 export function findNameDoubt(text: string): Message | undefined {
-  const [surname, given] = [text.slice(0, text.indexOf(',')).trim(), text.slice(text.indexOf(',') + 1).trim()];
+  const [surname, given] = [trimText(text.slice(0, text.indexOf(','))), trimText(text.slice(text.indexOf(',') + 1))];
   if (/[;,]/.test(given)) return severalMessage(text);
   return orderOf(`${surname} ${given}`) === 'given-first'
     ? msg`"${text}" may be turned round: before the comma stands the surname.`

@@ -4,6 +4,7 @@ import { findRangeProblem, type GeomSystem, parsePoint, pointNumbers } from '../
 import { toWgs84 } from '../place/project.ts';
 import { CONVERTED_WITHIN_M } from '../place/same-place.ts';
 import { isReadable } from '../text/reading.ts';
+import { trimText } from '../text/white-space.ts';
 import { type ElementName, FIELDS, type Field, type FindElements, pointElement } from './fields.ts';
 import type { Find } from './find.ts';
 import type { TermCandidate } from './lookup.ts';
@@ -27,7 +28,7 @@ function selectedPoint(elements: FindElements): Selected | undefined {
   const { geom_system: system } = elements;
   if (system === undefined) return undefined;
   const element = pointElement(system);
-  const wkt = elements[element]?.trim() ?? '';
+  const wkt = trimText(elements[element] ?? '');
   return wkt === '' ? undefined : { element, system, wkt };
 }
 
@@ -92,7 +93,7 @@ function isPresent(elements: FindElements, name: Field['name']): boolean {
   const value = elements[name];
   if (value === undefined) return false;
   if (typeof value === 'object') return value.id.trim() !== '';
-  return typeof value !== 'string' || value.trim() !== '';
+  return typeof value !== 'string' || trimText(value) !== '';
 }
 
 function requiredElements(elements: FindElements): Finding[] {

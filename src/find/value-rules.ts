@@ -2,6 +2,7 @@ import { cmd, type Message, msg } from '../base/message.ts';
 import { alternatives } from '../text/enumeration.ts';
 import { codePointName } from '../text/printable.ts';
 import { type Unreadable, unreadable } from '../text/reading.ts';
+import { trimText } from '../text/white-space.ts';
 import { findIllegalCharacter } from '../xml/write-xml.ts';
 import type { Reference } from './field.ts';
 import { FIELDS, type Field, type FindElements } from './fields.ts';
@@ -83,7 +84,7 @@ function findUnseenCharacter(value: string): Unreadable | undefined {
 
 /** A number is one visible line. Characters that XML cannot hold are reported by another rule. */
 function numberForm({ evidencni_cislo: number = '' }: FindElements): Finding[] {
-  const unseen = illegalCharacterOf(number) === undefined ? findUnseenCharacter(number.trim()) : undefined;
+  const unseen = illegalCharacterOf(number) === undefined ? findUnseenCharacter(trimText(number)) : undefined;
   return unseen === undefined ? [] : [{ element: 'evidencni_cislo', message: unseen.problem }];
 }
 
@@ -94,7 +95,7 @@ function depthRange({ hloubka }: FindElements): Finding[] {
 }
 
 function realDate({ datum_nalezu: date }: FindElements): Finding[] {
-  if (date === undefined || date.trim() === '' || isRealDate(date)) return [];
+  if (date === undefined || trimText(date) === '' || isRealDate(date)) return [];
   return [
     {
       element: 'datum_nalezu',
@@ -129,8 +130,10 @@ function finderName({ nalezce }: FindElements): Finding[] {
 function identifierForm(elements: FindElements): Finding[] {
   return references(elements)
     .filter(({ field, reference }) => !hasGoodForm(field, reference))
-    .map(({ field: { name }, reference: { id } }) => {
-      const message = msg`"${id}" is no identifier that ${name} can have. Write HES- and digits; ${cmd`pas vocab search`} finds it.`;
+    .map(({ field: { name, set }, reference: { id } }) => {
+      const message = set?.startsWith('heslo:')
+        ? msg`"${id}" is no identifier that ${name} can have. Write HES- and digits; ${cmd`pas vocab search`} finds it.`
+        : msg`"${id}" is no identifier that ${name} can have. Write the one that ${cmd`pas vocab search`} finds.`;
       return { element: name, message };
     });
 }
@@ -138,7 +141,7 @@ function identifierForm(elements: FindElements): Finding[] {
 function vocabularyMembership(elements: FindElements, { lookupTerm }: RuleContext): Finding[] {
   if (lookupTerm === undefined) return [];
   return references(elements)
-    .filter(({ field, reference }) => reference.id !== NEW_PERSON && hasGoodForm(field, reference))
+    .filter(({ field, reference }) => !isNewPerson(field, reference) && hasGoodForm(field, reference))
     .flatMap(({ field, reference }) => memberOfSet(field, reference, lookupTerm));
 }
 
@@ -181,7 +184,13 @@ function labelForIdentifier(name: string, id: string, meant: readonly TermCandid
 }
 
 function hasGoodForm(field: Field, reference: Reference): boolean {
-  return field.set?.startsWith('heslo:') ? /^HES-\d+$/.test(reference.id) : !/\s/.test(reference.id.trim());
+  if (field.set?.startsWith('heslo:')) return /^HES-\d+$/.test(reference.id);
+  return !/\s/.test(reference.id.trim()) && (reference.id !== NEW_PERSON || isNewPerson(field, reference));
+}
+
+/** The service makes a person who is not there yet, and nothing else. */
+function isNewPerson({ name }: Field, { id }: Reference): boolean {
+  return name === 'nalezce' && id === NEW_PERSON;
 }
 
 const REFERENCE_FIELDS = FIELDS.filter(({ kind }) => kind === 'reference' || kind === 'term');

@@ -1,6 +1,7 @@
 import { FileError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { isReadable, type Reading, type Unreadable, unreadable } from '../text/reading.ts';
+import { trimText } from '../text/white-space.ts';
 
 export type GeomSystem = '4326' | '5514';
 
@@ -55,7 +56,7 @@ export function parsePoint(wkt: string): Reading<PointText> {
       'geometry-form',
       msg`"${shown}" ${what} Write POINT (x y) with two plain numbers, such as POINT (14.4208 50.0871).`,
     );
-  const text = wkt.trim();
+  const text = trimText(wkt);
   if (/[^\S ]/.test(text)) return problem(msg`has a tab, a line break or a no-break space in it, where only blanks may be.`);
   if (/^srid *=/i.test(text)) return problem(msg`begins with an SRID.`);
   const match = /^point( *(?:z|m|zm))? *\(([^()]*)\)$/i.exec(text);

@@ -27,15 +27,16 @@ type DecodedText = {
 };
 
 /**
- * Converts an XML document to UTF-8. The byte order mark decides, then the transport's charset, then the XML declaration, then
- * UTF-8 (RFC 7303, section 3; XML 1.0, appendix F). Invalid bytes are an error; nothing is repaired.
+ * Converts an XML document to UTF-8. The byte order mark decides, then the transport's charset, then the XML declaration (also one in
+ * UTF-16 without a mark), then UTF-8 (RFC 7303, section 3; XML 1.0, appendix F). Invalid bytes are an error; nothing is repaired.
  * @param charset of the `Content-Type` header, where there is one
  * @throws EncodingError
  */
 export function decodeXml(bytes: Buffer, charset?: string): DecodedText {
   if (bytes.length > MAX_DOCUMENT_BYTES) throw new EncodingError(0, msg`the document has more than ${MAX_DOCUMENT_BYTES} bytes`);
   const mark = byteOrderMark(bytes);
-  const encoding = (mark?.encoding ?? charset ?? declaredEncoding(bytes) ?? 'utf-8').trim().toLowerCase();
+  const said = (mark?.encoding ?? charset ?? declaredEncoding(bytes) ?? 'utf-8').trim().toLowerCase();
+  const encoding = said === 'utf-16' ? (wideEncoding(bytes) ?? said) : said;
   const start = mark?.length ?? 0;
   const content = bytes.subarray(start);
   if (encoding === 'utf-8' || encoding === 'utf8') {
@@ -49,11 +50,11 @@ export function decodeXml(bytes: Buffer, charset?: string): DecodedText {
 
 /** Converts in pieces: a single string would take up to four times its size. */
 function decodeOther(content: Buffer, encoding: string, start: number): Buffer {
-  if (!isKnownEncoding(encoding)) {
+  const decoder = openDecoder(encoding);
+  if (decoder === undefined) {
     const named = encoding.slice(0, 40);
     throw new EncodingError(0, msg`the encoding "${named}" is not known`);
   }
-  const decoder = new TextDecoder(encoding, { fatal: true });
   const utf8 = Buffer.allocUnsafe(MOST_TIMES_LONGER * content.length);
   let length = 0;
   try {
@@ -67,12 +68,35 @@ function decodeOther(content: Buffer, encoding: string, start: number): Buffer {
   }
 }
 
-function isKnownEncoding(encoding: string): boolean {
+type Decoder = { decode(bytes: Buffer, options: { readonly stream: boolean }): string };
+
+/** Windows-1252 from 0x80 to 0x9F, which Node 20 decodes as ISO 8859-1. */
+const WINDOWS_1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
+
+/** Undefined for an encoding that is not known. `TextDecoder` takes ISO 8859-1 for Windows-1252, and XML does not. */
+function openDecoder(encoding: string): Decoder | undefined {
   try {
-    return new TextDecoder(encoding) !== undefined;
+    const decoder = new TextDecoder(encoding, { fatal: true });
+    return decoder.encoding === 'windows-1252' ? { decode: WESTERN[westernKind(encoding)] } : decoder;
   } catch {
-    return false;
+    return undefined;
   }
+}
+
+/** Western encodings: all letters are one byte. */
+const WESTERN = {
+  ascii: (bytes: Buffer): string => {
+    if (bytes.some((byte) => byte > 0x7f)) throw new TypeError('a byte is not ASCII');
+    return bytes.toString('latin1');
+  },
+  latin1: (bytes: Buffer): string => bytes.toString('latin1'),
+  windows: (bytes: Buffer): string =>
+    bytes.toString('latin1').replace(/[\x80-\x9f]/g, (letter) => WINDOWS_1252[letter.charCodeAt(0) - 0x80] ?? letter),
+};
+
+function westernKind(encoding: string): keyof typeof WESTERN {
+  if (encoding.endsWith('1252')) return 'windows';
+  return /ascii|x3\.4/.test(encoding) ? 'ascii' : 'latin1';
 }
 
 function byteOrderMark(bytes: Buffer): { readonly encoding: string; readonly length: number } | undefined {
@@ -82,7 +106,16 @@ function byteOrderMark(bytes: Buffer): { readonly encoding: string; readonly len
   return undefined;
 }
 
+/** UTF-16 without a mark, by the `<?` that an XML declaration begins with. */
+function wideEncoding(bytes: Buffer): string | undefined {
+  const start = bytes.toString('latin1', 0, 4);
+  if (start === '<\0?\0') return 'utf-16le';
+  return start === '\0<\0?' ? 'utf-16be' : undefined;
+}
+
 function declaredEncoding(bytes: Buffer): string | undefined {
+  const wide = wideEncoding(bytes);
+  if (wide !== undefined) return wide;
   const head = bytes.toString('latin1', 0, 200);
   return /^<\?xml\s[^>]*?\bencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)["']/.exec(head)?.[1];
 }
@@ -102,7 +135,7 @@ function firstInvalidByte(content: Buffer, encoding: string): number {
 
 function isReadable(content: Buffer, encoding: string, end: 'whole' | 'may be cut'): boolean {
   try {
-    new TextDecoder(encoding, { fatal: true }).decode(content, { stream: end === 'may be cut' });
+    openDecoder(encoding)?.decode(content, { stream: end === 'may be cut' });
     return true;
   } catch {
     return false;

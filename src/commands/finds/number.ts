@@ -9,6 +9,7 @@ import { readTableOrInput } from '../../context/own-files.ts';
 import { openLookups } from '../../context/validation.ts';
 import { assertMayNumber, enqueueNumber, planNumber, targetForChange } from '../../flows/queue/enqueue-change.ts';
 import { planNumbers, queueNumbers, type TableNumber } from '../../flows/queue/enqueue-numbers.ts';
+import { trimText } from '../../text/white-space.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -48,7 +49,7 @@ async function set(context: Context, find: string, value: string, options: SetOp
   const outbox = await context.outbox();
   assertMayNumber(outbox);
   outbox.command.words = 'number-set';
-  const number = value.trim();
+  const number = trimText(value);
   const target = targetForChange(outbox, find);
   const { replaces } = planNumber(outbox, target, number);
   if (replaces !== undefined && number !== '') {

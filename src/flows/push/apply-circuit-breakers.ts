@@ -3,6 +3,7 @@ import { type Message, msg } from '../../base/message.ts';
 import { type FailureScope, OUTCOMES } from '../../base/outcomes.ts';
 import { RETRY_POLICY } from '../../base/retry-policy.ts';
 import type { Settlement } from '../../outbox/claims.ts';
+import type { ServerFinding } from '../../pas-api/error-body.ts';
 import type { Outcome } from '../../pas-api/outcome.ts';
 import {
   type Breakers,
@@ -19,6 +20,7 @@ import {
   withoutCount,
 } from './circuit-breaker.ts';
 import type { AttemptFacts, Decision, Effect, PushState } from './push-state.ts';
+import { isAboutContent } from './refusal.ts';
 
 /** Settlement of an entry in view of how those before it were settled. */
 export function applyCircuitBreakers(state: PushState, facts: AttemptFacts, settlement: Settlement): Decision {
@@ -98,12 +100,15 @@ type CountedScope = Exclude<FailureScope, 'none' | 'answer' | 'service'>;
  * Scope that a failure may have. A refusal with findings is about what the entry says. Refusals that the contract has for a project or a
  * record may be about all of that project. For any other no request of `pas` gives a reason, so it is about the way to the service.
  */
-function failureScope({ entry, outcome, status }: AttemptFacts, { state }: Settlement): CountedScope | 'entry' | 'none' {
+function failureScope(facts: AttemptFacts, { state }: Settlement): CountedScope | 'entry' | 'none' {
+  const { entry, outcome, status } = facts;
   const { scope, retry } = OUTCOMES[outcome.kind];
   if (retry === 'never' && state !== 'refused') return 'none';
+  if (isLostCollision(facts, state)) return 'none';
   switch (scope) {
     case 'answer':
-      if (findingsOf(outcome).length > 0 || (status === 422 && entry.kind !== 'import')) return 'entry';
+      if (findingsOf(outcome).some((finding) => isAboutContent(entry, finding))) return 'entry';
+      if (status === 422 && entry.kind !== 'import') return 'entry';
       return isAboutProject(status) ? 'project' : 'kind';
     case 'record':
     case 'project':
@@ -115,7 +120,12 @@ function failureScope({ entry, outcome, status }: AttemptFacts, { state }: Settl
   }
 }
 
-function findingsOf(outcome: Outcome): readonly unknown[] {
+/** Beside an import that got the number, a refusal tells nothing of the way to the service. */
+function isLostCollision({ outcome, besideAccepted }: AttemptFacts, state: Settlement['state']): boolean {
+  return outcome.kind === 'refused-unspecified' && state === 'queued' && besideAccepted;
+}
+
+function findingsOf(outcome: Outcome): readonly ServerFinding[] {
   return 'findings' in outcome ? outcome.findings : [];
 }
 
@@ -143,7 +153,8 @@ type Counted = Omit<Decision, 'settlement'>;
 function countFailure(state: PushState, facts: AttemptFacts, settlement: Settlement, scope: CountedScope): Counted {
   const { entry, outcome, project } = facts;
   const reason = outcome.kind === 'refused-unspecified' ? outcome.detail : (settlement.reason ?? '');
-  const isRepeated = OUTCOMES[outcome.kind].retry === 'backoff' && settlement.state === 'queued';
+  const { retry, countsAsFailure } = OUTCOMES[outcome.kind];
+  const isRepeated = retry === 'backoff' && countsAsFailure === true;
   const record = entry.identCely ?? entry.recordKey;
   const about = { record, project: project ?? record, kind: `${entry.id}` }[scope];
   let counted: Counted = { state, effects: [] };

@@ -32,6 +32,8 @@ export class PushSession {
   readonly #ending = new AbortController();
   /** Imports that were under way beside another one of their project. */
   readonly #besideImport = new Set<number>();
+  /** Those of them beside one that the service accepted. */
+  readonly #besideAccepted = new Set<number>();
   #state: PushState;
   #stopCause: StopCause | undefined;
   #isPeerProbeDue = false;
@@ -105,16 +107,14 @@ export class PushSession {
 
   /** Keeps a request under way until `done`, and marks imports that share their project. */
   takeOff(entry: Entry, done: Promise<void>): void {
-    for (const { entry: other } of this.flights.values()) {
-      if (entry.kind !== 'import' || other.kind !== 'import' || entry.project !== other.project) continue;
-      this.#besideImport.add(entry.id).add(other.id);
-    }
+    for (const other of this.#flightsBeside(entry)) this.#besideImport.add(entry.id).add(other.id);
     this.flights.set(entry.id, { entry, done });
   }
 
   land(entry: Entry): void {
     this.flights.delete(entry.id);
     this.#besideImport.delete(entry.id);
+    this.#besideAccepted.delete(entry.id);
   }
 
   /** Decides an attempt and carries the effects out, but for those that must wait until it is settled. */
@@ -133,6 +133,7 @@ export class PushSession {
     sent: Sent,
     access?: Outcome,
   ): { readonly settlement: Settlement; readonly pending: readonly Effect[] } {
+    if (sent.outcome.kind === 'accepted') for (const other of this.#flightsBeside(entry)) this.#besideAccepted.add(other.id);
     return this.apply(decide(this.#state, this.factsOf(entry, sent, access)));
   }
 
@@ -198,7 +199,17 @@ export class PushSession {
       collisionsBefore: attemptsInARow(outbox, entry, 'refused-unspecified'),
       besideImport:
         this.#besideImport.has(entry.id) || (sent.outcome.kind === 'refused-unspecified' && this.#isBesideUnknown(entry)),
+      besideAccepted: this.#besideAccepted.has(entry.id),
     };
+  }
+
+  /** Imports under way of the project of an import. */
+  #flightsBeside(entry: Entry): Entry[] {
+    return [...this.flights.values()].flatMap(({ entry: other }) =>
+      entry.kind === 'import' && other.kind === 'import' && other.id !== entry.id && other.project === entry.project
+        ? [other]
+        : [],
+    );
   }
 
   /** The request was not looked at and is in the queue again; with a new token it is sent again. */

@@ -66,6 +66,8 @@ export type AttemptFacts = {
   readonly collisionsBefore: number;
   /** Another import of the project was under way during the attempt. */
   readonly besideImport: boolean;
+  /** One of those was accepted meanwhile, so that the two may have been given one number. */
+  readonly besideAccepted: boolean;
   /** Answer to the access probe, where one was sent on account of this attempt. */
   readonly access: Outcome | undefined;
 };

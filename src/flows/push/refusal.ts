@@ -24,9 +24,22 @@ function toIssue(entry: Entry, finding: ServerFinding): Issue {
   });
 }
 
+/**
+ * True for a finding about what an entry says. One about an import that names no line, or the line of the root, is about the declaration or
+ * the schema, which are those of every find.
+ */
+export function isAboutContent(entry: Entry, { line }: ServerFinding): boolean {
+  if (entry.kind !== 'import' || entry.document === null) return true;
+  if (line === undefined) return false;
+  const element = elementAtLine(entry.document, line);
+  return element === undefined || element !== START_TAG.exec(entry.document.toString('utf8'))?.[1];
+}
+
+const START_TAG = /<(?:[\w.-]+:)?([\w.-]+)/;
+
 /** pas writes one element a line, so the line's first tag is the element that the service means. */
 function elementAtLine(document: Buffer, line: number | undefined): string | undefined {
   if (line === undefined) return undefined;
   const text = document.toString('utf8').split('\n')[line - 1];
-  return text?.match(/<(?:[\w.-]+:)?([\w.-]+)/)?.[1];
+  return START_TAG.exec(text ?? '')?.[1];
 }

@@ -22,6 +22,7 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { pulledRecord } from '../../outbox/pulled.ts';
 import { decisionAbout, recordEvents } from '../../outbox/record-events.ts';
 import { findById } from '../../outbox/stored-finds.ts';
+import { trimText } from '../../text/white-space.ts';
 import { isGoneAtService } from '../finds/pulled-since.ts';
 import { asIdent, createFindLookup } from './find-lookup.ts';
 import type { Kept, PhotographKeeping } from './kept-photographs.ts';
@@ -131,7 +132,7 @@ function changeOf(last: NumberEntry | undefined, value: string, known: string | 
  */
 export function enqueueNumber(outbox: Outbox, target: Target, rawValue: string): NumberChange {
   assertMayNumber(outbox);
-  const value = rawValue.trim();
+  const value = trimText(rawValue);
   if (value === '')
     throw new UsageError(msg`The registration number is empty.`, { hint: msg`A number cannot be removed, only changed.` });
   const unfit = findNumberProblem(value);

@@ -140,6 +140,12 @@ describe('literal values', () => {
     ['id="HES-000253"', 'id=""', 'required', 'obdobi', 9],
     ['<svc:predano>true<', '<svc:predano>0<', 'handed-over', 'predano', 18],
     ['pole za', 'pole <!-- které? --> za', 'comment-in-value', 'lokalizace', 23],
+    ['id="ORG-000091"', 'id=":tba"', 'identifier-form', 'predano_organizace', 19],
+    ['id="HES-000253"', 'id=":tba"', 'identifier-form', 'obdobi', 9],
+    ['Nováková, ', 'Nováková, <!-- ? --> ', 'comment-in-value', 'nalezce', 15],
+    ['>:tba</svc:ident_cely>', '>\ufeff:tba</svc:ident_cely>', 'ident-cely', 'ident_cely', 4],
+    ['POINT (15.1712 49.8405)', '\ufeffPOINT (15.1712 49.8405)', 'geometry-form', 'geom_wkt', 24],
+    ['>Nováková, Žofie<', '>Nováková, \u0085<', 'finder-name', 'nalezce', 15],
   ])('%s -> %s breaks %s', (from, to, rule, element, line) => {
     expect(checkChanged([from, to]).filter((issue) => issue.severity === 'error')).toMatchObject([
       { rule, element, line, file: 'find.xml' },
@@ -262,6 +268,17 @@ describe('in words', () => {
     ['a section behind a comment', 'hrdlo <!-- x --><![CDATA[ odlomeno ]]>', ['comment-in-value']],
   ])('%s', (_, text, rules) => {
     expect(check(GOOD.replace('hrdlo odlomeno', text)).map(({ rule }) => rule)).toEqual(rules);
+  });
+
+  test('a comment in a reference is no matter: the service reads its identifier alone', () => {
+    expect(checkChanged([/>[^<]*<\/svc:obdobi>/.exec(GOOD)?.[0] ?? '', '>a <!-- x --> b</svc:obdobi>'])).toEqual([]);
+  });
+
+  test('white space is the service’s: U+0085 at the ends does not count', () => {
+    expect(checkChanged(['>:tba</svc:ident_cely>', '>\u0085:tba\u0085</svc:ident_cely>'])).toEqual([]);
+    expect(checkChanged(['POINT (15.1712 49.8405)', '\u0085POINT (15.1712 49.8405)'])).toEqual([]);
+    const [blank] = checkChanged([/>[^<]*<\/svc:lokalizace>/.exec(GOOD)?.[0] ?? '', '>\u0085</svc:lokalizace>']);
+    expect(blank).toMatchObject({ rule: 'required', element: 'lokalizace' });
   });
 
   test('blanks around what is read do not count, but around an identifier they do', () => {

@@ -37,6 +37,7 @@ type Attempt = {
   readonly status: number | undefined;
   readonly failuresBefore: number;
   readonly besideImport: boolean;
+  readonly besideAccepted: boolean;
   readonly access: OutcomeKind | undefined;
 };
 
@@ -48,11 +49,12 @@ const attempts: fc.Arbitrary<Attempt> = fc.record({
   status: fc.constantFrom(undefined, 200, 201, 400, 403, 404, 405, 422, 429, 500, 502),
   failuresBefore: fc.nat({ max: 20 }),
   besideImport: fc.boolean(),
+  besideAccepted: fc.boolean(),
   access: fc.option(fc.constantFrom(...KINDS), { nil: undefined }),
 });
 
 function factsOf(attempt: Attempt, step: number): AttemptFacts {
-  const { status, failuresBefore, besideImport } = attempt;
+  const { status, failuresBefore, besideImport, besideAccepted } = attempt;
   const entry = entryOf(attempt.kind, attempt.id);
   return {
     ...{
@@ -60,6 +62,7 @@ function factsOf(attempt: Attempt, step: number): AttemptFacts {
       status,
       failuresBefore,
       besideImport,
+      besideAccepted,
       collisionsBefore: attempt.id % 6,
       token: 'token',
       now: wallMs(NOW + step * 1000),
@@ -80,7 +83,17 @@ test('decide settles every outcome of every kind of entry, and leaves none as it
   for (const outcome of KINDS)
     for (const kind of ENTRY_KINDS)
       for (const odd of [false, true]) {
-        const attempt = { outcome, kind, odd, id: 1, status: 405, failuresBefore: 0, besideImport: odd, access: undefined };
+        const attempt = {
+          outcome,
+          kind,
+          odd,
+          id: 1,
+          status: 405,
+          failuresBefore: 0,
+          besideImport: odd,
+          besideAccepted: odd,
+          access: undefined,
+        };
         const { settlement, effects } = decide(initialState(new Map()), factsOf(attempt, 1));
         expect(['accepted', 'refused', 'queued', 'uncertain']).toContain(settlement.state);
         expect(effects.filter(({ type }) => type === 'probe-access')).toHaveLength(outcome === 'forbidden' ? 1 : 0);

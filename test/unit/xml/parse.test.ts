@@ -91,6 +91,35 @@ describe('bytes and encodings', () => {
     expect(parseXml(bytes, charset).root.text).toBe('žluť');
   });
 
+  test.each([
+    ['windows-1252', [0x80, 0x8a, 0x9e, 0xe9], '€Šžé'],
+    ['CP1252', [0x93, 0x94], '“”'],
+    ['windows-1250', [0x80, 0x9e], '€ž'],
+    ['iso-8859-1', [0x85, 0xe9], '\u0085é'],
+    ['us-ascii', [0x41], 'A'],
+  ])('a document declared %s is read by that table', (encoding, letters, text) => {
+    const head = Buffer.from(`<?xml version="1.0" encoding="${encoding}"?><a>`);
+    expect(parseXml(Buffer.concat([head, Buffer.from(letters), Buffer.from('</a>')])).root.text).toBe(text);
+  });
+
+  test.each([
+    ['little', 'UTF-16LE', (bytes: Buffer) => bytes],
+    ['little', 'UTF-16', (bytes: Buffer) => bytes],
+    ['big', 'UTF-16BE', (bytes: Buffer) => bytes.swap16()],
+    ['big', 'utf-16', (bytes: Buffer) => bytes.swap16()],
+  ])('UTF-16 with the %s end first and no mark is told by its declaration, %s', (_, encoding, ordered) => {
+    const bytes = (text: string): Buffer =>
+      ordered(Buffer.from(`<?xml version="1.0" encoding="${encoding}"?><a>${text}</a>`, 'utf16le'));
+    expect(parseXml(bytes('žluť')).root.text).toBe('žluť');
+    expect(parseXml(bytes('žluť'), 'utf-16').root.text).toBe('žluť');
+    expect(failure(bytes('&'))).toMatchObject({ line: 1 });
+  });
+
+  test('a letter that is not ASCII is named where a document says that it is ASCII', () => {
+    const bytes = Buffer.from('<?xml version="1.0" encoding="us-ascii"?><a>\xe9</a>', 'latin1');
+    expect(failure(bytes)).toMatchObject({ byte: 44 });
+  });
+
   test('bytes that are not what is declared are named, not repaired', () => {
     const bytes = Buffer.concat([
       Buffer.from('<?xml version="1.0" encoding="UTF-8"?>\n<a>ok '),

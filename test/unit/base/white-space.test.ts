@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { collapseText as collapseOfMock, trimText as trimOfMock } from '../../../mock-server/white-space.ts';
+import { normalText } from '../../../src/text/normal-text.ts';
+import { collapseText, trimText } from '../../../src/text/white-space.ts';
+
+/** White space by Unicode's property, and the four separators of ASCII. */
+const isWhite = (letter: string): boolean => /[\p{White_Space}\u001c-\u001f]/u.test(letter);
+
+test.each([
+  ['pas', trimText, collapseText],
+  ['the mock server', trimOfMock, collapseOfMock],
+])('%s takes for white space what the service does, letter by letter', (_, trim, collapse) => {
+  for (let code = 0; code <= 0xffff; code += 1) {
+    const letter = String.fromCharCode(code);
+    const name = code.toString(16);
+    expect([name, trim(`${letter}a${letter}b${letter}`)]).toEqual([
+      name,
+      isWhite(letter) ? `a${letter}b` : `${letter}a${letter}b${letter}`,
+    ]);
+    if (isWhite(letter)) expect(collapse(`a${letter}${letter}b `)).toBe('a b');
+  }
+  expect(trim('')).toBe('');
+  expect(trim(' \u0085\t')).toBe('');
+});
+
+test('a text is kept without what the service would trim, and without marks that nobody sees', () => {
+  expect(normalText('\u0085K-1\u001f')).toBe('K-1');
+  expect(normalText('\ufeffK-1\ufeff')).toBe('K-1');
+  expect(normalText('\u0085\ufeff\u0085')).toBe('');
+});
