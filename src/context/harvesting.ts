@@ -32,9 +32,14 @@ export async function openSync(context: Context): Promise<Omit<SyncContext, 'rec
 /**
  * The harvesting client of the profile, signed in as the profile says, with pauses and repeats where they are safe.
  * @param version schema version of the endpoint, such as `2.1`, or {@link NEWEST}
+ * @param waitedMs how long the service was waited for in vain before
  * @throws ConfigError when the profile has no harvesting interface; UsageError when the version is none
  */
-export async function openHarvestClient(context: Context, version = context.profile().schemaVersion): Promise<OaiClient> {
+export async function openHarvestClient(
+  context: Context,
+  version = context.profile().schemaVersion,
+  waitedMs = 0,
+): Promise<OaiClient> {
   if (version !== NEWEST && !/^\d+(?:\.\d+)*$/.test(version)) {
     throw new UsageError(t`"${version}" is no schema version.`, { hint: t`Write it as 2.2, or ${NEWEST}.` });
   }
@@ -48,6 +53,7 @@ export async function openHarvestClient(context: Context, version = context.prof
       clock: context.clock,
       random: context.random,
       ...HARVEST_RETRY,
+      mostAwayMs: Math.max(0, HARVEST_RETRY.mostAwayMs - waitedMs),
       onWait: (waitMs, reason) => {
         const seconds = Math.ceil(waitMs / 1000);
         context.terminal.note(t`Waiting for the service (${reason}); next try in ${seconds} s.`);
@@ -62,23 +68,34 @@ export function accountOf({ oaiAuth, username }: Profile): string {
   return oaiAuth === 'none' ? '' : (username ?? '');
 }
 
+type HarvestingAccount = {
+  /** Undefined where nobody is signed in, or where the service does not say it now. */
+  readonly account: Account | undefined;
+  /** How long the service was waited for in vain. */
+  readonly waitedMs: number;
+};
+
 /**
- * What a harvest may see depends on the account; undefined where nobody is signed in, or where the service does not say it now.
+ * What a harvest may see depends on the account.
  * @param ask asks the service, and may note what it says
  */
 export async function harvestingAccount(
   context: Context,
   ask: (service: OpenService) => Promise<Account> = readAccount,
-): Promise<Account | undefined> {
+): Promise<HarvestingAccount> {
   const { oaiAuth } = context.profile();
-  if (oaiAuth === 'none') return undefined;
+  const startedMs = context.clock.monotonicMs();
+  const unknown = { account: undefined, waitedMs: 0 };
+  if (oaiAuth === 'none') return unknown;
   const service = await openService(context);
-  if (service.usesExternalToken && oaiAuth === 'basic') return undefined;
-  return ask(service).catch((thrown: unknown) => {
+  if (service.usesExternalToken && oaiAuth === 'basic') return unknown;
+  try {
+    return { account: await ask(service), waitedMs: 0 };
+  } catch (thrown) {
     if (!(thrown instanceof PasError) || thrown instanceof ConfigError) throw thrown;
     context.terminal.note(t`Whether the account has other rights than before is not known: ${thrown.message}`);
-    return undefined;
-  });
+    return { account: undefined, waitedMs: context.clock.monotonicMs() - startedMs };
+  }
 }
 
 export function harvestBaseOf(profile: Profile): string {

@@ -33,11 +33,11 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
   refuseWithoutHarvesting(profile);
   const outbox = await context.outbox();
   const interrupts = watchInterrupts(context, t`Stopping. Nothing was changed.`);
-  await harvestingAccount(context, async (service) => identifyAccount(outbox, service));
+  const { waitedMs } = await harvestingAccount(context, async (service) => identifyAccount(outbox, service));
   const progress = terminal.progress(t`Pulling`);
   const { finds, fromMs } = await pull({
     outbox,
-    client: await openHarvestClient(context),
+    client: await openHarvestClient(context, profile.schemaVersion, waitedMs),
     format: `oai_${profile.prefix}`,
     clock,
     indexAllowanceMs: profile.indexAllowanceMs,

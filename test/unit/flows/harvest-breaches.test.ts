@@ -62,13 +62,6 @@ describe('a service that breaks the protocol', () => {
     );
   });
 
-  test('by two encodings for one answer is not read in either', async () => {
-    const exchange = scripted(answer(oaiXml('<Identify/>'), { headers: { 'content-type': 'text/xml; charset=ISO-8859-2' } }));
-    await expect(clientOf(exchange).identify()).rejects.toThrow(
-      'says that its answer is ISO-8859-2, and the answer says that it is UTF-8',
-    );
-  });
-
   test('by identifiers of another form loses no term', async () => {
     using store = tempVocabulary();
     const vocabulary = store.source(OAI_BASE);
