@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { ConfigError, PasError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd } from '../base/message.ts';
@@ -7,11 +8,13 @@ import { readAccount } from '../flows/push/read-account.ts';
 import { HARVEST_RETRY, retrying } from '../http/retry.ts';
 import type { OaiCredentials } from '../oai/ask.ts';
 import { type OaiClient, openOaiClient } from '../oai/client.ts';
+import { referencesOfQueued } from '../outbox/queued-references.ts';
 import type { Account } from '../pas-api/account.ts';
 import type { Vocabulary } from '../vocabulary/vocabulary.ts';
 import { isProtected, type Profile } from './config.ts';
 import type { Context } from './context.ts';
 import { keepingQuiet, openService, passwordOf } from './open-service.ts';
+import { readMappingFile } from './own-files.ts';
 
 /** The generic endpoint, which sends on to the newest schema version. */
 const NEWEST = 'newest';
@@ -101,6 +104,15 @@ export async function harvestingAccount(
 export function harvestBaseOf(profile: Profile): string {
   if (profile.oaiBase !== undefined) return profile.oaiBase;
   throw withoutHarvesting(profile);
+}
+
+/** Identifiers that the mapping, and finds that are not sent yet, refer to. */
+export async function entriesInUse(context: Context): Promise<ReadonlySet<string>> {
+  const { rows } = await readMappingFile(context);
+  const { outbox: id } = context.profile();
+  const hasOutbox = id !== undefined && existsSync(context.outboxPlaces(id).outboxFile);
+  const queued = hasOutbox ? referencesOfQueued(await context.outboxToRead()) : [];
+  return new Set([...rows.map((row) => row.id), ...queued]);
 }
 
 /** What was harvested from the profile's service. */

@@ -96,7 +96,7 @@ function startPatience({ clock, mostAwayMs = NEVER_MS, mostTotalMs = NEVER_MS }:
     },
     shortened: (request) => {
       const { answerTimeoutMs = DEFAULT_ANSWER_TIMEOUT_MS } = request;
-      return { ...request, answerTimeoutMs: Math.min(answerTimeoutMs, Math.max(Math.ceil(leftMs() / 1000) * 1000, LEAST_ANSWER_MS)) };
+      return { ...request, answerTimeoutMs: Math.min(answerTimeoutMs, Math.max(leftMs(), LEAST_ANSWER_MS)) };
     },
   };
 }

@@ -137,6 +137,7 @@ async function lookUntilComplete(run: Run, goesOn: boolean): Promise<void> {
       return;
     }
     state.change(() => state.putPass(beginLook(pass, true)));
-    if (verdict === 'short' || verdict === 'counted-too-many' || looks === MOST_LOOKS) throw incomplete(run, pass, reasonOf(pass));
+    if (verdict === 'short' || verdict === 'counted-too-many' || looks === MOST_LOOKS)
+      throw incomplete(run, pass, reasonOf(pass));
   }
 }

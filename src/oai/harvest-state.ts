@@ -14,7 +14,7 @@ export type MetRecord = {
 };
 
 /** Losses that were not believed at once. */
-export type Doubt = {
+type Doubt = {
   /** When a list was first met without them, by the server's clock. */
   readonly sinceMs: number;
   /** Of the identifiers that were not met; empty where the list was empty and nothing is held of it. */

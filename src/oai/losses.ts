@@ -1,15 +1,7 @@
 import { createHash } from 'node:crypto';
 import { t } from '../base/language.ts';
 import { firstPage } from './pages.ts';
-import { listArguments, listName, type Run, underWay } from './walk.ts';
-
-/** What applying a pass would take from what is kept. */
-export type Losses = {
-  /** Identifiers of what is kept and was not met. */
-  readonly lost: readonly string[];
-  /** Those of them that something else refers to. */
-  readonly inUse: readonly string[];
-};
+import { type Losses, listArguments, listName, type Run, underWay } from './walk.ts';
 
 /** Why a pass was not believed, and all is read again the next time. */
 export type Disbelief =

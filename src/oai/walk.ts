@@ -4,7 +4,6 @@ import { t } from '../base/language.ts';
 import type { ListPage, OaiClient } from './client.ts';
 import { formatDatestamp, formatUpwards, type Granularity } from './datestamp.ts';
 import type { HarvestState } from './harvest-state.ts';
-import type { Losses } from './losses.ts';
 import { CircleError, isRefusedToken, listPages } from './pages.ts';
 import {
   afterPage,
@@ -24,6 +23,14 @@ import {
 import type { OaiArguments } from './protocol.ts';
 import type { OaiRecord } from './record.ts';
 import { type RecordSink, type TakenPage, takePage } from './take-page.ts';
+
+/** What applying a pass would take from what is kept. */
+export type Losses = {
+  /** Identifiers of what is kept and was not met. */
+  readonly lost: readonly string[];
+  /** Those of them that something else refers to. */
+  readonly inUse: readonly string[];
+};
 
 export type HarvestOptions = {
   readonly client: Pick<OaiClient, 'listRecords' | 'listHeaders' | 'salvageRecords' | 'getRecordPage'>;

@@ -1,15 +1,12 @@
-import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { accountOf, harvestBaseOf, harvestingAccount, openHarvestClient } from '../../context/harvesting.ts';
+import { accountOf, entriesInUse, harvestBaseOf, harvestingAccount, openHarvestClient } from '../../context/harvesting.ts';
 import { stopWithin, watchInterrupts } from '../../context/interrupts.ts';
 import { keepMalformedAnswer } from '../../context/malformed-answer.ts';
-import { readMappingFile } from '../../context/own-files.ts';
 import { DEFAULT_SETS, harvestVocabulary, type SetHarvest } from '../../flows/harvest/harvest-vocabulary.ts';
-import { referencesOfQueued } from '../../outbox/queued-references.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { leftOutText, progressPerSet, warnOfDisbelief } from '../harvest/harvest-progress.ts';
@@ -67,15 +64,6 @@ export async function harvestVocab(context: Context, sets: readonly string[], op
   terminal.value({ sets: results.map(asJson) });
   const isDoubted = warnOfDisbelief(terminal, results, 'harvest-vocab');
   return warnOfLosses(context, results) || isDoubted ? 'dataRefused' : 'done';
-}
-
-/** Identifiers that the mapping, and finds that are not sent yet, refer to. */
-async function entriesInUse(context: Context): Promise<ReadonlySet<string>> {
-  const { rows } = await readMappingFile(context);
-  const { outbox: id } = context.profile();
-  const hasOutbox = id !== undefined && existsSync(context.outboxPlaces(id).outboxFile);
-  const queued = hasOutbox ? referencesOfQueued(await context.outboxToRead()) : [];
-  return new Set([...rows.map((row) => row.id), ...queued]);
 }
 
 function warnOfLosses({ terminal }: Context, results: readonly SetHarvest[]): boolean {

@@ -62,12 +62,7 @@ describe('an answer that is none', () => {
       `${ENDPOINT} answered with <oai>, not with OAI-PMH.`,
       AGAIN,
     ],
-    [
-      'two lists',
-      oaiXml('<ListRecords/><ListRecords/>'),
-      `${ENDPOINT} sent more than one ListRecords in one answer.`,
-      AGAIN,
-    ],
+    ['two lists', oaiXml('<ListRecords/><ListRecords/>'), `${ENDPOINT} sent more than one ListRecords in one answer.`, AGAIN],
     [
       'text behind the root',
       `${PAGE}<p>Bye`,
