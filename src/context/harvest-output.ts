@@ -104,8 +104,8 @@ function refuseUnfit(content: string, form: Subject['form']): void {
   const found = statSync(content, { throwIfNoEntry: false });
   if (form === 'files' && found?.isDirectory() === false) throw new UsageError(t`${content} is a file, not a folder.`, { hint });
   if (form !== 'files' && found?.isDirectory() === true) {
-    const inside = join(content, `NAME.${form}`);
-    throw new UsageError(t`${content} is a folder.`, { hint: t`Name a file in it: --out ${shellWord(inside)}.` });
+    const inside = shellWord(join(content, `NAME.${form}`));
+    throw new UsageError(t`${content} is a folder.`, { hint: t`Name a file in it: --out ${inside}.` });
   }
   if (found === undefined && lstatSync(content, { throwIfNoEntry: false }) !== undefined)
     throw new UsageError(t`${content} is a symbolic link to what is not there.`, { hint });

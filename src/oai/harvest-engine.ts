@@ -91,8 +91,8 @@ export function clockWentBack(setSpec: string, watermarkMs: number, serverNowMs:
 }
 
 /** What is kept may do with a record less than is counted; a proof that there is no record may not. */
-function countedTooMany(list: string, { listSize, look }: Pass): string {
-  return t`${list}: the service counts ${listSize ?? 0} records, and twice listed ${look.met} without a gap. These are taken for all.`;
+function countedTooMany(list: string, { listSize, look: { met } }: Pass): string {
+  return t`${list}: the service counts ${listSize} records, and twice listed ${met} without a gap. These are taken for all.`;
 }
 
 /** What was left out is asked for by itself, in this run and in each later one, until it can be read or is gone. */

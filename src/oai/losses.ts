@@ -54,8 +54,10 @@ export async function isAsCounted(run: Run): Promise<boolean> {
     ...(signal === undefined ? {} : { signal }),
   });
   const size = completeListSize ?? (next === undefined ? items.length : undefined);
-  const listed = state.listed();
-  if (size === undefined || size === listed) return true;
-  onNote?.(t`${listName(run)}: the service counts ${size} records, and ${listed} are known, so everything is read again.`);
+  const [list, listed] = [listName(run), state.listed()];
+  // An empty list is looked at again until it is not.
+  if (size === undefined || (size === listed && size > 0)) return true;
+  if (size !== listed)
+    onNote?.(t`${list}: the service counts ${size} records, and ${listed} are known, so everything is read again.`);
   return false;
 }

@@ -57,8 +57,8 @@ export class ListService {
     this.#trouble = trouble;
     this.shiftMs = trouble === 'clock' ? random.pick([86_400_000, 7_200_000, -3 * 3_600_000]) : 0;
     const all = this.#shuffled([...this.#kept.keys()]);
-    const share = { empty: 1, partial: random.next(), growing: 1, shrinking: 0 }[trouble as string] ?? 0;
-    this.#hidden = new Set(all.slice(0, Math.ceil(all.length * share)));
+    const share = { empty: 1, partial: random.next(), growing: 1 }[trouble as string] ?? 0;
+    this.#hidden = new Set(all.slice(0, trouble === 'shrinking' ? 1 : Math.ceil(all.length * share)));
     this.#order = all;
   }
 
@@ -86,7 +86,8 @@ export class ListService {
   #move(): void {
     const idents = [...this.#kept.keys()];
     const some = this.#random.between(1, 8);
-    if (this.#trouble === 'growing') for (const ident of [...this.#hidden].slice(0, some)) this.#hidden.delete(ident);
+    // No index is rebuilt while a run goes on: one record stays hidden.
+    if (this.#trouble === 'growing') for (const ident of [...this.#hidden].slice(1, some)) this.#hidden.delete(ident);
     if (this.#trouble === 'shrinking') for (const ident of this.#shuffled(idents).slice(0, some)) this.#hidden.add(ident);
     if (this.#trouble === 'reordered' && this.#random.chance(0.3)) this.#order = this.#shuffled(idents);
     if (this.#trouble === 'tokens' && this.#random.chance(0.3)) this.#tokens.clear();

@@ -46,8 +46,8 @@ export function warnOfDisbelief(terminal: Terminal, sets: readonly Doubted[], co
       continue;
     }
     const { lost, held, inUse } = disbelief;
-    const used = inUse.slice(0, MOST_NAMED).join(', ');
-    const inUseText = used === '' ? '' : t` Finds or the mapping use ${printable(used)}.`;
+    const used = printable(inUse.slice(0, MOST_NAMED).join(', '));
+    const inUseText = used === '' ? '' : t` Finds or the mapping use ${used}.`;
     const flag = cmd`--accept-losses`;
     const again = command === 'harvest' ? cmd`pas harvest` : cmd`pas harvest-vocab`;
     terminal.warn(
