@@ -59,7 +59,7 @@ export function register(program: Command, run: Runner): void {
     .option('--schema-version <version>', t`version of the endpoint, such as 2.1, or newest (default: the profile’s)`)
     .option('--full', t`read everything again, and mark the records that are no longer there`)
     .option('--verify', t`read everything again, compare it with the output, and mend what differs`)
-    .option('--accept-losses', t`believe at once that what the service no longer lists is gone`)
+    .option('--accept-losses', t`believe at once that what is not listed is gone`)
     .addOption(new Option('--identifiers', t`identifiers, times and sets alone (ListIdentifiers)`).conflicts('skipBroken'))
     .option('--skip-broken', t`leave records out that cannot be read, and list them`)
     .option('--deadline <time>', t`stop after this time, such as 30m or 2h; the next run goes on`)

@@ -28,7 +28,7 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas harvest-vocab', 'pas harvest-vocab heslo organizace --full --json'],
   })
     .option('--full', t`read everything again, and mark the entries that are no longer there`)
-    .option('--accept-losses', t`believe at once that what the service no longer lists is gone`)
+    .option('--accept-losses', t`believe at once that what is not listed is gone`)
     .option('--skip-broken', t`leave records out that cannot be read, and list them`)
     .option('--deadline <time>', t`stop after this time, such as 30m or 2h; the next run goes on`)
     .action((sets: string[], options: HarvestVocabOptions) => run(options, (context) => harvestVocab(context, sets, options)));
