@@ -52,6 +52,8 @@ export default defineConfig({
       { test: { ...shared, name: 'chaos', include: ['test/chaos/**/*.test.ts'], testTimeout: 4 * 3600 * 1000 } },
       // Random histories of one list, in one process and without waiting.
       { test: { ...shared, name: 'stories', include: ['test/stories/**/*.test.ts'], testTimeout: 4 * 3600 * 1000 } },
+      // Random troubles of one list; `npm test` plays a few of them.
+      { test: { ...shared, name: 'harvests', include: ['test/harvests/**/*.test.ts'], testTimeout: 4 * 3600 * 1000 } },
       // Bytes that are made of others, guided by the code that they reach.
       {
         plugins: [countBlocks()],

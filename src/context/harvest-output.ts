@@ -1,8 +1,10 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { lstatSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { InterruptedError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
+import { shellWord } from '../base/shell-word.ts';
 import { filesOutput } from '../flows/harvest/folder-output.ts';
 import { type Growing, growingFile, growingStream } from '../flows/harvest/growing-output.ts';
 import { jsonlOutput } from '../flows/harvest/jsonl-output.ts';
@@ -54,13 +56,14 @@ function temporaryPlace(context: Context, { form }: Subject): Place {
 
 function lastingPlace(content: string, { form }: Subject): Place {
   const folder = form === 'files' ? content : dirname(content);
-  if (form === 'files' && statSync(content, { throwIfNoEntry: false })?.isDirectory() === false) {
-    throw new UsageError(t`${content} is a file, not a folder.`, { hint: t`Give another --out.` });
-  }
   try {
+    refuseUnfit(content, form);
     makeFolder(folder);
   } catch (thrown) {
-    throw toDatabaseError(folder, thrown);
+    const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+    const words = UNFIT[String(code)];
+    if (words === undefined) throw toDatabaseError(folder, thrown);
+    throw new UsageError(`${content}: ${words}.`, { hint: t`Give another --out.`, cause: thrown });
   }
   switch (form) {
     case 'sqlite':
@@ -79,6 +82,35 @@ function lastingPlace(content: string, { form }: Subject): Place {
       return { ledger, content };
     }
   }
+}
+
+/** What the system says of a place where no output can be. */
+const UNFIT: Readonly<Record<string, Message>> = {
+  ENOTDIR: msg`a part of the path is not a folder`,
+  EEXIST: msg`a part of the path is not a folder`,
+  ENAMETOOLONG: msg`the name is too long`,
+  ELOOP: msg`its symbolic links lead in a circle`,
+  EACCES: msg`permission denied`,
+  EPERM: msg`permission denied`,
+  EROFS: msg`the disk is read-only`,
+};
+
+/** SQLite and the drafts of files add to a name. */
+const MAX_NAME_BYTES = 230;
+
+/** @throws UsageError where something else stands in the place of the output */
+function refuseUnfit(content: string, form: Subject['form']): void {
+  const hint = t`Give another --out.`;
+  const found = statSync(content, { throwIfNoEntry: false });
+  if (form === 'files' && found?.isDirectory() === false) throw new UsageError(t`${content} is a file, not a folder.`, { hint });
+  if (form !== 'files' && found?.isDirectory() === true) {
+    const inside = shellWord(join(content, `NAME.${form}`));
+    throw new UsageError(t`${content} is a folder.`, { hint: t`Name a file in it: --out ${inside}.` });
+  }
+  if (found === undefined && lstatSync(content, { throwIfNoEntry: false }) !== undefined)
+    throw new UsageError(t`${content} is a symbolic link to what is not there.`, { hint });
+  if (Buffer.byteLength(basename(content)) > MAX_NAME_BYTES)
+    throw new UsageError(t`The name of ${content} is longer than ${MAX_NAME_BYTES} bytes.`, { hint });
 }
 
 function sizeOf(path: string): number {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { ConfigError, PasError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd } from '../base/message.ts';
@@ -7,11 +8,13 @@ import { readAccount } from '../flows/push/read-account.ts';
 import { HARVEST_RETRY, retrying } from '../http/retry.ts';
 import type { OaiCredentials } from '../oai/ask.ts';
 import { type OaiClient, openOaiClient } from '../oai/client.ts';
+import { referencesOfQueued } from '../outbox/queued-references.ts';
 import type { Account } from '../pas-api/account.ts';
 import type { Vocabulary } from '../vocabulary/vocabulary.ts';
 import { isProtected, type Profile } from './config.ts';
 import type { Context } from './context.ts';
 import { keepingQuiet, openService, passwordOf } from './open-service.ts';
+import { readMappingFile } from './own-files.ts';
 
 /** The generic endpoint, which redirects to the newest schema version. */
 const NEWEST = 'newest';
@@ -32,9 +35,14 @@ export async function openSync(context: Context): Promise<Omit<SyncContext, 'rec
 /**
  * Opens the harvesting client of the profile with its authentication, with pauses and retries where they are safe.
  * @param version schema version of the endpoint, such as `2.1`, or {@link NEWEST}
+ * @param waitedMs time for which the service was waited for in vain before
  * @throws ConfigError when the profile has no harvesting interface; UsageError for an invalid version
  */
-export async function openHarvestClient(context: Context, version = context.profile().schemaVersion): Promise<OaiClient> {
+export async function openHarvestClient(
+  context: Context,
+  version = context.profile().schemaVersion,
+  waitedMs = 0,
+): Promise<OaiClient> {
   if (version !== NEWEST && !/^\d+(?:\.\d+)*$/.test(version)) {
     throw new UsageError(t`"${version}" is no schema version.`, { hint: t`Write it as 2.2, or ${NEWEST}.` });
   }
@@ -48,6 +56,7 @@ export async function openHarvestClient(context: Context, version = context.prof
       clock: context.clock,
       random: context.random,
       ...HARVEST_RETRY,
+      mostAwayMs: Math.max(0, HARVEST_RETRY.mostAwayMs - waitedMs),
       onWait: (waitMs, reason) => {
         const seconds = Math.ceil(waitMs / 1000);
         context.terminal.note(t`Waiting for the service (${reason}); next try in ${seconds} s.`);
@@ -62,29 +71,49 @@ export function accountOf({ oaiAuth, username }: Profile): string {
   return oaiAuth === 'none' ? '' : (username ?? '');
 }
 
+type HarvestingAccount = {
+  /** Undefined for an anonymous harvest, or where the service does not answer. */
+  readonly account: Account | undefined;
+  /** Time for which the service was waited for in vain. */
+  readonly waitedMs: number;
+};
+
 /**
- * Returns the account, on which the visible records depend; undefined for an anonymous harvest, or where the service does not
+ * Returns the account, on which the visible records depend; it is undefined for an anonymous harvest, or where the service does not
  * answer.
  * @param ask asks the service, and may store the answer
  */
 export async function harvestingAccount(
   context: Context,
   ask: (service: OpenService) => Promise<Account> = readAccount,
-): Promise<Account | undefined> {
+): Promise<HarvestingAccount> {
   const { oaiAuth } = context.profile();
-  if (oaiAuth === 'none') return undefined;
+  const startedMs = context.clock.monotonicMs();
+  const unknown = { account: undefined, waitedMs: 0 };
+  if (oaiAuth === 'none') return unknown;
   const service = await openService(context);
-  if (service.usesExternalToken && oaiAuth === 'basic') return undefined;
-  return ask(service).catch((thrown: unknown) => {
+  if (service.usesExternalToken && oaiAuth === 'basic') return unknown;
+  try {
+    return { account: await ask(service), waitedMs: 0 };
+  } catch (thrown) {
     if (!(thrown instanceof PasError) || thrown instanceof ConfigError) throw thrown;
     context.terminal.note(t`Whether the account has other rights than before is not known: ${thrown.message}`);
-    return undefined;
-  });
+    return { account: undefined, waitedMs: context.clock.monotonicMs() - startedMs };
+  }
 }
 
 export function harvestBaseOf(profile: Profile): string {
   if (profile.oaiBase !== undefined) return profile.oaiBase;
   throw withoutHarvesting(profile);
+}
+
+/** Returns the identifiers that the mapping and unsent finds refer to. */
+export async function entriesInUse(context: Context): Promise<ReadonlySet<string>> {
+  const { rows } = await readMappingFile(context);
+  const { outbox: id } = context.profile();
+  const hasOutbox = id !== undefined && existsSync(context.outboxPlaces(id).outboxFile);
+  const queued = hasOutbox ? referencesOfQueued(await context.outboxToRead()) : [];
+  return new Set([...rows.map((row) => row.id), ...queued]);
 }
 
 /** Returns the vocabulary of the profile's service. */

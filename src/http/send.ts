@@ -164,7 +164,7 @@ class Sending {
     if (this.#settled || this.#awaited) return;
     this.#awaited = true;
     const limitMs = this.#request.answerTimeoutMs ?? DEFAULT_ANSWER_TIMEOUT_MS;
-    const seconds = limitMs / 1000;
+    const seconds = Math.round(limitMs / 100) / 10;
     this.#failAfter(limitMs, 'timeout', msg`the answer took longer than ${seconds} seconds`);
   }
 

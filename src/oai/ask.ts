@@ -82,8 +82,9 @@ export function makeAsk(options: AskOptions): Ask {
       return createRedactor(authorization === undefined ? [] : [tokenIn(authorization)])({ ...response, body });
     };
     const response = await answered(endpoint, signal, () => signedIn(credentials, send, signal));
-    refuseStatus(endpoint, response);
     const { body } = response;
+    if (response.status !== 200)
+      return protocolAnswer(verb, endpoint, response, given, maxAnswerBytes) ?? refuseStatus(endpoint, response);
     const token = onToken === undefined ? undefined : tokenAtEnd(body);
     if (token !== undefined) {
       onToken?.(token);
@@ -133,8 +134,34 @@ async function answered(
   }
 }
 
-function refuseStatus(endpoint: string, { status, headers }: HttpResponse): void {
-  if (status === 200) return;
+/** Some services send the errors of the protocol with a status of HTTP. */
+function maySayMore(status: number): boolean {
+  return status >= 400 && status < 500 && !NO_PROTOCOL_ERRORS.includes(status);
+}
+
+const NO_PROTOCOL_ERRORS: readonly number[] = [401, 403, 408, 425, 429];
+
+/** Undefined where the answer is no error of the protocol. */
+function protocolAnswer(
+  verb: Verb,
+  endpoint: string,
+  response: HttpResponse,
+  { resumptionToken }: OaiArguments,
+  maxBytes: number,
+): OaiAnswer | undefined {
+  if (!maySayMore(response.status)) return undefined;
+  try {
+    const body = unpacked(endpoint, response, maxBytes);
+    const document = parsed(endpoint, response, body);
+    if (childOf(document.root, 'error', OAI_NAMESPACE) === undefined) return undefined;
+    return readDocument(verb, endpoint, document, body, resumptionToken === undefined);
+  } catch (thrown) {
+    if (thrown instanceof MalformedAnswerError) return undefined;
+    throw thrown;
+  }
+}
+
+function refuseStatus(endpoint: string, { status, headers }: HttpResponse): never {
   if (status === 401 || status === 403) {
     throw new AuthError(t`${endpoint} refuses this account (status ${status}).`, {
       hint: t`Check username and oai_auth in the profile, then run \`${cmd`pas login`}\`.`,
@@ -171,6 +198,8 @@ export function readDocument(verb: Verb, endpoint: string, document: XmlDocument
   // Nothing matches: an empty list and no failure (OAI-PMH 2.0, section 3.6). The error has no records and no token.
   const nothing = isFirst && errors.length === 1 && errors.find((error) => attributeOf(error, 'code') === 'noRecordsMatch');
   if (errors.length > 0 && !nothing) throw protocolError(endpoint, errors);
+  if (childrenOf(root, verb).length > 1)
+    throw new MalformedAnswerError(t`${endpoint} sent more than one ${verb} in one answer.`, body);
   const element = nothing || childOf(root, verb);
   if (element === undefined) throw new MalformedAnswerError(t`${endpoint} left ${verb} out of its answer.`, body);
   const responseDateMs = datestampMs(childText(root, 'responseDate') ?? '');
@@ -201,12 +230,7 @@ function unpacked(endpoint: string, { body }: HttpResponse, maxBytes: number): B
 function parsed(endpoint: string, response: HttpResponse, body: Buffer): XmlDocument {
   const type = response.headers['content-type'] ?? '';
   const charset = /;\s*charset\s*=\s*"?([\w.-]+)/i.exec(type)?.[1];
-  const declared = /^<\?xml\s[^>]*?\bencoding\s*=\s*["']([\w.-]+)["']/.exec(body.toString('latin1', 0, 200))?.[1];
   if (body.length === 0) throw new MalformedAnswerError(t`${endpoint} sent an empty answer.`, body);
-  if (charset !== undefined && declared !== undefined && plain(charset) !== plain(declared)) {
-    const problem = t`${endpoint} says that its answer is ${charset}, and the answer says that it is ${declared}.`;
-    throw new MalformedAnswerError(problem, body);
-  }
   try {
     return parseXml(body, charset, MOST_NODES);
   } catch (thrown) {
@@ -220,11 +244,6 @@ function parsed(endpoint: string, response: HttpResponse, body: Buffer): XmlDocu
       ...(record === undefined ? {} : { record }),
     });
   }
-}
-
-/** `UTF-8` and `utf8` are one. */
-function plain(encoding: string): string {
-  return encoding.toLowerCase().replace(/[-_]/g, '');
 }
 
 /** A list of errors is told by its first, as each of them alone is enough to refuse the request. */

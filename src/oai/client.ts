@@ -109,8 +109,11 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
 }
 
 /** Reads the headers of records alone, wherever a harvest reads records. */
-export function headersOnly(client: OaiClient): Pick<OaiClient, 'listRecords' | 'salvageRecords' | 'getRecordPage'> {
+export function headersOnly(
+  client: OaiClient,
+): Pick<OaiClient, 'listRecords' | 'listHeaders' | 'salvageRecords' | 'getRecordPage'> {
   return {
+    listHeaders: client.listHeaders,
     listRecords: client.listHeaders,
     salvageRecords: () => undefined,
     getRecordPage: async (...request) => {

@@ -2,6 +2,8 @@
 
 export type Granularity = 'day' | 'second';
 
+export const DAY_MS = 86_400_000;
+
 const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
 const TIME = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?Z$/;
 
@@ -12,6 +14,10 @@ export function datestampMs(text: string): number | undefined {
   const ms = Date.parse(text);
   // Date.parse turns 30 February into 1 March, and a 13th month into what has no day.
   return new Date(ms).getUTCDate() === Number(parts[3]) ? ms : undefined;
+}
+
+export function isDay(datestamp: string): boolean {
+  return DAY.test(datestamp);
 }
 
 /** Undefined where the text cannot stand in `from` or `until`. */

@@ -1,9 +1,10 @@
 import { OaiError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { type Disbelief, disbelieve, isAsCounted } from './losses.ts';
 import { beginLook, beginPass, isOnePage, isWhole, judge, type Pass } from './pass.ts';
 import type { BrokenRecord } from './salvage.ts';
 import { isNameless } from './take-page.ts';
-import { markVanished } from './vanished.ts';
+import { markVanished, provesAbsence } from './vanished.ts';
 import { followUp, type HarvestOptions, incomplete, listName, type Run, readToEnd, reasonOf, take, underWay } from './walk.ts';
 
 type Harvested = {
@@ -11,6 +12,8 @@ type Harvested = {
   readonly pass: Pass | undefined;
   /** Records that were left out, in this run or an earlier one, and that still cannot be read. */
   readonly broken: readonly BrokenRecord[];
+  /** Undefined where what was met is believed. Otherwise what is kept stays, and the next run reads everything again. */
+  readonly disbelief: Disbelief | undefined;
 };
 
 /** How often a list is looked at before it is called incomplete. */
@@ -21,53 +24,75 @@ const CLOCK_STEP_MS = 2000;
 /**
  * Brings what is kept up to date with a set: in full the first time, then what changed. Every page is committed with the
  * way to the next one, so that a run that is cut off goes on where it was. Returns only when nothing can be missing: see
- * {@link judge}.
- * @param finish runs in the change that ends the pass
+ * {@link judge}. After a list of changes the whole list is counted, and read where the count does not fit what is kept.
+ * @param finish runs in the change that ends a pass that is believed
  * @throws OaiError, UnavailableError, AuthError of the client; OaiError `incomplete` or `loop`; what the sink throws
  */
-export async function harvest(options: HarvestOptions, finish: (pass: Pass) => void = () => {}): Promise<Harvested> {
+export async function harvest(options: HarvestOptions, finish: Finish = () => {}): Promise<Harvested> {
   const run: Run = { ...options, faults: new Map() };
-  const { state } = run;
+  const harvested = await harvestOnce(run, finish);
+  if (harvested.pass?.kind !== 'changes' || (await isAsCounted(run))) return harvested;
+  return harvestOnce({ ...run, full: true }, finish);
+}
+
+/** @param isProof whether what the pass has not met is gone */
+type Finish = (pass: Pass, isProof: boolean) => void;
+
+async function harvestOnce(run: Run, finish: Finish): Promise<Harvested> {
+  const { state, ...options } = run;
   const begun = state.pass();
   const wasAhead = begun !== undefined && begun.beganMs > options.serverNowMs + CLOCK_STEP_MS;
   const goesOn = begun !== undefined && !wasAhead && (begun.kind === 'full' || options.full !== true);
-  const pass = goesOn ? begun : passToBegin({ ...options, full: options.full === true || wasAhead });
-  if (pass === undefined) return { pass, broken: [] };
+  const pass = goesOn ? begun : passToBegin({ ...run, full: options.full === true || wasAhead });
+  if (pass === undefined) return { pass, broken: [], disbelief: undefined };
   state.change(() => state.putPass(pass));
   await lookUntilComplete(run, goesOn);
   await askForSkipped(run);
-  await markVanished(run);
+  const lastLook = underWay(state);
+  const losses = lastLook.kind === 'full' ? await run.losses?.(lastLook.look.number) : undefined;
+  const isProof = losses !== undefined && (losses.lost.length === 0 || provesAbsence(run));
+  const disbelief = isProof ? disbelieve(run, losses) : undefined;
+  if (isProof && disbelief === undefined) await markVanished(run);
   return state.change(() => {
-    const ended = underWay(state);
-    finish(ended);
-    state.complete();
-    return { pass: ended, broken: state.skipped().map((name) => brokenRecord(run, name)) };
+    const ended = disbelief === undefined ? underWay(state) : lastLook;
+    if (disbelief === undefined) {
+      finish(ended, isProof);
+      state.complete();
+    }
+    return { pass: ended, broken: state.skipped().map((name) => brokenRecord(run, name)), disbelief };
   });
 }
 
 /** Undefined where all that could change lies behind the window. */
 function passToBegin(options: HarvestOptions): Pass | undefined {
-  const { state, window, full, overlapMs, serverNowMs, onNote } = options;
+  const { state, clock, window, full, overlapMs, serverNowMs, onNote } = options;
+  const beginning = { localMs: Math.floor(clock.now()), heldBefore: state.listed() };
   const watermarkMs = state.watermarkMs();
   const look = state.lastLook() + 1;
   const skipped = state.skipped();
   // What has no name cannot be asked for by itself.
-  if (watermarkMs === null || full === true || skipped.some(isNameless)) return beginPass('full', window, serverNowMs, look);
+  if (watermarkMs === null || full === true || skipped.some(isNameless))
+    return beginPass('full', window, serverNowMs, look, beginning);
   if (watermarkMs > serverNowMs + CLOCK_STEP_MS) {
     onNote?.(clockWentBack(listName(options), watermarkMs, serverNowMs));
-    return beginPass('full', window, serverNowMs, look);
+    return beginPass('full', window, serverNowMs, look, beginning);
   }
   const fromMs = Math.max(window.fromMs ?? 0, watermarkMs - overlapMs);
   if (window.untilMs !== null && fromMs > window.untilMs) {
-    return skipped.length === 0 ? undefined : beginPass('full', window, serverNowMs, look);
+    return skipped.length === 0 ? undefined : beginPass('full', window, serverNowMs, look, beginning);
   }
-  return beginPass('changes', { ...window, fromMs }, serverNowMs, look);
+  return beginPass('changes', { ...window, fromMs }, serverNowMs, look, beginning);
 }
 
 /** Why all is read again: a clock that was ahead may have hidden any change since. */
 export function clockWentBack(setSpec: string, watermarkMs: number, serverNowMs: number): string {
   const [was, is] = [new Date(watermarkMs).toISOString(), new Date(serverNowMs).toISOString()];
   return t`${setSpec}: by the service’s clock the last harvest was at ${was} and now is ${is}, so everything is read again.`;
+}
+
+/** What is kept may do with a record less than is counted; a proof that there is no record may not. */
+function countedTooMany(list: string, { listSize, look: { met } }: Pass): string {
+  return t`${list}: the service counts ${listSize} records, and twice listed ${met} without a gap. These are taken for all.`;
 }
 
 /** What was left out is asked for by itself, in this run and in each later one, until it can be read or is gone. */
@@ -107,7 +132,12 @@ async function lookUntilComplete(run: Run, goesOn: boolean): Promise<void> {
     const pass = underWay(state);
     const verdict = judge(pass);
     if (verdict === 'complete' || (looks === MOST_LOOKS && isWhole(pass))) return;
+    if (verdict === 'counted-too-many' && run.losses !== undefined) {
+      run.onNote?.(countedTooMany(listName(run), pass));
+      return;
+    }
     state.change(() => state.putPass(beginLook(pass, true)));
-    if (verdict === 'short' || looks === MOST_LOOKS) throw incomplete(run, pass, reasonOf(pass));
+    if (verdict === 'short' || verdict === 'counted-too-many' || looks === MOST_LOOKS)
+      throw incomplete(run, pass, reasonOf(pass));
   }
 }

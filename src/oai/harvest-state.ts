@@ -1,5 +1,5 @@
 import type { Statement } from '../store/database.ts';
-import type { Pass } from './pass.ts';
+import { type Pass, watermarkOf } from './pass.ts';
 
 /** A record as it was met last. */
 export type MetRecord = {
@@ -13,6 +13,14 @@ export type MetRecord = {
   readonly skipped: boolean;
 };
 
+/** Losses that were not believed at once. */
+type Doubt = {
+  /** When a list was first met without them, by the server's clock. */
+  readonly sinceMs: number;
+  /** Of the identifiers that were not met; empty where the list was empty and nothing is held of it. */
+  readonly digest: string;
+};
+
 /** What a harvest remembers from page to page, and perhaps from run to run. What writes expects to run inside `change`. */
 export type HarvestState = {
   /** When the last complete pass began, by the server's clock: what changed since is still to be asked for. */
@@ -22,6 +30,15 @@ export type HarvestState = {
   putPass(pass: Pass): void;
   /** Ends the pass: what is kept is complete as of the moment at which it began. */
   complete(): void;
+  /** Undefined where the last pass was believed. */
+  doubt(): Doubt | undefined;
+  /** Ends the pass without believing it: the next one reads everything again. */
+  endInDoubt(doubt: Doubt): void;
+  /** How many records the service should list: those that the last full pass met, and what was met since. */
+  listed(): number;
+  /** A datestamp that was met is a day, whatever the service says of its datestamps. */
+  isStampedByDay(): boolean;
+  noteStampedByDay(): void;
   /** Number of the last look of all. */
   lastLook(): number;
   met(identifier: string): MetRecord | undefined;
@@ -40,7 +57,9 @@ export type HarvestState = {
 export function memoryState(): HarvestState {
   let pass: Pass | undefined;
   let watermarkMs: number | null = null;
-  let lastLook = 0;
+  let [lastLook, fullLook] = [0, 0];
+  let doubt: Doubt | undefined;
+  let isByDay = false;
   const records = new Map<string, MetRecord>();
   return {
     watermarkMs: () => watermarkMs,
@@ -50,8 +69,18 @@ export function memoryState(): HarvestState {
       lastLook = next.look.number;
     },
     complete: () => {
-      watermarkMs = pass?.beganMs ?? null;
-      pass = undefined;
+      watermarkMs = pass === undefined ? null : watermarkOf(pass);
+      fullLook = pass?.kind === 'full' ? pass.look.number : fullLook;
+      [pass, doubt] = [undefined, undefined];
+    },
+    doubt: () => doubt,
+    endInDoubt: (next) => {
+      [watermarkMs, pass, doubt] = [null, undefined, next];
+    },
+    listed: () => [...records.values()].filter(({ look }) => look > 0 && look >= fullLook).length,
+    isStampedByDay: () => isByDay,
+    noteStampedByDay: () => {
+      isByDay = true;
     },
     lastLook: () => lastLook,
     met: (identifier) => records.get(identifier),
@@ -88,10 +117,27 @@ export function storedState({ sql, change }: HarvestTables, harvest: number, now
     putPass: (pass) =>
       sql('update harvests set pass = ?, looks = ? where id = ?').run(JSON.stringify(pass), pass.look.number, harvest),
     complete: () =>
-      sql(`update harvests set watermark_at = json_extract(pass, '$.beganMs'), completed_at = ?, pass = null where id = ?`).run(
-        Math.floor(nowMs()),
-        harvest,
+      sql(
+        `update harvests set watermark_at = ?, completed_at = ?, pass = null, doubt = null,
+           full_look = case when pass ->> '$.kind' = 'full' then looks else full_look end where id = ?`,
+      ).run(watermarkOf(JSON.parse(columnOf('pass') as string) as Pass), Math.floor(nowMs()), harvest),
+    doubt: () => {
+      const text = columnOf('doubt') as string | null;
+      return text === null ? undefined : (JSON.parse(text) as Doubt);
+    },
+    endInDoubt: (doubt) =>
+      sql('update harvests set watermark_at = null, pass = null, doubt = ? where id = ?').run(JSON.stringify(doubt), harvest),
+    listed: () =>
+      Number(
+        sql(
+          `select count(*) from met_records where harvest = :harvest and look > 0
+             and look >= (select full_look from harvests where id = :harvest)`,
+        )
+          .pluck()
+          .get({ harvest }),
       ),
+    isStampedByDay: () => columnOf('by_day') === 1,
+    noteStampedByDay: () => sql('update harvests set by_day = 1 where id = ?').run(harvest),
     lastLook: () => Number(columnOf('looks')),
     met: (identifier) => {
       const row = sql(

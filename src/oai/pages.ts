@@ -57,20 +57,25 @@ export async function* listPages<Item>(options: PagesOptions<Item>): AsyncGenera
     while (upcoming !== undefined) {
       const page: ListPage<Item> = await upcoming;
       const { items, next } = page;
-      if (next !== undefined && seenTokens.size === seenTokens.add(copyOf(next)).size)
-        throw loop(t`gave the token ${next} twice`);
       emptyPages = items.length === 0 ? emptyPages + 1 : 0;
-      if (emptyPages > MOST_EMPTY_PAGES) throw loop(t`gave ${emptyPages} empty pages in a row`);
+      if (emptyPages > MOST_EMPTY_PAGES) throw new CircleError(t`gave ${emptyPages} empty pages in a row`);
       const print = items.length === 0 ? undefined : fingerprint?.(items);
-      if (print !== undefined && seenPages.size === seenPages.add(print).size) throw loop(t`gave the same page twice`);
-      if (next === undefined) upcoming = undefined;
+      if (print !== undefined && seenPages.size === seenPages.add(print).size) throw new CircleError(t`gave the same page twice`);
+      const isCircle = next !== undefined && seenTokens.size === seenTokens.add(copyOf(next)).size;
+      if (next === undefined || isCircle) upcoming = undefined;
       else upcoming = foreseen?.token === next ? foreseen.page : fetch({ resumptionToken: next });
       foreseen = undefined;
       yield page;
+      if (isCircle) throw new CircleError(t`gave the token ${next} twice`);
     }
   } finally {
     stop.abort();
   }
+}
+
+/** The first page of a list, and no other. */
+export function firstPage<Item>(options: PagesOptions<Item>): Promise<ListPage<Item>> {
+  return fetchPatiently(options, options.start, options.signal, undefined);
 }
 
 /** A piece of a page's text keeps the whole page in memory; a copy does not. */
@@ -78,17 +83,20 @@ function copyOf(text: string): string {
   return Buffer.from(text).toString();
 }
 
-function loop(what: string): OaiError {
-  return new OaiError('loop', t`The service ${what}: its list goes round in a circle and would never end.`, {
-    hint: t`Run the command again later. If it happens again, tell the operator of the service.`,
-  });
+/** The list leads back to where it was. */
+export class CircleError extends OaiError {
+  constructor(what: string) {
+    super('loop', t`The service ${what}: its list goes round in a circle and would never end.`, {
+      hint: t`Run the command again later. If it happens again, tell the operator of the service.`,
+    });
+  }
 }
 
 async function fetchPatiently<Item>(
   { fetchPage, clock, salvage }: PagesOptions<Item>,
   given: OaiArguments,
-  signal: AbortSignal,
-  onToken: OnToken,
+  signal: AbortSignal | undefined,
+  onToken: OnToken | undefined,
 ): Promise<ListPage<Item>> {
   let malformed: MalformedAnswerError | undefined;
   for (let tries = 0; ; tries++) {

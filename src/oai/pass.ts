@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Granularity } from './datestamp.ts';
+import { DAY_MS, type Granularity } from './datestamp.ts';
 
 /** How far a harvest is, as plain data. Times are the server's, milliseconds since 1970 UTC. */
 
@@ -18,6 +18,12 @@ export type Pass = {
   readonly window: Window;
   /** The earliest time that the service named since the pass began: a clock that was ahead once must hide no change. */
   readonly beganMs: number;
+  /** This machine's clock when it began. */
+  readonly localMs: number;
+  /** How many records were listed before. */
+  readonly heldBefore: number;
+  /** What its last look did not meet is believed to be gone. */
+  readonly lossesTaken: boolean;
   readonly firstLook: number;
   /** How many different records the pass has met. */
   readonly met: number;
@@ -49,7 +55,7 @@ type Look = {
   readonly gone: boolean;
   /** A record may have been skipped since others moved, whatever the count says. */
   readonly doubtful: boolean;
-  /** A record changed after the pass had begun. */
+  /** A record may have changed, or appeared, after the pass had begun. */
   readonly fresh: boolean;
   /** A record stood in the list twice: then it moved, and another may have been skipped. */
   readonly repeated: boolean;
@@ -63,17 +69,44 @@ type Walk = WalkEdge & {
   readonly pages: number;
   /** As the service counted the walk's own window last. */
   readonly size: number | null;
+  /** How many records the pages had, where each began at the position that the service names; null where one did not. */
+  readonly position: number | null;
   /** The list came to its end. */
   readonly ended: boolean;
 };
 
 const NOTHING_READ = { met: 0, changed: 0, order: '', gone: false, doubtful: false, fresh: false, repeated: false } as const;
 
-export function beginPass(kind: Pass['kind'], window: Window, beganMs: number, look: number): Pass {
+export function beginPass(
+  kind: Pass['kind'],
+  window: Window,
+  beganMs: number,
+  look: number,
+  { localMs, heldBefore }: Pick<Pass, 'localMs' | 'heldBefore'> = { localMs: beganMs, heldBefore: 0 },
+): Pass {
   return {
-    ...{ kind, window, beganMs, firstLook: look, met: 0, listSize: null, walk: walkThrough(window) },
+    ...{
+      kind,
+      window,
+      beganMs,
+      localMs,
+      heldBefore,
+      firstLook: look,
+      met: 0,
+      listSize: null,
+      lossesTaken: false,
+      walk: walkThrough(window),
+    },
     look: { ...NOTHING_READ, number: look, isNew: 0, overlooked: 0, metBefore: null, orderBefore: '', agreed: 0 },
   };
+}
+
+/** A clock that is further behind than that says nothing: that of a machine whose battery is empty. */
+const MAX_BEHIND_MS = 7 * DAY_MS;
+
+/** When a pass began, by the earlier clock: a service whose clock is ahead would hide what changes until time has caught up. */
+export function watermarkOf({ beganMs, localMs }: Pass): number {
+  return beganMs - localMs > MAX_BEHIND_MS ? beganMs : Math.min(beganMs, localMs);
 }
 
 /** Goes to the first page of the window again. @param whole whether the look before came to its end */
@@ -82,11 +115,12 @@ export function beginLook(pass: Pass, whole: boolean): Pass {
   const known = whole
     ? { metBefore: met, isNew: 0, overlooked: 0, orderBefore: order, agreed: agrees(pass) ? agreed + 1 : 0 }
     : { metBefore, isNew, overlooked, orderBefore, agreed };
-  return { ...pass, look: { ...NOTHING_READ, ...known, number: number + 1 }, walk: walkThrough(pass.window) };
+  const look = { ...NOTHING_READ, ...known, number: number + 1 };
+  return { ...pass, look, lossesTaken: false, walk: walkThrough(pass.window) };
 }
 
 function walkThrough(window: Window): Walk {
-  return { window, token: null, pages: 0, size: null, ended: false, direction: null, edgeMs: null };
+  return { window, token: null, pages: 0, size: null, position: 0, ended: false, direction: null, edgeMs: null };
 }
 
 /** Goes on behind the last page by its datestamps, where that can be done; the token is of no use any more. */
@@ -100,7 +134,10 @@ export function cutWalk(pass: Pass): Pass {
 type PageNote = {
   readonly next: string | undefined;
   readonly completeListSize: number | undefined;
+  readonly cursor: number | undefined;
   readonly responseDateMs: number;
+  /** What is stamped this long before the pass began may have appeared since. */
+  readonly overlapMs: number;
   readonly datestampsMs: readonly number[];
   readonly identifiers: readonly string[];
   /** Datestamps of those that the look had met before. */
@@ -109,13 +146,13 @@ type PageNote = {
 
 /** After a page of the walk whose records were noted. */
 export function afterPage(pass: Pass, note: PageNote): Pass {
-  const { next, completeListSize, responseDateMs, datestampsMs, identifiers, againMs } = note;
+  const { next, completeListSize, responseDateMs, overlapMs, datestampsMs, identifiers, againMs } = note;
   const { walk, look } = pass;
   const beganMs = Math.min(pass.beganMs, responseDateMs);
   // A list of one page needs no count, and what an earlier look was told of a longer one is over.
   const isAll = next === undefined && walk.pages === 0 && isThroughAll(pass);
   const listSize = completeListSize === undefined && isAll ? null : sizeAfter(pass, completeListSize);
-  const fresh = look.fresh || datestampsMs.some((ms) => ms >= beganMs);
+  const fresh = look.fresh || datestampsMs.some((ms) => latestOf(ms) >= beganMs - overlapMs);
   const gone = look.gone || (next === undefined && listSize !== null && look.met > listSize);
   const repeated = look.repeated || againMs.some((ms) => !isAtCut(pass, ms));
   const order = listSize === null ? digestOf(look.order, identifiers) : '';
@@ -124,9 +161,22 @@ export function afterPage(pass: Pass, note: PageNote): Pass {
     ...{ ...pass, beganMs, listSize, look: { ...look, fresh, gone, repeated, order } },
     walk: {
       ...{ window: walk.window, token: next ?? null, ended, pages: walk.pages + 1, size: completeListSize ?? walk.size },
+      position: positionAfter(walk, note),
       ...edgeAfter(walk, datestampsMs),
     },
   };
+}
+
+/** A stamp that is a day stands for any time of it. */
+function latestOf(datestampMs: number): number {
+  return datestampMs % DAY_MS === 0 ? datestampMs + DAY_MS - 1 : datestampMs;
+}
+
+/** The last page need not say where it begins. */
+function positionAfter({ position }: Walk, { cursor, next, identifiers }: PageNote): number | null {
+  if (identifiers.length === 0) return position;
+  const fits = cursor === position || (cursor === undefined && next === undefined);
+  return position !== null && fits ? position + identifiers.length : null;
 }
 
 /** A list that shrank may have skipped a record: what stood behind the one that left moved up, perhaps onto a page already read. */
@@ -183,8 +233,11 @@ export function isOnePage(pass: Pass): boolean {
   return pass.walk.ended && pass.walk.pages === 1 && isThroughAll(pass);
 }
 
-/** `short`: two looks agree that the service sends less than it counts. */
-type Verdict = 'complete' | 'again' | 'short';
+/**
+ * `short`: two looks agree that the service sends less than it counts. `counted-too-many`: the same, and nothing shows where
+ * what is missing could be.
+ */
+type Verdict = 'complete' | 'again' | 'short' | 'counted-too-many';
 
 /**
  * Whether a look met all that there is, as it was at one moment. Where the service counts, what is counted must be met
@@ -195,7 +248,8 @@ type Verdict = 'complete' | 'again' | 'short';
  */
 export function judge(pass: Pass): Verdict {
   const { look, walk, listSize } = pass;
-  if (missingOf(pass) > 0) return agrees(pass) ? 'short' : 'again';
+  if (missingOf(pass) > 0 && !agrees(pass)) return 'again';
+  if (missingOf(pass) > 0) return isCountedTooMany(pass) ? 'counted-too-many' : 'short';
   if (isOnePage(pass)) return 'complete';
   if (listSize === null) return agrees(pass) && look.agreed > 0 ? 'complete' : 'again';
   if (look.gone || look.doubtful) return 'again';
@@ -205,10 +259,20 @@ export function judge(pass: Pass): Verdict {
   return moved && !agrees(pass) ? 'again' : 'complete';
 }
 
+/** Whether the count is one too many: the pages follow each other without a gap, up to the last record. */
+function isCountedTooMany(pass: Pass): boolean {
+  return missingOf(pass) === 1 && pass.walk.position === pass.look.met && isThroughAll(pass);
+}
+
 /** Whether a look met what the one before it met, and nothing else that was there before. */
 function agrees({ look, listSize }: Pass): boolean {
   if (look.metBefore !== look.met - look.isNew || look.overlooked > 0) return false;
   return listSize !== null || (look.changed === 0 && look.order === look.orderBefore);
+}
+
+/** After a walk that has met all that is counted, however its list ends. */
+export function endWalk(pass: Pass): Pass {
+  return { ...pass, walk: { ...pass.walk, token: null, ended: true } };
 }
 
 /** Whether nothing was skipped, although the list did not stand still: what left it was met before. */
@@ -248,6 +312,6 @@ function windowLeft({ fromMs, untilMs }: Window, { direction, edgeMs }: WalkEdge
 
 /** A bound as a person gives it, the last millisecond of its day or second included. */
 export function boundMs(bound: string, granularity: Granularity): number {
-  const spanMs = granularity === 'day' ? 86_400_000 : 1000;
+  const spanMs = granularity === 'day' ? DAY_MS : 1000;
   return Date.parse(bound) + spanMs - 1;
 }

@@ -154,12 +154,24 @@ function isRefusal(tape: Tape, at: number): boolean {
 }
 
 function hasText(tape: Tape, at: number): boolean {
-  return tape.findText(at) ? tape.from < tape.to : tape.textOf(at).trim() !== '';
+  return tape.findText(at) ? tape.from < tape.to : trimmed(tape.textOf(at)) !== '';
 }
 
 function writeText(json: JsonBytes, tape: Tape, at: number): void {
   if (tape.findText(at)) json.bytes(tape.bytes, tape.from, tape.to);
-  else json.string(tape.textOf(at).trim());
+  else json.string(trimmed(tape.textOf(at)));
+}
+
+/** Without white space at its ends. U+FEFF, which `trim` takes away as well, is text. */
+function trimmed(text: string): string {
+  let [from, to] = [0, text.length];
+  while (from < to && isSpace(text.charAt(from))) from++;
+  while (from < to && isSpace(text.charAt(to - 1))) to--;
+  return text.slice(from, to);
+}
+
+function isSpace(character: string): boolean {
+  return character !== '\ufeff' && character.trim() === '';
 }
 
 function writeContent(json: JsonBytes, tape: Tape, at: number, repeated: RepeatedElements): void {

@@ -18,6 +18,8 @@ export type OaiRecord = {
   readonly header: OaiHeader;
   /** The element inside `metadata`; a deleted record has none. */
   readonly metadata: XmlElement | undefined;
+  /** Neither deleted nor with anything in its metadata: a fault of the service. A header alone is no such record. */
+  readonly lacksContent: boolean;
   /** The service lists the record but shows none of it to this account. */
   readonly refused: boolean;
   /** What the service says about the metadata. */
@@ -58,7 +60,8 @@ export function readRecord(element: XmlElement): OaiRecord | undefined {
   if (header === undefined) return undefined;
   const metadata = childOf(element, 'metadata', OAI_NAMESPACE)?.children[0];
   const about = childrenOf(element, 'about', OAI_NAMESPACE).flatMap(({ children }) => children);
-  return { header, metadata, refused: metadata !== undefined && showsNothing(metadata), about, element };
+  const lacksContent = !header.deleted && metadata === undefined;
+  return { header, metadata, lacksContent, refused: metadata !== undefined && showsNothing(metadata), about, element };
 }
 
 /** A header, bare or of a whole record, as a record that has nothing else. */
@@ -66,7 +69,7 @@ export function readHeaderAlone(element: XmlElement): OaiRecord | undefined {
   const bare = element.name === 'record' ? childOf(element, 'header', OAI_NAMESPACE) : element;
   const header = readHeader(element);
   if (header === undefined || bare === undefined) return undefined;
-  return { header, metadata: undefined, refused: false, about: [], element: bare };
+  return { header, metadata: undefined, lacksContent: false, refused: false, about: [], element: bare };
 }
 
 /** Native format: the root holds the text alone. Dublin Core: the text stands in the root, perhaps nested, or in its only field. */

@@ -70,7 +70,8 @@ function cutAtRecords(text: string): Pieces | undefined {
   return {
     head: text.slice(0, first),
     records: starts.map((start, index) => text.slice(start, ends[index])),
-    tail: text.slice(lastEnd),
+    // What stands behind the root is no part of the page.
+    tail: /^[\s\S]*?<\/(?:[\w.-]+:)?OAI-PMH\s*>/.exec(text.slice(lastEnd))?.[0] ?? text.slice(lastEnd),
   };
 }
 

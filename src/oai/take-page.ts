@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
+import { t } from '../base/language.ts';
 import { bytesOf, type XmlDocument } from '../xml/element.ts';
 import type { ListPage } from './client.ts';
+import { isDay } from './datestamp.ts';
 import type { HarvestState, MetRecord } from './harvest-state.ts';
 import type { Pass, Window } from './pass.ts';
 import type { OaiRecord } from './record.ts';
@@ -55,8 +57,12 @@ export async function takePage(
   const { occurrences, againMs } = occurrencesOf(state, pass, page);
   const faults = new Map<string, string>();
   // Left out on purpose is not missing. What the output holds of such a record from before, it keeps.
-  page.broken.forEach(({ identifier, reason }, index) => {
+  const empty = page.items.filter(({ lacksContent }) => lacksContent);
+  const broken = [...page.broken, ...empty.map(({ header }) => ({ identifier: header.identifier, reason: withoutContent() }))];
+  broken.forEach(({ identifier, reason }, index) => {
     const name = identifier ?? `${NAMELESS}${page.cursor ?? ''} ${index}`;
+    // It stands on the page with its content as well.
+    if (identifier !== undefined && occurrences.has(identifier)) return;
     occurrences.set(name, { ...leftOut(state.met(name), pass.look.number), record: undefined, skipped: true });
     faults.set(name, reason);
   });
@@ -66,10 +72,12 @@ export async function takePage(
   const newInPass = seen.filter(({ known }) => known === undefined || known.look < pass.firstLook);
   // Of two copies of one record, each is news to the other.
   const changed = seen.filter(({ isNews, isDisputed }) => isNews && !isDisputed).length;
+  const isByDay = page.items.some(({ header }) => isDay(header.datestamp)) && !state.isStampedByDay();
   const met = seen.flatMap(({ record }) => record ?? []);
   await sink.write({ document: page.document, records: written, met });
   state.change(() => {
     sink.commit();
+    if (isByDay) state.noteStampedByDay();
     for (const [identifier, { datestampMs, digest, look, skipped }] of occurrences) {
       state.noteMet(identifier, { datestampMs, digest, look, skipped });
     }
@@ -95,6 +103,7 @@ function occurrencesOf(state: HarvestState, pass: Pass, page: ListPage<OaiRecord
   const againMs: number[] = [];
   const look = pass.look.number;
   for (const record of page.items) {
+    if (record.lacksContent) continue;
     const { identifier, datestampMs } = record.header;
     const earlier = occurrences.get(identifier);
     const known = earlier === undefined ? state.met(identifier) : earlier.known;
@@ -112,6 +121,11 @@ function occurrencesOf(state: HarvestState, pass: Pass, page: ListPage<OaiRecord
     occurrences.set(identifier, { record, datestampMs, digest, look, isNews, isDisputed, known, skipped: false });
   }
   return { occurrences, againMs };
+}
+
+/** Why a live record that comes without content is left out. */
+function withoutContent(): string {
+  return t`the service sent it without its content`;
 }
 
 function leftOut(known: MetRecord | undefined, look: number) {

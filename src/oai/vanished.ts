@@ -13,7 +13,7 @@ const NO_LOOK = 0;
 const RECORDS_AT_ONCE = 100;
 
 /** Whether what a pass that has met all there is has not met is gone. */
-export function provesAbsence({ state, setSpec, onNote }: Pick<HarvestOptions, 'state' | 'setSpec' | 'onNote'>): boolean {
+export function provesAbsence({ state, setSpec, onNote }: HarvestOptions): boolean {
   const { kind, window, look } = underWay(state);
   // A change moves a record out of a window that ends; what was left out and has no name may be any of them.
   if (kind === 'changes' || window.untilMs !== null || state.skipped().some(isNameless)) return false;
@@ -33,7 +33,7 @@ export function provesAbsence({ state, setSpec, onNote }: Pick<HarvestOptions, '
 export async function markVanished(run: Run): Promise<void> {
   const { state, sink, onVanished } = run;
   const unmet = onVanished === undefined ? [] : state.unmetIn(underWay(state).look.number);
-  if (unmet.length === 0 || !provesAbsence(run)) return;
+  if (unmet.length === 0) return;
   for (let first = 0; first < unmet.length; first += RECORDS_AT_ONCE) {
     const document = parseXml(tombstones(run, unmet.slice(first, first + RECORDS_AT_ONCE)));
     const records = [...descendantsOf(document.root, 'record', OAI_NAMESPACE)].flatMap((element) => readRecord(element) ?? []);

@@ -4,7 +4,7 @@ import { t } from '../base/language.ts';
 import type { ListPage, OaiClient } from './client.ts';
 import { formatDatestamp, formatUpwards, type Granularity } from './datestamp.ts';
 import type { HarvestState } from './harvest-state.ts';
-import { isRefusedToken, listPages } from './pages.ts';
+import { CircleError, isRefusedToken, listPages } from './pages.ts';
 import {
   afterPage,
   afterShrinking,
@@ -12,8 +12,10 @@ import {
   changedMeanwhile,
   counted,
   cutWalk,
+  endWalk,
   hasShrunk,
   isThroughAll,
+  isWhole,
   missingOf,
   type Pass,
   type Window,
@@ -22,8 +24,16 @@ import type { OaiArguments } from './protocol.ts';
 import type { OaiRecord } from './record.ts';
 import { type RecordSink, type TakenPage, takePage } from './take-page.ts';
 
+/** What applying a pass would take from what is kept. */
+export type Losses = {
+  /** Identifiers of what is kept and was not met. */
+  readonly lost: readonly string[];
+  /** Those of them that something else refers to. */
+  readonly inUse: readonly string[];
+};
+
 export type HarvestOptions = {
-  readonly client: Pick<OaiClient, 'listRecords' | 'salvageRecords' | 'getRecordPage'>;
+  readonly client: Pick<OaiClient, 'listRecords' | 'listHeaders' | 'salvageRecords' | 'getRecordPage'>;
   readonly clock: Clock;
   readonly signal?: AbortSignal;
   readonly state: HarvestState;
@@ -50,6 +60,10 @@ export type HarvestOptions = {
    * is left to who harvests.
    */
   readonly onVanished?: (count: number) => void;
+  /** What a look takes from what is kept, if it is believed; left out where nothing is kept. */
+  readonly losses?: (look: number) => Promise<Losses>;
+  /** Believe them at once. */
+  readonly acceptLosses?: boolean;
 };
 
 export type Run = HarvestOptions & {
@@ -78,11 +92,17 @@ export async function readToEnd(run: Run): Promise<void> {
   const { state } = run;
   let cuts = 0;
   while (!underWay(state).walk.ended) {
-    const metBefore = underWay(state).met;
+    const before = underWay(state);
     const end = await walkOrRewind(run);
     if (end === 'end') return;
     const pass = underWay(state);
-    cuts = pass.met > metBefore ? 0 : cuts + 1;
+    // What is counted was met; a service that still named a token has nothing behind it.
+    if (end === 'token-refused' && isWhole(pass)) {
+      state.change(() => state.putPass(endWalk(pass)));
+      return;
+    }
+    const goesOn = before.look.met > 0 && pass.look.number === before.look.number && pass.look.met > before.look.met;
+    cuts = pass.met > before.met || goesOn ? 0 : cuts + 1;
     if (end === 'token-refused') state.change(() => state.putPass(cutWalk(pass)));
     if (cuts > MOST_CUTS) {
       const reason = t`it refuses its own resumption tokens again and again`;
@@ -101,6 +121,10 @@ async function walkOrRewind(run: Run): Promise<WalkEnd> {
   } catch (thrown) {
     if (!(thrown instanceof OaiError) || thrown.oaiCode !== 'loop') throw thrown;
     const pass = underWay(state);
+    if (thrown instanceof CircleError && isWhole(pass)) {
+      state.change(() => state.putPass(endWalk(pass)));
+      return 'end';
+    }
     state.change(() => state.putPass(beginLook(pass, true)));
     throw new OaiError('loop', `${thrown.message} ${shortfall(pass)}`, {
       cause: thrown,
@@ -124,7 +148,7 @@ async function walk(run: Run): Promise<WalkEnd> {
       }
       const datestampsMs = page.items.map(({ header }) => header.datestampMs);
       const identifiers = page.items.map(({ header }) => header.identifier);
-      const note = { ...page, datestampsMs, identifiers };
+      const note = { ...page, overlapMs: run.overlapMs, datestampsMs, identifiers };
       const taken = await take(run, pass, page, (known, againMs) => afterPage(known, { ...note, againMs }));
       notice(taken.newInLook, page.completeListSize);
     }
@@ -239,7 +263,12 @@ function pagesOf(
 }
 
 /** Bounds are sent without milliseconds, and some services compare them with datestamps that have them: rounded outwards. */
-function listArguments({ metadataPrefix, setSpec, granularity }: HarvestOptions, { fromMs, untilMs }: Window): OaiArguments {
+export function listArguments(
+  { metadataPrefix, setSpec, granularity: said, state }: HarvestOptions,
+  { fromMs, untilMs }: Window,
+): OaiArguments {
+  const isBounded = fromMs !== null || untilMs !== null;
+  const granularity = isBounded && state.isStampedByDay() ? 'day' : said;
   return {
     metadataPrefix,
     ...(setSpec === '' ? {} : { set: setSpec }),

@@ -44,6 +44,18 @@ export function queuedReferences(outbox: Outbox, { element, id }: Naming, record
   return [...found].map(([text, finds]) => ({ text, finds }));
 }
 
+/** Returns the identifiers that elements of unaccepted finds refer to. */
+export function referencesOfQueued(outbox: Outbox): string[] {
+  return outbox
+    .sql(
+      `select distinct parts.value from finds join entries on entries.find_id = finds.id, json_tree(finds.elements) as parts
+       where entries.kind = 'import' and entries.state not in ('accepted', 'dropped') and finds.hidden_at is null
+         and parts.key = 'id' and parts.type = 'text'`,
+    )
+    .pluck()
+    .all() as string[];
+}
+
 /** Returns names of new people that a person confirmed. */
 export function acceptedPeople(outbox: Outbox): Set<string> {
   return new Set(outbox.sql('select name from accepted_people').pluck().all() as string[]);

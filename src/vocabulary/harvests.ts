@@ -91,21 +91,23 @@ export function requireLatestRun(vocabulary: Vocabulary, harvest: number, run: n
   });
 }
 
-/**
- * Writes tombstones for stored terms of a set that a full pass did not see.
- * @returns their number
- */
-export function markVanished(vocabulary: Vocabulary, setSpec: string, met: ReadonlySet<string>, beganMs: number): number {
-  const idents = vocabulary
+type KeptTerm = { readonly ident: string; readonly setSpec: string; readonly datestampMs: number };
+
+/** Returns the stored terms of a set that a full pass did not see. */
+export function unmetTerms(vocabulary: Vocabulary, setSpec: string, met: ReadonlySet<string>): KeptTerm[] {
+  const kept = vocabulary
     .sql(
       `select ident, set_spec as setSpec, datestamp_at as datestampMs from terms
        where source = :source and (set_spec = :set or set_spec glob :set || ':*') and gone is null`,
     )
-    .all({ source: vocabulary.source, set: setSpec }) as { ident: string; setSpec: string; datestampMs: number }[];
-  const vanished = idents.filter(({ ident }) => !met.has(ident));
-  for (const { ident, setSpec: termSet, datestampMs } of vanished) {
+    .all({ source: vocabulary.source, set: setSpec }) as KeptTerm[];
+  return kept.filter(({ ident }) => !met.has(ident));
+}
+
+/** Writes tombstones for terms that a full pass did not see. */
+export function markVanished(vocabulary: Vocabulary, vanished: readonly KeptTerm[], beganMs: number): void {
+  for (const { ident, setSpec, datestampMs } of vanished) {
     // A tombstone is not older than the term's own last change.
-    putTombstone(vocabulary, { ident, setSpec: termSet, goneAtMs: Math.max(datestampMs, beganMs), why: 'vanished' });
+    putTombstone(vocabulary, { ident, setSpec, goneAtMs: Math.max(datestampMs, beganMs), why: 'vanished' });
   }
-  return vanished.length;
 }

@@ -201,6 +201,18 @@ describe('an archaeologist’s finds', () => {
     expect((await home.pas('list')).stdout).toMatch(/K-3 +accepted +deleted \(last 1 registered\)/);
   });
 
+  test.each([[[]], [['--full']]])(
+    'that are gone without a trace are named by pull %j, and keep what was last known',
+    async (flags) => {
+      await pull();
+      await service.control('POST', `/records/${idents[2]}/delete`, { permanent: true });
+      const run = await expectDone(home.pas('pull', ...flags));
+      expect(run.stderr).toContain(`The service no longer lists them; what was last known is kept: K-3 (${idents[2]}).`);
+      expect((await pull(...flags)).finds[2]).toMatchObject({ standing: 'missing', stav: 1, news: false });
+      expect((await home.pas('list')).stdout).toMatch(/K-3 +accepted +not listed \(last 1 registered\)/);
+    },
+  );
+
   test('are asked for from where the last pull began, by the server’s clock, with a margin', async () => {
     await service.control('POST', '/clock', { advance_ms: 7 * 24 * 3600 * 1000 });
     await move(1, 'submit');

@@ -20,12 +20,25 @@ import { LISTS, type ListName, REFUSED, type Shown } from './service.ts';
 /** Longer than any delay of a story's index. */
 const INDEX_ALLOWANCE_MS = 10 * 60_000;
 
-export type Run = { readonly exchange: Exchange; readonly clock: Clock; readonly full: boolean; readonly rights: string };
+export type Run = {
+  readonly exchange: Exchange;
+  readonly clock: Clock;
+  readonly full: boolean;
+  readonly rights: string;
+  readonly acceptLosses: boolean;
+};
+
+type Ran = {
+  /** All was read, not only what changed. */
+  readonly isFull: boolean;
+  /** What was met is believed: the command ends with 0. */
+  readonly isBelieved: boolean;
+};
 
 /** One of the two commands, with what it keeps between its runs: the one place where stories meet the program. */
 export type StoryClient = {
-  /** @returns whether all was read, not only what changed @throws what the command would say */
-  run(run: Run): Promise<boolean>;
+  /** @throws what the command would say */
+  run(run: Run): Promise<Ran>;
   /** What a kill in the middle of a write leaves behind. */
   breakOff(): void;
   holds(): Shown;
@@ -48,7 +61,7 @@ export function recordsClient(place: Place): StoryClient {
   const { oaiBase, version, list } = place;
   const { reader, entity, text } = LISTS[list];
   return {
-    run: async ({ exchange, clock, full, rights }) => {
+    run: async ({ exchange, clock, full, rights, acceptLosses }) => {
       const ledger = openLedger(`${path}.harvest`);
       let output: RecordOutput | undefined;
       const subject = {
@@ -62,7 +75,7 @@ export function recordsClient(place: Place): StoryClient {
       } as const;
       try {
         ledger.change(() => settleSubject(ledger, { ...subject, account: reader ?? '', form: 'jsonl' }, path));
-        const { pass } = await harvestRecords({
+        const { pass, sets } = await harvestRecords({
           client: clientOf(place, exchange),
           clock,
           openOutput: async (opening) => {
@@ -72,9 +85,9 @@ export function recordsClient(place: Place): StoryClient {
           sets: [list],
           metadataPrefix: 'oai_svc',
           skipBroken: false,
-          ...{ full, rights, indexAllowanceMs: INDEX_ALLOWANCE_MS },
+          ...{ full, rights, acceptLosses, indexAllowanceMs: INDEX_ALLOWANCE_MS },
         });
-        return pass === 'full';
+        return { isFull: pass === 'full', isBelieved: sets.every(({ disbelief }) => disbelief === undefined) };
       } finally {
         await output?.close();
         ledger.close();
@@ -120,10 +133,11 @@ export function vocabularyClient(place: Place): StoryClient {
           sets: [list],
           metadataPrefix: 'oai_svc',
           full: run.full,
+          acceptLosses: run.acceptLosses,
           skipBroken: false,
           ...{ subject: `${version} `, indexAllowanceMs: INDEX_ALLOWANCE_MS },
         });
-        return harvested?.pass === 'full';
+        return { isFull: harvested?.pass === 'full', isBelieved: harvested?.disbelief === undefined };
       } finally {
         store.close();
       }

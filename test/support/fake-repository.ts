@@ -109,7 +109,8 @@ export class FakeRepository {
     if (all.length === 0) return oaiXml('<error code="noRecordsMatch"/>', { responseDate });
     const page = all.slice(offset, offset + this.habits.pageSize);
     const next = this.#next(all.length, { fromMs, untilMs, offset: offset + page.length }, page.length);
-    return oaiXml(`<ListRecords>${page.map(([ident, kept]) => this.#record(ident, kept)).join('')}${next}</ListRecords>`, {
+    const verb = query.get('verb') ?? '';
+    return oaiXml(`<${verb}>${page.map(([ident, kept]) => this.#record(ident, kept)).join('')}${next}</${verb}>`, {
       responseDate,
     });
   }

@@ -109,6 +109,7 @@ export class PlayedList {
       return {
         header: { identifier: name, datestamp, datestampMs: stampMs, setSpecs: [], deleted: false },
         metadata: undefined,
+        lacksContent: false,
         refused: false,
         about: [],
         element: { ...ELEMENT, start, end: bytes.length, text },

@@ -27,6 +27,8 @@ export type RunOptions = {
   readonly until?: string;
   readonly skipBroken?: boolean;
   readonly full?: boolean;
+  /** Default: a list of a test is so short that each loss is a large part of it. */
+  readonly acceptLosses?: boolean;
   readonly verify?: boolean;
   readonly sets?: readonly string[];
   readonly verb?: Subject['verb'];
@@ -112,6 +114,7 @@ async function runOnce(paths: Paths, exchange: Exchange, options: RunOptions): P
     ...(onProgress === undefined ? {} : { onProgress }),
     skipBroken: options.skipBroken === true,
     full: options.full === true,
+    acceptLosses: options.acceptLosses ?? true,
     verify: options.verify === true,
     indexAllowanceMs: 0,
     onNote: (text) => options.notes?.push(text),

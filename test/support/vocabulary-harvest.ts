@@ -13,6 +13,9 @@ export const SET = 'heslo:predmet_druh';
 
 type Options = {
   readonly full?: boolean;
+  /** Default: a list of a test is so short that each loss is a large part of it. */
+  readonly acceptLosses?: boolean;
+  readonly inUse?: readonly string[];
   readonly sets?: readonly string[];
   readonly skipBroken?: boolean;
   /** In front of the repository. */
@@ -41,6 +44,8 @@ export async function harvest(repository: FakeRepository, vocabulary: Vocabulary
     sets: options.sets ?? [SET],
     metadataPrefix: 'oai_svc',
     full: options.full === true,
+    acceptLosses: options.acceptLosses ?? true,
+    inUse: async () => new Set(options.inUse),
     skipBroken: options.skipBroken === true,
     subject: `2.2 ${options.account ?? ''}`,
     indexAllowanceMs: 0,

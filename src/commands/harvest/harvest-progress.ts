@@ -1,5 +1,8 @@
 import { t } from '../../base/language.ts';
-import type { Progress, Terminal } from '../../ui/terminal.ts';
+import { cmd } from '../../base/message.ts';
+import { isNeededByImports } from '../../flows/harvest/harvest-vocabulary.ts';
+import type { Disbelief } from '../../oai/losses.ts';
+import { type Progress, printable, type Terminal } from '../../ui/terminal.ts';
 
 type SetProgress = {
   readonly setSpec: string;
@@ -27,4 +30,29 @@ export function progressPerSet(terminal: Terminal): { update(progress: SetProgre
 export function leftOutText(identifier: string | null | undefined, reason: string): string {
   const record = identifier ?? t`a record`;
   return t`Left out: ${record}, since ${reason}.`;
+}
+
+type Doubted = { readonly setSpec: string; readonly disbelief: Disbelief | undefined };
+
+const MOST_NAMED = 5;
+
+/** Names the lists that were not believed. @returns whether the run has not done all that was asked for */
+export function warnOfDisbelief(terminal: Terminal, sets: readonly Doubted[], command: 'harvest' | 'harvest-vocab'): boolean {
+  const doubted = sets.flatMap(({ setSpec, disbelief }) => (disbelief === undefined ? [] : [{ setSpec, disbelief }]));
+  for (const { setSpec, disbelief } of doubted) {
+    const name = printable(setSpec === '' ? t`everything` : setSpec);
+    if (disbelief.kind === 'empty') {
+      terminal.warn(t`${name}: the service names the set, and lists nothing in it. The next run reads it in full.`);
+      continue;
+    }
+    const { lost, held, inUse } = disbelief;
+    const used = printable(inUse.slice(0, MOST_NAMED).join(', '));
+    const inUseText = used === '' ? '' : t` Finds or the mapping use ${used}.`;
+    const flag = cmd`--accept-losses`;
+    const again = command === 'harvest' ? cmd`pas harvest` : cmd`pas harvest-vocab`;
+    terminal.warn(
+      t`${name}: the service no longer lists ${lost} of ${held} records, which may be an index that is being rebuilt. All are kept.${inUseText} Run \`${again}\` again in an hour, or give ${flag} if they are really gone.`,
+    );
+  }
+  return doubted.some(({ setSpec, disbelief }) => disbelief.kind === 'losses' || isNeededByImports(setSpec));
 }

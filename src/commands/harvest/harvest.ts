@@ -19,7 +19,7 @@ import type { OutputForm, Subject } from '../../ledger/subject.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { recordCount } from '../counted.ts';
-import { leftOutText, progressPerSet } from './harvest-progress.ts';
+import { leftOutText, progressPerSet, warnOfDisbelief } from './harvest-progress.ts';
 
 type HarvestOptions = GlobalOptions & {
   readonly format?: string;
@@ -31,6 +31,7 @@ type HarvestOptions = GlobalOptions & {
   readonly skipBroken?: boolean;
   readonly full?: boolean;
   readonly verify?: boolean;
+  readonly acceptLosses?: boolean;
   readonly all?: boolean;
   readonly identifiers?: boolean;
   readonly deadline?: string;
@@ -58,6 +59,7 @@ export function register(program: Command, run: Runner): void {
     .option('--schema-version <version>', t`version of the endpoint, such as 2.1, or newest (default: the profile’s)`)
     .option('--full', t`read everything again, and mark the records that are no longer there`)
     .option('--verify', t`read everything again, compare it with the output, and mend what differs`)
+    .option('--accept-losses', t`believe at once that what is not listed is gone`)
     .addOption(new Option('--identifiers', t`identifiers, times and sets alone (ListIdentifiers)`).conflicts('skipBroken'))
     .option('--skip-broken', t`leave records out that cannot be read, and list them`)
     .option('--deadline <time>', t`stop after this time, such as 30m or 2h; the next run goes on`)
@@ -72,9 +74,9 @@ export async function harvest(context: Context, given: readonly string[], option
   const subject = subjectFrom(context, sets, options);
   const interrupts = watchInterrupts(context, t`Stopping. What was harvested is kept.`);
   const show = progressPerSet(terminal);
-  const account = await harvestingAccount(context);
+  const { account, waitedMs } = await harvestingAccount(context);
   const result = await harvestRecords({
-    client: await openHarvestClient(context, subject.version),
+    client: await openHarvestClient(context, subject.version, waitedMs),
     verb: subject.verb,
     clock,
     openOutput: (opening) => openOutput(context, options.out, subject, opening),
@@ -85,6 +87,7 @@ export async function harvest(context: Context, given: readonly string[], option
     skipBroken: options.skipBroken === true,
     full: options.full === true,
     verify: options.verify === true,
+    acceptLosses: options.acceptLosses === true,
     rights: account === undefined ? undefined : `${account.role}, ${account.organisation}`,
     indexAllowanceMs: context.profile().indexAllowanceMs,
     onNote: (text) => terminal.note(printable(text)),
@@ -152,10 +155,13 @@ function report({ terminal }: Context, subject: Subject, { out, verify }: Harves
     else terminal.line(line);
   }
   const { format, version, form, verb } = subject;
-  const each = sets.map(({ setSpec, broken: left, ...figures }) => ({ set: setSpec || null, ...figures, broken: left }));
+  const each = sets.map(({ setSpec, broken: left, disbelief, ...figures }) => ({
+    ...{ set: setSpec || null, ...figures, broken: left, kept_in_doubt: disbelief?.kind ?? null },
+  }));
+  const isDoubted = warnOfDisbelief(terminal, sets, 'harvest');
   const value = { set: each.length === 1 ? each[0]?.set : null, format, version, form, verb, out, ...sum, held, broken };
   if (out !== '-') terminal.value({ ...value, sets: each, elapsed_ms: Math.round(elapsedMs) });
-  return broken.length > 0 ? 'dataRefused' : 'done';
+  return broken.length > 0 || isDoubted ? 'dataRefused' : 'done';
 }
 
 function figuresText({ setSpec, pass, records, written, deleted, vanished, masked }: SetFigures): string {

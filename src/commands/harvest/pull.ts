@@ -33,11 +33,11 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
   refuseWithoutHarvesting(profile);
   const outbox = await context.outbox();
   const interrupts = watchInterrupts(context, t`Stopping. Nothing was changed.`);
-  await harvestingAccount(context, async (service) => identifyAccount(outbox, service));
+  const { waitedMs } = await harvestingAccount(context, async (service) => identifyAccount(outbox, service));
   const progress = terminal.progress(t`Pulling`);
-  const { finds, fromMs } = await pull({
+  const { finds, withoutContent, fromMs } = await pull({
     outbox,
-    client: await openHarvestClient(context),
+    client: await openHarvestClient(context, profile.schemaVersion, waitedMs),
     format: `oai_${profile.prefix}`,
     clock,
     indexAllowanceMs: profile.indexAllowanceMs,
@@ -59,7 +59,10 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
       ...atServiceValue(each),
     })),
   });
-  return 'done';
+  if (withoutContent.length === 0) return 'done';
+  const named = withoutContent.map(({ find, identCely }) => printable(`${find} (${identCely})`)).join(', ');
+  terminal.warn(t`The service sent nothing of these records, and what was known of them is kept: ${named}. Pull again later.`);
+  return 'dataRefused';
 }
 
 /** @throws ConfigError where the profile has no harvesting interface */
@@ -101,12 +104,12 @@ function rowOf({ sent, pulled, record, changes }: PulledFind): string[] {
 }
 
 function sayWhatIsAmiss({ terminal, profile }: Context, finds: readonly PulledFind[]): void {
-  const named = (standing: Standing): string =>
+  const named = (standing: Standing, wasShown?: boolean): string =>
     finds
-      .filter(({ pulled }) => pulled.standing === standing)
+      .filter(({ pulled }) => pulled.standing === standing && (wasShown ?? pulled.stav !== null) === (pulled.stav !== null))
       .map(({ sent }) => printable(`${sent.find} (${sent.identCely})`))
       .join(', ');
-  const [deleted, withheld, missing] = [named('deleted'), named('withheld'), named('missing')];
+  const [deleted, withheld, missing] = [named('deleted'), named('withheld'), named('missing', false)];
   const guarded = finds.filter(({ record }) => record?.protectedWithheld === true).length;
   if (deleted !== '') terminal.warn(t`Deleted at the service: ${deleted}.`);
   if (withheld !== '') {
@@ -118,5 +121,7 @@ function sayWhatIsAmiss({ terminal, profile }: Context, finds: readonly PulledFi
     const guardedFinds = findCount(guarded);
     terminal.warn(t`The place is withheld from this account, and was not compared: ${guardedFinds}.`);
   }
+  const gone = named('missing', true);
+  if (gone !== '') terminal.warn(t`The service no longer lists them; what was last known is kept: ${gone}.`);
   if (missing !== '') terminal.warn(t`Not in the harvest, whose index may lag behind by minutes: ${missing}.`);
 }

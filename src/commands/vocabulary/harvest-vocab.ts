@@ -3,18 +3,23 @@ import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { accountOf, harvestBaseOf, harvestingAccount, openHarvestClient } from '../../context/harvesting.ts';
+import { accountOf, entriesInUse, harvestBaseOf, harvestingAccount, openHarvestClient } from '../../context/harvesting.ts';
 import { stopWithin, watchInterrupts } from '../../context/interrupts.ts';
 import { keepMalformedAnswer } from '../../context/malformed-answer.ts';
 import { DEFAULT_SETS, harvestVocabulary, type SetHarvest } from '../../flows/harvest/harvest-vocabulary.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { leftOutText, progressPerSet } from '../harvest/harvest-progress.ts';
+import { leftOutText, progressPerSet, warnOfDisbelief } from '../harvest/harvest-progress.ts';
 
 /** Maximum of listed records that are no terms. */
 const MOST_NAMED = 20;
 
-type HarvestVocabOptions = GlobalOptions & { readonly full?: boolean; readonly skipBroken?: boolean; readonly deadline?: string };
+type HarvestVocabOptions = GlobalOptions & {
+  readonly full?: boolean;
+  readonly skipBroken?: boolean;
+  readonly acceptLosses?: boolean;
+  readonly deadline?: string;
+};
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -23,6 +28,7 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas harvest-vocab', 'pas harvest-vocab heslo organizace --full --json'],
   })
     .option('--full', t`read everything again, and mark the entries that are no longer there`)
+    .option('--accept-losses', t`believe at once that what is not listed is gone`)
     .option('--skip-broken', t`leave records out that cannot be read, and list them`)
     .option('--deadline <time>', t`stop after this time, such as 30m or 2h; the next run goes on`)
     .action((sets: string[], options: HarvestVocabOptions) => run(options, (context) => harvestVocab(context, sets, options)));
@@ -34,15 +40,17 @@ export async function harvestVocab(context: Context, sets: readonly string[], op
   const store = await context.vocabulary();
   const interrupts = watchInterrupts(context, t`Stopping. What was harvested is kept.`);
   const show = progressPerSet(terminal);
-  const account = await harvestingAccount(context);
+  const { account, waitedMs } = await harvestingAccount(context);
   const results = await harvestVocabulary({
-    client: await openHarvestClient(context),
+    client: await openHarvestClient(context, profile.schemaVersion, waitedMs),
     vocabulary: store.source(harvestBaseOf(profile)),
     clock,
     sets: sets.length === 0 ? DEFAULT_SETS : sets,
     metadataPrefix: `oai_${profile.prefix}`,
     full: options.full === true,
     skipBroken: options.skipBroken === true,
+    acceptLosses: options.acceptLosses === true,
+    inUse: () => entriesInUse(context),
     subject: `${profile.schemaVersion} ${accountOf(profile)}`,
     rights: account === undefined ? undefined : `${account.role}, ${account.organisation}`,
     indexAllowanceMs: profile.indexAllowanceMs,
@@ -54,7 +62,8 @@ export async function harvestVocab(context: Context, sets: readonly string[], op
     .finally(show.end);
   await terminal.table([t`SET`, t`PASS`, t`RECORDS`, t`DELETED`, t`VANISHED`], results.map(rowOf));
   terminal.value({ sets: results.map(asJson) });
-  return warnOfLosses(context, results) ? 'dataRefused' : 'done';
+  const isDoubted = warnOfDisbelief(terminal, results, 'harvest-vocab');
+  return warnOfLosses(context, results) || isDoubted ? 'dataRefused' : 'done';
 }
 
 function warnOfLosses({ terminal }: Context, results: readonly SetHarvest[]): boolean {
@@ -79,6 +88,6 @@ function rowOf({ setSpec, pass, records, deleted, vanished }: SetHarvest): Messa
   return [setSpec, PASS_WORDS[pass], String(records), String(deleted), String(vanished)];
 }
 
-function asJson({ setSpec, pass, records, deleted, vanished, unreadable, broken, elapsedMs }: SetHarvest): object {
-  return { set: setSpec, pass, records, deleted, vanished, unreadable, broken, elapsed_ms: Math.round(elapsedMs) };
+function asJson({ setSpec, elapsedMs, disbelief, ...figures }: SetHarvest): object {
+  return { set: setSpec, ...figures, kept_in_doubt: disbelief?.kind ?? null, elapsed_ms: Math.round(elapsedMs) };
 }

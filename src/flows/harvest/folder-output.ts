@@ -27,8 +27,9 @@ export async function filesOutput(
   { verify, onNote }: Opening,
 ): Promise<RecordOutput> {
   const nameOf = (identifier: string): string => {
-    const ident = identifier.startsWith(identifierPrefix) ? identifier.slice(identifierPrefix.length) : identifier;
-    return safeFileName(ident, EXTENSION);
+    // No identifier begins with a space, so that another form of one never has the name of the service's own.
+    const isOwn = identifier.startsWith(identifierPrefix);
+    return safeFileName(isOwn ? identifier.slice(identifierPrefix.length) : ` ${identifier}`, EXTENSION);
   };
   await removeDrafts(folder);
   adoptFiles(folder, ledger, nameOf);

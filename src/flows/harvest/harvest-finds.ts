@@ -31,6 +31,8 @@ export type ListedFind =
 export type HarvestedFinds = {
   /** Every find that is listed, by identifier; what is no find that can be read is left out. */
   readonly lookups: ReadonlyMap<string, ListedFind>;
+  /** Identifiers of records that came without their content: whether they are as they were is not known. */
+  readonly withoutContent: readonly string[];
   /** The server's clock when it began to answer: what changes from then on is for the next time. */
   readonly beganMs: number;
 };
@@ -47,7 +49,7 @@ export async function harvestFinds(options: FindHarvest, fromMs: number | null):
   let waiting: readonly OaiRecord[] = [];
   const state = memoryState();
   let listed = new Set<string>();
-  const { pass } = await harvest(
+  const { pass, broken } = await harvest(
     {
       ...{ ...service, state, setSpec: FIND_SET, metadataPrefix: format },
       ...(await clockOfService(options)),
@@ -71,7 +73,11 @@ export async function harvestFinds(options: FindHarvest, fromMs: number | null):
     },
   );
   // One that an earlier look met may be gone since.
-  return { lookups: new Map([...lookups].filter(([ident]) => listed.has(ident))), beganMs: pass?.beganMs ?? 0 };
+  return {
+    lookups: new Map([...lookups].filter(([ident]) => listed.has(ident))),
+    withoutContent: broken.flatMap(({ identifier }) => (identifier === undefined ? [] : [identOf(identifier)])),
+    beganMs: pass?.beganMs ?? 0,
+  };
 }
 
 /** Undefined where the record is there but no find that can be read. */

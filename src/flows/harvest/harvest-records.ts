@@ -5,12 +5,12 @@ import { harvestOf, OUTPUT_FORMS, type Subject } from '../../ledger/subject.ts';
 import { headersOnly } from '../../oai/client.ts';
 import { granularityOf } from '../../oai/datestamp.ts';
 import { harvest } from '../../oai/harvest-engine.ts';
+import type { Disbelief } from '../../oai/losses.ts';
 import { boundMs, type Pass } from '../../oai/pass.ts';
 import { checkArguments } from '../../oai/protocol.ts';
 import { readHeaderAlone } from '../../oai/record.ts';
 import type { BrokenRecord } from '../../oai/salvage.ts';
 import type { RecordSink, TakenPage } from '../../oai/take-page.ts';
-import { provesAbsence } from '../../oai/vanished.ts';
 import { listName } from '../../oai/walk.ts';
 import type { OpenedOutput, Opening, RecordOutput } from './record-output.ts';
 import { clockOfService, type ListedService, overlapMs, refuseUnknownSets, type ServiceClock } from './service-lists.ts';
@@ -49,6 +49,8 @@ type HarvestRecordsOptions = ListedService & {
   readonly full?: boolean;
   /** Read everything, compare it with what the output holds, and mend that. */
   readonly verify?: boolean;
+  /** Believe what was not met to be gone, however much it is. */
+  readonly acceptLosses?: boolean;
   /** What the account may see, in any words that change with it; undefined where that is not known. */
   readonly rights?: string | undefined;
   /** How long a new record may take to appear in a harvest. */
@@ -74,7 +76,11 @@ type Figures = {
   readonly broken: readonly BrokenRecord[];
 };
 
-export type SetFigures = Figures & { readonly setSpec: string };
+export type SetFigures = Figures & {
+  readonly setSpec: string;
+  /** Why what is held was left as it is, and the set is read in full the next time. */
+  readonly disbelief: Disbelief | undefined;
+};
 
 /** The figures of all sets; a record of several counts in each. */
 export type RecordHarvest = Figures & {
@@ -143,15 +149,16 @@ async function harvestSet(
       const perSecond = Math.max(0, look.met - metBefore) / seconds;
       onProgress?.({ setSpec: listName({ setSpec }), done: look.met, total: listSize ?? undefined, perSecond });
     },
+    losses: async (look: number) => ({ lost: state.absentIn(look), inUse: [] }),
     onVanished: (count: number) => {
       tally.written += count;
       tally.vanished += count;
     },
   };
-  const { pass, broken } = await harvest(settings, ({ look }) => {
-    if (state.leavesOthers(look.number) && provesAbsence(settings)) state.leave(look.number);
+  const { pass, broken, disbelief } = await harvest(settings, ({ look }, isProof) => {
+    if (isProof) state.leave(look.number);
   });
-  return { setSpec, pass: pass?.kind ?? 'changes', records: pass?.look.met ?? 0, ...tally, broken };
+  return { setSpec, pass: pass?.kind ?? 'changes', records: pass?.look.met ?? 0, ...tally, broken, disbelief };
 }
 
 /** Where a set's records go; what of them stands otherwise in the output is written as well. */

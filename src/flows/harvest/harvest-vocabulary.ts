@@ -1,21 +1,29 @@
 import type { Clock } from '../../base/clock.ts';
 import { t } from '../../base/language.ts';
+import { FIELDS } from '../../find/fields.ts';
 import type { OaiClient } from '../../oai/client.ts';
 import { harvest } from '../../oai/harvest-engine.ts';
 import { storedState } from '../../oai/harvest-state.ts';
+import type { Disbelief } from '../../oai/losses.ts';
 import type { Pass } from '../../oai/pass.ts';
 import { entityOf, identOf, type OaiRecord } from '../../oai/record.ts';
 import type { BrokenRecord } from '../../oai/salvage.ts';
 import type { RecordSink } from '../../oai/take-page.ts';
-import { provesAbsence } from '../../oai/vanished.ts';
-import { harvestOf, markVanished, requireLatestRun, settleSubject, takeUp } from '../../vocabulary/harvests.ts';
+import { harvestOf, markVanished, requireLatestRun, settleSubject, takeUp, unmetTerms } from '../../vocabulary/harvests.ts';
 import { readTerm } from '../../vocabulary/read-term.ts';
+import { isInSet } from '../../vocabulary/term.ts';
 import { putHidden, putTerm, putTombstone } from '../../vocabulary/terms.ts';
 import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
 import { clockOfService, overlapMs, refuseUnknownSets, type ServiceClock } from './service-lists.ts';
 
 /** What a find needs, and what its place and its project are checked against. */
 export const DEFAULT_SETS = ['heslo', 'organizace', 'osoba', 'ruian_kraj', 'ruian_okres', 'ruian_katastr', 'projekt'] as const;
+
+/** Whether documents of finds need entries of the set. */
+export function isNeededByImports(setSpec: string): boolean {
+  const isWhole = DEFAULT_SETS.some((each) => each === setSpec);
+  return isWhole || FIELDS.some(({ set }) => set !== undefined && isInSet(set, setSpec));
+}
 
 export type HarvestProgress = {
   readonly setSpec: string;
@@ -33,6 +41,10 @@ type HarvestVocabularyOptions = {
   readonly metadataPrefix: string;
   /** Read everything again and mark what is no longer there. */
   readonly full: boolean;
+  /** Believe what was not met to be gone, however much it is. */
+  readonly acceptLosses?: boolean;
+  /** Identifiers of entries that finds to be sent, or the mapping, refer to. */
+  readonly inUse?: () => Promise<ReadonlySet<string>>;
   /** Leave records out that cannot be read as XML, and say which; otherwise such a page ends the harvest. */
   readonly skipBroken: boolean;
   /** Who asks for what: `{version} {account}`, the account empty where nobody is signed in. What was met as another is met again. */
@@ -57,6 +69,8 @@ export type SetHarvest = {
   readonly unreadable: readonly string[];
   /** Records that were left out, in this run or before, and cannot be read yet. */
   readonly broken: readonly BrokenRecord[];
+  /** Why what is kept was left as it is, and the set is read in full the next time. */
+  readonly disbelief: Disbelief | undefined;
   readonly elapsedMs: number;
 };
 
@@ -93,11 +107,17 @@ async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClo
   const startedMs = clock.monotonicMs();
   const metBefore = state.pass()?.look.met ?? 0;
   const tally: Tally = { deleted: 0, vanished: 0, unreadable: new Set() };
-  const { pass, broken } = await harvest(
+  const unmet = (look: number) => unmetTerms(vocabulary, setSpec, new Set([...state.metIn(look)].map(identOf)));
+  const { pass, broken, disbelief } = await harvest(
     {
       ...{ ...options, ...service, state, setSpec, window: { fromMs: null, untilMs: null } },
       overlapMs: overlapMs(options.indexAllowanceMs),
       sink: termSink(vocabulary, setSpec, tally),
+      losses: async (look) => {
+        const lost = unmet(look).map(({ ident }) => ident);
+        const used = lost.length === 0 ? undefined : await options.inUse?.();
+        return { lost, inUse: lost.filter((ident) => used?.has(ident)) };
+      },
       onPage: ({ written }, { look, listSize }) => {
         tally.deleted += written.filter(({ header }) => header.deleted).length;
         const seconds = Math.max(0.001, (clock.monotonicMs() - startedMs) / 1000);
@@ -105,9 +125,11 @@ async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClo
         onProgress?.({ setSpec, done: look.met, total: listSize ?? undefined, perSecond });
       },
     },
-    ({ look, beganMs }) => {
-      if (!provesAbsence({ ...options, state, setSpec })) return;
-      tally.vanished = markVanished(vocabulary, setSpec, new Set([...state.metIn(look.number)].map(identOf)), beganMs);
+    ({ look, beganMs }, isProof) => {
+      if (!isProof) return;
+      const vanished = unmet(look.number);
+      markVanished(vocabulary, vanished, beganMs);
+      tally.vanished += vanished.length;
     },
   );
   return {
@@ -118,6 +140,7 @@ async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClo
     vanished: tally.vanished,
     unreadable: [...tally.unreadable],
     broken,
+    disbelief,
     elapsedMs: clock.monotonicMs() - startedMs,
   };
 }

@@ -1,10 +1,13 @@
 import { OaiError } from '../../base/errors.ts';
 import type { ListPage } from '../../oai/client.ts';
-import type { OaiRecord } from '../../oai/record.ts';
-import { type FindHarvest, type HarvestedFinds, harvestFinds, type ListedFind, listedFindOf } from './harvest-finds.ts';
+import { formatDatestamp } from '../../oai/datestamp.ts';
+import { CircleError, isRefusedToken, listPages } from '../../oai/pages.ts';
+import { identOf, type OaiRecord } from '../../oai/record.ts';
+import { FIND_SET, type FindHarvest, type HarvestedFinds, harvestFinds, type ListedFind, listedFindOf } from './harvest-finds.ts';
+import { clockOfService } from './service-lists.ts';
 
-/** A record of a find as the harvest has it now; missing: the service does not know it. */
-export type FindLookup = ListedFind | { readonly kind: 'missing' };
+/** A record of a find as the harvest has it now. Missing: the service does not know it; empty: it came without its content. */
+export type FindLookup = ListedFind | { readonly kind: 'missing' | 'empty' };
 
 type FindLookups = Pick<HarvestedFinds, 'beganMs'> & { readonly lookups: ReadonlyMap<string, FindLookup> };
 
@@ -30,8 +33,9 @@ export async function lookUpChanges(options: FindHarvest, wanted: ReadonlySet<st
     return page;
   };
   try {
-    const { lookups, beganMs } = await harvestFinds({ ...options, client: { ...client, listRecords } }, fromMs);
-    return { lookups: new Map([...lookups].filter(([ident]) => wanted.has(ident))), beganMs };
+    const { lookups, withoutContent, beganMs } = await harvestFinds({ ...options, client: { ...client, listRecords } }, fromMs);
+    const empty = withoutContent.map((ident): [string, FindLookup] => [ident, { kind: 'empty' }]);
+    return { lookups: new Map<string, FindLookup>([...empty, ...lookups].filter(([ident]) => wanted.has(ident))), beganMs };
   } catch (thrown) {
     if (thrown instanceof LongList) return { lookups: await lookUpEach(options, wanted), beganMs: thrown.beganMs };
     throw thrown;
@@ -44,6 +48,31 @@ function pagesAfter({ items, next, cursor, completeListSize }: ListPage<OaiRecor
   return Math.ceil((completeListSize - (cursor ?? 0) - items.length) / items.length);
 }
 
+/** Those of the wanted records that the list of all since `fromMs` does not name, each asked for by itself. */
+export async function lookUpUnlisted(
+  options: FindHarvest,
+  idents: ReadonlySet<string>,
+  fromMs: number,
+): Promise<Map<string, FindLookup>> {
+  const { client, clock, format: metadataPrefix, signal } = options;
+  const unlisted = new Set(idents);
+  const from = formatDatestamp(fromMs, (await clockOfService(options)).granularity);
+  const pages = listPages({
+    ...{ fetchPage: client.listHeaders, clock, start: { metadataPrefix, set: FIND_SET, from } },
+    ...(signal === undefined ? {} : { signal }),
+  });
+  try {
+    for await (const page of pages) {
+      for (const { header } of page.items) unlisted.delete(identOf(header.identifier));
+      if (unlisted.size === 0 || pagesAfter(page) > unlisted.size) break;
+    }
+  } catch (thrown) {
+    // What the rest of the list would have named is asked for.
+    if (!isRefusedToken(thrown) && !(thrown instanceof CircleError)) throw thrown;
+  }
+  return lookUpEach(options, unlisted);
+}
+
 /** Each record by itself. One that the service does not know is missing. */
 export async function lookUpEach(options: FindHarvest, idents: Iterable<string>): Promise<Map<string, FindLookup>> {
   const { client, format, signal, onProgress } = options;
@@ -51,7 +80,8 @@ export async function lookUpEach(options: FindHarvest, idents: Iterable<string>)
   const lookups = new Map<string, FindLookup>();
   for (const ident of all) {
     try {
-      const lookup = listedFindOf(await client.getRecord(ident, format, signal));
+      const record = await client.getRecord(ident, format, signal);
+      const lookup = record.lacksContent ? ({ kind: 'empty' } as const) : listedFindOf(record);
       if (lookup !== undefined) lookups.set(ident, lookup);
     } catch (thrown) {
       if (!(thrown instanceof OaiError) || thrown.oaiCode !== 'idDoesNotExist') throw thrown;

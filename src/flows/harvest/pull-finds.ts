@@ -1,6 +1,7 @@
 import { UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import type { HarvestedFind } from '../../find/harvested-find.ts';
+import { DAY_MS } from '../../oai/datestamp.ts';
 import { clockWentBack } from '../../oai/harvest-engine.ts';
 import { attemptsOf } from '../../outbox/attempts.ts';
 import { thinDocuments } from '../../outbox/merge.ts';
@@ -16,7 +17,7 @@ import {
 import { type AtService, atService } from '../finds/at-service.ts';
 import { type SentFind, sentFinds } from '../finds/sent-finds.ts';
 import { FIND_SET, type FindHarvest } from './harvest-finds.ts';
-import { type FindLookup, lookUpChanges, lookUpEach } from './look-up-records.ts';
+import { type FindLookup, lookUpChanges, lookUpEach, lookUpUnlisted } from './look-up-records.ts';
 import { overlapMs } from './service-lists.ts';
 
 type PullContext = FindHarvest & {
@@ -34,6 +35,8 @@ export type PulledFind = AtService & {
 
 type Pull = {
   readonly finds: readonly PulledFind[];
+  /** The service named them and sent nothing of them: what was known is kept. */
+  readonly withoutContent: readonly SentFind[];
   /** What changed since then was asked for; undefined where nothing was sent yet. */
   readonly fromMs: number | undefined;
 };
@@ -51,11 +54,11 @@ const CREATION_MARGIN_MS = 30 * 60_000;
 export async function pull(context: PullContext): Promise<Pull> {
   const { outbox } = context;
   const sent = [...sentFinds(outbox)];
-  if (sent.length === 0) return { finds: [], fromMs: undefined };
+  if (sent.length === 0) return { finds: [], withoutContent: [], fromMs: undefined };
   const known = new Map(sent.map(({ identCely }) => [identCely, pulledRecord(outbox, identCely)]));
   const allMs = firstSentMs(outbox, sent) - LOOK_BACK_MS;
   const watermarkMs = context.full ? undefined : pullWatermarkMs(outbox);
-  let fromMs = watermarkMs === undefined ? allMs : watermarkMs - overlapMs(context.indexAllowanceMs);
+  let fromMs = watermarkMs === undefined ? allMs : sinceMs(watermarkMs - overlapMs(context.indexAllowanceMs), known.values());
   let { lookups: listed, beganMs } = await lookUpChanges(context, new Set(known.keys()), fromMs);
   if (watermarkMs !== undefined && beganMs < watermarkMs) {
     context.onNote?.(clockWentBack(FIND_SET, watermarkMs, beganMs));
@@ -64,7 +67,10 @@ export async function pull(context: PullContext): Promise<Pull> {
   }
   const unexplained = sent.filter(({ identCely }) => !listed.has(identCely) && isOpen(known.get(identCely)));
   const older = unexplained.filter((find) => !isAcceptedSince(outbox, find, fromMs)).map(({ identCely }) => identCely);
+  // No list of changes tells of a record that is gone without a trace.
+  const silent = sent.map(({ identCely }) => identCely).filter((ident) => !listed.has(ident) && !isOpen(known.get(ident)));
   const lookups = new Map<string, FindLookup>([
+    ...(silent.length === 0 ? [] : await lookUpUnlisted(context, new Set(silent), allMs)),
     ...unexplained.map(({ identCely }) => [identCely, { kind: 'missing' }] as const),
     ...listed,
     ...(await lookUpEach(context, older)),
@@ -79,7 +85,14 @@ export async function pull(context: PullContext): Promise<Pull> {
     const now = atService(outbox, find);
     return now === undefined ? [] : [{ ...now, isNews: isNews(known.get(find.identCely), now.pulled) }];
   });
-  return { finds, fromMs };
+  const withoutContent = sent.filter(({ identCely }) => own.get(identCely)?.kind === 'empty');
+  return { finds, withoutContent, fromMs };
+}
+
+/** A service that stamps by day stamps a change before the last pull that was made after it. */
+function sinceMs(fromMs: number, known: Iterable<PulledRecord | undefined>): number {
+  const isByDay = [...known].some((record) => record?.datestampMs != null && record.datestampMs % DAY_MS === 0);
+  return isByDay ? fromMs - (fromMs % DAY_MS) : fromMs;
 }
 
 function isNews(before: PulledRecord | undefined, now: PulledRecord): boolean {
@@ -122,6 +135,8 @@ function remember(outbox: Outbox, identCely: string, lookup: FindLookup | undefi
     case 'withheld':
     case 'deleted':
       rememberStanding(outbox, { identCely, standing: lookup.kind, datestampMs: lookup.datestampMs });
+      return;
+    case 'empty':
       return;
     case 'missing':
       rememberStanding(outbox, { identCely, standing: 'missing', datestampMs: null });

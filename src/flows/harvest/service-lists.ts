@@ -52,10 +52,17 @@ async function setsOf({ client, clock, signal }: ListedService): Promise<Readonl
   return known;
 }
 
+type Noting = { readonly onNote?: (text: string) => void };
+
 /** What a harvest must know of the clock by which it is answered. */
 export type ServiceClock = { readonly granularity: Granularity; readonly serverNowMs: number };
 
-export async function clockOfService({ client, signal }: ListedService): Promise<ServiceClock> {
-  const { granularity, responseDateMs } = await client.identify(signal);
+export async function clockOfService({ client, signal, onNote }: ListedService & Noting): Promise<ServiceClock> {
+  const { granularity, deletedRecord, responseDateMs } = await client.identify(signal);
+  if (deletedRecord === 'no' || deletedRecord === 'transient') {
+    onNote?.(
+      t`The service does not keep what it deletes (deletedRecord ${deletedRecord}): run with --full now and then, as only a smaller count tells of a deletion.`,
+    );
+  }
   return { granularity: granularity === 'YYYY-MM-DD' ? 'day' : 'second', serverNowMs: responseDateMs };
 }

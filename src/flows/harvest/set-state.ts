@@ -6,9 +6,9 @@ import { type HarvestState, type MetRecord, storedState } from '../../oai/harves
 type SetState = HarvestState & {
   /** What changed before that stood in the output, or should have: all of it, where the output was lost. */
   settledMs(): number;
-  /** Whether a record was met before that look, not in it, and in another set as well. */
-  leavesOthers(look: number): boolean;
-  /** Such a record is not of this set any more. */
+  /** Identifiers of all that was met before that look and not in it, other sets' records among them. */
+  absentIn(look: number): readonly string[];
+  /** Those that were met in another set as well are not of this one any more. */
   leave(look: number): void;
 };
 
@@ -26,7 +26,7 @@ export function setState(ledger: Ledger, setSpec: string, nowMs: () => number): 
     return stored.watermarkMs() ?? (wasComplete ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
   };
   const own = { ...stored, settledMs };
-  if (sql('select count(*) from harvests').pluck().get() === 1) return { ...own, leavesOthers: () => false, leave: () => {} };
+  if (sql('select count(*) from harvests').pluck().get() === 1) return { ...own, absentIn: own.unmetIn, leave: () => {} };
   const elsewhere = sql('select 1 from met_records where identifier = ? and harvest <> ? and look > 0').pluck();
   const isElsewhere = (identifier: string): boolean => elsewhere.get(identifier, harvest) === 1;
   return {
@@ -42,7 +42,7 @@ export function setState(ledger: Ledger, setSpec: string, nowMs: () => number): 
       );
     },
     unmetIn: (look) => own.unmetIn(look).filter((identifier) => !isElsewhere(identifier)),
-    leavesOthers: (look) => own.unmetIn(look).some(isElsewhere),
+    absentIn: own.unmetIn,
     leave: (look) => {
       for (const identifier of own.unmetIn(look).filter(isElsewhere)) {
         sql('update met_records set look = 0 where harvest = ? and identifier = ?').run(harvest, identifier);

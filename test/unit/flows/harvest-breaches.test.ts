@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { UnavailableError } from '../../../src/base/errors.ts';
 import { stopWithin } from '../../../src/context/interrupts.ts';
@@ -62,13 +63,6 @@ describe('a service that breaks the protocol', () => {
     );
   });
 
-  test('by two encodings for one answer is not read in either', async () => {
-    const exchange = scripted(answer(oaiXml('<Identify/>'), { headers: { 'content-type': 'text/xml; charset=ISO-8859-2' } }));
-    await expect(clientOf(exchange).identify()).rejects.toThrow(
-      'says that its answer is ISO-8859-2, and the answer says that it is UTF-8',
-    );
-  });
-
   test('by identifiers of another form loses no term', async () => {
     using store = tempVocabulary();
     const vocabulary = store.source(OAI_BASE);
@@ -122,4 +116,30 @@ describe('the time that a person gives a harvest', () => {
       `"${deadline}" is no time.`,
     );
   });
+});
+
+test('two identifiers that would share a file name have a file each', async () => {
+  const place = harvestPlace('out');
+  const bare = recordXml('HES-000001').replace(`${OAI_BASE}/id/`, '');
+  const page = listXml('ListRecords', [recordXml('HES-000001'), bare]);
+  await place.run(
+    service(() => page),
+    { form: 'files' },
+  );
+  expect(readdirSync(place.folder).filter((name) => name.endsWith('.xml'))).toHaveLength(2);
+});
+
+test.each([
+  ['no', 1],
+  ['transient', 1],
+  ['persistent', 0],
+])('a service whose deletedRecord is %s gives %i hint to read in full', async (kept, hints) => {
+  const notes: string[] = [];
+  const told = service(() => listXml('ListRecords', [recordXml('A')]));
+  const exchange: Exchange = async (request) =>
+    request.url.includes('verb=Identify')
+      ? answer(oaiXml(`<Identify><deletedRecord>${kept}</deletedRecord></Identify>`))
+      : told(request);
+  await harvestPlace().run(exchange, { notes });
+  expect(notes.filter((note) => note.includes('--full'))).toHaveLength(hints);
 });

@@ -36,15 +36,13 @@ describe('later harvests', () => {
     expect(stored(vocabulary).size).toBe(4);
   });
 
-  test('find what has vanished without a trace only when everything is read again', async () => {
+  test('find by the count what has vanished without a trace', async () => {
     using store = tempVocabulary();
     const vocabulary = store.source(OAI_BASE);
     const repository = aRepository(5);
     await harvest(repository, vocabulary);
     repository.forget(ident(1));
-    await harvest(repository, vocabulary);
-    expect(termByIdent(vocabulary, ident(1))?.gone).toBeNull();
-    const [result] = await harvest(repository, vocabulary, { full: true });
+    const [result] = await harvest(repository, vocabulary);
     expect(result).toMatchObject({ pass: 'full', records: 4, vanished: 1 });
     expect(termByIdent(vocabulary, ident(1))?.gone).toBe('vanished');
     repository.put(ident(1), 'zase zde');

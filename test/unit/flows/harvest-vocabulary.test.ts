@@ -25,7 +25,7 @@ describe.each(HABITS)('a service %s', (_, habits) => {
       broken: [],
     });
     expect(sorted(stored(vocabulary))).toEqual(sorted(repository.alive()));
-    expect(isHarvested(vocabulary, SET)).toBe(true);
+    expect(isHarvested(vocabulary, SET)).toBe(count > 0);
   });
 
   test('whose records change while they are read loses none', async () => {

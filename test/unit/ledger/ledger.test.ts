@@ -31,6 +31,8 @@ const ANY_PAGE = {
   next: 'T',
   completeListSize: 5,
   responseDateMs: 1000,
+  overlapMs: 0,
+  cursor: undefined,
   datestampsMs: [],
   identifiers: [],
   againMs: [],

@@ -157,6 +157,13 @@ describe('what the service says instead of an answer', () => {
     expect(page).toMatchObject({ items: [], next: undefined, responseDateMs: Date.UTC(2025, 5, 18, 8) });
   });
 
+  test.each([404, 400])('no records match, with status %i: the same', async (status) => {
+    const exchange = scripted(answer(oaiError('noRecordsMatch'), { status }));
+    expect((await clientOf(exchange).listRecords(RECORDS)).items).toEqual([]);
+    const failing = clientOf(scripted(answer(oaiError('badArgument'), { status }))).listRecords(RECORDS);
+    await expect(failing).rejects.toMatchObject({ oaiCode: 'badArgument' });
+  });
+
   test.each([
     ['401 without a challenge', answer('Invalid credentials', { status: 401 }), AuthError],
     ['403', answer('no', { status: 403 }), AuthError],

@@ -50,6 +50,7 @@ async function harvested(list: PlayedList, events: readonly (Event | readonly Ev
       {
         client: {
           listRecords: list.listRecords,
+          listHeaders: list.listRecords,
           salvageRecords: () => undefined,
           getRecordPage: async (name) => list.page([name]),
         },

@@ -20,7 +20,16 @@ import {
 
 const BEGAN = 1_000_000;
 const OPEN: Window = { fromMs: null, untilMs: null };
-const PAGE = { next: 'T', completeListSize: undefined, responseDateMs: BEGAN, datestampsMs: [], identifiers: [], againMs: [] };
+const PAGE = {
+  next: 'T',
+  completeListSize: undefined,
+  responseDateMs: BEGAN,
+  overlapMs: 0,
+  cursor: undefined,
+  datestampsMs: [],
+  identifiers: [],
+  againMs: [],
+};
 
 type More = Partial<Omit<Pass, 'look' | 'walk'>> & {
   readonly look?: Partial<Pass['look']>;
@@ -47,10 +56,11 @@ describe('a look', () => {
 
   test('begins with nothing read', () => {
     expect(beginPass('changes', { fromMs: 3, untilMs: null }, BEGAN, 4)).toEqual({
+      ...{ localMs: BEGAN, heldBefore: 0, lossesTaken: false },
       ...{ kind: 'changes', window: { fromMs: 3, untilMs: null }, beganMs: BEGAN, firstLook: 4, met: 0, listSize: null },
       look: { ...STILL, number: 4, isNew: 0, overlooked: 0, metBefore: null, orderBefore: '', agreed: 0 },
       walk: {
-        ...{ window: { fromMs: 3, untilMs: null }, token: null, pages: 0, size: null },
+        ...{ window: { fromMs: 3, untilMs: null }, token: null, pages: 0, size: null, position: 0 },
         ...{ ended: false, direction: null, edgeMs: null },
       },
     });

@@ -4,7 +4,15 @@ import { afterPage, beginLook, beginPass, cutWalk, judge, type Pass, type Window
 const OPEN: Window = { fromMs: null, untilMs: null };
 const BEGUN = beginPass('full', OPEN, 1e6, 1);
 
-const PAGE = { next: 'T', completeListSize: undefined, responseDateMs: 1e6, identifiers: [], againMs: [] };
+const PAGE = {
+  next: 'T',
+  completeListSize: undefined,
+  responseDateMs: 1e6,
+  overlapMs: 0,
+  cursor: undefined,
+  identifiers: [],
+  againMs: [],
+};
 const page = (pass: Pass, datestampsMs: readonly number[]): Pass =>
   afterPage(pass, { ...PAGE, completeListSize: 9, datestampsMs });
 

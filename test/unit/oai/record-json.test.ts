@@ -225,3 +225,8 @@ test('a text that is written piece by piece, and what fills more than a block, i
     expect(json.isLarge).toBe(false);
   }
 });
+
+test('U+FEFF at the ends of a text is kept', () => {
+  const of = svc('<svc:heslo><svc:nazev> \ufeffhrot\ufeff\u00a0</svc:nazev></svc:heslo>');
+  expect(metadataOf(of)).toEqual({ heslo: { nazev: '\ufeffhrot\ufeff' } });
+});

@@ -76,3 +76,8 @@ test('a frame that would be read too often is left', () => {
 test('the address of each broken record is kept as it stands', () => {
   expect(salvaged(listXml('ListRecords', [broken(`${OAI_BASE}/id/B`), recordXml('X')]))?.broken).toEqual([`${OAI_BASE}/id/B`]);
 });
+
+test('text behind the root costs no record', () => {
+  const page = listXml('ListRecords', [recordXml('A'), broken('B')], 'T');
+  expect(salvaged(`${page}\n<p>Bye</p>`)).toEqual({ left: 2, broken: ['B'] });
+});

@@ -1,0 +1,78 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { listAll } from '../support/raw-harvest.ts';
+import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { startMock, type TestMock } from '../support/start-mock.ts';
+
+hostRuns();
+
+const SET = 'heslo:obdobi';
+let mock: TestMock;
+let home: Home;
+beforeAll(async () => {
+  mock = await startMock({ pageSize: 50 });
+});
+afterAll(() => mock.close());
+beforeEach(async () => {
+  await mock.reset();
+  home = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
+});
+
+async function eraseAll(set: string): Promise<number> {
+  const all = await listAll(mock, `verb=ListIdentifiers&metadataPrefix=oai_dc&set=${set}`, { as: 'archivist' });
+  for (const { ident } of all) await mock.control('POST', `/records/${ident}/delete`, { permanent: true });
+  return all.length;
+}
+
+describe('a set that is suddenly empty', () => {
+  test('keeps its entries, exits 3, and loses them where that is accepted', async () => {
+    expect((await home.pas('harvest-vocab', SET)).code).toBe(0);
+    const count = (await home.json<unknown[]>('vocab', 'list', SET)).length;
+    const erased = await eraseAll(SET);
+    const run = await home.pas('harvest-vocab', SET, '--json');
+    expect([run.code, run.stderr]).toEqual([3, expect.stringContaining(`no longer lists ${erased} of ${erased} records`)]);
+    expect(JSON.parse(run.stdout)).toMatchObject({ sets: [{ set: SET, vanished: 0, kept_in_doubt: 'losses' }] });
+    expect(await home.json('vocab', 'list', SET)).toHaveLength(count);
+    expect((await home.pas('harvest-vocab', SET, '--accept-losses')).code).toBe(0);
+    expect(await home.json('vocab', 'list', SET)).toEqual([]);
+  });
+
+  test('is believed by a second ordinary run an hour later', async () => {
+    expect((await home.pas('harvest', SET, '--out', 'terms.jsonl')).code).toBe(0);
+    const erased = await eraseAll(SET);
+    expect((await home.pas('harvest', SET, '--out', 'terms.jsonl')).code).toBe(3);
+    await mock.control('POST', '/clock', { advance_ms: 3_600_000 });
+    const run = await home.json('harvest', SET, '--out', 'terms.jsonl');
+    expect(run).toMatchObject({ vanished: erased });
+  });
+
+  test('is named at the first harvest, and is no success where documents need it', async () => {
+    await eraseAll(SET);
+    const run = await home.pas('harvest-vocab', SET);
+    expect([run.code, run.stderr]).toEqual([3, expect.stringContaining(`${SET}: the service names the set, and lists nothing`)]);
+    await eraseAll('let');
+    const other = await home.pas('harvest', 'let', '--out', 'flights.jsonl');
+    expect([other.code, other.stderr]).toEqual([0, expect.stringContaining('let: the service names the set, and lists nothing')]);
+  });
+});
+
+describe('an output', () => {
+  test.each<[string, string, (folder: string) => void, RegExp]>([
+    ['behind a link to nothing', 'link.jsonl', (at) => symlinkSync(join(at, 'none'), join(at, 'link.jsonl')), /symbolic link/],
+    ['with a name of 300 characters', `${'a'.repeat(300)}.jsonl`, () => {}, /the name is too long/],
+    ['with a name of 240 characters for a database', `${'a'.repeat(240)}.sqlite`, () => {}, /is longer than 230 bytes/],
+    ['with such a folder above it', `${'a'.repeat(300)}/x.jsonl`, () => {}, /the name is too long/],
+    ['in place of a folder', 'there.jsonl', (at) => mkdirSync(join(at, 'there.jsonl')), /there\.jsonl is a folder/],
+    ['below a file', 'f/x.jsonl', (at) => writeFileSync(join(at, 'f'), ''), /a part of the path is not a folder/],
+    ['in a folder below a file', 'f/records', (at) => writeFileSync(join(at, 'f'), ''), /a part of the path is not a folder/],
+    ['at a link to itself', 'loop.jsonl', (at) => symlinkSync('loop.jsonl', join(at, 'loop.jsonl')), /symbolic link/],
+  ])('%s is wrong usage, with advice about --out', async (_, out, prepare, said) => {
+    prepare(home.folder);
+    const run = await home.pas('harvest', SET, '--out', out);
+    expect([run.code, run.stderr]).toEqual([2, expect.stringMatching(said)]);
+    expect(run.stderr).toContain('--out');
+    expect(run.stderr).not.toMatch(/PAS_HOME|bug in pas/);
+  });
+});

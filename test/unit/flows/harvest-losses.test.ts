@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest';
+import { isHarvested } from '../../../src/vocabulary/harvests.ts';
+import type { FakeRepository } from '../../support/fake-repository.ts';
+import { labels } from '../../support/harvest-output.ts';
+import { harvestPlace } from '../../support/record-harvest.ts';
+import { OAI_BASE } from '../../support/scripted-oai.ts';
+import { tempVocabulary } from '../../support/temp-vocabulary.ts';
+import { aRepository, ident, sorted } from '../../support/term-repository.ts';
+import { harvest, SET, stored } from '../../support/vocabulary-harvest.ts';
+
+const CAUTIOUS = { acceptLosses: false } as const;
+const HOUR_MS = 3_600_000;
+
+const forgetFirst = (repository: FakeRepository, count: number): void => {
+  for (let n = 1; n <= count; n++) repository.forget(ident(n));
+};
+
+/** An output and a vocabulary, harvested once from a list of so many records. */
+async function harvested(count: number) {
+  const repository = aRepository(count);
+  repository.habits.pageSize = 40;
+  const [place, store] = [harvestPlace(), tempVocabulary()];
+  const vocabulary = store.source(OAI_BASE);
+  const run = async (more: { full?: boolean; acceptLosses?: boolean; inUse?: readonly string[] } = {}) => {
+    const { sets, ...records } = await place.run(repository.exchange, { ...CAUTIOUS, ...more });
+    const [terms] = await harvest(repository, vocabulary, { ...CAUTIOUS, ...more });
+    return { records: { ...records, disbelief: sets[0]?.disbelief }, terms };
+  };
+  await run();
+  repository.nowMs += HOUR_MS;
+  const held = () => [labels(place).size, stored(vocabulary).size];
+  return { repository, place, vocabulary, run, held, [Symbol.dispose]: () => store[Symbol.dispose]() };
+}
+
+describe.each([
+  ['an ordinary run', {}],
+  ['--full', { full: true }],
+])('%s', (_, flags) => {
+  test.each([
+    ['all', 407, 407],
+    ['more than a tenth', 20, 3],
+    ['more than fifty', 800, 51],
+  ])('keeps what is held where %s of it is not listed', async (_share, count, lost) => {
+    using scene = await harvested(count);
+    forgetFirst(scene.repository, lost);
+    const { records, terms } = await scene.run(flags);
+    const disbelief = { kind: 'losses', lost, held: count, inUse: [] };
+    expect([records, terms]).toMatchObject([
+      { disbelief, vanished: 0 },
+      { disbelief, vanished: 0 },
+    ]);
+    expect(scene.held()).toEqual([count, count]);
+  });
+
+  test('marks few losses at once', async () => {
+    using scene = await harvested(20);
+    forgetFirst(scene.repository, 2);
+    expect(await scene.run(flags)).toMatchObject({ records: { vanished: 2 }, terms: { vanished: 2 } });
+    expect(scene.held()).toEqual([18, 18]);
+  });
+});
+
+describe('many losses', () => {
+  test('are believed by a second look with the same result an hour later, and not before', async () => {
+    using scene = await harvested(20);
+    forgetFirst(scene.repository, 10);
+    await scene.run();
+    scene.repository.nowMs += HOUR_MS / 2;
+    await scene.run();
+    expect(scene.held()).toEqual([20, 20]);
+    scene.repository.nowMs += HOUR_MS / 2;
+    expect(await scene.run()).toMatchObject({ records: { vanished: 10 }, terms: { vanished: 10 } });
+    expect(scene.held()).toEqual([10, 10]);
+  });
+
+  test('are looked at again for an hour where the result is another', async () => {
+    using scene = await harvested(20);
+    forgetFirst(scene.repository, 10);
+    await scene.run();
+    scene.repository.nowMs += HOUR_MS;
+    scene.repository.forget(ident(11));
+    await scene.run();
+    expect(scene.held()).toEqual([20, 20]);
+  });
+
+  test('are believed at once where the caller accepts them', async () => {
+    using scene = await harvested(20);
+    forgetFirst(scene.repository, 10);
+    await scene.run();
+    expect(await scene.run({ acceptLosses: true })).toMatchObject({ records: { vanished: 10 }, terms: { vanished: 10 } });
+  });
+
+  test('are made good by an ordinary run when the service is right again', async () => {
+    using scene = await harvested(20);
+    const all = scene.repository.alive();
+    const longAgoMs = scene.repository.nowMs - 24 * HOUR_MS;
+    forgetFirst(scene.repository, 20);
+    await scene.run({ acceptLosses: true });
+    expect(scene.held()).toEqual([0, 0]);
+    for (const [name, label] of all) scene.repository.putBack(name, label, longAgoMs);
+    expect(await scene.run()).toMatchObject({ records: { pass: 'full' }, terms: { pass: 'full' } });
+    expect(sorted(labels(scene.place))).toEqual(sorted(scene.repository.alive()));
+    expect(sorted(stored(scene.vocabulary))).toEqual(sorted(scene.repository.alive()));
+  });
+});
+
+test('one entry that finds use is not marked at once', async () => {
+  using scene = await harvested(40);
+  scene.repository.forget(ident(7));
+  const { terms } = await scene.run({ inUse: [ident(7), ident(8)] });
+  expect(terms).toMatchObject({ disbelief: { kind: 'losses', lost: 1, held: 40, inUse: [ident(7)] }, vanished: 0 });
+});
+
+test('a set that is empty at its first harvest stays due in full, and does not count as harvested', async () => {
+  using scene = await harvested(0);
+  expect(isHarvested(scene.vocabulary, SET)).toBe(false);
+  const longAgoMs = scene.repository.nowMs - 24 * HOUR_MS;
+  scene.repository.putBack(ident(1), 'věc', longAgoMs);
+  expect(await scene.run()).toMatchObject({ terms: { pass: 'full', records: 1, disbelief: undefined } });
+  expect(scene.held()).toEqual([1, 1]);
+});
+
+test('after an ordinary run the whole list is counted by one request', async () => {
+  using scene = await harvested(100);
+  scene.repository.requests.length = 0;
+  await scene.place.run(scene.repository.exchange, CAUTIOUS);
+  const counts = scene.repository.requests.filter((request) => request.startsWith('verb=ListIdentifiers'));
+  expect(counts).toEqual([expect.not.stringContaining('from=')]);
+});
+
+test('a record that comes without content keeps the copy that is held, and is named', async () => {
+  using scene = await harvested(5);
+  const emptied = ident(3);
+  const exchange: typeof scene.repository.exchange = async (request) => {
+    const response = await scene.repository.exchange(request);
+    const text = response.body.toString().replaceAll(/<record>.*?<\/record>/g, (record) => {
+      return record.includes(emptied) ? record.replace(/<metadata>.*<\/metadata>/, '<metadata/>') : record;
+    });
+    return { ...response, body: Buffer.from(text) };
+  };
+  const broken = [{ identifier: `${OAI_BASE}/id/${emptied}`, reason: 'the service sent it without its content' }];
+  expect(await scene.place.run(exchange, { ...CAUTIOUS, full: true })).toMatchObject({ broken, vanished: 0 });
+  expect(labels(scene.place).get(emptied)).toBe('věc 3');
+  const [terms] = await harvest(scene.repository, scene.vocabulary, { ...CAUTIOUS, full: true, exchange });
+  expect(terms).toMatchObject({ broken });
+  expect(stored(scene.vocabulary).get(emptied)).toBe('věc 3');
+  expect(await scene.run()).toMatchObject({ records: { broken: [] }, terms: { broken: [] } });
+});

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import { type Answers, harvesting, list, NOW_MS } from '../../support/harvesting.ts';
+import { listXml, oaiError, recordXml } from '../../support/scripted-oai.ts';
+
+const kept = { losses: async () => ({ lost: [], inUse: [] }) };
+
+/** Two pages of two records each, and what follows the token of the second. */
+const twoPages =
+  (token: string, end: string, size = 4): Answers =>
+  (args) => {
+    if (args.has('from')) return oaiError('noRecordsMatch');
+    if (args.get('resumptionToken') === undefined) return list(['A', 'B'], 'T1', `completeListSize="${size}" cursor="0"`);
+    return args.get('resumptionToken') === 'T1' ? list(['C', 'D'], token, `completeListSize="${size}" cursor="2"`) : end;
+  };
+
+describe('a list of which all that is counted was met is taken', () => {
+  test.each([
+    ['with a token behind which nothing matches', twoPages('T2', oaiError('noRecordsMatch'))],
+    ['with a token that is refused', twoPages('T2', oaiError('badResumptionToken'))],
+    ['with a last page that names its own token', twoPages('T1', '')],
+  ])('%s', async (_, answers) => {
+    const scene = harvesting(answers);
+    await scene.run();
+    expect(scene.kept).toEqual(['A', 'B', 'C', 'D']);
+  });
+
+  test('where it is counted one too many, and its pages leave no gap', async () => {
+    const scene = harvesting(twoPages('', '', 5), kept);
+    await scene.run();
+    expect(scene.notes).toEqual([expect.stringContaining('counts 5 records, and twice listed 4 without a gap')]);
+  });
+
+  test('but not where one is missing between its pages, nor where no record is to be proven', async () => {
+    const gap: Answers = (args, ...rest) =>
+      args.get('resumptionToken') === 'T1'
+        ? list(['C', 'D'], '', 'completeListSize="5" cursor="3"')
+        : twoPages('', '', 5)(args, ...rest);
+    expect((await harvesting(gap, kept).failure())[0]).toMatch('1 are missing');
+    expect((await harvesting(twoPages('', '', 5)).failure())[0]).toMatch('1 are missing');
+  });
+});
+
+test('datestamps that are days are asked for by day, whatever the service says of them', async () => {
+  const day = listXml('ListRecords', [recordXml('A', undefined, '2025-06-18')], '', 'completeListSize="1"');
+  const first = harvesting(() => day, kept);
+  await first.run();
+  const then = harvesting(
+    (args) => (args.get('verb') === 'ListIdentifiers' ? day.replaceAll('ListRecords', 'ListIdentifiers') : day),
+    {
+      ...kept,
+      state: first.state,
+      serverNowMs: NOW_MS + 3_600_000,
+    },
+  );
+  await then.run();
+  expect(then.asked()[0]).toBe('verb=ListRecords metadataPrefix=oai_svc set=heslo from=2025-06-18');
+});
+
+test('a first harvest under a clock that is a day ahead asks the next time for what changed since', async () => {
+  const dayMs = 86_400_000;
+  const clock = { now: () => NOW_MS, monotonicMs: () => 0, sleep: async () => {}, hold: () => {} } as never;
+  const one = list(['A'], '', 'completeListSize="1"');
+  const first = harvesting(() => one.replace('2025-06-18T08', '2025-06-19T08'), { ...kept, clock, serverNowMs: NOW_MS + dayMs });
+  await first.run();
+  expect(first.state.watermarkMs()).toBe(NOW_MS);
+});
+
+test('a record that appears in a rising list with a stamp just before the pass, while another leaves, hides none', async () => {
+  const stamped = (name: string, stamp: string): string => recordXml(name, undefined, stamp);
+  const old = ['A', 'B', 'C', 'D'].map((name, index) => stamped(name, `2025-01-0${index + 1}T00:00:00Z`));
+  const late = stamped('E', '2025-06-18T07:59:30Z');
+  // A leaves behind the first page, so that C moves onto it; E has come.
+  const now = [...old.slice(1), late];
+  const page = (records: readonly string[], token: string, cursor: number): string =>
+    listXml('ListRecords', records, token, `completeListSize="4" cursor="${cursor}"`);
+  let lists = 0;
+  const scene = harvesting((args) => {
+    const from = args.get('from');
+    if (from !== undefined) return listXml('ListRecords', [late], '', 'completeListSize="1"');
+    if (args.has('resumptionToken')) return page(now.slice(2), '', 2);
+    lists += 1;
+    return page((lists === 1 ? old : now).slice(0, 2), `T${lists}`, 0);
+  });
+  await scene.run();
+  expect(new Set(scene.kept)).toEqual(new Set(['A', 'B', 'C', 'D', 'E']));
+});
