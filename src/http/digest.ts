@@ -1,4 +1,4 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash, type Hash, hash } from 'node:crypto';
 import { Transform } from 'node:stream';
 import { SayingError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
@@ -9,7 +9,7 @@ export function contentDigest(sha512: Buffer): string {
 }
 
 export function sha512Of(bytes: Buffer): Buffer {
-  return createHash('sha512').update(bytes).digest();
+  return hash('sha512', bytes, 'buffer');
 }
 
 const SLICE_BYTES = 64 * 1024;
@@ -20,12 +20,12 @@ const SLICE_BYTES = 64 * 1024;
  * @throws ChangedFileError through the stream.
  */
 export function verifiedStream(expected: { readonly sha512: Buffer; readonly sizeBytes: number }): Transform {
-  const hash: Hash = createHash('sha512');
+  const whole: Hash = createHash('sha512');
   let seenBytes = 0;
   let heldBack: Buffer | undefined;
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      hash.update(chunk);
+      whole.update(chunk);
       seenBytes += chunk.length;
       if (seenBytes > expected.sizeBytes) {
         done(new ChangedFileError());
@@ -36,7 +36,7 @@ export function verifiedStream(expected: { readonly sha512: Buffer; readonly siz
       done();
     },
     flush(done) {
-      if (seenBytes !== expected.sizeBytes || !hash.digest().equals(expected.sha512)) {
+      if (seenBytes !== expected.sizeBytes || !whole.digest().equals(expected.sha512)) {
         done(new ChangedFileError());
         return;
       }

@@ -33,6 +33,8 @@ export type Outbox = {
   readonly command: { words?: string; seq?: number };
   /** A prepared statement, made once. */
   sql(text: string): Statement;
+  /** Reads the outbox as it is at one moment. */
+  read<T>(work: () => T): T;
   /** All of `work` or nothing. @throws DatabaseError for what the disk refuses */
   change<T>(work: () => T): T;
   /** Does `work` once the transaction that runs now is on disk; never, where it fails. */
@@ -188,6 +190,7 @@ function withStatements(
       statements.set(text, statement);
       return statement;
     },
+    read: (work) => asDatabaseError(path, () => (database.inTransaction ? work() : database.transaction(work)())),
     change: (work) => asDatabaseError(path, () => (database.inTransaction ? work() : commit(work))),
     afterCommit: (work) => {
       if (database.inTransaction) waiting.push(work);

@@ -22,7 +22,7 @@ const MAX_BROKEN_ROWS = 100;
 
 /** What is parsed at a time, and so held of a file beside its bytes: records with quotes, or bytes without. */
 const RECORDS_AT_A_TIME = 1000;
-const PLAIN_BYTES_AT_A_TIME = 128 * 1024;
+const PLAIN_BYTES_AT_A_TIME = 16 * 1024;
 
 /** {@link parseTable} of text in any encoding, which is recognised unless it is said. */
 export async function readTextTable(

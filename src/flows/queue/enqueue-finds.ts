@@ -82,7 +82,7 @@ export type EnqueueReport = {
 };
 
 /** Finds committed together: enough to be quick, and few enough that a push beside it does not wait for long. */
-const BATCH = 200;
+const BATCH = 100;
 
 /**
  * Finds → documents → validated → outbox rows. A find that is there is merged with its row as {@link mergeFind} says; one that was sent is
@@ -93,8 +93,9 @@ export async function enqueueFinds(finds: Iterable<Find>, context: EnqueueContex
   const { onIssue = (issue) => report.issues.push(issue) } = context;
   const equals = openEqualFinds(context.outbox);
   for (const batch of batchesOf(finds)) {
+    const plans = context.outbox.read(() => batch.map((find) => ({ find, plan: planFind(find, context) })));
     const prepared: PreparedFind[] = [];
-    for (const find of batch) prepared.push(await prepare(find, context));
+    for (const { find, plan } of plans) prepared.push(await prepare(find, plan, context));
     context.outbox.change(() => {
       for (const each of prepared) {
         const { enqueued, issues } = store(each, context, equals);
@@ -136,8 +137,8 @@ type PreparedFind = {
   readonly issues: readonly Issue[];
 };
 
-async function prepare(find: Find, context: EnqueueContext): Promise<PreparedFind> {
-  const plan = planFind(find, context);
+async function prepare(find: Find, plan: Plan, context: EnqueueContext): Promise<PreparedFind> {
+  if (find.photos.length === 0) return { find, plan, photographs: NO_PHOTOGRAPHS, issues: [] };
   const photographs = new Map<string, Kept | undefined>();
   const issuesOfPhotos: Issue[] = [];
   for (const path of find.photos) {
@@ -160,6 +161,8 @@ async function prepare(find: Find, context: EnqueueContext): Promise<PreparedFin
   }
   return { find, plan, photographs, issues: issuesOfPhotos };
 }
+
+const NO_PHOTOGRAPHS: RowPhotographs = new Map();
 
 function planFind(find: Find, { outbox, table, answers = {}, validate }: EnqueueContext): Plan {
   const stored = findByLocalId(outbox, find.localId);
@@ -274,7 +277,9 @@ function storedAs(
   change: Enqueued['change'],
   { photosAdded, photosRemoved, issues: ofPhotos }: ReturnType<typeof followPhotographs>,
 ): Stored {
-  const named = [...ofFind, ...issues].map((issue) => new Issue({ find: find.localId, ...find.source, ...issue }));
+  const named = [...ofFind, ...issues].map((issue) =>
+    issue.find === undefined ? new Issue({ find: find.localId, ...find.source, ...issue }) : issue,
+  );
   const enqueued = { find: find.localId, change, ready: content.document !== null, photosAdded, photosRemoved };
   return { enqueued, issues: [...named, ...ofPhotos] };
 }
