@@ -211,7 +211,10 @@ export function latestFinds(outbox: Outbox, limit: number): StoredFind[] {
 }
 
 export function countFinds(outbox: Outbox): number {
-  return outbox.sql('select count(*) from finds where hidden_at is null').pluck().get() as number;
+  return outbox
+    .sql('select (select count(*) from finds) - (select count(*) from finds where hidden_at is not null)')
+    .pluck()
+    .get() as number;
 }
 
 /** Local ids of finds that are queued or sent, by the digests of their imports. */

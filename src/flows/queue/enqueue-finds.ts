@@ -184,18 +184,6 @@ function currentPlan({ find, plan }: PreparedFind, context: EnqueueContext): Pla
   return isCurrent ? plan : planFind(find, context);
 }
 
-/** The find layer's view of a stored find. Its photographs are entries of their own by now. */
-export function asFind(stored: StoredFind): Find {
-  return {
-    localId: stored.localId,
-    elements: stored.elements as FindElements,
-    photos: [],
-    ...(stored.sourceFile === null || stored.sourceRow === null
-      ? {}
-      : { source: { file: stored.sourceFile, row: stored.sourceRow } }),
-  };
-}
-
 /** A find with errors is a draft: it is kept, and has no document that could be sent. */
 export function contentOf(find: Find, { document, issues }: ValidatedFind): ImportContent {
   const sendable = !hasErrors(issues);
