@@ -1,5 +1,4 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { Readable } from 'node:stream';
 
 const PIECE_BYTES = 1024 * 1024;
 
@@ -7,11 +6,7 @@ const PIECE_BYTES = 1024 * 1024;
  * The bytes of a file in pieces of a mebibyte at most. The next piece is read while the reader works on the last one, which
  * Node's own file streams don't do: a digest on the way would wait for the disk, and the disk for the digest.
  */
-export function readAhead(path: string): Readable {
-  return Readable.from(piecesOf(path), { objectMode: false, highWaterMark: PIECE_BYTES });
-}
-
-async function* piecesOf(path: string): AsyncGenerator<Buffer, void> {
+export async function* readAhead(path: string): AsyncGenerator<Buffer, void> {
   const file = await open(path);
   try {
     // Not much larger than the file: a card of small photographs would make as much garbage as one of large ones.

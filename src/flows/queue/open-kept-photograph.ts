@@ -1,5 +1,5 @@
-import type { Readable } from 'node:stream';
-import { ChangedFileError, verifiedStream } from '../../http/digest.ts';
+import { Readable } from 'node:stream';
+import { ChangedFileError, SLICE_BYTES, verifiedPieces } from '../../http/digest.ts';
 import type { Photograph } from '../../outbox/entry.ts';
 import { openContentStore } from '../../store/content-store.ts';
 import { toDatabaseError } from '../../store/database.ts';
@@ -8,11 +8,16 @@ import { readAhead } from '../../store/read-ahead.ts';
 /** What is sent is checked against its digest on the way, and never completed when it is not what was queued. */
 export function openKeptPhotograph(folder: string, photograph: Photograph): Readable {
   const path = photograph.link ?? openContentStore(folder).pathOf(photograph.sha512);
-  const source = readAhead(path);
-  const verified = verifiedStream(photograph);
-  source.on('error', (error) => verified.destroy(isGone(error) ? new ChangedFileError() : unreadable(path, error)));
-  verified.on('close', () => source.destroy());
-  return source.pipe(verified);
+  return Readable.from(verifiedPieces(readKept(path), photograph), { objectMode: false, highWaterMark: SLICE_BYTES });
+}
+
+async function* readKept(path: string): AsyncGenerator<Buffer, void> {
+  try {
+    yield* readAhead(path);
+  } catch (thrown) {
+    if (!(thrown instanceof Error)) throw thrown;
+    throw isGone(thrown) ? new ChangedFileError() : unreadable(path, thrown);
+  }
 }
 
 /** For the entry that is the same as changed: only a person can give the photograph again. */
