@@ -67,6 +67,8 @@ create table finds (
   crc integer not null
 ) strict;
 
+create index finds_hidden on finds (id) where hidden_at is not null;
+
 -- Commands that changed finds, and each find as it was before. What a command did is undone from here, also after it was killed.
 create table commands (
   seq integer primary key autoincrement,

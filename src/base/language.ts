@@ -112,7 +112,8 @@ export function languageFrom(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
   kept: () => string | undefined = () => undefined,
-  systemLocale: () => string = () => new Intl.DateTimeFormat().resolvedOptions().locale,
+  // All of Intl say the same; the rules of plurals are made the quickest by far.
+  systemLocale: () => string = () => new Intl.PluralRules().resolvedOptions().locale,
 ): Language {
   const locale = (): string => environment['LC_ALL'] || environment['LC_MESSAGES'] || environment['LANG'] || systemLocale();
   const said = languageNamed(languageFlag(args)) ?? languageNamed(environment['PAS_LANG']);

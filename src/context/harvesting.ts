@@ -4,10 +4,8 @@ import { t } from '../base/language.ts';
 import { cmd } from '../base/message.ts';
 import type { OpenService } from '../flows/push/identify-account.ts';
 import type { Harvesting, SyncContext } from '../flows/push/push-all.ts';
-import { readAccount } from '../flows/push/read-account.ts';
-import { HARVEST_RETRY, retrying } from '../http/retry.ts';
 import type { OaiCredentials } from '../oai/ask.ts';
-import { type OaiClient, openOaiClient } from '../oai/client.ts';
+import type { OaiClient } from '../oai/client.ts';
 import { referencesOfQueued } from '../outbox/queued-references.ts';
 import type { Account } from '../pas-api/account.ts';
 import type { Vocabulary } from '../vocabulary/vocabulary.ts';
@@ -47,7 +45,11 @@ export async function openHarvestClient(
     throw new UsageError(t`"${version}" is no schema version.`, { hint: t`Write it as 2.2, or ${NEWEST}.` });
   }
   const profile = context.profile();
-  const { send } = await context.connections();
+  const [{ send }, { openOaiClient }, { HARVEST_RETRY, retrying }] = await Promise.all([
+    context.connections(),
+    import('../oai/client.ts'),
+    import('../http/retry.ts'),
+  ]);
   return openOaiClient({
     oaiBase: harvestBaseOf(profile),
     ...(version === NEWEST ? {} : { version }),
@@ -85,7 +87,7 @@ type HarvestingAccount = {
  */
 export async function harvestingAccount(
   context: Context,
-  ask: (service: OpenService) => Promise<Account> = readAccount,
+  ask?: (service: OpenService) => Promise<Account>,
 ): Promise<HarvestingAccount> {
   const { oaiAuth } = context.profile();
   const startedMs = context.clock.monotonicMs();
@@ -93,8 +95,9 @@ export async function harvestingAccount(
   if (oaiAuth === 'none') return unknown;
   const service = await openService(context);
   if (service.usesExternalToken && oaiAuth === 'basic') return unknown;
+  const { readAccount } = await import('../flows/push/read-account.ts');
   try {
-    return { account: await ask(service), waitedMs: 0 };
+    return { account: await (ask ?? readAccount)(service), waitedMs: 0 };
   } catch (thrown) {
     if (!(thrown instanceof PasError) || thrown instanceof ConfigError) throw thrown;
     context.terminal.note(t`Whether the account has other rights than before is not known: ${thrown.message}`);
@@ -182,7 +185,7 @@ export async function probeHarvestAuth(
   const oaiBase = ownHarvestBase(context);
   const isSaid = context.config().profiles.get(profile.name)?.oai_auth !== undefined;
   if (isSaid || oaiBase === undefined || !isProtected(oaiBase, false)) return undefined;
-  const { send } = await context.connections();
+  const [{ send }, { openOaiClient }] = await Promise.all([context.connections(), import('../oai/client.ts')]);
   const client = openOaiClient({
     ...{ oaiBase, version: profile.schemaVersion, answerTimeoutMs: profile.answerTimeoutMs },
     credentials: { kind: 'basic', username, password },

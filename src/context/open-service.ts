@@ -4,7 +4,6 @@ import { cmd, msg } from '../base/message.ts';
 import type { OpenService, ProfileUser } from '../flows/push/identify-account.ts';
 import { type Exchange, within } from '../http/exchange.ts';
 import { redactAnswers } from '../http/redaction.ts';
-import { lentSession, openSession } from '../pas-api/session.ts';
 import { ownerOf, type SecretPlace } from '../store/secrets.ts';
 import { freeProfileName, profilesAlike } from './change-config.ts';
 import type { Profile } from './config.ts';
@@ -23,6 +22,7 @@ export async function openService(context: Context): Promise<OpenService> {
     read: () => context.secrets.get(owner).token,
     write: (token: string) => context.secrets.set(owner, { ...context.secrets.get(owner), token }),
   };
+  const { lentSession, openSession } = await import('../pas-api/session.ts');
   const session = lent === undefined ? openSession({ baseUrl, username, password, send, keeper }) : lentSession(lent);
   return { baseUrl, username, send, session, usesExternalToken: lent !== undefined, profile: profileUser(context) };
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { trimText } from '../text/white-space.ts';
 import { type ElementName, FIELDS, type Field, type FindElements, pointElement } from './fields.ts';
 import { type HarvestedElements, nameKey } from './harvested-find.ts';
@@ -12,6 +12,8 @@ export function isAsFound(element: ElementName): boolean {
   return !SINCE_FOUND.includes(element);
 }
 
+const FIELDS_AS_FOUND = FIELDS.filter(({ name }) => isAsFound(name));
+
 /** `open`: without protected elements, for records that the reader sees without them. */
 type AsFoundForm = 'full' | 'open';
 
@@ -24,12 +26,13 @@ type Value = Elements[ElementName];
  * digest by name.
  */
 export function asFoundDigest(elements: Elements, form: AsFoundForm): string {
-  const values = FIELDS.flatMap((field) => {
-    const isLeftOut = !isAsFound(field.name) || (form === 'open' && field.parent !== undefined);
-    const value = isLeftOut ? null : canonicalValue(field, elements);
-    return value === null ? [] : [[field.name, value]];
-  });
-  return createHash('sha256').update(JSON.stringify(values)).digest('hex');
+  const values: unknown[] = [];
+  for (const field of FIELDS_AS_FOUND) {
+    if (form === 'open' && field.parent !== undefined) continue;
+    const value = canonicalValue(field, elements);
+    if (value !== null) values.push([field.name, value]);
+  }
+  return hash('sha256', JSON.stringify(values), 'hex');
 }
 
 /** Returns the canonical value; null where the element is absent, or has the value that stands for absence. */
@@ -74,6 +77,5 @@ function canonicalText(value: Value): string | null {
 }
 
 function numbersIn(wkt: string | null): readonly number[] | null {
-  const numbers = [...(wkt ?? '').matchAll(/-?\d+(?:\.\d+)?/g)].map(([text]) => Number(text));
-  return numbers.length === 0 ? null : numbers;
+  return (wkt ?? '').match(/-?\d+(?:\.\d+)?/g)?.map(Number) ?? null;
 }

@@ -1,5 +1,4 @@
-import { createHash, type Hash } from 'node:crypto';
-import { Transform } from 'node:stream';
+import { createHash, hash } from 'node:crypto';
 import { SayingError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 
@@ -9,49 +8,41 @@ export function contentDigest(sha512: Buffer): string {
 }
 
 export function sha512Of(bytes: Buffer): Buffer {
-  return createHash('sha512').update(bytes).digest();
+  return hash('sha512', bytes, 'buffer');
 }
 
-const SLICE_BYTES = 64 * 1024;
+/** How much is sent at a time. */
+export const SLICE_BYTES = 64 * 1024;
 
 /**
- * Passes a file through unchanged while it is sent, but keeps the last bytes back until the whole is known to be the
- * file that was queued. A file that changed since is therefore never received whole, so the service cannot store it.
- * @throws ChangedFileError through the stream.
+ * Passes the pieces of a file on while it is sent, but keeps the last one back until the whole is known to be the file that was queued. A
+ * file that changed since is therefore never received whole, so the service cannot store it.
+ * @throws ChangedFileError
  */
-export function verifiedStream(expected: { readonly sha512: Buffer; readonly sizeBytes: number }): Transform {
-  const hash: Hash = createHash('sha512');
+export async function* verifiedPieces(
+  pieces: AsyncIterable<Buffer>,
+  expected: { readonly sha512: Buffer; readonly sizeBytes: number },
+): AsyncGenerator<Buffer, void> {
+  const whole = createHash('sha512');
   let seenBytes = 0;
   let heldBack: Buffer | undefined;
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      hash.update(chunk);
-      seenBytes += chunk.length;
-      if (seenBytes > expected.sizeBytes) {
-        done(new ChangedFileError());
-        return;
-      }
-      if (heldBack !== undefined) pushSlices(this, heldBack);
-      heldBack = chunk;
-      done();
-    },
-    flush(done) {
-      if (seenBytes !== expected.sizeBytes || !hash.digest().equals(expected.sha512)) {
-        done(new ChangedFileError());
-        return;
-      }
-      if (heldBack !== undefined) pushSlices(this, heldBack);
-      done();
-    },
-  });
+  for await (const piece of pieces) {
+    whole.update(piece);
+    seenBytes += piece.length;
+    if (seenBytes > expected.sizeBytes) throw new ChangedFileError();
+    if (heldBack !== undefined) yield* slicesOf(heldBack);
+    heldBack = piece;
+  }
+  if (seenBytes !== expected.sizeBytes || !whole.digest().equals(expected.sha512)) throw new ChangedFileError();
+  if (heldBack !== undefined) yield* slicesOf(heldBack);
 }
 
 /**
  * In small pieces, however large the one is that was read: a request that was cut off goes back to the queue only where a piece of it
  * had not left yet.
  */
-function pushSlices(stream: Transform, bytes: Buffer): void {
-  for (let offset = 0; offset < bytes.length; offset += SLICE_BYTES) stream.push(bytes.subarray(offset, offset + SLICE_BYTES));
+function* slicesOf(bytes: Buffer): Generator<Buffer> {
+  for (let offset = 0; offset < bytes.length; offset += SLICE_BYTES) yield bytes.subarray(offset, offset + SLICE_BYTES);
 }
 
 /** The file on disk is no longer the one that was queued. */

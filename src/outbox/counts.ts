@@ -5,7 +5,7 @@ import type { Outbox } from './open-outbox.ts';
 
 export { countFinds } from './stored-finds.ts';
 
-type Counts = Readonly<Record<EntryKind, Readonly<Record<EntryState, number>>>>;
+export type Counts = Readonly<Record<EntryKind, Readonly<Record<EntryState, number>>>>;
 
 /** Counts entries by kind and state, without those of removed finds. */
 export function countEntries(outbox: Outbox): Counts {
@@ -42,9 +42,9 @@ export function countWaiting(outbox: Outbox): Waiting {
     .sql(
       `select
          (select count(*) from entries join entries as made on made.find_id = entries.find_id and made.kind = 'import'
-          where entries.kind <> 'import' and entries.state = 'queued' and entries.ident_cely is null and made.state <> 'dropped') as forImport,
+          where entries.kind in ('number', 'photo') and entries.state = 'queued' and entries.ident_cely is null and made.state <> 'dropped') as forImport,
          (select count(*) from entries join entries as made on made.find_id = entries.find_id and made.kind = 'import'
-          where entries.kind <> 'import' and entries.state = 'queued' and entries.ident_cely is null and made.state = 'dropped') as forDropped,
+          where entries.kind in ('number', 'photo') and entries.state = 'queued' and entries.ident_cely is null and made.state = 'dropped') as forDropped,
          (select count(*) from entries where held is not null and state = 'queued') as forPerson,
          (select count(*) from entries where state = 'queued' and held is null and (kind = 'import' or ident_cely is not null)
             and not_before_at > :now) as forTime`,

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Issue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import type {
@@ -31,6 +30,7 @@ import {
 import { damagedRow, EVENT_COLUMNS, type EventRow, type OutboxEvent, parseEvent } from './events.ts';
 import { foldEvents, stateOf } from './fold-events.ts';
 import { serializeIssues } from './message-codec.ts';
+import { newUuid } from './new-uuid.ts';
 import { assertOneRowChanged, type Outbox } from './open-outbox.ts';
 
 export type Target = {
@@ -100,21 +100,36 @@ export function recordKey(target: Target): string {
   return target.findId === null ? `record:${target.identCely}` : `find:${target.findId}`;
 }
 
-function insertEntry(outbox: Outbox, kind: EntryKind, target: Target, changes: Changes, uuid: string = randomUUID()): EntryId {
+function insertEntry(outbox: Outbox, kind: EntryKind, target: Target, changes: Changes, givenUuid?: string): EntryId {
   const { findId, identCely } = target;
   const now = Math.floor(outbox.clock.now());
+  const uuid = givenUuid ?? newUuid(now);
   const head = { uuid, findId, kind, recordKey: recordKey(target), createdAt: now, updatedAt: now };
   const state: EntryState = kind === 'import' && changes.document == null ? 'draft' : 'queued';
-  const crc = checksumOf({ ...NO_CONTENT, ...(changes as Partial<Content>), ...head, identCely });
-  const all = { ...changes, identCely, state, crc };
-  const names = Object.keys(all) as (keyof typeof COLUMN_OF)[];
-  const { lastInsertRowid } = outbox
-    .sql(
-      `insert into entries (uuid, find_id, kind, record_key, created_at, updated_at, ${names.map((name) => COLUMN_OF[name]).join(', ')})
-       values (:uuid, :findId, :kind, :recordKey, :createdAt, :updatedAt, ${names.map((name) => `:${name}`).join(', ')})`,
-    )
-    .run({ ...head, ...all });
-  return Number(lastInsertRowid);
+  const crc = checksumOf(head, { ...NO_CONTENT, ...(changes as Partial<Content>), identCely });
+  const values: unknown[] = [uuid, findId, kind, head.recordKey, now, now, identCely, state, crc];
+  for (const name of WANTED[kind]) values.push(changes[name] ?? null);
+  return Number(outbox.sql(INSERTS[kind]).run(...values).lastInsertRowid);
+}
+
+/** The columns of the content that an entry of each kind is made with. */
+const WANTED = {
+  import: ['document', 'documentSha512', 'digest', 'project', 'issues'],
+  number: ['value', 'expects'],
+  photo: ['photoName', 'photoType', 'photoSha512', 'photoOriginalSha512', 'photoBytes', 'photoLink', 'photoSource'],
+} as const satisfies Record<EntryKind, readonly (keyof Content)[]>;
+
+/** Made once: the text of one takes as long as its run. */
+const INSERTS: Readonly<Record<EntryKind, string>> = {
+  import: insertOf(WANTED.import),
+  number: insertOf(WANTED.number),
+  photo: insertOf(WANTED.photo),
+};
+
+function insertOf(names: readonly (keyof Content)[]): string {
+  const head = ['uuid', 'find_id', 'kind', 'record_key', 'created_at', 'updated_at', 'ident_cely', 'state', 'crc'];
+  const columns = [...head, ...names.map((name) => COLUMN_OF[name])];
+  return `insert into entries (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`;
 }
 
 /** Replaces the content of an entry that was not sent; this overrules a refusal of the old content. */
@@ -133,7 +148,7 @@ function replaceContent(outbox: Outbox, entry: Entry, changes: Changes): void {
 export function assignEntryUuid(outbox: Outbox, id: EntryId, uuid: string): void {
   const row = rowById(outbox, id);
   if (row === undefined) return;
-  outbox.sql('update entries set uuid = ?, crc = ? where id = ?').run(uuid, checksumOf({ ...row, uuid }), id);
+  outbox.sql('update entries set uuid = ?, crc = ? where id = ?').run(uuid, checksumOf({ ...row, uuid }, row), id);
 }
 
 /** Stores what an import sent in place of the content of the file, so that it can be compared with the service's record. */
@@ -176,7 +191,7 @@ function scheduleRow(outbox: Outbox, row: EntryRow, { held, ...others }: Schedul
 
 function update(outbox: Outbox, row: EntryRow, changes: Changes): void {
   const updatedAt = Math.floor(outbox.clock.now());
-  const all = { ...changes, crc: checksumOf({ ...row, ...(changes as Partial<Content>), updatedAt }) };
+  const all = { ...changes, crc: checksumOf({ ...row, updatedAt }, { ...row, ...(changes as Partial<Content>) }) };
   const names = Object.keys(all) as (keyof typeof COLUMN_OF)[];
   const { changes: changed } = outbox
     .sql(

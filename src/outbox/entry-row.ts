@@ -104,9 +104,10 @@ export const NO_CONTENT = { ...Object.fromEntries(CONTENT_NAMES.map((name) => [n
   readonly [Name in keyof Content]: Name extends 'notBeforeAt' ? number : null;
 };
 
-export function checksumOf(row: Head & Content): number {
-  const { uuid, findId, kind, recordKey, createdAt, updatedAt } = row;
-  return checksum([uuid, findId, kind, recordKey, createdAt, updatedAt, ...CONTENT_NAMES.map((name) => row[name])]);
+export function checksumOf({ uuid, findId, kind, recordKey, createdAt, updatedAt }: Head, content: Content): number {
+  const values: (string | number | null | Buffer)[] = [uuid, findId, kind, recordKey, createdAt, updatedAt];
+  for (const name of CONTENT_NAMES) values.push(content[name]);
+  return checksum(values);
 }
 
 export function serializeHeld(held: Held | null): string | null {
@@ -134,7 +135,7 @@ export function rowOf(outbox: Outbox, id: EntryId): EntryRow {
 function assertAsWritten(outbox: Outbox, row: EntryRow): void {
   const hasFind = row.findId === null || row.findUuid !== null;
   const hasState = ENTRY_STATES.includes(row.state) && [row.attempts, row.unknownAttempts].every(Number.isSafeInteger);
-  if (!hasFind || !hasState || checksumOf(row) !== row.crc) throw damagedRow(outbox.path, msg`entry ${row.id}`);
+  if (!hasFind || !hasState || checksumOf(row, row) !== row.crc) throw damagedRow(outbox.path, msg`entry ${row.id}`);
 }
 
 /** Entries that were not sent, or whose outcome is open, by the index `entries_by_state`. */

@@ -165,8 +165,13 @@ function checksumOf({ id, outbox, find, entry, position, kind, body }: Omit<Even
 
 /** Returns the CRC-32 of the values of a row. */
 export function checksum(values: readonly (string | number | null | Buffer)[]): number {
-  const texts = values.map((value) => (Buffer.isBuffer(value) ? value.length : value));
-  return values.reduce<number>((crc, value) => (Buffer.isBuffer(value) ? crc32(value, crc) : crc), crc32(JSON.stringify(texts)));
+  let crc = crc32(JSON.stringify(values.map((value) => (isBytes(value) ? value.length : value))));
+  for (const value of values) if (isBytes(value)) crc = crc32(value, crc);
+  return crc;
+}
+
+function isBytes(value: string | number | null | Buffer): value is Buffer {
+  return typeof value === 'object' && value !== null;
 }
 
 export function damagedRow(path: string, what: Parameters<typeof msg>[1]): DatabaseError {

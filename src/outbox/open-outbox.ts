@@ -33,6 +33,8 @@ export type Outbox = {
   readonly command: { words?: string; seq?: number };
   /** Returns a prepared statement from the cache. */
   sql(text: string): Statement;
+  /** Runs `work` on one snapshot of the outbox. */
+  read<T>(work: () => T): T;
   /** Runs `work` in a transaction. @throws DatabaseError where the disk fails */
   change<T>(work: () => T): T;
   /** Runs `work` after the current transaction is committed; not if it fails. */
@@ -188,6 +190,7 @@ function withStatements(
       statements.set(text, statement);
       return statement;
     },
+    read: (work) => asDatabaseError(path, () => (database.inTransaction ? work() : database.transaction(work)())),
     change: (work) => asDatabaseError(path, () => (database.inTransaction ? work() : commit(work))),
     afterCommit: (work) => {
       if (database.inTransaction) waiting.push(work);

@@ -43,7 +43,7 @@ export function droppedWithDependents(outbox: Outbox): string[] {
     .sql(
       `select distinct local_id from entries join finds on finds.id = entries.find_id
          join entries as made on made.find_id = finds.id and made.kind = 'import' and made.state = 'dropped'
-       where entries.kind <> 'import' and entries.state = 'queued' and entries.ident_cely is null and hidden_at is null order by finds.id`,
+       where entries.kind in ('number', 'photo') and entries.state = 'queued' and entries.ident_cely is null and hidden_at is null order by finds.id`,
     )
     .pluck()
     .all() as string[];

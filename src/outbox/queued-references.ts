@@ -16,24 +16,27 @@ type Naming = {
  * @param recordKeys undefined means all records
  */
 export function queuedReferences(outbox: Outbox, { element, id }: Naming, recordKeys?: readonly string[]): QueuedReference[] {
-  const values = { id: `$.${element}.id`, text: `$.${element}.text`, wanted: id };
-  const accepted = outbox
-    .sql(
-      `select distinct elements ->> :text from finds join entries on entries.find_id = finds.id
-       where kind = 'import' and state = 'accepted' and elements ->> :id = :wanted`,
-    )
-    .pluck()
-    .all(values) as string[];
+  // Most finds don't have the identifier anywhere, which is told without taking their JSON apart.
+  const isNamed = 'instr(elements, :quoted) > 0 and elements ->> :id = :wanted';
+  const values = { id: `$.${element}.id`, text: `$.${element}.text`, wanted: id, quoted: JSON.stringify(id) };
   const rows = outbox
     .sql(
       `select finds.id as find, elements ->> :text as text from finds join entries on entries.find_id = finds.id
-       where kind = 'import' and state = 'queued' and elements ->> :id = :wanted and finds.hidden_at is null
+       where kind = 'import' and state = 'queued' and ${isNamed} and finds.hidden_at is null
          and (:recordKeys is null or record_key in (select value from json_each(:recordKeys))) order by finds.id`,
     )
     .all({ ...values, recordKeys: recordKeys === undefined ? null : JSON.stringify(recordKeys) }) as {
     readonly find: FindId;
     readonly text: string;
   }[];
+  if (rows.length === 0) return [];
+  const accepted = outbox
+    .sql(
+      `select distinct elements ->> :text from finds join entries on entries.find_id = finds.id
+       where kind = 'import' and state = 'accepted' and ${isNamed}`,
+    )
+    .pluck()
+    .all(values);
   const known = new Set(accepted);
   const found = new Map<string, FindId[]>();
   for (const { find, text } of rows) {

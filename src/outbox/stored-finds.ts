@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { UsageError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { normalId } from '../text/normal-text.ts';
 import type { FindId } from './entry.ts';
 import { UNSENT_SQL } from './entry-row.ts';
 import { checksum, damagedRow } from './events.ts';
+import { newUuid } from './new-uuid.ts';
 import type { Outbox } from './open-outbox.ts';
 
 /** Element names and values from the find layer; the outbox does not interpret them. */
@@ -51,33 +51,43 @@ type FindRow = Omit<StoredFind, 'elements' | 'isHidden'> & {
   readonly crc: number;
 };
 
-function checksumOf(row: Omit<FindRow, 'id' | 'crc'>): number {
+/** In the order of {@link INSERT_FIND}. */
+function valuesOf(row: Omit<FindRow, 'id' | 'crc'>): readonly (string | number | null)[] {
   const { uuid, localId, elements, version, sourceFile, sourceRow, sourcePath, base, createdAt, updatedAt, hiddenAt } = row;
-  return checksum([uuid, localId, elements, version, sourceFile, sourceRow, sourcePath, base, createdAt, updatedAt, hiddenAt]);
+  return [uuid, localId, elements, version, sourceFile, sourceRow, sourcePath, base, createdAt, updatedAt, hiddenAt];
+}
+
+const INSERT_FIND = `insert into finds
+  (id, uuid, local_id, elements, version, source_file, source_row, source_path, base, created_at, updated_at, hidden_at, crc)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+function checksumOf(row: Omit<FindRow, 'id' | 'crc'>): number {
+  return checksum(valuesOf(row));
 }
 
 /** @returns the row's id */
 export function insertFind(outbox: Outbox, find: FindToStore): FindId {
   const now = Math.floor(outbox.clock.now());
   const elements = JSON.stringify(find.elements);
-  const row: Omit<FindRow, 'id' | 'crc'> = {
-    ...{ uuid: find.uuid ?? randomUUID(), localId: find.localId, elements, version: 1 },
-    ...{ sourceFile: find.source?.file ?? null, sourceRow: find.source?.row ?? null, sourcePath: find.sourcePath ?? null },
+  return insertRow(outbox, {
+    uuid: find.uuid ?? newUuid(now),
+    localId: find.localId,
+    elements,
+    version: 1,
+    sourceFile: find.source?.file ?? null,
+    sourceRow: find.source?.row ?? null,
+    sourcePath: find.sourcePath ?? null,
     base: find.base == null ? null : baseOf(find.base, find.elements, elements),
-    ...{ createdAt: find.createdAt ?? now, updatedAt: now, hiddenAt: null },
-  };
-  return insertRow(outbox, row);
+    createdAt: find.createdAt ?? now,
+    updatedAt: now,
+    hiddenAt: null,
+  });
 }
 
 /** @param id of a find that was removed; without it, a new one */
 function insertRow(outbox: Outbox, row: Omit<FindRow, 'id' | 'crc'>, id: FindId | null = null): FindId {
-  const { lastInsertRowid } = outbox
-    .sql(
-      `insert into finds (id, uuid, local_id, elements, version, source_file, source_row, source_path, base, created_at, updated_at, hidden_at, crc)
-       values (:id, :uuid, :localId, :elements, :version, :sourceFile, :sourceRow, :sourcePath, :base, :createdAt, :updatedAt, :hiddenAt, :crc)`,
-    )
-    .run({ ...row, id, crc: checksumOf(row) });
-  return Number(lastInsertRowid);
+  const values = valuesOf(row);
+  return Number(outbox.sql(INSERT_FIND).run(id, ...values, checksum(values)).lastInsertRowid);
 }
 
 /**
@@ -200,7 +210,10 @@ export function latestFinds(outbox: Outbox, limit: number): StoredFind[] {
 }
 
 export function countFinds(outbox: Outbox): number {
-  return outbox.sql('select count(*) from finds where hidden_at is null').pluck().get() as number;
+  return outbox
+    .sql('select (select count(*) from finds) - (select count(*) from finds where hidden_at is not null)')
+    .pluck()
+    .get() as number;
 }
 
 /** Returns local ids of finds that are queued or sent, by the digests of their imports. */

@@ -71,7 +71,7 @@ export function openContentStore(folder: string): ContentStore {
 
 async function* piecesOf(path: string): AsyncGenerator<Buffer> {
   try {
-    for await (const piece of readAhead(path)) yield piece as Buffer;
+    for await (const piece of readAhead(path)) yield piece;
   } catch (thrown) {
     const problem = messageOf(thrown);
     throw new FileError(path, t`The photograph ${path} cannot be read: ${problem}. Copy it again from its source.`, {
@@ -82,6 +82,6 @@ async function* piecesOf(path: string): AsyncGenerator<Buffer> {
 
 async function digestOf(path: string): Promise<Buffer> {
   const hash = createHash('sha512');
-  for await (const piece of readAhead(path)) hash.update(piece as Buffer);
+  for await (const piece of readAhead(path)) hash.update(piece);
   return hash.digest();
 }

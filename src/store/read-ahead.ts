@@ -1,5 +1,4 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { Readable } from 'node:stream';
 
 const PIECE_BYTES = 1024 * 1024;
 
@@ -7,11 +6,7 @@ const PIECE_BYTES = 1024 * 1024;
  * Reads a file in pieces of up to a mebibyte, the next one while the consumer processes the last, which Node's own file streams
  * do not do: a digest and the disk would wait for each other.
  */
-export function readAhead(path: string): Readable {
-  return Readable.from(piecesOf(path), { objectMode: false, highWaterMark: PIECE_BYTES });
-}
-
-async function* piecesOf(path: string): AsyncGenerator<Buffer, void> {
+export async function* readAhead(path: string): AsyncGenerator<Buffer, void> {
   const file = await open(path);
   try {
     // Not much larger than the file: otherwise many small photographs would produce as much garbage as large ones.

@@ -22,7 +22,7 @@ const MAX_BROKEN_ROWS = 100;
 
 /** Size of the batches that are parsed and held at once: records with quotes, or bytes without. */
 const RECORDS_AT_A_TIME = 1000;
-const PLAIN_BYTES_AT_A_TIME = 128 * 1024;
+const PLAIN_BYTES_AT_A_TIME = 16 * 1024;
 
 /** Reads {@link parseTable} of text in any encoding, which is detected unless given. */
 export async function readTextTable(

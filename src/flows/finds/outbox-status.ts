@@ -1,4 +1,4 @@
-import { countEntries, countFinds, countWaiting } from '../../outbox/counts.ts';
+import { type Counts, countEntries, countFinds, countWaiting } from '../../outbox/counts.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type EntryState } from '../../outbox/entry.ts';
 import { assertSoundEntries } from '../../outbox/entry-row.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -11,7 +11,7 @@ import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
 const MAX_LISTED = 1000;
 const MAX_DELAYS = 10;
 /** Maximum of verified rows: a status is requested often, and commands that read all finds verify the rest. */
-const MAX_CHECKED = 2000;
+const MAX_CHECKED = 500;
 
 /**
  * Counts entries by state and by what they wait for, and lists those that need a person.
@@ -20,7 +20,8 @@ const MAX_CHECKED = 2000;
 export function outboxStatus(outbox: Outbox) {
   assertSoundFinds(outbox, MAX_CHECKED);
   assertSoundEntries(outbox, MAX_CHECKED);
-  const [counts, totals, waiting] = [countEntries(outbox), entryTotals(outbox), countWaiting(outbox)];
+  const [counts, waiting] = [countEntries(outbox), countWaiting(outbox)];
+  const totals = totalsOf(counts);
   const states = ENTRY_STATES.filter((state) => totals[state] > 0);
   const finds = countFinds(outbox);
   return {
@@ -49,7 +50,10 @@ export function isVocabularyEmpty(vocabulary: Vocabulary | undefined): boolean {
 
 /** Counts the entries of all kinds by state. */
 export function entryTotals(outbox: Outbox): Readonly<Record<EntryState, number>> {
-  const counts = countEntries(outbox);
+  return totalsOf(countEntries(outbox));
+}
+
+function totalsOf(counts: Counts): Readonly<Record<EntryState, number>> {
   return Object.fromEntries(
     ENTRY_STATES.map((state) => [state, ENTRY_KINDS.reduce((sum, kind) => sum + counts[kind][state], 0)]),
   ) as Record<EntryState, number>;

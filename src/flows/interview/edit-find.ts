@@ -26,7 +26,8 @@ import { findById, type StoredFind, updateFind } from '../../outbox/stored-finds
 import { readPosition } from '../../place/read-position.ts';
 import { unreadable } from '../../text/reading.ts';
 import { answerText } from '../finds/find-texts.ts';
-import { asFind, contentOf } from '../queue/enqueue-finds.ts';
+import { asFind } from '../queue/as-find.ts';
+import { contentOf } from '../queue/enqueue-finds.ts';
 import { certainPosition, holding } from './adding.ts';
 import { withPosition } from './answer.ts';
 import { askQuestion, stateOf } from './interview-question.ts';

@@ -8,7 +8,8 @@ import type { EntryState, Photograph } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId, importedRow, insertFind, type StoredFind } from '../../outbox/stored-finds.ts';
 import { copyContent, openContentStore } from '../../store/content-store.ts';
-import { asFind, contentOf } from './enqueue-finds.ts';
+import { asFind } from './as-find.ts';
+import { contentOf } from './enqueue-finds.ts';
 
 type CopyOptions = {
   /** Validates by the rules of the target service. */

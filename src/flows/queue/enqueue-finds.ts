@@ -9,14 +9,7 @@ import { sha512Of } from '../../http/digest.ts';
 import { recordBefore, recordNew } from '../../outbox/change-log.ts';
 import { addImport, type ImportContent, replaceImport, standingOfFind } from '../../outbox/entries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import {
-  findByLocalId,
-  type ImportedRow,
-  insertFind,
-  renameFind,
-  type StoredFind,
-  updateFind,
-} from '../../outbox/stored-finds.ts';
+import { findByLocalId, type ImportedRow, insertFind, renameFind, updateFind } from '../../outbox/stored-finds.ts';
 import { enqueueNumber, mayNumber, planNumber } from './enqueue-change.ts';
 import { type EqualFinds, openEqualFinds } from './equal-finds.ts';
 import { followPhotographs, type RowPhotographs } from './follow-photographs.ts';
@@ -82,7 +75,7 @@ export type EnqueueReport = {
 };
 
 /** Finds per transaction: enough for speed, and few enough that a parallel push waits only briefly. */
-const BATCH = 200;
+const BATCH = 100;
 
 /**
  * Validates finds and stores them with their documents in the outbox. An existing find is merged with its row as in {@link
@@ -93,8 +86,9 @@ export async function enqueueFinds(finds: Iterable<Find>, context: EnqueueContex
   const { onIssue = (issue) => report.issues.push(issue) } = context;
   const equals = openEqualFinds(context.outbox);
   for (const batch of batchesOf(finds)) {
+    const plans = context.outbox.read(() => batch.map((find) => ({ find, plan: planFind(find, context) })));
     const prepared: PreparedFind[] = [];
-    for (const find of batch) prepared.push(await prepare(find, context));
+    for (const { find, plan } of plans) prepared.push(await prepare(find, plan, context));
     context.outbox.change(() => {
       for (const each of prepared) {
         const { enqueued, issues } = store(each, context, equals);
@@ -136,8 +130,8 @@ type PreparedFind = {
   readonly issues: readonly Issue[];
 };
 
-async function prepare(find: Find, context: EnqueueContext): Promise<PreparedFind> {
-  const plan = planFind(find, context);
+async function prepare(find: Find, plan: Plan, context: EnqueueContext): Promise<PreparedFind> {
+  if (find.photos.length === 0) return { find, plan, photographs: NO_PHOTOGRAPHS, issues: [] };
   const photographs = new Map<string, Kept | undefined>();
   const issuesOfPhotos: Issue[] = [];
   for (const path of find.photos) {
@@ -161,6 +155,8 @@ async function prepare(find: Find, context: EnqueueContext): Promise<PreparedFin
   return { find, plan, photographs, issues: issuesOfPhotos };
 }
 
+const NO_PHOTOGRAPHS: RowPhotographs = new Map();
+
 function planFind(find: Find, { outbox, table, answers = {}, validate }: EnqueueContext): Plan {
   const stored = findByLocalId(outbox, find.localId);
   const existing = stored === undefined ? undefined : existingFind(outbox, stored);
@@ -179,18 +175,6 @@ function currentPlan({ find, plan }: PreparedFind, context: EnqueueContext): Pla
     now?.state === (entry?.state ?? now?.state) &&
     now?.attempts === (entry?.attempts ?? now?.attempts);
   return isCurrent ? plan : planFind(find, context);
-}
-
-/** Converts a stored find to that of the find layer. Its photographs are separate entries. */
-export function asFind(stored: StoredFind): Find {
-  return {
-    localId: stored.localId,
-    elements: stored.elements as FindElements,
-    photos: [],
-    ...(stored.sourceFile === null || stored.sourceRow === null
-      ? {}
-      : { source: { file: stored.sourceFile, row: stored.sourceRow } }),
-  };
 }
 
 /** Returns the content of an import; a find with errors has no document, so it is a draft. */
@@ -274,7 +258,9 @@ function storedAs(
   change: Enqueued['change'],
   { photosAdded, photosRemoved, issues: ofPhotos }: ReturnType<typeof followPhotographs>,
 ): Stored {
-  const named = [...ofFind, ...issues].map((issue) => new Issue({ find: find.localId, ...find.source, ...issue }));
+  const named = [...ofFind, ...issues].map((issue) =>
+    issue.find === undefined ? new Issue({ find: find.localId, ...find.source, ...issue }) : issue,
+  );
   const enqueued = { find: find.localId, change, ready: content.document !== null, photosAdded, photosRemoved };
   return { enqueued, issues: [...named, ...ofPhotos] };
 }

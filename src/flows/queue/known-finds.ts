@@ -12,7 +12,7 @@ import { atService } from '../finds/at-service.ts';
 import { type FindChoice, isChosen } from '../finds/chosen-finds.ts';
 import { labelledTexts } from '../finds/find-texts.ts';
 import { sentFind } from '../finds/sent-finds.ts';
-import { asFind } from './enqueue-finds.ts';
+import { asFind } from './as-find.ts';
 import { recordNamed } from './named-finds.ts';
 
 /** Returns finds with their imports, and with the last pulled records; in the order of entry. */

@@ -1,5 +1,5 @@
-import type { Readable } from 'node:stream';
-import { ChangedFileError, verifiedStream } from '../../http/digest.ts';
+import { Readable } from 'node:stream';
+import { ChangedFileError, SLICE_BYTES, verifiedPieces } from '../../http/digest.ts';
 import type { Photograph } from '../../outbox/entry.ts';
 import { openContentStore } from '../../store/content-store.ts';
 import { toDatabaseError } from '../../store/database.ts';
@@ -8,11 +8,16 @@ import { readAhead } from '../../store/read-ahead.ts';
 /** Opens a stored photograph. The stream verifies its digest, and fails before its end if it differs from the queued one. */
 export function openKeptPhotograph(folder: string, photograph: Photograph): Readable {
   const path = photograph.link ?? openContentStore(folder).pathOf(photograph.sha512);
-  const source = readAhead(path);
-  const verified = verifiedStream(photograph);
-  source.on('error', (error) => verified.destroy(isGone(error) ? new ChangedFileError() : unreadable(path, error)));
-  verified.on('close', () => source.destroy());
-  return source.pipe(verified);
+  return Readable.from(verifiedPieces(readKept(path), photograph), { objectMode: false, highWaterMark: SLICE_BYTES });
+}
+
+async function* readKept(path: string): AsyncGenerator<Buffer, void> {
+  try {
+    yield* readAhead(path);
+  } catch (thrown) {
+    if (!(thrown instanceof Error)) throw thrown;
+    throw isGone(thrown) ? new ChangedFileError() : unreadable(path, thrown);
+  }
 }
 
 /** Tells if a file is missing, which for the entry is the same as changed: a person must provide the photograph again. */

@@ -13,7 +13,8 @@ import { addImport, importOfFind, replaceImport } from '../../outbox/entries.ts'
 import type { FindId } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findById, type StoredElements } from '../../outbox/stored-finds.ts';
-import { asFind, contentOf } from './enqueue-finds.ts';
+import { asFind } from './as-find.ts';
+import { contentOf } from './enqueue-finds.ts';
 
 /** Finds per transaction: few enough that a parallel push waits only briefly. */
 const BATCH = 100;

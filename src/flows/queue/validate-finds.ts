@@ -10,7 +10,8 @@ import { type ImportContent, importOfFind, replaceImport } from '../../outbox/en
 import type { ImportEntry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { allFinds, findById, findByIdentCely, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
-import { asFind, contentOf } from './enqueue-finds.ts';
+import { asFind } from './as-find.ts';
+import { contentOf } from './enqueue-finds.ts';
 import { foldUnchecked } from './fold-issues.ts';
 import { findsNamed } from './named-finds.ts';
 

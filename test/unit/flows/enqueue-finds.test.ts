@@ -166,7 +166,7 @@ test('finds are taken as they are needed, and those of a batch are on disk befor
     }
   };
   await enqueueFinds(finds(), context(outbox));
-  expect([...new Set(stored)]).toEqual([0, 200, 400, 600, 800, 1000]);
+  expect([...new Set(stored)]).toEqual([0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000]);
   expect(countFinds(outbox)).toBe(1001);
 });
 

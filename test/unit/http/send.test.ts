@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { afterEach, expect, test } from 'vitest';
-import { ChangedFileError, verifiedStream } from '../../../src/http/digest.ts';
+import { ChangedFileError, verifiedPieces } from '../../../src/http/digest.ts';
 import { NoAnswerError } from '../../../src/http/exchange.ts';
 import { bytesForm, streamForm } from '../../../src/http/multipart.ts';
 import { openConnections } from '../../../src/http/send.ts';
@@ -81,7 +81,7 @@ test('a photograph that changed after its digest was taken is never received who
     complete = request.complete;
     response.end();
   });
-  const open = () => createReadStream(path).pipe(verifiedStream({ sha512, sizeBytes: bytes.length }));
+  const open = () => Readable.from(verifiedPieces(createReadStream(path), { sha512, sizeBytes: bytes.length }));
   const error = await failure(connections()({ method: 'POST', url, body: streamForm(open, bytes.length, PART) }));
   expect(error.cause).toBeInstanceOf(ChangedFileError);
   expect(error.mayHaveArrived).toBe(false);
