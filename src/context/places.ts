@@ -20,8 +20,6 @@ export type Places = {
   /** The machine's copy of all events, and the locks of pushes, where no copy of a data home takes them along. */
   readonly journalFile: string;
   readonly locksFolder: string;
-  /** What the system starts by itself, with logs of it. */
-  readonly schedulesFolder: string;
 };
 
 /** Without those that are set to nothing, as a CI system hands on a secret that it does not have. */
@@ -74,7 +72,6 @@ export function placesFrom(environment: Environment, system: System = thisSystem
     paceFile: join(state, 'pace.sqlite'),
     journalFile: join(state, 'journal.sqlite'),
     locksFolder: join(state, 'locks'),
-    schedulesFolder: join(state, 'schedules'),
   };
 }
 
