@@ -3,24 +3,23 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { InterruptedError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { filesOutput } from '../flows/harvest/folder-output.ts';
 import { type Growing, growingFile, growingStream } from '../flows/harvest/growing-output.ts';
-import { jsonlOutput } from '../flows/harvest/jsonl-output.ts';
+import { OUTPUT_FORMS, type OutputName } from '../flows/harvest/outputs.ts';
 import type { OpenedOutput, Opening, RecordOutput } from '../flows/harvest/record-output.ts';
-import { sqliteOutput } from '../flows/harvest/sqlite-output.ts';
-import { xmlStreamOutput } from '../flows/harvest/xml-output.ts';
-import { type Ledger, openLedger } from '../ledger/ledger.ts';
+import { openLedger } from '../ledger/ledger.ts';
 import { type Subject, settleSubject } from '../ledger/subject.ts';
-import { repeatedElementsOf } from '../oai/repeated-elements.ts';
 import { toDatabaseError } from '../store/database.ts';
 import { makeFolder } from '../store/folder.ts';
 import type { Context } from './context.ts';
+
+/** What is harvested into one output, whose form is known. */
+export type OutputSubject = Subject & { readonly form: OutputName };
 
 /**
  * Opens the output with its ledger: beside a file, inside a folder or an SQLite file. Both are closed with the context.
  * @throws UsageError where something else stands there; DatabaseError where it cannot be written, or another process has it
  */
-export async function openOutput(context: Context, out: string, subject: Subject, opening: Opening): Promise<OpenedOutput> {
+export async function openOutput(context: Context, out: string, subject: OutputSubject, opening: Opening): Promise<OpenedOutput> {
   const place = out === '-' ? temporaryPlace(context, subject) : lastingPlace(resolve(context.cwd, out), subject);
   const ledger = openLedger(place.ledger);
   let output: RecordOutput | undefined;
@@ -32,7 +31,10 @@ export async function openOutput(context: Context, out: string, subject: Subject
     }
   });
   ledger.change(() => settleSubject(ledger, subject, out));
-  output = await outputOf(context, place.content, subject, ledger, opening);
+  const { content } = place;
+  const growing = (): Promise<Growing> | Growing =>
+    content === undefined ? growingStream(writerTo(context.streams.stdout)) : growingFile(content, ledger, opening);
+  output = await OUTPUT_FORMS[subject.form].open({ path: content ?? '', subject, ledger, opening, growing });
   return { ledger, output };
 }
 
@@ -45,16 +47,17 @@ type Place = {
   readonly content: string | undefined;
 };
 
-function temporaryPlace(context: Context, { form }: Subject): Place {
-  if (form !== 'jsonl' && form !== 'xml') throw new UsageError(t`--to ${form} needs a place: give --out.`);
+function temporaryPlace(context: Context, { form }: OutputSubject): Place {
+  if (OUTPUT_FORMS[form].ledger !== 'beside') throw new UsageError(t`--to ${form} needs a place: give --out.`);
   const folder = mkdtempSync(join(tmpdir(), 'pas-harvest-'));
   context.onClose(() => rmSync(folder, { recursive: true, force: true }));
   return { ledger: join(folder, 'ledger.sqlite'), content: undefined };
 }
 
-function lastingPlace(content: string, { form }: Subject): Place {
-  const folder = form === 'files' ? content : dirname(content);
-  if (form === 'files' && statSync(content, { throwIfNoEntry: false })?.isDirectory() === false) {
+function lastingPlace(content: string, { form }: OutputSubject): Place {
+  const { ledger: where } = OUTPUT_FORMS[form];
+  const folder = where === 'inside' ? content : dirname(content);
+  if (where === 'inside' && statSync(content, { throwIfNoEntry: false })?.isDirectory() === false) {
     throw new UsageError(t`${content} is a file, not a folder.`, { hint: t`Give another --out.` });
   }
   try {
@@ -62,23 +65,13 @@ function lastingPlace(content: string, { form }: Subject): Place {
   } catch (thrown) {
     throw toDatabaseError(folder, thrown);
   }
-  switch (form) {
-    case 'sqlite':
-      return { ledger: content, content };
-    case 'files': {
-      const ledger = join(content, LEDGER_NAME);
-      // A run that was killed may have come no further than an empty ledger, with its journal.
-      const others = readdirSync(content).filter((name) => !name.startsWith(LEDGER_NAME));
-      if (sizeOf(ledger) === 0 && others.length > 0) throw foreign(content);
-      return { ledger, content };
-    }
-    case 'jsonl':
-    case 'xml': {
-      const ledger = `${content}.harvest`;
-      if (sizeOf(ledger) === 0 && sizeOf(content) > 0) throw foreign(content);
-      return { ledger, content };
-    }
-  }
+  if (where === 'itself') return { ledger: content, content };
+  const ledger = where === 'inside' ? join(content, LEDGER_NAME) : `${content}.harvest`;
+  // A run that was killed may have come no further than an empty ledger, with its journal.
+  const holdsOthers = (): boolean =>
+    where === 'inside' ? readdirSync(content).some((name) => !name.startsWith(LEDGER_NAME)) : sizeOf(content) > 0;
+  if (sizeOf(ledger) === 0 && holdsOthers()) throw foreign(content);
+  return { ledger, content };
 }
 
 function sizeOf(path: string): number {
@@ -87,27 +80,6 @@ function sizeOf(path: string): number {
 
 function foreign(path: string): UsageError {
   return new UsageError(t`${path} is there already, and pas did not harvest into it.`, { hint: t`Give another --out.` });
-}
-
-async function outputOf(
-  context: Context,
-  content: string | undefined,
-  { form, version, oaiBase, verb }: Subject,
-  ledger: Ledger,
-  opening: Opening,
-): Promise<RecordOutput> {
-  const growing = (): Promise<Growing> | Growing =>
-    content === undefined ? growingStream(writerTo(context.streams.stdout)) : growingFile(content, ledger, opening);
-  switch (form) {
-    case 'jsonl':
-      return jsonlOutput(await growing(), repeatedElementsOf(version), verb);
-    case 'xml':
-      return xmlStreamOutput(await growing(), verb);
-    case 'files':
-      return filesOutput(content ?? '', `${oaiBase}/id/`, ledger, opening);
-    case 'sqlite':
-      return sqliteOutput(ledger, repeatedElementsOf(version), opening);
-  }
 }
 
 /** Waits until the reader took the content. @throws InterruptedError when the reader is gone; DatabaseError when the disk refuses */
