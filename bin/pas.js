@@ -17,7 +17,7 @@ process.on('exit', () => {
   process.exitCode = 5;
 });
 
-/** On Windows a program may be begun without anything to write to, as by a schedule. */
+/** On Windows a program may be begun without anything to write to, as by the Task Scheduler. */
 function isFile({ fd }) {
   try {
     return fstatSync(fd).isFile();

@@ -13,6 +13,8 @@ const FOR_TESTS: Readonly<Record<string, string>> = {
   'src/commands/setup/complete.ts#wordsOf': 'lines of a shell are endless, and a process for each is not',
   'src/columns/defaults.ts#checkDefaults': 'the faults of defaults are many, and each needs a file otherwise',
   'src/find/rules.ts#RULES': 'every rule must have its case',
+  'src/flows/system/search-path.ts#pathOfRegistry': 'the registry is on Windows alone',
+  'src/flows/system/search-path.ts#registryWithPath': 'the registry is on Windows alone',
   'src/http/redis-pace-store.ts#fieldOf': 'what stands in a Redis is shared with other versions',
   'src/http/redis-pace-store.ts#encodeState': 'what stands in a Redis is shared with other versions',
   'src/http/redis-pace-store.ts#decodeState': 'what stands in a Redis is shared with other versions',

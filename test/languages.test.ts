@@ -152,7 +152,7 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   ['an example', /^src\/commands\/setup\/completion\.ts$/, /^source /],
   ['a folder of macOS', /^src\/context\/places\.ts$/, /^Application Support$/],
   ['Lua', /^src\/http\/redis-pace-store\.ts$/, /redis\.call/],
-  ['a file format of Windows', /^src\/flows\/system\/registry-file\.ts$/, /^Windows Registry Editor/],
+  ['a file format of Windows', /^src\/flows\/system\/search-path\.ts$/, /^Windows Registry Editor/],
   ['what the library says to those who program with it', /^src\/exports\//, /./],
   ['XLSForm', /^src\/flows\/field\/form-questions\.ts$/, /^(selected-at|select_one|string-length|minimal|… =)/],
   ['what KoboToolbox says of a form', /^src\/columns\/form-return\.ts$/, /^not approved$/],

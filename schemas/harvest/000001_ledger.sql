@@ -19,7 +19,7 @@ create table harvest (
   until_bound text not null,
   -- empty: anonymous
   account text not null,
-  form text not null check (form in ('jsonl', 'xml', 'files', 'sqlite')),
+  form text not null,
 
   -- the server's time when the last complete pass began: the next one asks for what changed since
   watermark_at integer,

@@ -17,7 +17,7 @@ create table outputs (
   until_bound text not null,
   -- empty: anonymous
   account text not null,
-  form text not null check (form in ('jsonl', 'xml', 'files', 'sqlite')),
+  form text not null,
 
   -- bytes of a growing file that belong to committed pages, and their digest (see src/store/chained-digest.ts); null: none yet
   length_bytes integer not null default 0,

@@ -47,7 +47,6 @@ const MODULES: readonly (readonly [words: readonly string[], load: () => Promise
   [['rehearse'], () => import('./service/rehearse.ts')],
   [['mock-server'], () => import('./service/mock-server.ts')],
   [['completion'], () => import('./setup/completion.ts')],
-  [['schedule', '__scheduled'], () => import('./setup/schedule.ts')],
   [['setup-path'], () => import('./setup/setup-path.ts')],
   [['__complete'], () => import('./setup/complete.ts')],
 ];

@@ -5,24 +5,23 @@ import { InterruptedError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
 import { shellWord } from '../base/shell-word.ts';
-import { filesOutput } from '../flows/harvest/folder-output.ts';
 import { type Growing, growingFile, growingStream } from '../flows/harvest/growing-output.ts';
-import { jsonlOutput } from '../flows/harvest/jsonl-output.ts';
+import { OUTPUT_FORMS, type OutputName } from '../flows/harvest/outputs.ts';
 import type { OpenedOutput, Opening, RecordOutput } from '../flows/harvest/record-output.ts';
-import { sqliteOutput } from '../flows/harvest/sqlite-output.ts';
-import { xmlStreamOutput } from '../flows/harvest/xml-output.ts';
-import { type Ledger, openLedger } from '../ledger/ledger.ts';
+import { openLedger } from '../ledger/ledger.ts';
 import { type Subject, settleSubject } from '../ledger/subject.ts';
-import { repeatedElementsOf } from '../oai/repeated-elements.ts';
 import { toDatabaseError } from '../store/database.ts';
 import { makeFolder } from '../store/folder.ts';
 import type { Context } from './context.ts';
+
+/** Subject of a harvest into an output of a known form. */
+export type OutputSubject = Subject & { readonly form: OutputName };
 
 /**
  * Opens the output with its ledger: beside a file, inside a folder or an SQLite file. Both are closed with the context.
  * @throws UsageError where something else exists there; DatabaseError where it cannot be written, or another process uses it
  */
-export async function openOutput(context: Context, out: string, subject: Subject, opening: Opening): Promise<OpenedOutput> {
+export async function openOutput(context: Context, out: string, subject: OutputSubject, opening: Opening): Promise<OpenedOutput> {
   const place = out === '-' ? temporaryPlace(context, subject) : lastingPlace(resolve(context.cwd, out), subject);
   const ledger = openLedger(place.ledger);
   let output: RecordOutput | undefined;
@@ -34,7 +33,10 @@ export async function openOutput(context: Context, out: string, subject: Subject
     }
   });
   ledger.change(() => settleSubject(ledger, subject, out));
-  output = await outputOf(context, place.content, subject, ledger, opening);
+  const { content } = place;
+  const growing = (): Promise<Growing> | Growing =>
+    content === undefined ? growingStream(writerTo(context.streams.stdout)) : growingFile(content, ledger, opening);
+  output = await OUTPUT_FORMS[subject.form].open({ path: content ?? '', subject, ledger, opening, growing });
   return { ledger, output };
 }
 
@@ -47,15 +49,16 @@ type Place = {
   readonly content: string | undefined;
 };
 
-function temporaryPlace(context: Context, { form }: Subject): Place {
-  if (form !== 'jsonl' && form !== 'xml') throw new UsageError(t`--to ${form} needs a place: give --out.`);
+function temporaryPlace(context: Context, { form }: OutputSubject): Place {
+  if (OUTPUT_FORMS[form].ledger !== 'beside') throw new UsageError(t`--to ${form} needs a place: give --out.`);
   const folder = mkdtempSync(join(tmpdir(), 'pas-harvest-'));
   context.onClose(() => rmSync(folder, { recursive: true, force: true }));
   return { ledger: join(folder, 'ledger.sqlite'), content: undefined };
 }
 
-function lastingPlace(content: string, { form }: Subject): Place {
-  const folder = form === 'files' ? content : dirname(content);
+function lastingPlace(content: string, { form }: OutputSubject): Place {
+  const { ledger: where } = OUTPUT_FORMS[form];
+  const folder = where === 'inside' ? content : dirname(content);
   try {
     refuseUnfit(content, form);
     makeFolder(folder);
@@ -65,23 +68,13 @@ function lastingPlace(content: string, { form }: Subject): Place {
     if (words === undefined) throw toDatabaseError(folder, thrown);
     throw new UsageError(`${content}: ${words}.`, { hint: t`Give another --out.`, cause: thrown });
   }
-  switch (form) {
-    case 'sqlite':
-      return { ledger: content, content };
-    case 'files': {
-      const ledger = join(content, LEDGER_NAME);
-      // A killed run may have left only an empty ledger, with its journal.
-      const others = readdirSync(content).filter((name) => !name.startsWith(LEDGER_NAME));
-      if (sizeOf(ledger) === 0 && others.length > 0) throw foreign(content);
-      return { ledger, content };
-    }
-    case 'jsonl':
-    case 'xml': {
-      const ledger = `${content}.harvest`;
-      if (sizeOf(ledger) === 0 && sizeOf(content) > 0) throw foreign(content);
-      return { ledger, content };
-    }
-  }
+  if (where === 'itself') return { ledger: content, content };
+  const ledger = where === 'inside' ? join(content, LEDGER_NAME) : `${content}.harvest`;
+  // A killed run may have left only an empty ledger, with its journal.
+  const holdsOthers = (): boolean =>
+    where === 'inside' ? readdirSync(content).some((name) => !name.startsWith(LEDGER_NAME)) : sizeOf(content) > 0;
+  if (sizeOf(ledger) === 0 && holdsOthers()) throw foreign(content);
+  return { ledger, content };
 }
 
 /** What the system says of a place where no output can be. */
@@ -99,11 +92,12 @@ const UNFIT: Readonly<Record<string, Message>> = {
 const MAX_NAME_BYTES = 230;
 
 /** @throws UsageError where something else stands in the place of the output */
-function refuseUnfit(content: string, form: Subject['form']): void {
+function refuseUnfit(content: string, form: OutputName): void {
+  const isFolder = OUTPUT_FORMS[form].ledger === 'inside';
   const hint = t`Give another --out.`;
   const found = statSync(content, { throwIfNoEntry: false });
-  if (form === 'files' && found?.isDirectory() === false) throw new UsageError(t`${content} is a file, not a folder.`, { hint });
-  if (form !== 'files' && found?.isDirectory() === true) {
+  if (isFolder && found?.isDirectory() === false) throw new UsageError(t`${content} is a file, not a folder.`, { hint });
+  if (!isFolder && found?.isDirectory() === true) {
     const inside = shellWord(join(content, `NAME.${form}`));
     throw new UsageError(t`${content} is a folder.`, { hint: t`Name a file in it: --out ${inside}.` });
   }
@@ -119,27 +113,6 @@ function sizeOf(path: string): number {
 
 function foreign(path: string): UsageError {
   return new UsageError(t`${path} is there already, and pas did not harvest into it.`, { hint: t`Give another --out.` });
-}
-
-async function outputOf(
-  context: Context,
-  content: string | undefined,
-  { form, version, oaiBase, verb }: Subject,
-  ledger: Ledger,
-  opening: Opening,
-): Promise<RecordOutput> {
-  const growing = (): Promise<Growing> | Growing =>
-    content === undefined ? growingStream(writerTo(context.streams.stdout)) : growingFile(content, ledger, opening);
-  switch (form) {
-    case 'jsonl':
-      return jsonlOutput(await growing(), repeatedElementsOf(version), verb);
-    case 'xml':
-      return xmlStreamOutput(await growing(), verb);
-    case 'files':
-      return filesOutput(content ?? '', `${oaiBase}/id/`, ledger, opening);
-    case 'sqlite':
-      return sqliteOutput(ledger, repeatedElementsOf(version), opening);
-  }
 }
 
 /** Waits until the reader took the content. @throws InterruptedError when the pipe is closed; DatabaseError on a full disk */

@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { UnavailableError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { durationMs } from '../text/duration.ts';
 import type { Context } from './context.ts';
 
 /** The first Ctrl-C stops after the requests under way; the second aborts them. */
@@ -39,7 +38,7 @@ export function stopWithin(
   deadline: string | undefined,
 ): AbortSignal {
   if (deadline === undefined) return stop;
-  const givenMs = durationMs(deadline, 'smh');
+  const givenMs = durationMs(deadline);
   if (givenMs === undefined) throw new UsageError(t`"${deadline}" is no time.`, { hint: t`Write 90s, 30m or 2h.` });
   const reason = new UnavailableError(t`The time of --deadline ${deadline} is over.`, {
     hint: t`What was stored is kept. Run the command again to go on.`,
@@ -47,6 +46,14 @@ export function stopWithin(
   const signal = AbortSignal.any([stop, overAfter({ clock, onClose }, givenMs, reason)]);
   setMaxListeners(0, signal);
   return signal;
+}
+
+const MS_OF_UNIT: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
+
+/** Parses a time such as `90s` or `2h` into milliseconds; undefined for anything else. */
+function durationMs(text: string): number | undefined {
+  const [, count, unit = ''] = /^([1-9]\d{0,5})([smh])$/.exec(text) ?? [];
+  return count === undefined ? undefined : Number(count) * (MS_OF_UNIT[unit] ?? 0);
 }
 
 /** @returns a signal that aborts after so many milliseconds */

@@ -20,8 +20,6 @@ export type Places = {
   /** The machine's copy of all events, and the push locks, outside of any data home, so that no copy of one includes them. */
   readonly journalFile: string;
   readonly locksFolder: string;
-  /** Scheduled jobs with their logs. */
-  readonly schedulesFolder: string;
 };
 
 /** Removes empty variables: a CI system passes a missing secret as an empty one. */
@@ -74,7 +72,6 @@ export function placesFrom(environment: Environment, system: System = thisSystem
     paceFile: join(state, 'pace.sqlite'),
     journalFile: join(state, 'journal.sqlite'),
     locksFolder: join(state, 'locks'),
-    schedulesFolder: join(state, 'schedules'),
   };
 }
 

@@ -3,9 +3,6 @@ import { t } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
 import type { Ledger } from './ledger.ts';
 
-export const OUTPUT_FORMS = ['jsonl', 'xml', 'files', 'sqlite'] as const;
-export type OutputForm = (typeof OUTPUT_FORMS)[number];
-
 /** Subject of a harvest into one output, and its account. One output has one subject. */
 export type Subject = {
   readonly oaiBase: string;
@@ -21,7 +18,8 @@ export type Subject = {
   readonly untilBound: string;
   /** Empty for anonymous. The content of a record depends on it. */
   readonly account: string;
-  readonly form: OutputForm;
+  /** In what it is written. */
+  readonly form: string;
 };
 
 const LABELS: Readonly<Record<keyof Subject, Message>> = {

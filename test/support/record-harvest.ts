@@ -1,20 +1,16 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { filesOutput } from '../../src/flows/harvest/folder-output.ts';
 import { growingFile } from '../../src/flows/harvest/growing-output.ts';
 import { harvestRecords, type RecordHarvest, type RecordProgress } from '../../src/flows/harvest/harvest-records.ts';
-import { jsonlOutput } from '../../src/flows/harvest/jsonl-output.ts';
+import { OUTPUT_FORMS, type OutputName } from '../../src/flows/harvest/outputs.ts';
 import type { OpenedOutput, Opening, RecordOutput } from '../../src/flows/harvest/record-output.ts';
 import { setState } from '../../src/flows/harvest/set-state.ts';
-import { sqliteOutput } from '../../src/flows/harvest/sqlite-output.ts';
-import { xmlStreamOutput } from '../../src/flows/harvest/xml-output.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
-import { type Ledger, openLedger } from '../../src/ledger/ledger.ts';
+import { openLedger } from '../../src/ledger/ledger.ts';
 import { breakSeal } from '../../src/ledger/standing.ts';
-import { type OutputForm, type Subject, settleSubject } from '../../src/ledger/subject.ts';
+import { type Subject, settleSubject } from '../../src/ledger/subject.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
 import type { HarvestState } from '../../src/oai/harvest-state.ts';
-import { repeatedElementsOf } from '../../src/oai/repeated-elements.ts';
 import { manualClock } from './manual-clock.ts';
 import { OAI_BASE } from './scripted-oai.ts';
 import { tempFolder } from './temp-outbox.ts';
@@ -22,7 +18,7 @@ import { tempFolder } from './temp-outbox.ts';
 export const SET = 'heslo:predmet_druh';
 
 export type RunOptions = {
-  readonly form?: OutputForm;
+  readonly form?: OutputName;
   readonly from?: string;
   readonly until?: string;
   readonly skipBroken?: boolean;
@@ -64,7 +60,7 @@ export function harvestPlace(name = 'out.jsonl'): HarvestPlace {
   const folder = join(tempFolder(), 'out');
   mkdirSync(folder);
   const path = join(folder, name);
-  const ledgerPath = (form: OutputForm): string =>
+  const ledgerPath = (form: OutputName): string =>
     form === 'sqlite' ? path : form === 'files' ? join(folder, '.harvest') : `${path}.harvest`;
   return {
     folder,
@@ -136,52 +132,30 @@ async function runOnce(paths: Paths, exchange: Exchange, options: RunOptions): P
 
 async function open(
   { folder, path, ledger: ledgerPath }: Paths,
-  form: OutputForm,
+  form: OutputName,
   options: RunOptions,
   opening: Opening,
 ): Promise<OpenedOutput> {
   const ledger = openLedger(ledgerPath);
   const { from = '', until = '', sets = [SET], verb = 'ListRecords' } = options;
-  ledger.change(() =>
-    settleSubject(
-      ledger,
-      {
-        oaiBase: OAI_BASE,
-        version: '2.2',
-        sets: sets.join(' '),
-        verb,
-        format: 'oai_svc',
-        fromBound: from,
-        untilBound: until,
-        account: '',
-        form,
-      },
-      path,
-    ),
-  );
+  const subject: Subject = {
+    oaiBase: OAI_BASE,
+    version: '2.2',
+    sets: sets.join(' '),
+    verb,
+    format: 'oai_svc',
+    fromBound: from,
+    untilBound: until,
+    account: '',
+    form,
+  };
+  ledger.change(() => settleSubject(ledger, subject, path));
   try {
-    return { ledger, output: await outputOf(form, { folder, path }, ledger, opening, verb) };
+    const place = form === 'files' ? folder : path;
+    const growing = () => growingFile(path, ledger, opening);
+    return { ledger, output: await OUTPUT_FORMS[form].open({ path: place, subject, ledger, opening, growing }) };
   } catch (thrown) {
     ledger.close();
     throw thrown;
-  }
-}
-
-async function outputOf(
-  form: OutputForm,
-  paths: Omit<Paths, 'ledger'>,
-  ledger: Ledger,
-  opening: Opening,
-  verb: Subject['verb'],
-): Promise<RecordOutput> {
-  switch (form) {
-    case 'jsonl':
-      return jsonlOutput(await growingFile(paths.path, ledger, opening), repeatedElementsOf('2.2'), verb);
-    case 'xml':
-      return xmlStreamOutput(await growingFile(paths.path, ledger, opening), verb);
-    case 'files':
-      return filesOutput(paths.folder, `${OAI_BASE}/id/`, ledger, opening);
-    case 'sqlite':
-      return sqliteOutput(ledger, repeatedElementsOf('2.2'), opening);
   }
 }

@@ -7,27 +7,25 @@ import { documentProfileOf } from '../../context/own-schema.ts';
 import { openLabels, openLidoSource } from '../../context/validation.ts';
 import type { FindChoice } from '../../flows/finds/chosen-finds.ts';
 import { ENTRY_STATES } from '../../flows/finds/entry-words.ts';
-import { EXPORT_FORMATS, exportFinds } from '../../flows/finds/export-finds.ts';
+import { exportFinds } from '../../flows/finds/export-finds.ts';
+import {
+  EXPORT_FORMATS,
+  EXPORTER_NAMES,
+  EXPORTERS,
+  type ExporterName,
+  type ExportFormat,
+  formatOfExtension,
+} from '../../flows/finds/exporters.ts';
 import { findsNamed } from '../../flows/queue/named-finds.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { findCount } from '../counted.ts';
 
-type Format = (typeof EXPORT_FORMATS)[number];
-
-/** Formats by purpose; the first one is used for standard output. */
-const FORMATS_FOR = {
-  people: ['csv', 'xlsx'],
-  museum: ['csv', 'xlsx'],
-  qgis: ['gpkg'],
-  lido: ['xml'],
-} as const satisfies Readonly<Record<string, readonly Format[]>>;
-
 type ExportOptions = GlobalOptions &
   Pick<FindChoice, 'state' | 'project'> & {
-    readonly format?: Format;
+    readonly format?: ExportFormat;
     readonly out?: string;
     readonly labels?: boolean;
-    readonly for?: keyof typeof FORMATS_FOR;
+    readonly for?: ExporterName;
     readonly withoutPlaces?: boolean;
     readonly separator: 'semicolon' | 'comma' | 'tab';
     readonly force?: boolean;
@@ -56,10 +54,9 @@ export function register(program: Command, run: Runner): void {
     )
     .option('--labels', t`Czech and English labels in columns beside the codes of vocabularies`)
     .addOption(
-      new Option(
-        '--for <form>',
-        t`people: CSV or XLSX to be read, with labels for codes; museum: CSV or XLSX for a collection system; qgis: a GeoPackage with its style; lido: LIDO for portals`,
-      ).choices(Object.keys(FORMATS_FOR)),
+      new Option('--for <form>', EXPORTER_NAMES.map((name) => `${name}: ${EXPORTERS[name].summary}`).join('; ')).choices(
+        EXPORTER_NAMES,
+      ),
     )
     .option('--without-places', t`of LIDO: leave out every findspot, also of finds that anybody may see`)
     .option('--force', t`replace a file that is there already`)
@@ -84,10 +81,10 @@ async function exportCommand(context: Context, names: readonly string[], options
   const labelsOf = options.for !== undefined || options.labels === true ? await openLabels(context) : undefined;
   const request = {
     ...options,
+    exporter: options.for,
     labelsOf,
-    rows: options.for === 'people' || options.for === 'museum' ? options.for : undefined,
-    forLido: options.for === 'lido' ? await openLidoSource(context, options.withoutPlaces === true) : undefined,
-    forQgis: options.for === 'qgis' ? { photosFolder: context.outboxPlaces().photosFolder } : undefined,
+    lidoSource: () => openLidoSource(context, options.withoutPlaces === true),
+    photosFolder: context.outboxPlaces().photosFolder,
     format,
     documents,
     finds,
@@ -113,9 +110,9 @@ async function exportCommand(context: Context, names: readonly string[], options
   return 'done';
 }
 
-function formatFor({ format, out, for: reader }: ExportOptions, toStdout: boolean): Format {
+function formatFor({ format, out, for: reader }: ExportOptions, toStdout: boolean): ExportFormat {
   if (reader === undefined) return format ?? formatNamed(out);
-  const formats: readonly Format[] = FORMATS_FOR[reader];
+  const { formats } = EXPORTERS[reader];
   const [first = 'csv'] = formats;
   const chosen = format ?? (toStdout ? first : formatNamed(out));
   if (formats.includes(chosen)) return chosen;
@@ -125,11 +122,10 @@ function formatFor({ format, out, for: reader }: ExportOptions, toStdout: boolea
   });
 }
 
-function formatNamed(out: string | undefined): Format {
+function formatNamed(out: string | undefined): ExportFormat {
   const extension = /\.(\w+)$/.exec(out ?? '')?.[1]?.toLowerCase();
-  const format = EXPORT_FORMATS.find((each) => each === extension || (each === 'geojson' && extension === 'json'));
+  const format = extension === undefined ? 'csv' : formatOfExtension(extension);
   if (format !== undefined) return format;
-  if (extension === undefined || ['txt', 'tsv'].includes(extension)) return 'csv';
   const known = EXPORT_FORMATS.join(', ');
   throw new UsageError(t`The name ${out} does not say in what format.`, { hint: t`Give --format: ${known}.` });
 }

@@ -4,18 +4,12 @@ import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { openOutput } from '../../context/harvest-output.ts';
+import { type OutputSubject, openOutput } from '../../context/harvest-output.ts';
 import { accountOf, harvestBaseOf, harvestingAccount, openHarvestClient } from '../../context/harvesting.ts';
 import { stopWithin, watchInterrupts } from '../../context/interrupts.ts';
 import { keepMalformedAnswer } from '../../context/malformed-answer.ts';
-import {
-  harvestRecords,
-  listName,
-  RECORD_FORMS,
-  type RecordHarvest,
-  type SetFigures,
-} from '../../flows/harvest/harvest-records.ts';
-import type { OutputForm, Subject } from '../../ledger/subject.ts';
+import { harvestRecords, listName, type RecordHarvest, type SetFigures } from '../../flows/harvest/harvest-records.ts';
+import { OUTPUT_FORMS, OUTPUT_NAMES, type OutputName } from '../../flows/harvest/outputs.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { recordCount } from '../counted.ts';
@@ -26,7 +20,7 @@ type HarvestOptions = GlobalOptions & {
   readonly from?: string;
   readonly until?: string;
   readonly out: string;
-  readonly to?: OutputForm;
+  readonly to?: OutputName;
   readonly schemaVersion?: string;
   readonly skipBroken?: boolean;
   readonly full?: boolean;
@@ -53,7 +47,7 @@ export function register(program: Command, run: Runner): void {
     .option('--out <file>', t`where to: a file or a folder; - is stdout, and cannot be resumed`, '-')
     .addOption(
       new Option('--to <form>', t`what to write (default: by the ending of --out, .jsonl, .xml, .sqlite; else files)`).choices(
-        RECORD_FORMS,
+        OUTPUT_NAMES,
       ),
     )
     .option('--schema-version <version>', t`version of the endpoint, such as 2.1, or newest (default: the profile’s)`)
@@ -107,7 +101,7 @@ function setsFrom(given: readonly string[], all: boolean): string[] {
   return [...new Set(given)].sort();
 }
 
-function subjectFrom(context: Context, sets: readonly string[], options: HarvestOptions): Subject {
+function subjectFrom(context: Context, sets: readonly string[], options: HarvestOptions): OutputSubject {
   const profile = context.profile();
   return {
     oaiBase: harvestBaseOf(profile),
@@ -122,27 +116,33 @@ function subjectFrom(context: Context, sets: readonly string[], options: Harvest
   };
 }
 
-function formFrom({ to, out, identifiers }: HarvestOptions): OutputForm {
+function formFrom({ to, out, identifiers }: HarvestOptions): OutputName {
   const form = to ?? formOf(out);
-  if (form === 'files' && identifiers === true) {
+  if (identifiers === true && !OUTPUT_FORMS[form].takesIdentifiers) {
     throw new UsageError(t`A folder of files takes whole records, not identifiers alone.`, { hint: t`Give another --out.` });
   }
   return form;
 }
 
-function formOf(out: string): OutputForm {
-  if (out === '-' || /\.(jsonl|ndjson)$/i.test(out)) return 'jsonl';
-  if (/\.xml$/i.test(out)) return 'xml';
-  if (/\.(sqlite3?|db)$/i.test(out)) return 'sqlite';
-  if (/\.[A-Za-z0-9]{1,5}$/.test(out)) {
-    const forms = RECORD_FORMS.join(', ');
+function formOf(out: string): OutputName {
+  if (out === '-') return 'jsonl';
+  const ending = /\.([A-Za-z0-9]+)$/.exec(out)?.[1]?.toLowerCase() ?? '';
+  const form = OUTPUT_NAMES.find((name) => OUTPUT_FORMS[name].extensions.includes(ending));
+  if (form !== undefined) return form;
+  if (/^[a-z0-9]{1,5}$/.test(ending)) {
+    const forms = OUTPUT_NAMES.join(', ');
     throw new UsageError(t`The ending of ${out} does not say what to write.`, { hint: t`Add --to with one of ${forms}.` });
   }
   return 'files';
 }
 
 /** Prints the result to stdout, unless that has the records. */
-function report({ terminal }: Context, subject: Subject, { out, verify }: HarvestOptions, result: RecordHarvest): ExitReason {
+function report(
+  { terminal }: Context,
+  subject: OutputSubject,
+  { out, verify }: HarvestOptions,
+  result: RecordHarvest,
+): ExitReason {
   const { sets, held, broken, elapsedMs, ...sum } = result;
   const { mended } = sum;
   for (const { identifier, reason } of broken) terminal.warn(printable(leftOutText(identifier, reason)));

@@ -11,7 +11,6 @@ import { entryText, KIND_WORDS, STATE_WORDS } from '../../flows/finds/entry-word
 import type { NewPerson } from '../../flows/finds/new-people.ts';
 import { isVocabularyEmpty, outboxStatus } from '../../flows/finds/outbox-status.ts';
 import { reassignmentOf, uncertainTexts } from '../../flows/reconcile/uncertain-text.ts';
-import { jobsOf, jobValue } from '../../flows/system/jobs.ts';
 import type { Waiting } from '../../outbox/counts.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import type { Delay } from '../../outbox/overview.ts';
@@ -20,7 +19,6 @@ import { defineCommand, type Runner } from '../command.ts';
 import { findCount } from '../counted.ts';
 import { answersFor, commandFor, heldValue } from '../next-command.ts';
 import { INSTANCE_WORDS } from '../service/instance-words.ts';
-import { lastRunText } from '../setup/job-texts.ts';
 import { andMore } from './folded-lines.ts';
 import { findNewPeople, newPeopleValue, sayNewPeople } from './say-new-people.ts';
 
@@ -73,9 +71,6 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
   printDropped(context, dropped);
   if (people.some(({ isAccepted }) => !isAccepted)) terminal.line();
   sayNewPeople(context, people, terminal.line);
-  const jobs = jobsOf(context.places.schedulesFolder, context.places.home);
-  if (jobs.length > 0) terminal.line();
-  for (const job of jobs) terminal.line(printable(lastRunText(job, context.clock.now())));
   if (pause.text === undefined) printNext(context, next.last);
   terminal.value({
     finds,
@@ -92,7 +87,6 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
       })),
     },
     ...pause.value,
-    schedules: jobs.map(jobValue),
     new_people: newPeopleValue(people),
     next: [...next.first, ...next.last].flatMap(({ commands }) => commands.map(String)),
     needs_person: needsPerson.map((entry) => ({

@@ -1,7 +1,6 @@
 import type { KnownFind } from '../../columns/map-row.ts';
 import type { Reference } from '../../find/field.ts';
 import type { FindElements } from '../../find/fields.ts';
-import type { DocumentProfile } from '../../find/find.ts';
 import type { HarvestedFind } from '../../find/harvested-find.ts';
 import { countFinds } from '../../outbox/counts.ts';
 import { entriesOfFind } from '../../outbox/entries.ts';
@@ -11,35 +10,25 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { pulledRecord } from '../../outbox/pulled.ts';
 import { allFinds, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
 import { openContentStore } from '../../store/content-store.ts';
-import { databaseImage } from '../../store/database.ts';
 import { writeOutputFile, writeToReader } from '../../store/output-file.ts';
-import type { LidoSource } from '../../tables/export-lido.ts';
 import type { ExportedFind, LabelsOf } from '../../tables/exported-find.ts';
 import { findAtService } from './at-service.ts';
 import { type FindChoice, isChosen } from './chosen-finds.ts';
-import { museumRows } from './museum-rows.ts';
-import { peopleRows } from './people-rows.ts';
+import { EXPORTERS, type ExporterName, type ExportSource, rendererOf } from './exporters.ts';
 
-export const EXPORT_FORMATS = ['csv', 'xlsx', 'geojson', 'gpkg', 'xml'] as const;
-type ExportRequest = Pick<FindChoice, 'state' | 'project'> & {
-  readonly format: (typeof EXPORT_FORMATS)[number];
-  /** For CSV. */
-  readonly separator: 'semicolon' | 'comma' | 'tab';
-  /** For XML. */
-  readonly documents: DocumentProfile;
-  /** Undefined for all of them. */
-  readonly finds: readonly StoredFind[] | undefined;
-  /** Labels of vocabulary codes, for columns beside them. */
-  readonly labelsOf?: LabelsOf | undefined;
-  /** For CSV and XLSX: one line per find in the words of the reader, not readable by programs, or for a museum's own system. */
-  readonly rows?: 'people' | 'museum' | undefined;
-  /** XML as LIDO. */
-  readonly forLido?: Omit<LidoSource, 'nowIso'> | undefined;
-  /** With a style, states and the paths of photographs in this folder. */
-  readonly forQgis?: { readonly photosFolder: string } | undefined;
-  readonly nowMs: number;
-  readonly onProgress: (done: number, total: number) => void;
-};
+type ExportRequest = Pick<FindChoice, 'state' | 'project'> &
+  Omit<ExportSource, 'labels' | 'nowIso'> & {
+    /** Purpose of the file; undefined for one that `pas import` reads again. */
+    readonly exporter: ExporterName | undefined;
+    /** Undefined for all of them. */
+    readonly finds: readonly StoredFind[] | undefined;
+    /** Labels of vocabulary codes, for columns beside them. */
+    readonly labelsOf: LabelsOf | undefined;
+    /** Folder of kept photographs. */
+    readonly photosFolder: string;
+    readonly nowMs: number;
+    readonly onProgress: (done: number, total: number) => void;
+  };
 
 /** `changed`: number of finds whose record differs from what was sent. */
 type Exported = { readonly finds: number; readonly changed: number };
@@ -61,57 +50,25 @@ export async function exportFinds(outbox: Outbox, request: ExportRequest, to: De
       yield find;
     }
   };
-  const pieces = await render(counted(), request);
+  const { exporter, format, labelsOf, nowMs } = request;
+  const source = { ...request, labels: labelsOf !== undefined, nowIso: new Date(nowMs).toISOString() };
+  const pieces = await rendererOf(exporter, format)(counted(), source);
   if ('file' in to) await writeOutputFile(to.file, pieces, to);
   else if (!(await writeToReader(to.stream, pieces))) return undefined;
   return { finds: count, changed };
 }
 
-async function render(
-  finds: Iterable<ExportedFind>,
-  { format, separator, documents, nowMs, labelsOf, rows, forLido, forQgis }: ExportRequest,
-): Promise<Iterable<string | Buffer>> {
-  const labels = labelsOf !== undefined;
-  const nowIso = new Date(nowMs).toISOString();
-  const said = rows === 'people' ? peopleRows(finds) : rows === 'museum' ? await museumRows(finds) : undefined;
-  switch (format) {
-    case 'csv': {
-      const { csvLines, exportCsv } = await import('../../tables/export-text.ts');
-      return said === undefined ? exportCsv(finds, separator, labels) : csvLines(said, separator);
-    }
-    case 'xlsx': {
-      const { exportXlsx, exportRows } = await import('../../tables/write-workbook.ts');
-      return [await (said === undefined ? exportXlsx(finds, labels) : exportRows(said))];
-    }
-    case 'geojson':
-      return (await import('../../tables/export-text.ts')).exportGeoJson(finds);
-    case 'gpkg': {
-      if (forQgis !== undefined) {
-        const { exportStyledGeoPackage } = await import('./styled-geopackage.ts');
-        return [databaseImage((database) => exportStyledGeoPackage(database, finds, nowIso))];
-      }
-      const { exportGeoPackage } = await import('../../tables/export-gpkg.ts');
-      return [databaseImage((database) => exportGeoPackage(database, finds, nowIso, { labels }))];
-    }
-    case 'xml':
-      if (forLido !== undefined) {
-        const { exportLido } = await import('../../tables/export-lido.ts');
-        return exportLido(finds, { ...forLido, nowIso });
-      }
-      return (await import('../../tables/export-text.ts')).exportXml(finds, documents);
-  }
-}
-
 function* exportedFinds(
   outbox: Outbox,
-  { finds, labelsOf, forLido, forQgis, ...choice }: ExportRequest,
+  { finds, labelsOf, exporter, photosFolder, ...choice }: ExportRequest,
 ): Generator<ExportedFind> {
+  const isAtService = exporter !== undefined && EXPORTERS[exporter].isAtService;
+  const kept = openContentStore(photosFolder);
   for (const find of finds ?? allFinds(outbox)) {
     const entries = entriesOfFind(outbox, find.id);
     const sent = importOf(entries);
     // An export that is imported again has the stored values.
-    const isForReaders = forLido !== undefined || choice.rows !== undefined;
-    const { elements, changes } = isForReaders
+    const { elements, changes } = isAtService
       ? findAtService(outbox, find)
       : { elements: withNumber(find.elements as FindElements, latestNumber(entries)), changes: [] };
     if (!isChosen(choice, find, sent)) continue;
@@ -123,8 +80,8 @@ function* exportedFinds(
       elements,
       ...(changes.length === 0 ? {} : { changed: changes }),
       photos: photosOf(entries),
-      ...(forLido === undefined ? {} : { accessibilities: accessibilitiesOf(outbox, find, sent?.identCely ?? undefined) }),
-      ...(forQgis === undefined ? {} : { photoFiles: photoFilesOf(entries, forQgis.photosFolder) }),
+      photoFiles: photoFilesOf(entries, kept),
+      ...(isAtService ? { accessibilities: accessibilitiesOf(outbox, find, sent?.identCely ?? undefined) } : {}),
     };
   }
 }
@@ -148,8 +105,7 @@ function photosOf(entries: readonly Entry[]): string[] {
   return [...new Set(names)];
 }
 
-function photoFilesOf(entries: readonly Entry[], folder: string) {
-  const kept = openContentStore(folder);
+function photoFilesOf(entries: readonly Entry[], kept: ReturnType<typeof openContentStore>) {
   return entries.flatMap((entry) => {
     if (entry.kind !== 'photo' || entry.state === 'dropped') return [];
     const { name, link, sha512 } = entry.photograph;

@@ -1,7 +1,7 @@
 import { t } from '../../base/language.ts';
 import { settleRights, setVerifying } from '../../ledger/standing.ts';
 import { countHeld } from '../../ledger/stored-records.ts';
-import { harvestOf, OUTPUT_FORMS, type Subject } from '../../ledger/subject.ts';
+import { harvestOf, type Subject } from '../../ledger/subject.ts';
 import { headersOnly } from '../../oai/client.ts';
 import { granularityOf } from '../../oai/datestamp.ts';
 import { harvest } from '../../oai/harvest-engine.ts';
@@ -17,7 +17,6 @@ import { clockOfService, type ListedService, overlapMs, refuseUnknownSets, type 
 import { setState } from './set-state.ts';
 
 /** What records can be written as. */
-export const RECORD_FORMS = OUTPUT_FORMS;
 
 export { listName };
 

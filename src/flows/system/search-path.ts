@@ -8,8 +8,9 @@ import { packageRoot } from '../../base/package-root.ts';
 import { toDatabaseError } from '../../store/database.ts';
 import { makeFolder } from '../../store/folder.ts';
 import { kindOfInstallation } from '../checks/look-at-program.ts';
-import { pathOfRegistry, registryWithPath, USER_ENVIRONMENT } from './registry-file.ts';
 
+const USER_ENVIRONMENT = 'HKEY_CURRENT_USER\\Environment';
+const REGISTRY_FORMAT = 'Windows Registry Editor Version 5.00';
 const PROGRAMS = ['pas', 'pas-mock-server'] as const;
 
 /** `folder` has the programs for shells; `known`: it is on the path already. */
@@ -125,4 +126,23 @@ function reg(...args: readonly string[]): void {
 function announce(): void {
   const script = "[Environment]::SetEnvironmentVariable('PAS_PATH_CHANGED', $null, 'User')";
   spawnSync('powershell', ['-NoProfile', '-NonInteractive', '-Command', script], { windowsHide: true, timeout: 20_000 });
+}
+
+/** The user's own path in a file that `reg export` wrote; empty where there is none. */
+export function pathOfRegistry(text: string): string {
+  const whole = text.replace(/\\\r?\n\s*/g, '');
+  const value = /^"path"=(.*?)\r?$/im.exec(whole)?.[1];
+  if (value === undefined) return '';
+  const quoted = /^"((?:[^"\\]|\\.)*)"$/.exec(value)?.[1];
+  if (quoted !== undefined) return quoted.replace(/\\(.)/g, '$1');
+  const bytes = /^hex\([12]\):([\da-f,]*)$/i.exec(value)?.[1];
+  if (bytes === undefined) throw new ConfigError(t`The user's path in the registry of Windows is of an unknown kind.`);
+  return Buffer.from(bytes.replaceAll(',', ''), 'hex').toString('utf16le').replace(/\0+$/, '');
+}
+
+/** With a path in which variables such as `%USERPROFILE%` are filled in. */
+export function registryWithPath(path: string): Buffer {
+  const bytes = Buffer.from(`${path}\0`, 'utf16le').toString('hex').match(/../g)?.join(',');
+  const lines = [`\uFEFF${REGISTRY_FORMAT}`, '', `[${USER_ENVIRONMENT}]`, `"Path"=hex(2):${bytes}`, ''];
+  return Buffer.from(lines.join('\r\n'), 'utf16le');
 }

@@ -1,0 +1,124 @@
+import { type Message, msg } from '../../base/message.ts';
+import type { DocumentProfile } from '../../find/find.ts';
+import { databaseImage } from '../../store/database.ts';
+import type { LidoSource } from '../../tables/export-lido.ts';
+import type { RowCell } from '../../tables/export-text.ts';
+import type { ExportedFind } from '../../tables/exported-find.ts';
+
+/** What a file is made of beside the finds, as far as it needs it. */
+export type ExportSource = {
+  readonly format: ExportFormat;
+  /** Of CSV. */
+  readonly separator: 'semicolon' | 'comma' | 'tab';
+  /** Columns with the labels of codes. */
+  readonly labels: boolean;
+  /** Of XML. */
+  readonly documents: DocumentProfile;
+  readonly nowIso: string;
+  /** Of records for portals. */
+  lidoSource(): Promise<Omit<LidoSource, 'nowIso'>>;
+};
+
+type Render = (finds: Iterable<ExportedFind>, source: ExportSource) => Promise<Iterable<string | Buffer>>;
+
+type Format = {
+  /** Endings of names that ask for it. */
+  readonly extensions: readonly string[];
+  readonly render: Render;
+};
+
+/** A format that `pas import` reads again is a file that writes it and a row here. */
+const FORMATS = {
+  csv: {
+    extensions: ['csv', 'tsv', 'txt'],
+    render: async (finds, { separator, labels }) =>
+      (await import('../../tables/export-text.ts')).exportCsv(finds, separator, labels),
+  },
+  xlsx: {
+    extensions: ['xlsx'],
+    render: async (finds, { labels }) => [await (await import('../../tables/write-workbook.ts')).exportXlsx(finds, labels)],
+  },
+  geojson: {
+    extensions: ['geojson', 'json'],
+    render: async (finds) => (await import('../../tables/export-text.ts')).exportGeoJson(finds),
+  },
+  gpkg: {
+    extensions: ['gpkg'],
+    render: async (finds, { nowIso, labels }) => {
+      const { exportGeoPackage } = await import('../../tables/export-gpkg.ts');
+      return [databaseImage((database) => exportGeoPackage(database, finds, nowIso, { labels }))];
+    },
+  },
+  xml: {
+    extensions: ['xml'],
+    render: async (finds, { documents }) => (await import('../../tables/export-text.ts')).exportXml(finds, documents),
+  },
+} as const satisfies Readonly<Record<string, Format>>;
+
+export type ExportFormat = keyof typeof FORMATS;
+
+export const EXPORT_FORMATS = Object.keys(FORMATS) as readonly ExportFormat[];
+
+/** The format that the ending of a name asks for. */
+export function formatOfExtension(extension: string): ExportFormat | undefined {
+  return EXPORT_FORMATS.find((name) => (FORMATS[name] as Format).extensions.includes(extension));
+}
+
+type Exporter = {
+  /** For the help of `--for`. */
+  readonly summary: Message;
+  /** The first is that of standard output. */
+  readonly formats: readonly ExportFormat[];
+  /** Finds as the service has them, which are not read in again; otherwise as they are kept. */
+  readonly isAtService: boolean;
+  readonly render: Render;
+};
+
+/** An export for other people or programs is a file that writes it and a row here. */
+const ROWS = {
+  people: {
+    summary: msg`CSV or XLSX to be read, with labels for codes`,
+    formats: ['csv', 'xlsx'],
+    isAtService: true,
+    render: async (finds, source) => renderRows((await import('./people-rows.ts')).peopleRows(finds), source),
+  },
+  museum: {
+    summary: msg`CSV or XLSX for a collection system`,
+    formats: ['csv', 'xlsx'],
+    isAtService: true,
+    render: async (finds, source) => renderRows(await (await import('./museum-rows.ts')).museumRows(finds), source),
+  },
+  qgis: {
+    summary: msg`a GeoPackage with its style`,
+    formats: ['gpkg'],
+    isAtService: false,
+    render: async (finds, { nowIso }) => {
+      const { exportStyledGeoPackage } = await import('./styled-geopackage.ts');
+      return [databaseImage((database) => exportStyledGeoPackage(database, finds, nowIso))];
+    },
+  },
+  lido: {
+    summary: msg`LIDO for portals`,
+    formats: ['xml'],
+    isAtService: true,
+    render: async (finds, { lidoSource, nowIso }) =>
+      (await import('../../tables/export-lido.ts')).exportLido(finds, { ...(await lidoSource()), nowIso }),
+  },
+} as const satisfies Readonly<Record<string, Exporter>>;
+
+export type ExporterName = keyof typeof ROWS;
+
+export const EXPORTER_NAMES = Object.keys(ROWS) as readonly ExporterName[];
+export const EXPORTERS: Readonly<Record<ExporterName, Exporter>> = ROWS;
+
+async function renderRows(
+  rows: Iterable<readonly RowCell[]>,
+  { format, separator }: ExportSource,
+): Promise<Iterable<string | Buffer>> {
+  if (format === 'xlsx') return [await (await import('../../tables/write-workbook.ts')).exportRows(rows)];
+  return (await import('../../tables/export-text.ts')).csvLines(rows, separator);
+}
+
+export function rendererOf(exporter: ExporterName | undefined, format: ExportFormat): Render {
+  return (exporter === undefined ? FORMATS[format] : EXPORTERS[exporter]).render;
+}

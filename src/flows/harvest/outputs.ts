@@ -1,0 +1,62 @@
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { Subject } from '../../ledger/subject.ts';
+import { repeatedElementsOf } from '../../oai/repeated-elements.ts';
+import type { Growing } from './growing-output.ts';
+import type { Opening, RecordOutput } from './record-output.ts';
+
+/** What an output is made of, as far as its form needs it. */
+type OutputSource = {
+  /** The file or folder; empty for standard output. */
+  readonly path: string;
+  readonly subject: Omit<Subject, 'form'>;
+  readonly ledger: Ledger;
+  readonly opening: Opening;
+  /** Text that is appended to the file, or written to standard output. */
+  growing(): Promise<Growing> | Growing;
+};
+
+type OutputForm = {
+  /** Endings of names that ask for it; none for a folder. */
+  readonly extensions: readonly string[];
+  /** Where the ledger is: in a file beside the output, in the folder, or in the output itself. A text with its ledger beside it also goes to standard output. */
+  readonly ledger: 'beside' | 'inside' | 'itself';
+  /** Whether headers alone are written, too. */
+  readonly takesIdentifiers: boolean;
+  open(source: OutputSource): Promise<RecordOutput>;
+};
+
+/** A form of output is a file that writes it and a row here. */
+const FORMS = {
+  jsonl: {
+    extensions: ['jsonl', 'ndjson'],
+    ledger: 'beside',
+    takesIdentifiers: true,
+    open: async ({ growing, subject: { version, verb } }) =>
+      (await import('./jsonl-output.ts')).jsonlOutput(await growing(), repeatedElementsOf(version), verb),
+  },
+  xml: {
+    extensions: ['xml'],
+    ledger: 'beside',
+    takesIdentifiers: true,
+    open: async ({ growing, subject: { verb } }) => (await import('./xml-output.ts')).xmlStreamOutput(await growing(), verb),
+  },
+  files: {
+    extensions: [],
+    ledger: 'inside',
+    takesIdentifiers: false,
+    open: async ({ path, subject: { oaiBase }, ledger, opening }) =>
+      (await import('./folder-output.ts')).filesOutput(path, `${oaiBase}/id/`, ledger, opening),
+  },
+  sqlite: {
+    extensions: ['sqlite', 'sqlite3', 'db'],
+    ledger: 'itself',
+    takesIdentifiers: true,
+    open: async ({ subject: { version }, ledger, opening }) =>
+      (await import('./sqlite-output.ts')).sqliteOutput(ledger, repeatedElementsOf(version), opening),
+  },
+} as const satisfies Readonly<Record<string, OutputForm>>;
+
+export type OutputName = keyof typeof FORMS;
+
+export const OUTPUT_FORMS: Readonly<Record<OutputName, OutputForm>> = FORMS;
+export const OUTPUT_NAMES = Object.keys(FORMS) as readonly OutputName[];
