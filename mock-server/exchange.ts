@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { constants, gunzipSync } from 'node:zlib';
 
 /** Of each body, in the journal. */
@@ -12,11 +12,19 @@ export class BodySample {
   readonly #parts: Buffer[] = [];
   readonly #mostBytes: number;
   #keptBytes = 0;
+  #follows = false;
   sizeBytes = 0;
 
   /** @param mostBytes that are kept */
   constructor(mostBytes = KEPT_BYTES) {
     this.#mostBytes = mostBytes;
+  }
+
+  /** Takes what comes of a body, once however often it is called. */
+  follow(message: IncomingMessage): void {
+    if (this.#follows) return;
+    this.#follows = true;
+    message.on('data', (chunk: Buffer) => this.take(chunk));
   }
 
   take(chunk: Buffer): void {

@@ -35,6 +35,8 @@ export class Journal {
   readonly #exchanges = new Map<number, Exchange>();
   readonly #mostExchangeBytes: number;
   #exchangeBytes = 0;
+  /** Entries whose requests are answered, and whose bodies are still coming. */
+  readonly #awaited = new Set<Promise<void>>();
   readonly #lastByAddress = new Map<string, number>();
   readonly #lastByUser = new Map<string, number>();
 
@@ -68,18 +70,40 @@ export class Journal {
     return entry;
   }
 
-  /** Ends an entry: what was said, and what it came to. */
-  close(entry: JournalEntry, outcome: Pick<JournalEntry, 'rules' | 'change' | 'ms'>, exchange: () => Exchange): void {
+  /**
+   * Ends an entry: what was said, and what it came to.
+   * @param body resolves when the request's body is there, where it is answered before
+   */
+  close(
+    entry: JournalEntry,
+    outcome: Pick<JournalEntry, 'rules' | 'change' | 'ms'>,
+    exchange: () => Exchange,
+    body?: Promise<void>,
+  ): void {
     Object.assign(entry, outcome, outcome.rules.length === 0 ? { rules: NO_RULES } : {});
     if (entry.id === 0) return;
-    const kept = exchange();
-    this.#exchanges.set(entry.id, kept);
+    if (body === undefined) {
+      this.#keep(entry.id, exchange());
+      return;
+    }
+    const closing = body.then(() => this.#keep(entry.id, exchange()));
+    this.#awaited.add(closing);
+    void closing.finally(() => this.#awaited.delete(closing));
+  }
+
+  #keep(entryId: number, kept: Exchange): void {
+    this.#exchanges.set(entryId, kept);
     this.#exchangeBytes += sizeOf(kept);
     for (const [id, oldest] of this.#exchanges) {
       if (this.#exchangeBytes <= this.#mostExchangeBytes) break;
       this.#exchanges.delete(id);
       this.#exchangeBytes -= sizeOf(oldest);
     }
+  }
+
+  /** Resolves when the bodies of all requests that have been answered by now are there. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#awaited);
   }
 
   /** One entry with its headers and the beginning of its bodies, as long as they are kept. */

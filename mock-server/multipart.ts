@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import busboy from 'busboy';
-import { type Body, ClientGone, whenGone } from './http-message.ts';
+import { announcesMoreThan, type Body, ClientGone, whenGone } from './http-message.ts';
 
 /** One file part. Its bytes are in memory or in a file, as the reader was told. */
 export type FilePart = {
@@ -43,7 +43,7 @@ const LIMITS = { files: 100, fields: 1000 } as const;
 export async function readFileParts(incoming: Body, options: MultipartOptions): Promise<FilePart[] | MultipartFault> {
   const { message } = incoming;
   if (!isMultipart(message)) return 'not-multipart';
-  if (Number(message.headers['content-length'] ?? 0) > options.maxBodyBytes) return 'too-large';
+  if (announcesMoreThan(incoming, options.maxBodyBytes)) return 'too-large';
   const parser = parserOf(message);
   if (parser === undefined) return 'malformed';
   const pending: Promise<FilePart>[] = [];
@@ -95,10 +95,11 @@ function parserOf(message: IncomingMessage): busboy.Busboy | undefined {
 
 /** Pipes the body without ever destroying the message: after a fault an answer must still be possible. */
 function feed(
-  { message, sample }: Body,
+  { message, sample, inviteBody }: Body,
   parser: busboy.Busboy,
   maxBytes: number,
 ): Promise<'complete' | 'malformed' | 'too-large' | 'gone'> {
+  inviteBody();
   return new Promise((resolve) => {
     let sizeBytes = 0;
     let stopped = false;
@@ -112,8 +113,8 @@ function feed(
       message.resume();
       resolve(fault);
     };
+    sample.follow(message);
     message.on('data', (chunk: Buffer) => {
-      sample.take(chunk);
       sizeBytes += chunk.length;
       if (sizeBytes > maxBytes) stop('too-large');
     });

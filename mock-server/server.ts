@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { clientAddress } from './access.ts';
-import { addressesOf, CONTROL_PATH } from './addresses.ts';
+import { contains, plainAddress } from './address-list.ts';
+import { type Addresses, addressesAt, addressesOf, CONTROL_PATH } from './addresses.ts';
 import { ControlRefusal } from './control/refusal.ts';
-import { BodySample, exchangeOf, shortened } from './exchange.ts';
-import { type Answer, AnswerNow, ClientGone, type Incoming } from './http-message.ts';
+import { BodySample, type Exchange, exchangeOf, shortened } from './exchange.ts';
+import { type Answer, AnswerNow, ClientGone, type Incoming, readTarget, whenGone } from './http-message.ts';
 import type { Mock } from './mock.ts';
 import type { MockServerOptions } from './options.ts';
 import { htmlPage, json } from './problem.ts';
@@ -55,9 +56,12 @@ export async function startMockServer(options: MockServerOptions = {}): Promise<
   const seed = loadSeed(options.seed ?? 'demo');
   const ready = seed.then((content) => createMock(options, addresses, { tenants, seed: content, recording }));
   // Who connects before the seed is in waits for it.
-  server.on('request', (message, response) => {
+  const take = (message: IncomingMessage, response: ServerResponse): void => {
     ready.then((started) => serve(started, message, response)).catch(() => message.socket.destroy());
-  });
+  };
+  server.on('request', take);
+  // A client that waits with its body is judged by the head first (RFC 9110, section 10.1.1).
+  server.on('checkContinue', take);
   const mock = await ready.catch((thrown: unknown) => {
     server.close();
     server.closeAllConnections();
@@ -119,26 +123,33 @@ function listen(server: Server, port: number, host: string): Promise<void> {
 
 /** Answers a request as the server does, over whatever it came. */
 export async function serve(server: Mock, message: IncomingMessage, response: ServerResponse): Promise<void> {
+  const asked = readTarget(message.url ?? '/');
   let mock = server;
+  let target = asked.target;
+  let refusal: Answer | undefined;
   try {
-    const tenant = server.tenants?.of(message.url ?? '/');
+    const tenant = server.tenants?.of(target);
     mock = tenant?.mock ?? server;
-    message.url = tenant?.target ?? message.url;
+    target = tenant?.target ?? target;
   } catch (thrown) {
     if (!(thrown instanceof ControlRefusal)) throw thrown;
-    return send(server, message, response, json(thrown.status, { error: thrown.message }));
+    refusal = json(thrown.status, { error: thrown.message });
   }
-  const arrivedAtMs = mock.clock.now();
   const startedMs = performance.now();
-  const incoming = incomingOf(mock, message, arrivedAtMs, server.recording);
-  const { method, path, address } = incoming;
+  const incoming = incomingOf(mock, message, response, {
+    target,
+    authority: asked.authority,
+    sample: new BodySample(server.recording === undefined ? undefined : RECORDED_BODY_BYTES),
+  });
+  if (refusal !== undefined) return send(mock, incoming, response, refusal);
+  const { method, path, address, arrivedAtMs } = incoming;
   const request = { method, path: path + incoming.search, address, atMs: arrivedAtMs };
   const entry = mock.journal.open(request, !path.startsWith(CONTROL_PATH));
   let answer: SentAnswer | undefined;
   try {
     answer = await route(mock, incoming, entry).catch(answerOf);
     entry.status = answer.status;
-    send(mock, message, response, answer);
+    send(mock, incoming, response, answer);
   } catch (thrown) {
     if (thrown instanceof NoAnswer) {
       entry.status = 0;
@@ -151,14 +162,29 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
       entry.status = 500;
       process.stderr.write(`mock server: ${thrown instanceof Error ? thrown.stack : String(thrown)}\n`);
       answer = htmlPage(500, 'Server Error');
-      send(mock, message, response, answer);
+      send(mock, incoming, response, answer);
     }
   }
   const outcome = { rules: incoming.told, change: incoming.change ?? null, ms: performance.now() - startedMs };
-  mock.journal.close(entry, outcome, () => {
-    const exchange = exchangeOf(incoming, answer, isSecret(path));
-    server.recording?.write(mock.addresses.mount, entry, exchange);
-    return shortened(exchange);
+  const exchange = (): Exchange => {
+    const whole = exchangeOf(incoming, answer, isSecret(path));
+    server.recording?.write(mock.addresses.mount, entry, whole);
+    return shortened(whole);
+  };
+  // What is refused by its head is kept with its body, too.
+  const isThere = entry.status === 0 || isReadToItsEnd(message) || !incoming.isInvited();
+  mock.journal.close(entry, outcome, exchange, isThere ? undefined : endOfBody(message));
+}
+
+function isReadToItsEnd({ complete, readableEnded, readableLength, destroyed }: IncomingMessage): boolean {
+  return readableEnded || destroyed || (complete && readableLength === 0);
+}
+
+/** Resolves when a body has come to its end, or its client has left. */
+function endOfBody(message: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    message.once('end', () => resolve());
+    whenGone(message, resolve);
   });
 }
 
@@ -173,8 +199,16 @@ function answerOf(thrown: unknown): Answer {
   throw thrown;
 }
 
-function incomingOf(mock: Mock, message: IncomingMessage, arrivedAtMs: number, recording: Mock['recording']): Incoming {
-  const target = message.url ?? '/';
+type Asked = Pick<Incoming, 'sample'> & { readonly target: string; readonly authority: string | undefined };
+
+function incomingOf(
+  mock: Mock,
+  message: IncomingMessage,
+  response: ServerResponse,
+  { target, authority, sample }: Asked,
+): Incoming {
+  const arrivedAtMs = mock.clock.now();
+  let isInvited = message.headers.expect?.toLowerCase() !== '100-continue';
   const mark = target.indexOf('?');
   const path = mark < 0 ? target : target.slice(0, mark);
   const search = mark < 0 ? '' : target.slice(mark);
@@ -190,14 +224,35 @@ function incomingOf(mock: Mock, message: IncomingMessage, arrivedAtMs: number, r
       Array.isArray(forwarded) ? forwarded.join(',') : forwarded,
       mock.access.trustedProxies,
     ),
+    addresses: addressesUsed(mock, message, authority),
     arrivedAtMs,
     message,
-    sample: new BodySample(recording === undefined ? undefined : RECORDED_BODY_BYTES),
+    sample,
+    isInvited: () => isInvited,
+    inviteBody: () => {
+      if (!isInvited) response.writeContinue();
+      isInvited = true;
+    },
     told: [],
   };
 }
 
-function send(mock: Mock, message: IncomingMessage, response: ServerResponse, answer: SentAnswer): void {
+/** By the authority of the target (RFC 9112, section 3.2.2), else by `Host`; a trusted proxy reports what its client wrote. */
+function addressesUsed(mock: Mock, { headers, socket }: IncomingMessage, authority: string | undefined): Addresses {
+  const isProxied = contains(mock.access.trustedProxies, plainAddress(socket.remoteAddress ?? ''));
+  const reported = (name: 'x-forwarded-host' | 'x-forwarded-proto'): string | undefined =>
+    isProxied
+      ? String(headers[name] ?? '')
+          .split(',')[0]
+          ?.trim() || undefined
+      : undefined;
+  const host = reported('x-forwarded-host') ?? authority ?? headers.host ?? '';
+  return addressesAt(mock.addresses, { host, protocol: `${reported('x-forwarded-proto') ?? ''}:` });
+}
+
+function send(mock: Mock, incoming: Incoming, response: ServerResponse, answer: SentAnswer): void {
+  const { message, sample } = incoming;
+  const isWaiting = !incoming.isInvited();
   const body = Buffer.isBuffer(answer.body) ? answer.body : Buffer.from(answer.body, 'utf8');
   response.writeHead(answer.status, {
     date: new Date(mock.clock.now()).toUTCString(),
@@ -205,7 +260,10 @@ function send(mock: Mock, message: IncomingMessage, response: ServerResponse, an
     server: 'pas-mock-server',
     ...answer.headers,
     'content-length': body.length,
+    // The client may still send the body that it waits with, or not: nothing that follows could be told from it.
+    ...(isWaiting ? { connection: 'close' } : {}),
   });
+  if (!isWaiting && !isReadToItsEnd(message)) sample.follow(message);
   if (!message.complete) {
     message.resume();
     setTimeout(() => {

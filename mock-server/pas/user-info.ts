@@ -27,7 +27,7 @@ export async function answerUserInfo(mock: Mock, incoming: Incoming, entry: Jour
   return runUnderFault(rule, mock.clock, () => {
     const record = mock.archive.live('uzivatel', account.user);
     if (record === undefined) return detail(404, say('not-found'));
-    const body = renderRecord(record.body, 'uzivatel', '2.2', mock.addresses, { pretty: true, declaration: true });
+    const body = renderRecord(record.body, 'uzivatel', '2.2', incoming.addresses, { pretty: true, declaration: true });
     return xml(200, body, { 'content-type': 'application/xml; charset=utf-8' });
   });
 }
