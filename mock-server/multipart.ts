@@ -49,14 +49,14 @@ export async function readFileParts(incoming: Body, options: MultipartOptions): 
   const pending: Promise<FilePart>[] = [];
   const paths: string[] = [];
   parser.on('file', (field, stream, info) => {
-    // The parser takes a part for a file by its type too; the service's goes by the file name alone.
-    if (info.filename === undefined) {
+    const fileName = plainName(info.filename);
+    if (fileName === undefined) {
       stream.resume().on('error', () => {});
       return;
     }
     const path = options.folder === undefined ? undefined : join(options.folder, randomUUID());
     if (path !== undefined) paths.push(path);
-    const part = readPart(field, stream, info.filename, path);
+    const part = readPart(field, stream, fileName, path);
     // Awaited below; without this a part that breaks early would count as unhandled.
     part.catch(() => {});
     pending.push(part);
@@ -67,6 +67,15 @@ export async function readFileParts(incoming: Body, options: MultipartOptions): 
   await Promise.all(paths.map((path) => rm(path, { force: true })));
   if (outcome === 'gone') throw new ClientGone();
   return outcome;
+}
+
+/**
+ * A file name as the service reads it: without folders and without characters that do not print. The parser takes a part for a file by
+ * its type too; the service goes by the name alone, and a part that is left without one is no file to it.
+ */
+function plainName(given: string | undefined): string | undefined {
+  const name = given?.replace(/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu, '');
+  return name === undefined || ['', '.', '..'].includes(name) ? undefined : name;
 }
 
 /** The plain fields of a small multipart form; undefined where it cannot be read. @throws ClientGone */

@@ -117,7 +117,8 @@ function readSelectedGeometry(
   if (!deployed && Number(element.attributes.get('EPSG')) !== Number(system)) {
     return refuseField(element.line, name, say('wkt-epsg', system));
   }
-  // Left out, it is no geometry; a blank one is a malformed point (facts 4.1, step 13).
+  // Left out, it is no geometry; a blank one is a malformed point, but no geometry either to the deployed service.
+  if (deployed && element.text === '') return undefined;
   const geometry = readGeometry(element.text, system, deployed);
   return typeof geometry === 'string' ? refuseField(element.line, name, say(geometry)) : geometry;
 }

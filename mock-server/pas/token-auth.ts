@@ -22,7 +22,7 @@ export async function answerTokenAuth(mock: Mock, incoming: Incoming, entry: Jou
   return runUnderFault(rule, mock.clock, async () => {
     const credentials = await readCredentials(incoming, say);
     if (!(credentials instanceof Map)) return credentials;
-    const username = credentials.get('username') ?? '';
+    const username = credentials.get('username')?.trim() ?? '';
     const password = credentials.get('password') ?? '';
     const missing = [username === '' ? 'username' : '', password === '' ? 'password' : ''].filter((name) => name !== '');
     if (missing.length > 0) return json(400, Object.fromEntries(missing.map((name) => [name, [say('field-required')]])));

@@ -15,8 +15,8 @@ export async function answerUserInfo(mock: Mock, incoming: Incoming, entry: Jour
   if (!accepts(acceptedTypes(incoming.headers.accept), 'application/xml')) return detail(406, say('not-acceptable'));
   const account = authenticate(mock, { incoming, say });
   entry.user = account.username;
-  if (incoming.method !== 'GET' && incoming.method !== 'HEAD') {
-    return detail(405, say('method-not-allowed', incoming.method), { allow: 'GET, HEAD' });
+  if (incoming.method !== 'GET') {
+    return detail(405, say('method-not-allowed', incoming.method), { allow: 'GET' });
   }
   const rule = mock.faults.take('user-info');
   entry.fault = rule?.fault ?? null;
