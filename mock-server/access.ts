@@ -19,8 +19,8 @@ export function accessListsOf(settings: Settings): AccessLists {
     trustedProxies: blockListOf(settings.trusted_proxies),
     ipBlacklist: unlessEmpty(valuesOf('ip_blacklist'), blockListOf),
     ipWhitelist: unlessEmpty(valuesOf('ip_whitelist'), blockListOf),
-    userBlacklist: unlessEmpty(valuesOf('user_blacklist'), (values) => new Set(values)),
-    userWhitelist: unlessEmpty(valuesOf('user_whitelist'), (values) => new Set(values)),
+    userBlacklist: unlessEmpty(valuesOf('user_blacklist'), emailSet),
+    userWhitelist: unlessEmpty(valuesOf('user_whitelist'), emailSet),
   };
 }
 
@@ -32,6 +32,10 @@ export function clientAddress(socketAddress: string, forwardedFor: string | unde
   const peer = plainAddress(socketAddress);
   const chain = [...(forwardedFor ?? '').split(',').map((entry) => plainAddress(entry.trim())), peer];
   return chain.findLast((entry) => isIP(entry) !== 0 && !contains(trusted, entry)) ?? peer;
+}
+
+function emailSet(values: readonly string[]): ReadonlySet<string> {
+  return new Set(values.map((value) => value.toLowerCase()));
 }
 
 function unlessEmpty<T>(values: readonly string[], make: (values: readonly string[]) => T): T | undefined {

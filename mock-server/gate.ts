@@ -57,15 +57,14 @@ export function authenticate(mock: Mock, { incoming, say }: Pick<GatedRequest, '
 function refuseByLists(mock: Mock, { incoming, say }: GatedRequest, account: Account): void {
   const { ipBlacklist, ipWhitelist, userBlacklist, userWhitelist } = mock.access;
   const whitelistOnly = mock.settings.access_mode === 'whitelist_only';
-  const holds = (users: ReadonlySet<string>): boolean =>
-    mock.deployed ? users.has(account.email) : [...users].some((user) => user.toLowerCase() === account.email.toLowerCase());
+  const email = account.email.toLowerCase();
   const refuse = (text: string): AnswerNow => new AnswerNow(detail(403, text));
   if (ipBlacklist !== undefined && contains(ipBlacklist, incoming.address)) throw refuse(say('address-refused'));
   if (whitelistOnly && ipWhitelist === undefined && userWhitelist === undefined) throw refuse(say('no-whitelist'));
   if (whitelistOnly && ipWhitelist !== undefined && !contains(ipWhitelist, incoming.address))
     throw refuse(say('address-refused'));
-  if (userBlacklist !== undefined && holds(userBlacklist)) throw refuse(say('user-refused'));
-  if (whitelistOnly && userWhitelist !== undefined && !holds(userWhitelist)) throw refuse(say('user-refused'));
+  if (userBlacklist?.has(email)) throw refuse(say('user-refused'));
+  if (whitelistOnly && userWhitelist !== undefined && !userWhitelist.has(email)) throw refuse(say('user-refused'));
 }
 
 function throttle(mock: Mock, { incoming, say, record }: GatedRequest, account: Account): void {

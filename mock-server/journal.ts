@@ -31,6 +31,7 @@ const NO_RULES: readonly string[] = [];
 export class Journal {
   #entries: JournalEntry[] = [];
   #nextId = 1;
+  #dropped = false;
   /** Of the newest entries, in order of their ends. */
   readonly #exchanges = new Map<number, Exchange>();
   readonly #mostExchangeBytes: number;
@@ -66,7 +67,10 @@ export class Journal {
     if (!recorded) return entry;
     this.#entries.push(entry);
     // Dropped in blocks, so that a full journal costs nothing per request.
-    if (this.#entries.length >= MOST_ENTRIES * 1.1) this.#entries = this.#entries.slice(-MOST_ENTRIES);
+    if (this.#entries.length >= MOST_ENTRIES * 1.1) {
+      this.#entries = this.#entries.slice(-MOST_ENTRIES);
+      this.#dropped = true;
+    }
     return entry;
   }
 
@@ -119,6 +123,11 @@ export class Journal {
     };
   }
 
+  /** Whether entries have gone since the journal was last cleared: what it does not show may have been asked all the same. */
+  get hasDropped(): boolean {
+    return this.#dropped || this.#entries.length > MOST_ENTRIES;
+  }
+
   /** Headers and the beginning of the bodies, as long as they are kept. */
   exchange(id: number): Exchange | undefined {
     return this.#exchanges.get(id);
@@ -154,6 +163,7 @@ export class Journal {
   /** Forgets the entries and the gaps; ids go on. */
   clear(): void {
     this.#entries = [];
+    this.#dropped = false;
     this.#exchanges.clear();
     this.#exchangeBytes = 0;
     this.#lastByAddress.clear();

@@ -37,6 +37,8 @@ export async function main(argv: readonly string[]): Promise<void> {
       'after',
       '\nExamples:\n  pas-mock-server --port 8099\n  pas-mock-server --json --data state.sqlite --latency 400\n',
     );
+  // As `pas` does; `replay` takes it over.
+  program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
   program.action(async (flags: MockServerFlags & { json?: boolean }) => {
     try {
       await runMockServer(flags);

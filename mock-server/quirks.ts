@@ -13,6 +13,5 @@ export const QUIRKS = {
   'wkt-third-number': 'A third number in the WKT passes all checks and then fails to be stored: 500.',
   'wkt-epsg-unread': 'The attribute `EPSG` of a geometry is never compared with `geom_system`.',
   'wkt-blank': 'An empty geometry is none: a find in state 1 passes with it.',
-  'user-rule-letters': 'A user rule is compared letter by letter: another case of the e-mail address is not met.',
   ...HARVEST_QUIRKS,
 } as const satisfies Record<string, string>;

@@ -4,7 +4,7 @@ import { clientAddress } from './access.ts';
 import { contains, plainAddress } from './address-list.ts';
 import { type Addresses, addressesAt, addressesOf, CONTROL_PATH } from './addresses.ts';
 import { ControlRefusal } from './control/refusal.ts';
-import { BodySample, type Exchange, exchangeOf, shortened } from './exchange.ts';
+import { BodySample, type Exchange, exchangeOf, shortened, struckOut, withoutBodies } from './exchange.ts';
 import { type Answer, AnswerNow, ClientGone, type Incoming, readTarget, whenGone } from './http-message.ts';
 import type { Mock } from './mock.ts';
 import type { MockServerOptions } from './options.ts';
@@ -167,9 +167,9 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
   }
   const outcome = { rules: incoming.told, change: incoming.change ?? null, ms: performance.now() - startedMs };
   const exchange = (): Exchange => {
-    const whole = exchangeOf(incoming, answer, isSecret(path));
-    server.recording?.write(mock.addresses.mount, entry, whole);
-    return shortened(whole);
+    const whole = exchangeOf(incoming, answer);
+    server.recording?.write(mock.addresses.mount, entry, isSecret(path) ? withoutBodies(whole) : whole);
+    return shortened(isSecret(path) ? struckOut(whole) : whole);
   };
   // What is refused by its head is kept with its body, too.
   const isThere = entry.status === 0 || isReadToItsEnd(message) || !incoming.isInvited();

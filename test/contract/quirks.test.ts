@@ -68,14 +68,6 @@ describe('Quirks of the deployed service (--deployed)', () => {
       expect([answer.status, answer.text.includes('geom_wkt')]).toEqual([201, false]);
       expect((await send(findLines(2, { geom_wkt: BLANK }))).status).toBe(422);
     },
-    'user-rule-letters': async () => {
-      const refuse = (value: string) =>
-        mock().control('PUT', '/settings', { access_rules: [{ rule_type: 'user_blacklist', value }] });
-      await refuse('Archaeologist@example.org');
-      expect((await send(smallestFind())).status).toBe(201);
-      await refuse('archaeologist@example.org');
-      expect((await send(smallestFind())).status).toBe(403);
-    },
   };
 
   test.each(Object.entries(QUIRK_TESTS))('%s', async (_quirk, run) => {
