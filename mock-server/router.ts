@@ -29,7 +29,7 @@ export async function route(mock: Mock, incoming: Incoming, entry: JournalEntry)
   if (mock.training) return notFound();
   const download = /^\/id\/([^/]+)\/file\/([^/]+)(\/thumb(?:\/page\/1)?)?$/.exec(path);
   if (download !== null && !isRead(incoming)) return notTaken();
-  if (download !== null) return answerPhotographDownload(mock, incoming, download[1] ?? '', download[2] ?? '');
+  if (download !== null) return answerPhotographDownload(mock, incoming, entry, download[1] ?? '', download[2] ?? '');
   if (/^(\/[^/]+)?\/oai$/.test(path) || path.startsWith('/id/')) return answerHarvest(mock, incoming, entry);
   return notFound();
 }

@@ -2,6 +2,7 @@ import { NEWEST_VERSION } from '../addresses.ts';
 import { runUnderFault } from '../faults.ts';
 import { type Answer, AnswerNow, type Incoming, readBody } from '../http-message.ts';
 import type { JournalEntry } from '../journal.ts';
+import { sayIn } from '../messages.ts';
 import type { Mock } from '../mock.ts';
 import { htmlPage } from '../problem.ts';
 import type { SentAnswer } from '../trouble.ts';
@@ -33,7 +34,8 @@ export async function answerHarvest(mock: Mock, incoming: Incoming, entry: Journ
     const rule = mock.faults.take('oai', given.get('identifier')?.split('/').at(-1) ?? given.get('set') ?? undefined);
     entry.fault = rule?.fault ?? null;
     if (rule?.fault === 'token-expired') return unauthorised(mock.deployed);
-    const answer = await runUnderFault(rule, mock.clock, () =>
+    const say = sayIn(incoming, mock.seedNumber);
+    const answer = await runUnderFault(rule, { clock: mock.clock, say }, () =>
       answerRequest(mock, incoming, path, given, viewer, rule?.fault === 'bad-resumption-token'),
     );
     const headers = cookie === undefined ? answer.headers : { ...answer.headers, 'set-cookie': cookie };

@@ -19,7 +19,7 @@ export async function answerTokenAuth(mock: Mock, incoming: Incoming, entry: Jou
   if (incoming.method !== 'POST') return detail(405, say('method-not-allowed', incoming.method), { allow: 'POST' });
   const rule = mock.faults.take('token');
   entry.fault = rule?.fault ?? null;
-  return runUnderFault(rule, mock.clock, async () => {
+  return runUnderFault(rule, { clock: mock.clock, say }, async () => {
     const credentials = await readCredentials(incoming, say);
     if (!(credentials instanceof Map)) return credentials;
     const username = credentials.get('username')?.trim() ?? '';

@@ -24,7 +24,7 @@ export async function answerUserInfo(mock: Mock, incoming: Incoming, entry: Jour
     mock.accounts.expireTokenOf(account.user);
     return detail(401, say('token-expired'), { 'www-authenticate': 'Bearer' });
   }
-  return runUnderFault(rule, mock.clock, () => {
+  return runUnderFault(rule, { clock: mock.clock, say }, () => {
     const record = mock.archive.live('uzivatel', account.user);
     if (record === undefined) return detail(404, say('not-found'));
     const body = renderRecord(record.body, 'uzivatel', '2.2', incoming.addresses, { pretty: true, declaration: true });
