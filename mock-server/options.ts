@@ -38,6 +38,11 @@ export type MockServerOptions = {
   readonly serviceNames?: boolean;
   /** Asked of whoever uses the control interface, which then answers other machines, too. */
   readonly controlToken?: string;
+  /** Files in PEM: with both the server speaks HTTPS alone. */
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  /** Origins whose web pages may use the service, separated by commas, or `*`; default: none. */
+  readonly cors?: string;
   /** File that requests and answers are written to as they happen, as JSON lines. */
   readonly record?: string;
   /** Varies what the contract leaves open: page size, wording, form of identifiers and tokens. 0 (default): as the service. */
@@ -47,9 +52,18 @@ export type MockServerOptions = {
 /** So that the token need not stand in a command line, where everybody on the machine can read it. */
 export const CONTROL_TOKEN_VARIABLE = 'PAS_MOCK_CONTROL_TOKEN';
 
-/** Adds the mock server's flags to a command. {@link parseMockServerOptions} reads what commander made of them. */
+/**
+ * Adds the mock server's flags to a command; where a flag is not given, its environment variable counts.
+ * {@link parseMockServerOptions} reads what commander made of them.
+ */
 export function addMockServerOptions(command: Command): Command {
+  const others = [...command.options];
   return command
+    .hook('preAction', (_, action) => {
+      if (action !== command) return;
+      const isOwn = (option: Option): boolean => !others.includes(option) || option.long === '--json';
+      for (const option of command.options.filter(isOwn)) takeVariable(command, option);
+    })
     .addOption(new Option('--port <number>', 'port to listen on; 0 takes a free one').argParser(wholeNumber(65_535)).default(0))
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--data <file>', 'SQLite file that keeps the state between runs (default: memory)')
@@ -86,12 +100,35 @@ export function addMockServerOptions(command: Command): Command {
     )
     .option('--service-names', 'documents bear the names of the deployed service: prefix, namespace, persistent addresses')
     .option('--control-token <token>', 'asked of whoever uses the control interface, which then answers other machines, too')
+    .option('--tls-cert <file>', 'certificate in PEM: the server speaks HTTPS alone')
+    .option('--tls-key <file>', 'key of the certificate, in PEM')
+    .addOption(new Option('--cors <origins>', 'let web pages of these origins use the service, or * for all').argParser(origins))
     .option('--record <file>', 'write requests and answers to a new file as they happen, without secrets')
     .addOption(
       new Option('--seed-number <n>', 'vary what the contract leaves open: page size, wording, identifiers').argParser(
         wholeNumber(1_000_000),
       ),
     );
+}
+
+/** `--min-interval` is `PAS_MOCK_MIN_INTERVAL`. An empty variable counts as none; a flag without a value takes 1 or 0. */
+function takeVariable(command: Command, option: Option): void {
+  const name = `PAS_MOCK_${(option.long ?? '').slice(2).replaceAll('-', '_').toUpperCase()}`;
+  const given = process.env[name] ?? '';
+  const source = command.getOptionValueSource(option.attributeName());
+  if (given === '' || (source !== undefined && source !== 'default')) return;
+  try {
+    const parse: (text: string) => unknown = option.isBoolean() ? yesOrNo : (text) => option.parseArg?.(text, text) ?? text;
+    command.setOptionValueWithSource(option.attributeName(), parse(given), 'env');
+  } catch (thrown) {
+    command.error(`error: the variable ${name} is '${given}'. ${messageOf(thrown)}`, { exitCode: 2 });
+  }
+}
+
+function yesOrNo(text: string): boolean {
+  if (/^(1|true|yes)$/i.test(text)) return true;
+  if (/^(0|false|no)$/i.test(text)) return false;
+  throw new InvalidArgumentError('It must be 1 or 0.');
 }
 
 /** What commander makes of the flags of {@link addMockServerOptions}. */
@@ -113,6 +150,9 @@ export type MockServerFlags = {
   readonly publicUrl?: string;
   readonly serviceNames?: boolean;
   readonly controlToken?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly cors?: string;
   readonly record?: string;
   readonly seedNumber?: number;
 };
@@ -139,7 +179,10 @@ export function parseMockServerOptions(flags: MockServerFlags): MockServerOption
     schemaBase,
     publicUrl,
     serviceNames,
-    controlToken = process.env[CONTROL_TOKEN_VARIABLE],
+    controlToken,
+    tlsCert,
+    tlsKey,
+    cors,
     record,
     seedNumber,
   } = flags;
@@ -157,6 +200,9 @@ export function parseMockServerOptions(flags: MockServerFlags): MockServerOption
     publicUrl,
     serviceNames,
     controlToken: controlToken === '' ? undefined : controlToken,
+    tlsCert,
+    tlsKey,
+    cors,
     record,
     seedNumber,
     latencyMs: latency,
@@ -204,6 +250,13 @@ function address(text: string): string {
   const isAddress = /^https?:\/\/[^\s?#]+$/.test(text) && URL.canParse(text);
   if (isAddress) return text.replace(/\/+$/, '');
   throw new InvalidArgumentError('It must be an address that begins with http:// or https://, without ? and #.');
+}
+
+/** Origins as browsers send them: scheme, host and port, and nothing behind. */
+function origins(text: string): string {
+  const list = text.split(',').map((origin) => origin.trim());
+  if (list.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin) || text === '*') return list.join(',');
+  throw new InvalidArgumentError('It must be * or origins such as http://localhost:5173, separated by commas.');
 }
 
 /** Prefixes that the answers bind to namespaces of others; `dc` would name two formats alike. */

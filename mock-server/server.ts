@@ -1,11 +1,13 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { clientAddress } from './access.ts';
 import { contains, plainAddress } from './address-list.ts';
 import { type Addresses, addressesAt, addressesOf, CONTROL_PATH } from './addresses.ts';
 import { ControlRefusal } from './control/refusal.ts';
+import { corsHeaders, preflightAnswer } from './cors.ts';
 import { BodySample, type Exchange, exchangeOf, shortened, struckOut, withoutBodies } from './exchange.ts';
 import { type Answer, AnswerNow, ClientGone, type Incoming, readTarget, whenGone } from './http-message.ts';
+import { startListening } from './listener.ts';
 import type { Mock } from './mock.ts';
 import type { MockServerOptions } from './options.ts';
 import { htmlPage, json } from './problem.ts';
@@ -30,8 +32,6 @@ export type MockServer = AsyncDisposable & {
   close(): Promise<void>;
 };
 
-/** As the proxies and the application server in front of the service (facts 2.6). */
-const REQUEST_TIMEOUT_MS = 600_000;
 /** How long an answered client may go on sending a body that nobody reads. */
 const LINGER_MS = 5_000;
 
@@ -40,11 +40,7 @@ const LINGER_MS = 5_000;
  * @throws SeedError, ShapeError, or an error of the data file or the port, each with a readable reason
  */
 export async function startMockServer(options: MockServerOptions = {}): Promise<MockServer> {
-  const host = options.host ?? '127.0.0.1';
-  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: 60_000 });
-  await listen(server, options.port ?? 0, host);
-  const { port } = server.address() as AddressInfo;
-  const origin = `http://${reachable(host)}:${port}`;
+  const { server, origin, port } = await startListening(options);
   const addresses = addressesOf(origin, options);
   const tenants: NonNullable<Mock['tenants']> = new Tenants(async (mount, own) => {
     // What is stored is each one's own, and so are its faults.
@@ -104,23 +100,6 @@ function recordingOf(path: string | undefined, server: Server): Recording | unde
   }
 }
 
-/** An address that one can connect to, also where the server listens on all of them. */
-function reachable(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::') return '[::1]';
-  return host.includes(':') ? `[${host}]` : host;
-}
-
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-}
-
 /** Answers a request as the server does, over whatever it came. */
 export async function serve(server: Mock, message: IncomingMessage, response: ServerResponse): Promise<void> {
   const asked = readTarget(message.url ?? '/');
@@ -147,13 +126,13 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
   const entry = mock.journal.open(request, !path.startsWith(CONTROL_PATH));
   let answer: SentAnswer | undefined;
   try {
-    answer = await route(mock, incoming, entry).catch(answerOf);
+    answer = preflightAnswer(mock.cors, incoming) ?? (await route(mock, incoming, entry).catch(answerOf));
     entry.status = answer.status;
     send(mock, incoming, response, answer);
   } catch (thrown) {
     if (thrown instanceof NoAnswer) {
       entry.status = 0;
-      if (thrown.kind === 'reset') message.socket.resetAndDestroy();
+      if (thrown.kind === 'reset') reset(message.socket);
     } else if (thrown instanceof ClientGone || !mock.database.open) {
       // Nobody is there to be answered: the client left, or this server was closed under a slow request.
       entry.status = 0;
@@ -186,6 +165,12 @@ function endOfBody(message: IncomingMessage): Promise<void> {
     message.once('end', () => resolve());
     whenGone(message, resolve);
   });
+}
+
+/** A connection under TLS cannot be reset, only cut. */
+function reset(socket: Socket): void {
+  if ('encrypted' in socket) socket.destroy();
+  else socket.resetAndDestroy();
 }
 
 /** Passwords go in, and tokens come out. */
@@ -258,6 +243,7 @@ function send(mock: Mock, incoming: Incoming, response: ServerResponse, answer: 
     date: new Date(mock.clock.now()).toUTCString(),
     // RFC 9110, section 10.2.4: clients see that nothing here is real.
     server: 'pas-mock-server',
+    ...corsHeaders(mock.cors, incoming),
     ...answer.headers,
     'content-length': body.length,
     // The client may still send the body that it waits with, or not: nothing that follows could be told from it.

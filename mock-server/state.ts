@@ -73,6 +73,7 @@ export async function createMock(
     tenants: about.tenants,
     recording: about.recording,
     controlToken: options.controlToken,
+    cors: options.cors,
     schemas: about.schemas ?? new Schemas(addresses),
     training: options.training === true,
     seedNumber: options.seedNumber ?? 0,

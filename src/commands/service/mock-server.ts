@@ -37,6 +37,9 @@ const FLAG_TEXTS: Readonly<Record<string, Message>> = {
   '--public-url': msg`where clients reach the server, when that is not where it listens`,
   '--service-names': msg`documents bear the names of the deployed service: prefix, namespace, persistent addresses`,
   '--control-token': msg`asked of whoever uses the control interface, which then answers other machines, too`,
+  '--tls-cert': msg`certificate in PEM: the server speaks HTTPS alone`,
+  '--tls-key': msg`key of the certificate, in PEM`,
+  '--cors': msg`let web pages of these origins use the service, or * for all`,
   '--record': msg`write requests and answers to a new file as they happen, without secrets`,
   '--seed-number': msg`vary what the contract leaves open: page size, wording, identifiers`,
 };
