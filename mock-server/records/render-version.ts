@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { SchemaVersion } from '../addresses.ts';
+import { NEWEST_VERSION, type SchemaVersion } from '../addresses.ts';
 import { packagePath } from '../package-files.ts';
 import { type Body, type BodyValue, type Entity, isList } from './record.ts';
 
@@ -8,9 +8,9 @@ type Children = ReadonlyMap<string, string>;
 
 const typesOf = new Map<SchemaVersion, ReadonlyMap<string, Children>>();
 
-/** The body with what the schema of a version knows, and nothing else. */
+/** The body with what the schema of an older version knows, and nothing else; of the newest version the body itself. */
 export function inVersion(entity: Entity, body: Body, version: SchemaVersion): Body {
-  return known(body, `${entity}Type`, typesIn(version));
+  return version === NEWEST_VERSION ? body : known(body, `${entity}Type`, typesIn(version));
 }
 
 /** What does not change is shared with the original. A type without children of ours is taken as it is. */

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SCHEMA_VERSIONS } from '../../mock-server/addresses.ts';
 import type { Body } from '../../mock-server/records/record.ts';
 import { inVersion } from '../../mock-server/records/render-version.ts';
 import { ask } from '../support/raw-harvest.ts';
@@ -60,7 +59,7 @@ describe('the native format', () => {
     }
   });
 
-  test.each(SCHEMA_VERSIONS)('has in %s what its schema knows, and nothing else that a record may hold', (version) => {
+  test.each(['2.0', '2.1'] as const)('has in %s what its schema knows, and nothing else that a record may hold', (version) => {
     const entry = { '@id': 'HES-000253', '@lang': 'cs', '#': 'paleolit' };
     const point = { 'gml:Point': { '@srsName': 'EPSG:4326' } };
     const guarded = { lokalizace: 'Pole', geom_gml: point, later: 'x' };
@@ -80,7 +79,8 @@ describe('the native format', () => {
       soubor: [{ id: '1' }, 'y'],
     });
     const known: Body = { kod: '116', email: 'a@example.org' };
-    expect(inVersion('ruian_kraj', known, version)).toEqual(version === '2.2' ? known : { kod: '116' });
+    expect(inVersion('ruian_kraj', known, version)).toEqual({ kod: '116' });
+    expect(inVersion('ruian_kraj', known, '2.2')).toEqual(known);
   });
 
   test('has the namespace and the schema location of the endpoint', async () => {

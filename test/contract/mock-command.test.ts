@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -176,6 +176,19 @@ describe('pas-mock-server', () => {
   ])('%s=%s is refused with the reason', async (name, value, reason) => {
     const { code, text } = await failureWith({ [name]: value });
     expect([code, text]).toEqual([2, expect.stringMatching(reason)]);
+  });
+
+  test.skipIf(process.platform === 'win32')('the Python of the README ends the server that it started', async () => {
+    const readme = readFileSync(join(PROJECT, 'mock-server', 'README.md'), 'utf8');
+    const script = /```python\n(import json[\s\S]*?)```/.exec(readme)?.[1] ?? '';
+    // As npx does: the server is a child of what was called.
+    const npx = `shift\n"${process.execPath}" "${COMMAND}" "$@" &\necho $! > "${join(folder, 'pid')}"\nwait $!\n`;
+    writeFileSync(join(folder, 'npx'), `#!/bin/sh\n${npx}`, { mode: 0o755 });
+    const env = { ...process.env, PATH: `${folder}:${process.env['PATH']}` };
+    const ran = spawnSync('python3', ['-c', `${script}\nprint(len(token))`], { encoding: 'utf8', env, timeout: 30_000 });
+    expect([ran.status, ran.stdout.trim(), ran.stderr]).toEqual([0, '40', '']);
+    const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'));
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   });
 
   test('--help shows every flag and an example', async () => {
