@@ -90,7 +90,7 @@ export function addMockServerOptions(command: Command): Command {
     .addOption(
       new Option(
         '--schema-base <address>',
-        "root of the namespaces and schemas that documents name (default: below the server's own address)",
+        'root of the namespaces and schemas that documents name (default: below the address used)',
       ).argParser(address),
     )
     .addOption(
@@ -100,9 +100,9 @@ export function addMockServerOptions(command: Command): Command {
     )
     .option('--service-names', 'documents bear the names of the deployed service: prefix, namespace, persistent addresses')
     .option('--control-token <token>', 'asked of whoever uses the control interface, which then answers other machines, too')
-    .option('--tls-cert <file>', 'certificate in PEM: the server speaks HTTPS alone')
+    .option('--tls-cert <file>', 'certificate in PEM, for HTTPS')
     .option('--tls-key <file>', 'key of the certificate, in PEM')
-    .addOption(new Option('--cors <origins>', 'let web pages of these origins use the service, or * for all').argParser(origins))
+    .addOption(new Option('--cors <origins>', 'origins of web pages that may use the service, or *').argParser(origins))
     .option('--record <file>', 'write requests and answers to a new file as they happen, without secrets')
     .addOption(
       new Option('--seed-number <n>', 'vary what the contract leaves open: page size, wording, identifiers').argParser(
