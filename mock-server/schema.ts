@@ -42,30 +42,9 @@ export class Schemas {
     await this.#validator(version, this.#addresses.schemaBase);
   }
 
-  /**
-   * Hands a parsed document to `use` and frees it afterwards. DTDs and external entities are not loaded.
-   * @returns what `use` returns, or undefined where the bytes are not well-formed XML
-   */
-  async withDocument<T>(bytes: Buffer, use: (document: XmlDocument, xml: Xml) => Promise<T> | T): Promise<T | undefined> {
-    if (bytes.length === 0 || bytes.length > MAX_DOCUMENT_BYTES) return undefined;
-    const xml = await loadXml();
-    let document: XmlDocument;
-    try {
-      const option =
-        xml.ParseOption.XML_PARSE_NONET |
-        xml.ParseOption.XML_PARSE_NO_XXE |
-        xml.ParseOption.XML_PARSE_BIG_LINES |
-        xml.ParseOption.XML_PARSE_NOCDATA;
-      document = xml.XmlDocument.fromBuffer(bytes, { option });
-    } catch (thrown) {
-      if (thrown instanceof xml.XmlError) return undefined;
-      throw thrown;
-    }
-    try {
-      return await use(document, xml);
-    } finally {
-      document.dispose();
-    }
+  /** See {@link withXml}. */
+  withDocument<T>(bytes: Buffer, use: (document: XmlDocument, xml: Xml) => Promise<T> | T): Promise<T | undefined> {
+    return withXml(bytes, use);
   }
 
   /** Every violation, in document order. @param schemaBase that the document names */
@@ -120,6 +99,35 @@ export class Schemas {
       xml.xmlCleanupInputProvider();
       document.dispose();
     }
+  }
+}
+
+/**
+ * Hands a parsed document to `use` and frees it afterwards. DTDs and external entities are not loaded.
+ * @returns what `use` returns, or undefined where the bytes are not well-formed XML
+ */
+export async function withXml<T>(
+  bytes: Buffer,
+  use: (document: XmlDocument, xml: Xml) => Promise<T> | T,
+): Promise<T | undefined> {
+  if (bytes.length === 0 || bytes.length > MAX_DOCUMENT_BYTES) return undefined;
+  const xml = await loadXml();
+  let document: XmlDocument;
+  try {
+    const option =
+      xml.ParseOption.XML_PARSE_NONET |
+      xml.ParseOption.XML_PARSE_NO_XXE |
+      xml.ParseOption.XML_PARSE_BIG_LINES |
+      xml.ParseOption.XML_PARSE_NOCDATA;
+    document = xml.XmlDocument.fromBuffer(bytes, { option });
+  } catch (thrown) {
+    if (thrown instanceof xml.XmlError) return undefined;
+    throw thrown;
+  }
+  try {
+    return await use(document, xml);
+  } finally {
+    document.dispose();
   }
 }
 

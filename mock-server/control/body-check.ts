@@ -1,7 +1,7 @@
 import type { JSONPathQuery, JSONValue } from 'json-p3';
 import type { XmlElement } from 'libxml2-wasm';
 import { bodyBytes, type Message, STRUCK_OUT } from '../exchange.ts';
-import type { Mock } from '../mock.ts';
+import { withXml } from '../schema.ts';
 import { check, object, optional, type Reader, ShapeError, text } from '../shape.ts';
 import { messageOf } from '../thrown.ts';
 import { ControlRefusal } from './refusal.ts';
@@ -42,24 +42,24 @@ export function textDifference(name: string, found: string | undefined, { equals
  * Looks for the path in a document without content: one that cannot be read would meet nothing, and `count: 0` would always hold.
  * @throws ShapeError
  */
-export async function assertReadable(mock: Mock, { xpath, json }: BodyCheck): Promise<void> {
+export async function assertReadable({ xpath, json }: BodyCheck): Promise<void> {
   if (json !== undefined) await readJsonPath(json);
   if (xpath === undefined) return;
   const prefixes = [...xpath.matchAll(/([\w.-]+):(?=[\w*])/g)].map(([, prefix = '']) => [prefix, 'urn:any'] as const);
-  await mock.schemas.withDocument(Buffer.from('<x/>'), ({ root }) => evaluate(root, xpath, Object.fromEntries(prefixes)));
+  await withXml(Buffer.from('<x/>'), ({ root }) => evaluate(root, xpath, Object.fromEntries(prefixes)));
 }
 
 /**
  * Undefined where a body holds what it must; else how it differs.
  * @throws ControlRefusal where what is kept of it decides nothing, ShapeError where a path does not fit its document
  */
-export async function bodyDifference(mock: Mock, message: Message, of: string, one: BodyCheck): Promise<string | undefined> {
+export async function bodyDifference(message: Message, of: string, one: BodyCheck): Promise<string | undefined> {
   const kept = bodyBytes(message);
   if (kept === undefined) throw new ControlRefusal(422, `the body of ${of} is not kept`);
   if (kept.cut) throw new ControlRefusal(422, `of the body of ${of} only the beginning is kept`);
   const path = one.xpath ?? one.json ?? '';
   const found =
-    one.xpath === undefined ? await firstOfJson(kept.bytes, path) : await firstOfXml(mock, documentIn(message, kept.bytes), path);
+    one.xpath === undefined ? await firstOfJson(kept.bytes, path) : await firstOfXml(documentIn(message, kept.bytes), path);
   if (found === STRUCK_OUT) throw new ControlRefusal(422, `${path} of ${of} is a secret, and is not kept`);
   return textDifference(`${path} of ${of}`, found, one);
 }
@@ -86,8 +86,8 @@ async function readJsonPath(path: string): Promise<JSONPathQuery> {
 }
 
 /** The prefixes of a path are those that the document's root declares. */
-async function firstOfXml(mock: Mock, document: Buffer, path: string): Promise<string | undefined> {
-  return mock.schemas.withDocument(document, ({ root }) => evaluate(root, path, root.namespaces));
+async function firstOfXml(document: Buffer, path: string): Promise<string | undefined> {
+  return withXml(document, ({ root }) => evaluate(root, path, root.namespaces));
 }
 
 /** As text. What is no node counts as found where XPath takes it for true. @throws ShapeError */

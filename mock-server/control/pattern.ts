@@ -1,8 +1,7 @@
 import { readRule } from '../clauses.ts';
 import { type Exchange, SECRET_HEADERS } from '../exchange.ts';
 import { FAULTS, type FaultName } from '../fault-rules.ts';
-import type { JournalEntry } from '../journal.ts';
-import type { Mock } from '../mock.ts';
+import type { Journal, JournalEntry } from '../journal.ts';
 import { array, check, flag, integer, nullable, object, oneOf, optional, type Reader, text } from '../shape.ts';
 import {
   assertReadable,
@@ -62,8 +61,8 @@ export const readPattern: Reader<Pattern> = object({
 });
 
 /** Also where no request comes into question: `count: 0` would hold whatever a path is. @throws ShapeError */
-export async function assertJudgeable(mock: Mock, { request_body = [], answer_body = [] }: Pattern): Promise<void> {
-  for (const one of [...request_body, ...answer_body]) await assertReadable(mock, one);
+export async function assertJudgeable({ request_body = [], answer_body = [] }: Pattern): Promise<void> {
+  for (const one of [...request_body, ...answer_body]) await assertReadable(one);
 }
 
 /** How an entry differs from a pattern by what the journal's list shows. */
@@ -87,19 +86,18 @@ export function differencesOf(entry: JournalEntry, pattern: Pattern): string[] {
  * How what was said differs from a pattern.
  * @throws ControlRefusal where what is kept decides nothing, ShapeError where a path does not fit its document
  */
-export async function messageDifferences(mock: Mock, { id }: JournalEntry, pattern: Pattern): Promise<string[]> {
+export async function messageDifferences(journal: Journal, { id }: JournalEntry, pattern: Pattern): Promise<string[]> {
   const { request_headers = [], answer_headers = [], request_body = [], answer_body = [] } = pattern;
   if ([request_headers, answer_headers, request_body, answer_body].every(({ length }) => length === 0)) return [];
-  const exchange = mock.journal.exchange(id);
+  const exchange = journal.exchange(id);
   if (exchange === undefined) throw new ControlRefusal(422, `headers and bodies of entry ${id} are not kept any more`);
   return [
-    ...(await sideDifferences(mock, `the request of entry ${id}`, exchange.request, request_headers, request_body)),
-    ...(await sideDifferences(mock, `the answer of entry ${id}`, exchange.answer, answer_headers, answer_body)),
+    ...(await sideDifferences(`the request of entry ${id}`, exchange.request, request_headers, request_body)),
+    ...(await sideDifferences(`the answer of entry ${id}`, exchange.answer, answer_headers, answer_body)),
   ];
 }
 
 async function sideDifferences(
-  mock: Mock,
   of: string,
   message: Exchange['answer'],
   headers: readonly HeaderCheck[],
@@ -113,6 +111,6 @@ async function sideDifferences(
     if (one.absent === true) return found === undefined ? undefined : `${name} is there`;
     return textDifference(name, found, one);
   });
-  for (const one of bodies) differences.push(await bodyDifference(mock, message, of, one));
+  for (const one of bodies) differences.push(await bodyDifference(message, of, one));
   return differences.filter((difference) => difference !== undefined);
 }

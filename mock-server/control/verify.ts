@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../journal.ts';
+import type { Journal, JournalEntry } from '../journal.ts';
 import type { Mock } from '../mock.ts';
 import { array, check, integer, number, object, optional, type Reader } from '../shape.ts';
 import { assertJudgeable, differencesOf, messageDifferences, type Pattern, readPattern } from './pattern.ts';
@@ -53,14 +53,14 @@ type Verified = {
  * lay between them.
  * @throws ShapeError; ControlRefusal where what is kept decides nothing
  */
-export async function verify(mock: Mock, body: unknown): Promise<Verified> {
+export async function verify({ journal }: Pick<Mock, 'journal'>, body: unknown): Promise<Verified> {
   const { request, count: wanted = { at_least: 1 }, order, gap_ms } = question(body);
-  for (const pattern of order ?? [request ?? {}]) await assertJudgeable(mock, pattern);
-  await mock.journal.settled();
-  const verified = order === undefined ? await verifyCount(mock, request ?? {}, wanted) : await verifyOrder(mock, order);
+  for (const pattern of order ?? [request ?? {}]) await assertJudgeable(pattern);
+  await journal.settled();
+  const verified = order === undefined ? await verifyCount(journal, request ?? {}, wanted) : await verifyOrder(journal, order);
   const reason = verified.reason ?? (gap_ms === undefined ? null : gapFault(verified.met, gap_ms));
   const isBounded = (order === undefined && wanted.at_most !== undefined) || gap_ms !== undefined;
-  if (reason === null && isBounded && mock.journal.hasDropped) {
+  if (reason === null && isBounded && journal.hasDropped) {
     const advice = 'clear the journal (DELETE /journal) before what is asserted';
     throw new ControlRefusal(422, `older entries were dropped, and such requests may be among them: ${advice}`);
   }
@@ -69,23 +69,23 @@ export async function verify(mock: Mock, body: unknown): Promise<Verified> {
 
 type Compared = { readonly met: readonly JournalEntry[]; readonly reason: string | null; readonly nearest: readonly Near[] };
 
-async function verifyCount(mock: Mock, request: Pattern, wanted: Range): Promise<Compared> {
-  const { met, missed } = await matching(mock, mock.journal.entries(), request);
+async function verifyCount(journal: Journal, request: Pattern, wanted: Range): Promise<Compared> {
+  const { met, missed } = await matching(journal, journal.entries(), request);
   const { at_least = 0, at_most = Number.POSITIVE_INFINITY } = wanted;
   if (met.length >= at_least && met.length <= at_most) return { met, reason: null, nearest: [] };
   const reason = `expected ${inWords(wanted)} such requests, and there were ${met.length}`;
-  return { met, reason, nearest: met.length < at_least ? await nearestOf(mock, request, missed) : [] };
+  return { met, reason, nearest: met.length < at_least ? await nearestOf(journal, request, missed) : [] };
 }
 
-async function verifyOrder(mock: Mock, order: readonly Pattern[]): Promise<Compared> {
+async function verifyOrder(journal: Journal, order: readonly Pattern[]): Promise<Compared> {
   const met: JournalEntry[] = [];
   for (const [index, next] of order.entries()) {
-    const after = mock.journal.entries(met.at(-1)?.id);
-    const found = await matching(mock, after, next, 1);
+    const after = journal.entries(met.at(-1)?.id);
+    const found = await matching(journal, after, next, 1);
     const [first] = found.met;
     if (first === undefined) {
       const reason = `nothing that is order[${index}] came after the ones before it`;
-      return { met, reason, nearest: await nearestOf(mock, next, found.missed) };
+      return { met, reason, nearest: await nearestOf(journal, next, found.missed) };
     }
     met.push(first);
   }
@@ -113,7 +113,7 @@ function gapFault(met: readonly JournalEntry[], range: Range): string | null {
 type Missed = { readonly entry: JournalEntry; readonly differs: readonly string[]; readonly isWhole: boolean };
 
 async function matching(
-  mock: Mock,
+  journal: Journal,
   entries: readonly JournalEntry[],
   pattern: Pattern,
   most = Number.POSITIVE_INFINITY,
@@ -123,7 +123,7 @@ async function matching(
   for (const entry of entries) {
     if (met.length >= most) break;
     const listed = differencesOf(entry, pattern);
-    const differs = listed.length > 0 ? listed : await messageDifferences(mock, entry, pattern);
+    const differs = listed.length > 0 ? listed : await messageDifferences(journal, entry, pattern);
     if (differs.length === 0) met.push(entry);
     else missed.push({ entry, differs, isWhole: listed.length === 0 });
   }
@@ -131,13 +131,13 @@ async function matching(
 }
 
 /** Those that differ least, of equal ones the newest. Headers and bodies were not looked at where the list decided. */
-async function nearestOf(mock: Mock, pattern: Pattern, missed: readonly Missed[]): Promise<Near[]> {
+async function nearestOf(journal: Journal, pattern: Pattern, missed: readonly Missed[]): Promise<Near[]> {
   const ranked = [...missed].sort((a, b) => a.differs.length - b.differs.length || b.entry.id - a.entry.id);
   const near: Near[] = [];
   for (const { entry, differs, isWhole } of ranked.slice(0, MAX_NEAREST)) {
     const more = isWhole
       ? []
-      : await messageDifferences(mock, entry, pattern).catch(() => ['headers or body cannot be compared']);
+      : await messageDifferences(journal, entry, pattern).catch(() => ['headers or body cannot be compared']);
     const { id, method, path, status } = entry;
     near.push({ id, method, path, status, differs: [...differs, ...more] });
   }

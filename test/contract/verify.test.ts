@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { verify as ask } from '../../mock-server/control/verify.ts';
 import { Journal } from '../../mock-server/journal.ts';
-import type { Mock } from '../../mock-server/mock.ts';
 import { documentOf, smallestFind } from '../support/contract-find.ts';
 import { useMock } from '../support/contract-import.ts';
 import { postFile, setNumber, tokenOf } from '../support/contract-requests.ts';
@@ -192,8 +191,7 @@ describe('An assertion about what was sent', () => {
     const journal = new Journal(1024);
     const request = { method: 'GET', path: '/', address: '127.0.0.1', atMs: 0 };
     for (let made = 0; made < 20_000; made += 1) journal.open(request, true);
-    const about = { journal } as unknown as Mock;
-    const asked = (count: unknown) => ask(about, { request: { path: '/nowhere' }, count });
+    const asked = (count: unknown) => ask({ journal }, { request: { path: '/nowhere' }, count });
     expect(await asked(0)).toMatchObject({ ok: true });
     journal.open(request, true);
     await expect(asked(0)).rejects.toThrow('older entries were dropped');
