@@ -15,8 +15,8 @@ export type Addresses = {
   readonly controlUrl: string;
   /** What stands before every path here: empty, or `/t/<tenant>`. */
   readonly mount: string;
-  /** Clients come by these addresses alone, so the `Host` that reaches us says nothing. */
-  readonly isPublic: boolean;
+  /** What an operator fixed; the rest follows the address that a client used. */
+  readonly given: GivenAddresses;
 };
 
 /** What of the addresses an operator can fix; none ends with a slash. */
@@ -50,8 +50,24 @@ export function addressesOf(origin: string, given: GivenAddresses = {}, mount = 
     fileBase: `${base}/id`,
     controlUrl: base + CONTROL_PATH,
     mount,
-    isPublic: given.publicUrl !== undefined,
+    given,
   };
+}
+
+/**
+ * The addresses below the host that a client used: behind a mapped port, or under another name, it knows no other.
+ * @param used the host with its port, and the protocol with its colon; what no address can have is not believed
+ */
+export function addressesAt(
+  own: Addresses,
+  { host, protocol }: { readonly host: string; readonly protocol?: string },
+): Addresses {
+  const { given, mount, baseUrl } = own;
+  const isPlausible = /^(?:[\w.-]+|\[[\da-f:]+\])(?::\d{1,5})?$/i.test(host);
+  if (!isPlausible || given.publicUrl !== undefined) return own;
+  const isWeb = protocol === 'http:' || protocol === 'https:';
+  const origin = `${isWeb ? protocol : new URL(baseUrl).protocol}//${host}`;
+  return origin + mount === baseUrl ? own : addressesOf(origin, given, mount);
 }
 
 /** The newest version: the only one that imports are accepted in. */

@@ -1,22 +1,44 @@
 import type { Account } from './accounts.ts';
-import type { Answer, Incoming } from './http-message.ts';
+import { runUnderFault } from './faults.ts';
+import { AnswerNow, type Incoming } from './http-message.ts';
+import type { JournalEntry } from './journal.ts';
+import { sayIn } from './messages.ts';
 import type { Mock } from './mock.ts';
 import { mayEditNumber } from './pas/permission.ts';
 import { htmlPage } from './problem.ts';
+import type { SentAnswer } from './trouble.ts';
 
 /**
  * A photograph's bytes at the address that its `soubor/url` names (A-FILE-6). Originals of finds in
  * state 4 are open, others are for those who may work on the find. Thumbnails are not made: the original stands in.
  */
-export async function answerPhotographDownload(mock: Mock, incoming: Incoming, ident: string, uuid: string): Promise<Answer> {
+export async function answerPhotographDownload(
+  mock: Mock,
+  incoming: Incoming,
+  entry: JournalEntry,
+  ident: string,
+  uuid: string,
+): Promise<SentAnswer> {
   const photograph = mock.photographs.get(uuid);
   const find = mock.archive.live('samostatny_nalez', ident);
   if (photograph === undefined || find === undefined || photograph.find !== ident) return htmlPage(404, 'Not Found');
   const account = basicAccount(mock, incoming.headers.authorization);
+  entry.user = account?.username ?? null;
   const allowed =
     find.stav === 4 || (account !== undefined && (find.creator === account.user || mayEditNumber(mock, account, find)));
   if (!allowed) return htmlPage(403, 'Forbidden');
-  return { status: 200, headers: { 'content-type': photograph.mimetype }, body: await mock.photographs.bytesOf(uuid) };
+  const rule = mock.faults.take('download', ident);
+  entry.fault = rule?.fault ?? null;
+  try {
+    return await runUnderFault(rule, { clock: mock.clock, say: sayIn(incoming, mock.seedNumber) }, async () => ({
+      status: 200,
+      headers: { 'content-type': photograph.mimetype },
+      body: await mock.photographs.bytesOf(uuid),
+    }));
+  } catch (thrown) {
+    if (thrown instanceof AnswerNow) return thrown.answer;
+    throw thrown;
+  }
 }
 
 function basicAccount(mock: Mock, authorization: string | undefined): Account | undefined {

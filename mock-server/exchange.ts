@@ -1,22 +1,30 @@
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { constants, gunzipSync } from 'node:zlib';
 
 /** Of each body, in the journal. */
 export const KEPT_BYTES = 16 * 1024;
 const MOST_UNPACKED_BYTES = 4 * 1024 * 1024;
-const STRUCK_OUT = '•••';
-const SECRET_HEADERS = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
+export const STRUCK_OUT = '•••';
+export const SECRET_HEADERS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
 
 /** The beginning of a body as it flows past, and how long it was. */
 export class BodySample {
   readonly #parts: Buffer[] = [];
   readonly #mostBytes: number;
   #keptBytes = 0;
+  #follows = false;
   sizeBytes = 0;
 
   /** @param mostBytes that are kept */
   constructor(mostBytes = KEPT_BYTES) {
     this.#mostBytes = mostBytes;
+  }
+
+  /** Takes what comes of a body, once however often it is called. */
+  follow(message: IncomingMessage): void {
+    if (this.#follows) return;
+    this.#follows = true;
+    message.on('data', (chunk: Buffer) => this.take(chunk));
   }
 
   take(chunk: Buffer): void {
@@ -38,7 +46,7 @@ export type Change =
   | { readonly kind: 'find-created' | 'number-changed'; readonly ident: string }
   | { readonly kind: 'photograph-added'; readonly ident: string; readonly name: string };
 
-type Message = {
+export type Message = {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | undefined;
   readonly sizeBytes: number;
@@ -53,22 +61,55 @@ export function sizeOf({ request, answer }: Exchange): number {
   return messages.reduce((sum, { headers, body }) => sum + JSON.stringify(headers).length + (body?.length ?? 0), 0);
 }
 
-/** @param secret the bodies hold a password or a token, and are not kept */
 export function exchangeOf(
   request: { readonly headers: IncomingHttpHeaders; readonly sample: BodySample },
   answer: { readonly headers: OutgoingHttpHeaders; readonly body: string | Buffer } | undefined,
-  secret: boolean,
 ): Exchange {
   const { sample } = request;
   const message = (headers: OutgoingHttpHeaders, body: BodySample): Message => ({
     headers: withoutSecrets(headers),
-    body: secret ? undefined : body.bytes(),
+    body: body.bytes(),
     sizeBytes: body.sizeBytes,
   });
   if (answer === undefined) return { request: message(request.headers, sample), answer };
   const sent = new BodySample();
   sent.take(Buffer.isBuffer(answer.body) ? answer.body : Buffer.from(answer.body));
   return { request: message(request.headers, sample), answer: message(answer.headers, sent) };
+}
+
+/** The same with nothing of the bodies. */
+export function withoutBodies({ request, answer }: Exchange): Exchange {
+  const bodiless = (message: Message): Message => ({ ...message, body: undefined });
+  return { request: bodiless(request), answer: answer === undefined ? undefined : bodiless(answer) };
+}
+
+/** A sign-in with what may be a password or a token struck out; a body that cannot be read is left out altogether. */
+export function struckOut({ request, answer }: Exchange): Exchange {
+  const strike = (message: Message, isSecret: (name: string) => boolean): Message => {
+    const body = withoutSecretFields(message, isSecret);
+    return { ...message, body, sizeBytes: body?.length ?? message.sizeBytes };
+  };
+  return {
+    request: strike(request, (name) => name !== 'username'),
+    answer: answer === undefined ? undefined : strike(answer, (name) => name === 'token'),
+  };
+}
+
+function withoutSecretFields({ headers, body, sizeBytes }: Message, isSecret: (name: string) => boolean): Buffer | undefined {
+  if (body === undefined || body.length < sizeBytes) return undefined;
+  const text = body.toString('utf8');
+  if (headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true) {
+    const fields = [...new URLSearchParams(text)].map(([name, value]) => [name, isSecret(name) ? STRUCK_OUT : value]);
+    return Buffer.from(new URLSearchParams(Object.fromEntries(fields)).toString());
+  }
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    const fields = Object.entries(value).map(([name, field]) => [name, isSecret(name) ? STRUCK_OUT : field]);
+    return Buffer.from(JSON.stringify(Object.fromEntries(fields)));
+  } catch {
+    return undefined;
+  }
 }
 
 /** The same with no more of the request's body than a journal keeps. */
@@ -91,15 +132,15 @@ function withoutSecrets(headers: OutgoingHttpHeaders): Record<string, string> {
 
 /** As `GET /journal/{id}` shows it: `body` is null where it is not kept, and `cut` where only its beginning is. */
 export function messageView(message: Message): unknown {
-  const { text, cut } = bodyText(message) ?? { text: null, cut: false };
-  return { headers: message.headers, body: text, size_bytes: message.sizeBytes, cut };
+  const { bytes, cut } = bodyBytes(message) ?? { bytes: null, cut: false };
+  return { headers: message.headers, body: bytes?.toString('utf8') ?? null, size_bytes: message.sizeBytes, cut };
 }
 
-/** Undefined where it is not kept; `cut` where only its beginning is. */
-export function bodyText({ headers, body, sizeBytes }: Message): { readonly text: string; readonly cut: boolean } | undefined {
+/** Unpacked; undefined where it is not kept, and `cut` where only its beginning is. */
+export function bodyBytes({ headers, body, sizeBytes }: Message): { readonly bytes: Buffer; readonly cut: boolean } | undefined {
   if (body === undefined) return undefined;
   const whole = unpacked(headers, body);
-  return { text: whole.subarray(0, KEPT_BYTES).toString('utf8'), cut: body.length < sizeBytes || whole.length > KEPT_BYTES };
+  return { bytes: whole.subarray(0, KEPT_BYTES), cut: body.length < sizeBytes || whole.length > KEPT_BYTES };
 }
 
 /** The beginning of a compressed body is the beginning of its text. What only says that it is compressed is shown as it came. */

@@ -1,6 +1,6 @@
 import { array, check, flag, integer, number, object, oneOf, optional, type Reader, text } from './shape.ts';
 
-const FAULT_ENDPOINTS = ['import', 'number', 'photo', 'token', 'user-info', 'oai'] as const;
+const FAULT_ENDPOINTS = ['import', 'number', 'photo', 'token', 'user-info', 'oai', 'download'] as const;
 export type FaultEndpoint = (typeof FAULT_ENDPOINTS)[number];
 
 const WRITES = ['import', 'number', 'photo'] as const;
@@ -40,7 +40,7 @@ type FaultCondition = {
   readonly probability?: number;
   /** Makes `probability` reproducible. */
   readonly seed?: number;
-  /** Identifier in the path of a number or photograph; in a harvesting request the record or set that is asked for. */
+  /** Identifier in the path of a number or photograph; in a harvesting request the record or set that is asked for, of a download the find. */
   readonly ident?: string;
 };
 
@@ -84,7 +84,7 @@ export const readFaultRule: Reader<FaultRule> = check(
     active: optional(flag),
   }),
   (rule) => {
-    if (rule.when?.ident !== undefined && !['number', 'photo', 'oai'].includes(rule.endpoint)) {
+    if (rule.when?.ident !== undefined && !['number', 'photo', 'oai', 'download'].includes(rule.endpoint)) {
       return `"ident" means nothing on endpoint "${rule.endpoint}"`;
     }
     const endpoints: readonly FaultEndpoint[] = FAULTS[rule.fault];

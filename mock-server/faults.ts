@@ -1,6 +1,7 @@
 import type { MockClock } from './clock.ts';
 import type { FaultEndpoint, FaultRule } from './fault-rules.ts';
 import { type Answer, AnswerNow } from './http-message.ts';
+import type { Say } from './messages.ts';
 import { detail, htmlPage } from './problem.ts';
 import { seededRandom } from './random.ts';
 import { type Hooks, NO_HOOKS, NoAnswer, type SentAnswer } from './trouble.ts';
@@ -77,22 +78,22 @@ function holds({ rule, random, seen, struck }: LiveRule): boolean {
  */
 export async function runUnderFault(
   fault: FaultRule | undefined,
-  clock: Pick<MockClock, 'sleep'>,
+  { clock, say }: { readonly clock: Pick<MockClock, 'sleep'>; readonly say: Say },
   operation: (hooks: Hooks) => Promise<Answer> | Answer,
 ): Promise<SentAnswer> {
   if (fault === undefined) return operation(NO_HOOKS);
-  const early = answerInstead(fault);
+  const early = answerInstead(fault, say);
   if (early !== undefined) return early;
   if (fault.fault === 'slow' && fault.at !== 'save') await clock.sleep(fault.ms ?? 2000);
   let struck = false;
   const hooks: Hooks = {
     beforeSave: async () => {
       if (fault.fault === 'slow' && fault.at === 'save') await clock.sleep(fault.ms ?? 2000);
-      strike(fault, '-before-save');
+      strike(fault, '-before-save', say);
     },
     afterSave: () => {
       struck = true;
-      strike(fault, '-after-save');
+      strike(fault, '-after-save', say);
     },
   };
   const answer = await operation(hooks);
@@ -105,12 +106,12 @@ export async function runUnderFault(
   return fault.fault === 'malformed' ? nonsense(answer) : answer;
 }
 
-function strike(fault: FaultRule, point: '-before-save' | '-after-save'): void {
+function strike(fault: FaultRule, point: '-before-save' | '-after-save', say: Say): void {
   if (fault.fault === `hang${point}`) throw new NoAnswer('hang');
   if (fault.fault === `reset${point}`) throw new NoAnswer('reset');
-  if (fault.fault === `status${point}`) throw new AnswerNow(detail(fault.status ?? 409, 'something else answered'));
+  if (fault.fault === `status${point}`) throw new AnswerNow(detail(fault.status ?? 409, say('fault-other')));
   if (fault.fault !== `500${point}`) return;
-  throw new AnswerNow(answersJson(fault) ? detail(500, 'internal processing failed') : htmlPage(500, 'Internal Server Error'));
+  throw new AnswerNow(answersJson(fault) ? detail(500, say('fault-failed')) : htmlPage(500, 'Internal Server Error'));
 }
 
 function answersJson({ endpoint }: FaultRule): boolean {
@@ -118,7 +119,7 @@ function answersJson({ endpoint }: FaultRule): boolean {
 }
 
 /** Faults that stand in for what a proxy or a gate would have said. */
-function answerInstead(fault: FaultRule): Answer | undefined {
+function answerInstead(fault: FaultRule, say: Say): Answer | undefined {
   const retryAfter: Record<string, string> = fault.retry_after === undefined ? {} : { 'retry-after': String(fault.retry_after) };
   const isJson = answersJson(fault);
   switch (fault.fault) {
@@ -128,11 +129,9 @@ function answerInstead(fault: FaultRule): Answer | undefined {
       return htmlPage(504, 'Gateway Time-out');
     case '503':
     case 'oai-503':
-      return isJson
-        ? detail(503, 'the interface is closed', retryAfter)
-        : htmlPage(503, 'Service Temporarily Unavailable', retryAfter);
+      return isJson ? detail(503, say('fault-closed'), retryAfter) : htmlPage(503, 'Service Temporarily Unavailable', retryAfter);
     case 'throttle':
-      return isJson ? detail(429, 'the request was throttled', retryAfter) : htmlPage(429, 'Too Many Requests', retryAfter);
+      return isJson ? detail(429, say('fault-throttled'), retryAfter) : htmlPage(429, 'Too Many Requests', retryAfter);
     default:
       return undefined;
   }

@@ -31,12 +31,15 @@ const NO_RULES: readonly string[] = [];
 export class Journal {
   #entries: JournalEntry[] = [];
   #nextId = 1;
+  #dropped = false;
   /** Of the newest entries, in order of their ends. */
   readonly #exchanges = new Map<number, Exchange>();
   readonly #mostBytes: number;
   #exchangeBytes = 0;
   /** Of all entries; other texts of theirs are short. */
   #pathLength = 0;
+  /** Entries whose requests are answered, and whose bodies are still coming. */
+  readonly #awaited = new Set<Promise<void>>();
   readonly #lastByAddress = new Map<string, number>();
   readonly #lastByUser = new Map<string, number>();
 
@@ -76,20 +79,43 @@ export class Journal {
   #keepNewest(count: number): void {
     const dropped = this.#entries.splice(0, this.#entries.length - count);
     for (const { path } of dropped) this.#pathLength -= path.length;
+    this.#dropped = true;
   }
 
-  /** Ends an entry: what was said, and what it came to. */
-  close(entry: JournalEntry, outcome: Pick<JournalEntry, 'rules' | 'change' | 'ms'>, exchange: () => Exchange): void {
+  /**
+   * Ends an entry: what was said, and what it came to.
+   * @param body resolves when the request's body is there, where it is answered before
+   */
+  close(
+    entry: JournalEntry,
+    outcome: Pick<JournalEntry, 'rules' | 'change' | 'ms'>,
+    exchange: () => Exchange,
+    body?: Promise<void>,
+  ): void {
     Object.assign(entry, outcome, outcome.rules.length === 0 ? { rules: NO_RULES } : {});
     if (entry.id === 0) return;
-    const kept = exchange();
-    this.#exchanges.set(entry.id, kept);
+    if (body === undefined) {
+      this.#keep(entry.id, exchange());
+      return;
+    }
+    const closing = body.then(() => this.#keep(entry.id, exchange()));
+    this.#awaited.add(closing);
+    void closing.finally(() => this.#awaited.delete(closing));
+  }
+
+  #keep(entryId: number, kept: Exchange): void {
+    this.#exchanges.set(entryId, kept);
     this.#exchangeBytes += sizeOf(kept);
     for (const [id, oldest] of this.#exchanges) {
       if (this.#exchangeBytes <= this.#mostBytes) break;
       this.#exchanges.delete(id);
       this.#exchangeBytes -= sizeOf(oldest);
     }
+  }
+
+  /** Resolves when the bodies of all requests that have been answered by now are there. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#awaited);
   }
 
   /** One entry with its headers and the beginning of its bodies, as long as they are kept. */
@@ -103,6 +129,11 @@ export class Journal {
       request: exchange === undefined ? null : messageView(exchange.request),
       answer: exchange?.answer === undefined ? null : messageView(exchange.answer),
     };
+  }
+
+  /** Whether entries have gone since the journal was last cleared: what it does not show may have been asked all the same. */
+  get hasDropped(): boolean {
+    return this.#dropped || this.#entries.length > MOST_ENTRIES;
   }
 
   /** Headers and the beginning of the bodies, as long as they are kept. */
@@ -141,6 +172,7 @@ export class Journal {
   clear(): void {
     this.#entries = [];
     this.#pathLength = 0;
+    this.#dropped = false;
     this.#exchanges.clear();
     this.#exchangeBytes = 0;
     this.#lastByAddress.clear();

@@ -35,7 +35,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     .option('--json', 'print the ready line as JSON')
     .addHelpText(
       'after',
-      '\nExamples:\n  pas-mock-server --port 8099\n  pas-mock-server --json --data state.sqlite --latency 400\n',
+      '\nEach flag has an environment variable: --min-interval is PAS_MOCK_MIN_INTERVAL. A flag goes first; flags without a value take 1 or 0.' +
+        '\n\nExamples:\n  pas-mock-server --port 8099\n  pas-mock-server --json --data state.sqlite --latency 400\n',
     );
   // As `pas` does; `replay` takes it over.
   program.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));

@@ -102,11 +102,22 @@ const MESSAGES = {
   'imported-note': ['Záznam byl importován z externího zdroje.', 'The record was imported from an external source.'],
   'bad-credentials': ['Zadanými údaji se nelze přihlásit.', 'Unable to log in with the provided credentials.'],
   'field-required': ['Toto pole je vyžadováno.', 'This field is required.'],
+  'fault-other': ['Odpověděl někdo jiný.', 'Something else answered.'],
+  'fault-failed': ['Vnitřní zpracování selhalo.', 'The internal processing failed.'],
+  'fault-closed': ['Rozhraní je uzavřeno.', 'The interface is closed.'],
+  'fault-throttled': ['Požadavek byl omezen.', 'The request was throttled.'],
   'body-malformed': ['Tělo požadavku nelze přečíst.', 'The body of the request cannot be read.'],
 } as const satisfies Record<string, readonly [string, string]>;
 
-/** What stands in a record's history and refuses nothing. */
-const NOTES: ReadonlySet<string> = new Set<MessageKey>(['imported-note', 'number-label']);
+/** What stands in a record's history, and what a fault says: no rule refuses anything with it. */
+const NOTES: ReadonlySet<string> = new Set<MessageKey>([
+  'imported-note',
+  'number-label',
+  'fault-other',
+  'fault-failed',
+  'fault-closed',
+  'fault-throttled',
+]);
 
 export type MessageKey = keyof typeof MESSAGES;
 type Told = { readonly headers: { readonly 'accept-language'?: string | undefined }; readonly told: string[] };

@@ -45,6 +45,8 @@ export type Mock = {
   readonly recording: Recording | undefined;
   /** Asked of whoever uses the control interface; undefined: whoever is on this machine may. */
   readonly controlToken: string | undefined;
+  /** Origins whose web pages may use the service, separated by commas, or `*`. */
+  readonly cors: string | undefined;
   /** Behaves as the deployed service where that differs from the contract; the differences are in quirks.ts. */
   readonly deployed: boolean;
   /** Only the write interface exists. */

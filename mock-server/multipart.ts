@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import busboy from 'busboy';
-import { type Body, ClientGone, whenGone } from './http-message.ts';
+import { announcesMoreThan, type Body, ClientGone, whenGone } from './http-message.ts';
 import { isStorageFailure, messageOf } from './thrown.ts';
 
 /** One file part. Its bytes are in memory or in a file, as the reader was told. */
@@ -44,20 +44,20 @@ const LIMITS = { files: 100, fields: 1000 } as const;
 export async function readFileParts(incoming: Body, options: MultipartOptions): Promise<FilePart[] | MultipartFault> {
   const { message } = incoming;
   if (!isMultipart(message)) return 'not-multipart';
-  if (Number(message.headers['content-length'] ?? 0) > options.maxBodyBytes) return 'too-large';
+  if (announcesMoreThan(incoming, options.maxBodyBytes)) return 'too-large';
   const parser = parserOf(message);
   if (parser === undefined) return 'malformed';
   const pending: Promise<FilePart>[] = [];
   const paths: string[] = [];
   parser.on('file', (field, stream, info) => {
-    // The parser takes a part for a file by its type too; the service's goes by the file name alone.
-    if (info.filename === undefined) {
+    const fileName = plainName(info.filename);
+    if (fileName === undefined) {
       stream.resume().on('error', () => {});
       return;
     }
     const path = options.folder === undefined ? undefined : join(options.folder, randomUUID());
     if (path !== undefined) paths.push(path);
-    const part = readPart(field, stream, info.filename, path);
+    const part = readPart(field, stream, fileName, path);
     // The parser would wait for a part that takes no more.
     part.catch((thrown: unknown) => parser.destroy(thrown instanceof Error ? thrown : new Error(messageOf(thrown))));
     pending.push(part);
@@ -70,6 +70,15 @@ export async function readFileParts(incoming: Body, options: MultipartOptions): 
   if (outcome === 'gone') throw new ClientGone();
   if (outcome === 'complete' || isStorageFailure(failed?.reason)) throw failed?.reason;
   return outcome;
+}
+
+/**
+ * A file name as the service reads it: without folders and without characters that do not print. The parser takes a part for a file by
+ * its type too; the service goes by the name alone, and a part that is left without one is no file to it.
+ */
+function plainName(given: string | undefined): string | undefined {
+  const name = given?.replace(/[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu, '');
+  return name === undefined || ['', '.', '..'].includes(name) ? undefined : name;
 }
 
 /** The plain fields of a small multipart form; undefined where it cannot be read. @throws ClientGone */
@@ -98,10 +107,11 @@ function parserOf(message: IncomingMessage): busboy.Busboy | undefined {
 
 /** Pipes the body without ever destroying the message: after a fault an answer must still be possible. */
 function feed(
-  { message, sample }: Body,
+  { message, sample, inviteBody }: Body,
   parser: busboy.Busboy,
   maxBytes: number,
 ): Promise<'complete' | 'malformed' | 'too-large' | 'gone'> {
+  inviteBody();
   return new Promise((resolve) => {
     let sizeBytes = 0;
     let stopped = false;
@@ -115,8 +125,8 @@ function feed(
       message.resume();
       resolve(fault);
     };
+    sample.follow(message);
     message.on('data', (chunk: Buffer) => {
-      sample.take(chunk);
       sizeBytes += chunk.length;
       if (sizeBytes > maxBytes) stop('too-large');
     });

@@ -40,6 +40,11 @@ export type MockServerOptions = {
   readonly serviceNames?: boolean;
   /** Asked of whoever uses the control interface, which then answers other machines, too. */
   readonly controlToken?: string;
+  /** Files in PEM: with both the server speaks HTTPS alone. */
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  /** Origins whose web pages may use the service, separated by commas, or `*`; default: none. */
+  readonly cors?: string;
   /** File that requests and answers are written to as they happen, as JSON lines. */
   readonly record?: string;
   /** Varies what the contract leaves open: page size, wording, form of identifiers and tokens. 0 (default): as the service. */
@@ -49,9 +54,18 @@ export type MockServerOptions = {
 /** So that the token need not stand in a command line, where everybody on the machine can read it. */
 export const CONTROL_TOKEN_VARIABLE = 'PAS_MOCK_CONTROL_TOKEN';
 
-/** Adds the mock server's flags to a command. {@link parseMockServerOptions} reads what commander made of them. */
+/**
+ * Adds the mock server's flags to a command; where a flag is not given, its environment variable counts.
+ * {@link parseMockServerOptions} reads what commander made of them.
+ */
 export function addMockServerOptions(command: Command): Command {
+  const others = [...command.options];
   return command
+    .hook('preAction', (_, action) => {
+      if (action !== command) return;
+      const isOwn = (option: Option): boolean => !others.includes(option) || option.long === '--json';
+      for (const option of command.options.filter(isOwn)) takeVariable(command, option);
+    })
     .addOption(
       new Option('--port <number>', 'port to listen on; 0 takes a free one').argParser(wholeNumber(LARGEST.port)).default(0),
     )
@@ -86,7 +100,7 @@ export function addMockServerOptions(command: Command): Command {
     .addOption(
       new Option(
         '--schema-base <address>',
-        "root of the namespaces and schemas that documents name (default: below the server's own address)",
+        'root of the namespaces and schemas that documents name (default: below the address used)',
       ).argParser(asArgument(readAddress)),
     )
     .addOption(
@@ -98,8 +112,13 @@ export function addMockServerOptions(command: Command): Command {
     .addOption(
       new Option(
         '--control-token <token>',
-        'asked of whoever uses the control interface, which then answers other machines, too',
+        'required for the control interface, which then also answers other machines',
       ).argParser(asArgument(readControlToken)),
+    )
+    .option('--tls-cert <file>', 'certificate in PEM, for HTTPS')
+    .option('--tls-key <file>', 'key of the certificate, in PEM')
+    .addOption(
+      new Option('--cors <origins>', 'origins of web pages that may use the service, or *').argParser(asArgument(readOrigins)),
     )
     .option('--record <file>', 'write requests and answers to a new file as they happen, without secrets')
     .addOption(
@@ -107,6 +126,26 @@ export function addMockServerOptions(command: Command): Command {
         wholeNumber(LARGEST.seedNumber),
       ),
     );
+}
+
+/** `--min-interval` is `PAS_MOCK_MIN_INTERVAL`. An empty variable counts as none; a flag without a value takes 1 or 0. */
+function takeVariable(command: Command, option: Option): void {
+  const name = `PAS_MOCK_${(option.long ?? '').slice(2).replaceAll('-', '_').toUpperCase()}`;
+  const given = process.env[name] ?? '';
+  const source = command.getOptionValueSource(option.attributeName());
+  if (given === '' || (source !== undefined && source !== 'default')) return;
+  try {
+    const parse: (text: string) => unknown = option.isBoolean() ? yesOrNo : (text) => option.parseArg?.(text, text) ?? text;
+    command.setOptionValueWithSource(option.attributeName(), parse(given), 'env');
+  } catch (thrown) {
+    command.error(`error: the variable ${name} is '${given}'. ${messageOf(thrown)}`, { exitCode: 2 });
+  }
+}
+
+function yesOrNo(text: string): boolean {
+  if (/^(1|true|yes)$/i.test(text)) return true;
+  if (/^(0|false|no)$/i.test(text)) return false;
+  throw new InvalidArgumentError('It must be 1 or 0.');
 }
 
 /** What commander makes of the flags of {@link addMockServerOptions}. */
@@ -128,6 +167,9 @@ export type MockServerFlags = {
   readonly publicUrl?: string;
   readonly serviceNames?: boolean;
   readonly controlToken?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly cors?: string;
   readonly record?: string;
   readonly seedNumber?: number;
 };
@@ -154,7 +196,10 @@ export function parseMockServerOptions(flags: MockServerFlags): MockServerOption
     schemaBase,
     publicUrl,
     serviceNames,
-    controlToken = process.env[CONTROL_TOKEN_VARIABLE],
+    controlToken,
+    tlsCert,
+    tlsKey,
+    cors,
     record,
     seedNumber,
   } = flags;
@@ -172,6 +217,9 @@ export function parseMockServerOptions(flags: MockServerFlags): MockServerOption
     publicUrl,
     serviceNames,
     controlToken: controlToken === '' ? undefined : controlToken,
+    tlsCert,
+    tlsKey,
+    cors,
     record,
     seedNumber,
     latencyMs: latency,
@@ -223,6 +271,15 @@ const anyAddress = check(text(), (address) =>
     : 'must be an address that begins with http:// or https://, without ? and #',
 );
 
+/** Origins as browsers send them: scheme, host and port, and nothing behind; separated by commas, or `*`. */
+const readOrigins: Reader<string> = (value, place) => anyOrigins(value, place).replaceAll(' ', '');
+
+const anyOrigins = check(text(), (list) => {
+  const isOrigin = (origin: string): boolean => URL.canParse(origin) && new URL(origin).origin === origin;
+  const isRead = list === '*' || list.split(',').every((origin) => isOrigin(origin.trim()));
+  return isRead ? undefined : 'must be * or origins such as http://localhost:5173, separated by commas';
+});
+
 /** Prefixes that the answers bind to namespaces of others; `dc` would name two formats alike. */
 const TAKEN_PREFIX = /^(xml.*|xsi|gml|dc|oai_dc)$/i;
 
@@ -261,6 +318,9 @@ export const readMockServerOptions: Reader<MockServerOptions> = object({
   publicUrl: optional(readAddress),
   serviceNames: optional(flag),
   controlToken: optional(readControlToken),
+  tlsCert: optional(text({ min: 1 })),
+  tlsKey: optional(text({ min: 1 })),
+  cors: optional(readOrigins),
   record: optional(text({ min: 1 })),
   seedNumber: upTo(LARGEST.seedNumber),
 });

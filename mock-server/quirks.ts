@@ -12,5 +12,6 @@ export const QUIRKS = {
   'wkt-copied': 'With a leading `+` or an exponent in the WKT the other geometry is not computed; the numbers are copied.',
   'wkt-third-number': 'A third number in the WKT passes all checks and then fails to be stored: 500.',
   'wkt-epsg-unread': 'The attribute `EPSG` of a geometry is never compared with `geom_system`.',
+  'wkt-blank': 'An empty geometry is none: a find in state 1 passes with it.',
   ...HARVEST_QUIRKS,
 } as const satisfies Record<string, string>;

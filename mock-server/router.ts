@@ -1,4 +1,4 @@
-import { CONTROL_PATH, SCHEMA_VERSIONS, xsdAddressOf } from './addresses.ts';
+import { CONTROL_PATH, SCHEMA_VERSIONS } from './addresses.ts';
 import { answerControl } from './control/endpoint.ts';
 import { answerDescription } from './descriptions.ts';
 import { answerPhotographDownload } from './download.ts';
@@ -18,17 +18,18 @@ export async function route(mock: Mock, incoming: Incoming, entry: JournalEntry)
   if (path === '/api/token-auth/') return answerTokenAuth(mock, incoming, entry);
   if (path === '/api/uzivatel-info/') return answerUserInfo(mock, incoming, entry);
   if (path === '/api/token-auth' || path === '/api/uzivatel-info') {
-    return htmlPage(301, 'Moved Permanently', { location: `${mock.addresses.baseUrl}${path}/${incoming.search}` });
+    return htmlPage(301, 'Moved Permanently', { location: `${incoming.addresses.baseUrl}${path}/${incoming.search}` });
   }
   if (path.startsWith('/api/pas/')) return answerWrite(mock, incoming, entry);
-  if (path.startsWith('/schema/')) return isRead(incoming) ? answerSchema(mock, path) : notTaken();
+  const schema = schemaAt(mock, incoming);
+  if (schema !== undefined) return isRead(incoming) ? schema : notTaken();
   if (path === CONTROL_PATH || path.startsWith(`${CONTROL_PATH}/`)) return answerControl(mock, incoming);
   // Of the mock alone: the service describes itself nowhere.
-  if (path === '/openapi.json') return isRead(incoming) ? answerDescription(mock, 'service') : notTaken();
+  if (path === '/openapi.json') return isRead(incoming) ? answerDescription(incoming, 'service') : notTaken();
   if (mock.training) return notFound();
   const download = /^\/id\/([^/]+)\/file\/([^/]+)(\/thumb(?:\/page\/1)?)?$/.exec(path);
   if (download !== null && !isRead(incoming)) return notTaken();
-  if (download !== null) return answerPhotographDownload(mock, incoming, download[1] ?? '', download[2] ?? '');
+  if (download !== null) return answerPhotographDownload(mock, incoming, entry, download[1] ?? '', download[2] ?? '');
   if (/^(\/[^/]+)?\/oai$/.test(path) || path.startsWith('/id/')) return answerHarvest(mock, incoming, entry);
   return notFound();
 }
@@ -45,12 +46,17 @@ function notFound(): Answer {
   return htmlPage(404, 'Not Found');
 }
 
-/** The schemas that this deployment's documents name. */
-function answerSchema(mock: Mock, path: string): Answer {
-  // Wherever they say that it lies, it is to be had here.
-  const isAt = (address: string): boolean => path === new URL(address).pathname;
-  const version = SCHEMA_VERSIONS.find((candidate) => isAt(xsdAddressOf(mock.addresses, candidate)));
+/**
+ * The schemas that this deployment's documents name: where they say that it lies, and under its own path here, whatever a proxy makes
+ * of the path or whoever else owns the name.
+ */
+function schemaAt(mock: Mock, { path, addresses }: Incoming): Answer | undefined {
+  if (!path.endsWith('.xsd')) return undefined;
+  const { schemaBase, prefix } = addresses;
+  const base = [new URL(schemaBase).pathname, `/schema/${prefix}`].find((candidate) => path.startsWith(`${candidate}/`));
+  const name = base === undefined ? undefined : path.slice(base.length + 1);
   const headers = { 'content-type': 'application/xml; charset=utf-8' };
-  if (version !== undefined) return { status: 200, headers, body: mock.schemas.text(version) };
-  return isAt(`${mock.addresses.schemaBase}/xml.xsd`) ? { status: 200, headers, body: mock.schemas.xmlSchemaText() } : notFound();
+  if (name === 'xml.xsd') return { status: 200, headers, body: mock.schemas.xmlSchemaText() };
+  const version = SCHEMA_VERSIONS.find((candidate) => name === `${candidate}/${prefix}.xsd`);
+  return version === undefined ? undefined : { status: 200, headers, body: mock.schemas.text(version, schemaBase) };
 }

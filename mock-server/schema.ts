@@ -13,6 +13,9 @@ export const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
 /** The address under which the parser finds the one schema that ours import. */
 const XML_XSD = 'mock-server:xml.xsd';
 
+/** Compiled schemas that are kept; each address by which clients reach the server has its own. */
+const MAX_VALIDATORS = 12;
+
 /** Reads XML and judges it by the schemas that this deployment serves. Nothing is ever fetched from the network. */
 export class Schemas {
   readonly #addresses: Addresses;
@@ -23,11 +26,11 @@ export class Schemas {
   }
 
   /** The schema file of a version as it is served, with the deployment's addresses in it. */
-  text(version: string): string {
+  text(version: string, schemaBase = this.#addresses.schemaBase): string {
     return readFileSync(packagePath('schemas', 'svc', version, 'svc.xsd'), 'utf8')
-      .replaceAll('{schema_base}', this.#addresses.schemaBase)
+      .replaceAll('{schema_base}', schemaBase)
       .replaceAll('{prefix}', this.#addresses.prefix)
-      .replace('../../xml/xml.xsd', `${this.#addresses.schemaBase}/xml.xsd`);
+      .replace('../../xml/xml.xsd', `${schemaBase}/xml.xsd`);
   }
 
   xmlSchemaText(): string {
@@ -36,7 +39,7 @@ export class Schemas {
 
   /** Compiles what the first import will need. */
   async warmUp(version: string): Promise<void> {
-    await this.#validator(version);
+    await this.#validator(version, this.#addresses.schemaBase);
   }
 
   /** See {@link withXml}. */
@@ -44,10 +47,10 @@ export class Schemas {
     return withXml(bytes, use);
   }
 
-  /** Every violation, in document order. */
-  async errorsOf(document: XmlDocument, version: string): Promise<SchemaError[]> {
+  /** Every violation, in document order. @param schemaBase that the document names */
+  async errorsOf(document: XmlDocument, version: string, schemaBase = this.#addresses.schemaBase): Promise<SchemaError[]> {
     const xml = await loadXml();
-    const validator = await this.#validator(version);
+    const validator = await this.#validator(version, schemaBase);
     try {
       validator.validate(document);
       return [];
@@ -60,21 +63,32 @@ export class Schemas {
   }
 
   dispose(): void {
-    for (const pending of this.#validators.values()) pending.then((validator) => validator.dispose()).catch(() => {});
-    this.#validators.clear();
+    for (const key of this.#validators.keys()) this.#forget(key);
   }
 
-  #validator(version: string): Promise<XsdValidator> {
-    const known = this.#validators.get(version);
+  #validator(version: string, schemaBase: string): Promise<XsdValidator> {
+    const key = `${version} ${schemaBase}`;
+    const known = this.#validators.get(key);
     if (known !== undefined) return known;
-    const compiled = this.#compile(version);
-    this.#validators.set(version, compiled);
+    const compiled = this.#compile(version, schemaBase);
+    this.#validators.set(key, compiled);
+    const [oldest] = this.#validators.keys();
+    if (this.#validators.size > MAX_VALIDATORS && oldest !== undefined) this.#forget(oldest);
     return compiled;
   }
 
-  async #compile(version: string): Promise<XsdValidator> {
+  /** A validation that waits for it already goes first. */
+  #forget(key: string): void {
+    this.#validators
+      .get(key)
+      ?.then((validator) => validator.dispose())
+      .catch(() => {});
+    this.#validators.delete(key);
+  }
+
+  async #compile(version: string, schemaBase: string): Promise<XsdValidator> {
     const xml = await loadXml();
-    const source = this.text(version).replace(`${this.#addresses.schemaBase}/xml.xsd`, XML_XSD);
+    const source = this.text(version, schemaBase).replace(`${schemaBase}/xml.xsd`, XML_XSD);
     const document = xml.XmlDocument.fromString(source);
     const xmlXsd = readFileSync(packagePath('schemas', 'xml', 'xml.xsd'));
     // The parser's list of inputs is one for the process, and whoever else compiles a schema in it empties it.
@@ -100,7 +114,11 @@ export async function withXml<T>(
   const xml = await loadXml();
   let document: XmlDocument;
   try {
-    const option = xml.ParseOption.XML_PARSE_NONET | xml.ParseOption.XML_PARSE_NO_XXE | xml.ParseOption.XML_PARSE_BIG_LINES;
+    const option =
+      xml.ParseOption.XML_PARSE_NONET |
+      xml.ParseOption.XML_PARSE_NO_XXE |
+      xml.ParseOption.XML_PARSE_BIG_LINES |
+      xml.ParseOption.XML_PARSE_NOCDATA;
     document = xml.XmlDocument.fromBuffer(bytes, { option });
   } catch (thrown) {
     if (thrown instanceof xml.XmlError) return undefined;

@@ -1,10 +1,13 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { clientAddress } from './access.ts';
-import { addressesOf, CONTROL_PATH } from './addresses.ts';
+import { contains, plainAddress } from './address-list.ts';
+import { type Addresses, addressesAt, addressesOf, CONTROL_PATH } from './addresses.ts';
 import { ControlRefusal } from './control/refusal.ts';
-import { BodySample, exchangeOf, shortened } from './exchange.ts';
-import { type Answer, AnswerNow, ClientGone, type Incoming } from './http-message.ts';
+import { corsHeaders, preflightAnswer } from './cors.ts';
+import { BodySample, type Exchange, exchangeOf, shortened, struckOut, withoutBodies } from './exchange.ts';
+import { type Answer, AnswerNow, ClientGone, type Incoming, readTarget, whenGone } from './http-message.ts';
+import { startListening } from './listener.ts';
 import { sayIn } from './messages.ts';
 import type { Mock } from './mock.ts';
 import { type MockServerOptions, readMockServerOptions } from './options.ts';
@@ -31,8 +34,6 @@ export type MockServer = AsyncDisposable & {
   close(): Promise<void>;
 };
 
-/** As the proxies and the application server in front of the service (A-WIRE-3). */
-const REQUEST_TIMEOUT_MS = 600_000;
 /** How long an answered client may go on sending a body that nobody reads. */
 const LINGER_MS = 5_000;
 
@@ -42,11 +43,7 @@ const LINGER_MS = 5_000;
  */
 export async function startMockServer(given: MockServerOptions = {}): Promise<MockServer> {
   const options = readMockServerOptions(given, 'options');
-  const host = options.host ?? '127.0.0.1';
-  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: 60_000 });
-  await listen(server, options.port ?? 0, host);
-  const { port } = server.address() as AddressInfo;
-  const origin = `http://${reachable(host)}:${port}`;
+  const { server, origin, port } = await startListening(options);
   const addresses = addressesOf(origin, options);
   const tenants: NonNullable<Mock['tenants']> = new Tenants(async (mount, own) => {
     // What is stored is each one's own, and so are its faults.
@@ -57,9 +54,12 @@ export async function startMockServer(given: MockServerOptions = {}): Promise<Mo
   const recording = recordingOf(options.record, server);
   const ready = createMock(options, addresses, { tenants, recording });
   // Who connects before the seed is in waits for it.
-  server.on('request', (message, response) => {
+  const take = (message: IncomingMessage, response: ServerResponse): void => {
     ready.then((started) => serve(started, message, response)).catch(() => message.socket.destroy());
-  });
+  };
+  server.on('request', take);
+  // A client that waits with its body is judged by the head first (RFC 9110, section 10.1.1).
+  server.on('checkContinue', take);
   const mock = await ready.catch((thrown: unknown) => {
     server.close();
     server.closeAllConnections();
@@ -103,49 +103,39 @@ function recordingOf(path: string | undefined, server: Server): Recording | unde
   }
 }
 
-/** An address that one can connect to, also where the server listens on all of them. */
-function reachable(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::') return '[::1]';
-  return host.includes(':') ? `[${host}]` : host;
-}
-
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-}
-
 /** Answers a request as the server does, over whatever it came. */
 export async function serve(server: Mock, message: IncomingMessage, response: ServerResponse): Promise<void> {
+  const asked = readTarget(message.url ?? '/');
   let mock = server;
+  let target = asked.target;
+  let refusal: Answer | undefined;
   try {
-    const tenant = server.tenants?.of(message.url ?? '/');
+    const tenant = server.tenants?.of(target);
     mock = tenant?.mock ?? server;
-    message.url = tenant?.target ?? message.url;
+    target = tenant?.target ?? target;
   } catch (thrown) {
     if (!(thrown instanceof ControlRefusal)) throw thrown;
-    return send(server, message, response, json(thrown.status, { error: thrown.message }));
+    refusal = json(thrown.status, { error: thrown.message });
   }
-  const arrivedAtMs = mock.clock.elapsed();
   const startedMs = performance.now();
-  const incoming = incomingOf(mock, message, arrivedAtMs, server.recording);
+  const incoming = incomingOf(mock, message, response, {
+    target,
+    authority: asked.authority,
+    sample: new BodySample(server.recording === undefined ? undefined : RECORDED_BODY_BYTES),
+  });
+  if (refusal !== undefined) return send(mock, incoming, response, refusal);
   const { method, path, address } = incoming;
   const request = { method, path: path + incoming.search, address, atMs: mock.clock.now() };
   const entry = mock.journal.open(request, !path.startsWith(CONTROL_PATH));
   let answer: SentAnswer | undefined;
   try {
-    answer = await route(mock, incoming, entry).catch(answerOf);
+    answer = preflightAnswer(mock.cors, incoming) ?? (await route(mock, incoming, entry).catch(answerOf));
     entry.status = answer.status;
-    send(mock, message, response, answer);
+    send(mock, incoming, response, answer);
   } catch (thrown) {
     if (thrown instanceof NoAnswer) {
       entry.status = 0;
-      if (thrown.kind === 'reset') message.socket.resetAndDestroy();
+      if (thrown.kind === 'reset') reset(message.socket);
     } else if (thrown instanceof ClientGone || !mock.database.open) {
       // Nobody is there to be answered: the client left, or this server was closed under a slow request.
       entry.status = 0;
@@ -155,14 +145,29 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
       const isFull = isStorageFailure(thrown);
       process.stderr.write(`mock server: ${!isFull && thrown instanceof Error ? thrown.stack : messageOf(thrown)}\n`);
       answer = isFull ? unstored(mock, incoming, messageOf(thrown)) : htmlPage(500, 'Server Error');
-      send(mock, message, response, answer);
+      send(mock, incoming, response, answer);
     }
   }
   const outcome = { rules: incoming.told, change: incoming.change ?? null, ms: performance.now() - startedMs };
-  mock.journal.close(entry, outcome, () => {
-    const exchange = exchangeOf(incoming, answer, isSecret(path));
-    server.recording?.write(mock.addresses.mount, entry, exchange);
-    return shortened(exchange);
+  const exchange = (): Exchange => {
+    const whole = exchangeOf(incoming, answer);
+    server.recording?.write(mock.addresses.mount, entry, isSecret(path) ? withoutBodies(whole) : whole);
+    return shortened(isSecret(path) ? struckOut(whole) : whole);
+  };
+  // What is refused by its head is kept with its body, too.
+  const isThere = entry.status === 0 || isReadToItsEnd(message) || !incoming.isInvited();
+  mock.journal.close(entry, outcome, exchange, isThere ? undefined : endOfBody(message));
+}
+
+function isReadToItsEnd({ complete, readableEnded, readableLength, destroyed }: IncomingMessage): boolean {
+  return readableEnded || destroyed || (complete && readableLength === 0);
+}
+
+/** Resolves when a body has come to its end, or its client has left. */
+function endOfBody(message: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    message.once('end', () => resolve());
+    whenGone(message, resolve);
   });
 }
 
@@ -171,6 +176,12 @@ function unstored(mock: Mock, incoming: Incoming, reason: string): Answer {
   if (incoming.path.startsWith(CONTROL_PATH)) return json(500, { error: `nothing was stored: ${reason}` });
   if (!incoming.path.startsWith('/api/')) return htmlPage(500, 'Server Error');
   return detail(500, sayIn(incoming, mock.seedNumber)('storage-failed'));
+}
+
+/** A connection under TLS cannot be reset, only cut. */
+function reset(socket: Socket): void {
+  if ('encrypted' in socket) socket.destroy();
+  else socket.resetAndDestroy();
 }
 
 /** Passwords go in, and tokens come out. */
@@ -184,8 +195,16 @@ function answerOf(thrown: unknown): Answer {
   throw thrown;
 }
 
-function incomingOf(mock: Mock, message: IncomingMessage, arrivedAtMs: number, recording: Mock['recording']): Incoming {
-  const target = message.url ?? '/';
+type Asked = Pick<Incoming, 'sample'> & { readonly target: string; readonly authority: string | undefined };
+
+function incomingOf(
+  mock: Mock,
+  message: IncomingMessage,
+  response: ServerResponse,
+  { target, authority, sample }: Asked,
+): Incoming {
+  const arrivedAtMs = mock.clock.elapsed();
+  let isInvited = message.headers.expect?.toLowerCase() !== '100-continue';
   const mark = target.indexOf('?');
   const path = mark < 0 ? target : target.slice(0, mark);
   const search = mark < 0 ? '' : target.slice(mark);
@@ -201,22 +220,47 @@ function incomingOf(mock: Mock, message: IncomingMessage, arrivedAtMs: number, r
       Array.isArray(forwarded) ? forwarded.join(',') : forwarded,
       mock.access.trustedProxies,
     ),
+    addresses: addressesUsed(mock, message, authority),
     arrivedAtMs,
     message,
-    sample: new BodySample(recording === undefined ? undefined : RECORDED_BODY_BYTES),
+    sample,
+    isInvited: () => isInvited,
+    inviteBody: () => {
+      if (!isInvited) response.writeContinue();
+      isInvited = true;
+    },
     told: [],
   };
 }
 
-function send(mock: Mock, message: IncomingMessage, response: ServerResponse, answer: SentAnswer): void {
+/** By the authority of the target (RFC 9112, section 3.2.2), else by `Host`; a trusted proxy reports what its client wrote. */
+function addressesUsed(mock: Mock, { headers, socket }: IncomingMessage, authority: string | undefined): Addresses {
+  const isProxied = contains(mock.access.trustedProxies, plainAddress(socket.remoteAddress ?? ''));
+  const reported = (name: 'x-forwarded-host' | 'x-forwarded-proto'): string | undefined =>
+    isProxied
+      ? String(headers[name] ?? '')
+          .split(',')[0]
+          ?.trim() || undefined
+      : undefined;
+  const host = reported('x-forwarded-host') ?? authority ?? headers.host ?? '';
+  return addressesAt(mock.addresses, { host, protocol: `${reported('x-forwarded-proto') ?? ''}:` });
+}
+
+function send(mock: Mock, incoming: Incoming, response: ServerResponse, answer: SentAnswer): void {
+  const { message, sample } = incoming;
+  const isWaiting = !incoming.isInvited();
   const body = Buffer.isBuffer(answer.body) ? answer.body : Buffer.from(answer.body, 'utf8');
   response.writeHead(answer.status, {
     date: new Date(mock.clock.now()).toUTCString(),
     // RFC 9110, section 10.2.4: clients see that nothing here is real.
     server: 'pas-mock-server',
+    ...corsHeaders(mock.cors, incoming),
     ...answer.headers,
     'content-length': body.length,
+    // The client may still send the body that it waits with, or not: nothing that follows could be told from it.
+    ...(isWaiting ? { connection: 'close' } : {}),
   });
+  if (!isWaiting && !isReadToItsEnd(message)) sample.follow(message);
   if (!message.complete) {
     message.resume();
     setTimeout(() => {

@@ -4,6 +4,13 @@ export class ShapeError extends Error {
     super(`${place === '' ? 'the value' : place}: ${reason}`);
     this.name = 'ShapeError';
   }
+
+  /** The error of another thread, with its place in the message. */
+  static withMessage(message: string): ShapeError {
+    const error = new ShapeError('', '');
+    error.message = message;
+    return error;
+  }
 }
 
 /** JSON that an operator wrote; editors put a byte order mark before it. @throws SyntaxError */

@@ -150,6 +150,7 @@ function partsOf({ options, addresses, about, database, seed }: Made, indexDelay
     tenants: about.tenants,
     recording: about.recording,
     controlToken: options.controlToken,
+    cors: options.cors,
     schemas: about.schemas ?? new Schemas(addresses),
     training: options.training === true,
     seedNumber: options.seedNumber ?? 0,

@@ -69,7 +69,7 @@ export class StartedMockServiceContainer extends AbstractStartedContainer {
   }
 
   /**
-   * What documents have to name: the same in each container that is started with the same flags, whatever port it is reached by.
+   * What documents have to name: below {@link baseUrl}, unless a flag gives it.
    * @throws MockControlError
    */
   async schemaBase(): Promise<string> {

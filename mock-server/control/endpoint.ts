@@ -40,7 +40,7 @@ const clockCommand: Reader<{ advance_ms?: number; set?: number; frozen?: boolean
 
 const ROUTES: readonly Route[] = [
   { method: 'GET', path: /^\/health$/, run: () => ({ status: 'ok' }) },
-  { method: 'GET', path: /^\/state$/, run: (mock) => stateView(mock) },
+  { method: 'GET', path: /^\/state$/, run: (mock, { incoming }) => stateView(mock, incoming.addresses) },
   { method: 'POST', path: /^\/reset$/, run: resetAll },
   {
     method: 'GET',
@@ -88,7 +88,7 @@ export async function answerControl(mock: Mock, incoming: Incoming): Promise<Ans
   const isOpen = mock.controlToken !== undefined && path === '/health';
   const refusal = isOpen ? undefined : refusalOf(mock, incoming);
   if (refusal !== undefined) return refusal;
-  if (path === '/openapi.json' && method === 'GET') return answerDescription(mock, 'control');
+  if (path === '/openapi.json' && method === 'GET') return answerDescription(incoming, 'control');
   const file = method === 'GET' ? await answerPageFile(mock, path) : undefined;
   if (file !== undefined) return file;
   const matching = ROUTES.filter((route) => route.path.test(path));

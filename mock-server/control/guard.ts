@@ -11,7 +11,7 @@ const ASKS_FOR_TOKEN = { 'www-authenticate': 'Basic realm="control interface of 
  * Why somebody may not use the control interface; undefined where they may. Whoever knows the token may, from wherever; where there is
  * none, whoever is on this machine, whatever address the server listens on.
  */
-export function refusalOf(mock: Mock, { message, headers }: Incoming): Answer | undefined {
+export function refusalOf(mock: Mock, { message, headers, addresses }: Incoming): Answer | undefined {
   const { origin, host, authorization } = headers;
   if (mock.controlToken === undefined) {
     if (!contains(LOOPBACK, plainAddress(message.socket.remoteAddress ?? '')))
@@ -22,7 +22,8 @@ export function refusalOf(mock: Mock, { message, headers }: Incoming): Answer | 
     return json(401, { error }, ASKS_FOR_TOKEN);
   }
   // A browser sends a password with whatever page asks for something here, so the token alone keeps no page away.
-  const isOwn = origin === undefined || origin === `http://${host}` || origin === new URL(mock.addresses.controlUrl).origin;
+  const own = [`http://${host}`, ...[addresses, mock.addresses].map(({ controlUrl }) => new URL(controlUrl).origin)];
+  const isOwn = origin === undefined || own.includes(origin);
   return isOwn ? undefined : failure(403, 'web pages from elsewhere may not use this');
 }
 

@@ -8,18 +8,22 @@ import { ControlRefusal } from './refusal.ts';
 const ANY = { default: 0, max: Number.MAX_SAFE_INTEGER };
 
 /**
- * The requests as seen, oldest first: `?after=` an entry's id, `?find=`, `?status=` and `?rule=` to those that concern a find, were
- * answered so, or were refused by a rule, `?limit=` to the newest so many.
+ * The requests as seen, oldest first: `?after=` an entry's id, `?find=`, `?method=`, `?user=`, `?status=` and `?rule=` those that
+ * concern a find, were asked so, by that account, were answered so, or were refused by a rule, `?limit=` the newest so many.
  * @throws ShapeError
  */
 export function journalView(mock: Mock, query: URLSearchParams): readonly JournalEntry[] {
-  takeOnly(query, 'after', 'find', 'limit', 'rule', 'status');
+  takeOnly(query, 'after', 'find', 'limit', 'method', 'rule', 'status', 'user');
+  const method = query.get('method')?.toUpperCase();
+  const user = query.get('user');
   const find = query.get('find');
   const rule = query.has('rule') ? readRule(query.get('rule'), 'rule') : null;
   const status = query.has('status') ? wholeNumber(query, 'status', ANY) : undefined;
   const entries = mock.journal
     .entries(wholeNumber(query, 'after', ANY))
     .filter((entry) => find === null || isAbout(entry, find))
+    .filter((entry) => method === undefined || entry.method === method)
+    .filter((entry) => user === null || entry.user === user)
     .filter((entry) => status === undefined || entry.status === status)
     .filter((entry) => rule === null || entry.rules.includes(rule));
   const limit = wholeNumber(query, 'limit', { ...ANY, default: entries.length });
@@ -37,7 +41,8 @@ export function isAbout({ change, path }: JournalEntry, find: string): boolean {
 }
 
 /** One request with its answer. @throws ControlRefusal where it is not kept */
-export function wholeEntry(mock: Mock, id: string): unknown {
+export async function wholeEntry(mock: Mock, id: string): Promise<unknown> {
+  await mock.journal.settled();
   const entry = mock.journal.whole(Number(id));
   if (entry === undefined) throw new ControlRefusal(404, `there is no entry ${id} in the journal`);
   return entry;

@@ -1,59 +1,36 @@
 import { parentPort } from 'node:worker_threads';
-import type { JSONValue } from 'json-p3';
-import { withXml } from '../schema.ts';
+import { ShapeError } from '../shape.ts';
 import { messageOf } from '../thrown.ts';
-import { type BodyCheck, type Question, type Reply, readJsonPath } from './matcher.ts';
+import { assertReadable, bodyDifference, textDifference } from './body-check.ts';
+import type { Question, Reply } from './matcher.ts';
+import { ControlRefusal } from './refusal.ts';
 
 // A thread of its own: expressions from outside may take for ever, and are ended with the thread.
 parentPort?.on('message', async (question: Question) => parentPort?.postMessage(await replyTo(question)));
 
 async function replyTo(question: Question): Promise<Reply> {
-  const met: number[] = [];
   try {
-    for (const [place, text] of question.texts.entries()) {
-      const isMet = 'check' in question ? await holds(text, question.check) : isMatch(text, question.matches);
-      if (isMet) met.push(place);
-    }
-    return { met };
+    return { kind: 'differences', differences: await differencesIn(question) };
   } catch (thrown) {
-    return { place: placeOf(question), refused: `cannot be looked for (${messageOf(thrown)})` };
+    if (thrown instanceof ControlRefusal) return { kind: 'undecided', message: thrown.message };
+    if (thrown instanceof ShapeError) return { kind: 'misshapen', message: thrown.message };
+    return { kind: 'undecided', message: `what is expected cannot be looked for (${messageOf(thrown)})` };
   }
 }
 
-function placeOf(question: Question): string {
-  if ('matches' in question) return 'path_matches';
-  return question.check.xpath === undefined ? 'json' : 'xpath';
-}
-
-function isMatch(text: string, source: string): boolean {
-  return new RegExp(source, 'u').test(text);
-}
-
-async function holds(body: string, { xpath, json, equals, matches }: BodyCheck): Promise<boolean> {
-  const found = xpath === undefined ? await firstOfJson(body, json ?? '') : await firstOfXml(body, xpath);
-  if (found === undefined) return false;
-  return (equals === undefined || found === equals) && (matches === undefined || isMatch(found, matches));
-}
-
-async function firstOfJson(body: string, path: string): Promise<string | undefined> {
-  const compiled = await readJsonPath(path);
-  let value: JSONValue;
-  try {
-    value = JSON.parse(body) as JSONValue;
-  } catch {
-    return undefined;
+async function differencesIn(question: Question): Promise<readonly (string | undefined)[]> {
+  switch (question.kind) {
+    case 'texts':
+      return question.texts.map((text) => textDifference(question.name, text, question.wanted));
+    case 'body':
+      return [await bodyDifference(withBuffer(question.message), question.of, question.check)];
+    case 'readable':
+      await assertReadable(question.check);
+      return [];
   }
-  const [first] = compiled.query(value).values();
-  return first === undefined || typeof first === 'string' ? first : JSON.stringify(first);
 }
 
-/** Of a form the part that is XML. The prefixes of a path are those that the document's root declares. */
-async function firstOfXml(body: string, path: string): Promise<string | undefined> {
-  const start = body.search(/<(\?xml|[A-Za-z_])/);
-  const end = body.lastIndexOf('>');
-  const bytes = Buffer.from(start < 0 ? '' : body.slice(start, end + 1));
-  return withXml(bytes, (document) => {
-    const found = document.root.eval(path, document.root.namespaces);
-    return Array.isArray(found) ? found[0]?.content : String(found);
-  });
+/** Between threads a buffer becomes an array of bytes. */
+function withBuffer<T extends { readonly body?: Uint8Array | undefined }>(message: T): T {
+  return message.body === undefined ? message : { ...message, body: Buffer.from(message.body) };
 }

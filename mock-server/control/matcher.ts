@@ -1,41 +1,38 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { JSONPathQuery } from 'json-p3';
+import type { Message } from '../exchange.ts';
 import { packagePath } from '../package-files.ts';
 import { ShapeError } from '../shape.ts';
 import { messageOf } from '../thrown.ts';
+import type { BodyCheck, Wanted } from './body-check.ts';
 import { ControlRefusal } from './refusal.ts';
 
-/** Condition on a body: the first match of a path, compared as text; without `equals` and `matches` it must be there. */
-export type BodyCheck = {
-  readonly xpath?: string;
-  readonly json?: string;
-  readonly equals?: string;
-  readonly matches?: string;
-};
-
-/** Which of the texts does an expression match, or which of the bodies pass a check? */
+/** `texts`: how each text differs; `body`: how a body differs; `readable`: asserts that a path can be read. */
 export type Question =
-  | { readonly texts: readonly string[]; readonly matches: string }
-  | { readonly texts: readonly string[]; readonly check: BodyCheck };
+  | { readonly kind: 'texts'; readonly name: string; readonly texts: readonly (string | undefined)[]; readonly wanted: Wanted }
+  | { readonly kind: 'body'; readonly message: Message; readonly of: string; readonly check: BodyCheck }
+  | { readonly kind: 'readable'; readonly check: BodyCheck };
 
-/** `met`: places in the list of texts. */
-export type Reply = { readonly met: readonly number[] } | { readonly place: string; readonly refused: string };
+/** `differences`: undefined where a text or body is as expected. */
+export type Reply =
+  | { readonly kind: 'differences'; readonly differences: readonly (string | undefined)[] }
+  | { readonly kind: 'misshapen'; readonly message: string }
+  | { readonly kind: 'undecided'; readonly message: string };
 
-/** For all questions of one assertion; a look at a full journal takes a small part of it. */
+/** For all questions of one assertion; a search through a full journal takes a small part of it. */
 const MAX_MS = 5000;
 const MAX_MEMORY_MB = 256;
 
-/** Looks for expressions from outside, in a thread that ends with its time: they may take longer than anything lives. */
+/** Evaluates expressions from outside in a thread that is ended at a deadline: their time is not bounded. */
 export class Matcher {
   #worker: Worker | undefined;
   readonly #deadline = AbortSignal.timeout(MAX_MS);
 
   /**
-   * @returns places in the list of texts that are met
-   * @throws ShapeError where the question cannot be read; ControlRefusal where its answer takes too long
+   * @returns how each text or the body differs
+   * @throws ShapeError where the question cannot be read; ControlRefusal where its answer takes too long, or nothing decides it
    */
-  async ask(question: Question): Promise<readonly number[]> {
+  async differences(question: Question): Promise<readonly (string | undefined)[]> {
     this.#worker ??= startWorker();
     this.#worker.postMessage(question);
     let reply: Reply;
@@ -45,8 +42,14 @@ export class Matcher {
       const why = this.#deadline.aborted ? `takes longer than ${MAX_MS / 1000} s` : `fails (${messageOf(thrown)})`;
       throw new ControlRefusal(422, `looking for what is expected ${why}: use simpler expressions`);
     }
-    if ('refused' in reply) throw new ShapeError(reply.place, reply.refused);
-    return reply.met;
+    switch (reply.kind) {
+      case 'differences':
+        return reply.differences;
+      case 'misshapen':
+        throw ShapeError.withMessage(reply.message);
+      case 'undecided':
+        throw new ControlRefusal(422, reply.message);
+    }
   }
 
   async end(): Promise<void> {
@@ -54,21 +57,11 @@ export class Matcher {
   }
 }
 
-/** Of the build, also where the sources run: Node 20 loads no TypeScript. */
+/** Starts the build's file also where the sources run: Node 20 loads no TypeScript. */
 function startWorker(): Worker {
   const worker = new Worker(packagePath('dist', 'mock-server', 'control', 'look.js'), {
     resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
   });
   worker.unref();
   return worker;
-}
-
-/** @throws ShapeError */
-export async function readJsonPath(path: string): Promise<JSONPathQuery> {
-  const { jsonpath } = await import('json-p3');
-  try {
-    return jsonpath.compile(path);
-  } catch (thrown) {
-    throw new ShapeError('json', `is no JSONPath (${messageOf(thrown)})`);
-  }
 }

@@ -1,10 +1,11 @@
 import type { Account } from '../accounts.ts';
+import type { Addresses } from '../addresses.ts';
 import type { Mock } from '../mock.ts';
 import { mayImportInto, roleOf } from '../pas/permission.ts';
 import { idOf, textOf } from '../records/record.ts';
 
 /** What `GET /state` shows: counts, who may sign in, which projects they may import into, where everything is. */
-export function stateView(mock: Mock): unknown {
+export function stateView(mock: Mock, addresses: Addresses): unknown {
   const accounts = mock.accounts.all();
   const nowMs = mock.clock.now();
   return {
@@ -20,7 +21,7 @@ export function stateView(mock: Mock): unknown {
         .filter((account) => account.active && mayImportInto(mock, account, project))
         .map((account) => account.username),
     })),
-    addresses: addressesView(mock),
+    addresses: addressesView(addresses, mock.training),
     clock: { now_ms: nowMs, now: new Date(nowMs).toISOString(), frozen: mock.clock.frozen },
     deployed: mock.deployed,
     training: mock.training,
@@ -28,7 +29,7 @@ export function stateView(mock: Mock): unknown {
   };
 }
 
-export function addressesView({ addresses, training }: Mock): Readonly<Record<string, string | null>> {
+export function addressesView(addresses: Addresses, training: boolean): Readonly<Record<string, string | null>> {
   return {
     base_url: addresses.baseUrl,
     oai_base: training ? null : addresses.oaiBase,

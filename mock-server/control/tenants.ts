@@ -1,4 +1,6 @@
+import { addressesAt } from '../addresses.ts';
 import { readFaultRules } from '../fault-rules.ts';
+import type { Incoming } from '../http-message.ts';
 import type { Mock } from '../mock.ts';
 import { withoutUndefined } from '../options.ts';
 import { readSettings } from '../settings.ts';
@@ -27,18 +29,26 @@ function tenantsOf({ tenants }: Mock): NonNullable<Mock['tenants']> {
   return tenants;
 }
 
-export function listTenants(mock: Mock): unknown {
+export function listTenants(mock: Mock, { incoming }: { readonly incoming: Incoming }): unknown {
   return tenantsOf(mock)
     .list()
-    .map(([name, tenant]) => ({ name, ...addressesView(tenant) }));
+    .map(([name, tenant]) => ({ name, ...addressesOfTenant(tenant, incoming) }));
+}
+
+/** Below the host by which the server was asked. */
+function addressesOfTenant({ addresses, training }: Mock, { addresses: used }: Incoming): ReturnType<typeof addressesView> {
+  return addressesView(addressesAt(addresses, new URL(used.baseUrl)), training);
 }
 
 /** @throws ShapeError, SeedError, ControlRefusal */
-export async function addTenant(mock: Mock, { body }: { readonly body: unknown }): Promise<unknown> {
+export async function addTenant(
+  mock: Mock,
+  { body, incoming }: { readonly body: unknown; readonly incoming: Incoming },
+): Promise<unknown> {
   const { name, page_size: pageSize, seed_number: seedNumber, settings, faults, ...rest } = readTenant(body ?? {});
   const made = await tenantsOf(mock).add(withoutUndefined({ ...rest, pageSize, seedNumber, faults }), name);
   if (settings !== undefined) made.applySettings(settings);
-  return { name: made.addresses.mount.split('/').at(-1), ...addressesView(made) };
+  return { name: made.addresses.mount.split('/').at(-1), ...addressesOfTenant(made, incoming) };
 }
 
 /** @throws ControlRefusal */

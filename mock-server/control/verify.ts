@@ -1,72 +1,45 @@
-import { readRule } from '../clauses.ts';
-import { bodyText, type Exchange } from '../exchange.ts';
-import { FAULTS, type FaultName } from '../fault-rules.ts';
 import type { JournalEntry } from '../journal.ts';
 import type { Mock } from '../mock.ts';
-import { array, check, integer, nullable, object, oneOf, optional, type Reader, text } from '../shape.ts';
-import { messageOf } from '../thrown.ts';
-import { isAbout } from './journal-view.ts';
-import { type BodyCheck, Matcher, readJsonPath } from './matcher.ts';
+import { array, check, integer, number, object, optional, type Reader } from '../shape.ts';
+import { Matcher } from './matcher.ts';
+import {
+  assertJudgeable,
+  differencesOf,
+  messageDifferences,
+  type Pattern,
+  pathDifferences,
+  readPattern,
+  type Sources,
+} from './pattern.ts';
 import { ControlRefusal } from './refusal.ts';
 
-/** What a request must have been. Nothing that is left out is looked at. */
-type Pattern = {
-  readonly method?: string;
-  /** Without the query. */
-  readonly path?: string;
-  /** Regular expression of the path with its query. */
-  readonly path_matches?: string;
-  readonly user?: string | null;
-  readonly status?: number;
-  readonly find?: string;
-  readonly rule?: string;
-  readonly fault?: string | null;
-  readonly request_body?: readonly BodyCheck[];
-  readonly answer_body?: readonly BodyCheck[];
-};
+type Range = { readonly at_least?: number; readonly at_most?: number };
 
-type Count = number | { readonly at_least?: number; readonly at_most?: number };
+/** Requests that come close are shown, so that a failed assertion says what came instead. */
+const MAX_NEAREST = 3;
 
-const expression: Reader<string> = check(text({ min: 1 }), (source) => {
-  try {
-    new RegExp(source, 'u');
-    return undefined;
-  } catch (thrown) {
-    return `is no regular expression (${messageOf(thrown)})`;
-  }
-});
-
-const bodyCheck: Reader<BodyCheck> = check(
-  object({
-    xpath: optional(text({ min: 1 })),
-    json: optional(text({ min: 1 })),
-    equals: optional(text()),
-    matches: optional(expression),
-  }),
-  ({ xpath, json }) => ((xpath === undefined) === (json === undefined) ? 'needs either xpath or json' : undefined),
-);
-
-const pattern: Reader<Pattern> = object({
-  method: optional(text({ min: 1 })),
-  path: optional(text({ min: 1 })),
-  path_matches: optional(expression),
-  user: optional(nullable(text())),
-  status: optional(integer({ min: 0, max: 599 })),
-  find: optional(text({ min: 1 })),
-  rule: optional(readRule),
-  fault: optional(nullable(oneOf(Object.keys(FAULTS) as FaultName[]))),
-  request_body: optional(array(bodyCheck)),
-  answer_body: optional(array(bodyCheck)),
-});
+const rangeOf = (reader: Reader<number>): Reader<Range> =>
+  check(object({ at_least: optional(reader), at_most: optional(reader) }), ({ at_least, at_most }) => {
+    if (at_least === undefined && at_most === undefined) return 'needs at_least or at_most';
+    if (at_least === 0 && at_most === undefined) return 'always holds with at_least 0 alone';
+    return at_least !== undefined && at_most !== undefined && at_least > at_most ? 'never holds' : undefined;
+  });
 
 const many = integer({ min: 0 });
-const range = check(object({ at_least: optional(many), at_most: optional(many) }), ({ at_least, at_most }) =>
-  at_least === undefined && at_most === undefined ? 'needs at_least or at_most' : undefined,
-);
-const count: Reader<Count> = (value, place) => (typeof value === 'number' ? many(value, place) : range(value, place));
+const manyRange = rangeOf(many);
+const count: Reader<Range> = (value, place) => {
+  if (typeof value !== 'number') return manyRange(value, place);
+  const exact = many(value, place);
+  return { at_least: exact, at_most: exact };
+};
 
 const question = check(
-  object({ request: optional(pattern), count: optional(count), order: optional(array(pattern)) }),
+  object({
+    request: optional(readPattern),
+    count: optional(count),
+    order: optional(array(readPattern)),
+    gap_ms: optional(rangeOf(number({ min: 0 }))),
+  }),
   ({ request, order, count: wanted }) => {
     if ((request === undefined) === (order === undefined)) return 'needs either request or order';
     if (order?.length === 0) return 'needs a request in order';
@@ -74,101 +47,115 @@ const question = check(
   },
 );
 
-/** What came of an assertion: `entries` are the journal's, the ones that were met. */
-type Verified = { readonly ok: boolean; readonly entries: readonly number[]; readonly reason: string | null };
+type Near = Pick<JournalEntry, 'id' | 'method' | 'path' | 'status'> & { readonly differs: readonly string[] };
+
+/** What came of an assertion: `entries` are the journal's, the ones that were met; `nearest` those that were nearly. */
+type Verified = {
+  readonly ok: boolean;
+  readonly entries: readonly number[];
+  readonly reason: string | null;
+  readonly nearest: readonly Near[];
+};
 
 /**
- * Holds the journal against what somebody expected of it: how many requests were such, or that such requests came in this order.
- * @throws ShapeError; ControlRefusal where a body that decides was not kept as a whole, or a path cannot be read
+ * Holds the journal against what was expected of it: how many requests were such, that such requests came in this order, how much time
+ * lay between them.
+ * @throws ShapeError; ControlRefusal where what is kept decides nothing
  */
-export async function verify(mock: Mock, body: unknown): Promise<Verified> {
-  const { request, count: wanted, order } = question(body);
-  // Also where no request is such: `count: 0` would hold whatever the path is.
-  for (const { request_body = [], answer_body = [] } of order ?? [request ?? {}])
-    for (const { json } of [...request_body, ...answer_body]) if (json !== undefined) await readJsonPath(json);
-  const journal: Journal = { mock, entries: mock.journal.entries(), matcher: new Matcher() };
+export async function verify({ journal }: Pick<Mock, 'journal'>, body: unknown): Promise<Verified> {
+  const { request, count: wanted = { at_least: 1 }, order, gap_ms } = question(body);
+  const sources: Sources = { journal, matcher: new Matcher() };
+  let verified: Compared;
   try {
-    if (request !== undefined) return counted(await matching(journal, request), wanted ?? { at_least: 1 });
-    return await inOrder(journal, order ?? []);
+    for (const pattern of order ?? [request ?? {}]) await assertJudgeable(sources.matcher, pattern);
+    await journal.settled();
+    verified = order === undefined ? await verifyCount(sources, request ?? {}, wanted) : await verifyOrder(sources, order);
   } finally {
-    await journal.matcher.end();
+    await sources.matcher.end();
   }
+  const reason = verified.reason ?? (gap_ms === undefined ? null : gapFault(verified.met, gap_ms));
+  const isBounded = (order === undefined && wanted.at_most !== undefined) || gap_ms !== undefined;
+  if (reason === null && isBounded && journal.hasDropped) {
+    const advice = 'clear the journal (DELETE /journal) before what is asserted';
+    throw new ControlRefusal(422, `older entries were dropped, and such requests may be among them: ${advice}`);
+  }
+  return { ok: reason === null, entries: verified.met.map(({ id }) => id), reason, nearest: verified.nearest };
 }
 
-type Journal = { readonly mock: Mock; readonly entries: readonly JournalEntry[]; readonly matcher: Matcher };
+type Compared = { readonly met: readonly JournalEntry[]; readonly reason: string | null; readonly nearest: readonly Near[] };
 
-async function inOrder({ entries, ...journal }: Journal, order: readonly Pattern[]): Promise<Verified> {
-  const met: number[] = [];
+async function verifyCount(sources: Sources, request: Pattern, wanted: Range): Promise<Compared> {
+  const { met, missed } = await matching(sources, sources.journal.entries(), request);
+  const { at_least = 0, at_most = Number.POSITIVE_INFINITY } = wanted;
+  if (met.length >= at_least && met.length <= at_most) return { met, reason: null, nearest: [] };
+  const reason = `expected ${inWords(wanted)} such requests, and there were ${met.length}`;
+  return { met, reason, nearest: met.length < at_least ? await nearestOf(sources, request, missed) : [] };
+}
+
+async function verifyOrder(sources: Sources, order: readonly Pattern[]): Promise<Compared> {
+  const met: JournalEntry[] = [];
   for (const [index, next] of order.entries()) {
-    const later = entries.filter(({ id }) => id > (met.at(-1) ?? 0));
-    const [first] = await matching({ ...journal, entries: later }, next, 1);
-    if (first === undefined)
-      return { ok: false, entries: met, reason: `nothing that is order[${index}] came after the ones before it` };
+    const after = sources.journal.entries(met.at(-1)?.id);
+    const found = await matching(sources, after, next, 1);
+    const [first] = found.met;
+    if (first === undefined) {
+      const reason = `nothing that is order[${index}] came after the ones before it`;
+      return { met, reason, nearest: await nearestOf(sources, next, found.missed) };
+    }
     met.push(first);
   }
-  return { ok: true, entries: met, reason: null };
+  return { met, reason: null, nearest: [] };
 }
 
-function counted(entries: readonly number[], wanted: Count): Verified {
-  const { at_least = 0, at_most = Number.POSITIVE_INFINITY } =
-    typeof wanted === 'number' ? { at_least: wanted, at_most: wanted } : wanted;
-  const ok = entries.length >= at_least && entries.length <= at_most;
-  const said =
-    at_least === at_most
-      ? `${at_least}`
-      : at_most === Number.POSITIVE_INFINITY
-        ? `at least ${at_least}`
-        : `${at_least} to ${at_most}`;
-  return { ok, entries, reason: ok ? null : `expected ${said} such requests, and there were ${entries.length}` };
+function inWords({ at_least = 0, at_most }: Range): string {
+  if (at_least === at_most) return `${at_least}`;
+  return at_most === undefined ? `at least ${at_least}` : `${at_least} to ${at_most}`;
 }
 
-async function matching(journal: Journal, wanted: Pattern, most = Number.POSITIVE_INFINITY): Promise<number[]> {
-  const such = journal.entries.filter((entry) => isSuch(entry, wanted));
-  const { path_matches } = wanted;
-  const texts = such.map(({ path }) => path);
-  const places = path_matches === undefined ? texts.keys() : await journal.matcher.ask({ texts, matches: path_matches });
-  const found: number[] = [];
-  for (const place of places) {
-    const entry = such[place];
-    if (found.length >= most) break;
-    if (entry !== undefined && (await hasBodies(journal, entry, wanted))) found.push(entry.id);
+/** Between a request and the next one, by the mock's clock at their arrival. */
+function gapFault(met: readonly JournalEntry[], range: Range): string | null {
+  const { at_least = 0, at_most = Number.POSITIVE_INFINITY } = range;
+  if (met.length < 2) return `expected a gap between such requests, and there was ${met.length === 1 ? 'one' : 'none'}`;
+  for (const [index, entry] of met.slice(1).entries()) {
+    const before = met[index] ?? entry;
+    const gapMs = entry.at_ms - before.at_ms;
+    if (gapMs < at_least || gapMs > at_most)
+      return `expected ${inWords(range)} ms between entries ${before.id} and ${entry.id}, and it was ${gapMs.toFixed(1)} ms`;
   }
-  return found;
+  return null;
 }
 
-function isSuch(entry: JournalEntry, { method, path, user, status, find, rule, fault }: Pattern): boolean {
-  return (
-    (method === undefined || entry.method === method.toUpperCase()) &&
-    (path === undefined || entry.path.split('?', 1)[0] === path) &&
-    (user === undefined || entry.user === user) &&
-    (status === undefined || entry.status === status) &&
-    (find === undefined || isAbout(entry, find)) &&
-    (rule === undefined || entry.rules.includes(rule)) &&
-    (fault === undefined || entry.fault === fault)
-  );
-}
+type Missed = { readonly entry: JournalEntry; readonly differs: readonly string[]; readonly isWhole: boolean };
 
-async function hasBodies(
-  { mock, matcher }: Journal,
-  { id }: JournalEntry,
-  { request_body, answer_body }: Pattern,
-): Promise<boolean> {
-  for (const [side, checks] of [
-    ['request', request_body],
-    ['answer', answer_body],
-  ] as const) {
-    if (checks === undefined || checks.length === 0) continue;
-    const said = bodyOf(mock.journal.exchange(id), id, side);
-    for (const check of checks)
-      if (said === undefined || (await matcher.ask({ texts: [said], check })).length === 0) return false;
+async function matching(
+  sources: Sources,
+  entries: readonly JournalEntry[],
+  pattern: Pattern,
+  most = Number.POSITIVE_INFINITY,
+): Promise<{ readonly met: JournalEntry[]; readonly missed: Missed[] }> {
+  const met: JournalEntry[] = [];
+  const missed: Missed[] = [];
+  const ofPaths = await pathDifferences(sources.matcher, entries, pattern);
+  for (const [place, entry] of entries.entries()) {
+    if (met.length >= most) break;
+    const listed = differencesOf(entry, pattern, ofPaths[place]);
+    const differs = listed.length > 0 ? listed : await messageDifferences(sources, entry, pattern);
+    if (differs.length === 0) met.push(entry);
+    else missed.push({ entry, differs, isWhole: listed.length === 0 });
   }
-  return true;
+  return { met, missed };
 }
 
-function bodyOf(exchange: Exchange | undefined, id: number, side: 'request' | 'answer'): string | undefined {
-  if (exchange === undefined) throw new ControlRefusal(422, `the bodies of entry ${id} are not kept any more`);
-  const message = exchange[side];
-  const said = message === undefined ? undefined : bodyText(message);
-  if (said?.cut === true) throw new ControlRefusal(422, `of the ${side} of entry ${id} only the beginning is kept`);
-  return said?.text;
+/** Those that differ least, of equal ones the newest. Headers and bodies were not looked at where the list decided. */
+async function nearestOf(sources: Sources, pattern: Pattern, missed: readonly Missed[]): Promise<Near[]> {
+  const ranked = [...missed].sort((a, b) => a.differs.length - b.differs.length || b.entry.id - a.entry.id);
+  const near: Near[] = [];
+  for (const { entry, differs, isWhole } of ranked.slice(0, MAX_NEAREST)) {
+    const more = isWhole
+      ? []
+      : await messageDifferences(sources, entry, pattern).catch(() => ['headers or body cannot be compared']);
+    const { id, method, path, status } = entry;
+    near.push({ id, method, path, status, differs: [...differs, ...more] });
+  }
+  return near;
 }

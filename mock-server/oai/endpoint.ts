@@ -2,6 +2,7 @@ import { NEWEST_VERSION } from '../addresses.ts';
 import { runUnderFault } from '../faults.ts';
 import { type Answer, AnswerNow, type Incoming, readBody } from '../http-message.ts';
 import type { JournalEntry } from '../journal.ts';
+import { sayIn } from '../messages.ts';
 import type { Mock } from '../mock.ts';
 import { htmlPage } from '../problem.ts';
 import type { SentAnswer } from '../trouble.ts';
@@ -26,14 +27,15 @@ export async function answerHarvest(mock: Mock, incoming: Incoming, entry: Journ
   }
   try {
     if (path.kind === 'generic') return redirectToNewest(mock, incoming);
-    const given = path.kind === 'record' ? aliasQuery(mock, path.ident) : await readArguments(incoming);
+    const given = path.kind === 'record' ? aliasQuery(incoming, path.ident) : await readArguments(incoming);
     const basic = signedIn(mock, incoming, path, given);
     const { viewer, cookie } = mock.deployed ? throughSession(mock, incoming, basic) : { viewer: basic, cookie: undefined };
     entry.user = viewer.username;
     const rule = mock.faults.take('oai', given.get('identifier')?.split('/').at(-1) ?? given.get('set') ?? undefined);
     entry.fault = rule?.fault ?? null;
     if (rule?.fault === 'token-expired') return unauthorised(mock.deployed);
-    const answer = await runUnderFault(rule, mock.clock, () =>
+    const say = sayIn(incoming, mock.seedNumber);
+    const answer = await runUnderFault(rule, { clock: mock.clock, say }, () =>
       answerRequest(mock, incoming, path, given, viewer, rule?.fault === 'bad-resumption-token'),
     );
     const headers = cookie === undefined ? answer.headers : { ...answer.headers, 'set-cookie': cookie };
@@ -46,15 +48,15 @@ export async function answerHarvest(mock: Mock, incoming: Incoming, entry: Journ
 
 /** 307 keeps the form of a POST; the deployed service's 302 loses it (B-ADDRESS-2). */
 function redirectToNewest(mock: Mock, incoming: Incoming): Answer {
-  const location = `${originOf(mock, incoming)}/${NEWEST_VERSION}/oai${incoming.search}`;
+  const location = `${incoming.addresses.oaiBase}/${NEWEST_VERSION}/oai${incoming.search}`;
   const status = incoming.method === 'POST' && !mock.deployed ? 307 : 302;
   return htmlPage(status, status === 307 ? 'Temporary Redirect' : 'Found', { location });
 }
 
 /** `{oai_base}/id/<ident_cely>` is short for the record in the native format (B-VERB-9). */
-function aliasQuery(mock: Mock, ident: string): URLSearchParams {
-  const identifier = `${mock.addresses.idBase}/${decoded(ident)}`;
-  return new URLSearchParams({ verb: 'GetRecord', metadataPrefix: `oai_${mock.addresses.prefix}`, identifier });
+function aliasQuery({ addresses }: Incoming, ident: string): URLSearchParams {
+  const identifier = `${addresses.idBase}/${decoded(ident)}`;
+  return new URLSearchParams({ verb: 'GetRecord', metadataPrefix: `oai_${addresses.prefix}`, identifier });
 }
 
 function decoded(segment: string): string {
@@ -98,7 +100,7 @@ async function answerRequest(
   const version = path.kind === 'version' ? path.version : NEWEST_VERSION;
   const harvest: Harvest = {
     mock,
-    addresses: mock.addresses,
+    addresses: incoming.addresses,
     version,
     deployed: mock.deployed,
     viewer,
@@ -124,23 +126,14 @@ function refuseUnlisted({ verb }: Query): void {
 }
 
 function envelopeOf(mock: Mock, incoming: Incoming, path: HarvestPath, given: URLSearchParams): Envelope {
-  const origin = originOf(mock, incoming);
   const segment = path.kind === 'version' ? path.segment : NEWEST_VERSION;
   return {
     nowMs: mock.clock.now(),
     responseMs: mock.harvestIndex.responseMs(mock.settings.response_date_shifts_ms),
-    requestUrl: `${origin}/${segment}/oai`,
+    requestUrl: `${incoming.addresses.oaiBase}/${segment}/oai`,
     given,
     deployed: mock.deployed,
   };
-}
-
-/** The address as the client wrote it, so that `baseURL` is what was used; only a plausible host is believed. */
-function originOf(mock: Mock, incoming: Incoming): string {
-  const { oaiBase, mount, isPublic } = mock.addresses;
-  const host = incoming.headers.host ?? '';
-  const isPlausible = /^[\w.-]+(:\d+)?$|^\[[\da-fA-F:]+\](:\d+)?$/.test(host);
-  return isPlausible && !isPublic ? `http://${host}${mount}` : oaiBase;
 }
 
 function xmlAnswer(body: string): Answer {

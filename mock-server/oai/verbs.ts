@@ -52,15 +52,16 @@ function getRecord(harvest: Harvest, { arguments: given }: Query): string {
 }
 
 /**
- * The record of an identifier `{oai_base}/id/<ident_cely>`, by the address as announced or as the client used it. The
+ * The record of an identifier `{oai_base}/id/<ident_cely>`, by the address as the client used it or as the server announced it. The
  * deployed service cuts off as many characters as the prefix has, whatever they are (B-VERB-9).
  */
 function recordOf(harvest: Harvest, identifier: string): ArchiveRecord {
-  const announced = `${harvest.addresses.idBase}/`;
-  const used = harvest.requestUrl.replace(/\/[^/]+\/oai$/, '/id/');
-  const prefix = harvest.deployed ? undefined : [announced, used].find((one) => identifier.startsWith(one));
-  const ident = harvest.deployed || prefix !== undefined ? identifier.slice((prefix ?? announced).length) : '';
-  const record = harvest.mock.harvestIndex.recordIn(harvest.mock.archive, ident);
+  const { addresses, mock, deployed } = harvest;
+  const used = `${addresses.idBase}/`;
+  const known = [used, `${addresses.baseUrl}/id/`, `${mock.addresses.idBase}/`];
+  const prefix = deployed ? used : known.find((one) => identifier.startsWith(one));
+  const ident = prefix === undefined ? '' : identifier.slice(prefix.length);
+  const record = mock.harvestIndex.recordIn(mock.archive, ident);
   if (record === undefined || isOmitted(harvest, record)) throw new ProtocolError('idDoesNotExist', 'there is no such record');
   return record;
 }

@@ -44,7 +44,7 @@ export async function answerWrite(mock: Mock, incoming: Incoming, entry: Journal
     }
     const latencyMs = mock.latency.next(mock.settings.latency_ms);
     if (latencyMs > 0) await mock.clock.sleep(latencyMs);
-    return await runUnderFault(rule, mock.clock, (hooks) =>
+    return await runUnderFault(rule, { clock: mock.clock, say }, (hooks) =>
       endpoint.run(mock, { incoming, account, say, hooks, fault: rule?.fault }, record ?? ''),
     );
   } catch (thrown) {

@@ -1,12 +1,11 @@
-import { recordAddressOf } from '../addresses.ts';
+import { type Addresses, recordAddressOf } from '../addresses.ts';
 import type { Answer } from '../http-message.ts';
-import type { Mock } from '../mock.ts';
 import { xml } from '../problem.ts';
 import type { ArchiveRecord } from '../records/record.ts';
 import { renderRecord } from '../records/render.ts';
 
 /** Success: the whole find as XML, never masked, with the common headers (A-ANSWER-1, A-ANSWER-8). */
-export function findAnswer(mock: Mock, status: 200 | 201, find: ArchiveRecord): Answer {
-  const body = renderRecord(find.body, 'samostatny_nalez', '2.2', mock.addresses, { pretty: true, declaration: true });
-  return xml(status, body, { 'x-record-id': find.ident, location: recordAddressOf(mock.addresses, find.ident) });
+export function findAnswer(addresses: Addresses, status: 200 | 201, find: ArchiveRecord): Answer {
+  const body = renderRecord(find.body, 'samostatny_nalez', '2.2', addresses, { pretty: true, declaration: true });
+  return xml(status, body, { 'x-record-id': find.ident, location: recordAddressOf(addresses, find.ident) });
 }

@@ -115,7 +115,8 @@ function readSelectedGeometry(
   if (!deployed && Number(element.attributes.get('EPSG')) !== Number(system)) {
     return refuseField(element.line, name, say('wkt-epsg', system));
   }
-  // Left out, it is no geometry; a blank one is a malformed point (A-POINT-10).
+  // Left out, it is no geometry; a blank one is a malformed point, but no geometry either to the deployed service (A-POINT-10).
+  if (deployed && element.text === '') return undefined;
   const geometry = readGeometry(element.text, system, deployed);
   return typeof geometry === 'string' ? refuseField(element.line, name, say(geometry)) : geometry;
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { XmlDocument } from 'libxml2-wasm';
-import { NEWEST_VERSION, xsdAddressOf } from '../addresses.ts';
+import { type Addresses, NEWEST_VERSION, xsdAddressOf } from '../addresses.ts';
 import { digestFault } from '../digest.ts';
 import { type Answer, AnswerNow } from '../http-message.ts';
 import type { Mock } from '../mock.ts';
@@ -28,10 +28,10 @@ export async function importFind(mock: Mock, request: WriteRequest): Promise<Ans
   const digest = digestFault(headerText(incoming.headers['content-digest']), file.sha512);
   if (digest !== undefined) throw refusal(400, say(digest));
   const find = await mock.schemas.withDocument(file.bytes, async (document, xml) => {
-    checkDeclaration(mock, document, say);
-    await checkSchema(mock, request, document);
+    const named = checkDeclaration(mock, incoming.addresses, document, say);
+    await checkSchema(mock, request, document, named);
     await nextTurn();
-    return readFindDocument(onlyFind(treeOf(xml, document.root), say), say, mock.deployed);
+    return { named, ...readFindDocument(onlyFind(treeOf(xml, document.root), say), say, mock.deployed) };
   });
   if (find === undefined) throw refusal(400, say('xml-malformed'));
   await nextTurn();
@@ -43,7 +43,7 @@ export async function importFind(mock: Mock, request: WriteRequest): Promise<Ans
   incoming.change = { kind: 'find-created', ident: saved.ident };
   hooks.afterSave();
   await nextTurn();
-  return findAnswer(mock, 201, saved);
+  return findAnswer({ ...incoming.addresses, schemaBase: find.named.schemaBase }, 201, saved);
 }
 
 /** Step 1. The contract wants exactly one file; the deployed service takes the last part of that name (A-WIRE-1). */
@@ -60,12 +60,12 @@ async function onlyFile(mock: Mock, { incoming, say }: WriteRequest): Promise<Fi
 }
 
 /** Steps 5 and 6: every violation is reported, with its line. */
-async function checkSchema(mock: Mock, { say, incoming }: WriteRequest, document: XmlDocument): Promise<void> {
+async function checkSchema(mock: Mock, { say, incoming }: WriteRequest, document: XmlDocument, named: Addresses): Promise<void> {
   if (!mock.settings.schema_reachable) {
-    const message = say('schema-unreachable', xsdAddressOf(mock.addresses, NEWEST_VERSION));
+    const message = say('schema-unreachable', xsdAddressOf(named, NEWEST_VERSION));
     throw new AnswerNow(validationErrors([{ line: null, column: null, message, error_type: 2 }]));
   }
-  const errors = await mock.schemas.errorsOf(document, NEWEST_VERSION);
+  const errors = await mock.schemas.errorsOf(document, NEWEST_VERSION, named.schemaBase);
   if (errors.length === 0) return;
   incoming.told.push('schema');
   throw new AnswerNow(schemaErrors(errors.map((error) => ({ ...error, error_type: 2 }))));

@@ -134,7 +134,7 @@ async function store(mock: Mock, request: WriteRequest, ident: string, { part, p
   request.incoming.change = { kind: 'photograph-added', ident, name };
   hooks.afterSave();
   await nextTurn();
-  return findAnswer(mock, 201, saved);
+  return findAnswer(request.incoming.addresses, 201, saved);
 }
 
 async function sha512Of(path: string): Promise<Buffer> {

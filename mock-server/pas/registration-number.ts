@@ -35,7 +35,7 @@ export async function changeRegistrationNumber(mock: Mock, request: WriteRequest
     const saved = save(mock, request, ident, value);
     request.incoming.change = { kind: 'number-changed', ident };
     hooks.afterSave();
-    return findAnswer(mock, 200, saved);
+    return findAnswer(request.incoming.addresses, 200, saved);
   } finally {
     release();
   }

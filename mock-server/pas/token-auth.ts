@@ -19,10 +19,10 @@ export async function answerTokenAuth(mock: Mock, incoming: Incoming, entry: Jou
   if (incoming.method !== 'POST') return detail(405, say('method-not-allowed', incoming.method), { allow: 'POST' });
   const rule = mock.faults.take('token');
   entry.fault = rule?.fault ?? null;
-  return runUnderFault(rule, mock.clock, async () => {
+  return runUnderFault(rule, { clock: mock.clock, say }, async () => {
     const credentials = await readCredentials(incoming, say);
     if (!(credentials instanceof Map)) return credentials;
-    const username = credentials.get('username') ?? '';
+    const username = credentials.get('username')?.trim() ?? '';
     const password = credentials.get('password') ?? '';
     const missing = [username === '' ? 'username' : '', password === '' ? 'password' : ''].filter((name) => name !== '');
     if (missing.length > 0) return json(400, Object.fromEntries(missing.map((name) => [name, [say('field-required')]])));

@@ -15,8 +15,8 @@ export async function answerUserInfo(mock: Mock, incoming: Incoming, entry: Jour
   if (!accepts(acceptedTypes(incoming.headers.accept), 'application/xml')) return detail(406, say('not-acceptable'));
   const account = authenticate(mock, { incoming, say });
   entry.user = account.username;
-  if (incoming.method !== 'GET' && incoming.method !== 'HEAD') {
-    return detail(405, say('method-not-allowed', incoming.method), { allow: 'GET, HEAD' });
+  if (incoming.method !== 'GET') {
+    return detail(405, say('method-not-allowed', incoming.method), { allow: 'GET' });
   }
   const rule = mock.faults.take('user-info');
   entry.fault = rule?.fault ?? null;
@@ -24,10 +24,10 @@ export async function answerUserInfo(mock: Mock, incoming: Incoming, entry: Jour
     mock.accounts.expireTokenOf(account.user);
     return detail(401, say('token-expired'), { 'www-authenticate': 'Bearer' });
   }
-  return runUnderFault(rule, mock.clock, () => {
+  return runUnderFault(rule, { clock: mock.clock, say }, () => {
     const record = mock.archive.live('uzivatel', account.user);
     if (record === undefined) return detail(404, say('not-found'));
-    const body = renderRecord(record.body, 'uzivatel', '2.2', mock.addresses, { pretty: true, declaration: true });
+    const body = renderRecord(record.body, 'uzivatel', '2.2', incoming.addresses, { pretty: true, declaration: true });
     return xml(200, body, { 'content-type': 'application/xml; charset=utf-8' });
   });
 }

@@ -1,59 +1,54 @@
-import type { SchemaVersion } from '../addresses.ts';
-import type { Body, BodyValue, Entity } from './record.ts';
+import { readFileSync } from 'node:fs';
+import { NEWEST_VERSION, type SchemaVersion } from '../addresses.ts';
+import { packagePath } from '../package-files.ts';
+import { type Body, type BodyValue, type Entity, isList } from './record.ts';
 
-/** What each version added to the one before (S-DIFF-1, S-DIFF-3), as paths below the entity. */
-const ADDED: Readonly<Record<Exclude<SchemaVersion, '2.0'>, Partial<Record<Entity, readonly string[]>>>> = {
-  '2.1': {
-    projekt: ['geom_system', 'chranene_udaje/geom_sjtsk_gml', 'chranene_udaje/geom_sjtsk_wkt'],
-    dokument: ['doi', 'extra_data/geom_system', 'extra_data/geom_sjtsk_gml', 'extra_data/geom_sjtsk_wkt'],
-    ext_zdroj: ['doi'],
-    samostatny_nalez: ['igsn'],
-    archeologicky_zaznam: ['lokalita/igsn'],
-    uzivatel: ['orcid'],
-    organizace: ['ror'],
-    osoba: ['orcid', 'wikidata'],
-    heslo: ['odkaz/scheme_uri'],
-  },
-  '2.2': { ruian_kraj: ['email'] },
-};
+/** The children that a type has, each with its own type. */
+type Children = ReadonlyMap<string, string>;
 
-/** The versions whose additions a version does not know. */
-const UNKNOWN_TO: Readonly<Record<SchemaVersion, ReadonlyArray<keyof typeof ADDED>>> = {
-  '2.0': ['2.1', '2.2'],
-  '2.1': ['2.2'],
-  '2.2': [],
-};
+const typesOf = new Map<SchemaVersion, ReadonlyMap<string, Children>>();
 
-const DROPPED = new Map<string, readonly (readonly string[])[]>(
-  Object.entries(UNKNOWN_TO).flatMap(([version, later]) => {
-    const paths = new Map<string, (readonly string[])[]>();
-    for (const added of later) {
-      for (const [entity, names] of Object.entries(ADDED[added])) {
-        paths.set(entity, [...(paths.get(entity) ?? []), ...names.map((name) => name.split('/'))]);
-      }
-    }
-    return [...paths].map(([entity, list]) => [`${version} ${entity}`, list] as const);
-  }),
-);
-
-/** The body as an older version has it; of the newest version: the body itself. */
+/** The body with what the schema of an older version knows, and nothing else; of the newest version the body itself. */
 export function inVersion(entity: Entity, body: Body, version: SchemaVersion): Body {
-  const paths = DROPPED.get(`${version} ${entity}`);
-  return paths === undefined ? body : paths.reduce(without, body);
+  return version === NEWEST_VERSION ? body : known(body, `${entity}Type`, typesIn(version));
 }
 
-/** The body less one path; what does not change is shared with the original. */
-function without(body: Body, path: readonly string[]): Body {
-  const [name, ...rest] = path;
-  const value = name === undefined ? undefined : body[name];
-  if (name === undefined || value === undefined) return body;
-  const { [name]: _, ...others } = body;
-  if (rest.length === 0) return others;
-  const copy: Record<string, BodyValue> = { ...body };
-  copy[name] = Array.isArray(value) ? value.map((one) => withoutIn(one, rest)) : withoutIn(value as string | Body, rest);
-  return copy;
+/** What does not change is shared with the original. A type without children of ours is taken as it is. */
+function known(body: Body, type: string, types: ReadonlyMap<string, Children>): Body {
+  const children = types.get(type);
+  if (children === undefined) return body;
+  let copy: Record<string, BodyValue> | undefined;
+  for (const [name, value] of Object.entries(body)) {
+    const childType = children.get(name);
+    if (childType === undefined && !/^[@#]/.test(name)) {
+      copy ??= { ...body };
+      delete copy[name];
+      continue;
+    }
+    const kept = childType === undefined ? value : knownIn(value, childType, types);
+    if (kept === value) continue;
+    copy ??= { ...body };
+    copy[name] = kept;
+  }
+  return copy ?? body;
 }
 
-function withoutIn(value: string | Body, path: readonly string[]): string | Body {
-  return typeof value === 'string' ? value : without(value, path);
+function knownIn(value: BodyValue, type: string, types: ReadonlyMap<string, Children>): BodyValue {
+  const one = (item: string | Body): string | Body => (typeof item === 'string' ? item : known(item, type, types));
+  if (!isList(value)) return one(value);
+  const items = value.map(one);
+  return items.every((item, index) => item === value[index]) ? value : items;
+}
+
+function typesIn(version: SchemaVersion): ReadonlyMap<string, Children> {
+  const present = typesOf.get(version);
+  if (present !== undefined) return present;
+  const schema = readFileSync(packagePath('schemas', 'svc', version, 'svc.xsd'), 'utf8');
+  const types = new Map<string, Children>();
+  for (const [, type = '', content = ''] of schema.matchAll(/<xs:complexType name="([^"]+)"[^>]*>(.*?)<\/xs:complexType>/gs)) {
+    const children = [...content.matchAll(/<xs:element name="([^"]+)" type="([^"]+)"/g)];
+    if (children.length > 0) types.set(type, new Map(children.map(([, name = '', childType = '']) => [name, childType])));
+  }
+  typesOf.set(version, types);
+  return types;
 }

@@ -33,6 +33,18 @@ describe('Addresses that stay', () => {
     );
   });
 
+  test.each([
+    [{ schemaBase: 'https://finds.example.org/ns/finds' }, ['/ns/finds/2.2/svc.xsd', '/schema/svc/2.2/svc.xsd']],
+    [{ publicUrl: 'https://mock.example.org/finds' }, ['/finds/schema/svc/2.1/svc.xsd', '/schema/svc/2.1/svc.xsd']],
+    [{ serviceNames: true }, ['/schema/amcr/2.2/amcr.xsd', '/schema/amcr/xml.xsd']],
+  ])('with %j the schema is to be had here, by its own path as well', async (options, paths) => {
+    await using mock = await startMock(options);
+    for (const path of paths) {
+      const answer = await fetch(`http://127.0.0.1:${mock.server.port}${path}`);
+      expect([path, answer.status, (await answer.text()).includes('targetNamespace="')]).toEqual([path, 200, true]);
+    }
+  });
+
   test('with the names of the deployed service its documents are taken and given, and photographs stay here', async () => {
     await using mock = await startMock({ serviceNames: true });
     const answer = await sent(mock, inService(documentOf({ server: { schema_base: NAMESPACE } }, smallestFind())));

@@ -203,6 +203,38 @@ describe('What faults do', () => {
   });
 });
 
+describe('A fault', () => {
+  test.each(['500-before-save', '503', 'throttle', 'status-before-save'])('%s speaks the language asked for', async (fault) => {
+    await faults({ endpoint: 'import', fault });
+    const said = async (language: string) =>
+      (await send(smallestFind(), { headers: { 'accept-language': language } })).json?.['detail'];
+    const [english, czech] = [await said('en'), await said('cs')];
+    expect([english, czech]).toEqual([expect.stringMatching(/^[A-Z][ -~]+$/), expect.any(String)]);
+    expect(czech).not.toBe(english);
+  });
+
+  test('strikes the download of a photograph', async () => {
+    const address = `${mock().url}/2.2/oai?verb=GetRecord&metadataPrefix=oai_svc&identifier=${mock().url}/id/C-202400101-N00005`;
+    const url = /<svc:url>(.*?)<\/svc:url>/.exec(await (await fetch(address)).text())?.[1] ?? '';
+    const whole = await (await fetch(url)).arrayBuffer();
+    await faults({ endpoint: 'download', fault: 'truncate', when: { ident: 'C-202400101-N00005' }, times: 1 });
+    await expect(fetch(url).then((answer) => answer.arrayBuffer())).rejects.toThrow();
+    await faults(
+      { endpoint: 'download', fault: '503', times: 1 },
+      { endpoint: 'download', fault: 'status-before-save', times: 1 },
+    );
+    expect([(await fetch(url)).status, (await fetch(url)).status]).toEqual([503, 409]);
+    expect((await (await fetch(url)).arrayBuffer()).byteLength).toBe(whole.byteLength);
+    const { value } = await mock().control('GET', '/journal');
+    expect((value as { fault: string | null }[]).slice(-4).map(({ fault }) => fault)).toEqual([
+      'truncate',
+      '503',
+      'status-before-save',
+      null,
+    ]);
+  });
+});
+
 describe('Fault rules that make no sense are refused with the reason', () => {
   test.each([
     [{}, /list/],

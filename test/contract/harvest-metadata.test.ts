@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Body } from '../../mock-server/records/record.ts';
+import { inVersion } from '../../mock-server/records/render-version.ts';
 import { ask } from '../support/raw-harvest.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
@@ -55,6 +57,30 @@ describe('the native format', () => {
     for (const version of ['2.0', '2.1', '2.2']) {
       expect(await metadata(ident, 'oai_svc', version)).toMatch(new RegExp(`<${element}[ >]`));
     }
+  });
+
+  test.each(['2.0', '2.1'] as const)('has in %s what its schema knows, and nothing else that a record may hold', (version) => {
+    const entry = { '@id': 'HES-000253', '@lang': 'cs', '#': 'paleolit' };
+    const point = { 'gml:Point': { '@srsName': 'EPSG:4326' } };
+    const guarded = { lokalizace: 'Pole', geom_gml: point, later: 'x' };
+    const find: Body = {
+      ident_cely: 'C-1',
+      igsn: 'i',
+      later: { '#': 'x' },
+      obdobi: entry,
+      chranene_udaje: guarded,
+      soubor: [{ id: '1', later: 'x' }, 'y'],
+    };
+    const { igsn: _, later: _later, ...plain } = find;
+    expect(inVersion('samostatny_nalez', find, version)).toEqual({
+      ...plain,
+      ...(version === '2.0' ? {} : { igsn: 'i' }),
+      chranene_udaje: { lokalizace: 'Pole', geom_gml: point },
+      soubor: [{ id: '1' }, 'y'],
+    });
+    const known: Body = { kod: '116', email: 'a@example.org' };
+    expect(inVersion('ruian_kraj', known, version)).toEqual({ kod: '116' });
+    expect(inVersion('ruian_kraj', known, '2.2')).toEqual(known);
   });
 
   test('has the namespace and the schema location of the endpoint', async () => {

@@ -58,7 +58,17 @@ describe('An entry of the journal, asked for by its id', () => {
     const headers = { 'content-type': 'application/json', cookie: 'sessionid=secret' };
     await fetch(address, { method: 'POST', headers, body: JSON.stringify(credentials) });
     const signIn = await newest();
-    expect([signIn.request.body, signIn.answer?.body, signIn.request.headers['cookie']]).toEqual([null, null, '•••']);
+    expect([signIn.request.body, signIn.answer?.body, signIn.request.headers['cookie']]).toEqual([
+      '{"username":"archaeologist","password":"•••"}',
+      '{"token":"•••"}',
+      '•••',
+    ]);
+    for (const body of ['{"username":"a","passwd":"secret"}', '{"password":"secret"', '["secret"]']) {
+      await fetch(address, { method: 'POST', headers, body });
+      expect(JSON.stringify(await newest())).not.toContain('secret');
+    }
+    await fetch(address, { method: 'POST', body: new URLSearchParams({ username: 'a b', password: 'secret' }) });
+    expect((await newest()).request.body).toBe('username=a+b&password=%E2%80%A2%E2%80%A2%E2%80%A2');
     await setNumber(mock(), 'X', '', token());
     const { request } = await newest();
     expect(request.headers['authorization']).toBe('Bearer •••');
@@ -106,6 +116,9 @@ describe('The journal, filtered', () => {
     expect(await statuses('?status=400')).toEqual([400]);
     expect(await statuses('?rule=number-missing')).toEqual([400]);
     expect(await statuses('?rule=number-long')).toEqual([]);
+    expect(await statuses('?method=patch')).toEqual([200, 400]);
+    expect(await statuses('?user=archaeologist&method=POST')).toEqual([201]);
+    expect(await statuses('?user=archivist')).toEqual([]);
     expect(await statuses('?rule=badVerb')).toEqual([]);
   });
 
@@ -125,7 +138,7 @@ describe('The journal, filtered', () => {
       const entry = journal.open({ method: 'POST', path: '/api/pas/import-xml', address: '127.0.0.1', atMs: 0 }, true);
       const sample = new BodySample();
       sample.take(body);
-      journal.close(entry, { rules: [], change: null, ms: 1 }, () => exchangeOf({ headers: {}, sample }, undefined, false));
+      journal.close(entry, { rules: [], change: null, ms: 1 }, () => exchangeOf({ headers: {}, sample }, undefined));
       return entry.id;
     });
     const isKept = (id: number | undefined) => (journal.whole(id ?? 0) as { request: unknown }).request !== null;

@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -17,8 +17,13 @@ type Started = {
   end(signal: 'SIGTERM' | 'SIGINT'): Promise<number | null>;
 };
 
-async function start(...flags: string[]): Promise<Started> {
-  const child = tied(spawn(process.execPath, [COMMAND, ...flags], { stdio: ['ignore', 'pipe', 'inherit'] }));
+type Variables = Readonly<Record<string, string>>;
+
+const start = (...flags: string[]): Promise<Started> => startWith({}, ...flags);
+
+async function startWith(variables: Variables, ...flags: string[]): Promise<Started> {
+  const env = { ...process.env, ...variables };
+  const child = tied(spawn(process.execPath, [COMMAND, ...flags], { stdio: ['ignore', 'pipe', 'inherit'], env }));
   let output = '';
   for await (const chunk of child.stdout) {
     output += String(chunk);
@@ -33,8 +38,13 @@ async function start(...flags: string[]): Promise<Started> {
   return { line: output.trim(), child, end };
 }
 
-async function failure(...flags: string[]): Promise<{ code: number | null; text: string }> {
-  const child = spawn(process.execPath, [COMMAND, ...flags], { stdio: ['ignore', 'ignore', 'pipe'] });
+type Failure = { readonly code: number | null; readonly text: string };
+
+const failure = (...flags: string[]): Promise<Failure> => failureWith({}, ...flags);
+
+async function failureWith(variables: Variables, ...flags: string[]): Promise<Failure> {
+  const env = { ...process.env, ...variables };
+  const child = spawn(process.execPath, [COMMAND, ...flags], { stdio: ['ignore', 'ignore', 'pipe'], env });
   let text = '';
   child.stderr.on('data', (chunk) => {
     text += String(chunk);
@@ -107,6 +117,11 @@ describe('pas-mock-server', () => {
     [['--prefix', 'a b'], /letters, digits and hyphens/],
     [['--prefix', 'xsi'], /taken/],
     [['--colour'], /unknown option/],
+    [['--prot'], /unknown option/],
+    [['--cors', 'localhost'], /origins/],
+    [['--tls-cert', 'cert.pem'], /given together/],
+    [['--tls-cert', '/no/cert.pem', '--tls-key', '/no/key.pem'], /no\/cert\.pem cannot be read/],
+    [['--tls-cert', join(PROJECT, 'LICENSE'), '--tls-key', join(PROJECT, 'LICENSE')], /LICENSE cannot be used/],
     [['--seed', '/no/such/folder'], /no\/such\/folder/],
     [['--faults', '/no/such/file.json'], /^pas-mock-server: there is no fault file \/no\/such\/file\.json$/m],
     [['--faults', join(PROJECT, 'LICENSE')], /is not JSON/],
@@ -115,7 +130,7 @@ describe('pas-mock-server', () => {
     [['--data', '/'], /data file/],
   ])('%j is refused with the reason', async (flags, reason) => {
     const { code, text } = await failure(...flags);
-    expect(code).not.toBe(0);
+    expect(code).toBe(2);
     expect(text).toMatch(reason);
     expect(text).not.toMatch(/\n\s+at /);
   });
@@ -133,6 +148,47 @@ describe('pas-mock-server', () => {
     const { code, text } = await failure('--port', new URL(base_url).port);
     expect([code, text]).toEqual([2, expect.stringMatching(/EADDRINUSE/)]);
     await server.end('SIGTERM');
+  });
+
+  test('a flag that is not given is taken from its variable', async () => {
+    const variables = {
+      PAS_MOCK_MIN_INTERVAL: '7',
+      PAS_MOCK_TRAINING: 'yes',
+      PAS_MOCK_DEPLOYED: '0',
+      PAS_MOCK_PREFIX: 'abc',
+      PAS_MOCK_PAGE_SIZE: '',
+      PAS_MOCK_SEED: 'empty',
+      PAS_MOCK_PUBLIC_URL: 'https://mock.example.org/finds/',
+      PAS_MOCK_JSON: '1',
+    };
+    const server = await startWith(variables, '--prefix', 'xyz');
+    const ready = JSON.parse(server.line) as Record<string, string>;
+    expect(ready['schema_base']).toBe('https://mock.example.org/finds/schema/xyz');
+    const asked = async (path: string) => (await fetch(`http://127.0.0.1:${ready['port']}/__mock__${path}`)).json();
+    expect(await asked('/settings')).toMatchObject({ page_size: 100, min_request_intervals: { user_ms: 7 } });
+    expect(await asked('/state')).toMatchObject({ training: true, deployed: false, counts: { finds: 0 } });
+    await server.end('SIGTERM');
+  });
+
+  test.each([
+    ['PAS_MOCK_PORT', 'x', /PAS_MOCK_PORT is 'x'\. It must be a whole number/],
+    ['PAS_MOCK_TRAINING', 'perhaps', /PAS_MOCK_TRAINING is 'perhaps'\. It must be 1 or 0/],
+  ])('%s=%s is refused with the reason', async (name, value, reason) => {
+    const { code, text } = await failureWith({ [name]: value });
+    expect([code, text]).toEqual([2, expect.stringMatching(reason)]);
+  });
+
+  test.skipIf(process.platform === 'win32')('the Python of the README ends the server that it started', async () => {
+    const readme = readFileSync(join(PROJECT, 'mock-server', 'README.md'), 'utf8');
+    const script = /```python\n(import json[\s\S]*?)```/.exec(readme)?.[1] ?? '';
+    // As npx does: the server is a child of what was called.
+    const npx = `shift\n"${process.execPath}" "${COMMAND}" "$@" &\necho $! > "${join(folder, 'pid')}"\nwait $!\n`;
+    writeFileSync(join(folder, 'npx'), `#!/bin/sh\n${npx}`, { mode: 0o755 });
+    const env = { ...process.env, PATH: `${folder}:${process.env['PATH']}` };
+    const ran = spawnSync('python3', ['-c', `${script}\nprint(len(token))`], { encoding: 'utf8', env, timeout: 30_000 });
+    expect([ran.status, ran.stdout.trim(), ran.stderr]).toEqual([0, '40', '']);
+    const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'));
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   });
 
   test('--help shows every flag and an example', async () => {
@@ -155,9 +211,14 @@ describe('pas-mock-server', () => {
       'prefix',
       'seed-number',
       'json',
+      'public-url',
+      'tls-cert',
+      'tls-key',
+      'cors',
     ]) {
       expect(text).toContain(`--${flag}`);
     }
     expect(text).toContain('Examples:');
+    expect(text).toContain('PAS_MOCK_MIN_INTERVAL');
   });
 });

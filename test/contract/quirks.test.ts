@@ -11,6 +11,7 @@ const wkt = (text: string) => findLines(1, { geom_wkt: `<svc:geom_wkt EPSG="4326
 type WriteQuirk = Exclude<keyof typeof QUIRKS, keyof typeof HARVEST_QUIRKS>;
 
 const OTHER_EPSG = '<svc:geom_wkt EPSG="5514">POINT (15.17 49.84)</svc:geom_wkt>';
+const BLANK = '<svc:geom_wkt EPSG="4326"> </svc:geom_wkt>';
 const twoFiles = [1, 2].map((number) => ({ name: 'file', fileName: `${number}.xml`, bytes: '<x/>' }));
 
 describe('Quirks of the deployed service (--deployed)', () => {
@@ -62,6 +63,11 @@ describe('Quirks of the deployed service (--deployed)', () => {
     'wkt-epsg-unread': async () => {
       expect((await send(findLines(1, { geom_wkt: OTHER_EPSG }))).status).toBe(201);
     },
+    'wkt-blank': async () => {
+      const answer = await send(findLines(1, { geom_wkt: BLANK }));
+      expect([answer.status, answer.text.includes('geom_wkt')]).toEqual([201, false]);
+      expect((await send(findLines(2, { geom_wkt: BLANK }))).status).toBe(422);
+    },
   };
 
   test.each(Object.entries(QUIRK_TESTS))('%s', async (_quirk, run) => {
@@ -79,6 +85,17 @@ describe('The same by the contract', () => {
   test('the EPSG attribute of the geometry must agree with its system', async () => {
     const answer = await send(findLines(1, { geom_wkt: OTHER_EPSG }));
     expect([answer.status, answer.text]).toEqual([422, expect.stringMatching(/"message":"geom_wkt: .*EPSG.*4326/)]);
+  });
+
+  test('a blank geometry is a malformed point', async () => {
+    expect((await send(findLines(1, { geom_wkt: BLANK }))).status).toBe(422);
+  });
+
+  test('a user rule is met in any case', async () => {
+    await mock().control('PUT', '/settings', {
+      access_rules: [{ rule_type: 'user_blacklist', value: 'Archaeologist@EXAMPLE.org' }],
+    });
+    expect((await send(smallestFind())).status).toBe(403);
   });
 
   test('the largest allowed photograph fits through the proxy with its boundaries', async () => {

@@ -1,14 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { smallestFind } from '../support/contract-find.ts';
+import { verify as ask } from '../../mock-server/control/verify.ts';
+import { Journal } from '../../mock-server/journal.ts';
+import { documentOf, smallestFind } from '../support/contract-find.ts';
 import { useMock } from '../support/contract-import.ts';
-import { setNumber } from '../support/contract-requests.ts';
+import { postFile, setNumber, tokenOf } from '../support/contract-requests.ts';
 import { startMock } from '../support/start-mock.ts';
 
 const { mock, control, send, token } = useMock();
 
 const find = (note: string) => smallestFind({ poznamka: `<svc:poznamka>${note}</svc:poznamka>` });
 const IMPORT = { method: 'post', path: '/api/pas/import-xml' };
-type Verified = { ok: boolean; entries: number[]; reason: string | null };
+type Near = { id: number; status: number; differs: string[] };
+type Verified = { ok: boolean; entries: number[]; reason: string | null; nearest: Near[] };
 const verify = async (question: unknown) => {
   const { status, value } = await control('POST', '/verify', question);
   return { status, ...(value as Verified) };
@@ -66,6 +69,13 @@ describe('An assertion about what was asked', () => {
     [{ request: { path_matches: '(' } }, 400],
     [{ request: { verb: 'GET' } }, 400],
     [{ request: { request_body: [{ equals: 'x' }] } }, 400],
+    [{ request: { path: '/nowhere', request_body: [{ xpath: '//[' }] }, count: 0 }, 400],
+    [{ request: { path: '/nowhere', answer_body: [{ xpath: 'nothing(1)' }] }, count: 0 }, 400],
+    [{ request: IMPORT, count: { at_least: 0 } }, 400],
+    [{ request: IMPORT, count: { at_least: 2, at_most: 1 } }, 400],
+    [{ request: IMPORT, gap_ms: {} }, 400],
+    [{ request: { request_headers: [{ name: 'Authorization', matches: 'Bearer' }] }, count: 0 }, 400],
+    [{ request: { request_headers: [{ name: 'accept', absent: true, equals: 'x' }] } }, 400],
     [{ request: { answer_body: [{ json: 'not a path', equals: 'x' }] } }, 400],
     [{ request: { request_body: [{ xpath: '//[', equals: 'x' }], ...IMPORT } }, 400],
   ])('%j is refused', async (question, status) => {
@@ -79,6 +89,115 @@ describe('An assertion about what was asked', () => {
     await send(find('x'.repeat(20_000)));
     expect((await verify({ request: { ...IMPORT, request_body: [{ xpath: '//svc:poznamka' }] } })).status).toBe(422);
     expect((await verify({ request: IMPORT })).status).toBe(200);
+  });
+});
+
+describe('A failed assertion', () => {
+  test('shows the requests that were nearest, and what differs', async () => {
+    await control('DELETE', '/journal');
+    await setNumber(mock(), 'X', '', token());
+    await send(find('one'));
+    const wanted = { ...IMPORT, status: 201, request_body: [{ xpath: '//svc:poznamka', equals: 'two' }] };
+    const { nearest } = await verify({ request: wanted });
+    expect(nearest[0]).toMatchObject({ method: 'POST', path: '/api/pas/import-xml', status: 201 });
+    const id = nearest[0]?.id;
+    expect(nearest[0]?.differs).toEqual([`//svc:poznamka of the request of entry ${id} is "one", not "two"`]);
+    expect(nearest[1]?.differs).toEqual(expect.arrayContaining(['method is PATCH, not POST', 'status is 400, not 201']));
+    const ordered = await verify({ order: [IMPORT, { ...IMPORT, status: 422 }] });
+    expect([ordered.ok, ordered.nearest]).toEqual([false, []]);
+    expect((await verify({ order: [{ ...IMPORT, status: 422 }] })).nearest[0]?.differs).toEqual(['status is 201, not 422']);
+    expect((await verify({ request: IMPORT, count: 0 })).nearest).toEqual([]);
+  });
+});
+
+describe('An assertion about what was sent', () => {
+  test('sees the body of a request that was refused before it was read', async () => {
+    await control('DELETE', '/journal');
+    await control('PUT', '/settings', { access_mode: 'closed' });
+    await send(find('same'));
+    await control('PUT', '/settings', { access_mode: 'open' });
+    await send(find('same'));
+    const request_body = [{ xpath: '//svc:poznamka', equals: 'same' }];
+    const order = [503, 201].map((status) => ({ ...IMPORT, status, request_body }));
+    expect(await verify({ order })).toMatchObject({ ok: true, reason: null });
+  });
+
+  test('counts what is no node as found where it is true', async () => {
+    await control('DELETE', '/journal');
+    await send(find('one'));
+    const met = async (xpath: string) => (await verify({ request: { ...IMPORT, request_body: [{ xpath }] } })).ok;
+    expect([await met('boolean(//svc:poznamka)'), await met('string(//svc:poznamka)')]).toEqual([true, true]);
+    expect([await met('boolean(//svc:pocet)'), await met('string(//svc:pocet)'), await met('count(//svc:pocet)')]).toEqual([
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  test.each([
+    ['UTF-16', (xml: string) => Buffer.from(`\ufeff${xml.replace('UTF-8', 'UTF-16')}`, 'utf16le')],
+    ['windows-1250', (xml: string) => Buffer.from(xml.replace('UTF-8', 'windows-1250').replace('ž', '\x9e'), 'latin1')],
+  ])('reads a document in %s', async (_, encoded) => {
+    await control('DELETE', '/journal');
+    const bytes = encoded(documentOf(mock(), find('žito')));
+    const answer = await postFile(mock(), IMPORT.path, { name: 'file', fileName: 'a.xml', bytes }, { token: token() });
+    expect(answer.status, answer.text).toBe(201);
+    const noted = (equals: string) => verify({ request: { ...IMPORT, request_body: [{ xpath: '//svc:poznamka', equals }] } });
+    expect([(await noted('žito')).ok, (await noted('zito')).ok]).toEqual([true, false]);
+  });
+
+  test('reads of a sign-in who signs in, and no secret', async () => {
+    await control('DELETE', '/journal');
+    await tokenOf(mock(), 'researcher');
+    const signIn = { path: '/api/token-auth/' };
+    const named = (json: string, equals: string) => ({ request: { ...signIn, request_body: [{ json, equals }] } });
+    expect([(await verify(named('$.username', 'researcher'))).ok, (await verify(named('$.username', 'other'))).ok]).toEqual([
+      true,
+      false,
+    ]);
+    expect((await verify({ ...named('$.password', 'researcher'), count: 0 })).status).toBe(422);
+    expect((await verify({ request: { ...signIn, answer_body: [{ json: '$.token' }] }, count: 0 })).status).toBe(422);
+  });
+
+  test('compares headers of requests and answers', async () => {
+    await control('DELETE', '/journal');
+    await send(find('one'));
+    const met = async (request: object) => (await verify({ request: { ...IMPORT, ...request } })).ok;
+    expect(await met({ request_headers: [{ name: 'Content-Digest', matches: '^sha-512=:' }, { name: 'authorization' }] })).toBe(
+      true,
+    );
+    expect(await met({ request_headers: [{ name: 'expect', absent: true }] })).toBe(true);
+    expect(await met({ request_headers: [{ name: 'content-digest', absent: true }] })).toBe(false);
+    expect(await met({ answer_headers: [{ name: 'content-type', equals: 'application/xml' }] })).toBe(true);
+    expect(await met({ answer_headers: [{ name: 'retry-after' }] })).toBe(false);
+  });
+
+  test('measures the time between one such request and the next', async () => {
+    await control('DELETE', '/journal');
+    await control('POST', '/clock', { frozen: true });
+    for (const ms of [0, 1500, 3000]) {
+      await control('POST', '/clock', { advance_ms: ms });
+      await send(find('one'));
+    }
+    const gap = async (gap_ms: object) => verify({ request: IMPORT, gap_ms });
+    expect([(await gap({ at_least: 1500 })).ok, (await gap({ at_least: 1500, at_most: 3000 })).ok]).toEqual([true, true]);
+    expect(await gap({ at_most: 2000 })).toMatchObject({ ok: false, reason: expect.stringContaining('it was 3000.0 ms') });
+    expect((await verify({ order: [IMPORT, IMPORT], gap_ms: { at_least: 1501 } })).ok).toBe(false);
+    expect((await verify({ request: { path: '/nowhere' }, count: 0, gap_ms: { at_least: 1 } })).ok).toBe(false);
+    await control('POST', '/clock', { frozen: false });
+  });
+
+  test('is refused where entries were dropped that it may have been about', async () => {
+    const journal = new Journal(1024 * 1024);
+    const request = { method: 'GET', path: '/', address: '127.0.0.1', atMs: 0 };
+    for (let made = 0; made < 20_000; made += 1) journal.open(request, true);
+    const asked = (count: unknown) => ask({ journal }, { request: { path: '/nowhere' }, count });
+    expect(await asked(0)).toMatchObject({ ok: true });
+    journal.open(request, true);
+    await expect(asked(0)).rejects.toThrow('older entries were dropped');
+    expect(await asked(1)).toMatchObject({ ok: false });
+    journal.clear();
+    expect(await asked(0)).toMatchObject({ ok: true });
   });
 });
 

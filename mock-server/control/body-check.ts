@@ -1,0 +1,118 @@
+import type { JSONPathQuery, JSONValue } from 'json-p3';
+import type { XmlElement } from 'libxml2-wasm';
+import { bodyBytes, type Message, STRUCK_OUT } from '../exchange.ts';
+import { withXml } from '../schema.ts';
+import { check, object, optional, type Reader, ShapeError, text } from '../shape.ts';
+import { messageOf } from '../thrown.ts';
+import { ControlRefusal } from './refusal.ts';
+
+/** What a text must be; without either it must be there. */
+export type Wanted = { readonly equals?: string; readonly matches?: string };
+
+/** What a body must hold: the first match of a path, compared as text. */
+export type BodyCheck = Wanted & { readonly xpath?: string; readonly json?: string };
+
+export const expression: Reader<string> = check(text({ min: 1 }), (source) => {
+  try {
+    new RegExp(source, 'u');
+    return undefined;
+  } catch (thrown) {
+    return `is no regular expression (${messageOf(thrown)})`;
+  }
+});
+
+export const wanted = { equals: optional(text()), matches: optional(expression) };
+
+export const readBodyCheck: Reader<BodyCheck> = check(
+  object({ xpath: optional(text({ min: 1 })), json: optional(text({ min: 1 })), ...wanted }),
+  ({ xpath, json }) => ((xpath === undefined) === (json === undefined) ? 'needs either xpath or json' : undefined),
+);
+
+/** Undefined where a text is as wanted; else how it differs. */
+export function textDifference(name: string, found: string | undefined, { equals, matches }: Wanted): string | undefined {
+  if (found === undefined) return `${name} is not there`;
+  const shown = JSON.stringify(found.length > 200 ? `${found.slice(0, 200)}…` : found);
+  if (equals !== undefined && found !== equals) return `${name} is ${shown}, not ${JSON.stringify(equals)}`;
+  if (matches !== undefined && !new RegExp(matches, 'u').test(found))
+    return `${name} is ${shown}, which does not match ${matches}`;
+  return undefined;
+}
+
+/**
+ * Looks for the path in a document without content: one that cannot be read would meet nothing, and `count: 0` would always hold.
+ * @throws ShapeError
+ */
+export async function assertReadable({ xpath, json }: BodyCheck): Promise<void> {
+  if (json !== undefined) await readJsonPath(json);
+  if (xpath === undefined) return;
+  const prefixes = [...xpath.matchAll(/([\w.-]+):(?=[\w*])/g)].map(([, prefix = '']) => [prefix, 'urn:any'] as const);
+  await withXml(Buffer.from('<x/>'), ({ root }) => evaluate(root, xpath, Object.fromEntries(prefixes)));
+}
+
+/**
+ * Undefined where a body holds what it must; else how it differs.
+ * @throws ControlRefusal where what is kept of it decides nothing, ShapeError where a path does not fit its document
+ */
+export async function bodyDifference(message: Message, of: string, one: BodyCheck): Promise<string | undefined> {
+  const kept = bodyBytes(message);
+  if (kept === undefined) throw new ControlRefusal(422, `the body of ${of} is not kept`);
+  if (kept.cut) throw new ControlRefusal(422, `of the body of ${of} only the beginning is kept`);
+  const path = one.xpath ?? one.json ?? '';
+  const found =
+    one.xpath === undefined ? await firstOfJson(kept.bytes, path) : await firstOfXml(documentIn(message, kept.bytes), path);
+  if (found === STRUCK_OUT) throw new ControlRefusal(422, `${path} of ${of} is a secret, and is not kept`);
+  return textDifference(`${path} of ${of}`, found, one);
+}
+
+async function firstOfJson(body: Buffer, path: string): Promise<string | undefined> {
+  const compiled = await readJsonPath(path);
+  let value: JSONValue;
+  try {
+    value = JSON.parse(body.toString('utf8')) as JSONValue;
+  } catch {
+    return undefined;
+  }
+  const [first] = compiled.query(value).values();
+  return first === undefined || typeof first === 'string' ? first : JSON.stringify(first);
+}
+
+async function readJsonPath(path: string): Promise<JSONPathQuery> {
+  const { jsonpath } = await import('json-p3');
+  try {
+    return jsonpath.compile(path);
+  } catch (thrown) {
+    throw new ShapeError('json', `is no JSONPath (${messageOf(thrown)})`);
+  }
+}
+
+/** The prefixes of a path are those that the document's root declares. */
+async function firstOfXml(document: Buffer, path: string): Promise<string | undefined> {
+  return withXml(document, ({ root }) => evaluate(root, path, root.namespaces));
+}
+
+/** As text. What is no node counts as found where XPath takes it for true. @throws ShapeError */
+function evaluate(root: XmlElement, path: string, namespaces: Readonly<Record<string, string>>): string | undefined {
+  try {
+    const found = root.eval(path, { ...namespaces });
+    if (Array.isArray(found)) return found[0]?.content;
+    return found ? String(found) : undefined;
+  } catch (thrown) {
+    throw new ShapeError('xpath', `cannot be looked for (${messageOf(thrown)})`);
+  }
+}
+
+/** Of a form the first part that is XML, in whatever encoding; else all of it. */
+function documentIn({ headers }: Message, body: Buffer): Buffer {
+  const boundary = /^multipart\/form-data\b.*?boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(headers['content-type'] ?? '');
+  if (boundary === null) return body;
+  const mark = Buffer.from(`--${boundary[1] ?? boundary[2] ?? ''}`);
+  const marks: number[] = [];
+  for (let at = body.indexOf(mark); at >= 0; at = body.indexOf(mark, at + mark.length)) marks.push(at);
+  const parts = marks.slice(0, -1).map((start, index) => {
+    const part = body.subarray(start, marks[index + 1]);
+    return part.subarray(part.indexOf('\r\n\r\n') + 4, -2);
+  });
+  return (
+    parts.find((part) => /^[\ufeff\u00ef\u00bb\u00bf\u00fe\u00ff\0\s]*</.test(part.subarray(0, 16).toString('latin1'))) ?? body
+  );
+}

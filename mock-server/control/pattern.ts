@@ -1,0 +1,132 @@
+import { readRule } from '../clauses.ts';
+import { type Exchange, SECRET_HEADERS } from '../exchange.ts';
+import { FAULTS, type FaultName } from '../fault-rules.ts';
+import type { Journal, JournalEntry } from '../journal.ts';
+import { array, check, flag, integer, nullable, object, oneOf, optional, type Reader, text } from '../shape.ts';
+import { type BodyCheck, expression, readBodyCheck, type Wanted, wanted } from './body-check.ts';
+import { isAbout } from './journal-view.ts';
+import type { Matcher } from './matcher.ts';
+import { ControlRefusal } from './refusal.ts';
+
+type HeaderCheck = Wanted & { readonly name: string; readonly absent?: boolean };
+
+/** What is judged, and the thread that evaluates expressions. */
+export type Sources = { readonly journal: Journal; readonly matcher: Matcher };
+
+/** What a request must have been. Nothing that is left out is looked at. */
+export type Pattern = {
+  readonly method?: string;
+  /** Without the query. */
+  readonly path?: string;
+  /** Regular expression of the path with its query. */
+  readonly path_matches?: string;
+  readonly user?: string | null;
+  readonly status?: number;
+  readonly find?: string;
+  readonly rule?: string;
+  readonly fault?: string | null;
+  readonly request_headers?: readonly HeaderCheck[];
+  readonly answer_headers?: readonly HeaderCheck[];
+  readonly request_body?: readonly BodyCheck[];
+  readonly answer_body?: readonly BodyCheck[];
+};
+
+const headerCheck: Reader<HeaderCheck> = check(
+  object({ name: text({ min: 1 }), absent: optional(flag), ...wanted }),
+  ({ name, absent, equals, matches }) => {
+    const isCompared = equals !== undefined || matches !== undefined;
+    if (absent === true && isCompared) return 'is absent, or has a value';
+    return isCompared && SECRET_HEADERS.has(name.toLowerCase()) ? `cannot compare ${name}: a secret is not kept` : undefined;
+  },
+);
+
+export const readPattern: Reader<Pattern> = object({
+  method: optional(text({ min: 1 })),
+  path: optional(text({ min: 1 })),
+  path_matches: optional(expression),
+  user: optional(nullable(text())),
+  status: optional(integer({ min: 0, max: 599 })),
+  find: optional(text({ min: 1 })),
+  rule: optional(readRule),
+  fault: optional(nullable(oneOf(Object.keys(FAULTS) as FaultName[]))),
+  request_headers: optional(array(headerCheck)),
+  answer_headers: optional(array(headerCheck)),
+  request_body: optional(array(readBodyCheck)),
+  answer_body: optional(array(readBodyCheck)),
+});
+
+/** Also where no request comes into question: `count: 0` would hold whatever a path is. @throws ShapeError */
+export async function assertJudgeable(matcher: Matcher, { request_body = [], answer_body = [] }: Pattern): Promise<void> {
+  for (const check of [...request_body, ...answer_body]) await matcher.differences({ kind: 'readable', check });
+}
+
+/** How the path of each entry differs from the expression of a pattern. */
+export async function pathDifferences(
+  matcher: Matcher,
+  entries: readonly JournalEntry[],
+  { path_matches }: Pattern,
+): Promise<readonly (string | undefined)[]> {
+  if (path_matches === undefined) return [];
+  return matcher.differences({
+    kind: 'texts',
+    name: 'path',
+    texts: entries.map(({ path }) => path),
+    wanted: { matches: path_matches },
+  });
+}
+
+/** How an entry differs from a pattern by what the journal's list shows. */
+export function differencesOf(entry: JournalEntry, pattern: Pattern, ofPath: string | undefined): string[] {
+  const { method, path, user, status, find, rule, fault } = pattern;
+  const unlike = (name: string, is: string | number | null, wants: string | number | null | undefined): string | undefined =>
+    wants === undefined || is === wants ? undefined : `${name} is ${is ?? 'none'}, not ${wants ?? 'none'}`;
+  return [
+    unlike('method', entry.method, method?.toUpperCase()),
+    unlike('path', entry.path.split('?', 1)[0] ?? '', path),
+    ofPath,
+    unlike('user', entry.user, user),
+    unlike('status', entry.status, status),
+    find === undefined || isAbout(entry, find) ? undefined : `is not about ${find}`,
+    rule === undefined || entry.rules.includes(rule) ? undefined : `was not refused by ${rule}`,
+    unlike('fault', entry.fault, fault),
+  ].filter((difference) => difference !== undefined);
+}
+
+/**
+ * How what was said differs from a pattern.
+ * @throws ControlRefusal where what is kept decides nothing, ShapeError where a path does not fit its document
+ */
+export async function messageDifferences(
+  { journal, matcher }: Sources,
+  { id }: JournalEntry,
+  pattern: Pattern,
+): Promise<string[]> {
+  const { request_headers = [], answer_headers = [], request_body = [], answer_body = [] } = pattern;
+  if ([request_headers, answer_headers, request_body, answer_body].every(({ length }) => length === 0)) return [];
+  const exchange = journal.exchange(id);
+  if (exchange === undefined) throw new ControlRefusal(422, `headers and bodies of entry ${id} are not kept any more`);
+  return [
+    ...(await sideDifferences(matcher, `the request of entry ${id}`, exchange.request, request_headers, request_body)),
+    ...(await sideDifferences(matcher, `the answer of entry ${id}`, exchange.answer, answer_headers, answer_body)),
+  ];
+}
+
+async function sideDifferences(
+  matcher: Matcher,
+  of: string,
+  message: Exchange['answer'],
+  headers: readonly HeaderCheck[],
+  bodies: readonly BodyCheck[],
+): Promise<string[]> {
+  if (headers.length === 0 && bodies.length === 0) return [];
+  if (message === undefined) return [`${of} was never sent`];
+  const differences: (string | undefined)[] = [];
+  for (const { name: header, absent, ...wants } of headers) {
+    const found = message.headers[header.toLowerCase()];
+    const name = `header ${header} of ${of}`;
+    if (absent !== true) differences.push(...(await matcher.differences({ kind: 'texts', name, texts: [found], wanted: wants })));
+    else if (found !== undefined) differences.push(`${name} is there`);
+  }
+  for (const check of bodies) differences.push(...(await matcher.differences({ kind: 'body', message, of, check })));
+  return differences.filter((difference) => difference !== undefined);
+}

@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { MockServerOptions } from './options.ts';
+import { messageOf } from './thrown.ts';
+
+/** As the proxies and the application server in front of the service (A-WIRE-3). */
+const TIMEOUTS = { requestTimeout: 600_000, keepAliveTimeout: 60_000 } as const;
+
+/**
+ * Listens, with TLS where a certificate is given.
+ * @returns the server, and the address that reaches it
+ * @throws Error where the certificate cannot be used or the port cannot be had
+ */
+export async function startListening(
+  options: MockServerOptions,
+): Promise<{ readonly server: Server; readonly origin: string; readonly port: number }> {
+  const { tlsCert, tlsKey, host = '127.0.0.1' } = options;
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) throw new Error('--tls-cert and --tls-key are given together');
+  const isSecure = tlsCert !== undefined && tlsKey !== undefined;
+  const server = isSecure ? createSecureServer(tlsCert, tlsKey) : createServer(TIMEOUTS);
+  await listen(server, options.port ?? 0, host);
+  const { port } = server.address() as AddressInfo;
+  return { server, origin: `${isSecure ? 'https' : 'http'}://${reachable(host)}:${port}`, port };
+}
+
+function createSecureServer(certFile: string, keyFile: string): Server {
+  const [cert, key] = [certFile, keyFile].map((file) => {
+    try {
+      return readFileSync(file);
+    } catch (thrown) {
+      throw new Error(`${file} cannot be read: ${messageOf(thrown)}`, { cause: thrown });
+    }
+  });
+  try {
+    return createTlsServer({ ...TIMEOUTS, ...(cert && { cert }), ...(key && { key }) });
+  } catch (thrown) {
+    throw new Error(`the certificate ${certFile} cannot be used with ${keyFile}: ${messageOf(thrown)}`, { cause: thrown });
+  }
+}
+
+/** An address that one can connect to, also where the server listens on all of them. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest';
+import { documentOf, findLines, smallestFind } from '../support/contract-find.ts';
+import { useMock } from '../support/contract-import.ts';
+import { contentDigest, importXml, multipart, rawAnswer, tokenOf } from '../support/contract-requests.ts';
+
+// Where the contract is silent, the mock does as the deployed service.
+
+const { mock, send, token, control } = useMock();
+
+/** An import whose body is typed by hand. */
+async function sendBody(body: Buffer, digestOf: string) {
+  const response = await fetch(`${mock().url}/api/pas/import-xml`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'multipart/form-data; boundary=xYzZY',
+      authorization: `Bearer ${token()}`,
+      'content-digest': contentDigest(digestOf),
+    },
+    body: new Uint8Array(body),
+  });
+  return rawAnswer(response);
+}
+
+describe('A document', () => {
+  test('that names the namespace twice is judged by the last pair', async () => {
+    const xml = documentOf(mock(), smallestFind());
+    const pair = /xsi:schemaLocation="(\S+) (\S+)"/;
+    const twice = (first: string, last: string) =>
+      importXml(mock(), xml.replace(pair, `xsi:schemaLocation="$1 ${first} $1 ${last}"`), { token: token() });
+    expect((await twice('http://else.test/x.xsd', '$2')).status).toBe(201);
+    expect((await twice('$2', 'http://else.test/x.xsd')).status).toBe(422);
+  });
+
+  test('may have blanks between its elements as CDATA', async () => {
+    const answer = await send(smallestFind().replace('<svc:projekt', '<![CDATA[ \n]]><svc:projekt'));
+    expect(answer.status, answer.text).toBe(201);
+    expect((await send(smallestFind().replace('<svc:projekt', '<![CDATA[x]]><svc:projekt'))).status).toBe(422);
+  });
+
+  test('with a depth of a thousand digits gets 422, and with as many zeros in front its depth counts', async () => {
+    const depth = (digits: string) => send(findLines(1, { hloubka: `<svc:hloubka>${digits}</svc:hloubka>` }));
+    for (const digits of ['9'.repeat(1000), `-${'9'.repeat(1000)}`]) {
+      const answer = await depth(digits);
+      expect([answer.status, Object.keys(answer.json ?? {})]).toEqual([422, ['validation_errors']]);
+    }
+    const padded = await depth(`${'0'.repeat(1000)}7`);
+    expect([padded.status, padded.text.includes('<svc:hloubka>7</svc:hloubka>')]).toEqual([201, true]);
+  });
+});
+
+describe('A part of a form', () => {
+  test.each(['', '.', '..', '/', 'a/..', 'C:\\', '\u200b', '..\u0085'])('named %j is no file', async (fileName) => {
+    const xml = documentOf(mock(), smallestFind());
+    const answer = await send('', { parts: [{ name: 'file', fileName, bytes: xml }], digest: contentDigest(xml) });
+    expect(answer.status, answer.text).toBe(400);
+  });
+
+  test('is taken as it stands, in Base64 or under a long head', async () => {
+    const xml = documentOf(mock(), smallestFind());
+    const withHead = (line: string, text: string) =>
+      Buffer.from(
+        multipart([{ name: 'file', fileName: 'a.xml', bytes: text }])
+          .toString()
+          .replace('Content-Type', `${line}\r\nContent-Type`),
+      );
+    const encoded = Buffer.from(xml).toString('base64');
+    expect((await sendBody(withHead('Content-Transfer-Encoding: base64', encoded), encoded)).status).toBe(400);
+    expect((await sendBody(withHead(`X-Long: ${'x'.repeat(2000)}`, xml), xml)).status).toBe(201);
+  });
+});
+
+describe('The other questions of the write interface', () => {
+  test('an empty list of schema versions allows what no list allows', async () => {
+    await control('PUT', '/settings', { allowed_schema_versions: [] });
+    expect((await send(smallestFind())).status).toBe(201);
+    await control('PUT', '/settings', { allowed_schema_versions: ['2.1'] });
+    expect((await send(smallestFind())).status).toBe(422);
+  });
+
+  test('blanks round a user name do not count, but a password is taken as it is', async () => {
+    const signIn = async (username: string, password: string) =>
+      (
+        await fetch(`${mock().url}/api/token-auth/`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ username, password }),
+        })
+      ).status;
+    expect(await signIn(' archaeologist \t', 'archaeologist')).toBe(200);
+    expect(await signIn('archaeologist', ' archaeologist ')).toBe(400);
+    expect(await signIn(' ', 'archaeologist')).toBe(400);
+  });
+
+  test('user information is for GET alone', async () => {
+    const headers = { authorization: `Bearer ${await tokenOf(mock(), 'researcher')}` };
+    const { status, headers: said } = await fetch(`${mock().url}/api/uzivatel-info/`, { method: 'HEAD', headers });
+    expect([status, said.get('allow')]).toEqual([405, 'GET']);
+  });
+});
