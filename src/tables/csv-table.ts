@@ -21,7 +21,7 @@ const MAX_RECORD_BYTES = 1024 * 1024;
 const MAX_BROKEN_ROWS = 100;
 
 /** A spreadsheet has half as many, most of which may be blank. */
-export const MAX_LINES = 2_000_000;
+const MAX_LINES = 2_000_000;
 
 /** What is parsed at a time, and so held of a file beside its bytes: records with quotes, or bytes without. */
 const RECORDS_AT_A_TIME = 1000;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FileError } from '../../../src/base/errors.ts';
-import { MAX_LINES, parseTable } from '../../../src/tables/csv-table.ts';
+import { parseTable } from '../../../src/tables/csv-table.ts';
 import { MAX_INPUT_BYTES } from '../../../src/tables/input-file.ts';
 import { readTable } from '../../../src/tables/read-table.ts';
 import { withoutFormulaMark } from '../../../src/text/csv.ts';
@@ -141,8 +141,8 @@ describe('reading from disk', () => {
 
   test('a file of blank lines alone is given up soon', async () => {
     const file = join(folder, 'blank.csv');
-    writeFileSync(file, Buffer.alloc(MAX_LINES + 1, '\n'));
-    await expect(readTable(file)).rejects.toThrow(`has more than ${MAX_LINES} lines`);
+    writeFileSync(file, Buffer.alloc(2_000_001, '\n'));
+    await expect(readTable(file)).rejects.toThrow('has more than 2000000 lines');
   });
 
   test('a pipe is read like a file', async () => {
