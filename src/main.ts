@@ -92,6 +92,16 @@ function fail(thrown: unknown, json: boolean, world: World): number {
 type Failure = { code: number; message: string; hint: string | undefined; printed: boolean };
 
 function asFailure(thrown: unknown): Failure | 'help-or-version' {
+  const limit = scarceOpenFiles(thrown);
+  if (limit !== undefined) {
+    const message = t`This terminal lets a program open only ${limit} files at once, which is too few.`;
+    return {
+      code: EXIT_CODES.unavailable[0],
+      message,
+      hint: t`Allow more, and run the command again: ulimit -n 1024`,
+      printed: false,
+    };
+  }
   if (thrown instanceof PasError) return { code: thrown.exitCode, message: thrown.message, hint: thrown.hint, printed: false };
   if (thrown instanceof CommanderError) {
     if (thrown.exitCode === 0) return 'help-or-version';
@@ -106,6 +116,22 @@ function asFailure(thrown: unknown): Failure | 'help-or-version' {
     hint: t`Nothing that was committed is lost. Please report it with the lines above.`,
     printed: false,
   };
+}
+
+/** Enough for the modules of pas, which Node opens many at a time. */
+const MIN_OPEN_FILES = 256;
+/** What Node and SQLite say where no more files can be opened; of a module, that it is not there. */
+const LACKS_FILES = /^(?:EMFILE|ENFILE|ERR_MODULE_NOT_FOUND|SQLITE_CANTOPEN)/;
+
+/** How many files the process may have open, where that may be why it failed; undefined where they are enough. */
+function scarceOpenFiles(thrown: unknown): number | undefined {
+  let isLacking = false;
+  for (let each = thrown; each instanceof Error && !isLacking; each = each.cause)
+    isLacking = 'code' in each && LACKS_FILES.test(`${each.code}`);
+  if (!isLacking) return undefined;
+  const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: number | string } } };
+  const limit = userLimits?.open_files?.soft;
+  return typeof limit === 'number' && limit < MIN_OPEN_FILES ? limit : undefined;
 }
 
 function writeError({ streams }: World, text: string): void {

@@ -35,7 +35,7 @@ export function readDateForm(text: string, form: string): string | undefined {
     const ms = Date.parse(text.trim().replace(',', '.'));
     return form !== 'yyyy-mm-dd' || Number.isNaN(ms) ? undefined : localDate(ms);
   }
-  const day = text.trim().replace(/[T ]\s*\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/, '');
+  const day = text.trim().replace(/(?:T|(?<!\s) )\s*\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/, '');
   if (form === DAY_NUMBER) return dayOfNumber(day);
   const match = patternOf(form).exec(day);
   if (match?.groups === undefined) return undefined;

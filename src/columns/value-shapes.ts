@@ -56,7 +56,7 @@ function numbersOfDays(profile: ColumnProfile): DateShape | undefined {
 }
 
 export function numberOf(text: string): number | undefined {
-  const reading = readDecimal(text.replace(/\s*(?:mm|cm|dm|m|ks)\.?$/i, ''));
+  const reading = readDecimal(text.replace(/(?<!\s)\s*(?:mm|cm|dm|m|ks)\.?$/i, ''));
   return isReadable(reading) ? Number(reading.value) : undefined;
 }
 

@@ -14,7 +14,6 @@ const MOST_BUSY_MS = 5000;
  */
 export function openPaceStore(path: string, clock: Clock): PaceStore & { close(): void } {
   const database = openReplaceable(path, 'normal', prepare);
-  database.pragma(`busy_timeout = ${STANDING_MS}`);
   const read = database.prepare<[string], PaceState>(
     `select last_departure_ms as lastDepartureMs, leaving_until_ms as leavingUntilMs, blocked_until_ms as blockedUntilMs,
        asked_until_ms as askedUntilMs, jitter_ms as jitterMs, waking_ms as wakingMs
@@ -59,6 +58,7 @@ function isBusy(thrown: unknown): boolean {
 }
 
 function prepare(database: Database): void {
+  database.pragma(`busy_timeout = ${STANDING_MS}`);
   // A flush to disk could hold a request up just after it was put on record; what a power cut takes has long passed then.
   database.pragma('synchronous = off');
   database.exec(`create table if not exists shared_pace (

@@ -1,4 +1,4 @@
-import { chmodSync, rmSync } from 'node:fs';
+import { chmodSync, rmSync, statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import type Sqlite from 'better-sqlite3';
@@ -142,13 +142,24 @@ export function asDatabaseError<T>(path: string, work: () => T): T {
 }
 
 export function toDatabaseError(path: string, thrown: unknown): unknown {
-  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+  const said = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+  const code = /^SQLITE_(?:CANTOPEN|IOERR)/.test(said) && isFull(dirname(path)) ? 'SQLITE_FULL' : said;
   const reason = REASONS.find(([prefix]) => code.startsWith(prefix));
   if (reason === undefined) return thrown;
   const [, words, hint] = reason;
   const passing = PASSING.some((prefix) => code.startsWith(prefix));
   const damaged = DAMAGE.test(code);
   return new DatabaseError(`${path}: ${words} (${messageOf(thrown)}).`, { cause: thrown, hint, passing, damaged });
+}
+
+/** Where a file beside the database finds no room, SQLite says only that it cannot be opened, or written. */
+function isFull(folder: string): boolean {
+  try {
+    const { bavail, ffree, files } = statfsSync(folder);
+    return bavail === 0 || (files > 0 && ffree === 0);
+  } catch {
+    return false;
+  }
 }
 
 const DAMAGE = /^SQLITE_(CORRUPT|NOTADB)/;

@@ -20,6 +20,9 @@ const MAX_RECORD_BYTES = 1024 * 1024;
 /** After so many rows with broken quotes the file is refused as no table. */
 const MAX_BROKEN_ROWS = 100;
 
+/** A spreadsheet has half as many, most of which may be blank. */
+const MAX_LINES = 2_000_000;
+
 /** Size of the batches that are parsed and held at once: records with quotes, or bytes without. */
 const RECORDS_AT_A_TIME = 1000;
 const PLAIN_BYTES_AT_A_TIME = 16 * 1024;
@@ -48,7 +51,7 @@ export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Tab
   const declared = declaredDelimiter(text);
   const body = declared === undefined ? text : text.subarray(text.indexOf('\n') + 1);
   const delimiter = declared ?? detectDelimiter(body);
-  const records = (): Iterable<TextRow | BrokenRow> => readRecords(body, delimiter, declared === undefined ? 1 : 2);
+  const records = (): Iterable<TextRow | BrokenRow> => readRecords(file, body, delimiter, declared === undefined ? 1 : 2);
 
   const found = findHeader({ file }, firstRows(readable(records()), named), named);
   const header = found?.names ?? [];
@@ -94,7 +97,7 @@ function isBlank({ cells }: TableRow): boolean {
 }
 
 /** Yields all records. A faulty quote affects only its own row: reading continues at the next line of the file. */
-function* readRecords(bytes: Buffer, delimiter: string, firstLine: number): Generator<TextRow | BrokenRow> {
+function* readRecords(file: string, bytes: Buffer, delimiter: string, firstLine: number): Generator<TextRow | BrokenRow> {
   let row = 1;
   let line = firstLine;
   let brokenRows = 0;
@@ -102,6 +105,7 @@ function* readRecords(bytes: Buffer, delimiter: string, firstLine: number): Gene
   while (start < bytes.length) {
     const rest = bytes.subarray(start);
     const { records, readBytes, isAll, error } = readPlain(rest, delimiter) ?? readSome(rest, delimiter);
+    if (row + records.length > MAX_LINES) throw tooManyLines(file);
     for (const cells of records) {
       yield { row, line, cells };
       row += 1;
@@ -121,6 +125,12 @@ function* readRecords(bytes: Buffer, delimiter: string, firstLine: number): Gene
       line += 1;
     } else if (isAll) return;
   }
+}
+
+function tooManyLines(file: string): FileError {
+  return new FileError(file, msg`${file} has more than ${MAX_LINES} lines, which are not read.`, {
+    hint: msg`Delete the blank rows below the table, and save it again.`,
+  });
 }
 
 type SomeRecords = {

@@ -1,4 +1,6 @@
+import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { FileError, messageOf } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 
@@ -13,7 +15,7 @@ export async function readInputFile(path: string): Promise<Buffer> {
   const file = await openInputFile(path);
   try {
     const found = await file.stat();
-    if (!found.isFile()) return await readAtMost(path, file.createReadStream({ autoClose: false }));
+    if (!found.isFile()) return await readAtMost(path, piecesOfPipe(path, file));
     refuseLargeInput(path, found.size);
     return await file.readFile();
   } catch (error) {
@@ -47,10 +49,51 @@ export function refuseLargeInput(name: string, size: number): void {
   });
 }
 
+/** A named pipe without a writer is given up after the first time, one that brings nothing more after the second. */
+const [MAX_WRITER_WAIT_MS, MAX_PIPE_WAIT_MS] = [5000, 60_000];
+const PIPE_POLL_MS = 20;
+const PIPE_BYTES = 64 * 1024;
+
+/** Reads without blocking: no deadline or signal reaches a read that waits in the system. */
+async function* piecesOfPipe(path: string, file: FileHandle): AsyncGenerator<Buffer> {
+  let hasWriter = false;
+  for (let waitedMs = 0; ; ) {
+    const piece = await readSome(file);
+    if (piece !== undefined && piece.length > 0) {
+      [hasWriter, waitedMs] = [true, 0];
+      yield piece;
+      continue;
+    }
+    if (piece !== undefined && hasWriter) return;
+    hasWriter ||= piece === undefined;
+    const mostMs = hasWriter ? MAX_PIPE_WAIT_MS : MAX_WRITER_WAIT_MS;
+    if (waitedMs >= mostMs) {
+      const seconds = mostMs / 1000;
+      throw new FileError(path, msg`${path} is a pipe, from which nothing came for ${seconds} seconds.`, {
+        hint: msg`Start the program that writes to it first, or name a file.`,
+      });
+    }
+    await sleep(PIPE_POLL_MS);
+    waitedMs += PIPE_POLL_MS;
+  }
+}
+
+/** Empty where no program has the pipe open for writing; undefined where one has, and has written nothing more yet. */
+async function readSome(file: FileHandle): Promise<Buffer | undefined> {
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(PIPE_BYTES), 0, PIPE_BYTES, null);
+    return buffer.subarray(0, bytesRead);
+  } catch (thrown) {
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'EAGAIN') return undefined;
+    throw thrown;
+  }
+}
+
 async function openInputFile(path: string): Promise<FileHandle> {
   let file: FileHandle;
   try {
-    file = await open(path, 'r');
+    // To open a pipe would wait for a program that writes to it.
+    file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
     throw new FileError(path, whyNotOpened(path, error), { cause: error });
   }

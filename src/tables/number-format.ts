@@ -255,7 +255,7 @@ function showFraction(tokens: readonly Token[], value: number): string {
     .trim();
   const most = 10 ** Math.max(1, below.filter(({ kind }) => kind === 'digit').length) - 1;
   const above = tokens.slice(0, slash);
-  const hasWhole = /[0#?]+\s+[0#?]+$/.test(
+  const hasWhole = /(?<![0#?])[0#?]+\s+[0#?]+$/.test(
     above
       .map((token) => ('text' in token ? token.text : ''))
       .join('')

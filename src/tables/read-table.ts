@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, type Stats, statSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import { FileError } from '../base/errors.ts';
 import { type Issue, warningIssue } from '../base/issue.ts';
@@ -29,7 +29,7 @@ type ReadOptions = {
  * @throws FileError where the file cannot be read as a whole
  */
 export async function readTable(path: string, options: ReadOptions = {}): Promise<Table> {
-  if (isFolder(path)) return readFolder(path, options);
+  if (statOf(path)?.isDirectory() === true) return readFolder(path, options);
   const table = await readFile(path, options);
   const copies = conflictCopies(path);
   return copies.length === 0 ? table : { ...table, issues: [...copies, ...table.issues] };
@@ -68,11 +68,12 @@ function namesIn(folder: string): readonly string[] {
 
 async function readFile(path: string, options: ReadOptions): Promise<Table> {
   const { photoFolder } = options;
-  if (/\.zip$/i.test(path)) {
+  const isRegular = statOf(path)?.isFile() === true;
+  if (isRegular && /\.zip$/i.test(path)) {
     const table = await (await import('./form-export.ts')).readFormArchive(path, photoFolder);
     if (table !== undefined) return table;
   }
-  if (/\.kmz$/i.test(path)) return (await import('./kmz-table.ts')).readKmzFile(path);
+  if (isRegular && /\.kmz$/i.test(path)) return (await import('./kmz-table.ts')).readKmzFile(path);
   const bytes = await readInputFile(path);
   const kind = kindOfTable(path, bytes);
   const beside = kind === 'shp' || kind === 'dbf' ? await readBeside(path) : new Map<string, Buffer>();
@@ -89,11 +90,11 @@ function isWorkbook(bytes: Buffer): boolean {
 }
 
 /** A missing or unreadable path is reported when it is opened. */
-function isFolder(path: string): boolean {
+function statOf(path: string): Stats | undefined {
   try {
-    return statSync(path).isDirectory();
+    return statSync(path);
   } catch {
-    return false;
+    return undefined;
   }
 }
 

@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, statSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { crc32, inflateRawSync } from 'node:zlib';
 import { type Entry, fromBufferPromise, openPromise } from 'yauzl';
@@ -11,6 +11,9 @@ const MAX_UNPACKED_BYTES = 512 * 1024 * 1024;
 /** Maximum compression: workbooks pack to a tenth or a fiftieth, decompression bombs far more. Small parts are exempt. */
 const MAX_TIMES_PACKED = 200;
 const ALWAYS_UNPACKED_BYTES = 16 * 1024 * 1024;
+/** Photographs of an archive together: they hardly pack, but for scans that are mostly blank. */
+const MAX_TIMES_PACKED_PHOTOS = 20;
+const ALWAYS_UNPACKED_PHOTO_BYTES = 64 * 1024 * 1024;
 const MAX_ENTRIES = 65_535;
 
 const [STORED, DEFLATED] = [0, 8];
@@ -100,6 +103,8 @@ export async function openZip(file: string): Promise<ZipFile> {
     throw damaged(file, thrown);
   });
   const failed = (thrown: unknown): FileError => asFileError(file, thrown);
+  const mostUnpacked = Math.max(ALWAYS_UNPACKED_PHOTO_BYTES, statSync(file).size * MAX_TIMES_PACKED_PHOTOS);
+  let unpackedBytes = 0;
   const stream = async (path: string, mostBytes: number) => {
     const entry = entries.get(path);
     if (entry === undefined) throw damaged(file);
@@ -133,6 +138,8 @@ export async function openZip(file: string): Promise<ZipFile> {
       const { entry, pieces } = await stream(path, mostBytes).catch((thrown: unknown) => {
         throw failed(thrown);
       });
+      unpackedBytes += entry.uncompressedSize;
+      if (unpackedBytes > mostUnpacked) throw burst(file, mostUnpacked);
       let sum = 0;
       const summed = async function* (): AsyncGenerator<Buffer> {
         try {
@@ -174,6 +181,12 @@ export function passwordProtected(file: string): FileError {
 function leadsOut(file: string, name: string): FileError {
   return new FileError(file, msg`${file} is not read: its part ${name} leads out of the archive.`, {
     hint: msg`No program writes such an archive by itself. Ask whoever gave it to you.`,
+  });
+}
+
+function burst(file: string, mostBytes: number): FileError {
+  return new FileError(file, msg`The photographs in ${file} unpack to more than ${mostBytes} bytes.`, {
+    hint: msg`If they are yours, unpack the archive and import its folder.`,
   });
 }
 

@@ -2,12 +2,20 @@
 
 /** Matches behind the mark of pas, too, so that a written cell is read back unchanged. */
 const FORMULA_START = /^'*[=+\-@\t\r]/;
+/** The same within a text: a spreadsheet that takes another separator for that of the file begins a cell there. */
+const INNER_FORMULA = /([;,\t\r\n]"*)('*[=+\-@](?=[^\s;,"]))/g;
+const MARKED_INNER_FORMULA = /([;,\t\r\n]"*)'('*[=+\-@](?=[^\s;,"]))/g;
 
-/** Quotes a cell where needed and marks a text that a spreadsheet would evaluate as a formula. */
+/** Quotes a cell where needed, and marks what a spreadsheet would evaluate as a formula, at its start or behind another separator. */
 export function csvCell(value: string | number | null | undefined, delimiter: ',' | ';' | '\t' = ','): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number') return String(value);
-  return plainCsvCell(FORMULA_START.test(value) ? `'${value}` : value, delimiter);
+  return plainCsvCell(withFormulaMark(value), delimiter);
+}
+
+function withFormulaMark(text: string): string {
+  const marked = text.replace(INNER_FORMULA, "$1'$2");
+  return FORMULA_START.test(text) ? `'${marked}` : marked;
 }
 
 /** Quotes a cell for programs, without the formula mark. */
@@ -17,12 +25,15 @@ export function plainCsvCell(text: string, delimiter: ',' | ';' | '\t' = ','): s
 
 /** Removes the mark of {@link csvCell}. Other programs may have copied it into any format. */
 export function withoutFormulaMark(cell: string): string {
-  return cell.startsWith("'") && FORMULA_START.test(cell.slice(1)) ? cell.slice(1) : cell;
+  if (!cell.includes("'")) return cell;
+  const text = cell.startsWith("'") && FORMULA_START.test(cell.slice(1)) ? cell.slice(1) : cell;
+  return text.replace(MARKED_INNER_FORMULA, '$1$2');
 }
 
 /** Adds the mark to a text that looks like a marked one, for formats without marks: the reader removes one. */
 export function withMarkKept(text: string): string {
-  return text.startsWith("'") && FORMULA_START.test(text) ? `'${text}` : text;
+  const kept = text.replace(MARKED_INNER_FORMULA, "$1''$2");
+  return text.startsWith("'") && FORMULA_START.test(text) ? `'${kept}` : kept;
 }
 
 /** Excel does not recognise UTF-8 without it. */

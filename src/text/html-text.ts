@@ -36,7 +36,7 @@ export function readHtml(source: string): HtmlText {
     const picture = /^img\s/i.test(tag) ? attribute(tag, 'src') : undefined;
     if (picture !== undefined) pictures.add(withCharacters(picture).trim());
   }
-  const lines = withCharacters(pieces.join('').replace(/[ \t\r\f]*\n\s*/g, '\n'))
+  const lines = withCharacters(pieces.join('').replace(/(?<![ \t\r\f])[ \t\r\f]*\n\s*/g, '\n'))
     .split('\n')
     .map((line) => line.replace(/[ \t\u00a0]+/g, ' ').trim());
   return { text: lines.filter((line) => line !== '').join('\n'), pictures: [...pictures] };

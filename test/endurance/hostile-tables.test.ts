@@ -117,6 +117,13 @@ describe('a table of text that no season has is one clear error:', () => {
     expect(() => parseTable('season.csv', bytes)).toThrow('more than 100000 rows');
   });
 
+  test.each(['\n', ' \r\n', ';;\n'])('sixty megabytes of the blank line %j', (line) => {
+    const blank = Buffer.alloc(60_000_000, line);
+    expect(() => parseTable('season.csv', blank)).toThrow('has more than 2000000 lines');
+    const below = Buffer.concat([Buffer.from(`${HEADER.join(';')}\nA;C-1;1\n`), blank]);
+    expect(() => parseTable('season.csv', below)).toThrow('has more than 2000000 lines');
+  });
+
   test('a hundred thousand columns', () => {
     expect(() => parseTable('season.csv', Buffer.from(`${'a;'.repeat(100_000)}\n`))).toThrow('more than 1000 columns');
   });

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -119,6 +119,30 @@ describe('reading from disk', () => {
     writeFileSync(file, '');
     truncateSync(file, MAX_INPUT_BYTES + 1);
     await expect(readTable(file)).rejects.toThrow(`has ${MAX_INPUT_BYTES + 1} bytes`);
+  });
+
+  test.each(['csv', 'zip', 'kmz'])(
+    'a pipe named .%s that no program writes to is given up',
+    async (ending) => {
+      const pipe = join(folder, `silent.${ending}`);
+      execFileSync('mkfifo', [pipe]);
+      await expect(readTable(pipe)).rejects.toThrow('is a pipe, from which nothing came for 5 seconds');
+    },
+    20_000,
+  );
+
+  test('a pipe that brings its bytes with pauses is read to its end', async () => {
+    const pipe = join(folder, 'slow.csv');
+    execFileSync('mkfifo', [pipe]);
+    const reading = readTable(pipe);
+    spawn('sh', ['-c', `{ printf 'a;b\n'; sleep 0.3; printf '1;2\n'; sleep 0.2; printf '3;4\n'; } > '${pipe}'`]);
+    expect((await reading).rowCount).toBe(2);
+  });
+
+  test('a file of blank lines alone is given up soon', async () => {
+    const file = join(folder, 'blank.csv');
+    writeFileSync(file, Buffer.alloc(2_000_001, '\n'));
+    await expect(readTable(file)).rejects.toThrow('has more than 2000000 lines');
   });
 
   test('a pipe is read like a file', async () => {

@@ -1,0 +1,84 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { openZip } from '../../src/tables/zip-entries.ts';
+import { canMountDisks } from '../support/hostile-disk.ts';
+import { makeZip } from '../support/make-zip.ts';
+import { type Home, makeHome, PROJECT } from '../support/run-pas.ts';
+import { tempFolder } from '../support/temp-outbox.ts';
+
+const BIN = join(PROJECT, 'bin', 'pas.js');
+const ADDRESS = 'http://127.0.0.1:9';
+const PROFILE = `default_profile = "a"
+[profiles.a]
+kind = "training"
+base_url = "${ADDRESS}"
+oai_base = "${ADDRESS}"
+schema_base = "${ADDRESS}/schema"
+username = "eva"
+`;
+
+function homeWithProfile(): Home {
+  const home = makeHome({ PAS_KEYRING: 'off' });
+  home.file('pas/config.toml', PROFILE);
+  return home;
+}
+
+const shell = (home: Home, script: string) =>
+  spawnSync('bash', ['-c', script, process.execPath, BIN], { env: home.env, cwd: home.folder, encoding: 'utf8' });
+
+test('where a process may open few files, pas says so and how to allow more, with 5', () => {
+  const run = shell(homeWithProfile(), 'ulimit -n 40; exec "$0" "$1" status');
+  expect(run.stderr).toBe(
+    'pas: This terminal lets a program open only 40 files at once, which is too few.\n     Allow more, and run the command again: ulimit -n 1024\n',
+  );
+  expect(run.status).toBe(5);
+});
+
+describe.skipIf(!canMountDisks && process.env['CI'] === undefined)('on a disk that is full', () => {
+  const onFullDisk = (folder: 'pas' | 'state', ...args: string[]) => {
+    const home = homeWithProfile();
+    mkdirSync(join(home.folder, 'state'), { recursive: true });
+    const script = `
+      cp -a ${folder} kept; mount -t tmpfs -o size=1m,mode=700 none ${folder}; cp -a kept/. ${folder}
+      dd if=/dev/zero of=${folder}/filler bs=4k 2>/dev/null
+      "${process.execPath}" "${BIN}" ${args.join(' ')}`;
+    return spawnSync('unshare', [process.getuid?.() === 0 ? '-m' : '-rm', 'bash', '-c', script], {
+      env: { ...home.env, PAS_PASSWORD: 'x' },
+      cwd: home.folder,
+      encoding: 'utf8',
+    });
+  };
+
+  test.each([
+    ['the pace', 'state', ['pace', '--keep']],
+    ['the vocabulary', 'pas', ['vocab', 'search', 'hrnec']],
+    ['the outbox', 'pas', ['undo']],
+    [
+      'the configuration',
+      'pas',
+      ['init', '--name', 'b', '--kind', 'training', '--base-url', ADDRESS, '--oai-base', ADDRESS, '--schema-base', ADDRESS],
+    ],
+  ] as const)('%s ends with 5 and says that the disk is full', (_, folder, args) => {
+    const run = onFullDisk(folder, ...args);
+    expect(run.stdout + run.stderr).toContain('disk is full');
+    expect(run.status).toBe(5);
+  });
+});
+
+test('an archive whose photographs unpack to far more than it has is refused before they fill the disk', async () => {
+  const folder = tempFolder();
+  const file = join(folder, 'season.zip');
+  const photograph = Buffer.alloc(30_000_000, 0xff);
+  writeFileSync(file, makeZip(['a.jpg', 'b.jpg', 'c.jpg'].map((name) => ({ name, content: photograph }))));
+  const archive = await openZip(file);
+  const out = join(folder, 'out');
+  mkdirSync(out);
+  const unpack = (name: string) => archive.unpack(name, join(out, name), 250_000_000);
+  await unpack('a.jpg');
+  await unpack('b.jpg');
+  await expect(unpack('c.jpg')).rejects.toThrow('unpack to more than 67108864 bytes');
+  expect(readdirSync(out)).toEqual(['a.jpg', 'b.jpg']);
+  archive.close();
+});

@@ -1,0 +1,52 @@
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { csvCell, withMarkKept, withoutFormulaMark } from '../../../src/text/csv.ts';
+
+const SEPARATORS = [',', ';', '\t'] as const;
+const FORMULA = /^[=+\-@]\S/;
+const hostile = fc
+  .array(fc.constantFrom('=cmd', '=', '+1', '-', '@x', ';', ',', '\t', '\n', '\r\n', '"', "'", 'a', ' '), { maxLength: 12 })
+  .map((parts) => parts.join(''));
+
+/** Cells as a spreadsheet reads them that takes `separator` for that of the file. */
+function cellsOf(line: string, separator: string): string[] {
+  const rows = parse(line, {
+    delimiter: separator,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    relax_quotes: true,
+    relax_column_count: true,
+  }) as string[][];
+  return rows.flat();
+}
+
+test('what is written with one separator holds no formula for a spreadsheet that takes another', () => {
+  for (const text of ['x;=cmd', 'x,=cmd', 'x\t=cmd', 'x;"=cmd', 'x\n=cmd', ';@a', 'a;;+b']) {
+    for (const written of SEPARATORS) {
+      for (const read of SEPARATORS) {
+        const line = ['first', csvCell(text, written), 'last'].join(written);
+        expect([line, read, cellsOf(line, read).filter((cell) => FORMULA.test(cell.replace(/^"+/, '')))]).toEqual([
+          line,
+          read,
+          [],
+        ]);
+      }
+    }
+  }
+});
+
+test('whatever a text holds, it reads back as it was written', () => {
+  fc.assert(
+    fc.property(hostile, fc.constantFrom(...SEPARATORS), (text, separator) => {
+      const [cell = ''] = cellsOf(`${csvCell(text, separator)}${separator}end`, separator);
+      expect(withoutFormulaMark(cell)).toBe(text);
+      expect(withoutFormulaMark(withMarkKept(text))).toBe(text);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('texts that people write are left as they are', () => {
+  for (const text of ['Kč 15,-', 'hrdlo; 3 ks', 'a, -3', 'x = y', 'N50.1, E14.2', 'e-mail a@b.cz'])
+    expect(csvCell(text, '\t')).toBe(text);
+});
