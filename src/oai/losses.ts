@@ -18,21 +18,24 @@ const SECOND_LOOK_MS = 3_600_000;
  * rebuilt: many losses count when a second look, an hour later, meets the same, or when the caller accepts them.
  * @returns undefined where the pass is believed; else it has ended in doubt
  */
-export function disbelieve({ state, acceptLosses = false }: Run, { lost, inUse }: Losses): Disbelief | undefined {
+export function disbelieve(
+  { state, serverNowMs: nowMs, acceptLosses = false }: Run,
+  { lost, inUse }: Losses,
+): Disbelief | undefined {
   const pass = underWay(state);
-  const { beganMs, heldBefore, window } = pass;
+  const { heldBefore, window } = pass;
   if (lost.length === 0) {
     if (pass.look.met > 0 || window.fromMs !== null || window.untilMs !== null) return undefined;
-    state.change(() => state.endInDoubt({ sinceMs: beganMs, digest: '' }));
+    state.change(() => state.endInDoubt({ sinceMs: nowMs, digest: '' }));
     return { kind: 'empty' };
   }
   const areFew = lost.length <= Math.min(MAX_LOST, heldBefore * MAX_LOST_SHARE);
   const digest = createHash('sha256').update(lost.toSorted().join('\n')).digest('base64');
   const before = state.doubt();
   // A clock that stepped back begins the hour anew.
-  const isSame = before?.digest === digest && before.sinceMs <= beganMs;
-  const sinceMs = isSame ? before.sinceMs : beganMs;
-  const isSecondLook = isSame && beganMs - sinceMs >= SECOND_LOOK_MS;
+  const isSame = before?.digest === digest && before.sinceMs <= nowMs;
+  const sinceMs = isSame ? before.sinceMs : nowMs;
+  const isSecondLook = isSame && nowMs - sinceMs >= SECOND_LOOK_MS;
   if (acceptLosses || pass.lossesTaken || isSecondLook || (areFew && pass.look.met > 0 && inUse.length === 0)) {
     // So that a run that is killed while it marks them goes on with the rest.
     state.change(() => state.putPass({ ...pass, lossesTaken: true }));

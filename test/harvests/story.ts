@@ -40,8 +40,8 @@ class Story {
   readonly #skewMs: number;
   /** Sizes that the list was shown with: a list of other records and the same size is not told from it. */
   readonly #sizes = new Set<number>();
-  /** When, by the service's clock, a run last refused to lose these. */
-  #doubt: { readonly atMs: number; readonly lost: string } | undefined;
+  /** When, by the service's clock, the first of the runs was that were not believed. */
+  #doubtedMs: number | undefined;
 
   constructor(random: Random, client: StoryClient, tally: Tally) {
     this.#random = random;
@@ -82,13 +82,15 @@ class Story {
     if (outcome === 'doubted' && lost.length > 0) throw new Broken(`${trouble}: ${lost.length} lost in doubt`);
     if (outcome === 'believed' && !areFew && !this.#isSecondLook()) throw new Broken(`${trouble}: ${lost.length} lost at once`);
     if (trouble === 'empty' && outcome === 'believed' && !this.#isSecondLook()) throw new Broken('an empty list is believed');
-    if (outcome === 'doubted') this.#doubt ??= { atMs: service.nowMs + service.shiftMs, lost: '' };
-    if (outcome === 'believed') this.#doubt = undefined;
+    // A clock that stepped back begins the hour anew.
+    const toldMs = service.nowMs + service.shiftMs;
+    if (outcome === 'doubted') this.#doubtedMs = Math.min(this.#doubtedMs ?? toldMs, toldMs);
+    if (outcome === 'believed') this.#doubtedMs = undefined;
   }
 
   #isSecondLook(): boolean {
     const { nowMs, shiftMs } = this.#service;
-    return this.#doubt !== undefined && nowMs + shiftMs - this.#doubt.atMs >= HOUR_MS - 60_000;
+    return this.#doubtedMs !== undefined && nowMs + shiftMs - this.#doubtedMs >= HOUR_MS - 60_000;
   }
 
   /** What is really gone is so after a second look. */
