@@ -2,7 +2,7 @@ import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { fieldOf, isElementName } from '../find/fields.ts';
 import { FORM_LABEL_GAP, FORM_WORST_ACCURACY_M, FORM_WRITTEN, formGroupOf, isWrittenToo } from '../find/form-names.ts';
-import { rowPlaceOf, type Table, type TableRow } from '../tables/table.ts';
+import { type Attachments, rowPlaceOf, type Table, type TableRow } from '../tables/table.ts';
 import { joinNames } from '../text/file-names.ts';
 import {
   ACCURACY,
@@ -13,7 +13,6 @@ import {
   LATITUDE,
   LONGITUDE,
 } from './form-answers.ts';
-import { attachmentFinder } from './form-attachments.ts';
 
 /** Columns with the permanent identifier of a filled form, most reliable first: a correction keeps it. */
 const KEYS = ['meta/rootUuid', 'KEY', '_uuid'];
@@ -204,4 +203,42 @@ function inexact(accuracyM: number): Issue {
 function orphan({ pictures, others }: FormAnswers): Issue {
   const says = [...pictures, ...others.map(([name, text]) => `${name}: ${text}`)].join(', ');
   return warningIssue('form-part-alone', msg`The row belongs to a form that is not in the export, and was left out: ${says}.`);
+}
+
+/** `several`: files of that name which nothing tells apart. */
+type FoundAttachment = { readonly path: string } | 'missing' | 'several';
+
+/** Where ODK Central puts all files of an export, each under a name of its own. */
+const CENTRAL_FOLDER = 'media/';
+
+/**
+ * The file that an answer names. Names are those that the phone gave; KoboToolbox keeps files by filled form, in a folder called after
+ * it, and writes some names in its own way.
+ *
+ * @param ids of the filled form
+ */
+function attachmentFinder({ paths }: Attachments): (name: string, ids: readonly string[]) => FoundAttachment {
+  const byName = new Map<string, string[]>();
+  for (const path of paths) {
+    const name = path.slice(path.lastIndexOf('/') + 1).normalize('NFC');
+    byName.set(name, [...(byName.get(name) ?? []), path]);
+  }
+  return (name, ids) => {
+    const written = name.normalize('NFC');
+    const found = byName.get(written) ?? byName.get(nameAtKobo(written)) ?? [];
+    const [only, another] = found;
+    if (only === undefined) return 'missing';
+    if (another === undefined) return { path: only };
+    const own = found.filter((path) => path.split('/').some((part) => ids.includes(part)));
+    const [best, equal] = own.length > 0 ? own : found.filter((path) => `/${path}`.includes(`/${CENTRAL_FOLDER}`));
+    return best === undefined || equal !== undefined ? 'several' : { path: best };
+  };
+}
+
+/** Blanks become `_`, and what is no letter, digit, `-`, `_` or `.` falls out, as Django's get_valid_filename has it. */
+function nameAtKobo(name: string): string {
+  return name
+    .trim()
+    .replaceAll(' ', '_')
+    .replace(/[^-\p{L}\p{N}_.]/gu, '');
 }

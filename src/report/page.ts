@@ -1,11 +1,19 @@
 import { msgid, ngettext, sizeText, spokenLanguage, t } from '../base/language.ts';
 import { compareCzech } from '../text/czech-order.ts';
 import type { Assets } from './assets.ts';
-import { type BriefRow, briefRow, renderBriefTable } from './brief-table.ts';
 import { dayOfMoment, findsText, momentText, sJtskText, wgs84Text, wholeNumber } from './format.ts';
 import { type Html, html, markupOf, trusted, webAddress } from './html.ts';
 import { renderMaps } from './map.ts';
-import type { Count, NextStep, Picture, Problem, Report, ReportFind, ReportPhotograph } from './report-model.ts';
+import {
+  type Count,
+  type NextStep,
+  needsSomebody,
+  type Picture,
+  type Problem,
+  type Report,
+  type ReportFind,
+  type ReportPhotograph,
+} from './report-model.ts';
 import { stateBadge, stateShapes } from './states.ts';
 
 /** Beginning by which a page of pas is recognised. */
@@ -265,4 +273,29 @@ function problem({ severity, element, message }: Problem): Html {
 
 function step({ text, command }: NextStep): Html {
   return html`<li>${text}${command === undefined ? undefined : html` <code>${String(command)}</code>`}</li>`;
+}
+
+/** A line of the table beside the cards. `comesFirst` where somebody has to do something. */
+type BriefRow = { readonly comesFirst: boolean; readonly row: Html };
+
+function briefRow(find: ReportFind): BriefRow {
+  const { number, localId, state, objectType, period, area, identCely, problems, next } = find;
+  const first = problems.find(({ severity }) => severity === 'error');
+  const toDo =
+    first === undefined ? (next[0]?.text ?? '') : [first.element, first.message].filter((part) => part !== undefined).join(': ');
+  const row = html`
+<tr data-find="${number}"><th scope="row"><a href="#find-${number}">${localId}</a>${identCely === undefined ? undefined : html`<span class="quiet figures">${identCely}</span>`}</th><td>${stateBadge(state)}</td><td class="to-do">${toDo}</td><td class="more">${objectType?.text}</td><td class="more">${period?.text}</td><td class="more">${area}</td></tr>`;
+  return { comesFirst: needsSomebody(find), row };
+}
+
+/** All finds in lines, first those that need somebody; shown in the place of the cards where the reader asks for it. */
+function renderBriefTable(rows: readonly BriefRow[]): Html {
+  const ordered = [...rows.filter(({ comesFirst }) => comesFirst), ...rows.filter(({ comesFirst }) => !comesFirst)];
+  const columns = [t`Find`, t`State`, t`What to do next`];
+  // On a narrow screen the cards say these.
+  const more = [t`Object type`, t`Period`, t`Cadastral area`];
+  return html`
+<div class="brief" tabindex="0" role="region" aria-label="${t`Finds as a table`}" hidden><table>
+<thead><tr>${columns.map((name) => html`<th scope="col">${name}</th>`)}${more.map((name) => html`<th scope="col" class="more">${name}</th>`)}</tr></thead>
+<tbody>${ordered.map(({ row }) => row)}</tbody></table></div>`;
 }

@@ -1,9 +1,9 @@
+import { createHash } from 'node:crypto';
 import { type BigIntStats, constants, fstatSync, statSync, writeSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { FileError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { beginChain, type Chain, type ChainedDigest, tailStart } from './chained-digest.ts';
 import { toDatabaseError } from './database.ts';
 import { flushFolder } from './folder.ts';
 
@@ -164,4 +164,40 @@ async function asDiskError<T>(path: string, work: () => Promise<T>): Promise<T> 
   } catch (thrown) {
     throw toDatabaseError(path, thrown);
   }
+}
+
+/** Digest of bytes that are only ever added to: `chain` over all but the end, `tail` over the chain and the end. */
+type ChainedDigest = { readonly chain: string; readonly tail: string };
+
+const BLOCK_BYTES = 64 * 1024;
+
+/** Where the end of so many bytes begins: one or two blocks before it, or at the beginning. */
+function tailStart(lengthBytes: number): number {
+  return Math.max(0, Math.floor(lengthBytes / BLOCK_BYTES) - 1) * BLOCK_BYTES;
+}
+
+/** Takes bytes one after another. Only the end of them is kept, so that another run can go on with that alone. */
+type Chain = {
+  add(bytes: Buffer): void;
+  digest(): ChainedDigest;
+};
+
+/** @param chain over what stands before the first byte that will be added; empty at the beginning */
+function beginChain(chain = ''): Chain {
+  let [sealed, end] = [chain, Buffer.alloc(0)];
+  return {
+    add: (bytes) => {
+      end = Buffer.concat([end, bytes]);
+      let done = 0;
+      for (; end.length - done >= 2 * BLOCK_BYTES; done += BLOCK_BYTES) {
+        sealed = linked(sealed, end.subarray(done, done + BLOCK_BYTES));
+      }
+      if (done > 0) end = Buffer.from(end.subarray(done));
+    },
+    digest: () => ({ chain: sealed, tail: linked(sealed, end) }),
+  };
+}
+
+function linked(chain: string, bytes: Buffer): string {
+  return createHash('sha256').update(chain).update(bytes).digest('base64');
 }

@@ -1,8 +1,7 @@
 import { msg } from '../base/message.ts';
 import type { XmlElement } from './element.ts';
 import { Fault, refuseLongText } from './fault.ts';
-import { endOfDeclaration, endOfInstruction } from './instruction.ts';
-import { Names, partsOf, type RawName } from './name.ts';
+import { Names, partsOf, type RawName, splitName } from './name.ts';
 import { DEMANDS, decoded, decodedSection, refuseForbidden, WIDE } from './references.ts';
 import { namespaceIn, Scope } from './scope.ts';
 import { type ResolvedName, Tape, TapeElement } from './tape.ts';
@@ -296,4 +295,29 @@ export class Parser {
 
 function isSpace(code: number | undefined): boolean {
   return code === SPACE || code === LINE_FEED || code === TAB || code === CARRIAGE_RETURN;
+}
+
+const XML_DECLARATION =
+  /^<\?xml\s+version\s*=\s*(["'])1\.\d+\1(\s+encoding\s*=\s*(["'])[A-Za-z][\w.-]*\3)?(\s+standalone\s*=\s*(["'])(yes|no)\5)?\s*\?>$/;
+
+/** Where the document goes on behind its XML declaration; at its beginning where it has none. */
+function endOfDeclaration(bytes: Buffer): number {
+  const source = bytes.toString('latin1', 0, bytes.indexOf('>') + 1);
+  const [declaration] = /^<\?xml[ \t\r\n][^<>]*?\?>/.exec(source) ?? [];
+  if (declaration === undefined) return 0;
+  refuseForbidden(declaration, 0);
+  if (!XML_DECLARATION.test(declaration)) throw new Fault(msg`the XML declaration is not well-formed`, 0);
+  return declaration.length;
+}
+
+/** Where the document goes on behind the processing instruction at `at`. */
+function endOfInstruction(bytes: Buffer, at: number): number {
+  const end = bytes.indexOf('?>', at + 2);
+  if (end === -1) throw new Fault(msg`a processing instruction is not closed`, at);
+  refuseForbidden(bytes.toString('latin1', at, end), at);
+  const target = /^[^\s?]*/.exec(bytes.toString('utf8', at + 2, Math.min(end, at + 360)))?.[0] ?? '';
+  if (target.length > 80 || splitName(target) === undefined || target.toLowerCase() === 'xml' || target.includes(':')) {
+    throw new Fault(msg`a processing instruction may not be called "${target}"`, at);
+  }
+  return end + 2;
 }

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import type { Clock } from '../../base/clock.ts';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { placeText } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { sweepRehearsals } from '../../context/rehearsal-folder.ts';
 import { openValidation } from '../../context/validation.ts';
 import { chosenToCopy } from '../../flows/outbox/choose-copies.ts';
 import { assertTraining, findsToRehearse, projectsOf, type Rehearsed, rehearsed } from '../../flows/outbox/rehearsal.ts';
@@ -171,5 +171,18 @@ function print({ terminal }: Context, { sent, accepted, refused, notTested }: Re
   for (const { localId, reason } of notTested) {
     const [find, why] = [printable(localId), printable(reason)];
     terminal.line(t`${find} was not tested: ${why}`);
+  }
+}
+
+/** No rehearsal takes so long. */
+const LEFT_AFTER_MS = 7 * 24 * 3600 * 1000;
+
+/** Removes what rehearsals that were killed left behind. */
+function sweepRehearsals(folder: string, clock: Clock): void {
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found !== undefined && found.mtimeMs < clock.now() - LEFT_AFTER_MS) rmSync(path, { recursive: true, force: true });
   }
 }
