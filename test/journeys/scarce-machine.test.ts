@@ -53,7 +53,6 @@ describe.skipIf(!canMountDisks && process.env['CI'] === undefined)('on a disk th
 
   test.each([
     ['the pace', 'state', ['pace', '--keep']],
-    ['the vocabulary', 'pas', ['vocab', 'search', 'hrnec']],
     ['the outbox', 'pas', ['undo']],
     [
       'the configuration',

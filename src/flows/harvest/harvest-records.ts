@@ -16,8 +16,6 @@ import type { OpenedOutput, Opening, RecordOutput } from './record-output.ts';
 import { clockOfService, type ListedService, overlapMs, refuseUnknownSets, type ServiceClock } from './service-lists.ts';
 import { setState } from './set-state.ts';
 
-/** What records can be written as. */
-
 export { listName };
 
 /** In place of a set, where none is asked for. */
