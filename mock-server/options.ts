@@ -50,12 +50,12 @@ export const CONTROL_TOKEN_VARIABLE = 'PAS_MOCK_CONTROL_TOKEN';
 /** Adds the mock server's flags to a command. {@link parseMockServerOptions} reads what commander made of them. */
 export function addMockServerOptions(command: Command): Command {
   return command
-    .addOption(new Option('--port <number>', 'port to listen on; 0 takes a free one').argParser(wholeNumber(65_535)).default(0))
+    .addOption(new Option('--port <number>', 'port to listen on; 0 chooses a free one').argParser(wholeNumber(65_535)).default(0))
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--data <file>', 'SQLite file that keeps the state between runs (default: memory)')
     .option('--seed <name>', 'start state: demo, empty, or a folder of JSON files', 'demo')
-    .option('--training', 'write interface only, as on the training instance')
-    .option('--deployed', 'behave as the deployed service where it departs from the contract')
+    .option('--training', 'offer only the write interface, like the training instance')
+    .option('--deployed', 'behave like the deployed service where it differs from the contract')
     .addOption(new Option('--latency <ms>', 'delay before each write is handled').argParser(wholeNumber(3_600_000)))
     .addOption(
       new Option('--min-interval <ms>', 'minimum interval per user and per address (default: 100)').argParser(
@@ -76,16 +76,16 @@ export function addMockServerOptions(command: Command): Command {
     .addOption(
       new Option(
         '--schema-base <address>',
-        "root of the namespaces and schemas that documents name (default: below the server's own address)",
+        "base address of namespaces and schemas in documents (default: the server's own address)",
       ).argParser(address),
     )
     .addOption(
-      new Option('--public-url <address>', 'where clients reach the server, when that is not where it listens').argParser(
+      new Option('--public-url <address>', 'public address of the server, if clients use another one than it listens on').argParser(
         address,
       ),
     )
-    .option('--service-names', 'documents bear the names of the deployed service: prefix, namespace, persistent addresses')
-    .option('--control-token <token>', 'asked of whoever uses the control interface, which then answers other machines, too')
+    .option('--service-names', 'use the prefix, namespace and persistent addresses of the deployed service in documents')
+    .option('--control-token <token>', 'password of the control interface, which then also answers other machines')
     .option('--record <file>', 'write requests and answers to a new file as they happen, without secrets')
     .addOption(
       new Option('--seed-number <n>', 'vary what the contract leaves open: page size, wording, identifiers').argParser(

@@ -57,7 +57,7 @@ describe('a path that cannot be used', () => {
     ['validate, a table', /pas import \S+ --dry-run/, ['validate', table]],
     ['export to a folder', /is a folder/, ['export', '--out', PROJECT, '--force']],
     ['export to a device', /is not a regular file/, ['export', '--out', '/dev/null', '--force']],
-    ['export to a folder that is missing', /There is no folder nowhere/, ['export', '--out', 'nowhere/finds.csv']],
+    ['export to a folder that is missing', /The folder nowhere/, ['export', '--out', 'nowhere/finds does not exist.csv']],
     ['issues to stdout', /needs the name of a file/, ['import', table, '--issues-to', '-']],
     ['backup to stdout', /cannot go to standard output/, ['backup', '-']],
     ['restore from stdin', /cannot come from standard input/, ['restore', '-']],

@@ -126,7 +126,7 @@ test('nobody signed in, a service out of reach, no profile: each is one problem 
   expect(offline.levels).toMatchObject({ secrets: 'warning', service: 'problem', account: 'unchecked', harvesting: 'warning' });
   expect(offline.code).toBe(5);
   const text = (await stranger.pas('doctor')).stdout;
-  expect(text).toMatch(/^– +not checked, since the service cannot be reached: clock, account, writing$/m);
+  expect(text).toMatch(/^– +not checked, because the service cannot be reached: clock, account, writing$/m);
   await expectDone(
     stranger.pas(
       'init',

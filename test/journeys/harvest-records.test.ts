@@ -193,7 +193,7 @@ describe('what is given on the command line', () => {
   ])('%s --deadline ends with what was read so far, and the next run goes on', async (command, args) => {
     await mock.control('PUT', '/faults', [{ endpoint: 'oai', fault: 'slow', ms: 600_000, times: 1, when: { nth: 5 } }]);
     const run = await home.pas(command, ...args, '--deadline', '3s');
-    expect([run.code, run.stderr]).toEqual([5, expect.stringContaining('The time of --deadline 3s is over.')]);
+    expect([run.code, run.stderr]).toEqual([5, expect.stringContaining('The deadline of 3s (--deadline) has passed.')]);
     await mock.control('PUT', '/faults', []);
     expect((await home.pas(command, ...args, '--deadline', '5m')).code).toBe(0);
   });

@@ -231,7 +231,7 @@ describe('an archaeologist’s finds', () => {
     await move(1, 'submit');
     await service.faults({ endpoint: 'oai', when: { every: 1 }, fault: 'slow', ms: 600_000, times: 100 });
     const run = await home.pas('pull', '--deadline', '1s');
-    expect([run.code, run.stderr]).toEqual([5, expect.stringContaining('The time of --deadline 1s is over.')]);
+    expect([run.code, run.stderr]).toEqual([5, expect.stringContaining('The deadline of 1s (--deadline) has passed.')]);
     await service.faults();
     expect((await news()).map(({ find }) => find)).toEqual(['K-1']);
   });
@@ -288,7 +288,7 @@ describe('what the account may not see', () => {
     await start('researcher', 2);
     const run = await expectDone(home.pas('pull'));
     // The finds say "archaeologist" as to who may see their place.
-    expect(run.stderr).toMatch(/The place is withheld from this account, and was not compared: 2 finds/);
+    expect(run.stderr).toMatch(/The location is hidden from this account and was not compared: 2 finds/);
     expect((await pull()).finds[0]).toMatchObject({ standing: 'shown', protected_withheld: true, area: null, changed: [] });
     expect(run.stdout).toMatch(/withheld/);
   });

@@ -165,7 +165,7 @@ test.skipIf(whyNoTerminal !== undefined)('on a terminal a person chooses, sees b
   const ident = await anothers();
   await using terminal = await startTerminal(['resolve', 'K-2'], home, { columns: 110, rows: 50 });
   await terminal.expect(
-    'What became of K-2?',
+    'Does the service have K-2?',
     'the service has it, in another record',
     'send it again',
     'give it up',

@@ -49,7 +49,7 @@ describe.runIf(process.platform === 'linux')('a push that runs by itself', () =>
     expect(await runOnce()).toEqual({ code: 0 });
     expect(await mock.made()).toMatchObject({ finds: 3 });
     const after = await home.pas('status');
-    expect(after.stdout).toMatch(/every 30 min; the last run began \d\d:\d\d and ended with 0: all that was asked for is done\./);
+    expect(after.stdout).toMatch(/every 30 min; the last run began \d\d:\d\d and ended with 0: everything requested is done\./);
     expect(await home.json('status')).toMatchObject({
       schedules: [{ command: 'push', profile: 'mock', every_ms: 1_800_000, last: { exit_code: 0 } }],
     });
@@ -62,7 +62,7 @@ describe.runIf(process.platform === 'linux')('a push that runs by itself', () =>
     await expectDone(home.pas('logout'));
     await expectDone(home.pas('import', writeSeason(home, 1)));
     expect(await runOnce()).toEqual({ code: 4 });
-    expect((await home.pas('status')).stdout).toMatch(/ended with 4: the account as a whole is not signed in or not allowed/);
+    expect((await home.pas('status')).stdout).toMatch(/ended with 4: the account is not signed in or not allowed/);
     expect(await mock.made()).toMatchObject({ finds: 0 });
   });
 

@@ -61,7 +61,7 @@ export function register(program: Command, run: Runner): void {
         t`people: CSV or XLSX to be read, with labels for codes; museum: CSV or XLSX for a collection system; qgis: a GeoPackage with its style; lido: LIDO for portals`,
       ).choices(Object.keys(FORMATS_FOR)),
     )
-    .option('--without-places', t`of LIDO: leave out every findspot, also of finds that anybody may see`)
+    .option('--without-places', t`in LIDO: leave out every findspot, also those of publicly accessible finds`)
     .option('--force', t`replace a file that is there already`)
     .action((finds: string[], options: ExportOptions) => run(options, (context) => exportCommand(context, finds, options)));
 }

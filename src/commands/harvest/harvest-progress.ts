@@ -26,5 +26,5 @@ export function progressPerSet(terminal: Terminal): { update(progress: SetProgre
 /** Describes a record that `--skip-broken` leaves out. */
 export function leftOutText(identifier: string | null | undefined, reason: string): string {
   const record = identifier ?? t`a record`;
-  return t`Left out: ${record}, since ${reason}.`;
+  return t`Skipped ${record}: ${reason}.`;
 }

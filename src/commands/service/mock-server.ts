@@ -20,12 +20,12 @@ export function register(program: Command, run: Runner): void {
 
 /** The mock shares no code with pas, and so no translations: its flags are described here again. */
 const FLAG_TEXTS: Readonly<Record<string, Message>> = {
-  '--port': msg`port to listen on; 0 takes a free one`,
+  '--port': msg`port to listen on; 0 chooses a free one`,
   '--host': msg`address to listen on`,
   '--data': msg`SQLite file that keeps the state between runs (default: memory)`,
   '--seed': msg`start state: demo, empty, or a folder of JSON files`,
-  '--training': msg`write interface only, as on the training instance`,
-  '--deployed': msg`behave as the deployed service where it departs from the contract`,
+  '--training': msg`offer only the write interface, like the training instance`,
+  '--deployed': msg`behave like the deployed service where it differs from the contract`,
   '--latency': msg`delay before each write is handled`,
   '--min-interval': msg`minimum interval per user and per address (default: 100)`,
   '--page-size': msg`records per page of harvested lists (default: 100)`,
@@ -33,10 +33,10 @@ const FLAG_TEXTS: Readonly<Record<string, Message>> = {
   '--faults': msg`JSON file with fault rules`,
   '--schema-versions': msg`schema versions that imports are accepted in, separated by commas`,
   '--prefix': msg`prefix of XML names, of the schema and of the native format (default: svc)`,
-  '--schema-base': msg`root of the namespaces and schemas that documents name (default: below the server's own address)`,
-  '--public-url': msg`where clients reach the server, when that is not where it listens`,
-  '--service-names': msg`documents bear the names of the deployed service: prefix, namespace, persistent addresses`,
-  '--control-token': msg`asked of whoever uses the control interface, which then answers other machines, too`,
+  '--schema-base': msg`base address of namespaces and schemas in documents (default: the server's own address)`,
+  '--public-url': msg`public address of the server, if clients use another one than it listens on`,
+  '--service-names': msg`use the prefix, namespace and persistent addresses of the deployed service in documents`,
+  '--control-token': msg`password of the control interface, which then also answers other machines`,
   '--record': msg`write requests and answers to a new file as they happen, without secrets`,
   '--seed-number': msg`vary what the contract leaves open: page size, wording, identifiers`,
 };
