@@ -80,9 +80,10 @@ export function addMockServerOptions(command: Command): Command {
       ).argParser(address),
     )
     .addOption(
-      new Option('--public-url <address>', 'public address of the server, if clients use another one than it listens on').argParser(
-        address,
-      ),
+      new Option(
+        '--public-url <address>',
+        'public address of the server, if clients use another one than it listens on',
+      ).argParser(address),
     )
     .option('--service-names', 'use the prefix, namespace and persistent addresses of the deployed service in documents')
     .option('--control-token <token>', 'password of the control interface, which then also answers other machines')

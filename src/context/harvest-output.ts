@@ -116,7 +116,8 @@ function writerTo(stream: NodeJS.WriteStream): (content: string | Buffer) => Pro
     new Promise((done, fail) => {
       stream.write(content, (error) => {
         if (error == null) done();
-        else if ('code' in error && error.code === 'EPIPE') fail(new InterruptedError(t`The output was closed by the program that reads it.`));
+        else if ('code' in error && error.code === 'EPIPE')
+          fail(new InterruptedError(t`The output was closed by the program that reads it.`));
         else fail(toDatabaseError('stdout', error));
       });
     });

@@ -51,9 +51,10 @@ export function register(program: Command, run: Runner): void {
     .option('--until <date>', t`changed at or before this time`)
     .option('--out <file>', t`output file or folder; - is stdout, which cannot be resumed`, '-')
     .addOption(
-      new Option('--to <form>', t`output format (default: from the extension of --out, .jsonl, .xml or .sqlite; otherwise files)`).choices(
-        RECORD_FORMS,
-      ),
+      new Option(
+        '--to <form>',
+        t`output format (default: from the extension of --out, .jsonl, .xml or .sqlite; otherwise files)`,
+      ).choices(RECORD_FORMS),
     )
     .option('--schema-version <version>', t`version of the endpoint, such as 2.1, or newest (default: the profile’s)`)
     .option('--full', t`read everything again and mark records that no longer exist`)

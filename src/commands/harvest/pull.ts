@@ -65,12 +65,9 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
 /** @throws ConfigError where the profile has no harvesting interface */
 function refuseWithoutHarvesting({ name, kind, oaiBase }: Profile): void {
   if (oaiBase !== undefined || kind !== 'training') return;
-  throw new ConfigError(
-    t`Profile ${name} is a training instance without harvesting: pas cannot read back what was sent to it.`,
-    {
-      hint: t`Look it up on the website of the training instance.`,
-    },
-  );
+  throw new ConfigError(t`Profile ${name} is a training instance without harvesting: pas cannot read back what was sent to it.`, {
+    hint: t`Look it up on the website of the training instance.`,
+  });
 }
 
 async function print(context: Context, finds: readonly PulledFind[]): Promise<void> {

@@ -175,7 +175,9 @@ async function checkRecord(
     const isMeant = await (await context.prompt()).confirm(t`Is ${identCely} the record of ${name}?`, false);
     if (!isMeant) throw new UsageError(t`Nothing was decided.`);
   } else if (options.yes !== true) {
-    throw new UsageError(t`There is no terminal to confirm that ${identCely} is the record of ${name}.`, { hint: t`Add --yes if it is.` });
+    throw new UsageError(t`There is no terminal to confirm that ${identCely} is the record of ${name}.`, {
+      hint: t`Add --yes if it is.`,
+    });
   } else if (looked === 'unseen') {
     throw new UsageError(t`Nothing was decided.`, { hint: t`Look at the identifier again; without --yes you are asked.` });
   }
@@ -197,7 +199,9 @@ async function look(context: Context, outbox: Outbox, entry: ImportEntry, identC
       );
       for (const doubt of looked.doubts) terminal.warn(String(doubt));
     } else if (oaiAuth === 'none') {
-      throw new ConfigError(t`The profile does not sign in for harvesting (oai_auth = none), so only archived finds are visible.`);
+      throw new ConfigError(
+        t`The profile does not sign in for harvesting (oai_auth = none), so only archived finds are visible.`,
+      );
     } else {
       terminal.warn(t`The service does not list ${identCely}: it is not there, was deleted, or was made minutes ago.`);
       return 'unseen';

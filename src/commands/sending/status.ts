@@ -157,11 +157,7 @@ function printWaiting({ terminal }: Context, { forImport, forTime }: Waiting): v
   }
   if (forTime > 0) {
     terminal.line(
-      ngettext(
-        msgid`${forTime} entry waits for its next retry.`,
-        `${forTime} entries wait for their next retry.`,
-        forTime,
-      ),
+      ngettext(msgid`${forTime} entry waits for its next retry.`, `${forTime} entries wait for their next retry.`, forTime),
     );
   }
 }

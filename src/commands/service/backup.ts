@@ -24,7 +24,9 @@ export function register(program: Command, run: Runner): void {
 async function backup(context: Context, file: string, options: BackupOptions): Promise<ExitReason> {
   const { terminal } = context;
   if (file === '-')
-    throw new UsageError(t`A backup is a file; it cannot go to standard output.`, { hint: t`Give the name of the file to write.` });
+    throw new UsageError(t`A backup is a file; it cannot go to standard output.`, {
+      hint: t`Give the name of the file to write.`,
+    });
   const target = resolve(context.cwd, file);
   const { outboxFile, photosFolder } = context.outboxPlaces();
   const { sizeBytes, copies, linked } = await backUp({
