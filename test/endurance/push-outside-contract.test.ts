@@ -45,7 +45,7 @@ test.each([
     message: expect.stringContaining('outside its contract'),
   });
   expect(run.stderr).toContain(
-    '1 entry got an answer that the contract does not know and is still to be sent. Run pas push again;',
+    '1 entry got an answer outside the contract and is still queued. Run pas push again;',
   );
   expect(await findStates(home)).toEqual({ 'K-1': 'queued', 'K-2': 'accepted', 'K-3': 'accepted', 'K-4': 'accepted' });
   const next = await home.pas('push');

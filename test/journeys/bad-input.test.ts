@@ -51,14 +51,14 @@ describe('a path that cannot be used', () => {
   const table = join(PROJECT, 'examples', 'museum', 'nalezy.csv');
   test.each([
     ['photo add', /needs a file name/, ['photo', 'add', 'K-1', '-']],
-    ['photo match, missing', /There is no folder nowhere/, ['photo', 'match', 'nowhere', '--yes']],
+    ['photo match, missing', /The folder nowhere does not exist/, ['photo', 'match', 'nowhere', '--yes']],
     ['photo match, a file', /is a file, not a folder/, ['photo', 'match', table, '--yes']],
     ['validate, a folder', /is a folder/, ['validate', PROJECT]],
     ['validate, a table', /pas import \S+ --dry-run/, ['validate', table]],
     ['export to a folder', /is a folder/, ['export', '--out', PROJECT, '--force']],
     ['export to a device', /is not a regular file/, ['export', '--out', '/dev/null', '--force']],
     ['export to a folder that is missing', /The folder nowhere/, ['export', '--out', 'nowhere/finds does not exist.csv']],
-    ['issues to stdout', /needs the name of a file/, ['import', table, '--issues-to', '-']],
+    ['issues to stdout', /needs a file name/, ['import', table, '--issues-to', '-']],
     ['backup to stdout', /cannot go to standard output/, ['backup', '-']],
     ['restore from stdin', /cannot come from standard input/, ['restore', '-']],
     ['harvest into a file', /is a file, not a folder/, ['harvest', 'projekt', '--to', 'files', '--out', table]],

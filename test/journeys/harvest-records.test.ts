@@ -94,7 +94,7 @@ describe.each([
     home.file('own/.harvest', '');
     home.file('own/notes.txt', 'mine');
     const run = await home.pas('harvest', 'projekt', '--out', 'own');
-    expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('pas did not harvest into it')]);
+    expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('was not written by pas')]);
   });
 
   test('shows an account what it may see since it has other rights, without being told to read in full', async () => {
@@ -170,7 +170,7 @@ describe('what is given on the command line', () => {
   test.each([
     [2, /no set nonsense/, ['nonsense', '--out', 'x.jsonl']],
     [2, /not a date/, ['heslo', '--from', 'yesterday', '--out', 'x.jsonl']],
-    [2, /does not say what to write/, ['heslo', '--out', 'x.csv']],
+    [2, /does not name an output format/, ['heslo', '--out', 'x.csv']],
     [2, /needs a place/, ['heslo', '--to', 'sqlite']],
     [2, /Allowed choices/, ['heslo', '--to', 'csv']],
     [2, /did not harvest into it/, ['heslo', '--out', 'mine.jsonl']],

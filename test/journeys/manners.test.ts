@@ -137,7 +137,7 @@ test('the language of config.toml is spoken where nothing else says one, and kep
     const run = await unsaid.pas('list');
     expect([run.code, run.stderr]).toEqual([
       12,
-      expect.stringMatching(/config\.toml: lang names a language.*\n.*Choose from en, cs\./),
+      expect.stringMatching(/config\.toml: lang is not a language.*\n.*Choose from en, cs\./),
     ]);
   } finally {
     writeFileSync(file, before);

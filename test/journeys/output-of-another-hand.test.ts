@@ -160,7 +160,7 @@ describe('a file of lines', () => {
 
   test('without its notes is not written into', async () => {
     rmSync(at('out.jsonl.harvest'));
-    expectRefusal(await harvest('out.jsonl'), /pas did not harvest into it/);
+    expectRefusal(await harvest('out.jsonl'), /was not written by pas/);
     expectWholeLines('out.jsonl');
   });
 
