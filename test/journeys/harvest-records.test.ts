@@ -171,10 +171,10 @@ describe('what is given on the command line', () => {
     [2, /no set nonsense/, ['nonsense', '--out', 'x.jsonl']],
     [2, /not a date/, ['heslo', '--from', 'yesterday', '--out', 'x.jsonl']],
     [2, /does not name an output format/, ['heslo', '--out', 'x.csv']],
-    [2, /needs a place/, ['heslo', '--to', 'sqlite']],
+    [2, /needs a file or folder/, ['heslo', '--to', 'sqlite']],
     [2, /Allowed choices/, ['heslo', '--to', 'csv']],
-    [2, /did not harvest into it/, ['heslo', '--out', 'mine.jsonl']],
-    [2, /did not harvest into it/, ['heslo', '--out', '.']],
+    [2, /was not written by pas/, ['heslo', '--out', 'mine.jsonl']],
+    [2, /was not written by pas/, ['heslo', '--out', '.']],
     [2, /database of something else/, ['heslo', '--out', 'the outbox']],
     [14, /cannotDisseminateFormat/, ['heslo', '--format', 'marc21', '--out', 'x.jsonl']],
   ])('that cannot be ends with %i: %s', async (code, words, args) => {

@@ -195,7 +195,7 @@ describe('an archaeologist’s finds', () => {
     await service.control('POST', `/records/${idents[2]}/delete`);
     const run = await expectDone(home.pas('pull'));
     expect(run.stderr).toMatch(`Deleted at the service: K-3 (${idents[2]}).`);
-    expect(run.stdout).toMatch(/5 sent finds, 1 with news/);
+    expect(run.stdout).toMatch(/5 sent finds, 1 changed/);
     const [, , third] = (await pull()).finds;
     expect(third).toMatchObject({ find: 'K-3', standing: 'deleted', stav: 1, news: false });
     expect((await home.pas('list')).stdout).toMatch(/K-3 +accepted +deleted \(last 1 registered\)/);
@@ -290,7 +290,7 @@ describe('what the account may not see', () => {
     // The finds say "archaeologist" as to who may see their place.
     expect(run.stderr).toMatch(/The location is hidden from this account and was not compared: 2 finds/);
     expect((await pull()).finds[0]).toMatchObject({ standing: 'shown', protected_withheld: true, area: null, changed: [] });
-    expect(run.stdout).toMatch(/withheld/);
+    expect(run.stdout).toMatch(/hidden/);
   });
 
   test('is said to be withheld as a whole, and what was last shown is kept', async () => {
