@@ -298,7 +298,7 @@ describe('what the account may not see', () => {
     await pull();
     await move(1, 'submit');
     const run = await expectDone(home.pas('pull'));
-    expect(run.stderr).toMatch(/does not show them to this account in their state: K-1/);
+    expect(run.stderr).toMatch(/in their state not visible to this account: K-1/);
     expect((await pull()).finds[0]).toMatchObject({ standing: 'withheld', stav: 1 });
     expect((await home.pas('list')).stdout).toMatch(/K-1 +accepted +not shown \(last 1 registered\)/);
   });
@@ -307,7 +307,7 @@ describe('what the account may not see', () => {
     await start('archaeologist', 2, '--deployed');
     await become('production', 'none');
     const run = await expectDone(home.pas('pull'));
-    expect(run.stderr).toMatch(/K-1.*K-2.*oai_auth of the profile is none/s);
+    expect(run.stderr).toMatch(/K-1.*K-2.*does not sign in for harvesting/s);
   });
 });
 
@@ -322,7 +322,7 @@ describe('a training instance', () => {
     home = makeHome({ PAS_PASSWORD: 'archaeologist' });
     await expectDone(home.pas(...trainingProfile([])));
     const run = await home.pas('pull');
-    expect([run.code, run.stderr]).toEqual([12, expect.stringMatching(/training instance, which has no harvesting/)]);
+    expect([run.code, run.stderr]).toEqual([12, expect.stringMatching(/training instance without harvesting/)]);
   });
 
   test('with the harvesting of production shows none of its finds, not even one that has their identifier', async () => {
