@@ -67,7 +67,7 @@ async function interrupted(env, afterMs) {
   const heard = new Promise((done) => {
     child.stderr.setEncoding('utf8').on('data', (text) => {
       said += text;
-      if (said.includes('Finishing what is under way')) done(undefined);
+      if (said.includes('Waiting for requests in progress')) done(undefined);
     });
   });
   await new Promise((done) => setTimeout(done, afterMs));

@@ -67,13 +67,13 @@ export function addMockServerOptions(command: Command): Command {
       for (const option of command.options.filter(isOwn)) takeVariable(command, option);
     })
     .addOption(
-      new Option('--port <number>', 'port to listen on; 0 takes a free one').argParser(wholeNumber(LARGEST.port)).default(0),
+      new Option('--port <number>', 'port to listen on; 0 chooses a free one').argParser(wholeNumber(LARGEST.port)).default(0),
     )
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--data <file>', 'SQLite file that keeps the state between runs (default: memory)')
     .option('--seed <name>', 'start state: demo (default), empty, or a folder of JSON files')
-    .option('--training', 'write interface only, as on the training instance')
-    .option('--deployed', 'behave as the deployed service where it departs from the contract')
+    .option('--training', 'offer only the write interface, like the training instance')
+    .option('--deployed', 'behave like the deployed service where it differs from the contract')
     .addOption(new Option('--latency <ms>', 'delay before each write is handled').argParser(wholeNumber(LARGEST.delayMs)))
     .addOption(
       new Option('--min-interval <ms>', 'minimum interval per user and per address (default: 100)').argParser(
@@ -100,19 +100,20 @@ export function addMockServerOptions(command: Command): Command {
     .addOption(
       new Option(
         '--schema-base <address>',
-        'root of the namespaces and schemas that documents name (default: below the address used)',
+        'base address of namespaces and schemas in documents (default: below the address used)',
       ).argParser(asArgument(readAddress)),
     )
     .addOption(
-      new Option('--public-url <address>', 'where clients reach the server, when that is not where it listens').argParser(
-        asArgument(readAddress),
-      ),
+      new Option(
+        '--public-url <address>',
+        'public address of the server, if clients use another one than it listens on',
+      ).argParser(asArgument(readAddress)),
     )
-    .option('--service-names', 'documents bear the names of the deployed service: prefix, namespace, persistent addresses')
+    .option('--service-names', 'use the prefix, namespace and persistent addresses of the deployed service in documents')
     .addOption(
       new Option(
         '--control-token <token>',
-        'required for the control interface, which then also answers other machines',
+        'password of the control interface, which then also answers other machines',
       ).argParser(asArgument(readControlToken)),
     )
     .option('--tls-cert <file>', 'certificate in PEM, for HTTPS')

@@ -62,7 +62,7 @@ function refuseUnknownLanguage(args: readonly string[], { environment }: World):
   const named = environment['PAS_LANG'] ?? '';
   if (named === '' || languageNamed(named) !== undefined || languageFlag(args) !== undefined) return;
   const languages = LANGUAGES.join(', ');
-  throw new UsageError(t`PAS_LANG names a language that pas does not speak: ${named}.`, { hint: t`Choose from ${languages}.` });
+  throw new UsageError(t`PAS_LANG is not a language of pas: ${named}.`, { hint: t`Choose from ${languages}.` });
 }
 
 /** Parts of Node that print requests with their tokens where NODE_DEBUG names one. Node reads it before any code runs. */
@@ -113,7 +113,7 @@ function asFailure(thrown: unknown): Failure | 'help-or-version' {
   return {
     code: EXIT_CODES.bug[0],
     message: t`this is a bug in pas ${version} (Node ${node}): ${stack}`,
-    hint: t`Nothing that was committed is lost. Please report it with the lines above.`,
+    hint: t`No saved data is lost. Please report this with the lines above.`,
     printed: false,
   };
 }

@@ -7,11 +7,11 @@ import { cmd, type Message, msg } from './message.ts';
 
 /** Exit codes of `pas`, as `--help` and docs/exit-codes.md print them. */
 export const EXIT_CODES = {
-  done: [0, msg`all that was asked for is done`],
+  done: [0, msg`everything requested is done`],
   bug: [1, msg`a bug in pas`],
   usage: [2, msg`wrong usage`],
   dataRefused: [3, msg`finished, but some rows are invalid or some entries were refused`],
-  notAllowed: [4, msg`the account as a whole is not signed in or not allowed`],
+  notAllowed: [4, msg`the account is not signed in or not allowed`],
   unavailable: [5, msg`the service is closed or out of reach; the queue is kept`],
   uncertain: [6, msg`some entries are uncertain or held: \`${cmd`pas status`}\` says what to do`],
   outboxLeased: [11, msg`another push of this outbox is running`],
@@ -128,7 +128,7 @@ export class ContractError extends failure('outside-contract', 'outsideContract'
 
 /** A person stopped the command. */
 export class InterruptedError extends PasError {
-  constructor(message: Message = msg`Interrupted. What was queued stays queued.`, options?: FailureOptions) {
+  constructor(message: Message = msg`Interrupted. The queue is kept.`, options?: FailureOptions) {
     super('interrupted', 'interrupted', message, options);
   }
 }

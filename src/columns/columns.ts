@@ -138,7 +138,7 @@ function strangeColumns(table: Table): (header: string, index: number) => Issue[
     const nearest = alternatives(nearestNames(folded, COLUMN_NAMES));
     const known = COLUMN_NAMES.join(', ');
     const choice = isListed
-      ? msg`Rename it, or take it out.`
+      ? msg`Rename it or remove it.`
       : msg`Rename it to one of the known columns, or take it out: ${known}.`;
     isListed ||= nearest === '';
     const rename = nearest === '' ? choice : msg`Did you mean ${nearest}?`;

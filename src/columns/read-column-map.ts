@@ -163,7 +163,7 @@ function refuseTwice({ columns, fixed, localId }: ColumnMap, report: Report): vo
   }
   for (const [element, found] of parts) {
     const missing = ANGLE_PARTS.slice(0, found.includes('seconds') ? 3 : 2).find((part) => !found.includes(part));
-    if (missing !== undefined) report('map-part', msg`${element} lacks a column with part = "${missing}".`);
+    if (missing !== undefined) report('map-part', msg`${element} needs a column with part = "${missing}".`);
   }
   const first = new Map<string, string>(localId === undefined ? [] : [['local_id', 'local_id']]);
   for (const [key, rule] of columns) {

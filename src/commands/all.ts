@@ -53,9 +53,9 @@ const MODULES: readonly (readonly [words: readonly string[], load: () => Promise
 
 /** Commands of the first screen, in the order that leads to the first push. */
 export const FIRST_COMMANDS: readonly (readonly [what: Message, words: readonly string[]])[] = [
-  [msg`To try it, without an account:`, ['demo']],
-  [msg`To the first push, one after another:`, ['init', 'login', 'harvest-vocab', 'import', 'validate', 'push', 'status']],
-  [msg`Besides:`, ['add', 'report', 'doctor']],
+  [msg`Try it without an account:`, ['demo']],
+  [msg`Steps to the first push:`, ['init', 'login', 'harvest-vocab', 'import', 'validate', 'push', 'status']],
+  [msg`Other commands:`, ['add', 'report', 'doctor']],
 ];
 
 export function isCommand(word: string): boolean {

@@ -12,8 +12,8 @@ export function withGlobalOptions(command: Command): Command {
     .addOption(new Option('--profile <name>', t`use this profile`))
     .addOption(new Option('--json', t`print results as JSON`))
     .addOption(new Option('--quiet', t`print results and failures only`))
-    .addOption(new Option('--verbose', t`say what happens underneath`))
-    .addOption(new Option('--lang <language>', t`speak this language`).choices(LANGUAGES))
+    .addOption(new Option('--verbose', t`show details`))
+    .addOption(new Option('--lang <language>', t`language of the output`).choices(LANGUAGES))
     .addOption(new Option('--no-color', t`no colours`));
 }
 

@@ -6,7 +6,7 @@ import type { Entry } from '../outbox/entry.ts';
 
 /** Prints the next commands after entries were queued. */
 export function adviseSending({ terminal }: Context): void {
-  terminal.note(t`Next: \`${cmd`pas status`}\`, then \`${cmd`pas push`}\` when there is a network.`);
+  terminal.note(t`Next: \`${cmd`pas status`}\`, then \`${cmd`pas push`}\` when you are online.`);
 }
 
 /** Returns the command that settles an entry which waits for a person. Each photograph is decided separately. */

@@ -34,7 +34,7 @@ export async function buildProgram(run: Runner, outputs: Outputs, language: Lang
 /** Adds the help of `pas` without arguments. */
 function addFirstScreen(program: Command): void {
   program
-    .addHelpText('after', `\n${t`Every command: \`pas help --all\`. More about one of them: \`pas help import\`.`}`)
+    .addHelpText('after', `\n${t`All commands: \`pas help --all\`. Details of one command: \`pas help import\`.`}`)
     .configureHelp({
       ...program.configureHelp(),
       visibleOptions: () => [],
@@ -62,7 +62,7 @@ function emptyProgram({ stdout, stderr }: Outputs): Command {
   return new Command('pas')
     .description(t`Record archaeological finds offline and send each of them once.`)
     .version(packageVersion(), '--version', t`print the version`)
-    .addOption(new Option('--lang <language>', t`speak this language`).choices(LANGUAGES))
+    .addOption(new Option('--lang <language>', t`language of the output`).choices(LANGUAGES))
     .helpOption('-h, --help', t`display help for command`)
     .helpCommand('help [command]', t`display help for command`)
     .showSuggestionAfterError()

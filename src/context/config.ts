@@ -71,7 +71,7 @@ export function readConfigFile(path: string): ConfigFile {
   const language = LANGUAGES.find((each) => each === lang);
   if (lang !== undefined && language === undefined) {
     const languages = LANGUAGES.join(', ');
-    throw new ConfigError(t`${path}: lang names a language that pas does not speak.`, { hint: t`Choose from ${languages}.` });
+    throw new ConfigError(t`${path}: lang is not a language of pas.`, { hint: t`Choose from ${languages}.` });
   }
   const layout = JOURNAL_LAYOUTS.find((each) => each === journal);
   if (journal !== undefined && layout === undefined) {
@@ -149,7 +149,7 @@ export function chooseProfile(config: ConfigFile, places: Places, { flag, enviro
     throw new ConfigError(config.profiles.size === 0 ? t`There is no profile yet.` : t`Several profiles and no default.`, {
       hint:
         config.profiles.size === 0
-          ? t`Make one with \`${cmd`pas init`} ADDRESS\`: the address of the service, as you were given it.`
+          ? t`Create one with \`${cmd`pas init`} ADDRESS\`, where ADDRESS is the address of the service.`
           : t`Choose one with \`${cmd`pas profile use`} NAME\` or --profile NAME.`,
     });
   }
@@ -159,8 +159,8 @@ export function chooseProfile(config: ConfigFile, places: Places, { flag, enviro
     throw new ConfigError(t`There is no profile ${name} in ${places.configFile}.`, {
       hint:
         known === ''
-          ? t`Make one with \`${cmd`pas init`} ADDRESS\`: the address of the service, as you were given it.`
-          : t`There is ${known}.`,
+          ? t`Create one with \`${cmd`pas init`} ADDRESS\`, where ADDRESS is the address of the service.`
+          : t`Profiles: ${known}.`,
     });
   }
   return toProfile(name, settings, environment, t`${places.configFile}, profile ${name}`);
@@ -215,7 +215,7 @@ export function isProtected(address: string, allowHttp: boolean): boolean {
 
 export function requireTls(where: string, address: string, allowHttp: boolean): void {
   if (isProtected(address, allowHttp)) return;
-  throw new ConfigError(t`${where}: ${address} would send the password in the open.`, {
+  throw new ConfigError(t`${where}: ${address} would send the password unencrypted.`, {
     hint: t`Use the https:// address, or set allow_http = true if the network is your own.`,
   });
 }

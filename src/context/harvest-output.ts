@@ -50,7 +50,7 @@ type Place = {
 };
 
 function temporaryPlace(context: Context, { form }: OutputSubject): Place {
-  if (OUTPUT_FORMS[form].ledger !== 'beside') throw new UsageError(t`--to ${form} needs a place: give --out.`);
+  if (OUTPUT_FORMS[form].ledger !== 'beside') throw new UsageError(t`--to ${form} needs a file or folder: give --out.`);
   const folder = mkdtempSync(join(tmpdir(), 'pas-harvest-'));
   context.onClose(() => rmSync(folder, { recursive: true, force: true }));
   return { ledger: join(folder, 'ledger.sqlite'), content: undefined };
@@ -112,7 +112,7 @@ function sizeOf(path: string): number {
 }
 
 function foreign(path: string): UsageError {
-  return new UsageError(t`${path} is there already, and pas did not harvest into it.`, { hint: t`Give another --out.` });
+  return new UsageError(t`${path} already exists and was not written by pas.`, { hint: t`Give another --out.` });
 }
 
 /** Waits until the reader took the content. @throws InterruptedError when the pipe is closed; DatabaseError on a full disk */
@@ -121,7 +121,8 @@ function writerTo(stream: NodeJS.WriteStream): (content: string | Buffer) => Pro
     new Promise((done, fail) => {
       stream.write(content, (error) => {
         if (error == null) done();
-        else if ('code' in error && error.code === 'EPIPE') fail(new InterruptedError(t`Nobody reads the output any more.`));
+        else if ('code' in error && error.code === 'EPIPE')
+          fail(new InterruptedError(t`The output was closed by the program that reads it.`));
         else fail(toDatabaseError('stdout', error));
       });
     });

@@ -41,7 +41,7 @@ export async function openHarvestClient(
   waitedMs = 0,
 ): Promise<OaiClient> {
   if (version !== NEWEST && !/^\d+(?:\.\d+)*$/.test(version)) {
-    throw new UsageError(t`"${version}" is no schema version.`, { hint: t`Write it as 2.2, or ${NEWEST}.` });
+    throw new UsageError(t`"${version}" is not a schema version.`, { hint: t`Write it as 2.2, or ${NEWEST}.` });
   }
   const profile = context.profile();
   const [{ send }, { openOaiClient }, { HARVEST_RETRY, retrying }] = await Promise.all([
@@ -141,9 +141,9 @@ export function ownHarvestBase(context: Context): string | undefined {
 export function withoutHarvesting(profile: Profile): ConfigError {
   if (profile.oaiBase !== undefined)
     return new ConfigError(
-      t`The harvesting interface of profile ${profile.name} is that of another instance: it does not show what was sent here.`,
+      t`The harvesting interface of profile ${profile.name} belongs to another instance and does not show what was sent to this one.`,
       {
-        hint: t`Look in the instance's own pages, then \`${cmd`pas resolve`} FIND --created IDENT\` or \`${cmd`pas resolve`} FIND --resend\`.`,
+        hint: t`Check the website of the instance, then run \`${cmd`pas resolve`} FIND --created IDENT\` or \`${cmd`pas resolve`} FIND --resend\`.`,
       },
     );
   return new ConfigError(t`Profile ${profile.name} has no harvesting interface.`, {
@@ -162,7 +162,7 @@ async function credentialsOf(context: Context, profile: Profile): Promise<OaiCre
     case 'basic': {
       const password = passwordOf(context, profile);
       if (profile.username === undefined || password === undefined) {
-        throw new ConfigError(t`Profile ${profile.name} signs in for harvesting, but nobody is signed in.`, {
+        throw new ConfigError(t`Profile ${profile.name} needs to sign in for harvesting, and is not signed in.`, {
           hint: t`Run \`${cmd`pas login`}\`.`,
         });
       }

@@ -39,9 +39,9 @@ export function stopWithin(
 ): AbortSignal {
   if (deadline === undefined) return stop;
   const givenMs = durationMs(deadline);
-  if (givenMs === undefined) throw new UsageError(t`"${deadline}" is no time.`, { hint: t`Write 90s, 30m or 2h.` });
-  const reason = new UnavailableError(t`The time of --deadline ${deadline} is over.`, {
-    hint: t`What was stored is kept. Run the command again to go on.`,
+  if (givenMs === undefined) throw new UsageError(t`"${deadline}" is not a duration.`, { hint: t`Write 90s, 30m or 2h.` });
+  const reason = new UnavailableError(t`The deadline of ${deadline} (--deadline) has passed.`, {
+    hint: t`The stored data is kept. Run the command again to continue.`,
   });
   const signal = AbortSignal.any([stop, overAfter({ clock, onClose }, givenMs, reason)]);
   setMaxListeners(0, signal);

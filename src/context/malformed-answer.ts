@@ -30,12 +30,12 @@ export function keepMalformedAnswer(context: Context, thrown: unknown): never {
       removeOldest(places.home);
       terminal.warn(
         beginning.length === thrown.lengthBytes
-          ? t`The answer as it came is kept in ${path}.`
-          : t`The first ${MOST_MEBIBYTES} MiB of the answer as it came are kept in ${path}.`,
+          ? t`The original answer is saved in ${path}.`
+          : t`The first ${MOST_MEBIBYTES} MiB of the original answer are saved in ${path}.`,
       );
     } catch (unkept) {
       const why = messageOf(unkept);
-      terminal.warn(t`The answer as it came is not kept. ${why}`);
+      terminal.warn(t`The original answer could not be saved. ${why}`);
     }
   }
   throw thrown;

@@ -41,7 +41,7 @@ export async function readOfferedProfile(context: Context, from: string): Promis
 
 async function fetched(context: Context, url: string): Promise<Buffer> {
   if (!isProtected(url, false))
-    throw new ConfigError(t`${url} is not protected by TLS: anybody on the way could change the profile.`);
+    throw new ConfigError(t`${url} is not protected by TLS: the profile could be changed in transit.`);
   const { send } = await context.connections();
   const { status, body } = await send({ method: 'GET', url, answerTimeoutMs: 30_000, maxAnswerBytes: MAX_PROFILE_BYTES });
   if (status === 200) return body;

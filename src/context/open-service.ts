@@ -69,13 +69,13 @@ export function placeOfSecrets({ environment, profile, secrets }: Context): 'env
 }
 
 export const SECRETS_ARE: Readonly<Record<'environment' | SecretPlace, (file: string) => string>> = {
-  environment: () => t`Password or token come from the environment (PAS_PASSWORD, PAS_TOKEN).`,
-  keyring: () => t`Password and token are in the keyring of the system.`,
+  environment: () => t`The password or token comes from the environment (PAS_PASSWORD, PAS_TOKEN).`,
+  keyring: () => t`The password and token are in the system keyring.`,
   file: (file) =>
     process.platform === 'win32'
-      ? t`Password and token are in ${file}, which whoever may open your user folder can read: administrators can, too.`
-      : t`Password and token are in ${file}, which only you can read.`,
-  nowhere: () => t`No password or token is kept.`,
+      ? t`The password and token are in ${file}. Every account that can open your user folder can read it, including administrators.`
+      : t`The password and token are in ${file}, which only you can read.`,
+  nowhere: () => t`No password or token is stored.`,
 };
 
 /** Announces the instance to which a command writes, or for which it queues, so that production and training are not confused. */
@@ -96,7 +96,7 @@ export async function confirmProduction(context: Context, yes: boolean): Promise
   if (profile.kind !== 'production' || yes) return;
   if (!context.terminal.interactive) {
     throw new UsageError(t`Profile ${profile.name} writes to the production service ${profile.baseUrl}.`, {
-      hint: t`Add --yes if the records are meant to be real.`,
+      hint: t`Add --yes to write real records.`,
     });
   }
   const prompt = await context.prompt();

@@ -26,7 +26,7 @@ export function ownSchemaReader(context: Context): ReadOwnSchema {
     } catch (thrown) {
       if (!(thrown instanceof ConfigError)) throw thrown;
       const hint = thrown.hint ?? '';
-      context.terminal.warn(t`${thrown.message} The schema that comes with pas is used. ${hint}`);
+      context.terminal.warn(t`${thrown.message} The bundled schema is used. ${hint}`);
       return undefined;
     }
   };

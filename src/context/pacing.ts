@@ -173,7 +173,7 @@ export async function checkPacing(context: Context, profile: Profile): Promise<C
     const said = t`Redis ${version} at ${place} answers in ${latency} ms; its clock differs from this machine's by ${ahead} ms`;
     if (role === 'slave') return problem('pacing', t`${place} is a copy of another Redis and cannot be written.`, todo);
     if (!address.tls && !isLoopback(address.host) && pacingPasswordOf(context, profile) !== undefined) {
-      return warning('pacing', t`${said}; the password travels in the open.`, t`Use rediss:// if the Redis has TLS.`);
+      return warning('pacing', t`${said}; the password is sent unencrypted.`, t`Use rediss:// if the Redis has TLS.`);
     }
     if (latencyMs < SLOW_STORE_MS) return ok('pacing', said);
     return warning(

@@ -17,7 +17,7 @@ export const PROFILE_KEYS = {
   schema_version: { kind: 'text', help: msg`schema version that the service accepts (default 2.2)` },
   username: { kind: 'text', help: msg`account, usually an e-mail address` },
   oai_auth: { kind: ['none', 'basic', 'bearer'], help: msg`how to sign in for harvesting (default none)` },
-  min_interval_ms: { kind: 'count', help: msg`least milliseconds between requests (default 100)` },
+  min_interval_ms: { kind: 'count', help: msg`minimum milliseconds between requests (default 100)` },
   pacing: {
     kind: 'pacing',
     help: msg`who shares the pace: local (this machine) or redis://host:port/db (several machines; default local)`,
@@ -26,11 +26,11 @@ export const PROFILE_KEYS = {
     kind: 'count',
     help: msg`least milliseconds between requests while that Redis cannot be used (default 2000)`,
   },
-  max_in_flight: { kind: 'count', help: msg`most requests waiting for an answer at once (default 16)` },
-  photo_max_bytes: { kind: 'count', help: msg`largest photograph in bytes (default 262144000)` },
+  max_in_flight: { kind: 'count', help: msg`maximum number of parallel requests (default 16)` },
+  photo_max_bytes: { kind: 'count', help: msg`maximum size of a photograph in bytes (default 262144000)` },
   settle_ms: {
     kind: 'count',
-    help: msg`how long the service may still work on a request without answer, in milliseconds (default 600000)`,
+    help: msg`how long the service may still process an unanswered request, in milliseconds (default 600000)`,
   },
   index_allowance_ms: {
     kind: 'count',

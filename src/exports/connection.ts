@@ -73,7 +73,7 @@ export function checkAddress(name: string, address: string, allowHttp: boolean):
     throw new ConfigError(`${name} must be an address such as https://finds.example.org, without a user name, a query or a #.`);
   }
   if (!isProtected(normal, allowHttp)) {
-    throw new ConfigError(`${name}: ${address} would send the password in the open.`, {
+    throw new ConfigError(`${name}: ${address} would send the password unencrypted.`, {
       hint: 'Use the https:// address, or set allowHttp if the network is your own.',
     });
   }

@@ -31,7 +31,7 @@ function survey({ projekt }: FindElements, context: RuleContext): Finding[] {
       if (lookupProject(capitals).kind === 'found') {
         return [refused(msg`There is no project ${id}: the service tells capitals from small letters. Write ${capitals}.`)];
       }
-      const message = msg`${id} is not among the harvested projects. Check it for a slip of the pen; a new one comes with ${cmd`pas harvest-vocab`} projekt.`;
+      const message = msg`${id} is not among the harvested projects. Check it for a typing mistake; if the project is new, run ${cmd`pas harvest-vocab`} projekt.`;
       return [isWholeList(project.list, context) ? refused(message) : pointedOut(message)];
     }
     case 'hidden':

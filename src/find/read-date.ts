@@ -114,7 +114,7 @@ function whyNoDate(cell: string): Message {
   return msg`is not a date that is read. Write YYYY-MM-DD, such as 2024-04-03, or 3. 4. 2024.`;
 }
 
-const ONE_DAY = msg`The service takes one whole day: write it as YYYY-MM-DD. If nobody knows it, leave the cell empty and say in poznamka what is known.`;
+const ONE_DAY = msg`The service accepts one whole day: write it as YYYY-MM-DD. If the day is not known, leave the cell empty and write what is known in poznamka.`;
 
 function isMonth(cell: string): boolean {
   if (/^\d{4}[-/.](?:0?[1-9]|1[0-2])$/.test(cell)) return true;

@@ -143,7 +143,7 @@ function takeAsWritten(name: WrittenName, joined: string): ResolvedFinder {
   const [surname = '', given = ''] = name.parts;
   if (isFeminineSurname(given) && !isFeminineSurname(surname)) {
     const turned = `${given}, ${surname}`;
-    return unreadable('finder-name', msg`"${joined}" looks turned round: before the comma stands the surname. Write ${turned}.`);
+    return unreadable('finder-name', msg`"${joined}" looks reversed: the surname comes before the comma. Write ${turned}.`);
   }
   return newPerson({ surname, given }, name);
 }
@@ -200,7 +200,7 @@ export function findNameDoubt(text: string): Message | undefined {
   const [surname, given] = [trimText(text.slice(0, text.indexOf(','))), trimText(text.slice(text.indexOf(',') + 1))];
   if (/[;,]/.test(given)) return severalMessage(text);
   return orderOf(`${surname} ${given}`) === 'given-first'
-    ? msg`"${text}" may be turned round: before the comma stands the surname.`
+    ? msg`"${text}" may be reversed: the surname comes before the comma.`
     : undefined;
 }
 

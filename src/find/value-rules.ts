@@ -79,7 +79,7 @@ function findUnseenCharacter(value: string): Unreadable | undefined {
     return unreadable('number-form', msg`The number has a line break or a tab in it. Write it in one line.`);
   }
   const code = codePointName(character);
-  return unreadable('number-form', msg`The number holds the character ${code}, which nobody can see. Remove it.`);
+  return unreadable('number-form', msg`The number contains the invisible character ${code}. Remove it.`);
 }
 
 /** A number is one visible line. Characters that XML cannot hold are reported by another rule. */

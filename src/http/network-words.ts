@@ -6,7 +6,7 @@ const WORDS: Readonly<Record<string, Message>> = {
   ECONNREFUSED: msg`the connection was refused: nothing answers there`,
   ENOTFOUND: msg`no host of this name is known`,
   EAI_AGAIN: msg`the name of the host cannot be looked up now`,
-  ETIMEDOUT: msg`it took too long to connect`,
+  ETIMEDOUT: msg`the connection timed out`,
   EHOSTUNREACH: msg`the network has no way to it`,
   ENETUNREACH: msg`the network has no way to it`,
   ENETDOWN: msg`the network is down`,

@@ -124,7 +124,7 @@ class Sending {
     this.#socket = socket;
     const secure = socket instanceof TLSSocket;
     const isConnected = !socket.connecting && !(secure && socket.alpnProtocol === null);
-    this.#failAfter(CONNECT_TIMEOUT_MS, 'connect', msg`it took too long to connect`);
+    this.#failAfter(CONNECT_TIMEOUT_MS, 'connect', msg`the connection timed out`);
     if (isConnected) this.#depart(socket);
     else socket.once(secure ? 'secureConnect' : 'connect', () => this.#depart(socket));
   }
@@ -156,7 +156,7 @@ class Sending {
     if (this.#settled) return false;
     this.#departed = this.#request.onDeparture?.() !== false;
     if (this.#departed) socket.uncork();
-    else this.#fail('connect', msg`it took too long to connect`);
+    else this.#fail('connect', msg`the connection timed out`);
     return this.#departed;
   }
 

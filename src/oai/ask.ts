@@ -173,7 +173,7 @@ function refuseStatus(endpoint: string, { status, headers }: HttpResponse): neve
       hint:
         later === undefined
           ? t`Run the command again later; what was stored is kept.`
-          : t`It asks to be left alone until then: Retry-After ${later}. What was stored is kept.`,
+          : t`Wait until the time it asks for: Retry-After ${later}. The stored data is kept.`,
     });
   }
   throw new OaiError('malformed', t`${endpoint} answered with status ${status}, not with OAI-PMH.`, {

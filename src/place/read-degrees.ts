@@ -68,10 +68,10 @@ function readAngle(text: string): Reading<string> | undefined {
 
 /** Seconds may be empty behind minutes with decimals; any other empty part is reported, since 0 must be written. */
 function missingPart(degrees: string, minutes: string | undefined, seconds: string | undefined): Message | undefined {
-  if (degrees === '') return msg`The degrees are empty, but not what belongs to them. Fill them in.`;
+  if (degrees === '') return msg`The minutes or seconds are filled in, but the degrees are empty. Fill them in.`;
   if (minutes === '' || (minutes === undefined && seconds !== undefined))
-    return msg`The minutes of ${degrees}° are empty. Write 0 if that is what is meant.`;
+    return msg`The minutes of ${degrees}° are empty. Write 0 if there are none.`;
   if (seconds === '' && minutes !== undefined && !/[.,]/.test(minutes))
-    return msg`The seconds of ${degrees}° ${minutes}' are empty. Write 0 if that is what is meant.`;
+    return msg`The seconds of ${degrees}° ${minutes}' are empty. Write 0 if there are none.`;
   return undefined;
 }

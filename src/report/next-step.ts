@@ -25,7 +25,7 @@ export function nextSteps({ localId: find, state, photographsSent, changes, pull
     ...(changes.uncertain > 0 && state !== 'uncertain'
       ? [
           {
-            text: t`Nobody knows whether a photograph or number of it arrived: ask the service.`,
+            text: t`pas cannot tell whether a photograph or number of it arrived. Look it up:`,
             command: cmd`pas reconcile ${find}`,
           },
         ]
@@ -53,7 +53,7 @@ function stepsOf(state: ReportState, find: string): NextStep[] {
       { text: t`Mend its row in the table and import the table again, or mend it here:`, command: cmd`pas edit ${find}` },
       { text: t`If the reason lay with the service, send the same again:`, command: cmd`pas resolve ${find} --resend` },
     ],
-    uncertain: [{ text: t`Nobody knows whether the service has it. Ask it:`, command: cmd`pas reconcile ${find}` }],
+    uncertain: [{ text: t`pas cannot tell whether the service has it. Look it up:`, command: cmd`pas reconcile ${find}` }],
     queued: [{ text: t`Send it as soon as there is a network.`, command: cmd`pas push ${find}` }],
     gone: [{ text: t`Look at what happened to it, and ask the service’s people.`, command: cmd`pas show ${find}` }],
     unsent: [{ text: t`Import its table again under this profile to queue it.` }],

@@ -123,7 +123,7 @@ function figures({ finds, photographs, withProblems, byState, pictures }: Report
     [finds, t`finds in all`],
     [at('registered', 'submitted', 'confirmed', 'archived'), t`at the service`],
     [at('queued'), t`waiting to be sent`],
-    [withProblems, t`need somebody`],
+    [withProblems, t`need attention`],
     ...(pictures === 'shown' ? ([[photographs, t`photographs in all`]] as const) : []),
   ];
   return html`<ul class="figures-row">${tiles.map(([number, label]) => html`<li><b>${wholeNumber(number)}</b> ${label}</li>`)}</ul>`;

@@ -132,7 +132,7 @@ function changedNs({ ctimeNs }: BigIntStats): string {
 
 function refuseSize(path: string, { size }: BigIntStats, atLeast: number, exactly: number | undefined): void {
   if (size < atLeast || (exactly !== undefined && size < exactly)) {
-    throw notAsLeft(path, t`${path} is shorter than what was harvested into it: somebody changed it.`);
+    throw notAsLeft(path, t`${path} is shorter than the data harvested into it: the file was changed.`);
   }
   if (exactly === undefined || size === BigInt(exactly)) return;
   throw notAsLeft(path, t`${path} is not as pas left it: something was added behind what was harvested.`);

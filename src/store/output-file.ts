@@ -84,7 +84,8 @@ export function refuseExisting(path: string, overwrite: boolean): void {
 /** Reads the first bytes of a file as text; undefined where it is missing. @throws FileError where it is unreadable */
 export function beginningOf(path: string, bytes: number): string | undefined {
   try {
-    if (!statSync(path).isFile()) throw new FileError(path, t`${path} is not a file.`, { hint: t`Name the file to make.` });
+    if (!statSync(path).isFile())
+      throw new FileError(path, t`${path} is not a file.`, { hint: t`Give the name of the file to write.` });
     const file = openSync(path, 'r');
     try {
       const buffer = Buffer.alloc(bytes);
@@ -115,7 +116,8 @@ export function asOutputError(path: string, thrown: unknown): unknown {
   const code = String(thrown.code);
   if (PASSING.includes(code)) return toDatabaseError(path, thrown);
   const folder = dirname(path);
-  if (code === 'ENOENT' || code === 'ENOTDIR') return new FileError(path, t`There is no folder ${folder}.`, { cause: thrown });
+  if (code === 'ENOENT' || code === 'ENOTDIR')
+    return new FileError(path, t`The folder ${folder} does not exist.`, { cause: thrown });
   if (code === 'EISDIR') return new FileError(path, t`${path} is a folder, not a file.`, { cause: thrown });
   if (!/^E[A-Z]+$/.test(code)) return thrown;
   const why = messageOf(thrown);

@@ -34,7 +34,7 @@ export function readFindRecords(file: string, document: XmlWalk): Table | undefi
       const parts = [find, ...find.children, ...(guarded?.children ?? [])];
       const [stray] = parts.flatMap((part) => [...strayTextsIn(document, part)]);
       if (guarded?.text.trim() === FORBIDDEN_TEXT) {
-        const message = msg`The place of the find was withheld from whoever harvested the record. It is not read without it.`;
+        const message = msg`The location of the find is hidden in the harvested record, so the find is not read.`;
         yield errorIssue('place-withheld', message, { ...place, ...where });
       } else if (stray !== undefined) {
         yield errorIssue('stray-text', strayTextMessage(stray), { ...place, ...where, line: lineOf(stray.start) });

@@ -180,7 +180,7 @@ export function passwordProtected(file: string): FileError {
 
 function leadsOut(file: string, name: string): FileError {
   return new FileError(file, msg`${file} is not read: its part ${name} leads out of the archive.`, {
-    hint: msg`No program writes such an archive by itself. Ask whoever gave it to you.`,
+    hint: msg`No ordinary program writes such an archive. Ask the sender about it.`,
   });
 }
 

@@ -228,7 +228,7 @@ test('a damaged vocabulary is only a cache, and the doctor says so', async () =>
   writeFileSync(join(home.folder, 'pas', 'vocabulary.sqlite'), 'no database '.repeat(500));
   const run = await home.pas('doctor', '--offline');
   expect(run.code).toBe(12);
-  expect(run.stdout).toMatch(/✗ vocabulary-file .*\n.*Delete it and run `pas harvest-vocab`/);
+  expect(run.stdout).toMatch(/✗ vocabulary-file .*\n.*delete it and run `pas harvest-vocab`/);
 });
 
 test('a damaged secrets file is named and none of it is shown', async () => {

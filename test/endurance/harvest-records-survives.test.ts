@@ -184,7 +184,7 @@ test('an output that somebody shortened is refused, and nothing more is lost', a
   await harvest('out.jsonl');
   home.file('out.jsonl', 'short\n');
   const run = await harvest('out.jsonl');
-  expect([run.code, run.stderr]).toEqual([2, expect.stringMatching(/shorter than what was harvested/)]);
+  expect([run.code, run.stderr]).toEqual([2, expect.stringMatching(/shorter than the data harvested/)]);
   expect(read('out.jsonl')).toBe('short\n');
 });
 

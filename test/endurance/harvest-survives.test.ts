@@ -124,7 +124,7 @@ test('Ctrl-C keeps what was harvested, and says so', async () => {
   running.child.kill('SIGINT');
   const run = await running.ended;
   expect(run.code).toBe(130);
-  expect(run.stderr).toMatch(/What was harvested is kept/);
+  expect(run.stderr).toMatch(/The harvested records are kept/);
   expect(run.stderr).not.toMatch(/bug in pas/);
   await service.faults();
   expect((await harvest(home)).code).toBe(0);

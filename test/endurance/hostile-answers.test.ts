@@ -59,7 +59,7 @@ test('of answers that could not be read, the newest twenty are kept, and 16 MiB 
   writeFileSync(join(folder, 'malformed-answer-of-mine.xml'), 'not pas’s');
   service.odd((response) => send(response, page(['A-1'], { size: 1, next: '' }) + ' '.repeat(20 * MEBI) + '&'));
   const run = await home.pas('harvest', ODD_SET, '--out', 'out.jsonl');
-  expect([run.code, run.stderr]).toEqual([14, expect.stringMatching(/The first 16 MiB of the answer .* kept in/)]);
+  expect([run.code, run.stderr]).toEqual([14, expect.stringMatching(/The first 16 MiB of the original answer are saved in/)]);
   const kept = readdirSync(folder).filter((name) => /^malformed-answer-\d+\.xml$/.test(name));
   expect(kept).toHaveLength(20);
   const newest = kept.sort((a, b) => Number(a.replace(/\D/g, '')) - Number(b.replace(/\D/g, ''))).at(-1) ?? '';

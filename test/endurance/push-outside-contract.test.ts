@@ -44,9 +44,7 @@ test.each([
     code: 15,
     message: expect.stringContaining('outside its contract'),
   });
-  expect(run.stderr).toContain(
-    '1 entry got an answer that the contract does not know and is still to be sent. Run pas push again;',
-  );
+  expect(run.stderr).toContain('1 entry got an answer outside the contract and is still queued. Run pas push again;');
   expect(await findStates(home)).toEqual({ 'K-1': 'queued', 'K-2': 'accepted', 'K-3': 'accepted', 'K-4': 'accepted' });
   const next = await home.pas('push');
   expect([next.code, next.stderr]).toEqual([0, expect.not.stringContaining('outside')]);

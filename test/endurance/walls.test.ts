@@ -40,7 +40,7 @@ test('finds of a project that is closed to the account stay queued, the others a
   expect(run.code).toBe(3);
   expect(lines(run, 'left_out')).toMatchObject([{ kind: 'import', project: 'C-202200058', status: 403, count: 40 }]);
   expect(lines(run, 'summary')).toMatchObject([{ accepted: 8, refused: 0, queued: 40, left_out: [{ project: 'C-202200058' }] }]);
-  expect(run.stderr.match(/Left out and kept queued/g)).toHaveLength(1);
+  expect(run.stderr.match(/Not sent, still queued/g)).toHaveLength(1);
   expect(await mock.made()).toMatchObject({ finds: 8 });
   const { entries, waiting } = await home.json<Status>('status');
   expect(entries.import).toMatchObject({ queued: 40, refused: 0 });

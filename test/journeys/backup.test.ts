@@ -56,7 +56,9 @@ test('a file that is there is not replaced without --force, and never the outbox
   await expectDone(home.pas('backup', copy, '--force'));
   expect((await home.pas('backup', outboxFile(home), '--force')).stderr).toMatch(/is the outbox itself/);
   expect((await home.pas('backup', home.folder, '--force')).code).toBe(2);
-  expect((await home.pas('backup', join(home.folder, 'nowhere', 'copy.sqlite'))).stderr).toMatch(/There is no folder .*nowhere/);
+  expect((await home.pas('backup', join(home.folder, 'nowhere', 'copy.sqlite'))).stderr).toMatch(
+    /The folder .*nowhere does not exist/,
+  );
 });
 
 test('the photographs that wait are said to be left out, or are copied as well', async () => {

@@ -51,14 +51,14 @@ describe('a path that cannot be used', () => {
   const table = join(PROJECT, 'examples', 'museum', 'nalezy.csv');
   test.each([
     ['photo add', /needs a file name/, ['photo', 'add', 'K-1', '-']],
-    ['photo match, missing', /There is no folder nowhere/, ['photo', 'match', 'nowhere', '--yes']],
+    ['photo match, missing', /The folder nowhere does not exist/, ['photo', 'match', 'nowhere', '--yes']],
     ['photo match, a file', /is a file, not a folder/, ['photo', 'match', table, '--yes']],
     ['validate, a folder', /is a folder/, ['validate', PROJECT]],
     ['validate, a table', /pas import \S+ --dry-run/, ['validate', table]],
     ['export to a folder', /is a folder/, ['export', '--out', PROJECT, '--force']],
     ['export to a device', /is not a regular file/, ['export', '--out', '/dev/null', '--force']],
-    ['export to a folder that is missing', /There is no folder nowhere/, ['export', '--out', 'nowhere/finds.csv']],
-    ['issues to stdout', /needs the name of a file/, ['import', table, '--issues-to', '-']],
+    ['export to a folder that is missing', /The folder nowhere/, ['export', '--out', 'nowhere/finds does not exist.csv']],
+    ['issues to stdout', /needs a file name/, ['import', table, '--issues-to', '-']],
     ['backup to stdout', /cannot go to standard output/, ['backup', '-']],
     ['restore from stdin', /cannot come from standard input/, ['restore', '-']],
     ['harvest into a file', /is a file, not a folder/, ['harvest', 'projekt', '--to', 'files', '--out', table]],
@@ -132,7 +132,7 @@ describe('a registration number with a character that nobody can see', () => {
     await expectDone(home.pas('import', writeSeason(home, 1)));
   });
 
-  test('is not set', () => refused(2, /the character U\+0085/, 'number', 'set', 'K-1', 'A 12\u0085/2024'));
+  test('is not set', () => refused(2, /the invisible character U\+0085/, 'number', 'set', 'K-1', 'A 12\u0085/2024'));
 
   test('is not taken from a table', async () => {
     const table = home.file('numbers.csv', 'local_id;evidencni_cislo\nK-1;"A 12\u2028/2024"\n');
@@ -227,7 +227,7 @@ describe('a configuration', () => {
     ['the same for harvesting', '--oai-base', 'http://127.0.0.1.evil.example/oai'],
   ])('that would send %s in the open', async (_what, flag, address) => {
     const settings = ['--kind', 'training', '--base-url', 'https://x.example', '--schema-base', 'https://x.example/s'];
-    await refused(12, /in the open/, 'init', '--name', 'b', ...settings, flag, address);
+    await refused(12, /unencrypted/, 'init', '--name', 'b', ...settings, flag, address);
   });
   test.each(['base-url', 'oai-base', 'schema-base'])('with a password in --%s, which is not repeated', async (flag) => {
     const settings = ['--kind', 'training', '--base-url', 'https://x.example', '--schema-base', 'https://x.example/s'];

@@ -162,7 +162,7 @@ describe('the language', () => {
     const variable = await makeHome({ PAS_LANG: 'xx' }).pas('list', '--json');
     expect(variable.code).toBe(2);
     expect(JSON.parse(variable.stderr.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
-      message: 'PAS_LANG names a language that pas does not speak: xx.',
+      message: 'PAS_LANG is not a language of pas: xx.',
       hint: 'Choose from en, cs.',
     });
   });

@@ -70,7 +70,7 @@ test('a schema version that the service took imports of is said to be accepted',
   await expectDone(home.pas('harvest-vocab'));
   await expectDone(home.pas('import', writeSeason(home, 1)));
   const said = async () => (await diagnose(home)).report.checks.find(({ name }) => name === 'schema')?.message;
-  expect(await said()).toMatch(/shows at the first one/);
+  expect(await said()).toMatch(/the first import shows if/);
   await expectDone(home.pas('push'));
   expect(await said()).toMatch(/has accepted imports with it/);
 });
@@ -126,7 +126,7 @@ test('nobody signed in, a service out of reach, no profile: each is one problem 
   expect(offline.levels).toMatchObject({ secrets: 'warning', service: 'problem', account: 'unchecked', harvesting: 'warning' });
   expect(offline.code).toBe(5);
   const text = (await stranger.pas('doctor')).stdout;
-  expect(text).toMatch(/^– +not checked, since the service cannot be reached: clock, account, writing$/m);
+  expect(text).toMatch(/^– +not checked, because the service cannot be reached: clock, account, writing$/m);
   await expectDone(
     stranger.pas(
       'init',

@@ -94,7 +94,7 @@ describe.each([
     home.file('own/.harvest', '');
     home.file('own/notes.txt', 'mine');
     const run = await home.pas('harvest', 'projekt', '--out', 'own');
-    expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('pas did not harvest into it')]);
+    expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('was not written by pas')]);
   });
 
   test('shows an account what it may see since it has other rights, without being told to read in full', async () => {
@@ -170,11 +170,11 @@ describe('what is given on the command line', () => {
   test.each([
     [2, /no set nonsense/, ['nonsense', '--out', 'x.jsonl']],
     [2, /not a date/, ['heslo', '--from', 'yesterday', '--out', 'x.jsonl']],
-    [2, /does not say what to write/, ['heslo', '--out', 'x.csv']],
-    [2, /needs a place/, ['heslo', '--to', 'sqlite']],
+    [2, /does not name an output format/, ['heslo', '--out', 'x.csv']],
+    [2, /needs a file or folder/, ['heslo', '--to', 'sqlite']],
     [2, /Allowed choices/, ['heslo', '--to', 'csv']],
-    [2, /did not harvest into it/, ['heslo', '--out', 'mine.jsonl']],
-    [2, /did not harvest into it/, ['heslo', '--out', '.']],
+    [2, /was not written by pas/, ['heslo', '--out', 'mine.jsonl']],
+    [2, /was not written by pas/, ['heslo', '--out', '.']],
     [2, /database of something else/, ['heslo', '--out', 'the outbox']],
     [14, /cannotDisseminateFormat/, ['heslo', '--format', 'marc21', '--out', 'x.jsonl']],
   ])('that cannot be ends with %i: %s', async (code, words, args) => {
@@ -193,7 +193,7 @@ describe('what is given on the command line', () => {
   ])('%s --deadline ends with what was read so far, and the next run goes on', async (command, args) => {
     await mock.control('PUT', '/faults', [{ endpoint: 'oai', fault: 'slow', ms: 600_000, times: 1, when: { nth: 5 } }]);
     const run = await home.pas(command, ...args, '--deadline', '3s');
-    expect([run.code, run.stderr]).toEqual([5, expect.stringContaining('The time of --deadline 3s is over.')]);
+    expect([run.code, run.stderr]).toEqual([5, expect.stringContaining('The deadline of 3s (--deadline) has passed.')]);
     await mock.control('PUT', '/faults', []);
     expect((await home.pas(command, ...args, '--deadline', '5m')).code).toBe(0);
   });

@@ -128,8 +128,8 @@ test('what the account could not see is taken anew by a full harvest once it may
 
 test.each<readonly [RegExp, readonly string[]]>([
   [/No set is named/, []],
-  [/--all goes without a set/, ['--all', 'let']],
-  [/takes whole records/, ['let', '--identifiers', '--out', 'folder']],
+  [/--all cannot be combined with a set/, ['--all', 'let']],
+  [/is for whole records/, ['let', '--identifiers', '--out', 'folder']],
   [/cannot be used with option '--skip-broken'/, ['let', '--identifiers', '--skip-broken']],
   [/no set nonsense/, ['let', 'nonsense', '--out', 'x.jsonl']],
 ])('that cannot be ends with 2: %s', async (words, args) => {

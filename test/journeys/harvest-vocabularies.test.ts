@@ -192,7 +192,7 @@ test('of many records that are no terms the first are named, and JSON names all'
   const home = makeHome();
   await expectDone(home.pas('init', '--name', 'odd', '--kind', 'training', '--oai-auth', 'none', ...addressFlags(service)));
   const { code, stderr } = await home.pas('harvest-vocab', ODD_SET);
-  expect([code, stderr]).toEqual([3, expect.stringMatching(/no terms that pas can read: A-0, .* A-19\.\n {2}… and 25 more/)]);
+  expect([code, stderr]).toEqual([3, expect.stringMatching(/cannot read them as terms: A-0, .* A-19\.\n {2}… and 25 more/)]);
   expect(stderr).not.toContain('A-20');
   service.sane(names);
   const told = await home.pas('harvest-vocab', ODD_SET, '--full', '--json');

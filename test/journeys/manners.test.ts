@@ -67,7 +67,7 @@ test.each([[['--lang', 'en']], [['help']], [['--help']]])(
     expect(page.match(/^ {2}\S+(?= {2})/gm)?.map((name) => name.trim())).toEqual([
       ...['demo', 'init', 'login', 'harvest-vocab', 'import', 'validate', 'push', 'status', 'add', 'report', 'doctor'],
     ]);
-    expect(page).toMatch(/^To the first push, one after another:\n {2}init [\s\S]+^ {2}push /m);
+    expect(page).toMatch(/^Steps to the first push:\n {2}init [\s\S]+^ {2}push /m);
     expect(page).toContain('`pas help --all`');
     expect(page.split('\n').length).toBeLessThan(30);
   },
@@ -90,7 +90,7 @@ test('a watch with nothing queued says so, and nothing of a network that is not 
   await watch.until(({ stderr }) => stderr.includes('Waiting for what'));
   watch.child.kill('SIGINT');
   const { stderr, code } = await watch.ended;
-  expect(stderr).toContain('Nothing is queued. Waiting for what is queued later.');
+  expect(stderr).toContain('The queue is empty. Waiting for new entries.');
   expect(stderr).not.toMatch(/sent\. Waiting|reached/);
   expect(code).toBe(0);
 });
@@ -137,7 +137,7 @@ test('the language of config.toml is spoken where nothing else says one, and kep
     const run = await unsaid.pas('list');
     expect([run.code, run.stderr]).toEqual([
       12,
-      expect.stringMatching(/config\.toml: lang names a language.*\n.*Choose from en, cs\./),
+      expect.stringMatching(/config\.toml: lang is not a language.*\n.*Choose from en, cs\./),
     ]);
   } finally {
     writeFileSync(file, before);

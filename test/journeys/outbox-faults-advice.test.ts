@@ -278,8 +278,7 @@ describe('Each command that is advised works when it is typed, for', () => {
         .with(readsOf(home))
         .pas(...args, ...(ASKS.some((asks) => asks.test(command)) ? ['--yes'] : []));
       // Without a terminal it names the answers instead of asking.
-      const namesAnswers =
-        run.code === 2 && /^resolve \S+(?: --entry \d+)?$/.test(command) && /Say what became of/.test(run.stderr);
+      const namesAnswers = run.code === 2 && /^resolve \S+(?: --entry \d+)?$/.test(command) && /Decide about/.test(run.stderr);
       // The identifier that stands here for the one that a person has found.
       const isExample = command.endsWith(` --created ${fill.IDENT}`) && run.code === 2 && run.stderr.includes('does not list');
       for (const more of namesAnswers ? commandsIn(run, subcommands, fill) : []) waiting.add(more);

@@ -74,7 +74,8 @@ describe('While a push runs,', () => {
     await expectDone(office.pas('import', writeSeason(office, 2), ...MUSEUM));
     await expectDone(office.pas('backup', ofMuseum, ...MUSEUM));
     const watching = home.start('push', '--watch');
-    const rests = (count: number) => watching.until(({ stderr }) => (stderr.match(/Waiting for more/g) ?? []).length >= count);
+    const rests = (count: number) =>
+      watching.until(({ stderr }) => (stderr.match(/Waiting for (more|new entries)/g) ?? []).length >= count);
     await rests(1);
     expect((await home.pas('restore', own, '--replace')).code).toBe(11);
     expect((await home.pas('restore', ofMuseum, '--replace')).code).toBe(12);

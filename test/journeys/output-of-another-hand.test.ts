@@ -109,7 +109,7 @@ describe('a file of lines', () => {
   });
 
   test.each<readonly [string, RegExp, (path: string) => void]>([
-    ['lost its last byte', /shorter than what was harvested/, (path) => truncateSync(path, statSync(path).size - 1)],
+    ['lost its last byte', /shorter than the data harvested/, (path) => truncateSync(path, statSync(path).size - 1)],
     ['got a line of a person’s own', /not as pas left it: something was added/, (path) => appendFileSync(path, '{"mine":1}\n')],
     ['got an empty line from an editor', /something was added/, (path) => appendFileSync(path, '\n')],
     ['was changed in the middle', /not as pas left it: what was harvested into it was changed/, changeInTheMiddle],
@@ -160,7 +160,7 @@ describe('a file of lines', () => {
 
   test('without its notes is not written into', async () => {
     rmSync(at('out.jsonl.harvest'));
-    expectRefusal(await harvest('out.jsonl'), /pas did not harvest into it/);
+    expectRefusal(await harvest('out.jsonl'), /was not written by pas/);
     expectWholeLines('out.jsonl');
   });
 
@@ -177,7 +177,7 @@ describe('a file of lines', () => {
 describe('while a file of lines is written,', () => {
   test.each<readonly [string, RegExp, (path: string) => void]>([
     ['its deletion', /gone|another file/, (path) => rmSync(path)],
-    ['its truncation', /shorter than what was harvested/, (path) => truncateSync(path)],
+    ['its truncation', /shorter than the data harvested/, (path) => truncateSync(path)],
     ['a line that another program adds', /something was added/, (path) => appendFileSync(path, '{"mine":1}\n')],
     ['a change in its middle', /what was harvested into it was changed/, changeInTheMiddle],
   ])('%s is noticed by that run, and by the next one', async (_, words, change) => {

@@ -195,7 +195,7 @@ describe('an archaeologist’s finds', () => {
     await service.control('POST', `/records/${idents[2]}/delete`);
     const run = await expectDone(home.pas('pull'));
     expect(run.stderr).toMatch(`Deleted at the service: K-3 (${idents[2]}).`);
-    expect(run.stdout).toMatch(/5 sent finds, 1 with news/);
+    expect(run.stdout).toMatch(/5 sent finds, 1 changed/);
     const [, , third] = (await pull()).finds;
     expect(third).toMatchObject({ find: 'K-3', standing: 'deleted', stav: 1, news: false });
     expect((await home.pas('list')).stdout).toMatch(/K-3 +accepted +deleted \(last 1 registered\)/);
@@ -243,7 +243,7 @@ describe('an archaeologist’s finds', () => {
     await move(1, 'submit');
     await service.faults({ endpoint: 'oai', when: { every: 1 }, fault: 'slow', ms: 600_000, times: 100 });
     const run = await home.pas('pull', '--deadline', '1s');
-    expect([run.code, run.stderr]).toEqual([5, expect.stringContaining('The time of --deadline 1s is over.')]);
+    expect([run.code, run.stderr]).toEqual([5, expect.stringContaining('The deadline of 1s (--deadline) has passed.')]);
     await service.faults();
     expect((await news()).map(({ find }) => find)).toEqual(['K-1']);
   });
@@ -300,9 +300,9 @@ describe('what the account may not see', () => {
     await start('researcher', 2);
     const run = await expectDone(home.pas('pull'));
     // The finds say "archaeologist" as to who may see their place.
-    expect(run.stderr).toMatch(/The place is withheld from this account, and was not compared: 2 finds/);
+    expect(run.stderr).toMatch(/The location is hidden from this account and was not compared: 2 finds/);
     expect((await pull()).finds[0]).toMatchObject({ standing: 'shown', protected_withheld: true, area: null, changed: [] });
-    expect(run.stdout).toMatch(/withheld/);
+    expect(run.stdout).toMatch(/hidden/);
   });
 
   test('is said to be withheld as a whole, and what was last shown is kept', async () => {
@@ -310,7 +310,7 @@ describe('what the account may not see', () => {
     await pull();
     await move(1, 'submit');
     const run = await expectDone(home.pas('pull'));
-    expect(run.stderr).toMatch(/does not show them to this account in their state: K-1/);
+    expect(run.stderr).toMatch(/in their state not visible to this account: K-1/);
     expect((await pull()).finds[0]).toMatchObject({ standing: 'withheld', stav: 1 });
     expect((await home.pas('list')).stdout).toMatch(/K-1 +accepted +not shown \(last 1 registered\)/);
   });
@@ -319,7 +319,7 @@ describe('what the account may not see', () => {
     await start('archaeologist', 2, '--deployed');
     await become('production', 'none');
     const run = await expectDone(home.pas('pull'));
-    expect(run.stderr).toMatch(/K-1.*K-2.*oai_auth of the profile is none/s);
+    expect(run.stderr).toMatch(/K-1.*K-2.*does not sign in for harvesting/s);
   });
 });
 
@@ -334,7 +334,7 @@ describe('a training instance', () => {
     home = makeHome({ PAS_PASSWORD: 'archaeologist' });
     await expectDone(home.pas(...trainingProfile([])));
     const run = await home.pas('pull');
-    expect([run.code, run.stderr]).toEqual([12, expect.stringMatching(/training instance, which has no harvesting/)]);
+    expect([run.code, run.stderr]).toEqual([12, expect.stringMatching(/training instance without harvesting/)]);
   });
 
   test('with the harvesting of production shows none of its finds, not even one that has their identifier', async () => {

@@ -155,7 +155,7 @@ test('a command that is shown can be typed as it stands', async () => {
   const run = await home.pas('resolve', 'K-2');
   expect(run.code).toBe(2);
   expect(run.stderr).toMatch(
-    /Say what became of K-2[\s\S]*pas resolve K-2 --created IDENT\n[\s\S]*pas resolve K-2 --resend\n[\s\S]*pas resolve K-2 --drop/,
+    /Decide about K-2:[\s\S]*pas resolve K-2 --created IDENT\n[\s\S]*pas resolve K-2 --resend\n[\s\S]*pas resolve K-2 --drop/,
   );
   expect((await findStates(home))['K-2']).toBe('uncertain');
 });
@@ -165,7 +165,7 @@ test.skipIf(whyNoTerminal !== undefined)('on a terminal a person chooses, sees b
   const ident = await anothers();
   await using terminal = await startTerminal(['resolve', 'K-2'], home, { columns: 110, rows: 50 });
   await terminal.expect(
-    'What became of K-2?',
+    'Does the service have K-2?',
     'the service has it, in another record',
     'send it again',
     'give it up',

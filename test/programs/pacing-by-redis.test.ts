@@ -92,7 +92,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that wants a password', () => {
     const far = await signedIn(service, 'archaeologist', ['--pacing', `redis://0.0.0.0:${redis.port}/0`]);
     expect(await pacingOf(far.with({ PAS_PACING_PASSWORD: SECRET }))).toMatchObject({
       level: 'warning',
-      message: expect.stringContaining('the password travels in the open'),
+      message: expect.stringContaining('the password is sent unencrypted'),
       todo: expect.stringContaining('rediss://'),
     });
   });

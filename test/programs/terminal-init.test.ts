@@ -46,7 +46,7 @@ test('each answer is checked at once', async ({ skip }) => {
   await terminal.expect('must be an address such as https://finds.example.org');
   await terminal.press('C-u');
   await answer(terminal, 'address of the write interface', 'http://finds.example.org');
-  await terminal.expect('would send the password in the open');
+  await terminal.expect('would send the password unencrypted');
   await terminal.press('C-u');
   await answer(terminal, 'address of the write interface', 'https://finds.example.org');
   await answer(terminal, 'address of the harvesting interface', '');

@@ -28,12 +28,12 @@ export function register(program: Command, run: Runner): void {
       'pas add --set project=C-202400101 --set object_type=brooch --set depth_cm=35 --point "50.0871N 14.4208E"',
     ],
   })
-    .option('--set <element=value>', t`say an element, by the names that columns of tables have; may be repeated`, collect)
-    .option('--same-as <find>', t`copy another find, but for its numbers, point, depth, count and note`)
+    .option('--set <element=value>', t`set an element, named like a table column; may be repeated`, collect)
+    .option('--same-as <find>', t`copy another find, except its numbers, point, depth, count and note`)
     .option('--point <position>', t`the point: degrees, S-JTSK, a link of a map or a plus code`)
     .option('--point-from <photo>', t`the point where this photograph was taken`)
     .option('--photo <file...>', t`queue photographs with the find`)
-    .option('--link', t`keep a reference to the photographs instead of a copy`)
+    .option('--link', t`refer to the photographs where they are instead of copying them`)
     .option('--strip-gps', t`take the place (GPS) out of what is queued; the files themselves stay as they are`)
     .option('--draft', t`keep the find as a draft, however complete`)
     .option('--resume [find]', t`go on with an unfinished find, the last one unless named`)

@@ -30,7 +30,7 @@ export function register(program: Command, run: Runner): void {
       "pas edit --where project=C-202400101 --where finder='Novák, Jan' --set accessibility=archeolog",
     ],
   })
-    .option('--set <element=value>', t`set an element; an empty value takes it away; may be given again`, collect)
+    .option('--set <element=value>', t`set an element; an empty value removes it; may be repeated`, collect)
     .option(
       '--where <element=value>',
       t`all finds for which this is so: element=value, or state=, since=, until= or text= as in ${cmd`pas list`}; may be repeated`,
@@ -38,7 +38,7 @@ export function register(program: Command, run: Runner): void {
     )
     .option('--yes', t`of several finds: do not ask`)
     .option('--point <position>', t`as in ${cmd`pas add`}`)
-    .option('--ask', t`ask the questions of ${cmd`pas add`}, with what the find says now as answers`)
+    .option('--ask', t`ask the questions of ${cmd`pas add`}, with the present values as answers`)
     .option('--discard', t`start anew where an earlier edit was left unfinished`)
     .action((finds: string[], options: EditOptions) => run(options, (context) => start(context, finds, options)));
 }

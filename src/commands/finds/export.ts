@@ -58,7 +58,7 @@ export function register(program: Command, run: Runner): void {
         EXPORTER_NAMES,
       ),
     )
-    .option('--without-places', t`of LIDO: leave out every findspot, also of finds that anybody may see`)
+    .option('--without-places', t`in LIDO: leave out every findspot, also those of publicly accessible finds`)
     .option('--force', t`replace a file that is there already`)
     .action((finds: string[], options: ExportOptions) => run(options, (context) => exportCommand(context, finds, options)));
 }

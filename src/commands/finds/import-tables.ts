@@ -211,7 +211,7 @@ function copyOf(files: readonly string[], { issuesTo: file, onlyBad, force }: Im
     if (onlyBad === true) throw new UsageError(t`--only-bad says something of --issues-to FILE. Give both.`);
     return undefined;
   }
-  if (file === '-') throw new UsageError(t`--issues-to needs the name of a file.`);
+  if (file === '-') throw new UsageError(t`--issues-to needs a file name.`);
   if (files.length > 1) throw new UsageError(t`--issues-to copies one table. Import the tables one by one.`);
   if (files.some((table) => resolve(table) === resolve(file))) {
     throw new UsageError(t`${file} is the table itself. Choose another name for the copy.`);
@@ -272,8 +272,8 @@ function sayNewPeople({ terminal }: Context, people: Imported['newPeople'], look
   const [names, count] = [[...shown, ...(people.size > MOST_PEOPLE ? ['…'] : [])].join('; '), people.size];
   terminal.note(
     ngettext(
-      msgid`${count} finder is nobody that was harvested; the service makes a person of the name, with so many finds: ${names}`,
-      `${count} finders are nobody that was harvested; the service makes a person of each name, with so many finds: ${names}`,
+      msgid`${count} finder is not among the harvested people; the service will create a person (finds in brackets): ${names}`,
+      `${count} finders are not among the harvested people; the service will create a person for each (finds in brackets): ${names}`,
       count,
     ),
   );
@@ -295,7 +295,7 @@ function printSummary(
   const drafts = finds.filter((find) => !find.ready).length;
   const [added, updated, kept, sent] = [count('added'), count('updated'), count('kept'), count('sent')];
   const parts = [t`${added} added`, t`${updated} updated`, t`${kept} unchanged`];
-  if (sent > 0) parts.push(t`${sent} already sent and left as they are`);
+  if (sent > 0) parts.push(t`${sent} already sent, unchanged`);
   const [conflicts, others] = [count('conflict'), count('another') + count('asked') + count('equal')];
   if (conflicts > 0) parts.push(t`${conflicts} changed here and in the table, and left as they are`);
   if (others > 0) parts.push(t`${others} left as they are until you say what they are`);
@@ -319,8 +319,8 @@ function printSummary(
   if (drafts > 0) {
     terminal.line(
       ngettext(
-        msgid`${drafts} of them is a draft until its errors are mended; mend the table and import it again.`,
-        `${drafts} of them are drafts until their errors are mended; mend the table and import it again.`,
+        msgid`${drafts} of them has errors and stays a draft; correct the table and import it again.`,
+        `${drafts} of them have errors and stay drafts; correct the table and import it again.`,
         drafts,
       ),
     );

@@ -80,7 +80,7 @@ function whatToLookAt({ terminal }: Context, files: readonly string[], options: 
   }
   const stem = file.slice(0, file.length - extname(file).length);
   const mapFile = options.map ?? `${stem}.map.toml`;
-  if (mapFile === '-') throw new UsageError(t`--wizard writes the map to a file. Name it: --map FILE`);
+  if (mapFile === '-') throw new UsageError(t`--wizard writes the column map to a file. Give its name: --map FILE`);
   if (existsSync(mapFile) && options.force !== true) {
     throw new UsageError(t`There is a file ${mapFile} already.`, {
       hint: t`Edit it, write another one with --map FILE, or replace it with --force.`,

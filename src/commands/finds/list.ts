@@ -23,7 +23,7 @@ export function register(program: Command, run: Runner): void {
     .option('--since <date>', t`found then or later`, day)
     .option('--until <date>', t`found then or earlier`, day)
     .option('--text <text>', t`only finds that say this somewhere`)
-    .option('--limit <n>', t`at most this many`, wholeNumber)
+    .option('--limit <n>', t`maximum number of finds`, wholeNumber)
     .action((options: ListOptions) => run(options, (context) => list(context, options)));
 }
 

@@ -30,7 +30,7 @@ export function register(program: Command, run: Runner): void {
     summary: t`Queue the registration numbers of a table with the columns local_id or ident_cely, and evidencni_cislo. Importing it again changes nothing.`,
     examples: ['pas number import numbers.csv --dry-run', 'pas number import register.xlsx --sheet 2024'],
   })
-    .option('--dry-run', t`say what would happen and change nothing`)
+    .option('--dry-run', t`show what would happen and change nothing`)
     .option('--sheet <name>', t`sheet of a workbook to read (default: the first that holds something)`)
     .option('--encoding <name>', t`encoding of a CSV table or a shapefile (default: recognised)`)
     .option('--header-row <n>', t`row with the names of the columns, or 2-3 (default: found)`)
@@ -62,8 +62,8 @@ async function set(context: Context, find: string, value: string, options: SetOp
   if (change !== 'kept') announceInstance(context);
   const said = {
     queued: t`Number ${number} for ${find} is queued.`,
-    replaced: t`Number ${number} for ${find} replaces the one that was queued.`,
-    kept: t`Number ${number} for ${find} is queued or set already.`,
+    replaced: t`Number ${number} for ${find} replaces the queued number.`,
+    kept: t`Number ${number} for ${find} is already queued or set.`,
   };
   context.terminal.line(said[change]);
   context.terminal.value({ find, value: number, change, replaces: replaces ?? null });

@@ -24,14 +24,14 @@ export function register(program: Command, run: Runner): void {
     summary: t`Queue photographs for a find. They are sent once the find has its identifier.`,
     examples: ['pas photo add K-017 IMG_0412.jpg IMG_0413.jpg', 'pas photo add C-202400101-N00001 detail.png --link'],
   })
-    .option('--link', t`keep a reference instead of a copy`)
+    .option('--link', t`refer to the file where it is instead of copying it`)
     .option('--strip-gps', t`take the place (GPS) out of what is queued; the files themselves stay as they are`)
     .action((find: string, files: string[], options: PhotoOptions) =>
       run(options, (context) => add(context, find, files, options)),
     );
   defineCommand(parent, {
     name: 'match <folder>',
-    summary: t`Find out which finds the photographs of a folder show, by name, place and time, and queue them: the sure ones at once, the others when asked.`,
+    summary: t`Match the photographs of a folder to finds by name, place and time, and queue them: certain matches at once, others after a question.`,
     examples: [
       'pas photo match /media/card/DCIM --recursive --dry-run',
       'pas photo match ./photos --strip-gps',
@@ -42,8 +42,8 @@ export function register(program: Command, run: Runner): void {
     .option('--within <metres>', t`how far from a find's point a photograph may be taken (default: 25)`, wholeNumber)
     .option('--yes', t`ask nothing: queue the sure matches`)
     .option('--likely', t`queue the likely matches as well`)
-    .option('--dry-run', t`say what would happen and change nothing`)
-    .option('--link', t`keep a reference instead of a copy`)
+    .option('--dry-run', t`show what would happen and change nothing`)
+    .option('--link', t`refer to the file where it is instead of copying it`)
     .option('--strip-gps', t`take the place (GPS) out of what is queued; the files themselves stay as they are`)
     .action((folder: string, options: MatchFlags) =>
       run(options, async (context) => {
@@ -57,7 +57,7 @@ async function add(context: Context, find: string, files: readonly string[], opt
   const { terminal } = context;
   if (files.includes('-')) {
     throw new UsageError(t`A photograph needs a file name, which standard input does not have.`, {
-      hint: t`Save it to a file, and name that one.`,
+      hint: t`Save it to a file and give the name of the file.`,
     });
   }
   const outbox = await context.outbox();
@@ -77,7 +77,7 @@ async function add(context: Context, find: string, files: readonly string[], opt
     if (added.queued === undefined) continue;
     entries.add(added.queued.entryId);
     noteSameFile(context, basename(file), find, added.queued);
-    if (added.queued.change === 'kept') terminal.note(t`${file} is queued for ${find} already, or sent.`);
+    if (added.queued.change === 'kept') terminal.note(t`${file} is already queued or sent for ${find}.`);
     if (added.queued.change === 'kept') continue;
     if (queued === 0) announceInstance(context);
     queued += 1;

@@ -78,7 +78,7 @@ function printAtService(context: Context, { pulled, record, changes }: AtService
   printFacts(context, [
     [t`number`, record?.elements.evidencni_cislo?.toString()],
     [t`photographs`, record?.files.map(({ name }) => name).join(', ')],
-    [t`area`, record?.area?.text ?? (record?.protectedWithheld === true ? t`withheld from this account` : undefined)],
+    [t`area`, record?.area?.text ?? (record?.protectedWithheld === true ? t`hidden from this account` : undefined)],
     [t`district`, record?.district?.text],
   ]);
   for (const change of changes) {
@@ -98,7 +98,7 @@ function printStory(context: Context, { entry, attempts, evidence }: Story, plai
   for (const line of aboutEntry(entry, whole)) terminal.line(`  ${line}`);
   printIssues(terminal, entry.issues, (text) => terminal.line(`  ${text}`));
   for (const attempt of attempts) {
-    const ended = attempt.endedAt === null ? t`no end known` : `${attempt.endedAt - attempt.startedAt} ms`;
+    const ended = attempt.endedAt === null ? t`end not known` : `${attempt.endedAt - attempt.startedAt} ms`;
     const outcome = attempt.outcome === null ? '' : ATTEMPT_OUTCOMES[attempt.outcome].word;
     terminal.line(
       `  ${momentText(attempt.startedAt)}  ${attempt.method} ${attempt.path}  ${attempt.status ?? '–'}  ${outcome}  ${ended}`,

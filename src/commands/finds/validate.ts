@@ -14,7 +14,7 @@ import { findNewPeople, newPeopleValue, sayNewPeople } from '../sending/say-new-
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'validate [find-or-file...]',
-    summary: t`Check finds of the outbox, or XML documents, against everything that the service would refuse.`,
+    summary: t`Check finds of the outbox, or XML documents, for anything that the service would refuse.`,
     examples: ['pas validate', 'pas validate K-017 document.xml --json'],
   }).action((names: string[], options: GlobalOptions) => run(options, (context) => validate(context, names)));
 }

@@ -29,7 +29,7 @@ export function progressPerSet(terminal: Terminal): { update(progress: SetProgre
 /** Describes a record that `--skip-broken` leaves out. */
 export function leftOutText(identifier: string | null | undefined, reason: string): string {
   const record = identifier ?? t`a record`;
-  return t`Left out: ${record}, since ${reason}.`;
+  return t`Skipped ${record}: ${reason}.`;
 }
 
 type Doubted = { readonly setSpec: string; readonly disbelief: Disbelief | undefined };

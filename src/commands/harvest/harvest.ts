@@ -34,29 +34,30 @@ type HarvestOptions = GlobalOptions & {
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'harvest [set...]',
-    summary: t`Harvest the records of sets into a file: all the first time, then what changed. Goes on where it was cut off.`,
+    summary: t`Harvest the records of sets into a file: everything the first time, then only changes. Resumes after an interruption.`,
     examples: [
       'pas harvest samostatny_nalez --out finds.jsonl',
       'pas harvest projekt lokalita --format oai_dc --from 2025-01-01 --out sites.sqlite',
     ],
   })
-    .option('--all', t`without a set: all that the service has`)
+    .option('--all', t`harvest all records, without a set`)
     .option('--format <prefix>', t`oai_dc, or the native format (default)`)
-    .option('--from <date>', t`changed then or later, UTC: 2025-06-18 or 2025-06-18T08:30:00Z`)
-    .option('--until <date>', t`changed then or earlier`)
-    .option('--out <file>', t`where to: a file or a folder; - is stdout, and cannot be resumed`, '-')
+    .option('--from <date>', t`changed at or after this time, UTC: 2025-06-18 or 2025-06-18T08:30:00Z`)
+    .option('--until <date>', t`changed at or before this time`)
+    .option('--out <file>', t`output file or folder; - is stdout, which cannot be resumed`, '-')
     .addOption(
-      new Option('--to <form>', t`what to write (default: by the ending of --out, .jsonl, .xml, .sqlite; else files)`).choices(
-        OUTPUT_NAMES,
-      ),
+      new Option(
+        '--to <form>',
+        t`output format (default: from the extension of --out, .jsonl, .xml or .sqlite; otherwise files)`,
+      ).choices(OUTPUT_NAMES),
     )
     .option('--schema-version <version>', t`version of the endpoint, such as 2.1, or newest (default: the profile’s)`)
-    .option('--full', t`read everything again, and mark the records that are no longer there`)
-    .option('--verify', t`read everything again, compare it with the output, and mend what differs`)
+    .option('--full', t`read everything again and mark records that no longer exist`)
+    .option('--verify', t`read everything again, compare it with the output, and correct differences`)
     .option('--accept-losses', t`believe at once that what is not listed is gone`)
-    .addOption(new Option('--identifiers', t`identifiers, times and sets alone (ListIdentifiers)`).conflicts('skipBroken'))
-    .option('--skip-broken', t`leave records out that cannot be read, and list them`)
-    .option('--deadline <time>', t`stop after this time, such as 30m or 2h; the next run goes on`)
+    .addOption(new Option('--identifiers', t`only identifiers, times and sets (ListIdentifiers)`).conflicts('skipBroken'))
+    .option('--skip-broken', t`skip records that cannot be read, and list them`)
+    .option('--deadline <time>', t`stop after this time, such as 30m or 2h; the next run continues`)
     .action((sets: string[], options: HarvestOptions) => run(options, (context) => harvest(context, sets, options)));
 }
 
@@ -66,7 +67,7 @@ export async function harvest(context: Context, given: readonly string[], option
   setFlagsFromString('--heap-growing-percent=200');
   const sets = setsFrom(given, options.all === true);
   const subject = subjectFrom(context, sets, options);
-  const interrupts = watchInterrupts(context, t`Stopping. What was harvested is kept.`);
+  const interrupts = watchInterrupts(context, t`Stopping. The harvested records are kept.`);
   const show = progressPerSet(terminal);
   const { account, waitedMs } = await harvestingAccount(context);
   const result = await harvestRecords({
@@ -96,7 +97,7 @@ export async function harvest(context: Context, given: readonly string[], option
 /** Sorts and deduplicates sets, so that the same sets are the same harvest; empty for everything. */
 function setsFrom(given: readonly string[], all: boolean): string[] {
   const hint = t`Name sets, or give --all; see \`${cmd`pas oai sets`}\`.`;
-  if (all && given.length > 0) throw new UsageError(t`--all goes without a set.`, { hint });
+  if (all && given.length > 0) throw new UsageError(t`--all cannot be combined with a set.`, { hint });
   if (!all && given.length === 0) throw new UsageError(t`No set is named.`, { hint });
   return [...new Set(given)].sort();
 }
@@ -119,7 +120,7 @@ function subjectFrom(context: Context, sets: readonly string[], options: Harvest
 function formFrom({ to, out, identifiers }: HarvestOptions): OutputName {
   const form = to ?? formOf(out);
   if (identifiers === true && !OUTPUT_FORMS[form].takesIdentifiers) {
-    throw new UsageError(t`A folder of files takes whole records, not identifiers alone.`, { hint: t`Give another --out.` });
+    throw new UsageError(t`A folder of files is for whole records, not for identifiers only.`, { hint: t`Give another --out.` });
   }
   return form;
 }
@@ -131,7 +132,7 @@ function formOf(out: string): OutputName {
   if (form !== undefined) return form;
   if (/^[a-z0-9]{1,5}$/.test(ending)) {
     const forms = OUTPUT_NAMES.join(', ');
-    throw new UsageError(t`The ending of ${out} does not say what to write.`, { hint: t`Add --to with one of ${forms}.` });
+    throw new UsageError(t`The extension of ${out} does not name an output format.`, { hint: t`Add --to with one of ${forms}.` });
   }
   return 'files';
 }

@@ -36,22 +36,22 @@ export function register(program: Command, run: Runner): void {
   const parent = program.command('oai').description(t`Ask the harvesting interface, verb by verb.`);
   const verb = (name: string, summary: string, examples: readonly [string, string]): Command =>
     defineCommand(parent, { name, summary, examples })
-      .addOption(new Option('--xml', t`print the answer as it came`).conflicts('json'))
+      .addOption(new Option('--xml', t`print the original answer`).conflicts('json'))
       .option('--schema-version <version>', t`version of the endpoint, such as 2.1, or newest (default: the profile’s)`);
 
-  verb('identify', t`Identify: what the service says of itself.`, ['pas oai identify', 'pas oai identify --xml']).action(
+  verb('identify', t`Identify: describe the service.`, ['pas oai identify', 'pas oai identify --xml']).action(
     (options: VerbOptions) => run(options, (context) => ask(context, options, 'Identify', {}, askIdentify, showTree)),
   );
   verb('formats', t`ListMetadataFormats: the formats of the service, or of one record.`, [
     'pas oai formats',
     'pas oai formats --identifier C-202400101-N00001',
   ])
-    .option('--identifier <identifier>', t`of this record; the bare identifier will do`)
+    .option('--identifier <identifier>', t`formats of this record; the short identifier is enough`)
     .action((options: IdentifierOptions) =>
       run(options, (context) => ask(context, options, 'ListMetadataFormats', named(context, options), askFormats, showFormats)),
     );
   verb('sets', t`ListSets: the sets of the service.`, ['pas oai sets', 'pas oai sets --json'])
-    .option('--resumption-token <token>', t`the page that this token leads to`)
+    .option('--resumption-token <token>', t`resumption token of the page`)
     .action((options: ListOptions) =>
       run(options, (context) => ask(context, options, 'ListSets', listArguments(options), askSets, showSets)),
     );
@@ -79,7 +79,7 @@ export function register(program: Command, run: Runner): void {
     'pas oai get --identifier C-202400101-N00001',
     'pas oai get --identifier HES-000253 --metadata-prefix oai_dc --json',
   ])
-    .requiredOption('--identifier <identifier>', t`the bare identifier will do`)
+    .requiredOption('--identifier <identifier>', t`the short identifier is enough`)
     .option('--metadata-prefix <prefix>', t`format (default: the native one)`)
     .action((options: IdentifierOptions) =>
       run(options, (context) =>
@@ -99,9 +99,9 @@ function asList(command: Command): Command {
   return command
     .option('--metadata-prefix <prefix>', t`format (default: the native one)`)
     .option('--set <set>', t`only of this set`)
-    .option('--from <date>', t`changed then or later, UTC: 2025-06-18 or 2025-06-18T08:30:00Z`)
-    .option('--until <date>', t`changed then or earlier`)
-    .option('--resumption-token <token>', t`the page that this token leads to; goes alone`);
+    .option('--from <date>', t`changed at or after this time, UTC: 2025-06-18 or 2025-06-18T08:30:00Z`)
+    .option('--until <date>', t`changed at or before this time`)
+    .option('--resumption-token <token>', t`resumption token of the page; not combined with other options`);
 }
 
 /** Sends one request. `--xml` prints the answer unchanged, otherwise `show` does. */

@@ -19,11 +19,11 @@ type PullOptions = GlobalOptions & { readonly full?: boolean; readonly deadline?
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'pull',
-    summary: t`Bring the state, number, photographs, area and district of your sent finds up to date by harvest.`,
+    summary: t`Update the state, number, photographs, area and district of your sent finds from the service.`,
     examples: ['pas pull', 'pas pull --full --json'],
   })
-    .option('--full', t`look at everything again, not only at what changed since the last pull`)
-    .option('--deadline <time>', t`give up after this time, such as 30m or 2h`)
+    .option('--full', t`read everything again, not only changes since the last pull`)
+    .option('--deadline <time>', t`fail after this time, such as 30m or 2h`)
     .action((options: PullOptions) => run(options, (context) => pullCommand(context, options)));
 }
 
@@ -68,12 +68,9 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
 /** @throws ConfigError where the profile has no harvesting interface */
 function refuseWithoutHarvesting({ name, kind, oaiBase }: Profile): void {
   if (oaiBase !== undefined || kind !== 'training') return;
-  throw new ConfigError(
-    t`Profile ${name} is a training instance, which has no harvesting: what was sent to it cannot be read back.`,
-    {
-      hint: t`Look at it in the training instance’s own pages.`,
-    },
-  );
+  throw new ConfigError(t`Profile ${name} is a training instance without harvesting: pas cannot read back what was sent to it.`, {
+    hint: t`Look it up on the website of the training instance.`,
+  });
 }
 
 async function print(context: Context, finds: readonly PulledFind[]): Promise<void> {
@@ -86,7 +83,7 @@ async function print(context: Context, finds: readonly PulledFind[]): Promise<vo
   const header = [t`FIND`, t`IDENTIFIER`, t`STATE`, t`NUMBER`, t`PHOTOS`, t`AREA`, t`DISTRICT`, t`CHANGED SINCE IT WAS SENT`];
   if (news.length > 0) await terminal.table(header, news.map(rowOf));
   const [sent, changed] = [finds.length, news.length];
-  terminal.line(ngettext(msgid`${sent} sent find, ${changed} with news.`, `${sent} sent finds, ${changed} with news.`, sent));
+  terminal.line(ngettext(msgid`${sent} sent find, ${changed} changed.`, `${sent} sent finds, ${changed} changed.`, sent));
   sayWhatIsAmiss(context, finds);
 }
 
@@ -97,7 +94,7 @@ function rowOf({ sent, pulled, record, changes }: PulledFind): string[] {
     standingText(pulled),
     record?.elements.evidencni_cislo?.toString() ?? '',
     record === undefined ? '' : String(record.files.length),
-    record?.area?.text ?? (record?.protectedWithheld === true ? t`withheld` : ''),
+    record?.area?.text ?? (record?.protectedWithheld === true ? t`hidden` : ''),
     record?.district?.text ?? '',
     changes.map(changeText).join('; '),
   ];
@@ -109,19 +106,19 @@ function sayWhatIsAmiss({ terminal, profile }: Context, finds: readonly PulledFi
       .filter(({ pulled }) => pulled.standing === standing && (wasShown ?? pulled.stav !== null) === (pulled.stav !== null))
       .map(({ sent }) => printable(`${sent.find} (${sent.identCely})`))
       .join(', ');
-  const [deleted, withheld, missing] = [named('deleted'), named('withheld'), named('missing', false)];
+  const [deleted, hidden, missing] = [named('deleted'), named('withheld'), named('missing', false)];
   const guarded = finds.filter(({ record }) => record?.protectedWithheld === true).length;
   if (deleted !== '') terminal.warn(t`Deleted at the service: ${deleted}.`);
-  if (withheld !== '') {
-    const why = t`The service has them, and does not show them to this account in their state: ${withheld}.`;
-    const anonymous = t`oai_auth of the profile is none: without signing in, only archived finds are shown.`;
+  if (hidden !== '') {
+    const why = t`In the service, but in their state not visible to this account: ${hidden}.`;
+    const anonymous = t`The profile does not sign in for harvesting (oai_auth = none), so only archived finds are visible.`;
     terminal.warn(profile().oaiAuth === 'none' ? `${why} ${anonymous}` : why);
   }
   if (guarded > 0) {
     const guardedFinds = findCount(guarded);
-    terminal.warn(t`The place is withheld from this account, and was not compared: ${guardedFinds}.`);
+    terminal.warn(t`The location is hidden from this account and was not compared: ${guardedFinds}.`);
   }
   const gone = named('missing', true);
   if (gone !== '') terminal.warn(t`The service no longer lists them; what was last known is kept: ${gone}.`);
-  if (missing !== '') terminal.warn(t`Not in the harvest, whose index may lag behind by minutes: ${missing}.`);
+  if (missing !== '') terminal.warn(t`Not found by harvesting; the index of the service may be some minutes behind: ${missing}.`);
 }

@@ -69,7 +69,7 @@ export function showPush({ terminal, profile }: Context, outbox: Outbox, why: bo
     onLook: (looked, all) => {
       if (!isLooking) {
         end();
-        bar = terminal.progress(t`Looking at the service`);
+        bar = terminal.progress(t`Checking the service`);
         isLooking = true;
       }
       bar?.update(looked, all);
@@ -91,7 +91,7 @@ export function showPush({ terminal, profile }: Context, outbox: Outbox, why: bo
     onLookFailed: ({ message }) => {
       end();
       const why = printable(message);
-      terminal.note(t`What is uncertain could not be looked up: ${why}`);
+      terminal.note(t`Uncertain entries could not be checked: ${why}`);
     },
   };
 }
@@ -104,7 +104,7 @@ function sayEvent(terminal: Context['terminal'], event: PushEvent, sayUncertain:
   const what = entryText(event.kind, event.find);
   if (event.type === 'attempt') {
     const answer = event.status ?? t`no answer`;
-    terminal.detail(t`${what}: ${answer} after ${event.ms} ms, paced ${event.paced_ms} ms`);
+    terminal.detail(t`${what}: ${answer} after ${event.ms} ms, waited ${event.paced_ms} ms for the rate limit`);
     return;
   }
   const reason = printable(event.reason ?? '');
@@ -117,10 +117,10 @@ function sayEvent(terminal: Context['terminal'], event: PushEvent, sayUncertain:
 function leftOutText({ kind, project, record, status, reason, count }: Extract<PushEvent, { type: 'left_out' }>): string {
   const [word, said] = [KIND_WORDS[kind], printable(reason)];
   const answer = status === null ? said : t`${said} (status ${status})`;
-  if (record !== null) return t`Left out and kept queued: ${word} of ${record}, ${count} in all. One was answered: ${answer}`;
+  if (record !== null) return t`Not sent, still queued: ${word} of ${record}, ${count} in all. One got the answer: ${answer}`;
   return project === null
-    ? t`Left out and kept queued: ${word}, ${count} in all. One after another was answered the same: ${answer}`
-    : t`Left out and kept queued: ${word} of project ${project}, ${count} in all. One after another was answered the same: ${answer}`;
+    ? t`Not sent, still queued: ${word}, ${count} in all. Several in a row got the same answer: ${answer}`
+    : t`Not sent, still queued: ${word} of project ${project}, ${count} in all. Several in a row got the same answer: ${answer}`;
 }
 
 /** Reports each wait to programs, but only new ones to people. */
@@ -140,8 +140,8 @@ export function showWaits({ terminal, clock }: Context): (event: WatchEvent, res
 
 const RESTING_WORDS: Readonly<Record<Rest, Message>> = {
   sent: msg`All that can be sent is sent. Waiting for more.`,
-  empty: msg`Nothing is queued. Waiting for what is queued later.`,
-  held: msg`Nothing that is queued can be sent yet; \`${cmd`pas status`}\` says what it waits for. Waiting for more.`,
+  empty: msg`The queue is empty. Waiting for new entries.`,
+  held: msg`No queued entry can be sent yet; \`${cmd`pas status`}\` shows why. Waiting for new entries.`,
 };
 
 function waitingText(what: 'service' | 'time', { reason, untilMs }: WatchEvent, nowMs: number): string {

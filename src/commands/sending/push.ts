@@ -46,10 +46,10 @@ type PushOptions = GlobalOptions & {
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'push [find...]',
-    summary: t`Send what is queued, each entry once, at the pace that the service permits.`,
+    summary: t`Send the queued entries, each once, within the rate limit of the service.`,
     examples: ['pas push', 'pas push K-017 K-018 --only import,photo --dry-run'],
   })
-    .option('--dry-run', t`say what would be sent and send nothing`)
+    .option('--dry-run', t`show what would be sent and send nothing`)
     .option('--only <kinds>', t`only these kinds: import, number, photo`, kinds)
     .option('--limit <n>', t`send at most this many requests`, wholeNumber)
     .option('--yes', t`write to production without asking`)
@@ -60,7 +60,7 @@ export function register(program: Command, run: Runner): void {
         .choices(['hold', 'send'])
         .default('hold'),
     )
-    .option('--accept-new-people', t`let the service make a person of each finder whom it does not know`)
+    .option('--accept-new-people', t`let the service create a person for each unknown finder`)
     .option('--why', t`with the evidence on what is uncertain`)
     .action((finds: string[], options: PushOptions) => run(options, (context) => pushCommand(context, finds, options)));
 }
@@ -114,7 +114,7 @@ function mayAsk({ terminal }: Context, { watch }: PushOptions): boolean {
 async function askAboutEarlier(context: Context, options: PushOptions, undecided: UndecidedOutboxError): Promise<Context> {
   const [latest] = undecided.earlier;
   context.terminal.note(undecided.message);
-  const answer = await choose(await context.prompt(), t`How does this outbox stand to that one?`, [
+  const answer = await choose(await context.prompt(), t`Is this outbox a continuation of the other one?`, [
     { value: 'continue', name: t`it continues that one: take its finds in and send from there` },
     { value: 'separate', name: t`the two are separate: you are asked about finds that both have` },
     { value: 'open', name: t`decide later` },
@@ -139,7 +139,7 @@ async function pushOptions(
   const isAllAccepted = options.acceptNewPeople === true;
   const admission = { recordKeys: telling.recordKeys, isAllAccepted, mayAsk: mayAsk(context, options) };
   return {
-    ...watchInterrupts(context, t`Finishing what is under way. Press Ctrl-C again to give it up.`),
+    ...watchInterrupts(context, t`Waiting for requests in progress. Press Ctrl-C again to abort them.`),
     ...(await openSync(context)),
     ...{ maxInFlight, answerTimeoutMs, settleMs, ...telling },
     isUrgent: telling.recordKeys !== undefined,
@@ -259,10 +259,10 @@ function summarise(
   terminal.line(`${outcome}; ${effort}${delayed}.`);
   if (stopCause !== undefined && result.atRest !== true) {
     const why = stopText(stopCause);
-    terminal.warn(t`Stopped: ${why}. What was not sent stays queued.`);
+    terminal.warn(t`Stopped: ${why}. Entries that were not sent stay queued.`);
   }
   if (held > 0) terminal.warn(heldText(held));
-  if (uncertain + totals.refused + held > 0) terminal.note(t`\`${cmd`pas status`}\` says what needs you.`);
+  if (uncertain + totals.refused + held > 0) terminal.note(t`\`${cmd`pas status`}\` shows what needs your attention.`);
   terminal.value({
     type: 'summary',
     accepted,
@@ -317,8 +317,8 @@ function warnNonConforming({ terminal }: Context, count: number): boolean {
   if (count === 0) return false;
   terminal.warn(
     ngettext(
-      msgid`${count} entry got an answer that the contract does not know and is still to be sent. Run ${cmd`pas push`} again; if it happens again, show the operator of the service what ${cmd`pas show`} says of it.`,
-      `${count} entries got an answer that the contract does not know and are still to be sent. Run ${cmd`pas push`} again; if it happens again, show the operator of the service what ${cmd`pas show`} says of them.`,
+      msgid`${count} entry got an answer outside the contract and is still queued. Run ${cmd`pas push`} again; if it happens again, send the output of ${cmd`pas show`} to the operator of the service.`,
+      `${count} entries got an answer outside the contract and are still queued. Run ${cmd`pas push`} again; if it happens again, send the output of ${cmd`pas show`} to the operator of the service.`,
       count,
     ),
   );

@@ -14,7 +14,7 @@ import { commandFor } from '../next-command.ts';
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'reconcile [find...]',
-    summary: t`Settle uncertain entries by looking at the service: found, proven absent and queued again, or left to you.`,
+    summary: t`Look up uncertain entries in the service: accept those found, queue again those proven absent, leave the rest to you.`,
     examples: ['pas reconcile', 'pas reconcile K-017 --json'],
   }).action((finds: string[], options: GlobalOptions) => run(options, (context) => reconcileCommand(context, finds)));
 }
@@ -24,7 +24,7 @@ async function reconcileCommand(context: Context, names: readonly string[]): Pro
   const recordKeys = names.length === 0 ? undefined : recordsNamed(outbox, names);
   const { harvesting, ...sync } = await openSync(context);
   if (harvesting === undefined) throw withoutHarvesting(context.profile());
-  const progress = context.terminal.progress(t`Looking at the service`);
+  const progress = context.terminal.progress(t`Checking the service`);
   const { settled, left } = await reconcileNow({ ...sync, harvesting, recordKeys, onLook: progress.update }).finally(
     progress.end,
   );
@@ -46,7 +46,7 @@ function sentence({ entry, verdict }: Reconciled): string {
       const [candidates, command] = [verdict.candidates.join(', '), commandFor(entry)];
       const sentences = [
         t`${what}: still uncertain; ${reason}.`,
-        candidates === '' ? '' : t`Look at ${candidates}.`,
+        candidates === '' ? '' : t`Check ${candidates}.`,
         t`Decide with: ${command}`,
       ];
       return sentences.filter((one) => one !== '').join(' ');

@@ -33,14 +33,14 @@ type ResolveOptions = GlobalOptions & {
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'resolve <find>',
-    summary: t`Decide what became of uncertain entries, after looking at the service; send again or give up what was refused.`,
+    summary: t`Resolve uncertain entries after checking the service; resend or drop refused ones.`,
     examples: ['pas resolve K-017', 'pas resolve K-017 --created C-202400101-N00042', 'pas resolve K-017 --undo'],
   })
-    .option('--created <ident>', t`the service has it, in the record of this identifier`)
+    .option('--created <ident>', t`the service has it, as the record with this identifier`)
     .option('--resend', t`the service does not have it: send it again`)
-    .option('--drop', t`give it up; an import of the table leaves it given up`)
+    .option('--drop', t`do not send it; importing the table again does not change that`)
     .option('--undo', t`take the last decision back, until something was sent on its account`)
-    .option('--entry <n>', t`only this entry, by the number that \`${cmd`pas status`}\` names`, wholeNumber)
+    .option('--entry <n>', t`only this entry, by the number shown in \`${cmd`pas status`}\``, wholeNumber)
     .option('--yes', t`do not ask whether the record is that of the find`)
     .action((find: string, options: ResolveOptions) => run(options, (context) => resolve(context, find, options)));
 }
@@ -60,7 +60,7 @@ async function resolve(context: Context, name: string, options: ResolveOptions):
 
   const { settled, waiting } = resolveEntries(outbox, name, decision, entryId, withLockIfFree(context));
   const count = settled.length;
-  terminal.line(ngettext(msgid`${count} entry of ${name} settled.`, `${count} entries of ${name} settled.`, count));
+  terminal.line(ngettext(msgid`${count} entry of ${name} resolved.`, `${count} entries of ${name} resolved.`, count));
   if (waiting !== undefined) sayWhatWaits(context, name, waiting);
   terminal.note(t`To take that back, until something was sent on its account: ${cmd`pas resolve ${name} --undo`}`);
   terminal.value({ find: name, settled: settled.map((entry) => ({ entry: entry.id, kind: entry.kind })) });
@@ -103,10 +103,10 @@ function sayWhatWaits({ terminal }: Context, name: string, waiting: number): voi
 async function ask(context: Context, outbox: Outbox, name: string, entryId: number | undefined): Promise<Decision | undefined> {
   const { terminal } = context;
   const open = openDecision(outbox, name, entryId);
-  if (!terminal.interactive) throw new UsageError(t`Say what became of ${name}.`, { hint: waysText(open, name, entryId) });
+  if (!terminal.interactive) throw new UsageError(t`Decide about ${name}:`, { hint: waysText(open, name, entryId) });
   const prompt = await context.prompt();
   const offers = [...offersOf(open), { value: undefined, name: t`leave it open` }];
-  const chosen = await choose<Decision | 'other' | undefined>(prompt, t`What became of ${name}?`, offers);
+  const chosen = await choose<Decision | 'other' | undefined>(prompt, t`Does the service have ${name}?`, offers);
   if (chosen !== 'other') return chosen;
   const problemOf = async (text: string) => {
     const problem = recordProblem(outbox, open.entry, text.trim());
@@ -175,7 +175,9 @@ async function checkRecord(
     const isMeant = await (await context.prompt()).confirm(t`Is ${identCely} the record of ${name}?`, false);
     if (!isMeant) throw new UsageError(t`Nothing was decided.`);
   } else if (options.yes !== true) {
-    throw new UsageError(t`Nobody can be asked whether ${identCely} is the record of ${name}.`, { hint: t`Add --yes if it is.` });
+    throw new UsageError(t`There is no terminal to confirm that ${identCely} is the record of ${name}.`, {
+      hint: t`Add --yes if it is.`,
+    });
   } else if (looked === 'unseen') {
     throw new UsageError(t`Nothing was decided.`, { hint: t`Look at the identifier again; without --yes you are asked.` });
   }
@@ -197,7 +199,9 @@ async function look(context: Context, outbox: Outbox, entry: ImportEntry, identC
       );
       for (const doubt of looked.doubts) terminal.warn(String(doubt));
     } else if (oaiAuth === 'none') {
-      throw new ConfigError(t`oai_auth of the profile is none: without signing in, only archived finds are shown.`);
+      throw new ConfigError(
+        t`The profile does not sign in for harvesting (oai_auth = none), so only archived finds are visible.`,
+      );
     } else {
       terminal.warn(t`The service does not list ${identCely}: it is not there, was deleted, or was made minutes ago.`);
       return 'unseen';

@@ -25,8 +25,8 @@ export function sayNewPeople({ terminal }: Context, people: readonly NewPerson[]
   if (count === 0) return;
   print(
     ngettext(
-      msgid`${count} finder is nobody whom the service knows by exactly this name; it would make a new person:`,
-      `${count} finders are nobody whom the service knows by exactly these names; it would make new people:`,
+      msgid`${count} finder is not known to the service by exactly this name; the service would create a new person:`,
+      `${count} finders are not known to the service by exactly these names; the service would create new people:`,
       count,
     ),
   );

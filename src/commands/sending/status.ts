@@ -31,7 +31,7 @@ type StatusOptions = GlobalOptions & { readonly why?: boolean };
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'status',
-    summary: t`Show what is queued, what waits for what, and what needs a person.`,
+    summary: t`Show the queue, what each entry waits for, and what needs your attention.`,
     examples: ['pas status', 'pas status --json'],
   })
     .option('--why', t`with the evidence on what is uncertain`)
@@ -126,7 +126,7 @@ async function nextSteps(
   if (state.sendable > 0) last.push({ title: t`Send what is queued:`, commands: [send] });
   if (state.isAllDone) {
     const look = ownHarvestBase(context) === undefined ? cmd`pas list` : cmd`pas pull`;
-    last.push({ title: t`All is sent. See what the service made of it:`, commands: [look] });
+    last.push({ title: t`Everything is sent. Read the current states from the service:`, commands: [look] });
   }
   return { first, last };
 }
@@ -143,19 +143,15 @@ function printWaiting({ terminal }: Context, { forImport, forTime }: Waiting): v
     terminal.line();
     terminal.line(
       ngettext(
-        msgid`${forImport} number or photograph waits for its find to be imported.`,
-        `${forImport} numbers and photographs wait for their find to be imported.`,
+        msgid`${forImport} number or photograph waits for the import of its find.`,
+        `${forImport} numbers and photographs wait for the import of their find.`,
         forImport,
       ),
     );
   }
   if (forTime > 0) {
     terminal.line(
-      ngettext(
-        msgid`${forTime} entry waits before it is tried again.`,
-        `${forTime} entries wait before they are tried again.`,
-        forTime,
-      ),
+      ngettext(msgid`${forTime} entry waits for its next retry.`, `${forTime} entries wait for their next retry.`, forTime),
     );
   }
 }
@@ -163,7 +159,7 @@ function printWaiting({ terminal }: Context, { forImport, forTime }: Waiting): v
 /** Prints entries that were attempted without success. */
 function printDelays({ terminal, clock }: Context, delayed: readonly Delay[]): void {
   if (delayed.length === 0) return;
-  terminal.line(`\n${terminal.color.bold(t`Tried and still queued; \`${cmd`pas push`} FIND\` tries one at once:`)}`);
+  terminal.line(`\n${terminal.color.bold(t`Tried and still queued; \`${cmd`pas push`} FIND\` retries a find now:`)}`);
   for (const { kind, reason, count, find, notBeforeAt } of delayed) {
     const [word, why] = [KIND_WORDS[kind], printable(String(reason))];
     const what = count === 1 ? printable(entryText(kind, find)) : t`${word}, ${count} in all`;

@@ -16,7 +16,7 @@ export function register(program: Command, run: Runner): void {
     summary: t`Copy the outbox as it is now, also while a push runs, and check the copy.`,
     examples: ['pas backup /media/card/outbox.sqlite', 'pas backup evening.sqlite --photos --force'],
   })
-    .option('--force', t`replace a file that is there`)
+    .option('--force', t`overwrite an existing file`)
     .option('--photos', t`also copy the photographs that are not sent yet, into FILE.photos`)
     .action((file: string, options: BackupOptions) => run(options, (context) => backup(context, file, options)));
 }
@@ -24,7 +24,9 @@ export function register(program: Command, run: Runner): void {
 async function backup(context: Context, file: string, options: BackupOptions): Promise<ExitReason> {
   const { terminal } = context;
   if (file === '-')
-    throw new UsageError(t`A backup is a file; it cannot go to standard output.`, { hint: t`Name the file to make.` });
+    throw new UsageError(t`A backup is a file; it cannot go to standard output.`, {
+      hint: t`Give the name of the file to write.`,
+    });
   const target = resolve(context.cwd, file);
   const { outboxFile, photosFolder } = context.outboxPlaces();
   const { sizeBytes, copies, linked } = await backUp({
@@ -50,13 +52,13 @@ async function backup(context: Context, file: string, options: BackupOptions): P
   const left = copies.length - count + linked;
   if (left > 0) {
     const absent = ngettext(
-      msgid`Not in it: ${left} photograph that is not sent yet`,
-      `Not in it: ${left} photographs that are not sent yet`,
+      msgid`The copy does not contain ${left} photograph that is not sent yet`,
+      `The copy does not contain ${left} photographs that are not sent yet`,
       left,
     );
-    terminal.note(copies.length === left ? t`${absent} (--photos adds them).` : `${absent}.`);
+    terminal.note(copies.length === left ? t`${absent} (--photos includes them).` : `${absent}.`);
   }
-  terminal.note(t`Not in it: profiles, secrets and vocabularies.`);
+  terminal.note(t`The copy does not contain profiles, passwords or vocabularies.`);
   const { name } = context.profile();
   terminal.note(t`Put it back with ${cmd`pas restore --profile ${name} ${file}`}: the journal adds what was sent meanwhile.`);
   terminal.value({ file: target, size_bytes: sizeBytes, photos: count, photos_left_out: left });

@@ -29,7 +29,7 @@ export function register(program: Command, run: Runner): void {
     summary: t`Do the whole job against the bundled mock server: harvest, import, validate, push, read back and compare.`,
     examples: ['pas demo', 'pas demo --keep --json'],
   })
-    .option('--keep', t`keep the temporary data home to look at`)
+    .option('--keep', t`keep the temporary data folder for inspection`)
     .action((options: DemoOptions) => run(options, (context) => demo(context, options)));
 }
 
@@ -59,7 +59,7 @@ export async function demo(context: Context, options: DemoOptions): Promise<Exit
 
 function sayKept({ terminal }: Context, home: string): void {
   terminal.line();
-  terminal.line(t`The data home is kept: PAS_HOME=${home} ${cmd`pas list`}`);
+  terminal.line(t`The data folder is kept: PAS_HOME=${home} ${cmd`pas list`}`);
 }
 
 /** Makes a context with a home of its own, whose output is indented under the steps. */
@@ -101,13 +101,13 @@ async function tell(
     oaiAuth: 'basic',
   });
   await login(context, {});
-  step(t`Harvest the vocabularies, so that everything can be checked without a network:`);
+  step(t`Harvest the vocabularies, to check everything offline:`);
   await harvestVocab(context, [], {});
-  step(t`Import a season: a table of finds with their photographs (examples/finds.csv):`);
+  step(t`Import one season, a table of finds with their photographs (examples/finds.csv):`);
   await importTables(context, [join(packageRoot, 'examples', 'finds.csv')], {});
-  step(t`Check every find against all that the service would refuse:`);
+  step(t`Check every find for anything that the service would refuse:`);
   await validate(context, []);
-  step(t`Send them, one request every 100 ms, many under way at once:`);
+  step(t`Send them, one request every 100 ms, many in parallel:`);
   await pushCommand(context, [], { acceptNewPeople: true });
   step(t`Months later the museum assigns registration numbers (examples/numbers.csv). Queue and send them:`);
   await importNumbers(context, join(packageRoot, 'examples', 'numbers.csv'), {});

@@ -36,7 +36,7 @@ type DoctorOptions = GlobalOptions & { readonly offline?: boolean };
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'doctor',
-    summary: t`Check everything that a push needs, and say what to do about what is wrong. Changes nothing.`,
+    summary: t`Check everything that a push needs and say how to fix each problem. Changes nothing.`,
     examples: ['pas doctor', 'pas doctor --offline --json'],
   })
     .option('--offline', t`check only what needs no network`)
@@ -68,7 +68,7 @@ async function doctor(context: Context, options: DoctorOptions): Promise<ExitRea
     if (options.offline === true) {
       if (profile.pacing === 'local') add(await attemptCheck('pacing', () => checkPacing(context, profile)));
       const names = profile.pacing === 'local' ? NEEDS_NETWORK : ['pacing', ...NEEDS_NETWORK];
-      add(...unchecked(names, t`it needs a network`, t`Run \`${cmd`pas doctor`}\` without --offline once there is one.`));
+      add(...unchecked(names, t`there is no network`, t`Run \`${cmd`pas doctor`}\` without --offline when you are online.`));
     } else {
       add(await attemptCheck('pacing', () => checkPacing(context, profile)));
       add(...(await serviceChecks(context, profile, hasOutbox)));
@@ -78,8 +78,8 @@ async function doctor(context: Context, options: DoctorOptions): Promise<ExitRea
     add(
       ...unchecked(
         names,
-        t`there is no profile to check with`,
-        t`Make one, and run \`${cmd`pas doctor`}\` again: ${cmd`pas init`}`,
+        t`there is no profile`,
+        t`Create one with \`${cmd`pas init`}\`, then run \`${cmd`pas doctor`}\` again.`,
       ),
     );
   }
@@ -108,8 +108,8 @@ function conclude({ terminal }: Context, checks: readonly Check[]): ExitReason {
     good
       ? all
         ? t`Ready to push.`
-        : t`Ready, as far as could be checked: see what is marked –.`
-      : t`Not ready: see what is marked ✗.`,
+        : t`Ready, except for checks that could not be run: see the lines marked –.`
+      : t`Not ready: see the lines marked ✗.`,
   );
   terminal.value({
     ok: good,
@@ -139,9 +139,9 @@ function* machineChecks(context: Context): Generator<Check> {
   yield checkDatabase(
     'vocabulary-file',
     places.vocabularyFile,
-    t`Delete it and run \`${cmd`pas harvest-vocab`}\`: it is only a cache.`,
+    t`It is only a cache: delete it and run \`${cmd`pas harvest-vocab`}\`.`,
   );
-  yield checkDatabase('pace', places.paceFile, t`Delete it while no pas runs: it holds only when the last request left.`);
+  yield checkDatabase('pace', places.paceFile, t`Delete it while no pas runs: it stores only the time of the last request.`);
 }
 
 /** Returns the path of the profile's outbox; a nonexistent one where no profile is usable, or it has none yet. */
@@ -177,7 +177,7 @@ async function profileChecks(context: Context, profile: Profile): Promise<Check[
   const open = !isProtected(profile.baseUrl, false);
   return [
     open
-      ? warning('profile', t`${named}; the password travels in the open.`, t`Use an https:// address if there is one.`)
+      ? warning('profile', t`${named}; the password is sent unencrypted.`, t`Use an https:// address if there is one.`)
       : ok('profile', named),
     secrets,
   ];
@@ -228,7 +228,7 @@ async function serviceChecks(context: Context, profile: Profile, hasOutbox: bool
   }
   if (profile.oaiBase !== undefined)
     return [...checks, await checkHarvesting(() => openHarvestClient(context), overAfter(context, MOST_CHECKING_MS))];
-  const todo = t`Add oai_base to the profile if there is one; without it a person settles what is uncertain.`;
+  const todo = t`Add oai_base to the profile if the service has one; without it you must resolve uncertain entries yourself.`;
   return [...checks, warning('harvesting', t`This profile has no harvesting interface.`, todo)];
 }
 
@@ -279,7 +279,7 @@ function printChecks(context: Context, checks: readonly Check[]): void {
   const [first] = left;
   if (first === undefined) return;
   const names = left.map(({ name }) => checkWord(name)).join(', ');
-  printCheck(context, { ...first, name: '', message: t`not checked, since ${first.message}: ${names}` });
+  printCheck(context, { ...first, name: '', message: t`not checked, because ${first.message}: ${names}` });
 }
 
 function printCheck({ terminal }: Context, { name, level, message, todo }: Check): void {

@@ -10,10 +10,10 @@ type PaceOptions = GlobalOptions & { readonly clear?: boolean; readonly keep?: b
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'pace',
-    summary: t`Show whether everybody pauses because the service asked for it, and end that pause or keep all of it.`,
+    summary: t`Show the pause that the service asked for, and end it or keep all of it.`,
     examples: ['pas pace', 'pas pace --clear', 'pas pace --keep'],
   })
-    .option('--clear', t`end the pause, for everybody who shares the pace`)
+    .option('--clear', t`end the pause for all machines and programs that share the rate limit`)
     .addOption(
       new Option(
         '--keep',

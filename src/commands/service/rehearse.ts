@@ -91,7 +91,9 @@ async function confirm({ terminal, prompt }: Context, count: number, address: st
   terminal.note(what);
   if (yes) return;
   if (!terminal.interactive)
-    throw new UsageError(t`No person can be asked, and nothing was sent.`, { hint: t`Add --yes to make training records.` });
+    throw new UsageError(t`There is no terminal to confirm on. Nothing was sent.`, {
+      hint: t`Add --yes to make training records.`,
+    });
   if (!(await (await prompt()).confirm(t`Make them?`))) throw new UsageError(t`Nothing was sent.`);
 }
 

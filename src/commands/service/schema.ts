@@ -17,18 +17,18 @@ import { defineCommand, type Runner } from '../command.ts';
 type UpdateOptions = GlobalOptions & { readonly bundled?: boolean };
 
 export function register(program: Command, run: Runner): void {
-  const parent = program.command('schema').description(t`The schema that documents are validated with.`);
+  const parent = program.command('schema').description(t`Manage the schema used to validate documents.`);
   defineCommand(parent, {
     name: 'show',
-    summary: t`Say which schema is in use, since when, and whether it is the one that comes with pas.`,
+    summary: t`Show which schema is in use, since when, and if it is the bundled one.`,
     examples: ['pas schema show', 'pas schema show --json'],
   }).action((options: GlobalOptions) => run(options, show));
   defineCommand(parent, {
     name: 'update',
-    summary: t`Fetch the deployment’s own schema and validate with it from then on, also without a network.`,
+    summary: t`Download the schema of the service and use it for validation from now on, also offline.`,
     examples: ['pas schema update', 'pas schema update --bundled'],
   })
-    .option('--bundled', t`go back to the schema that comes with pas`)
+    .option('--bundled', t`go back to the bundled schema`)
     .action((options: UpdateOptions) => run(options, (context) => update(context, options)));
 }
 
@@ -45,11 +45,11 @@ async function update(context: Context, { bundled }: UpdateOptions): Promise<Exi
   const change = bundled === true ? forgetSchema(folder) : await fetchInto(context, folder);
   if (bundled === true) {
     terminal.note(
-      change === 'forgotten' ? t`The schema that was fetched is forgotten.` : t`No schema was fetched; nothing is changed.`,
+      change === 'forgotten' ? t`The downloaded schema was removed.` : t`There is no downloaded schema; nothing was changed.`,
     );
   }
   print(context, profile.schemaVersion, await schemaInUse(profile, folder), change);
-  if (change === 'fetched' || change === 'updated') terminal.note(t`Hold what is queued against it: \`${cmd`pas validate`}\`.`);
+  if (change === 'fetched' || change === 'updated') terminal.note(t`Validate the queue with it: \`${cmd`pas validate`}\`.`);
   return 'done';
 }
 
@@ -92,11 +92,11 @@ function print({ terminal }: Context, version: string, inUse: SchemaInUse, chang
 
 function factsOf({ kept, sha512Hex, sameAsBundled }: SchemaInUse): (readonly [string, string])[] {
   const digest = ['sha-512', sha512Hex] as const;
-  if (kept === undefined) return [[t`in use`, t`the one that comes with pas`], digest];
+  if (kept === undefined) return [[t`in use`, t`the bundled schema`], digest];
   const [fetched, asked] = [iso(kept.fetchedAtMs), iso(kept.checkedAtMs)];
   return [
-    [t`in use`, t`the deployment’s own, fetched ${fetched}, last asked for ${asked}`],
-    [t`says`, sameAsBundled ? t`the same as the one that comes with pas` : t`something else than the one that comes with pas`],
+    [t`in use`, t`the schema of the service, downloaded ${fetched}, last checked ${asked}`],
+    [t`says`, sameAsBundled ? t`the same as the bundled schema` : t`different from the bundled schema`],
     [t`file`, kept.path],
     digest,
   ];
@@ -105,7 +105,7 @@ function factsOf({ kept, sha512Hex, sameAsBundled }: SchemaInUse): (readonly [st
 const SAID: Readonly<Record<SchemaChange, Message>> = {
   fetched: msg`Fetched`,
   updated: msg`A new one was fetched:`,
-  unchanged: msg`Nothing is new:`,
+  unchanged: msg`No change:`,
   forgotten: msg`No longer in use:`,
 };
 

@@ -50,7 +50,7 @@ export async function init(context: Context, options: InitOptions, address?: str
   const { terminal, places } = context;
   const config = context.config();
   if (!/^[\w.-]{1,64}$/.test(options.name))
-    throw new ConfigError(t`${options.name} cannot be a profile's name: use letters, digits, - and _.`);
+    throw new ConfigError(t`${options.name} is not a valid profile name: use letters, digits, - and _.`);
   const isProfile = address !== undefined && /\.toml$/i.test(address);
   if (address !== undefined && options.from !== undefined) throw new UsageError(t`Give either an address or --from, not both.`);
   const asked = await settingsFor(context, options, isProfile ? { from: address } : { from: options.from, address });

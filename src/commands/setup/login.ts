@@ -21,7 +21,7 @@ type LoginOptions = GlobalOptions & {
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'login',
-    summary: t`Sign in and keep the token. The password comes from PAS_PASSWORD, standard input or a question, never from a flag.`,
+    summary: t`Sign in and store the token. The password is read from PAS_PASSWORD, standard input or a prompt, never from a flag.`,
     examples: ['pas login', 'pas login --profile training --password-stdin < password.txt'],
   })
     .option('--username <name>', t`user name of an account that was renamed`)
@@ -32,12 +32,12 @@ export function register(program: Command, run: Runner): void {
     );
   defineCommand(program, {
     name: 'logout',
-    summary: t`Forget the token and the password of a profile.`,
+    summary: t`Delete the stored token and password of a profile.`,
     examples: ['pas logout', 'pas logout --profile training'],
   }).action((options: GlobalOptions) => run(options, logout));
   defineCommand(program, {
     name: 'whoami',
-    summary: t`Ask the service who the account is and what role it has.`,
+    summary: t`Show the account and role that the service reports.`,
     examples: ['pas whoami', 'pas whoami --json'],
   }).action((options: GlobalOptions) => run(options, whoami));
 }
@@ -62,7 +62,7 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
     if (!(thrown instanceof AuthError)) throw thrown;
     throw new AuthError(thrown.says, {
       cause: thrown,
-      hint: t`Check the user name and the password. A forgotten password, or an account that was closed, is a matter for the operator of the service.`,
+      hint: t`Check the user name and the password. If the password is lost or the account is closed, ask the operator of the service.`,
     });
   });
   if (options.username !== undefined || profile.username === undefined) keepUsername(context, username);
@@ -104,7 +104,7 @@ async function loginToPacing(context: Context, options: LoginOptions): Promise<E
         (await askOrRefuse(context, t`No password is given.`, (prompt) => prompt.askSecret(t`Password of the Redis:`))));
   const checked = await keepPacingPassword(context, password);
   terminal.line(t`The password of ${pacing} is kept.`);
-  if (!checked) terminal.warn(t`Nothing answered there, so nobody knows whether it is right.`);
+  if (!checked) terminal.warn(t`There was no answer, so pas cannot tell whether it is right.`);
   terminal.note(SECRETS_ARE[context.secrets.placeOf(pacing)](context.places.secretsFile));
   terminal.value({ profile: name, pacing, checked, secrets: context.secrets.placeOf(pacing) });
   return 'done';
@@ -133,7 +133,7 @@ async function firstLine(stdin: NodeJS.ReadStream): Promise<string> {
   let text = '';
   for await (const chunk of stdin) text += String(chunk);
   const [line = ''] = text.split(/\r?\n/);
-  if (line === '') throw new UsageError(t`Standard input holds no password.`);
+  if (line === '') throw new UsageError(t`There is no password on standard input.`);
   return line;
 }
 

@@ -18,7 +18,7 @@ export function register(program: Command, run: Runner): void {
   }).action((options: GlobalOptions) => run(options, list));
   defineCommand(parent, {
     name: 'show [name]',
-    summary: t`Show what a profile says, without its secrets.`,
+    summary: t`Show the settings of a profile, without passwords.`,
     examples: ['pas profile show', 'pas profile show training --json'],
   }).action((name: string | undefined, options: GlobalOptions) =>
     run(name === undefined ? options : { ...options, profile: name }, show),
@@ -73,7 +73,7 @@ async function use({ changeConfig, config, terminal }: Context, name: string): P
   const file = config();
   if (!file.profiles.has(name)) throw unknownProfile(name, [...file.profiles.keys()]);
   changeConfig((current) => ({ ...current, defaultProfile: name }));
-  terminal.line(t`${name} is the default now.`);
+  terminal.line(t`${name} is now the default profile.`);
   terminal.value({ default: name });
   return 'done';
 }
@@ -128,7 +128,7 @@ function unknownProfile(name: string, known: readonly string[]): ConfigError {
   return new ConfigError(t`There is no profile ${name}.`, {
     hint:
       names === ''
-        ? t`Make one with \`${cmd`pas init`} ADDRESS\`: the address of the service, as you were given it.`
-        : t`There is ${names}.`,
+        ? t`Create one with \`${cmd`pas init`} ADDRESS\`, where ADDRESS is the address of the service.`
+        : t`Profiles: ${names}.`,
   });
 }

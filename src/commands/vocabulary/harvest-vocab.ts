@@ -24,13 +24,13 @@ type HarvestVocabOptions = GlobalOptions & {
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'harvest-vocab [set...]',
-    summary: t`Harvest the vocabularies and projects: everything the first time, then what changed. Goes on where it was cut off.`,
+    summary: t`Harvest the vocabularies and projects: everything the first time, then only changes. Resumes after an interruption.`,
     examples: ['pas harvest-vocab', 'pas harvest-vocab heslo organizace --full --json'],
   })
-    .option('--full', t`read everything again, and mark the entries that are no longer there`)
+    .option('--full', t`read everything again and mark entries that no longer exist`)
     .option('--accept-losses', t`believe at once that what is not listed is gone`)
-    .option('--skip-broken', t`leave records out that cannot be read, and list them`)
-    .option('--deadline <time>', t`stop after this time, such as 30m or 2h; the next run goes on`)
+    .option('--skip-broken', t`skip records that cannot be read, and list them`)
+    .option('--deadline <time>', t`stop after this time, such as 30m or 2h; the next run continues`)
     .action((sets: string[], options: HarvestVocabOptions) => run(options, (context) => harvestVocab(context, sets, options)));
 }
 
@@ -38,7 +38,7 @@ export async function harvestVocab(context: Context, sets: readonly string[], op
   const { terminal, clock } = context;
   const profile = context.profile();
   const store = await context.vocabulary();
-  const interrupts = watchInterrupts(context, t`Stopping. What was harvested is kept.`);
+  const interrupts = watchInterrupts(context, t`Stopping. The harvested records are kept.`);
   const show = progressPerSet(terminal);
   const { account, waitedMs } = await harvestingAccount(context);
   const results = await harvestVocabulary({
@@ -79,7 +79,7 @@ function warnOfLosses({ terminal }: Context, results: readonly SetHarvest[]): bo
 }
 
 function unreadableText(identifiers: string): string {
-  return t`Left out, as they are no terms that pas can read: ${identifiers}.`;
+  return t`Skipped, because pas cannot read them as terms: ${identifiers}.`;
 }
 
 const PASS_WORDS: Readonly<Record<SetHarvest['pass'], Message>> = { full: msg`full`, changes: msg`changes` };

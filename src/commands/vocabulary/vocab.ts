@@ -38,7 +38,7 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas vocab search spona', 'pas vocab search brooch --set heslo:predmet_druh --json'],
   })
     .option('--set <set>', t`only in this set or family of sets`)
-    .option('--limit <n>', t`at most this many`, positiveNumber, 20)
+    .option('--limit <n>', t`maximum number of finds`, positiveNumber, 20)
     .action((typed: string, options: SearchOptions) => run(options, (context) => search(context, typed, options)));
   defineCommand(parent, {
     name: 'show <id>',

@@ -38,13 +38,13 @@ export async function backUp(options: BackupOptions) {
 
 function refuseTarget({ outboxFile, target, replace }: BackupOptions): void {
   const folder = dirname(target);
-  if (!existsSync(folder)) throw new FileError(target, t`There is no folder ${folder}.`);
+  if (!existsSync(folder)) throw new FileError(target, t`The folder ${folder} does not exist.`);
   if (!existsSync(target)) return;
   const found = statSync(target);
   const own = statSync(outboxFile);
   if (found.ino === own.ino && found.dev === own.dev) throw new FileError(target, t`${target} is the outbox itself.`);
-  if (!found.isFile()) throw new FileError(target, t`${target} is not a file.`, { hint: t`Name the file to make.` });
-  if (!replace) throw new FileError(target, t`${target} is there already.`, { hint: t`Add --force to replace it.` });
+  if (!found.isFile()) throw new FileError(target, t`${target} is not a file.`, { hint: t`Give the name of the file to write.` });
+  if (!replace) throw new FileError(target, t`${target} already exists.`, { hint: t`Add --force to replace it.` });
 }
 
 /** @throws DatabaseError when a photograph differs from the queued one */

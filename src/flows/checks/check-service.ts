@@ -54,7 +54,7 @@ export async function checkService(service: ServiceToCheck): Promise<Check[]> {
     const who = ok('account', `${account.name} (${account.identCely}), ${role}${limits}`);
     return [...reached, who, await checkAccess(service)];
   } catch (thrown) {
-    const left = unchecked(['writing'], t`nobody is signed in`, t`Run \`${cmd`pas login`}\`.`);
+    const left = unchecked(['writing'], t`not signed in`, t`Run \`${cmd`pas login`}\`.`);
     return [...reached, failed('account', thrown), ...left];
   }
 }
@@ -116,8 +116,8 @@ export async function checkSchema(service: ServiceToCheck): Promise<Check> {
       return warning('schema', t`The schema at ${address} is of another namespace.`, todo);
     }
     if (outbox !== undefined && hasAcceptedNaming(outbox, nameSpace))
-      return ok('schema', t`${schemaVersion}, found at its location; the service has accepted imports with it`);
-    return ok('schema', t`${schemaVersion}, found at its location; whether imports may use it shows at the first one`);
+      return ok('schema', t`${schemaVersion}, available; the service has accepted imports with it`);
+    return ok('schema', t`${schemaVersion}, available; the first import shows if the service accepts it`);
   } catch (thrown) {
     if (!(thrown instanceof NoAnswerError)) throw thrown;
     return warning('schema', t`${address} did not answer: ${thrown.message}.`, todo);

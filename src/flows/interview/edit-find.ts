@@ -191,7 +191,7 @@ function editableImport(outbox: Outbox, { id, localId }: StoredFind): ImportEntr
       });
     }
     case 'uncertain':
-      throw new UsageError(t`Nobody knows whether the service has ${localId}, so it is not changed.`, {
+      throw new UsageError(t`pas cannot tell whether the service has ${localId}, so it is not changed.`, {
         hint: t`Find out first: ${cmd`pas reconcile ${localId}`}`,
       });
     case 'sending':

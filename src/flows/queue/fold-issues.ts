@@ -56,8 +56,8 @@ export function foldUnchecked(issues: readonly Issue[], more = 0): Issue[] {
   const rest = foldAlike(checked);
   if (unchecked === 0) return rest;
   const message = nmsg(
-    msgid`${unchecked} identifier is taken unchecked, because its vocabulary was not harvested. Run ${cmd`pas harvest-vocab`} to check it.`,
-    msgid`${unchecked} identifiers are taken unchecked, because their vocabularies were not harvested. Run ${cmd`pas harvest-vocab`} to check them.`,
+    msgid`${unchecked} identifier was not checked, because its vocabulary was not harvested. Run ${cmd`pas harvest-vocab`} to check it.`,
+    msgid`${unchecked} identifiers were not checked, because their vocabularies were not harvested. Run ${cmd`pas harvest-vocab`} to check them.`,
     unchecked,
   );
   return [...rest, warningIssue(NOT_HARVESTED, message)];
@@ -105,7 +105,7 @@ function foldAlike(issues: readonly Issue[]): Issue[] {
     const count = alike.get(key) ?? 1;
     if (count === 1) return [issue];
     alike.set(key, 0);
-    const named = nmsg(msgid`${count} find names it.`, msgid`${count} finds name it.`, count);
+    const named = nmsg(msgid`${count} find uses it.`, msgid`${count} finds use it.`, count);
     const finders = nmsg(msgid`${count} find has this finder.`, msgid`${count} finds have this finder.`, count);
     const where = { ...(element && { element }), ...(written !== undefined && file !== undefined && { written, file }) };
     return count === 0 ? [] : [warningIssue(rule, joined([says, element === 'projekt' ? named : finders], ' '), where)];

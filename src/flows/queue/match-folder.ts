@@ -257,7 +257,7 @@ function isCameraFolder(name: string): boolean {
 function whyNotListed(folder: string, thrown: unknown): Message {
   switch (thrown instanceof Error && 'code' in thrown ? thrown.code : undefined) {
     case 'ENOENT':
-      return msg`There is no folder ${folder}.`;
+      return msg`The folder ${folder} does not exist.`;
     case 'ENOTDIR':
       return msg`${folder} is a file, not a folder.`;
     case 'EACCES':

@@ -33,7 +33,7 @@ test('the rules keep their names, and what they find is about the project', () =
     {
       element: 'projekt',
       message:
-        'C-202400101 is not among the harvested projects. Check it for a slip of the pen; a new one comes with pas harvest-vocab projekt.',
+        'C-202400101 is not among the harvested projects. Check it for a typing mistake; if the project is new, run pas harvest-vocab projekt.',
       warning: true,
     },
   ]);

@@ -36,7 +36,7 @@ describe('dates', () => {
     ['17. 6. 2024 14:30', 'only the day: 2024-06-17'],
     ['17. 6. 24', 'two digits'],
     ['45460', "a spreadsheet's day number: 2024-06-17, or 2028-06-18 in an old one of a Mac"],
-    ['červen 2024', 'is a month, not a day. The service takes one whole day'],
+    ['červen 2024', 'is a month, not a day. The service accepts one whole day'],
     ['VI/2024', 'is a month'],
     ['6/2024', 'is a month'],
     ['2024-06', 'is a month'],

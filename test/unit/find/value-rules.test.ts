@@ -30,7 +30,7 @@ describe('a registration number', () => {
   });
 
   test('holds nothing that nobody can see', () => {
-    const problem = 'The number holds the character U+0085, which nobody can see. Remove it.';
+    const problem = 'The number contains the invisible character U+0085. Remove it.';
     expect(String(findNumberProblem('A\u00851')?.problem)).toBe(problem);
     expect(findNumberProblem('A\u00851')).toMatchObject({ rule: 'number-form' });
     expect(said({ evidencni_cislo: 'A\u00851' })).toEqual([`number-form: ${problem}`]);

@@ -107,13 +107,13 @@ describe('the time that a person gives a harvest', () => {
     expect(signal.aborted).toBe(false);
     await clock.advance(60_000);
     expect(await failure).toBeInstanceOf(UnavailableError);
-    expect(String(await failure)).toContain('The time of --deadline 30m is over.');
+    expect(String(await failure)).toContain('The deadline of 30m (--deadline) has passed.');
   });
 
   test.each(['soon', '0m', '2 h', '5d'])('is not "%s"', (deadline) => {
     const stop = new AbortController().signal;
     expect(() => stopWithin({ clock: manualClock(), onClose: () => {} }, { stop }, deadline)).toThrow(
-      `"${deadline}" is no time.`,
+      `"${deadline}" is not a duration.`,
     );
   });
 });

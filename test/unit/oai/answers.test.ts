@@ -39,7 +39,7 @@ describe('an answer that is none', () => {
       '503 with a time',
       answer('', { status: 503, headers: { 'retry-after': '120' } }),
       `${ENDPOINT} is closed or overloaded (status 503).`,
-      'It asks to be left alone until then: Retry-After 120. What was stored is kept.',
+      'Wait until the time it asks for: Retry-After 120. The stored data is kept.',
     ],
     ['499', answer('', { status: 499 }), `${ENDPOINT} answered with status 499, not with OAI-PMH.`, ADDRESS],
     [
