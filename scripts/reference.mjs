@@ -74,29 +74,32 @@ const terms = (rows) => rows.flatMap(([term, meaning]) => ['.TP', `.B ${roff(ter
 const leaves = ({ name, commands }) =>
   commands.length === 0 ? name : `${name} ${commands.map((child) => child.name).join(' | ')}`;
 
+/** The first of the sentences that help shows whole. */
+const inBrief = (summary) => summary.replace(/(?<=[.:]) .*$/, '').replace(/:$/, '.');
+
 const ENVIRONMENT = [
-  ['PAS_HOME', 'the data folder; else $XDG_DATA_HOME/pas, else where the system has such things (README)'],
+  ['PAS_HOME', 'the data folder; else $XDG_DATA_HOME/pas, else the default of the system'],
   ['PAS_PROFILE', 'the profile to use'],
   ['PAS_USERNAME, PAS_PASSWORD, PAS_TOKEN', 'the account, in place of what is kept'],
   ['PAS_PACING_PASSWORD', 'the password of the Redis that the profile names as pacing'],
-  ['PAS_KEYRING', 'off: keep secrets in a file, not in the keyring of the system'],
+  ['PAS_KEYRING', 'off: keep secrets in a file, not in the keyring'],
   ['PAS_LANG', 'the language, en or cs'],
   ['VISUAL, EDITOR', 'the editor of pas edit'],
   ['NO_COLOR', 'no colours'],
 ];
 const FILES = [
   ['config.toml', 'profiles and defaults'],
-  ['outbox.sqlite', 'finds, what is queued and what was sent: make copies with pas backup'],
-  ['vocabulary.sqlite', 'what pas harvest-vocab brought; it can be harvested again'],
+  ['outboxes/UUID/outbox.sqlite', 'finds, what is queued and what was sent'],
+  ['vocabulary.sqlite', 'harvested vocabularies'],
   ['mapping.csv', 'your own terms'],
-  ['secrets.json', 'password and token, where the system has no keyring'],
+  ['secrets.json', 'password and token, without a keyring'],
 ];
 
 const manPage = [
   ...['.TH PAS 1 "" "pas" "pas"', '.SH NAME', `pas \\- ${roff(program.summary)}`],
   ...['.SH SYNOPSIS', '.B pas', roff('<command> [options]')],
   ...['.SH DESCRIPTION', roff('pas COMMAND --help shows the arguments, flags and examples of a command.')],
-  ...['.SH COMMANDS', ...terms(program.commands.map((command) => [leaves(command), command.summary]))],
+  ...['.SH COMMANDS', ...terms(program.commands.map((command) => [leaves(command), inBrief(command.summary)]))],
   ...['.SH FLAGS OF EVERY COMMAND', ...terms(everywhere.map((option) => [option.flags, details(option)]))],
   ...['.SH ENVIRONMENT', ...terms(ENVIRONMENT)],
   ...['.SH FILES', 'In the data folder:', ...terms(FILES)],
