@@ -1,0 +1,70 @@
+import { execFileSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { PROJECT } from './support/run-pas.ts';
+
+/** Exported names that two files of one program declare, and why. The mock server shares no code with `pas`. */
+const DECLARED_TWICE: Readonly<Record<string, string>> = {
+  Answer: 'the library, the interview and the mock server each answer another question',
+  Ask: 'a question to a person, and a request to the repository',
+  Asking: 'arguments of a verb, and of a field',
+  Body: 'bytes of a request, and content of a record',
+  Decision: 'decisions about a table, a push and a held entry',
+  Layer: 'a layer of escapes, and of a GeoPackage',
+  LookupArea: 'the interface of the find, and its implementation by the vocabulary',
+  LookupProject: 'the interface of the find, and its implementation by the vocabulary',
+  LookupTerm: 'the interface of the find, and its implementation by the vocabulary',
+  Outline: 'the commands for completion, and the border of an area',
+  OwnTerm: 'a term in a mapping, and its form while it is compared',
+  Photograph: 'the journal holds a name and a digest, the other a file',
+  Question: 'the library asks about an entry, the interview about a field',
+  Reading: 'the result of a parser, and a spelling of a term',
+  References: 'names in a find, and registers of the seed',
+  SentFind: 'content with its record, and content of an event',
+  System: 'the operating system of a process, and of a machine',
+  dayOfMoment: 'parses for a find, and formats for a report',
+  dayText: 'speaks the language of the process, or that of the report',
+  elementText: 'words for a person, and XML',
+  goneText: 'a line of an output, and of the terminal',
+  harvest: 'the command, and the engine below it',
+  harvestOf: 'a row of the ledger, and of the vocabulary',
+  knownFind: 'a find for an export, and for a lookup',
+  momentText: 'speaks the language of the process, or that of the report',
+  nameKey: 'a key of a finder, and of a name',
+  placeOf: 'a place of a report, a table and a document',
+  questionOf: 'the library asks about an entry, the interview about a field',
+  register: 'each command registers itself by this name',
+  rowOf: 'a row for the terminal, and of the database',
+  sourceOf: 'the source of a layer, and the text of an element',
+  stateName: 'states of an entry, and of a find in the report',
+  stateOf: 'the target of a find, and the state of an entry',
+  undoCommand: 'the command, and the use case below it',
+  valueText: 'a value of a harvest, and of a merge',
+  wholeNumber: 'an option, and a number for a reader',
+  withChanges: 'changes by a person, and by the service',
+};
+
+/** Verbs that other words of the field replace: print, record, assert, parse and look up. */
+const UNUSED_VERBS = /^(?:say|tell|note|heed|meet|refuse|pour|lookAt|lookFor)(?=[A-Z])/;
+
+const printed = execFileSync(process.execPath, ['scripts/names.mjs', '--json'], { cwd: PROJECT, encoding: 'utf8' });
+const files = Object.entries(JSON.parse(printed) as Readonly<Record<string, readonly string[]>>);
+
+test('exported names are found', () => {
+  expect(files.length).toBeGreaterThan(1000);
+});
+
+test('an exported limit begins with MAX or MIN', () => {
+  expect(files.filter(([name]) => /^(?:MOST|LEAST|LONGEST|FEWEST|SHORTEST)_/.test(name))).toEqual([]);
+});
+
+test('an exported function begins with a verb of the field', () => {
+  expect(files.filter(([name]) => UNUSED_VERBS.test(name))).toEqual([]);
+});
+
+test('a name that two files of a program declare has a reason', () => {
+  const twice = files.filter(([, paths]) =>
+    ['src/', 'mock-server/'].some((program) => paths.filter((path) => path.startsWith(program)).length > 1),
+  );
+  expect(twice.map(([name]) => name).filter((name) => DECLARED_TWICE[name] === undefined)).toEqual([]);
+  expect(Object.keys(DECLARED_TWICE).filter((name) => !twice.some(([each]) => each === name))).toEqual([]);
+});
