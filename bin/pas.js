@@ -49,8 +49,8 @@ if (args.length === 1 && args[0] === '--version') {
 } else {
   // Some texts are made while modules load, so the language is chosen before any of them does.
   const language = await import('../dist/src/base/language.js');
-  const { keptLanguage } = await import('../dist/src/context/places.js');
-  await language.speak(language.languageFrom(args, process.env, () => keptLanguage(process.env)));
+  const { storedLanguage } = await import('../dist/src/context/places.js');
+  await language.setLanguage(language.languageFrom(args, process.env, () => storedLanguage(process.env)));
   t = language.t;
   const { main } = await import('../dist/src/main.js');
   process.exitCode = await main(args, {

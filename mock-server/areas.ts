@@ -1,4 +1,4 @@
-import { coverPoint, type Polygon, type Position, readPolygons } from './polygons.ts';
+import { coverPoint, type Polygon, type Position, parsePolygons } from './polygons.ts';
 import type { Archive } from './records/archive.ts';
 import { type ArchiveRecord, type BodyValue, textOf } from './records/record.ts';
 
@@ -64,6 +64,6 @@ function covers(area: Area, point: Position): boolean {
 
 /** An area's borders in longitude and latitude; none where an operator wrote some that cannot be read. */
 export function bordersOf({ body }: ArchiveRecord): readonly Polygon[] {
-  const polygons = readPolygons(textOf(body['hranice_wkt']) ?? '');
+  const polygons = parsePolygons(textOf(body['hranice_wkt']) ?? '');
   return typeof polygons === 'string' ? [] : polygons;
 }

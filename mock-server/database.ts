@@ -5,9 +5,9 @@ import type Sqlite from 'better-sqlite3';
 import type { Database } from 'better-sqlite3';
 import { ACCOUNT_TABLES } from './accounts.ts';
 import { COUNTER_TABLES } from './counters.ts';
+import { messageOf } from './error-message.ts';
 import { PHOTOGRAPH_TABLES } from './photographs.ts';
 import { ARCHIVE_TABLES } from './records/archive-table.ts';
-import { messageOf } from './thrown.ts';
 
 /** Grows when the tables change; a file of another version is refused rather than misread. */
 const SCHEMA_NUMBER = 2;

@@ -6,7 +6,7 @@ type DigestFault = Extract<MessageKey, 'digest-missing' | 'digest-malformed' | '
  * Reads `Content-Digest: sha-512=:<base64>:` (RFC 9530). One digest only, and of this algorithm.
  * @returns the digest's bytes, or what is wrong with the header
  */
-export function readContentDigest(header: string | undefined): Buffer | DigestFault {
+export function parseContentDigest(header: string | undefined): Buffer | DigestFault {
   if (header === undefined || header.trim() === '') return 'digest-missing';
   const match = /^sha-512=:(.*):$/s.exec(header.trim());
   const encoded = match?.[1];
@@ -19,7 +19,7 @@ export function readContentDigest(header: string | undefined): Buffer | DigestFa
 
 /** What is wrong with a digest header over these bytes; undefined when it is right. */
 export function digestFault(header: string | undefined, sha512: Buffer): DigestFault | undefined {
-  const digest = readContentDigest(header);
+  const digest = parseContentDigest(header);
   if (typeof digest === 'string') return digest;
   return digest.equals(sha512) ? undefined : 'digest-mismatch';
 }

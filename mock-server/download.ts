@@ -1,12 +1,12 @@
 import type { Account } from './accounts.ts';
+import type { SentAnswer } from './fault-hooks.ts';
 import { runUnderFault } from './faults.ts';
-import { AnswerNow, type Incoming } from './http-message.ts';
+import { HttpError, type Incoming } from './http-message.ts';
 import type { JournalEntry } from './journal.ts';
-import { sayIn } from './messages.ts';
+import { createWording } from './messages.ts';
 import type { Mock } from './mock.ts';
 import { mayEditNumber } from './pas/permission.ts';
 import { htmlPage } from './problem.ts';
-import type { SentAnswer } from './trouble.ts';
 
 /**
  * A photograph's bytes at the address that its `soubor/url` names (A-FILE-6). Originals of finds in
@@ -30,13 +30,13 @@ export async function answerPhotographDownload(
   const rule = mock.faults.take('download', ident);
   entry.fault = rule?.fault ?? null;
   try {
-    return await runUnderFault(rule, { clock: mock.clock, say: sayIn(incoming, mock.seedNumber) }, async () => ({
+    return await runUnderFault(rule, { clock: mock.clock, say: createWording(incoming, mock.seedNumber) }, async () => ({
       status: 200,
       headers: { 'content-type': photograph.mimetype },
       body: await mock.photographs.bytesOf(uuid),
     }));
   } catch (thrown) {
-    if (thrown instanceof AnswerNow) return thrown.answer;
+    if (thrown instanceof HttpError) return thrown.answer;
     throw thrown;
   }
 }

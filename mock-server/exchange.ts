@@ -3,21 +3,21 @@ import { constants, gunzipSync } from 'node:zlib';
 
 /** Of each body, in the journal. */
 export const KEPT_BYTES = 16 * 1024;
-const MOST_UNPACKED_BYTES = 4 * 1024 * 1024;
+const MAX_UNPACKED_BYTES = 4 * 1024 * 1024;
 export const STRUCK_OUT = '•••';
 export const SECRET_HEADERS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
 
 /** The beginning of a body as it flows past, and how long it was. */
 export class BodySample {
   readonly #parts: Buffer[] = [];
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   #keptBytes = 0;
   #follows = false;
   sizeBytes = 0;
 
-  /** @param mostBytes that are kept */
-  constructor(mostBytes = KEPT_BYTES) {
-    this.#mostBytes = mostBytes;
+  /** @param maxBytes that are kept */
+  constructor(maxBytes = KEPT_BYTES) {
+    this.#maxBytes = maxBytes;
   }
 
   /** Takes what comes of a body, once however often it is called. */
@@ -29,9 +29,9 @@ export class BodySample {
 
   take(chunk: Buffer): void {
     this.sizeBytes += chunk.length;
-    if (this.#keptBytes === this.#mostBytes) return;
+    if (this.#keptBytes === this.#maxBytes) return;
     // A copy: a part of a large body would keep all of it in memory.
-    const part = Buffer.from(chunk.subarray(0, this.#mostBytes - this.#keptBytes));
+    const part = Buffer.from(chunk.subarray(0, this.#maxBytes - this.#keptBytes));
     this.#keptBytes += part.length;
     this.#parts.push(part);
   }
@@ -147,7 +147,7 @@ export function bodyBytes({ headers, body, sizeBytes }: Message): { readonly byt
 function unpacked(headers: Message['headers'], body: Buffer): Buffer {
   if (headers['content-encoding'] !== 'gzip') return body;
   try {
-    return gunzipSync(body, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MOST_UNPACKED_BYTES });
+    return gunzipSync(body, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MAX_UNPACKED_BYTES });
   } catch {
     return body;
   }

@@ -1,10 +1,10 @@
 import type { MockClock } from './clock.ts';
+import { type Hooks, NO_HOOKS, type SentAnswer, SimulatedDisconnect } from './fault-hooks.ts';
 import type { FaultEndpoint, FaultRule } from './fault-rules.ts';
-import { type Answer, AnswerNow } from './http-message.ts';
+import { type Answer, HttpError } from './http-message.ts';
 import type { Say } from './messages.ts';
 import { detail, htmlPage } from './problem.ts';
 import { seededRandom } from './random.ts';
-import { type Hooks, NO_HOOKS, NoAnswer, type SentAnswer } from './trouble.ts';
 
 type LiveRule = { readonly id: number; rule: FaultRule; readonly random: () => number; seen: number; struck: number };
 
@@ -107,11 +107,11 @@ export async function runUnderFault(
 }
 
 function strike(fault: FaultRule, point: '-before-save' | '-after-save', say: Say): void {
-  if (fault.fault === `hang${point}`) throw new NoAnswer('hang');
-  if (fault.fault === `reset${point}`) throw new NoAnswer('reset');
-  if (fault.fault === `status${point}`) throw new AnswerNow(detail(fault.status ?? 409, say('fault-other')));
+  if (fault.fault === `hang${point}`) throw new SimulatedDisconnect('hang');
+  if (fault.fault === `reset${point}`) throw new SimulatedDisconnect('reset');
+  if (fault.fault === `status${point}`) throw new HttpError(detail(fault.status ?? 409, say('fault-other')));
   if (fault.fault !== `500${point}`) return;
-  throw new AnswerNow(answersJson(fault) ? detail(500, say('fault-failed')) : htmlPage(500, 'Internal Server Error'));
+  throw new HttpError(answersJson(fault) ? detail(500, say('fault-failed')) : htmlPage(500, 'Internal Server Error'));
 }
 
 function answersJson({ endpoint }: FaultRule): boolean {

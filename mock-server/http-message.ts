@@ -62,20 +62,20 @@ export function decodeSegment(segment: string): string {
 }
 
 /** A handler may end a request early from any depth: the answer travels as an exception. */
-export class AnswerNow extends Error {
+export class HttpError extends Error {
   readonly answer: Answer;
   constructor(answer: Answer) {
     super(`answer ${answer.status}`);
-    this.name = 'AnswerNow';
+    this.name = 'HttpError';
     this.answer = answer;
   }
 }
 
 /** The client went away before its request was complete: there is nobody to answer. */
-export class ClientGone extends Error {
+export class ClientDisconnected extends Error {
   constructor() {
     super('the client went away');
-    this.name = 'ClientGone';
+    this.name = 'ClientDisconnected';
   }
 }
 
@@ -92,7 +92,7 @@ export function announcesMoreThan({ message }: Body, limitBytes: number): boolea
  * on into nothing.
  * @param take gets every chunk within the limit
  * @returns false when the body is longer than `limitBytes`; resolves as soon as that is known
- * @throws ClientGone
+ * @throws ClientDisconnected
  */
 function drainBody(body: Body, limitBytes: number, take: (chunk: Buffer) => void): Promise<boolean> {
   const { message, sample } = body;
@@ -107,7 +107,7 @@ function drainBody(body: Body, limitBytes: number, take: (chunk: Buffer) => void
       else resolve(false);
     });
     message.once('end', () => resolve(true));
-    whenGone(message, () => reject(new ClientGone()));
+    onDisconnect(message, () => reject(new ClientDisconnected()));
   });
 }
 
@@ -115,7 +115,7 @@ function drainBody(body: Body, limitBytes: number, take: (chunk: Buffer) => void
  * Calls `tell` when the client goes away before its body was read to the end, or already has. What had arrived of it goes
  * with the connection.
  */
-export function whenGone(message: IncomingMessage, tell: () => void): void {
+export function onDisconnect(message: IncomingMessage, tell: () => void): void {
   if (message.destroyed) {
     tell();
     return;
@@ -126,7 +126,7 @@ export function whenGone(message: IncomingMessage, tell: () => void): void {
   });
 }
 
-/** Reads a whole body of at most `limitBytes`; undefined when it is longer. @throws ClientGone */
+/** Reads a whole body of at most `limitBytes`; undefined when it is longer. @throws ClientDisconnected */
 export async function readBody(incoming: Body, limitBytes: number): Promise<Buffer | undefined> {
   const parts: Buffer[] = [];
   const fits = await drainBody(incoming, limitBytes, (chunk) => void parts.push(chunk));

@@ -1,4 +1,4 @@
-import { viewOfRule } from './clauses.ts';
+import { viewOfRule } from './contract-references.ts';
 import { type Change, type Exchange, messageView, sizeOf } from './exchange.ts';
 
 /** One request as the mock saw it; names as `GET /journal` shows them. */
@@ -19,12 +19,12 @@ export type JournalEntry = {
   /** How long the answer took, in real milliseconds. */
   ms: number | null;
   fault: string | null;
-  /** The rules that refused it, as `clauses.ts` names them; of interface B the code of the protocol's error. */
+  /** The rules that refused it, as `contract-references.ts` names them; of interface B the code of the protocol's error. */
   rules: readonly string[];
   change: Change | null;
 };
 
-const MOST_ENTRIES = 20_000;
+const MAX_ENTRIES = 20_000;
 const NO_RULES: readonly string[] = [];
 
 /** What was asked of the mock, in order of arrival. Bounded: the oldest entries go first. */
@@ -34,7 +34,7 @@ export class Journal {
   #dropped = false;
   /** Of the newest entries, in order of their ends. */
   readonly #exchanges = new Map<number, Exchange>();
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   #exchangeBytes = 0;
   /** Of all entries; other texts of theirs are short. */
   #pathLength = 0;
@@ -43,9 +43,9 @@ export class Journal {
   readonly #lastByAddress = new Map<string, number>();
   readonly #lastByUser = new Map<string, number>();
 
-  /** @param mostBytes of the headers and bodies that are kept, and of the paths */
-  constructor(mostBytes: number) {
-    this.#mostBytes = mostBytes;
+  /** @param maxBytes of the headers and bodies that are kept, and of the paths */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
   }
 
   /** @param recorded false for what is measured but not kept: the control interface's own requests */
@@ -70,9 +70,8 @@ export class Journal {
     this.#entries.push(entry);
     this.#pathLength += entry.path.length;
     // Dropped in blocks, so that a full journal costs nothing per request.
-    if (this.#entries.length >= MOST_ENTRIES * 1.1) this.#keepNewest(MOST_ENTRIES);
-    while (this.#pathLength > this.#mostBytes && this.#entries.length > 1)
-      this.#keepNewest(Math.ceil(this.#entries.length * 0.9));
+    if (this.#entries.length >= MAX_ENTRIES * 1.1) this.#keepNewest(MAX_ENTRIES);
+    while (this.#pathLength > this.#maxBytes && this.#entries.length > 1) this.#keepNewest(Math.ceil(this.#entries.length * 0.9));
     return entry;
   }
 
@@ -107,7 +106,7 @@ export class Journal {
     this.#exchanges.set(entryId, kept);
     this.#exchangeBytes += sizeOf(kept);
     for (const [id, oldest] of this.#exchanges) {
-      if (this.#exchangeBytes <= this.#mostBytes) break;
+      if (this.#exchangeBytes <= this.#maxBytes) break;
       this.#exchanges.delete(id);
       this.#exchangeBytes -= sizeOf(oldest);
     }
@@ -133,7 +132,7 @@ export class Journal {
 
   /** Whether entries have gone since the journal was last cleared: what it does not show may have been asked all the same. */
   get hasDropped(): boolean {
-    return this.#dropped || this.#entries.length > MOST_ENTRIES;
+    return this.#dropped || this.#entries.length > MAX_ENTRIES;
   }
 
   /** Headers and the beginning of the bodies, as long as they are kept. */
@@ -156,16 +155,16 @@ export class Journal {
   }
 
   entries(after = 0): readonly JournalEntry[] {
-    return this.#entries.filter((entry) => entry.id > after).slice(-MOST_ENTRIES);
+    return this.#entries.filter((entry) => entry.id > after).slice(-MAX_ENTRIES);
   }
 
   /** The oldest entry that is still kept; without any, the next one. */
   get oldestId(): number {
-    return this.#entries.at(-MOST_ENTRIES)?.id ?? this.#entries[0]?.id ?? this.#nextId;
+    return this.#entries.at(-MAX_ENTRIES)?.id ?? this.#entries[0]?.id ?? this.#nextId;
   }
 
   get size(): number {
-    return Math.min(this.#entries.length, MOST_ENTRIES);
+    return Math.min(this.#entries.length, MAX_ENTRIES);
   }
 
   /** Forgets the entries and the gaps; ids go on. */
@@ -182,7 +181,7 @@ export class Journal {
 
 function gapSince(last: Map<string, number>, key: string, atMs: number): number | null {
   const before = last.get(key);
-  if (last.size > MOST_ENTRIES) last.clear();
+  if (last.size > MAX_ENTRIES) last.clear();
   last.set(key, atMs);
   return before === undefined ? null : atMs - before;
 }

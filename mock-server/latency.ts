@@ -2,17 +2,17 @@ import { seededRandom } from './random.ts';
 import { integer, object, type Reader, ShapeError } from './shape.ts';
 
 /** A timer takes no more, and would fire at once. */
-export const LONGEST_TIMER_MS = 2_147_483_647;
+export const MAX_TIMER_MS = 2_147_483_647;
 /** How many standard deviations lie below 99 of 100 values. */
 const P99 = 2.326_347_874;
 
 /** One delay for all, or a log-normal distribution by what half and 99 of 100 requests take at most, as answers of a server have. */
 export type LatencySetting = number | { readonly median_ms: number; readonly p99_ms: number };
 
-const delayMs = integer({ min: 0, max: LONGEST_TIMER_MS });
+const delayMs = integer({ min: 0, max: MAX_TIMER_MS });
 const distribution = object({
-  median_ms: integer({ min: 1, max: LONGEST_TIMER_MS }),
-  p99_ms: integer({ min: 1, max: LONGEST_TIMER_MS }),
+  median_ms: integer({ min: 1, max: MAX_TIMER_MS }),
+  p99_ms: integer({ min: 1, max: MAX_TIMER_MS }),
 });
 
 export const readLatency: Reader<LatencySetting> = (value, place = '') => {
@@ -37,6 +37,6 @@ export class Latency {
     // Box and Muller; 1 - x is never 0.
     const normal = Math.sqrt(-2 * Math.log(1 - this.#random())) * Math.cos(2 * Math.PI * this.#random());
     const spread = Math.log(p99_ms / median_ms) / P99;
-    return Math.min(LONGEST_TIMER_MS, median_ms * Math.exp(spread * normal));
+    return Math.min(MAX_TIMER_MS, median_ms * Math.exp(spread * normal));
   }
 }

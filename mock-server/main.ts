@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 import { NotLoadedError } from './database.ts';
+import { messageOf } from './error-message.ts';
 import { addMockServerOptions, type MockServerFlags, parseMockServerOptions } from './options.ts';
 import { replay } from './replay.ts';
 import { type MockServer, startMockServer } from './server.ts';
-import { messageOf } from './thrown.ts';
 
 /**
  * Starts the server that the flags ask for, prints one line when it accepts connections, and ends with SIGTERM or SIGINT.

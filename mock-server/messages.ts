@@ -132,7 +132,7 @@ export function isRefusal(key: string): boolean {
  * Czech unless the client prefers English. The wording differs between seed numbers, as the contract promises none.
  * @param request `told` gets the rule of each refusal that is put into words
  */
-export function sayIn(request: Told, seedNumber: number): Say {
+export function createWording(request: Told, seedNumber: number): Say {
   const language = prefersEnglish(request.headers['accept-language']) ? 1 : 0;
   return (key, ...values) => {
     if (!NOTES.has(key)) request.told.push(key);

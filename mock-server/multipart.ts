@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import busboy from 'busboy';
-import { announcesMoreThan, type Body, ClientGone, whenGone } from './http-message.ts';
-import { isStorageFailure, messageOf } from './thrown.ts';
+import { isStorageFailure, messageOf } from './error-message.ts';
+import { announcesMoreThan, type Body, ClientDisconnected, onDisconnect } from './http-message.ts';
 
 /** One file part. Its bytes are in memory or in a file, as the reader was told. */
 export type FilePart = {
@@ -39,7 +39,7 @@ const LIMITS = { files: 100, fields: 1000 } as const;
 /**
  * Reads all file parts of a `multipart/form-data` body in order; plain fields are skipped.
  * @returns the parts, or why there are none; a failed reading leaves nothing on disk
- * @throws ClientGone, or an error of the disk
+ * @throws ClientDisconnected, or an error of the disk
  */
 export async function readFileParts(incoming: Body, options: MultipartOptions): Promise<FilePart[] | MultipartFault> {
   const { message } = incoming;
@@ -67,7 +67,7 @@ export async function readFileParts(incoming: Body, options: MultipartOptions): 
   const failed = settled.find((part) => part.status === 'rejected');
   if (outcome === 'complete' && failed === undefined) return Promise.all(pending);
   await Promise.all(paths.map((path) => rm(path, { force: true })));
-  if (outcome === 'gone') throw new ClientGone();
+  if (outcome === 'gone') throw new ClientDisconnected();
   if (outcome === 'complete' || isStorageFailure(failed?.reason)) throw failed?.reason;
   return outcome;
 }
@@ -81,7 +81,7 @@ function plainName(given: string | undefined): string | undefined {
   return name === undefined || ['', '.', '..'].includes(name) ? undefined : name;
 }
 
-/** The plain fields of a small multipart form; undefined where it cannot be read. @throws ClientGone */
+/** The plain fields of a small multipart form; undefined where it cannot be read. @throws ClientDisconnected */
 export async function readFormFields(incoming: Body, maxBodyBytes: number): Promise<Map<string, string> | undefined> {
   const parser = parserOf(incoming.message);
   if (parser === undefined) return undefined;
@@ -89,7 +89,7 @@ export async function readFormFields(incoming: Body, maxBodyBytes: number): Prom
   parser.on('field', (name, value) => fields.set(name, value));
   parser.on('file', (_field, stream) => stream.resume().on('error', () => {}));
   const outcome = await feed(incoming, parser, maxBodyBytes);
-  if (outcome === 'gone') throw new ClientGone();
+  if (outcome === 'gone') throw new ClientDisconnected();
   return outcome === 'complete' ? fields : undefined;
 }
 
@@ -130,7 +130,7 @@ function feed(
       sizeBytes += chunk.length;
       if (sizeBytes > maxBytes) stop('too-large');
     });
-    whenGone(message, () => stop('gone'));
+    onDisconnect(message, () => stop('gone'));
     for (const event of ['error', 'filesLimit', 'fieldsLimit']) parser.once(event, () => stop('malformed'));
     parser.once('close', () => resolve('complete'));
     if (!stopped) message.pipe(parser);

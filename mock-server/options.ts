@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { messageOf } from './error-message.ts';
 import { type FaultRule, readFaultRules } from './fault-rules.ts';
 import { readSchemaVersion } from './settings.ts';
 import { array, check, flag, integer, object, optional, parseJson, type Reader, text } from './shape.ts';
-import { messageOf } from './thrown.ts';
 
 /** How to start a mock server; every part has a default. */
 export type MockServerOptions = {

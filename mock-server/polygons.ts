@@ -6,7 +6,7 @@ export type Ring = readonly Position[];
 export type Polygon = readonly Ring[];
 
 /** Reads `POLYGON ((…), (…))` or `MULTIPOLYGON (((…)), …)`. @returns the polygons, or what is wrong with the text */
-export function readPolygons(wkt: string): readonly Polygon[] | string {
+export function parsePolygons(wkt: string): readonly Polygon[] | string {
   const [, multi, inner = ''] = /^(MULTI)?POLYGON\s*\(\s*\((.+)\)\s*\)$/is.exec(wkt.trim()) ?? [];
   if (inner === '') return 'must be a POLYGON((…)) or a MULTIPOLYGON(((…))) of longitude and latitude';
   const texts =

@@ -1,12 +1,12 @@
 import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
+import { messageOf } from './error-message.ts';
 import { type Exchange, KEPT_BYTES } from './exchange.ts';
 import type { JournalEntry } from './journal.ts';
 import { flag, integer, nullable, object, type Reader, ShapeError, text } from './shape.ts';
-import { messageOf } from './thrown.ts';
 
 /** Of a request all that a replay needs is kept; what is longer cannot be replayed. */
 export const RECORDED_BODY_BYTES = 1024 * 1024;
-const MOST_FILE_BYTES = 256 * 1024 * 1024;
+const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
 type RecordedBody = {
   /** As text where it is UTF-8, else in Base64; null where it holds a secret. */
@@ -56,9 +56,9 @@ export class Recording {
   /** @param mount of the tenant that was asked; empty: of none */
   write(mount: string, entry: JournalEntry, { request, answer }: Exchange): void {
     if (this.#file === undefined) return;
-    const message = ({ headers, body, sizeBytes }: Exchange['request'], mostBytes: number): RecordedMessage => ({
+    const message = ({ headers, body, sizeBytes }: Exchange['request'], maxBytes: number): RecordedMessage => ({
       headers,
-      body: bodyOf(body?.subarray(0, mostBytes), sizeBytes),
+      body: bodyOf(body?.subarray(0, maxBytes), sizeBytes),
     });
     const recorded: Recorded = {
       method: entry.method,
@@ -71,8 +71,7 @@ export class Recording {
     };
     const line = Buffer.from(`${JSON.stringify(recorded)}\n`);
     try {
-      if (this.#sizeBytes + line.length > MOST_FILE_BYTES)
-        throw new Error(`it has ${MOST_FILE_BYTES} bytes, the most that it may`);
+      if (this.#sizeBytes + line.length > MAX_FILE_BYTES) throw new Error(`it has ${MAX_FILE_BYTES} bytes, the most that it may`);
       for (let sent = 0; sent < line.length; ) sent += writeSync(this.#file, line, sent);
       this.#sizeBytes += line.length;
     } catch (thrown) {
@@ -117,7 +116,7 @@ const readRecorded: Reader<Recorded> = object({
  * The lines of a recording. A last line without its end was being written when the server was killed, and is left out.
  * @throws Error that names the line and says what is wrong with it
  */
-export function readRecording(content: string): Recorded[] {
+export function parseRecording(content: string): Recorded[] {
   return content
     .split('\n')
     .slice(0, -1)

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { request as askPlain } from 'node:http';
 import { request as askSecure } from 'node:https';
-import { type Recorded, readRecording } from './recording.ts';
-import { messageOf } from './thrown.ts';
+import { messageOf } from './error-message.ts';
+import { parseRecording, type Recorded } from './recording.ts';
 
 /** What a replay came to. */
 type Replayed = {
@@ -40,7 +40,7 @@ const NOT_REPEATED = new Set([
  * @throws Error where the file or the server cannot be read
  */
 export async function replay(path: string, baseUrl: string, passwordOf = (user: string) => user): Promise<Replayed> {
-  const recorded = readRecording(readFileSync(path, 'utf8'));
+  const recorded = parseRecording(readFileSync(path, 'utf8'));
   const tokens = new Map<string, string>();
   const others: Array<Replayed['others'][number]> = [];
   let same = 0;

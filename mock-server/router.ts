@@ -2,6 +2,7 @@ import { CONTROL_PATH, SCHEMA_VERSIONS } from './addresses.ts';
 import { answerControl } from './control/endpoint.ts';
 import { answerDescription } from './descriptions.ts';
 import { answerPhotographDownload } from './download.ts';
+import type { SentAnswer } from './fault-hooks.ts';
 import type { Answer, Incoming } from './http-message.ts';
 import type { JournalEntry } from './journal.ts';
 import type { Mock } from './mock.ts';
@@ -10,7 +11,6 @@ import { answerWrite } from './pas/endpoint.ts';
 import { answerTokenAuth } from './pas/token-auth.ts';
 import { answerUserInfo } from './pas/user-info.ts';
 import { htmlPage } from './problem.ts';
-import type { SentAnswer } from './trouble.ts';
 
 /** Finds who answers a path. */
 export async function route(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {

@@ -5,10 +5,12 @@ import { contains, plainAddress } from './address-list.ts';
 import { type Addresses, addressesAt, addressesOf, CONTROL_PATH } from './addresses.ts';
 import { ControlRefusal } from './control/refusal.ts';
 import { corsHeaders, preflightAnswer } from './cors.ts';
+import { isStorageFailure, messageOf } from './error-message.ts';
 import { BodySample, type Exchange, exchangeOf, shortened, struckOut, withoutBodies } from './exchange.ts';
-import { type Answer, AnswerNow, ClientGone, type Incoming, readTarget, whenGone } from './http-message.ts';
+import { type SentAnswer, SimulatedDisconnect } from './fault-hooks.ts';
+import { type Answer, ClientDisconnected, HttpError, type Incoming, onDisconnect, readTarget } from './http-message.ts';
 import { startListening } from './listener.ts';
-import { sayIn } from './messages.ts';
+import { createWording } from './messages.ts';
 import type { Mock } from './mock.ts';
 import { type MockServerOptions, readMockServerOptions } from './options.ts';
 import { detail, htmlPage, json } from './problem.ts';
@@ -17,8 +19,6 @@ import { route } from './router.ts';
 import { loadSeed } from './seed.ts';
 import { createMock } from './state.ts';
 import { Tenants } from './tenants.ts';
-import { isStorageFailure, messageOf } from './thrown.ts';
-import { NoAnswer, type SentAnswer } from './trouble.ts';
 
 export type { FaultRule } from './fault-rules.ts';
 export { addMockServerOptions, type MockServerOptions, parseMockServerOptions } from './options.ts';
@@ -133,10 +133,10 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
     entry.status = answer.status;
     send(mock, incoming, response, answer);
   } catch (thrown) {
-    if (thrown instanceof NoAnswer) {
+    if (thrown instanceof SimulatedDisconnect) {
       entry.status = 0;
       if (thrown.kind === 'reset') reset(message.socket);
-    } else if (thrown instanceof ClientGone || !mock.database.open) {
+    } else if (thrown instanceof ClientDisconnected || !mock.database.open) {
       // Nobody is there to be answered: the client left, or this server was closed under a slow request.
       entry.status = 0;
       response.destroy();
@@ -167,7 +167,7 @@ function isReadToItsEnd({ complete, readableEnded, readableLength, destroyed }: 
 function endOfBody(message: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     message.once('end', () => resolve());
-    whenGone(message, resolve);
+    onDisconnect(message, resolve);
   });
 }
 
@@ -175,7 +175,7 @@ function endOfBody(message: IncomingMessage): Promise<void> {
 function unstored(mock: Mock, incoming: Incoming, reason: string): Answer {
   if (incoming.path.startsWith(CONTROL_PATH)) return json(500, { error: `nothing was stored: ${reason}` });
   if (!incoming.path.startsWith('/api/')) return htmlPage(500, 'Server Error');
-  return detail(500, sayIn(incoming, mock.seedNumber)('storage-failed'));
+  return detail(500, createWording(incoming, mock.seedNumber)('storage-failed'));
 }
 
 /** A connection under TLS cannot be reset, only cut. */
@@ -191,7 +191,7 @@ function isSecret(path: string): boolean {
 
 /** An answer that came as an exception; anything else goes on. */
 function answerOf(thrown: unknown): Answer {
-  if (thrown instanceof AnswerNow) return thrown.answer;
+  if (thrown instanceof HttpError) return thrown.answer;
   throw thrown;
 }
 

@@ -1,5 +1,5 @@
 import { addressFault } from './address-list.ts';
-import { type LatencySetting, LONGEST_TIMER_MS, readLatency } from './latency.ts';
+import { type LatencySetting, MAX_TIMER_MS, readLatency } from './latency.ts';
 import { array, check, flag, integer, nullable, object, oneOf, optional, type Reader, text } from './shape.ts';
 
 type AccessRule = {
@@ -115,7 +115,7 @@ export const readSettings: Reader<Partial<Settings>> = object({
   rate_limits: optional(array(rateLimit)),
   latency_ms: optional(readLatency),
   record_lock_params: optional(
-    object({ retry_delay_ms: integer({ min: 1, max: LONGEST_TIMER_MS }), max_retries: integer({ min: 1 }) }),
+    object({ retry_delay_ms: integer({ min: 1, max: MAX_TIMER_MS }), max_retries: integer({ min: 1 }) }),
   ),
   record_lock_ttl_ms: optional(integer({ min: 1 })),
   allowed_schema_versions: optional(nullable(array(readSchemaVersion))),

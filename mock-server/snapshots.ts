@@ -22,7 +22,7 @@ type Parts = {
   applySettings(patch: Partial<Settings>): void;
 };
 
-const MOST_SNAPSHOTS = 50;
+const MAX_SNAPSHOTS = 50;
 
 type Rows = ReadonlyArray<Readonly<Record<string, unknown>>>;
 
@@ -65,7 +65,7 @@ export class Snapshots {
 
   /** Takes a snapshot, in place of one of that name. @returns false where there are too many */
   take(name: string, mock: Parts): boolean {
-    if (!this.#byName.has(name) && this.#byName.size >= MOST_SNAPSHOTS) return false;
+    if (!this.#byName.has(name) && this.#byName.size >= MAX_SNAPSHOTS) return false;
     this.#byName.set(name, stateOf(mock));
     return true;
   }

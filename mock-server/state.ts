@@ -7,6 +7,7 @@ import { Areas } from './areas.ts';
 import { MockClock, type MockTime } from './clock.ts';
 import { Counters } from './counters.ts';
 import { openState, originOf, setOrigin } from './database.ts';
+import { isStorageFailure, messageOf } from './error-message.ts';
 import { Faults } from './faults.ts';
 import { Journal } from './journal.ts';
 import { Latency } from './latency.ts';
@@ -23,12 +24,11 @@ import type { SeedContent } from './seed-content.ts';
 import { DEFAULT_SETTINGS, type Settings } from './settings.ts';
 import { Snapshots } from './snapshots.ts';
 import { Throttle } from './throttle.ts';
-import { isStorageFailure, messageOf } from './thrown.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Of what a journal keeps; a tenant is one of many. */
-const MOST_JOURNAL_BYTES = { server: 32 * 1024 * 1024, tenant: 2 * 1024 * 1024 };
+const MAX_JOURNAL_BYTES = { server: 32 * 1024 * 1024, tenant: 2 * 1024 * 1024 };
 
 /** How a service differs from one that stands alone: its time, and of a tenant what it shares. */
 type About = {
@@ -141,7 +141,7 @@ function partsOf({ options, addresses, about, database, seed }: Made, indexDelay
     counters: new Counters(database),
     areas: new Areas(archive),
     photographs: new Photographs(database, options.data === undefined ? undefined : `${options.data}.photographs`),
-    journal: new Journal(about.schemas === undefined ? MOST_JOURNAL_BYTES.server : MOST_JOURNAL_BYTES.tenant),
+    journal: new Journal(about.schemas === undefined ? MAX_JOURNAL_BYTES.server : MAX_JOURNAL_BYTES.tenant),
     faults: new Faults(),
     throttle: new Throttle({ ignoreMillisecondWindows: deployed }),
     locks: new Locks(clock),

@@ -4,9 +4,9 @@ import type { MockServerOptions } from './options.ts';
 
 /** Below it stand all paths of a tenant: `/t/<name>/api/pas/…`. */
 const MOUNT = '/t/';
-const MOST_TENANTS = 100;
+const MAX_TENANTS = 100;
 /** Of all tenants together: each takes 3.5 kB of memory. */
-const MOST_RECORDS = 200_000;
+const MAX_RECORDS = 200_000;
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
 
 /** What a tenant may have of its own; the rest is the server's. */
@@ -33,14 +33,14 @@ export class Tenants<Service extends { dispose(): void }> {
     const name = given ?? randomBytes(6).toString('hex');
     if (!NAME.test(name)) throw new ControlRefusal(422, 'a tenant is called by small letters, digits and hyphens, 40 at most');
     if (this.#byName.has(name) || this.#being.has(name)) throw new ControlRefusal(409, `there is a tenant ${name} already`);
-    if (this.#byName.size + this.#being.size >= MOST_TENANTS)
-      throw new ControlRefusal(409, `there are ${MOST_TENANTS} tenants, the most that a server has; remove one first`);
+    if (this.#byName.size + this.#being.size >= MAX_TENANTS)
+      throw new ControlRefusal(409, `there are ${MAX_TENANTS} tenants, the most that a server has; remove one first`);
     const records = options.records ?? 0;
     const present = [...this.#records.values()].reduce((sum, count) => sum + count, 0);
-    if (present + records > MOST_RECORDS)
+    if (present + records > MAX_RECORDS)
       throw new ControlRefusal(
         409,
-        `all tenants may have ${MOST_RECORDS} synthetic records together, and have ${present}; ask for fewer, or remove a tenant`,
+        `all tenants may have ${MAX_RECORDS} synthetic records together, and have ${present}; ask for fewer, or remove a tenant`,
       );
     this.#being.add(name);
     this.#records.set(name, records);

@@ -18,7 +18,7 @@ type Window = { count: number; readonly endsAtMs: number };
 const PASSED: ThrottleVerdict = { passed: true };
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 /** Idle scopes are swept when there are this many, so that strangers' addresses cannot fill the memory. */
-const MOST_SCOPES = 20_000;
+const MAX_SCOPES = 20_000;
 
 /** Minimum intervals and rate limits of the three write endpoints. */
 export class Throttle {
@@ -59,7 +59,7 @@ export class Throttle {
     const last = this.#lastPassedMs.get(scope);
     const waitMs = last === undefined ? 0 : last + intervalMs - atMs;
     if (waitMs > 0) return waitMs;
-    if (this.#lastPassedMs.size >= MOST_SCOPES) this.#lastPassedMs.clear();
+    if (this.#lastPassedMs.size >= MAX_SCOPES) this.#lastPassedMs.clear();
     this.#lastPassedMs.set(scope, atMs);
     return 0;
   }
@@ -71,7 +71,7 @@ export class Throttle {
     if (parsed.unit === 'ms' && this.#ignoreMillisecondWindows) return PASSED;
     let window = this.#windows.get(subject);
     if (window === undefined || window.endsAtMs <= atMs) {
-      if (this.#windows.size >= MOST_SCOPES) this.#windows.clear();
+      if (this.#windows.size >= MAX_SCOPES) this.#windows.clear();
       window = { count: 0, endsAtMs: atMs + (UNIT_MS[parsed.unit] ?? 0) };
       this.#windows.set(subject, window);
     }

@@ -24,7 +24,7 @@ const OWN_PARTS = [
     { words: '`tables` knows encodings', files: /^tables\/text-encoding\.ts$/ },
     { words: '`find` reads days', files: /^find\/read-date\.ts$/ },
     { words: '`find` reads names', files: /^find\/(person-name|name-words|given-names)\.ts$/ },
-    { words: '`vocabulary` searches', files: /^vocabulary\/(search|similar-words|likeness|fold|czech|fit)\.ts$/ },
+    { words: '`vocabulary` searches', files: /^vocabulary\/(search|similar-words|similarity|fold|czech|match-score)\.ts$/ },
     { words: '`store` writes output', files: /^store\/(append-file|output-file|rename-over)\.ts$/ },
     { words: '`store` locks', files: /^store\/lock-.*\.ts$/ },
     { words: '`oai` harvests', files: /^oai\/.*\.ts$/ },

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { speak } from '../dist/src/base/language.js';
+import { setLanguage } from '../dist/src/base/language.js';
 import { LANGUAGES } from '../dist/src/base/languages.js';
 
 const language = LANGUAGES.find((each) => each === process.argv[2]);
@@ -15,7 +15,7 @@ if (language === undefined) {
   const { OUTLINE_FILE } = await import('../dist/src/commands/outline.js');
   writeFileSync(OUTLINE_FILE, JSON.stringify(Object.fromEntries(outlines)));
 } else {
-  await speak(language);
+  await setLanguage(language);
   const { outlineOf } = await import('../dist/src/commands/outline.js');
   const { buildWholeProgram } = await import('../dist/src/commands/program.js');
   process.stdout.write(JSON.stringify(outlineOf(await buildWholeProgram(process))));

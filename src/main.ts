@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { ConfigError, EXIT_CODES, type ExitReason, InterruptedError, messageOf, PasError, UsageError } from './base/errors.ts';
-import { languageFlag, languageNamed, spokenLanguage, t } from './base/language.ts';
+import { currentLanguage, languageFlag, languageNamed, t } from './base/language.ts';
 import { LANGUAGES } from './base/languages.ts';
 import { addToCommands } from './base/message.ts';
 import { packageVersion } from './base/package-root.ts';
@@ -8,7 +8,7 @@ import type { Runner } from './commands/command.ts';
 import { commanderText } from './commands/commander-texts.ts';
 import { withoutHelpWord } from './commands/help-word.ts';
 import { buildProgram } from './commands/program.ts';
-import type { World } from './context/context.ts';
+import type { Runtime } from './context/context.ts';
 import { printable } from './text/printable.ts';
 import { wrapped } from './text/wrap.ts';
 
@@ -16,18 +16,18 @@ import { wrapped } from './text/wrap.ts';
  * Runs the command line.
  * @returns the exit code; see EXIT_CODES
  */
-export async function main(args: readonly string[], world: World): Promise<number> {
+export async function main(args: readonly string[], world: Runtime): Promise<number> {
   const ended: { reason: ExitReason } = { reason: 'done' };
   addToCommands(() => '');
   const run: Runner = async (options, work) => {
     // Help, and a mistyped command, do without.
-    const [{ keepHomePrivate, makeContext }, { toDatabaseError }] = await Promise.all([
+    const [{ restrictHomePermissions, makeContext }, { toDatabaseError }] = await Promise.all([
       import('./context/context.ts'),
       import('./store/database.ts'),
     ]);
     const context = makeContext(world, options);
     try {
-      keepHomePrivate(context);
+      restrictHomePermissions(context);
       ended.reason = await work(context);
     } catch (thrown) {
       // What no layer below made readable: a page of a database that is damaged, a disk that is full or gone.
@@ -41,11 +41,11 @@ export async function main(args: readonly string[], world: World): Promise<numbe
     refuseUnknownLanguage(args, world);
     refuseTracing(world);
     if (json && args.length === 2 && args.includes('--version')) {
-      const { lookAtProgram } = await import('./flows/checks/look-at-program.ts');
-      world.streams.stdout.write(`${JSON.stringify(lookAtProgram())}\n`);
+      const { readProgramFacts } = await import('./flows/checks/program-facts.ts');
+      world.streams.stdout.write(`${JSON.stringify(readProgramFacts())}\n`);
       return 0;
     }
-    const program = await buildProgram(run, world.streams, spokenLanguage(), args);
+    const program = await buildProgram(run, world.streams, currentLanguage(), args);
     await program.parseAsync([...withoutHelpWord(program, args)], { from: 'user' });
   } catch (thrown) {
     return fail(thrown, json, world);
@@ -58,7 +58,7 @@ export async function main(args: readonly string[], world: World): Promise<numbe
 }
 
 /** What `--lang` may be, its option says. @throws UsageError where PAS_LANG has a say and is none of ours */
-function refuseUnknownLanguage(args: readonly string[], { environment }: World): void {
+function refuseUnknownLanguage(args: readonly string[], { environment }: Runtime): void {
   const named = environment['PAS_LANG'] ?? '';
   if (named === '' || languageNamed(named) !== undefined || languageFlag(args) !== undefined) return;
   const languages = LANGUAGES.join(', ');
@@ -69,7 +69,7 @@ function refuseUnknownLanguage(args: readonly string[], { environment }: World):
 const TRACED = /(?:^|,)\s*([^,]*\*|http|http2|https|net|stream|tls|undici|fetch)[^,]*/i;
 
 /** @throws ConfigError where NODE_DEBUG would print secrets */
-function refuseTracing({ environment }: World): void {
+function refuseTracing({ environment }: Runtime): void {
   const traced = TRACED.exec(environment['NODE_DEBUG'] ?? '');
   if (traced === null) return;
   const variable = `NODE_DEBUG=${traced[0]}`;
@@ -79,7 +79,7 @@ function refuseTracing({ environment }: World): void {
 }
 
 /** Any error → a message for people, a last line for programs under `--json`, and the exit code. */
-function fail(thrown: unknown, json: boolean, world: World): number {
+function fail(thrown: unknown, json: boolean, world: Runtime): number {
   const error = asFailure(thrown);
   if (error === 'help-or-version') return 0;
   const { code, message, hint } = error;
@@ -134,7 +134,7 @@ function scarceOpenFiles(thrown: unknown): number | undefined {
   return typeof limit === 'number' && limit < MIN_OPEN_FILES ? limit : undefined;
 }
 
-function writeError({ streams }: World, text: string): void {
+function writeError({ streams }: Runtime, text: string): void {
   const columns = streams.stderr.isTTY === true ? streams.stderr.columns : undefined;
   streams.stderr.write(`${columns === undefined || columns === 0 || text.startsWith('{') ? text : wrapped(text, columns)}\n`);
 }

@@ -10,18 +10,18 @@ const ENTRIES =
 
 /** Exports that only tests import, and why they are not written there. */
 const FOR_TESTS: Readonly<Record<string, string>> = {
-  'src/commands/setup/complete.ts#wordsOf': 'lines of a shell are endless, and a process for each is not',
+  'src/commands/setup/complete.ts#completionWords': 'lines of a shell are endless, and a process for each is not',
   'src/columns/defaults.ts#checkDefaults': 'the faults of defaults are many, and each needs a file otherwise',
   'src/find/rules.ts#RULES': 'every rule must have its case',
   'src/flows/system/search-path.ts#pathOfRegistry': 'the registry is on Windows alone',
   'src/flows/system/search-path.ts#registryWithPath': 'the registry is on Windows alone',
-  'src/http/redis-pace-store.ts#fieldOf': 'what stands in a Redis is shared with other versions',
+  'src/http/redis-pace-store.ts#redisFieldOf': 'what stands in a Redis is shared with other versions',
   'src/http/redis-pace-store.ts#encodeState': 'what stands in a Redis is shared with other versions',
   'src/http/redis-pace-store.ts#decodeState': 'what stands in a Redis is shared with other versions',
   'src/ledger/subject.ts#subjectOf': 'reads what a harvest noted',
   'src/report/map-frame.ts#MAP_WIDTH': 'what the marks of the map must stay within',
   'src/xml/xsd.ts#MAX_DOCUMENT_BYTES': 'the limit that the test goes beyond',
-  'mock-server/digest.ts#readContentDigest': 'headers are endless, and a request for each is not',
+  'mock-server/digest.ts#parseContentDigest': 'headers are endless, and a request for each is not',
 };
 
 const VALUES = /^export\s+(?:abstract\s+)?(?:async\s+)?(?:const|let|function\*?|class)\s+(\w+)/gm;

@@ -157,7 +157,7 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   ['XLSForm', /^src\/flows\/field\/form-questions\.ts$/, /^(selected-at|select_one|string-length|minimal|… =)/],
   ['what KoboToolbox says of a form', /^src\/columns\/form-return\.ts$/, /^not approved$/],
   ['RDF', /^src\/vocabulary\/export-terms\.ts$/, /^(@prefix|owl:)/],
-  ['Czech words of the trade, to be recognised', /^src\/vocabulary\/trade-words\.ts$/, /./],
+  ['Czech words of the trade, to be recognised', /^src\/vocabulary\/domain-synonyms\.ts$/, /./],
   ['names of columns, to be recognised', /^src\/(find\/fields|columns\/element-names)\.ts$/, /^[a-z0-9 ,]+$/],
   ['names of people and words beside them, to be recognised', /^src\/find\/(given-names|name-words)\.ts$/, /./],
 ];

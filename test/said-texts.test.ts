@@ -19,7 +19,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
 };
 
 const SAYING = ['message', 'says', 'hint', 'hintSays'];
-const SAYING_CALLS = ['messageOf', 'sayingOf', 'commanderText'];
+const SAYING_CALLS = ['messageOf', 'localizedMessageOf', 'commanderText'];
 const MATCHING = [
   'includes',
   'startsWith',

@@ -1,9 +1,9 @@
 import type { JSONPathQuery, JSONValue } from 'json-p3';
 import type { XmlElement } from 'libxml2-wasm';
+import { messageOf } from '../error-message.ts';
 import { bodyBytes, type Message, STRUCK_OUT } from '../exchange.ts';
 import { withXml } from '../schema.ts';
 import { check, object, optional, type Reader, ShapeError, text } from '../shape.ts';
-import { messageOf } from '../thrown.ts';
 import { ControlRefusal } from './refusal.ts';
 
 /** What a text must be; without either it must be there. */

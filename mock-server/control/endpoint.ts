@@ -1,22 +1,22 @@
 import { CONTROL_PATH } from '../addresses.ts';
 import { answerDescription } from '../descriptions.ts';
-import { type Answer, AnswerNow, decodeSegment, type Incoming, readBody } from '../http-message.ts';
+import { messageOf } from '../error-message.ts';
+import { type Answer, decodeSegment, HttpError, type Incoming, readBody } from '../http-message.ts';
 import type { Mock } from '../mock.ts';
 import { json } from '../problem.ts';
 import { SeedError } from '../seed.ts';
 import { readSettings } from '../settings.ts';
 import { check, flag, instant, integer, number, object, optional, parseJson, type Reader, ShapeError } from '../shape.ts';
-import { messageOf } from '../thrown.ts';
 import { changeAccount } from './accounts.ts';
 import { addFault, clearFaults, faultCatalogue, removeFault, setFaults, switchFault } from './faults.ts';
 import { findsView } from './finds-view.ts';
 import { failure, refusalOf } from './guard.ts';
 import { journalView, wholeEntry } from './journal-view.ts';
 import { mapView } from './map-view.ts';
-import { moveFind } from './moves.ts';
 import { answerPageFile } from './page-files.ts';
 import { changeRecord, deleteRecord, restoreRecord, showRecord } from './records.ts';
 import { ControlRefusal } from './refusal.ts';
+import { moveFind } from './state-changes.ts';
 import { stateView } from './state-view.ts';
 import { addTenant, listTenants, removeTenant } from './tenants.ts';
 import { verify } from './verify.ts';
@@ -171,10 +171,10 @@ function holdLock(mock: Mock, { body, segment }: { readonly body: unknown; reado
   return { ident: segment, locked: ms > 0 };
 }
 
-/** @throws AnswerNow where it does not hold: with a status of its own, so that `curl --fail` ends a job */
+/** @throws HttpError where it does not hold: with a status of its own, so that `curl --fail` ends a job */
 async function askVerify(mock: Mock, { body }: { readonly body: unknown }): Promise<unknown> {
   const verified = await verify(mock, body);
-  if (!verified.ok) throw new AnswerNow(json(406, verified));
+  if (!verified.ok) throw new HttpError(json(406, verified));
   return verified;
 }
 

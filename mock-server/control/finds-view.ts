@@ -2,10 +2,10 @@ import type { Mock } from '../mock.ts';
 import type { Condition } from '../records/archive-table.ts';
 import { type ArchiveRecord, childOf, listOf, textOf } from '../records/record.ts';
 import { ShapeError } from '../shape.ts';
-import { takeOnly, wholeNumber } from './query.ts';
+import { assertKnownParameters, wholeNumber } from './query.ts';
 
 const DEFAULT_LIMIT = 1000;
-const MOST_FINDS = 5000;
+const MAX_FINDS = 5000;
 
 type FindView = {
   readonly ident: string;
@@ -29,9 +29,9 @@ type PhotographView = { readonly id: string; readonly name: string; readonly typ
  * @throws ShapeError
  */
 export function findsView(mock: Mock, query: URLSearchParams): unknown {
-  takeOnly(query, 'limit', 'state', 'text');
+  assertKnownParameters(query, 'limit', 'state', 'text');
   const visible = conditionOf(query);
-  const limit = wholeNumber(query, 'limit', { default: DEFAULT_LIMIT, max: MOST_FINDS });
+  const limit = wholeNumber(query, 'limit', { default: DEFAULT_LIMIT, max: MAX_FINDS });
   const set = 'samostatny_nalez';
   const states = mock.archive.statistics().filter((row) => row.entity === set);
   return {

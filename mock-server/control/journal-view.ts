@@ -1,8 +1,8 @@
-import { readRule } from '../clauses.ts';
+import { readRule } from '../contract-references.ts';
 import { decodeSegment } from '../http-message.ts';
 import type { JournalEntry } from '../journal.ts';
 import type { Mock } from '../mock.ts';
-import { takeOnly, wholeNumber } from './query.ts';
+import { assertKnownParameters, wholeNumber } from './query.ts';
 import { ControlRefusal } from './refusal.ts';
 
 const ANY = { default: 0, max: Number.MAX_SAFE_INTEGER };
@@ -13,7 +13,7 @@ const ANY = { default: 0, max: Number.MAX_SAFE_INTEGER };
  * @throws ShapeError
  */
 export function journalView(mock: Mock, query: URLSearchParams): readonly JournalEntry[] {
-  takeOnly(query, 'after', 'find', 'limit', 'method', 'rule', 'status', 'user');
+  assertKnownParameters(query, 'after', 'find', 'limit', 'method', 'rule', 'status', 'user');
   const method = query.get('method')?.toUpperCase();
   const user = query.get('user');
   const find = query.get('find');

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
+import { messageOf } from '../error-message.ts';
 import { ShapeError } from '../shape.ts';
-import { messageOf } from '../thrown.ts';
 import { assertReadable, bodyDifference, textDifference } from './body-check.ts';
 import type { Question, Reply } from './matcher.ts';
 import { ControlRefusal } from './refusal.ts';

@@ -5,7 +5,7 @@ import type { Entity } from '../records/record.ts';
 import { textOf } from '../records/record.ts';
 
 /** More cadastral areas than this are no background any more. */
-const MOST_AREAS = 2000;
+const MAX_AREAS = 2000;
 /** Points of a border that are closer together than this many degrees (about a hundred metres) are drawn as one. */
 const CLOSE_DEGREES = 0.001;
 
@@ -23,7 +23,7 @@ export function mapView(mock: Mock): unknown {
   return {
     regions: shapesOf(mock, 'ruian_kraj'),
     districts: shapesOf(mock, 'ruian_okres'),
-    areas: areas.length > MOST_AREAS ? [] : areas,
+    areas: areas.length > MAX_AREAS ? [] : areas,
   };
 }
 

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { messageOf } from '../error-message.ts';
 import type { Message } from '../exchange.ts';
 import { packagePath } from '../package-files.ts';
 import { ShapeError } from '../shape.ts';
-import { messageOf } from '../thrown.ts';
 import type { BodyCheck, Wanted } from './body-check.ts';
 import { ControlRefusal } from './refusal.ts';
 

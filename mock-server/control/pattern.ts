@@ -1,4 +1,4 @@
-import { readRule } from '../clauses.ts';
+import { readRule } from '../contract-references.ts';
 import { type Exchange, SECRET_HEADERS } from '../exchange.ts';
 import { FAULTS, type FaultName } from '../fault-rules.ts';
 import type { Journal, JournalEntry } from '../journal.ts';

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
-import { acceptedTypes } from '../gate.ts';
-import type { SentAnswer } from '../trouble.ts';
+import type { SentAnswer } from '../fault-hooks.ts';
+import { acceptedTypes } from '../preconditions.ts';
 
 const compress = promisify(gzip);
 /** Below this a compressed answer is hardly smaller. */

@@ -15,7 +15,7 @@ const MILLISECOND = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,3}Z$/;
  * A bound means the whole day or second that it names; the deployed service means the millisecond.
  * @throws ProtocolError `badArgument`; of the deployed service `noRecordsMatch` where the bounds are the wrong way round
  */
-export function readWindow(from: string | undefined, until: string | undefined, deployed: boolean): Window {
+export function parseWindow(from: string | undefined, until: string | undefined, deployed: boolean): Window {
   if (from !== undefined && until !== undefined && from.length !== until.length) {
     throw badArgument('from and until differ in granularity');
   }

@@ -1,15 +1,15 @@
 import { NEWEST_VERSION } from '../addresses.ts';
+import type { SentAnswer } from '../fault-hooks.ts';
 import { runUnderFault } from '../faults.ts';
-import { type Answer, AnswerNow, type Incoming, readBody } from '../http-message.ts';
+import { type Answer, HttpError, type Incoming, readBody } from '../http-message.ts';
 import type { JournalEntry } from '../journal.ts';
-import { sayIn } from '../messages.ts';
+import { createWording } from '../messages.ts';
 import type { Mock } from '../mock.ts';
 import { htmlPage } from '../problem.ts';
-import type { SentAnswer } from '../trouble.ts';
 import { compressed } from './compression.ts';
-import { answerText, type Envelope, errorText, type HarvestPath, readPath } from './envelope.ts';
+import { answerText, type Envelope, errorText, type HarvestPath, parsePath } from './envelope.ts';
 import type { Harvest } from './harvest.ts';
-import { badArgument, ILLEGAL_VERB, ProtocolError, type Query, readQuery } from './protocol.ts';
+import { badArgument, ILLEGAL_VERB, ProtocolError, parseQuery, type Query } from './protocol.ts';
 import { throughSession } from './sessions.ts';
 import { answerVerb } from './verbs.ts';
 import { signIn, unauthorised, type Viewer } from './viewer.ts';
@@ -20,7 +20,7 @@ const MAX_FORM_BYTES = 65_536;
 /** Interface B: `/<x.y>/oai`, the generic `/oai` and the aliases `/id/<ident_cely>`. */
 export async function answerHarvest(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
   if (mock.settings.outage) return htmlPage(503, 'Service Temporarily Unavailable');
-  const path = readPath(incoming.path, mock.deployed);
+  const path = parsePath(incoming.path, mock.deployed);
   if (path === undefined) return htmlPage(404, 'Not Found');
   if (!['GET', 'HEAD', 'POST'].includes(incoming.method)) {
     return htmlPage(405, 'Method Not Allowed', { allow: 'GET, HEAD, POST' });
@@ -34,14 +34,14 @@ export async function answerHarvest(mock: Mock, incoming: Incoming, entry: Journ
     const rule = mock.faults.take('oai', given.get('identifier')?.split('/').at(-1) ?? given.get('set') ?? undefined);
     entry.fault = rule?.fault ?? null;
     if (rule?.fault === 'token-expired') return unauthorised(mock.deployed);
-    const say = sayIn(incoming, mock.seedNumber);
+    const say = createWording(incoming, mock.seedNumber);
     const answer = await runUnderFault(rule, { clock: mock.clock, say }, () =>
       answerRequest(mock, incoming, path, given, viewer, rule?.fault === 'bad-resumption-token'),
     );
     const headers = cookie === undefined ? answer.headers : { ...answer.headers, 'set-cookie': cookie };
     return await compressed({ ...answer, headers }, incoming.headers['accept-encoding']);
   } catch (thrown) {
-    if (thrown instanceof AnswerNow) return thrown.answer;
+    if (thrown instanceof HttpError) return thrown.answer;
     throw thrown;
   }
 }
@@ -67,25 +67,25 @@ function decoded(segment: string): string {
   }
 }
 
-/** Of the query, and of the form that a POST carries (OAI-PMH 2.0, section 3.1.1). @throws AnswerNow */
+/** Of the query, and of the form that a POST carries (OAI-PMH 2.0, section 3.1.1). @throws HttpError */
 async function readArguments(incoming: Incoming): Promise<URLSearchParams> {
   if (incoming.method !== 'POST') return incoming.query;
   const type = (incoming.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
-  if (type !== 'application/x-www-form-urlencoded') throw new AnswerNow(htmlPage(415, 'Unsupported Media Type'));
+  if (type !== 'application/x-www-form-urlencoded') throw new HttpError(htmlPage(415, 'Unsupported Media Type'));
   const form = await readBody(incoming, MAX_FORM_BYTES);
-  if (form === undefined) throw new AnswerNow(htmlPage(413, 'Content Too Large'));
+  if (form === undefined) throw new HttpError(htmlPage(413, 'Content Too Large'));
   return new URLSearchParams([...incoming.query, ...new URLSearchParams(form.toString('utf8'))]);
 }
 
-/** @throws AnswerNow 401, and the deployed service's own answers to credentials that cannot be read (B-AUTH-3) */
+/** @throws HttpError 401, and the deployed service's own answers to credentials that cannot be read (B-AUTH-3) */
 function signedIn(mock: Mock, incoming: Incoming, path: HarvestPath, given: URLSearchParams): Viewer {
   const viewer = signIn(mock, incoming);
-  if (viewer === undefined) throw new AnswerNow(unauthorised(mock.deployed));
+  if (viewer === undefined) throw new HttpError(unauthorised(mock.deployed));
   if (typeof viewer === 'object') return viewer;
-  if (!mock.deployed) throw new AnswerNow(unauthorised(false));
-  if (viewer === 'no-colon') throw new AnswerNow(htmlPage(500, 'Internal Server Error'));
+  if (!mock.deployed) throw new HttpError(unauthorised(false));
+  if (viewer === 'no-colon') throw new HttpError(htmlPage(500, 'Internal Server Error'));
   const envelope = envelopeOf(mock, incoming, path, given);
-  throw new AnswerNow(xmlAnswer(errorText(envelope, new ProtocolError('badVerb', ILLEGAL_VERB))));
+  throw new HttpError(xmlAnswer(errorText(envelope, new ProtocolError('badVerb', ILLEGAL_VERB))));
 }
 
 async function answerRequest(
@@ -109,7 +109,7 @@ async function answerRequest(
     refuseTokens,
   };
   try {
-    const query = readQuery(given, mock.deployed);
+    const query = parseQuery(given, mock.deployed);
     if (path.kind === 'version' && !path.listed) refuseUnlisted(query);
     return xmlAnswer(answerText(envelope, await answerVerb(harvest, query)));
   } catch (thrown) {
@@ -121,7 +121,7 @@ async function answerRequest(
 
 /** A version that never was is no 404 on the deployed service: some verbs work all the same (B-ADDRESS-7). */
 function refuseUnlisted({ verb }: Query): void {
-  if (verb === 'Identify') throw new AnswerNow(htmlPage(500, 'Internal Server Error'));
+  if (verb === 'Identify') throw new HttpError(htmlPage(500, 'Internal Server Error'));
   if (verb === 'ListRecords' || verb === 'GetRecord') throw badArgument('there is no such version');
 }
 

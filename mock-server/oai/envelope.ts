@@ -65,7 +65,7 @@ export type HarvestPath =
   | { readonly kind: 'record'; readonly ident: string };
 
 /** @param deployed also takes `v2.1`, and versions that never were (B-ADDRESS-7) */
-export function readPath(path: string, deployed: boolean): HarvestPath | undefined {
+export function parsePath(path: string, deployed: boolean): HarvestPath | undefined {
   if (path === '/oai') return { kind: 'generic' };
   const ident = /^\/id\/([^/]+)$/.exec(path)?.[1];
   if (ident !== undefined) return { kind: 'record', ident };

@@ -7,8 +7,8 @@ import { toMilliseconds, toSeconds } from './dates.ts';
 import { isVisibleDeployed } from './deployed-visibility.ts';
 import type { Format } from './protocol.ts';
 import { setSpecIn } from './sets.ts';
-import type { Letter, Viewer } from './viewer.ts';
-import { isHidden, isVisible, letterOfTerm, maskBody } from './visibility.ts';
+import type { Viewer, VisibilityCode } from './viewer.ts';
+import { isHidden, isVisible, maskBody, visibilityCodeOfTerm } from './visibility.ts';
 
 /** One harvesting request that has been signed in, as the verbs see it. */
 export type Harvest = {
@@ -69,16 +69,16 @@ function forbidden({ version, addresses, deployed }: Harvest, format: Format): s
 }
 
 /** Every record of a page asks for the letters of the same few entries. */
-const lettersOf = new WeakMap<Mock, { readonly revision: number; readonly letters: Map<string, Letter> }>();
+const lettersOf = new WeakMap<Mock, { readonly revision: number; readonly letters: Map<string, VisibilityCode> }>();
 
-function letterOf(mock: Mock, entry: string): Letter {
+function letterOf(mock: Mock, entry: string): VisibilityCode {
   const revision = mock.archive.revision('heslo');
   let known = lettersOf.get(mock);
   if (known?.revision !== revision) {
     known = { revision, letters: new Map() };
     lettersOf.set(mock, known);
   }
-  const letter = known.letters.get(entry) ?? letterOfTerm(mock.archive.live('heslo', entry)?.body);
+  const letter = known.letters.get(entry) ?? visibilityCodeOfTerm(mock.archive.live('heslo', entry)?.body);
   known.letters.set(entry, letter);
   return letter;
 }

@@ -2,9 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ListQuery, toHeader, toRecord } from '../records/archive-table.ts';
 import type { RecordHeader } from '../records/record.ts';
 import { escapeText } from '../records/render.ts';
-import { readWindow, toSeconds } from './dates.ts';
+import { parseWindow, toSeconds } from './dates.ts';
 import { type Harvest, headerOf, recordElement } from './harvest.ts';
-import { badArgument, type Format, INVALID_SET, ProtocolError, type Query, readFormat, type Verb } from './protocol.ts';
+import { badArgument, type Format, INVALID_SET, ProtocolError, parseFormat, type Query, type Verb } from './protocol.ts';
 import { setsOf } from './sets.ts';
 import { type ListState, signedTokens, storedTokens, type Tokens } from './tokens.ts';
 import { conditionOfReader } from './visibility.ts';
@@ -13,7 +13,7 @@ import { conditionOfReader } from './visibility.ts';
 export async function listPage(harvest: Harvest, query: Query): Promise<string> {
   const token = query.arguments.get('resumptionToken');
   const state = token === undefined ? firstState(harvest, query) : resumedState(harvest, query.verb, token);
-  const format = readFormat(harvest.addresses, state.prefix);
+  const format = parseFormat(harvest.addresses, state.prefix);
   // Counting and reading each take the time of a slice.
   await nextTurn();
   const pageSize = harvest.mock.settings.page_size;
@@ -74,9 +74,9 @@ function firstState(harvest: Harvest, { verb, arguments: given }: Query): ListSt
   const { mock, version, deployed, viewer } = harvest;
   const set = given.get('set');
   // Malformed dates come first: every other refusal repeats them.
-  const { fromMs, untilMs } = readWindow(given.get('from'), given.get('until'), deployed);
+  const { fromMs, untilMs } = parseWindow(given.get('from'), given.get('until'), deployed);
   const prefix = given.get('metadataPrefix') ?? '';
-  readFormat(harvest.addresses, prefix);
+  parseFormat(harvest.addresses, prefix);
   if (set !== undefined) checkSet(harvest, set);
   const state = {
     verb: deployed ? null : verb,

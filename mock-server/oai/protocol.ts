@@ -70,7 +70,7 @@ const SYNTAX: Readonly<Record<string, RegExp>> = {
 export type Query = { readonly verb: Verb; readonly arguments: ReadonlyMap<string, string> };
 
 /** @throws ProtocolError `badVerb`, `badArgument` */
-export function readQuery(given: URLSearchParams, deployed: boolean): Query {
+export function parseQuery(given: URLSearchParams, deployed: boolean): Query {
   const verb = readVerb(given);
   const values = new Map([...given].filter(([name]) => name !== 'verb'));
   const checked = !deployed || CHECKED_WHEN_DEPLOYED.has(verb);
@@ -117,7 +117,7 @@ export function badArgument(message: string): ProtocolError {
 }
 
 /** @throws ProtocolError `cannotDisseminateFormat` */
-export function readFormat(addresses: Addresses, text: string | undefined): Format {
+export function parseFormat(addresses: Addresses, text: string | undefined): Format {
   const formats = formatsOf(addresses);
   const format = formats.get(text ?? '');
   if (format !== undefined) return format;

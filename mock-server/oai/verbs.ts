@@ -3,7 +3,7 @@ import type { ArchiveRecord } from '../records/record.ts';
 import { type Harvest, isOmitted, recordElement } from './harvest.ts';
 import { identify } from './identify.ts';
 import { listPage } from './lists.ts';
-import { type Format, formatsOf, ProtocolError, type Query, readFormat } from './protocol.ts';
+import { type Format, formatsOf, ProtocolError, parseFormat, type Query } from './protocol.ts';
 import { listSets } from './set-list.ts';
 
 /** The element that answers a verb. @throws ProtocolError */
@@ -46,7 +46,7 @@ function listMetadataFormats(harvest: Harvest, { arguments: given }: Query): str
  * is omitted, and does not exist for that role when asked for by name.
  */
 function getRecord(harvest: Harvest, { arguments: given }: Query): string {
-  const format = readFormat(harvest.addresses, given.get('metadataPrefix'));
+  const format = parseFormat(harvest.addresses, given.get('metadataPrefix'));
   const record = recordOf(harvest, given.get('identifier') ?? '');
   return `<GetRecord>\n${recordElement(harvest, record, format)}\n</GetRecord>`;
 }

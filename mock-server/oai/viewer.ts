@@ -3,11 +3,11 @@ import type { Answer, Incoming } from '../http-message.ts';
 import type { Mock } from '../mock.ts';
 
 /** The roles (S-ROLE-1): anonymous, researcher, archaeologist, archivist. */
-export type Letter = 'A' | 'B' | 'C' | 'D';
+export type VisibilityCode = 'A' | 'B' | 'C' | 'D';
 
 /** Who reads: the contract's role letter, with the user and the organisation that `my record` refers to. */
 export type Viewer = {
-  readonly letter: Letter;
+  readonly letter: VisibilityCode;
   readonly user: string | null;
   readonly organisation: string | null;
   readonly username: string | null;
@@ -16,7 +16,7 @@ export type Viewer = {
 export const ANONYMOUS: Viewer = { letter: 'A', user: null, organisation: null, username: null };
 
 /** An administrator may read what an archivist may (S-ROLE-2). */
-const LETTER_OF_ROLE: Readonly<Record<Role, Letter>> = {
+const LETTER_OF_ROLE: Readonly<Record<Role, VisibilityCode>> = {
   researcher: 'B',
   archaeologist: 'C',
   archivist: 'D',

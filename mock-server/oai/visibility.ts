@@ -1,12 +1,12 @@
 import type { Condition } from '../records/archive-table.ts';
 import { type ArchiveRecord, type Body, ENTITIES, type Entity, idOf, textOf } from '../records/record.ts';
 import { FORBIDDEN } from '../records/render.ts';
-import type { Letter, Viewer } from './viewer.ts';
+import type { Viewer, VisibilityCode } from './viewer.ts';
 
 /** One cell of the tables; several conditions: any of them. */
 type Rule = 'yes' | 'hidden' | ReadonlyArray<{ readonly stav: number } | { readonly stavOver: number } | 'mine' | 'ours'>;
 
-type Row = Readonly<Record<Letter, Rule>>;
+type Row = Readonly<Record<VisibilityCode, Rule>>;
 const always: Row = { A: 'yes', B: 'yes', C: 'yes', D: 'yes' };
 const forAnonymousInState = (stav: number): Row => ({ ...always, A: [{ stav }] });
 
@@ -66,7 +66,7 @@ export function conditionOfReader({ letter }: Viewer): Condition {
   return { sql: hidden.map((entity) => `entity <> '${entity}'`).join(' and ') || 'true', parameters: {} };
 }
 
-type MaskContext = { readonly letterOf: (entry: string) => Letter; readonly deployed: boolean };
+type MaskContext = { readonly letterOf: (entry: string) => VisibilityCode; readonly deployed: boolean };
 
 /**
  * The body as the viewer may see it: protected elements that are not for this viewer hold the refusal's text. An announcer
@@ -102,7 +102,7 @@ function isEmpty(value: Body[string] | undefined): boolean {
 }
 
 /** The letter that an accessibility entry stands for: its abbreviation (S-ACCESS-2); unknown entries are the archivists'. */
-export function letterOfTerm(term: Body | undefined): Letter {
+export function visibilityCodeOfTerm(term: Body | undefined): VisibilityCode {
   const short = textOf(term?.['zkratka']);
   return short === 'A' || short === 'B' || short === 'C' ? short : 'D';
 }

@@ -3,7 +3,7 @@ import { exchangeView } from './exchange.js';
 
 /** @import { JournalEntry, Settings } from './control.js' */
 
-const MOST_ROWS = 500;
+const MAX_ROWS = 500;
 
 /** What was asked of the mock, newest first. */
 export class JournalTable {
@@ -35,7 +35,7 @@ export class JournalTable {
   get newEntries() {
     const unanswered = [...this.#entries.values()].find((entry) => entry.status === null || entry.ms === null);
     const after = unanswered === undefined ? Math.max(0, ...this.#entries.keys()) : unanswered.id - 1;
-    return `/journal?after=${after}&limit=${MOST_ROWS}`;
+    return `/journal?after=${after}&limit=${MAX_ROWS}`;
   }
 
   forget() {
@@ -51,7 +51,7 @@ export class JournalTable {
   add(entries, oldestEntry, intervals) {
     for (const entry of entries) this.#entries.set(entry.id, entry);
     for (const id of this.#entries.keys()) {
-      if (id < oldestEntry || this.#entries.size > MOST_ROWS) this.#entries.delete(id);
+      if (id < oldestEntry || this.#entries.size > MAX_ROWS) this.#entries.delete(id);
     }
     this.#oldestEntry = oldestEntry;
     this.#intervals = intervals;

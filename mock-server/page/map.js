@@ -8,7 +8,7 @@ import { MapWindow } from './map-window.js';
 const UNITS_PER_DEGREE = 1000;
 const METRES_PER_UNIT = 111.2;
 /** The smallest part that is shown of itself: a single find with its surroundings. */
-const LEAST_UNITS = 10;
+const MIN_UNITS = 10;
 /** Longitudes are drawn narrower by the cosine of a latitude in the middle of the country. */
 const SQUEEZE = Math.cos((49.8 * Math.PI) / 180);
 /** Cadastral areas are drawn when one pixel shows less than this. */
@@ -202,7 +202,7 @@ function boxAround(places, margin) {
   const least = (/** @type {number[]} */ values) => values.reduce((a, b) => Math.min(a, b));
   const most = (/** @type {number[]} */ values) => values.reduce((a, b) => Math.max(a, b));
   const centre = { x: (least(xs) + most(xs)) / 2, y: (least(ys) + most(ys)) / 2 };
-  const width = Math.max(most(xs) - least(xs), LEAST_UNITS) * (1 + 2 * margin);
-  const height = Math.max(most(ys) - least(ys), LEAST_UNITS) * (1 + 2 * margin);
+  const width = Math.max(most(xs) - least(xs), MIN_UNITS) * (1 + 2 * margin);
+  const height = Math.max(most(ys) - least(ys), MIN_UNITS) * (1 + 2 * margin);
   return { x: centre.x - width / 2, y: centre.y - height / 2, width, height };
 }

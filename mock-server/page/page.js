@@ -13,7 +13,7 @@ import { ClockPanel, SettingsPanel, showServer } from './settings.js';
 const REFRESH_MS = 1000;
 /** The page leaves the server this many times as long alone as its last questions took, within bounds. */
 const REST_PER_WORK = 10;
-const LONGEST_REST_MS = 4000;
+const MAX_REST_MS = 4000;
 const NOTICE_MS = 5000;
 
 const map = new FindMap(part('map', SVGSVGElement), part('map-scale', HTMLElement), choose);
@@ -50,7 +50,7 @@ async function refresh() {
     else throw error;
   } finally {
     const tookMs = performance.now() - startedAt;
-    nextRefresh = setTimeout(refreshOnce, Math.min(Math.max(REFRESH_MS, tookMs * REST_PER_WORK), LONGEST_REST_MS));
+    nextRefresh = setTimeout(refreshOnce, Math.min(Math.max(REFRESH_MS, tookMs * REST_PER_WORK), MAX_REST_MS));
   }
 }
 

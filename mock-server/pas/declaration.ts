@@ -12,7 +12,7 @@ const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
  * and the exact pair in `xsi:schemaLocation` (A-DECLARE-2, A-DECLARE-3). Pairs of other namespaces may stand beside it.
  * @param used the addresses by which the client reached the server; a document may name the server's own as well
  * @returns those that the document names
- * @throws AnswerNow 422
+ * @throws HttpError 422
  */
 export function checkDeclaration(mock: Mock, used: Addresses, document: XmlDocument, say: Say): Addresses {
   const { prefix } = used;

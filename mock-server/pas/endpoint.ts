@@ -1,12 +1,12 @@
+import type { SentAnswer } from '../fault-hooks.ts';
 import { runUnderFault } from '../faults.ts';
-import { acceptedTypes, passGates, qualityOf } from '../gate.ts';
-import { type Answer, AnswerNow, decodeSegment, type Incoming } from '../http-message.ts';
+import { type Answer, decodeSegment, HttpError, type Incoming } from '../http-message.ts';
 import type { JournalEntry } from '../journal.ts';
-import { sayIn } from '../messages.ts';
+import { createWording } from '../messages.ts';
 import type { Mock } from '../mock.ts';
+import { acceptedTypes, checkPreconditions, qualityOf } from '../preconditions.ts';
 import { detail } from '../problem.ts';
 import { escapeText } from '../records/render.ts';
-import type { SentAnswer } from '../trouble.ts';
 import { importFind } from './import-xml.ts';
 import { attachPhotograph } from './photograph.ts';
 import { changeRegistrationNumber } from './registration-number.ts';
@@ -28,14 +28,14 @@ const ENDPOINTS: readonly Endpoint[] = [
 
 /** Answers the three write endpoints: gates, then the operation under whatever fault is set. */
 export async function answerWrite(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
-  const say = sayIn(incoming, mock.seedNumber);
+  const say = createWording(incoming, mock.seedNumber);
   const endpoint = ENDPOINTS.find((candidate) => candidate.path.test(incoming.path));
   if (endpoint === undefined) return detail(404, say('not-found'));
   const segment = endpoint.path.exec(incoming.path)?.[1];
   const record = segment === undefined ? undefined : decodeSegment(segment);
   mock.journal.measureAddress(entry, incoming.arrivedAtMs);
   try {
-    const account = passGates(mock, { incoming, entry, say, allowedMethod: endpoint.method, record });
+    const account = checkPreconditions(mock, { incoming, entry, say, allowedMethod: endpoint.method, record });
     const rule = mock.faults.take(endpoint.name, record);
     entry.fault = rule?.fault ?? null;
     if (rule?.fault === 'token-expired') {
@@ -48,7 +48,7 @@ export async function answerWrite(mock: Mock, incoming: Incoming, entry: Journal
       endpoint.run(mock, { incoming, account, say, hooks, fault: rule?.fault }, record ?? ''),
     );
   } catch (thrown) {
-    if (thrown instanceof AnswerNow) return inAcceptedFormat(thrown.answer, incoming);
+    if (thrown instanceof HttpError) return inAcceptedFormat(thrown.answer, incoming);
     throw thrown;
   }
 }

@@ -2,7 +2,7 @@ import type { Say } from '../messages.ts';
 import { collapseText, trimText } from '../white-space.ts';
 import { child, type XmlTree } from '../xml-tree.ts';
 import { type FindGeometry, type GeomSystem, readGeometry } from './geometry.ts';
-import { problem, refusal, refuseProblems } from './refusal.ts';
+import { assertNoProblems, problem, refusal } from './refusal.ts';
 
 /** What an import document says, read but not yet resolved. Absent, empty and blank are the same: undefined. */
 export type FindDocument = {
@@ -39,7 +39,7 @@ export type Finder =
   | { readonly kind: 'known'; readonly id: string; readonly line: number }
   | { readonly kind: 'new'; readonly surname: string; readonly givenName: string; readonly line: number };
 
-/** The root's only child (A-IMPORT-4, step 7). @throws AnswerNow 400, 422 */
+/** The root's only child (A-IMPORT-4, step 7). @throws HttpError 400, 422 */
 export function onlyFind(root: XmlTree, say: Say): XmlTree {
   if (root.children.length === 0 && !root.hasOtherNodes) throw refusal(400, say('root-empty'));
   const finds = root.children.filter((entity) => entity.name === 'samostatny_nalez');
@@ -49,8 +49,8 @@ export function onlyFind(root: XmlTree, say: Say): XmlTree {
   return find;
 }
 
-/** Steps 8 to 13 of A-IMPORT-4, each refused alone. @throws AnswerNow 422 */
-export function readFindDocument(find: XmlTree, say: Say, deployed: boolean): FindDocument {
+/** Steps 8 to 13 of A-IMPORT-4, each refused alone. @throws HttpError 422 */
+export function parseFindDocument(find: XmlTree, say: Say, deployed: boolean): FindDocument {
   const text = (name: string) => textIn(child(find, name));
   const nalezce = readFinder(child(find, 'nalezce'), say);
   const projekt = idIn(child(find, 'projekt'));
@@ -122,7 +122,7 @@ function readSelectedGeometry(
 }
 
 function refuseField(line: number | undefined, field: string, text: string): never {
-  refuseProblems([problem(line ?? null, field, text)]);
+  assertNoProblems([problem(line ?? null, field, text)]);
   throw new Error('a problem refuses');
 }
 

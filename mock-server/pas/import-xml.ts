@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { XmlDocument } from 'libxml2-wasm';
 import { type Addresses, NEWEST_VERSION, xsdAddressOf } from '../addresses.ts';
 import { digestFault } from '../digest.ts';
-import { type Answer, AnswerNow } from '../http-message.ts';
+import { type Answer, HttpError } from '../http-message.ts';
 import type { Mock } from '../mock.ts';
 import { type FilePart, readFileParts } from '../multipart.ts';
 import { htmlPage, schemaErrors, validationErrors } from '../problem.ts';
@@ -10,10 +10,10 @@ import { MAX_DOCUMENT_BYTES } from '../schema.ts';
 import { treeOf } from '../xml-tree.ts';
 import { checkDeclaration } from './declaration.ts';
 import { findAnswer } from './find-answer.ts';
-import { type FindDocument, onlyFind, readFindDocument } from './find-document.ts';
+import { type FindDocument, onlyFind, parseFindDocument } from './find-document.ts';
 import { isAtLeast, mayImportInto } from './permission.ts';
 import { resolveReferences } from './references.ts';
-import { refusal, refuseProblems } from './refusal.ts';
+import { assertNoProblems, refusal } from './refusal.ts';
 import { nextFindIdent, type PlannedFind, saveFind } from './save-find.ts';
 import { areaProblems, completenessProblems, geometryProblems, handoverProblems } from './state-rules.ts';
 import type { WriteRequest } from './write-request.ts';
@@ -31,7 +31,7 @@ export async function importFind(mock: Mock, request: WriteRequest): Promise<Ans
     const named = checkDeclaration(mock, incoming.addresses, document, say);
     await checkSchema(mock, request, document, named);
     await nextTurn();
-    return { named, ...readFindDocument(onlyFind(treeOf(xml, document.root), say), say, mock.deployed) };
+    return { named, ...parseFindDocument(onlyFind(treeOf(xml, document.root), say), say, mock.deployed) };
   });
   if (find === undefined) throw refusal(400, say('xml-malformed'));
   await nextTurn();
@@ -52,7 +52,7 @@ async function onlyFile(mock: Mock, { incoming, say }: WriteRequest): Promise<Fi
   const parts = await readFileParts(incoming, { maxBodyBytes });
   if (parts === 'not-multipart') throw refusal(415, say('media-type', incoming.headers['content-type'] ?? ''));
   if (parts === 'malformed') throw refusal(400, say('multipart-malformed'));
-  if (parts === 'too-large') throw new AnswerNow(htmlPage(413, 'Request Entity Too Large'));
+  if (parts === 'too-large') throw new HttpError(htmlPage(413, 'Request Entity Too Large'));
   const file = parts.findLast((part) => part.field === 'file');
   if (file === undefined) throw refusal(400, say('file-missing'));
   if (parts.length > 1 && !mock.deployed) throw refusal(400, say('file-many'));
@@ -63,12 +63,12 @@ async function onlyFile(mock: Mock, { incoming, say }: WriteRequest): Promise<Fi
 async function checkSchema(mock: Mock, { say, incoming }: WriteRequest, document: XmlDocument, named: Addresses): Promise<void> {
   if (!mock.settings.schema_reachable) {
     const message = say('schema-unreachable', xsdAddressOf(named, NEWEST_VERSION));
-    throw new AnswerNow(validationErrors([{ line: null, column: null, message, error_type: 2 }]));
+    throw new HttpError(validationErrors([{ line: null, column: null, message, error_type: 2 }]));
   }
   const errors = await mock.schemas.errorsOf(document, NEWEST_VERSION, named.schemaBase);
   if (errors.length === 0) return;
   incoming.told.push('schema');
-  throw new AnswerNow(schemaErrors(errors.map((error) => ({ ...error, error_type: 2 }))));
+  throw new HttpError(schemaErrors(errors.map((error) => ({ ...error, error_type: 2 }))));
 }
 
 /** Steps 14 and 15. */
@@ -82,14 +82,14 @@ function checkPermission(mock: Mock, { account, say }: WriteRequest, find: FindD
 /** Steps 16 to 21: everything that can be wrong is known before anything is written. */
 function plan(mock: Mock, { account, say }: WriteRequest, find: FindDocument): PlannedFind {
   const references = resolveReferences(mock, find, say);
-  refuseProblems(references.problems);
+  assertNoProblems(references.problems);
   const ident = nextFindIdent(mock, find.projekt, say);
-  refuseProblems(geometryProblems(find, say));
-  refuseProblems(handoverProblems(find, say));
+  assertNoProblems(geometryProblems(find, say));
+  assertNoProblems(handoverProblems(find, say));
   const placement =
     find.geometry === undefined ? undefined : mock.areas.placementOf([find.geometry.longitude, find.geometry.latitude]);
-  refuseProblems(areaProblems(find, placement, say));
-  refuseProblems(completenessProblems(find, placement, say));
+  assertNoProblems(areaProblems(find, placement, say));
+  assertNoProblems(completenessProblems(find, placement, say));
   return { ident, find, references, placement, creator: account.user };
 }
 

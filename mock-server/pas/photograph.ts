@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { digestFault } from '../digest.ts';
-import { type Answer, AnswerNow } from '../http-message.ts';
+import { type Answer, HttpError } from '../http-message.ts';
 import type { Mock } from '../mock.ts';
 import { type FilePart, readFileParts } from '../multipart.ts';
 import { holdsVirus } from '../photo/antivirus.ts';
@@ -49,7 +49,7 @@ async function readParts(mock: Mock, { incoming, say }: WriteRequest): Promise<F
   });
   if (parts === 'not-multipart') throw refusal(415, say('media-type', incoming.headers['content-type'] ?? ''));
   if (parts === 'malformed') throw refusal(400, say('multipart-malformed'));
-  if (parts === 'too-large') throw new AnswerNow(htmlPage(413, 'Request Entity Too Large'));
+  if (parts === 'too-large') throw new HttpError(htmlPage(413, 'Request Entity Too Large'));
   return parts;
 }
 

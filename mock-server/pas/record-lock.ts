@@ -5,7 +5,7 @@ import type { WriteRequest } from './write-request.ts';
 /**
  * Takes the record's lock, waiting as the service does (A-LOCK-3).
  * @returns gives it back
- * @throws AnswerNow 429 without `Retry-After` when somebody else keeps it
+ * @throws HttpError 429 without `Retry-After` when somebody else keeps it
  */
 export async function lockRecord(mock: Mock, { say, fault }: WriteRequest, ident: string): Promise<() => void> {
   const { retry_delay_ms, max_retries } = mock.settings.record_lock_params;

@@ -1,9 +1,9 @@
-import { AnswerNow } from '../http-message.ts';
+import { HttpError } from '../http-message.ts';
 import { detail, type ErrorType, type Problem, validationErrors } from '../problem.ts';
 
 /** Ends the request with one reason. */
-export function refusal(status: number, text: string): AnswerNow {
-  return new AnswerNow(detail(status, text));
+export function refusal(status: number, text: string): HttpError {
+  return new HttpError(detail(status, text));
 }
 
 /** A finding about one field of the document; `message` starts with the field's name (A-ERROR-6). */
@@ -12,6 +12,6 @@ export function problem(line: number | null, field: string, text: string, errorT
 }
 
 /** Ends the request where there are findings. */
-export function refuseProblems(problems: readonly Problem[]): void {
-  if (problems.length > 0) throw new AnswerNow(validationErrors(problems));
+export function assertNoProblems(problems: readonly Problem[]): void {
+  if (problems.length > 0) throw new HttpError(validationErrors(problems));
 }

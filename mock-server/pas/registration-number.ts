@@ -11,7 +11,7 @@ import { lockRecord } from './record-lock.ts';
 import { refusal } from './refusal.ts';
 import type { WriteRequest } from './write-request.ts';
 
-const MOST_CHARACTERS = 255;
+const MAX_CHARACTERS = 255;
 
 /**
  * `PATCH /api/pas/nalez/{ident_cely}/evidencni-cislo`, its checks in the order of A-NUMBER-16: length and emptiness come
@@ -23,7 +23,7 @@ export async function changeRegistrationNumber(mock: Mock, request: WriteRequest
   if (given === undefined) throw refusal(400, say('number-missing'));
   const value = trimText(given);
   if (value === '') throw refusal(422, say('number-empty'));
-  if (Array.from(value).length > MOST_CHARACTERS) throw refusal(422, say('number-long'));
+  if (Array.from(value).length > MAX_CHARACTERS) throw refusal(422, say('number-long'));
   const find = mock.archive.live('samostatny_nalez', ident);
   if (find === undefined) throw refusal(404, say('find-unknown', ident));
   if (!mayEditNumber(mock, account, find)) throw refusal(403, say('find-refused', ident));

@@ -12,12 +12,12 @@ import { refusal } from './refusal.ts';
 
 const HIGHEST_NUMBER = 99_999;
 /** Characters of a surname or a given name that can be stored (A-FINDER-4). */
-const LONGEST_NAME = 100;
+const MAX_NAME_CHARACTERS = 100;
 
 /**
  * The identifier that the next find of a project gets: one more than the highest (A-ASSIGN-2). It is not reserved: two
  * imports at the same moment can be given the same one.
- * @throws AnswerNow 500 when the project is full
+ * @throws HttpError 500 when the project is full
  */
 export function nextFindIdent(mock: Mock, project: string, say: Say): string {
   const highest = mock.archive.highestFindOfProject(project);
@@ -44,7 +44,7 @@ export type PlannedFind = {
 
 /**
  * Saves the find, its history, a new person and the project's list in one transaction.
- * @throws AnswerNow 422 when another import took the identifier or created the same person meanwhile (A-ASSIGN-4)
+ * @throws HttpError 422 when another import took the identifier or created the same person meanwhile (A-ASSIGN-4)
  */
 export function saveFind(mock: Mock, planned: PlannedFind, say: Say): ArchiveRecord {
   const { ident, references } = planned;
@@ -60,7 +60,9 @@ export function saveFind(mock: Mock, planned: PlannedFind, say: Say): ArchiveRec
 }
 
 function hasOverlongName(person: RecordInput | undefined): boolean {
-  return [person?.body['prijmeni'], person?.body['jmeno']].some((name) => Array.from(String(name ?? '')).length > LONGEST_NAME);
+  return [person?.body['prijmeni'], person?.body['jmeno']].some(
+    (name) => Array.from(String(name ?? '')).length > MAX_NAME_CHARACTERS,
+  );
 }
 
 function isTaken(mock: Mock, ident: string, newPerson: RecordInput | undefined): boolean {

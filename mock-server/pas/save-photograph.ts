@@ -13,7 +13,7 @@ const ALLOWED_NAME = /^[A-Za-z0-9]{1,80}F\d{2}(\.[A-Za-z0-9]{1,10})?$/;
 
 /**
  * The identifier without hyphens, `F`, the number after the highest, and the uploaded name's extension as it is (A-FILE-1).
- * @throws AnswerNow 422 when the numbers are used up or the name is not allowed
+ * @throws HttpError 422 when the numbers are used up or the name is not allowed
  */
 export function nextPhotographName(mock: Mock, ident: string, uploadedName: string, say: Say): string {
   const find = mock.archive.live('samostatny_nalez', ident);

@@ -1,11 +1,11 @@
+import type { SentAnswer } from '../fault-hooks.ts';
 import { runUnderFault } from '../faults.ts';
 import { type Answer, type Incoming, readBody } from '../http-message.ts';
 import type { JournalEntry } from '../journal.ts';
-import { type Say, sayIn } from '../messages.ts';
+import { createWording, type Say } from '../messages.ts';
 import type { Mock } from '../mock.ts';
 import { readFormFields } from '../multipart.ts';
 import { detail, htmlPage, json } from '../problem.ts';
-import type { SentAnswer } from '../trouble.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
 
@@ -14,7 +14,7 @@ const MAX_BODY_BYTES = 64 * 1024;
  * A deactivated account gets a token too; using it is what fails.
  */
 export async function answerTokenAuth(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
-  const say = sayIn(incoming, mock.seedNumber);
+  const say = createWording(incoming, mock.seedNumber);
   if (mock.settings.outage) return htmlPage(503, 'Service Temporarily Unavailable');
   if (incoming.method !== 'POST') return detail(405, say('method-not-allowed', incoming.method), { allow: 'POST' });
   const rule = mock.faults.take('token');

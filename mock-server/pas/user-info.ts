@@ -1,16 +1,16 @@
+import type { SentAnswer } from '../fault-hooks.ts';
 import { runUnderFault } from '../faults.ts';
-import { acceptedTypes, accepts, authenticate } from '../gate.ts';
 import type { Incoming } from '../http-message.ts';
 import type { JournalEntry } from '../journal.ts';
-import { sayIn } from '../messages.ts';
+import { createWording } from '../messages.ts';
 import type { Mock } from '../mock.ts';
+import { acceptedTypes, accepts, authenticate } from '../preconditions.ts';
 import { detail, htmlPage, xml } from '../problem.ts';
 import { renderRecord } from '../records/render.ts';
-import type { SentAnswer } from '../trouble.ts';
 
 /** `GET /api/uzivatel-info/`: the account's own `uzivatel` record (A-USER-1). Not throttled; offers XML only, errors are JSON. */
 export async function answerUserInfo(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
-  const say = sayIn(incoming, mock.seedNumber);
+  const say = createWording(incoming, mock.seedNumber);
   if (mock.settings.outage) return htmlPage(503, 'Service Temporarily Unavailable');
   if (!accepts(acceptedTypes(incoming.headers.accept), 'application/xml')) return detail(406, say('not-acceptable'));
   const account = authenticate(mock, { incoming, say });

@@ -1,8 +1,8 @@
 import type { Account } from '../accounts.ts';
+import type { Hooks } from '../fault-hooks.ts';
 import type { FaultName } from '../fault-rules.ts';
 import type { Incoming } from '../http-message.ts';
 import type { Say } from '../messages.ts';
-import type { Hooks } from '../trouble.ts';
 
 /** A write that has passed the gates. */
 export type WriteRequest = {

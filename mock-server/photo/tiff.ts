@@ -25,7 +25,7 @@ const ENTRY_BYTES = 12;
 /** Bytes of one value, by TIFF field type 1–12. */
 const TYPE_BYTES = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8];
 /** A chain longer than this is a loop or nonsense. */
-const MOST_PAGES = 10_000;
+const MAX_PAGES = 10_000;
 
 type Directory = { readonly offset: number; readonly count: number; readonly bytes: Buffer; readonly next: number };
 
@@ -66,7 +66,7 @@ async function* directories(tiff: TiffBytes, order: Order): AsyncGenerator<Direc
   const header = await tiff.read(4, 4);
   let offset = header.length < 4 ? 0 : order.u32(header, 0);
   const seen = new Set<number>();
-  while (offset !== 0 && !seen.has(offset) && seen.size < MOST_PAGES) {
+  while (offset !== 0 && !seen.has(offset) && seen.size < MAX_PAGES) {
     seen.add(offset);
     const directory = await readDirectory(tiff, order, offset);
     if (directory === undefined) return;

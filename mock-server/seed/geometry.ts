@@ -1,10 +1,10 @@
-import { type Polygon, type Position, type Ring, readPolygons } from '../polygons.ts';
+import { type Polygon, type Position, parsePolygons, type Ring } from '../polygons.ts';
 import type { Body } from '../records/record.ts';
 import { ShapeError } from '../shape.ts';
 
 /** @throws ShapeError */
 export function polygonsOfWkt(wkt: string, place: string): readonly Polygon[] {
-  const polygons = readPolygons(wkt);
+  const polygons = parsePolygons(wkt);
   if (typeof polygons === 'string') throw new ShapeError(place, polygons);
   return polygons;
 }

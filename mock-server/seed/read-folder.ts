@@ -11,7 +11,7 @@ import { Places } from './places.ts';
 import { References } from './references.ts';
 import { type Area, cadastralAreaBody, districtBody, organisationBody, personBody, regionBody } from './registers.ts';
 import { atRow, jsonFilesIn, readJson, readRows, SeedError, type SeedRow } from './seed-files.ts';
-import { type PlacedTerm, readTerm, termBodies } from './terms.ts';
+import { type PlacedTerm, parseTermRow, termBodies } from './terms.ts';
 import { accountOf, userBody } from './users.ts';
 
 /** Files whose rows are the records' elements as they stand. */
@@ -51,7 +51,7 @@ export function readSeedFolder(folder: string): SeedFolder {
     plain: PLAIN_FILES.map(([file, entity]) => ({ entity, rows: rows(file) })),
   };
   const terms = jsonFilesIn(folder, 'vocabularies').flatMap((file) =>
-    rows(file).map((row, index) => readTerm(row, basename(file, '.json'), index)),
+    rows(file).map((row, index) => parseTermRow(row, basename(file, '.json'), index)),
   );
   const others = [files.users, files.projects, files.finds, ...files.plain.map((plain) => plain.rows)].flat();
   const references = new References(

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '../error-message.ts';
 import { parseJson, ShapeError } from '../shape.ts';
-import { messageOf } from '../thrown.ts';
 
 /** A seed folder cannot be loaded; the message names the file, the place in it and the reason. */
 export class SeedError extends Error {

@@ -54,7 +54,7 @@ const term: Reader<Term> = object({
 /** A term with the vocabulary that it stands in. */
 export type PlacedTerm = { readonly row: SeedRow; readonly vocabulary: string; readonly order: number; readonly term: Term };
 
-export function readTerm(row: SeedRow, vocabulary: string, index: number): PlacedTerm {
+export function parseTermRow(row: SeedRow, vocabulary: string, index: number): PlacedTerm {
   const found = atRow(row, () => term(row.value));
   if (found.datace !== undefined && found.datace.length !== 4) {
     atRow(row, () => {

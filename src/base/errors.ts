@@ -31,7 +31,7 @@ type FailureOptions = {
 };
 
 /** An error whose message is a value, so that it can be stored and shown in another language later. */
-export class SayingError extends Error {
+export class LocalizedError extends Error {
   readonly says: Message;
   constructor(says: Message, { cause }: { readonly cause?: unknown } = {}) {
     super(String(says), cause === undefined ? undefined : { cause });
@@ -41,7 +41,7 @@ export class SayingError extends Error {
 }
 
 /** A failure that pas foresaw. Any other error that reaches the top is a bug in pas. */
-export class PasError extends SayingError {
+export class PasError extends LocalizedError {
   readonly code: string;
   readonly exitReason: ExitReason;
   readonly hintSays: Message | undefined;
@@ -134,8 +134,8 @@ export class InterruptedError extends PasError {
 }
 
 /** Returns the message of any thrown value. */
-export function sayingOf(thrown: unknown): Message {
-  return thrown instanceof SayingError ? thrown.says : messageOf(thrown);
+export function localizedMessageOf(thrown: unknown): Message {
+  return thrown instanceof LocalizedError ? thrown.says : messageOf(thrown);
 }
 
 /** Returns the message of any thrown value as a string. */

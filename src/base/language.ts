@@ -58,10 +58,10 @@ export function inLanguage(text: string, values: readonly unknown[], counted?: C
   const english = counted === undefined || counted.count === 1 ? text : counted.many;
   const form = counted === undefined ? forms?.[0] : forms?.[CZECH_FORMS[CZECH.select(counted.count)] ?? 2];
   const texts = values.map(onOneLine);
-  return filled(form === undefined ? english : withPrepositions(form, texts), texts);
+  return interpolate(form === undefined ? english : withPrepositions(form, texts), texts);
 }
 
-export function filled(text: string, values: readonly string[]): string {
+export function interpolate(text: string, values: readonly string[]): string {
   return text.replace(/\$\{(\d+)\}/g, (place, index: string) => values[Number(index)] ?? place);
 }
 
@@ -69,7 +69,7 @@ const CZECH = new Intl.PluralRules('cs');
 /** Index of the Czech form: one; two to four; all others. */
 const CZECH_FORMS: Readonly<Partial<Record<Intl.LDMLPluralRule, number>>> = { one: 0, few: 1 };
 
-export function spokenLanguage(): Language {
+export function currentLanguage(): Language {
   return spoken?.language ?? 'en';
 }
 
@@ -82,7 +82,7 @@ export function decimal(value: number, digits: number): string {
 /** Formats `2026-11-23` as the language writes dates. */
 export function dayText(isoDate: string): string {
   const [year, month, day] = isoDate.split('-').map(Number);
-  return spokenLanguage() === 'cs' ? `${day}. ${month}. ${year}` : isoDate;
+  return currentLanguage() === 'cs' ? `${day}. ${month}. ${year}` : isoDate;
 }
 
 /**
@@ -91,7 +91,7 @@ export function dayText(isoDate: string): string {
  */
 export function momentText(ms: number, nowMs?: number): string {
   const at = new Date(ms);
-  const hour = spokenLanguage() === 'cs' ? String(at.getHours()) : String(at.getHours()).padStart(2, '0');
+  const hour = currentLanguage() === 'cs' ? String(at.getHours()) : String(at.getHours()).padStart(2, '0');
   const time = `${hour}:${String(at.getMinutes()).padStart(2, '0')}`;
   const day = localDate(ms);
   return nowMs !== undefined && day === localDate(nowMs) ? time : `${dayText(day)} ${time}`;
@@ -134,7 +134,7 @@ export function languageNamed(word: string | undefined): Language | undefined {
 }
 
 /** Calls `say` once per language, for output that readers of both use. Restores the language afterwards. */
-export async function inEachLanguage<T>(say: () => T): Promise<Readonly<Record<Language, T>>> {
+export async function forEachLanguage<T>(say: () => T): Promise<Readonly<Record<Language, T>>> {
   const forms = await (await import('./catalog.ts')).readCatalog('cs');
   const saidIn = (language: typeof spoken): T => {
     const before = spoken;
@@ -149,6 +149,6 @@ export async function inEachLanguage<T>(say: () => T): Promise<Readonly<Record<L
 }
 
 /** Sets the language of the process. */
-export async function speak(language: Language): Promise<void> {
+export async function setLanguage(language: Language): Promise<void> {
   spoken = language === 'en' ? undefined : { language, forms: await (await import('./catalog.ts')).readCatalog(language) };
 }

@@ -1,4 +1,4 @@
-import { type Counted, filled, inLanguage, numbered, type Template } from './language.ts';
+import { type Counted, inLanguage, interpolate, numbered, type Template } from './language.ts';
 import { shellWord } from './shell-word.ts';
 
 /**
@@ -24,7 +24,7 @@ class Phrase {
     return inLanguage(this.text, this.values, this.counted);
   }
 
-  /** JSON for programs has the translated text; {@link toKept} makes the stored form. */
+  /** JSON for programs has the translated text; {@link serializeValue} makes the stored form. */
   toJSON(): string {
     return String(this);
   }
@@ -49,7 +49,7 @@ export function templateOf(message: Message): string {
   return message instanceof Phrase ? message.text : String(message);
 }
 
-export function joined(messages: readonly Message[], separator: string): Message {
+export function joinMessages(messages: readonly Message[], separator: string): Message {
   return new Phrase(messages.map((_, index) => `\${${index}}`).join(separator), messages);
 }
 
@@ -66,7 +66,7 @@ export class Command {
   toString(): string {
     const [words = ''] = /^pas(?: [a-z][a-z-]*)*/.exec(this.command) ?? [];
     const isOfProfile = !WITHOUT_PROFILE.has(words.split(' ')[1] ?? '') && !this.command.includes(' --profile');
-    return filled(
+    return interpolate(
       `${words}${isOfProfile ? profileFlag() : ''}${this.command.slice(words.length)}`,
       this.values.map((value) => shellWord(value)),
     );
@@ -108,20 +108,20 @@ export function addToCommands(flag: () => string): void {
 }
 
 /** A message in stored form: plain JSON, without a language. */
-export type Kept =
+export type StoredMessage =
   | string
   | number
-  | { readonly text: string; readonly values: readonly Kept[]; readonly counted?: Counted }
+  | { readonly text: string; readonly values: readonly StoredMessage[]; readonly counted?: Counted }
   | { readonly command: string; readonly values: readonly string[] };
 
-export function toKept(value: Value): Kept {
-  if (value instanceof Phrase) return { ...value, values: value.values.map(toKept) };
+export function serializeValue(value: Value): StoredMessage {
+  if (value instanceof Phrase) return { ...value, values: value.values.map(serializeValue) };
   return value instanceof Command ? { ...value } : value;
 }
 
-/** Restores a message that {@link toKept} serialised. */
-export function fromKept(kept: Kept): Value {
+/** Restores a message that {@link serializeValue} serialised. */
+export function deserializeValue(kept: StoredMessage): Value {
   if (typeof kept !== 'object') return kept;
   if ('command' in kept) return new Command(kept.command, kept.values);
-  return new Phrase(kept.text, kept.values.map(fromKept), kept.counted);
+  return new Phrase(kept.text, kept.values.map(deserializeValue), kept.counted);
 }

@@ -3,15 +3,15 @@ import type { ColumnName } from '../find/column-names.ts';
 import { FIELDS, type Field } from '../find/fields.ts';
 import type { LookupArea, LookupTerm } from '../find/lookup.ts';
 import { type NameOrder, orderOf, parseName } from '../find/person-name.ts';
-import { readBoolean, readGeomSystem, readTargetState } from '../find/read-cell.ts';
-import { readPosition } from '../place/read-position.ts';
+import { parseBoolean, parseGeomSystem, parseTargetState } from '../find/read-cell.ts';
+import { parsePosition } from '../place/read-position.ts';
 import { isPictureName, nameWords } from '../text/names.ts';
 import { isReadable } from '../text/reading.ts';
 import { type ColumnProfile, shareOf, unreadableDoubt } from './column-profile.ts';
 import { keyForm, type ReadColumn } from './column-rule.ts';
 import { DAY_NUMBER } from './date-form.ts';
 import { depthCandidate } from './depth-column.ts';
-import { type NameFit, nameFit } from './element-names.ts';
+import { type NameScore, scoreName } from './element-names.ts';
 import { dateShape, numberShape, photographShare, positionShare } from './value-shapes.ts';
 
 /** Data for the analysis of a table. */
@@ -25,8 +25,8 @@ type Evidence = {
   readonly doubt?: Message;
 };
 
-/** A possible meaning of a column; a score above 1 is as good as certain, one below {@link LEAST_SCORE} is dropped. */
-export type Candidate = {
+/** A possible meaning of a column; a score above 1 is as good as certain, one below {@link MIN_SCORE} is dropped. */
+export type ColumnCandidate = {
   readonly element: ColumnName;
   readonly score: number;
   readonly rule: ReadColumn;
@@ -35,9 +35,9 @@ export type Candidate = {
   readonly doubt?: Message;
 };
 
-const LEAST_SCORE = 0.45;
+const MIN_SCORE = 0.45;
 
-type Judge = (profile: ColumnProfile, name: NameFit | undefined, knowledge: Knowledge) => Evidence | undefined;
+type Judge = (profile: ColumnProfile, name: NameScore | undefined, knowledge: Knowledge) => Evidence | undefined;
 
 /** Weight of the name; the evidence of the values is added. */
 const WEIGHT_OF_NAME = 0.6;
@@ -73,12 +73,12 @@ function judgeOf({ kind, set = '' }: Field): Judge | undefined {
       return yesOrNoCandidate;
     case 'state':
       return (profile, name) =>
-        name !== undefined && shareOf(profile, (text) => isReadable(readTargetState(text))) > 0.9
+        name !== undefined && shareOf(profile, (text) => isReadable(parseTargetState(text))) > 0.9
           ? { score: 0.3, reasons: [msg`its values are 1, 2 or 3`] }
           : undefined;
     case 'geom-system':
       return (profile, name) =>
-        name !== undefined && shareOf(profile, (text) => isReadable(readGeomSystem(text))) > 0.9
+        name !== undefined && shareOf(profile, (text) => isReadable(parseGeomSystem(text))) > 0.9
           ? { score: 0.4, reasons: [msg`its values name coordinate systems`] }
           : undefined;
     case 'term':
@@ -92,41 +92,43 @@ function judgeOf({ kind, set = '' }: Field): Judge | undefined {
 const ALL_JUDGES = { ...Object.fromEntries(FIELDS.map((field) => [field.name, judgeOf(field)])), ...JUDGES };
 
 /** Returns all possible meanings of a column, best first. {@link proposePoint} finds coordinates in columns of their own. */
-export function candidatesOf(profile: ColumnProfile, knowledge: Knowledge): Candidate[] {
+export function candidatesOf(profile: ColumnProfile, knowledge: Knowledge): ColumnCandidate[] {
   if (profile.filled === 0) return [];
-  const found = (Object.entries(ALL_JUDGES) as [ColumnName, Judge | undefined][]).flatMap(([element, judge]): Candidate[] => {
-    const name = nameFit(profile.header, element);
-    const evidence = judge?.(profile, name, knowledge) ?? calledSo(element, profile, name);
-    if (evidence === undefined) return [];
-    const score = WEIGHT_OF_NAME * (name?.score ?? 0) + evidence.score;
-    if (score < LEAST_SCORE) return [];
-    const { rule, reasons, doubt } = evidence;
-    return [
-      {
-        element,
-        score,
-        rule: { kind: 'read', element, ...rule },
-        reasons: [...(name === undefined ? [] : [nameReason(name)]), ...reasons],
-        ...(doubt === undefined ? {} : { doubt }),
-      },
-    ];
-  });
+  const found = (Object.entries(ALL_JUDGES) as [ColumnName, Judge | undefined][]).flatMap(
+    ([element, judge]): ColumnCandidate[] => {
+      const name = scoreName(profile.header, element);
+      const evidence = judge?.(profile, name, knowledge) ?? calledSo(element, profile, name);
+      if (evidence === undefined) return [];
+      const score = WEIGHT_OF_NAME * (name?.score ?? 0) + evidence.score;
+      if (score < MIN_SCORE) return [];
+      const { rule, reasons, doubt } = evidence;
+      return [
+        {
+          element,
+          score,
+          rule: { kind: 'read', element, ...rule },
+          reasons: [...(name === undefined ? [] : [nameReason(name)]), ...reasons],
+          ...(doubt === undefined ? {} : { doubt }),
+        },
+      ];
+    },
+  );
   return found.sort((a, b) => b.score - a.score);
 }
 
 /** Columns whose names also have other meanings: at least one value must fit the element. */
 const NEEDS_VALUES: Readonly<Partial<Record<ColumnName, (text: string) => boolean>>> = {
-  stav: (text) => isReadable(readTargetState(text)),
-  geom_system: (text) => isReadable(readGeomSystem(text)),
-  predano: (text) => isReadable(readBoolean(text)),
+  stav: (text) => isReadable(parseTargetState(text)),
+  geom_system: (text) => isReadable(parseGeomSystem(text)),
+  predano: (text) => isReadable(parseBoolean(text)),
   predano_organizace: () => false,
   projekt: isProject,
   photos: isPictureName,
-  wkt: (text) => isReadable(readPosition(text)),
+  wkt: (text) => isReadable(parsePosition(text)),
 };
 
 /** A column with an exact name is read in any case; unreadable cells are reported with their rows. */
-function calledSo(element: ColumnName, profile: ColumnProfile, name: NameFit | undefined): Evidence | undefined {
+function calledSo(element: ColumnName, profile: ColumnProfile, name: NameScore | undefined): Evidence | undefined {
   if (!isPlain(name) || element === 'local_id') return undefined;
   const fits = NEEDS_VALUES[element];
   const share = fits === undefined ? 0 : shareOf(profile, fits);
@@ -136,11 +138,11 @@ function calledSo(element: ColumnName, profile: ColumnProfile, name: NameFit | u
 }
 
 /** Tells if a name states the meaning, and is not merely similar. */
-function isPlain(name: NameFit | undefined): boolean {
+function isPlain(name: NameScore | undefined): boolean {
   return name !== undefined && name.score >= 0.85;
 }
 
-function nameReason({ score, like }: NameFit): Message {
+function nameReason({ score, like }: NameScore): Message {
   return score === 1 ? msg`called so` : msg`its name is like ‘${like}’`;
 }
 
@@ -148,7 +150,7 @@ function byName(score: number): Judge {
   return (_profile, name) => (name === undefined ? undefined : { score, reasons: [] });
 }
 
-function localId(profile: ColumnProfile, name: NameFit | undefined): Evidence | undefined {
+function localId(profile: ColumnProfile, name: NameScore | undefined): Evidence | undefined {
   if (name === undefined) return undefined;
   // "name" is the number of a waypoint, and in other tables the name of a thing.
   if (name.like === 'name' && shareOf(profile, (text) => /\d/.test(text)) < 1) return undefined;
@@ -161,7 +163,7 @@ function isProject(text: string): boolean {
 }
 
 /** Columns of coordinates whose numbers are inconclusive are accepted by name. */
-function coordinate(_profile: ColumnProfile, name: NameFit | undefined): Evidence | undefined {
+function coordinate(_profile: ColumnProfile, name: NameScore | undefined): Evidence | undefined {
   if (name === undefined) return undefined;
   return { score: 0.4, reasons: [], doubt: msg`its values are no coordinates of the Czech Republic` };
 }
@@ -184,7 +186,7 @@ function termOf(set: string): Judge {
   };
 }
 
-function position(profile: ColumnProfile, name: NameFit | undefined): Evidence | undefined {
+function position(profile: ColumnProfile, name: NameScore | undefined): Evidence | undefined {
   if (positionShare(profile) < 0.6) return undefined;
   const plain = shareOf(profile, (text) => /^point/i.test(text)) > 0.9;
   return {
@@ -211,13 +213,13 @@ function photographs(profile: ColumnProfile): Evidence | undefined {
 type TermShape = { readonly share: number; readonly looked: number; readonly found: number };
 
 /** Looking up the most frequent terms suffices; lookups of missing terms are slow. */
-const MOST_LOOKED_UP = 24;
+const MAX_LOOKUPS = 24;
 /** The lookup of a column stops after so many misses without a hit. */
-const ENOUGH_MISSES = 8;
+const MAX_MISSES = 8;
 
 /** Measures the share; undefined where the vocabulary was not harvested, or the column is empty. */
 function termShape({ values }: ColumnProfile, set: string, lookupTerm: LookupTerm): TermShape | undefined {
-  const frequent = [...values].sort(([, a], [, b]) => b - a).slice(0, MOST_LOOKED_UP);
+  const frequent = [...values].sort(([, a], [, b]) => b - a).slice(0, MAX_LOOKUPS);
   let [rows, foundRows, looked, found] = [0, 0, 0, 0];
   for (const [text, count] of frequent) {
     const { kind } = lookupTerm(set, text);
@@ -227,7 +229,7 @@ function termShape({ values }: ColumnProfile, set: string, lookupTerm: LookupTer
     if (kind === 'found') {
       found += 1;
       foundRows += count;
-    } else if (found === 0 && looked === ENOUGH_MISSES) break;
+    } else if (found === 0 && looked === MAX_MISSES) break;
   }
   return looked === 0 ? undefined : { share: foundRows / rows, looked, found };
 }
@@ -238,7 +240,7 @@ function termReason({ looked, found }: TermShape, set: string): Message {
 
 /** Evidence for elements whose values have a form: days, people, yes and no. */
 
-function dateCandidate(profile: ColumnProfile, name: NameFit | undefined): Evidence | undefined {
+function dateCandidate(profile: ColumnProfile, name: NameScore | undefined): Evidence | undefined {
   const { form, share, readable, ambiguous, years } = dateShape(profile);
   if (name === undefined ? share < 0.9 : readable < (isPlain(name) ? 0.1 : 0.6)) return undefined;
   const doubt = ambiguous
@@ -255,7 +257,7 @@ function dateCandidate(profile: ColumnProfile, name: NameFit | undefined): Evide
 
 const PERSON = /^(?:\p{L}+\.\s+)*\p{Lu}[\p{L}'.-]*,?\s+\p{Lu}[\p{L}'.-]*/u;
 
-function finderCandidate(profile: ColumnProfile, name: NameFit | undefined, knowledge: Knowledge): Evidence | undefined {
+function finderCandidate(profile: ColumnProfile, name: NameScore | undefined, knowledge: Knowledge): Evidence | undefined {
   const persons = shareOf(profile, (text) => PERSON.test(text) || /^OS-\d+$/.test(text));
   if (name === undefined || persons < 0.3) return undefined;
   const order = nameOrder(profile, knowledge);
@@ -290,10 +292,10 @@ function orderOfKnown(name: string, label: string): NameOrder | undefined {
 /** Short words for yes and no that are read only with a map. */
 const OWN_WORDS: Readonly<Record<string, string>> = { a: 'ano', n: 'ne', x: 'ano', '+': 'ano', '-': 'ne', y: 'ano' };
 
-function yesOrNoCandidate(profile: ColumnProfile, name: NameFit | undefined): Evidence | undefined {
+function yesOrNoCandidate(profile: ColumnProfile, name: NameScore | undefined): Evidence | undefined {
   if (name === undefined) return undefined;
   const own = [...new Set([...profile.values.keys()].map(keyForm))].filter((text) => Object.hasOwn(OWN_WORDS, text));
-  const share = shareOf(profile, (text) => isReadable(readBoolean(text)) || own.includes(keyForm(text)));
+  const share = shareOf(profile, (text) => isReadable(parseBoolean(text)) || own.includes(keyForm(text)));
   if (share < 0.9) return undefined;
   const values = Object.fromEntries(own.map((text) => [text, OWN_WORDS[text] ?? '']));
   return { score: 0.3, reasons: [msg`its values mean yes or no`], ...(own.length === 0 ? {} : { rule: { values } }) };

@@ -20,8 +20,8 @@ export type ColumnProfile = {
 };
 
 /** Further distinct texts do not change the judgement of a column. */
-const MOST_VALUES = 3000;
-const MOST_EXAMPLES = 3;
+const MAX_VALUES = 3000;
+const MAX_EXAMPLES = 3;
 
 export function profileColumns(table: Table): ColumnProfile[] {
   const values = table.header.map(() => new Map<string, number>());
@@ -36,7 +36,7 @@ export function profileColumns(table: Table): ColumnProfile[] {
       filled[index] = (filled[index] ?? 0) + 1;
       const count = counts.get(text);
       if (count !== undefined) repeated[index] = true;
-      if (count !== undefined || counts.size < MOST_VALUES) counts.set(text, (count ?? 0) + 1);
+      if (count !== undefined || counts.size < MAX_VALUES) counts.set(text, (count ?? 0) + 1);
     }
   }
   return columnKeys(table.header).map((key, index) => ({
@@ -45,7 +45,7 @@ export function profileColumns(table: Table): ColumnProfile[] {
     index,
     filled: filled[index] ?? 0,
     values: values[index] ?? new Map(),
-    examples: [...(values[index]?.keys() ?? [])].slice(0, MOST_EXAMPLES),
+    examples: [...(values[index]?.keys() ?? [])].slice(0, MAX_EXAMPLES),
     unique: repeated[index] === false,
     rowCount,
   }));

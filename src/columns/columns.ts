@@ -44,7 +44,7 @@ export type Columns = {
 };
 
 /** Reads the header. With an error no row is read: a mistyped column would leave every find without its element. */
-export function readColumns(table: Table): { readonly columns: Columns; readonly issues: readonly Issue[] } {
+export function parseColumns(table: Table): { readonly columns: Columns; readonly issues: readonly Issue[] } {
   const issues: Issue[] = [];
   const positions = new Map<ColumnName, number>();
   const strange = strangeColumns(table);

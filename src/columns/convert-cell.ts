@@ -1,11 +1,11 @@
 import { type NameOrder, orderOf, parseName, readings } from '../find/person-name.ts';
 import { CENTIMETRES, twoReadings } from '../find/read-cell.ts';
 import { formatPoint } from '../place/geometry.ts';
-import { readPosition } from '../place/read-position.ts';
+import { parsePosition } from '../place/read-position.ts';
 import { joinNames } from '../text/file-names.ts';
 import { isReadable } from '../text/reading.ts';
 import { type DepthUnit, keyForm, OPEN_UNIT, type ReadColumn } from './column-rule.ts';
-import { readDateForm } from './date-form.ts';
+import { parseDateForm } from './date-form.ts';
 
 /**
  * Converts a cell to the form that pas reads: centimetres, YYYY-MM-DD, surname first and others. A cell that does not have the
@@ -16,7 +16,7 @@ export function convertCell(cell: string, rule: ReadColumn): string {
   if (text === '') return '';
   if (rule.prefix !== undefined) return rule.prefix + text;
   if (rule.unit !== undefined) return inCentimetres(text, rule.unit) ?? text;
-  if (rule.date !== undefined) return readDateForm(text, rule.date) ?? text;
+  if (rule.date !== undefined) return parseDateForm(text, rule.date) ?? text;
   if (rule.name !== undefined) return surnameFirst(text, rule.name);
   if (rule.sign === 'minus') return withMinus(text);
   if (rule.form === 'position') return pointText(text);
@@ -60,6 +60,6 @@ function withMinus(text: string): string {
 }
 
 function pointText(text: string): string {
-  const position = readPosition(text);
+  const position = parsePosition(text);
   return isReadable(position) && position.value.isTurned !== true ? formatPoint(position.value.point) : text;
 }

@@ -30,7 +30,7 @@ const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d
  * Parses a day of a form into YYYY-MM-DD; a time behind it is dropped, and a moment becomes the local day. Undefined where the
  * text does not have the form, or is no day of the calendar.
  */
-export function readDateForm(text: string, form: string): string | undefined {
+export function parseDateForm(text: string, form: string): string | undefined {
   if (MOMENT.test(text.trim())) {
     const ms = Date.parse(text.trim().replace(',', '.'));
     return form !== 'yyyy-mm-dd' || Number.isNaN(ms) ? undefined : localDate(ms);

@@ -1,8 +1,8 @@
 import { ConfigError } from '../base/errors.ts';
-import { joined, type Message, msg } from '../base/message.ts';
+import { joinMessages, type Message, msg } from '../base/message.ts';
 import { FIELDS } from '../find/fields.ts';
 import { rememberReferences } from '../find/remember-references.ts';
-import { readSettings, type Setting, settingOf } from './settings.ts';
+import { parseSettings, type Setting, settingOf } from './settings.ts';
 
 /** Defaults of config.toml for new finds of a profile or a project. */
 export type FindDefaults = readonly Setting[];
@@ -26,13 +26,13 @@ export function checkDefaults(where: Message, value: unknown): FindDefaults {
       throw new ConfigError(msg`${where}: ${key} must be a text, a number, true or false.`);
     }
     const setting = settingOf(key, String(given).trim());
-    if ('rule' in setting) throw new ConfigError(joined([where, setting.says], ': '));
+    if ('rule' in setting) throw new ConfigError(joinMessages([where, setting.says], ': '));
     if (!ALLOWED.has(setting.name)) {
       throw new ConfigError(msg`${where}: ${key} belongs to one find alone and cannot be a default.`);
     }
-    const [issue] = readSettings([setting], '', WITHOUT_LOOKUPS).issues;
+    const [issue] = parseSettings([setting], '', WITHOUT_LOOKUPS).issues;
     if (issue !== undefined && !OF_LOOKUPS.includes(issue.rule)) {
-      throw new ConfigError(joined([where, key, issue.says], ': '));
+      throw new ConfigError(joinMessages([where, key, issue.says], ': '));
     }
     return setting;
   });
@@ -42,7 +42,7 @@ export function checkDefaults(where: Message, value: unknown): FindDefaults {
  * @param file the tables of config.toml
  * @throws ConfigError as {@link checkDefaults} does
  */
-export function readDefaults(
+export function parseDefaults(
   path: string,
   tables?: { readonly profiles: ReadonlyMap<string, unknown>; readonly projects: Readonly<Record<string, unknown>> },
 ): DefaultsFile {

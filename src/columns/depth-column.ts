@@ -4,7 +4,7 @@ import { CENTIMETRES } from '../find/read-cell.ts';
 import { foldName } from '../text/names.ts';
 import { type ColumnProfile, unreadableDoubt } from './column-profile.ts';
 import { type DepthUnit, OPEN_UNIT, type ReadColumn } from './column-rule.ts';
-import { type NameFit, unitNamed } from './element-names.ts';
+import { type NameScore, unitNamed } from './element-names.ts';
 import { type NumberShape, numberOf, numberShape } from './value-shapes.ts';
 
 type DepthEvidence = {
@@ -15,7 +15,7 @@ type DepthEvidence = {
 };
 
 /** Judges a column of depths: the unit is in the header or the cells, or follows from the size of the numbers. */
-export function depthCandidate(profile: ColumnProfile, name: NameFit | undefined): DepthEvidence | undefined {
+export function depthCandidate(profile: ColumnProfile, name: NameScore | undefined): DepthEvidence | undefined {
   const all = numberShape([...profile.values]);
   if (name === undefined || all.share < 0.5 || all.least < 0 || all.most > 5000) return undefined;
   const bare = [...profile.values].filter(([text]) => !/\d\s*(?:mm|cm|dm|m)\.?$/i.test(text));

@@ -28,14 +28,14 @@ export function unitNamed(word: string): DepthUnit | undefined {
 /** Words before a unit. */
 const UNIT_LINKS = new Set(['v', 've', 'in']);
 
-export type NameFit = { readonly score: number; readonly like: string };
+export type NameScore = { readonly score: number; readonly like: string };
 
 /** Scores how well a header names an element: 1 is an exact name; undefined where none is similar. */
-export function nameFit(header: string, element: ColumnName): NameFit | undefined {
+export function scoreName(header: string, element: ColumnName): NameScore | undefined {
   const words = wordsOf(header);
   if (words.length === 0) return undefined;
   if (foldName(header) === element) return { score: 1, like: element };
-  let best: NameFit | undefined;
+  let best: NameScore | undefined;
   for (const name of NAMES[element]?.split(', ') ?? []) {
     const score = fitOf(words, name.split(' '));
     if (score > (best?.score ?? 0)) best = { score, like: name };

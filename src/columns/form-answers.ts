@@ -1,4 +1,4 @@
-import { inEachLanguage } from '../base/language.ts';
+import { forEachLanguage } from '../base/language.ts';
 import { meaningOfColumn } from '../find/column-names.ts';
 import { FORM_PHOTO, FORM_POINT, FORM_WRITTEN, formGroupOf, formLabelOf } from '../find/form-names.ts';
 import { QUESTIONS } from '../find/questions.ts';
@@ -47,7 +47,7 @@ type KnownQuestions = ReadonlyMap<string, string>;
 export async function knownQuestions(): Promise<KnownQuestions> {
   const asked = QUESTIONS.map(({ name }) => name).filter((name) => name !== 'photos' && name !== 'point');
   const labelled = [...asked, ...asked.map(formGroupOf), FORM_PHOTO, FORM_POINT, ...Object.values(FORM_WRITTEN)];
-  const labels = await inEachLanguage(() => labelled.map((name) => [String(formLabelOf(name)), name] as const));
+  const labels = await forEachLanguage(() => labelled.map((name) => [String(formLabelOf(name)), name] as const));
   return new Map([...labels.en, ...labels.cs, ...labelled.map((name) => [name, name] as const)]);
 }
 

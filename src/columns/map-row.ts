@@ -1,22 +1,22 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
-import { cmd, joined, type Message, msg } from '../base/message.ts';
+import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
 import type { ColumnName } from '../find/column-names.ts';
 import type { Reference } from '../find/field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements, fieldOf, isElementName } from '../find/fields.ts';
 import type { Find } from '../find/find.ts';
-import { readBoolean, readInteger, readTargetState } from '../find/read-cell.ts';
-import { readDate } from '../find/read-date.ts';
+import { parseBoolean, parseInteger, parseTargetState } from '../find/read-cell.ts';
+import { parseDateCell } from '../find/read-date.ts';
 import type { ResolveReference } from '../find/remember-references.ts';
 import type { ResolvedFinder } from '../find/resolve-finder.ts';
 import { MISSING, OTHER_SPELLING, type ResolvePhoto } from '../photo/photo-path.ts';
 import { rowPlaceOf, type TableRow } from '../tables/table.ts';
 import { splitNames } from '../text/file-names.ts';
-import { readHtml } from '../text/html-text.ts';
+import { parseHtml } from '../text/html-text.ts';
 import { foldName } from '../text/names.ts';
 import { normalText } from '../text/normal-text.ts';
 import { isReadable, type Reading, type Unreadable } from '../text/reading.ts';
 import type { Columns } from './columns.ts';
-import { readPoint } from './read-point.ts';
+import { parsePointColumns } from './point-columns.ts';
 
 export type RowContext = {
   readonly resolveReference: ResolveReference;
@@ -73,7 +73,7 @@ export function mapRow(row: TableRow, localId: string, columns: Columns, context
   }
   const values = readElements(row, columns, context.resolveReference, report);
   checkLabels(row, columns, values, context.resolveReference, report);
-  const point = readPoint(row, columns);
+  const point = parsePointColumns(row, columns);
   if (!isReadable(point)) report('error', point.rule, point.problem, point.column, point.element);
   const named = row.photos ?? photosIn(columns.cell(row, 'photos'));
   const identCely = columns.cell(row, 'ident_cely');
@@ -153,7 +153,7 @@ function readElements(row: TableRow, columns: Columns, resolve: ResolveReference
 
 /** Removes HTML, which maps and devices write into descriptions. */
 function textWithoutHtml(name: ElementName, cell: string, report: Report): string {
-  const { text, pictures } = readHtml(cell);
+  const { text, pictures } = parseHtml(cell);
   if (text === cell) return cell;
   const names = pictures.join(', ');
   const also = names === '' ? '' : msg` Pictures in it are not taken: ${names}.`;
@@ -173,13 +173,13 @@ function readElement(field: Field, cell: string, resolve: ResolveReference): Rea
       // XML has one kind of line break, and a text must not change on its way through a document.
       return { value: cell.replace(/\r\n?/g, '\n') };
     case 'integer':
-      return readInteger(cell);
+      return parseInteger(cell);
     case 'date':
-      return readDate(cell);
+      return parseDateCell(cell);
     case 'boolean':
-      return readBoolean(cell);
+      return parseBoolean(cell);
     case 'state':
-      return readTargetState(cell);
+      return parseTargetState(cell);
     case 'term':
     case 'reference':
       return resolve(field, cell);
@@ -208,7 +208,7 @@ function readPhotos(
     if (!isReadable(path) && kept.includes(name)) continue;
     if (!isReadable(path) && path.rule === MISSING && photosMayMiss) {
       const later = msg`The find is taken without it. Put it there and import again, or attach it: ${cmd`pas photo add ${localId}`} FILE`;
-      report('warning', path.rule, joined([path.problem, later], ' '), 'photos');
+      report('warning', path.rule, joinMessages([path.problem, later], ' '), 'photos');
     } else if (!isReadable(path)) report('error', path.rule, path.problem, 'photos');
     else if (photos.has(path.value)) report('warning', 'photo-twice', msg`"${name}" stands twice; it is queued once.`, 'photos');
     else photos.add(path.value);

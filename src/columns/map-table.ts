@@ -4,7 +4,7 @@ import { type Message, msg } from '../base/message.ts';
 import type { LookupTerm } from '../find/lookup.ts';
 import { rememberReferences } from '../find/remember-references.ts';
 import { headerPlaceOf, rowPlaceOf, type Table, type TableRow } from '../tables/table.ts';
-import { type Columns, readColumns } from './columns.ts';
+import { type Columns, parseColumns } from './columns.ts';
 import { type MappedRow, mapRow, type RowContext } from './map-row.ts';
 
 type MapContext = Omit<RowContext, 'resolveReference'> & {
@@ -27,7 +27,7 @@ const MAX_LOCAL_ID_LENGTH = 200;
 
 /** Reads the rows of a table as finds, one after another; an unreadable row has no find. An invalid header excludes all rows. */
 export function mapTable(table: Table, { lookupTerm, idPrefix = '', ...context }: MapContext): MappedTable {
-  const { columns, issues: headerIssues } = readColumns(table);
+  const { columns, issues: headerIssues } = parseColumns(table);
   const issues: Issue[] = [...headerIssues, ...table.issues];
   if (hasErrors(headerIssues)) return { issues, rows: [], keys: () => new Set() };
 

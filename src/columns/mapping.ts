@@ -49,7 +49,7 @@ const IDENTIFIER = /^(?:HES|ORG|OS|ruian)-\d+$/i;
  * proposes nothing and is skipped.
  * @param anySet set of a row that names an entry only
  */
-export function readMapping(table: Table, anySet?: string): Mapping {
+export function parseMapping(table: Table, anySet?: string): Mapping {
   const columns = columnsOf(table);
   const issues: Issue[] = [...table.issues.filter(({ rule }) => rule !== 'table-no-rows')];
   const known = MAPPING_COLUMNS.join(', ');
@@ -193,7 +193,7 @@ function lookUpMapped({ set, term: own, id, label }: MappingRow, lookupTerm: Loo
 export type OwnTerm = { readonly row: number; readonly term: string; readonly set?: string };
 
 /** Reads the distinct terms of a list: a column `term` (or the only column), and an optional column `set` or `element`. */
-export function readOwnTerms(table: Table): { readonly terms: readonly OwnTerm[]; readonly issues: readonly Issue[] } {
+export function parseOwnTerms(table: Table): { readonly terms: readonly OwnTerm[]; readonly issues: readonly Issue[] } {
   const columns = columnsOf(table);
   const [only = '', another] = table.header;
   // In a single column, the first line is a term, too, unless it is a column's name.

@@ -1,5 +1,5 @@
 import { type Issue, warningIssue } from '../base/issue.ts';
-import { joined, type Message, msg } from '../base/message.ts';
+import { joinMessages, type Message, msg } from '../base/message.ts';
 import { type ColumnName, meaningOfColumn } from '../find/column-names.ts';
 import { rowPlaceOf, type Table, type TableRow } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
@@ -22,7 +22,7 @@ const SEPARATOR = /^[-–—=_*.·~+|/\\\s]+$/;
  * @param map meanings of the columns of a foreign table
  * @param advice remedy where such a row is a find
  */
-export function leaveOutOtherRows(table: Table, map?: ColumnMap, advice?: Message): Table {
+export function withoutOtherRows(table: Table, map?: ColumnMap, advice?: Message): Table {
   if (table.unit !== undefined) return table;
   const remarks = remarkRows(table, meaningsOf(table, map));
   const issues: Issue[] = [];
@@ -31,7 +31,9 @@ export function leaveOutOtherRows(table: Table, map?: ColumnMap, advice?: Messag
     const why = whyNoFind(row, table) ?? (remarks.has(row.row) ? remarkMessage(row) : undefined);
     if (why === undefined) continue;
     left.add(row.row);
-    issues.push(warningIssue('row-no-find', joined(advice === undefined ? [why] : [why, advice], ' '), rowPlaceOf(table, row)));
+    issues.push(
+      warningIssue('row-no-find', joinMessages(advice === undefined ? [why] : [why, advice], ' '), rowPlaceOf(table, row)),
+    );
   }
   if (left.size === 0) return table;
   const rows = function* (): Generator<TableRow> {

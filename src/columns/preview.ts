@@ -31,8 +31,8 @@ type PreviewContext = {
   readonly check: (find: Find) => readonly Issue[];
 };
 
-const MOST_FINDS = 3;
-const MOST_ISSUES = 6;
+const MAX_FINDS = 3;
+const MAX_ISSUES = 6;
 
 export function previewImport(table: Table, map: ColumnMap, context: PreviewContext): Preview {
   const mapped = mapTable(withColumnMap(table, map), context);
@@ -52,14 +52,14 @@ export function previewImport(table: Table, map: ColumnMap, context: PreviewCont
     if (find === undefined) continue;
     read += 1;
     if (hasErrors(all)) drafts += 1;
-    if (finds.length < MOST_FINDS) finds.push(find);
+    if (finds.length < MAX_FINDS) finds.push(find);
   }
-  const commonest = [...problems.values()].sort((a, b) => b.rows - a.rows).slice(0, MOST_ISSUES);
+  const commonest = [...problems.values()].sort((a, b) => b.rows - a.rows).slice(0, MAX_ISSUES);
   return { rows: table.rowCount, finds, leftOut: table.rowCount - read, drafts, commonest };
 }
 
 /** A museum's term that matches no entry, or several. */
-export type StrangeTerm = {
+export type UnmappedTerm = {
   readonly element: ColumnName;
   readonly set: string;
   readonly term: string;
@@ -68,12 +68,12 @@ export type StrangeTerm = {
 };
 
 /** Returns the terms that must be mapped before their rows can be read, most frequent first. */
-export function strangeTerms(columns: readonly ColumnProposal[], lookupTerm: LookupTerm): StrangeTerm[] {
+export function unmappedTerms(columns: readonly ColumnProposal[], lookupTerm: LookupTerm): UnmappedTerm[] {
   const found = columns.flatMap(({ profile, rule }) => {
     const field = rule.kind === 'read' ? FIELDS.find(({ name }) => name === rule.element) : undefined;
     if (rule.kind === 'ignored' || field?.kind !== 'term' || field.set === undefined) return [];
     const set = field.set;
-    return [...profile.values].flatMap(([text, rows]): StrangeTerm[] => {
+    return [...profile.values].flatMap(([text, rows]): UnmappedTerm[] => {
       const term = convertCell(text, rule);
       const { kind } = lookupTerm(set, term);
       return kind === 'unknown' || kind === 'ambiguous' ? [{ element: rule.element, set, term, rows, kind }] : [];

@@ -3,13 +3,13 @@ import { type Message, msg, nmsg } from '../base/message.ts';
 import type { ColumnName } from '../find/column-names.ts';
 import type { Table } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
-import { type Candidate, candidatesOf, type Knowledge } from './candidates.ts';
+import { type ColumnCandidate, candidatesOf, type Knowledge } from './candidates.ts';
 import { type ColumnProfile, profileColumns, shareOf } from './column-profile.ts';
 import { type ColumnMap, type ColumnRule, JOINED, LABELLED, OPEN_UNIT } from './column-rule.ts';
 import { isWrittenByPas } from './columns.ts';
-import { judgedKey, likelyKey } from './propose-key.ts';
+import { NUMBER_COLUMNS } from './number-rows.ts';
+import { guessKeyColumn, judgedKey } from './propose-key.ts';
 import { type PointProposal, proposePoint } from './propose-points.ts';
-import { NUMBER_COLUMNS } from './read-numbers.ts';
 import type { Setting } from './settings.ts';
 import { axisShape } from './value-shapes.ts';
 
@@ -58,7 +58,7 @@ export function proposeColumns(table: Table, given: readonly Setting[], knowledg
     free.map((profile) => ({ profile, candidates: candidatesOf(profile, knowledge) })),
     new Set<ColumnName>(point === undefined ? [] : ['wkt', 'lon', 'lat', 'geom_x', 'geom_y']),
   );
-  const key = [...chosen].find(([, { element }]) => element === 'local_id') ?? likelyKey(free, chosen);
+  const key = [...chosen].find(([, { element }]) => element === 'local_id') ?? guessKeyColumn(free, chosen);
   const keyProfile = profiles[key?.[0] ?? -1];
   if (key !== undefined && keyProfile !== undefined) chosen.set(key[0], judgedKey(table, keyProfile, key[1]));
   const columns = profiles.map((profile): ColumnProposal => {
@@ -80,7 +80,7 @@ export function proposeColumns(table: Table, given: readonly Setting[], knowledg
     ...defaultsFor(point, read).filter(({ element }) => !fixedElements.has(element)),
   ];
   const hasPoints = [...table.rows].some((row) => row.point !== undefined);
-  return { columns, fixed, undecided: undecidedOf({ columns, fixed, hasPoints }), hasPoints };
+  return { columns, fixed, undecided: unresolvedColumns({ columns, fixed, hasPoints }), hasPoints };
 }
 
 /** Proposes the columns of a table of registration numbers. */
@@ -107,18 +107,18 @@ export function proposeNumberColumns(table: Table, knowledge: Knowledge): TableP
   return { columns, fixed: [], undecided, hasPoints: false };
 }
 
-function isOfNumber({ element }: Candidate): boolean {
+function isOfNumber({ element }: ColumnCandidate): boolean {
   return NUMBER_COLUMNS.some((name) => name === element);
 }
 
-function identCandidate(profile: ColumnProfile): Candidate[] {
+function identCandidate(profile: ColumnProfile): ColumnCandidate[] {
   if (shareOf(profile, (text) => /^(?:X-)?[CM]-\d{9}-N\d{5}$/.test(text)) < 0.8) return [];
   const reasons = [msg`its values are identifiers of finds`];
   return [{ element: 'ident_cely', score: 1.5, rule: { kind: 'read', element: 'ident_cely' }, reasons }];
 }
 
 /** Returns the required elements that neither a column nor a fixed value fills. */
-export function undecidedOf({ columns, fixed, hasPoints }: Omit<TableProposal, 'undecided'>): ColumnName[] {
+export function unresolvedColumns({ columns, fixed, hasPoints }: Omit<TableProposal, 'undecided'>): ColumnName[] {
   const decided = new Set(fixed.map(({ element }) => element));
   if (hasPoints) decided.add('geom_system');
   for (const { rule } of columns) if (rule.kind === 'read') decided.add(rule.element);
@@ -127,10 +127,10 @@ export function undecidedOf({ columns, fixed, hasPoints }: Omit<TableProposal, '
 
 /** Assigns the best pairs first; a column has one element, and an element one column unless it joins several. */
 function assign(
-  open: readonly { readonly profile: ColumnProfile; readonly candidates: readonly Candidate[] }[],
+  open: readonly { readonly profile: ColumnProfile; readonly candidates: readonly ColumnCandidate[] }[],
   taken: Set<ColumnName>,
-): Map<number, Candidate> {
-  const chosen = new Map<number, Candidate>();
+): Map<number, ColumnCandidate> {
+  const chosen = new Map<number, ColumnCandidate>();
   const pairs = open.flatMap(({ profile, candidates }) => candidates.map((candidate) => ({ index: profile.index, candidate })));
   for (const { index, candidate } of pairs.sort((a, b) => b.candidate.score - a.candidate.score || a.index - b.index)) {
     const { element, rule } = candidate;

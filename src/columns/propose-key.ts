@@ -1,19 +1,19 @@
 import { basename, extname } from 'node:path';
 import { msgid } from '../base/language.ts';
-import { joined, type Message, msg, nmsg } from '../base/message.ts';
+import { joinMessages, type Message, msg, nmsg } from '../base/message.ts';
 import type { Table } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
-import type { Candidate } from './candidates.ts';
+import type { ColumnCandidate } from './candidates.ts';
 import { type ColumnProfile, shareOf } from './column-profile.ts';
 
 /**
  * Proposes a column that could be the local id, with a doubt, since none has that name. Without one, a find whose row is edited
  * later would become another find.
  */
-export function likelyKey(
+export function guessKeyColumn(
   free: readonly ColumnProfile[],
-  chosen: ReadonlyMap<number, Candidate>,
-): [number, Candidate] | undefined {
+  chosen: ReadonlyMap<number, ColumnCandidate>,
+): [number, ColumnCandidate] | undefined {
   const profile = free.find(
     ({ index, unique, filled, rowCount, values }) =>
       unique && rowCount > 1 && filled === rowCount && !chosen.has(index) && [...values.keys()].every(mayBeKey),
@@ -29,7 +29,7 @@ function mayBeKey(text: string): boolean {
 }
 
 /** Judges a column of local ids: duplicates, empty cells, and bare numbers, which get a prefix. */
-export function judgedKey(table: Table, profile: ColumnProfile, candidate: Candidate): Candidate {
+export function judgedKey(table: Table, profile: ColumnProfile, candidate: ColumnCandidate): ColumnCandidate {
   const repeated = repeatedTexts(table, profile.index);
   const empty = profile.rowCount - profile.filled;
   const counts = isCounter(profile);
@@ -52,7 +52,7 @@ export function judgedKey(table: Table, profile: ColumnProfile, candidate: Candi
     ...rest,
     reasons,
     rule: counts ? { ...candidate.rule, prefix } : candidate.rule,
-    ...(doubts.length === 0 ? {} : { doubt: joined(doubts, '; ') }),
+    ...(doubts.length === 0 ? {} : { doubt: joinMessages(doubts, '; ') }),
   };
 }
 
@@ -65,7 +65,7 @@ function repeatedDoubt(repeated: readonly Repeated[]): Message {
     const numbers = `${rows.slice(0, MAX_NAMED).join(', ')}${rows.length > MAX_NAMED ? ' …' : ''}`;
     return msg`"${text}" in rows ${numbers}`;
   });
-  const all = joined([...named, ...(repeated.length > MAX_NAMED ? ['…'] : [])], ', ');
+  const all = joinMessages([...named, ...(repeated.length > MAX_NAMED ? ['…'] : [])], ', ');
   return msg`the same number stands twice: ${all}; these rows are left out until each has its own`;
 }
 

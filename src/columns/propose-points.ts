@@ -22,7 +22,7 @@ export type PointProposal = {
 };
 
 /** Rows whose point is looked up in cadastral areas. */
-const MOST_LOOKED_UP = 60;
+const MAX_LOOKUPS = 60;
 
 const PAIRS: readonly { readonly system: GeomSystem; readonly x: Axis; readonly y: Axis }[] = [
   { system: '5514', x: 'east', y: 'south' },
@@ -105,7 +105,7 @@ const AXIS_REASONS: Readonly<Record<Axis, Message>> = {
 function areasText(table: Table, pointOf: PointOf, system: GeomSystem, lookupArea: LookupArea): Message {
   let [looked, inside] = [0, 0];
   for (const { cells } of table.rows) {
-    if (looked === MOST_LOOKED_UP) break;
+    if (looked === MAX_LOOKUPS) break;
     const [east, south] = pointOf(cells);
     if (east === undefined || south === undefined) continue;
     const [lon, lat] = system === '4326' ? [east, south] : toWgs84([-Math.abs(east), -Math.abs(south)]);

@@ -3,7 +3,7 @@ import { cmd, type Message, msg } from '../base/message.ts';
 import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../find/column-names.ts';
 import { NAME_ORDERS } from '../find/person-name.ts';
 import { ANGLE_PARTS, type AnglePart } from '../place/read-degrees.ts';
-import { readToml, type TomlTable, tomlScalar, tomlString } from '../store/toml.ts';
+import { type TomlTable, tomlScalar, tomlString, tryParseToml } from '../store/toml.ts';
 import { alternatives } from '../text/enumeration.ts';
 import { foldName, nearestNames } from '../text/names.ts';
 import { type ColumnMap, type ColumnRule, DEPTH_UNITS, JOINED, keyForm, LABELLED, type ReadColumn } from './column-rule.ts';
@@ -33,8 +33,8 @@ const MAP_VERSION = 1;
 export type ColumnMapReading = { readonly map?: ColumnMap; readonly issues: readonly Issue[] };
 
 /** Parses a column map; on a fault it returns only issues, with their positions in the file. */
-export function readColumnMap(file: string, text: string): ColumnMapReading {
-  const toml = readToml(text.replace(/^\uFEFF/, ''));
+export function parseColumnMap(file: string, text: string): ColumnMapReading {
+  const toml = tryParseToml(text.replace(/^\uFEFF/, ''));
   if (toml.kind === 'fault') {
     const message = msg`The file is not valid TOML: ${toml.message}. Names of columns and texts stand in quotation marks, each setting in a line of its own.`;
     return { issues: [errorIssue('map-toml', message, { file, line: toml.line })] };

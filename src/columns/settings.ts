@@ -6,7 +6,7 @@ import { type ElementName, FIELDS, type FindElements } from '../find/fields.ts';
 import type { Find } from '../find/find.ts';
 import { foldName, nearestNames } from '../text/names.ts';
 import { normalText } from '../text/normal-text.ts';
-import { readColumns } from './columns.ts';
+import { parseColumns } from './columns.ts';
 import { mapRow, type RowContext } from './map-row.ts';
 
 /** A value under an element's Czech or English name: `--set period=bronz`, a line of config.toml, an answer. */
@@ -43,7 +43,7 @@ export function settingOf(given: string, value: string): Setting | Issue {
 type Settled = { readonly elements: FindElements; readonly photos: readonly string[]; readonly issues: readonly Issue[] };
 
 /** Reads each value separately, so that a faulty one does not affect the others. The values of a point are read together. */
-export function readSettings(settings: readonly Setting[], localId: string, context: RowContext): Settled {
+export function parseSettings(settings: readonly Setting[], localId: string, context: RowContext): Settled {
   const issues: Issue[] = twice(settings);
   if (hasErrors(issues)) return { elements: {}, photos: [], issues };
   const found: Find[] = [];
@@ -72,7 +72,7 @@ export const POINT_COLUMNS: ReadonlySet<ColumnName> = new Set<ColumnName>([
 
 function readGroup(group: readonly Setting[], localId: string, context: RowContext) {
   const row = { row: 1, line: 1, cells: group.map(({ value }) => value) };
-  const { columns } = readColumns({ file: '', header: group.map(({ given }) => given), rows: [row], rowCount: 1, issues: [] });
+  const { columns } = parseColumns({ file: '', header: group.map(({ given }) => given), rows: [row], rowCount: 1, issues: [] });
   const { find, issues } = mapRow(row, localId, columns, context);
   return { find, issues: issues.map((issue) => issue.without('file', 'row')) };
 }

@@ -1,10 +1,10 @@
-import { readDate } from '../find/read-date.ts';
-import { readDecimal } from '../place/geometry.ts';
-import { readPosition } from '../place/read-position.ts';
+import { parseDateCell } from '../find/read-date.ts';
+import { parseDecimal } from '../place/geometry.ts';
+import { parsePosition } from '../place/read-position.ts';
 import { isPictureName } from '../text/names.ts';
 import { isReadable } from '../text/reading.ts';
 import { type ColumnProfile, shareOf } from './column-profile.ts';
-import { DAY_NUMBER, readDateForm } from './date-form.ts';
+import { DAY_NUMBER, parseDateForm } from './date-form.ts';
 
 /** Date forms of tables, the most frequent first. Those before `yyyy` are read without a rule. */
 const FORMS = [
@@ -34,10 +34,10 @@ type DateShape = {
 /** Returns the form that most texts have. */
 export function dateShape(profile: ColumnProfile): DateShape {
   const years = shareOf(profile, isYear);
-  const found = FORMS.map((form) => ({ form, share: shareOf(profile, (text) => readDateForm(text, form) !== undefined) }));
+  const found = FORMS.map((form) => ({ form, share: shareOf(profile, (text) => parseDateForm(text, form) !== undefined) }));
   const best = found.reduce((one, other) => (other.share > one.share ? other : one));
   const rival = best.form === 'd/m/yyyy' ? found.find(({ form }) => form === 'm/d/yyyy') : undefined;
-  const isDay = (text: string): boolean => readDateForm(text, best.form) !== undefined || isReadable(readDate(text));
+  const isDay = (text: string): boolean => parseDateForm(text, best.form) !== undefined || isReadable(parseDateCell(text));
   const readable = shareOf(profile, isDay) + years;
   const numbers = readable < 0.6 ? numbersOfDays(profile) : undefined;
   if (numbers !== undefined) return numbers;
@@ -51,12 +51,12 @@ function isYear(text: string): boolean {
 
 /** 20 000 to 60 000 are days from 1954 to 2064. */
 function numbersOfDays(profile: ColumnProfile): DateShape | undefined {
-  const share = shareOf(profile, (text) => /^[2-5]\d{4}$/.test(text) && readDateForm(text, DAY_NUMBER) !== undefined);
+  const share = shareOf(profile, (text) => /^[2-5]\d{4}$/.test(text) && parseDateForm(text, DAY_NUMBER) !== undefined);
   return share < 0.9 ? undefined : { form: DAY_NUMBER, share, readable: share, ambiguous: false, years: 0 };
 }
 
 export function numberOf(text: string): number | undefined {
-  const reading = readDecimal(text.replace(/(?<!\s)\s*(?:mm|cm|dm|m|ks)\.?$/i, ''));
+  const reading = parseDecimal(text.replace(/(?<!\s)\s*(?:mm|cm|dm|m|ks)\.?$/i, ''));
   return isReadable(reading) ? Number(reading.value) : undefined;
 }
 
@@ -107,7 +107,7 @@ export function axisShape(profile: ColumnProfile): AxisShape | undefined {
 /** Returns the share of cells with both coordinates. */
 export function positionShare(profile: ColumnProfile): number {
   const looked = { ...profile, values: new Map([...profile.values].slice(0, 200)) };
-  return shareOf(looked, (text) => isReadable(readPosition(text)));
+  return shareOf(looked, (text) => isReadable(parsePosition(text)));
 }
 
 export function photographShare(profile: ColumnProfile): number {

@@ -11,7 +11,7 @@ const OF_ONE_FIND: readonly string[] = ['local_id', 'ident_cely'];
  * Parses values for all finds of a table, such as `stav=1`.
  * @throws UsageError where a text does not have this form, or names a column that differs for each find
  */
-export function readConstants(texts: readonly string[]): readonly Setting[] {
+export function parseConstants(texts: readonly string[]): readonly Setting[] {
   const constants = settingsOrRefusal(texts);
   const own = constants.find(({ name }) => OF_ONE_FIND.includes(name));
   if (own !== undefined) throw new UsageError(msg`"${own.given}" cannot be set for all finds of a table.`);

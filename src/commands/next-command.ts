@@ -5,7 +5,7 @@ import { looksLikeIdent } from '../flows/queue/find-lookup.ts';
 import type { Entry } from '../outbox/entry.ts';
 
 /** Prints the next commands after entries were queued. */
-export function adviseSending({ terminal }: Context): void {
+export function printNextStep({ terminal }: Context): void {
   terminal.note(t`Next: \`${cmd`pas status`}\`, then \`${cmd`pas push`}\` when you are online.`);
 }
 

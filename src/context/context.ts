@@ -9,7 +9,7 @@ import type { Connections } from '../http/send.ts';
 import { machineId, type System, thisSystem } from '../outbox/machine-id.ts';
 import type { Binding, Outbox } from '../outbox/open-outbox.ts';
 import type { PushLockOptions } from '../outbox/push-lock.ts';
-import { keepPrivate } from '../store/folder.ts';
+import { restrictPermissions } from '../store/folder.ts';
 import { systemKeyring } from '../store/keyring.ts';
 import { openSecrets, ownerOf, type SecretStore } from '../store/secrets.ts';
 import { learnWidths } from '../text/width.ts';
@@ -38,7 +38,7 @@ export type GlobalOptions = {
   readonly color?: boolean;
 };
 
-export type World = {
+export type Runtime = {
   readonly environment: Environment;
   readonly streams: Streams;
   readonly cwd: string;
@@ -77,7 +77,7 @@ const SYSTEM: Ports = {
 };
 
 /** Context of a command. Expensive resources are opened on first use and closed at the end. */
-export type Context = World & {
+export type Context = Runtime & {
   readonly clock: Clock;
   random(): number;
   readonly places: Places;
@@ -116,7 +116,7 @@ export type Context = World & {
   close(): Promise<void>;
 };
 
-export function makeContext(world: World, options: GlobalOptions): Context {
+export function makeContext(world: Runtime, options: GlobalOptions): Context {
   const { streams, fixed = {} } = world;
   const { clock, system, holder, random, openConnections }: Ports = { ...SYSTEM, ...world.given };
   const environment = givenVariables(world.environment);
@@ -144,7 +144,7 @@ export function makeContext(world: World, options: GlobalOptions): Context {
   return {
     ...base,
     ...outboxes,
-    secrets: openSecrets(places.secretsFile, systemKeyring(environment), (name) => secretOwnersOf(readConfig(), name)),
+    secrets: openSecrets(places.secretsFile, systemKeyring(environment), (name) => credentialKeysOf(readConfig(), name)),
     asProfile: (name, changes = {}) => {
       const inner = makeContext(
         { ...world, environment: ofNoAccount(environment), fixed: { terminal, ...changes } },
@@ -158,9 +158,9 @@ export function makeContext(world: World, options: GlobalOptions): Context {
       try {
         return await vocabulary();
       } catch (thrown) {
-        const { cannotWrite, copyToRead } = await import('../store/database-file.ts');
+        const { cannotWrite, copyToTempFolder } = await import('../store/database-file.ts');
         if (!cannotWrite(thrown) || !existsSync(places.vocabularyFile)) throw thrown;
-        const copy = copyToRead(places.vocabularyFile);
+        const copy = copyToTempFolder(places.vocabularyFile);
         onClose(copy.remove);
         return openedVocabulary(copy.path);
       }
@@ -256,8 +256,8 @@ function outboxAccess({ fixed, system, holder, ...parts }: Parts): OutboxAccess 
     outbox,
     outboxToPush,
     outboxToRead: once(async () => {
-      const { openProfileOutboxToRead } = await loaded();
-      return openProfileOutboxToRead(sources, outbox);
+      const { openProfileOutboxReadOnly } = await loaded();
+      return openProfileOutboxReadOnly(sources, outbox);
     }),
     outboxOf: async (id, binding) => (await loaded()).openOutboxOf(sources, id, 'push', binding),
     changeConfig: (change) => changeConfigFile(places, clock, change),
@@ -265,7 +265,7 @@ function outboxAccess({ fixed, system, holder, ...parts }: Parts): OutboxAccess 
 }
 
 /** Returns the keys of a profile's secrets: its account's, and its pacing store's. */
-export function secretOwnersOf({ profiles }: ConfigFile, name: string): string[] {
+export function credentialKeysOf({ profiles }: ConfigFile, name: string): string[] {
   const { base_url: address, username, pacing } = profiles.get(name) ?? {};
   if (address === undefined) return [];
   const account = ownerOf({ baseUrl: String(address), username: username === undefined ? undefined : String(username) });
@@ -282,9 +282,9 @@ function wantsColor(environment: Environment, streams: Streams): boolean {
  * Restricts the permissions of a data folder or a file of secrets that other users may read, with a warning; the warning repeats
  * where that fails. A folder without files of pas is left alone.
  */
-export function keepHomePrivate({ places: { home, outboxesFolder, secretsFile }, terminal }: Context): void {
+export function restrictHomePermissions({ places: { home, outboxesFolder, secretsFile }, terminal }: Context): void {
   if (!existsSync(outboxesFolder) && !existsSync(secretsFile)) return;
-  const kept = [home, secretsFile].filter(existsSync).map((path) => ({ path, how: keepPrivate(path) }));
+  const kept = [home, secretsFile].filter(existsSync).map((path) => ({ path, how: restrictPermissions(path) }));
   const [narrowed, open] = (['narrowed', 'open'] as const).map((how) =>
     kept.flatMap((each) => (each.how === how ? [each.path] : [])).join(', '),
   );

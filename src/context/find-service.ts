@@ -1,7 +1,7 @@
 import { isLoopback } from '../base/address.ts';
-import { ConfigError, messageOf, SayingError } from '../base/errors.ts';
+import { ConfigError, LocalizedError, messageOf } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
+import { type Exchange, type HttpResponse, TransportError } from '../http/exchange.ts';
 import { openOaiClient } from '../oai/client.ts';
 import { followRedirects } from '../oai/redirect.ts';
 import type { Context } from './context.ts';
@@ -219,8 +219,8 @@ async function silenceOf(send: Exchange, probe: (send: Exchange) => Promise<void
     });
     return undefined;
   } catch (thrown) {
-    if (!(thrown instanceof SayingError)) throw thrown;
-    return isAnswered ? undefined : messageOf(thrown.cause instanceof NoAnswerError ? thrown.cause : thrown);
+    if (!(thrown instanceof LocalizedError)) throw thrown;
+    return isAnswered ? undefined : messageOf(thrown.cause instanceof TransportError ? thrown.cause : thrown);
   }
 }
 

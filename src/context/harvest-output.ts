@@ -5,11 +5,11 @@ import { InterruptedError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
 import { shellWord } from '../base/shell-word.ts';
-import { type Growing, growingFile, growingStream } from '../flows/harvest/growing-output.ts';
+import { type AppendTarget, appendingFile, appendingStream } from '../flows/harvest/append-output.ts';
 import { OUTPUT_FORMS, type OutputName } from '../flows/harvest/outputs.ts';
 import type { OpenedOutput, Opening, RecordOutput } from '../flows/harvest/record-output.ts';
 import { openLedger } from '../ledger/ledger.ts';
-import { type Subject, settleSubject } from '../ledger/subject.ts';
+import { assertSubject, type Subject } from '../ledger/subject.ts';
 import { toDatabaseError } from '../store/database.ts';
 import { makeFolder } from '../store/folder.ts';
 import type { Context } from './context.ts';
@@ -32,10 +32,10 @@ export async function openOutput(context: Context, out: string, subject: OutputS
       ledger.close();
     }
   });
-  ledger.change(() => settleSubject(ledger, subject, out));
+  ledger.change(() => assertSubject(ledger, subject, out));
   const { content } = place;
-  const growing = (): Promise<Growing> | Growing =>
-    content === undefined ? growingStream(writerTo(context.streams.stdout)) : growingFile(content, ledger, opening);
+  const growing = (): Promise<AppendTarget> | AppendTarget =>
+    content === undefined ? appendingStream(writerTo(context.streams.stdout)) : appendingFile(content, ledger, opening);
   output = await OUTPUT_FORMS[subject.form].open({ path: content ?? '', subject, ledger, opening, growing });
   return { ledger, output };
 }

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { ConfigError, PasError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd } from '../base/message.ts';
-import type { OpenService } from '../flows/push/identify-account.ts';
 import type { Harvesting, SyncContext } from '../flows/push/push-all.ts';
+import type { OpenService } from '../flows/push/resolve-account.ts';
 import type { OaiCredentials } from '../oai/ask.ts';
 import type { OaiClient } from '../oai/client.ts';
 import { referencesOfQueued } from '../outbox/queued-references.ts';
@@ -44,7 +44,7 @@ export async function openHarvestClient(
     throw new UsageError(t`"${version}" is not a schema version.`, { hint: t`Write it as 2.2, or ${NEWEST}.` });
   }
   const profile = context.profile();
-  const [{ send }, { openOaiClient }, { HARVEST_RETRY, retrying }] = await Promise.all([
+  const [{ send }, { openOaiClient }, { HARVEST_RETRY, withRetry }] = await Promise.all([
     context.connections(),
     import('../oai/client.ts'),
     import('../http/retry.ts'),
@@ -53,11 +53,11 @@ export async function openHarvestClient(
     oaiBase: harvestBaseOf(profile),
     ...(version === NEWEST ? {} : { version }),
     credentials: await credentialsOf(context, profile),
-    exchange: retrying(profile.oaiAuth === 'none' ? send : keepingQuiet(send, passwordOf(context, profile)), {
+    exchange: withRetry(profile.oaiAuth === 'none' ? send : keepingQuiet(send, passwordOf(context, profile)), {
       clock: context.clock,
       random: context.random,
       ...HARVEST_RETRY,
-      mostAwayMs: Math.max(0, HARVEST_RETRY.mostAwayMs - waitedMs),
+      maxAwayMs: Math.max(0, HARVEST_RETRY.maxAwayMs - waitedMs),
       onWait: (waitMs, reason) => {
         const seconds = Math.ceil(waitMs / 1000);
         context.terminal.note(t`Waiting for the service (${reason}); next try in ${seconds} s.`);

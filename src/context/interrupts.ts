@@ -10,7 +10,7 @@ type Interrupts = { readonly stop: AbortSignal; readonly abort: AbortSignal };
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', ...(process.platform === 'win32' ? (['SIGBREAK'] as const) : [])] as const;
 
 /** @param said shown at the first signal */
-export function watchInterrupts({ terminal, onClose }: Context, said?: string): Interrupts {
+export function installSignalHandlers({ terminal, onClose }: Context, said?: string): Interrupts {
   const stop = new AbortController();
   const abort = new AbortController();
   // One listener per parallel request, which is no leak.
@@ -32,7 +32,7 @@ export function watchInterrupts({ terminal, onClose }: Context, said?: string): 
  * @param deadline such as `30m`; undefined for no limit
  * @throws UsageError for an invalid duration
  */
-export function stopWithin(
+export function deadlineSignal(
   { clock, onClose }: Pick<Context, 'clock' | 'onClose'>,
   { stop }: Pick<Interrupts, 'stop'>,
   deadline: string | undefined,
@@ -43,7 +43,7 @@ export function stopWithin(
   const reason = new UnavailableError(t`The deadline of ${deadline} (--deadline) has passed.`, {
     hint: t`The stored data is kept. Run the command again to continue.`,
   });
-  const signal = AbortSignal.any([stop, overAfter({ clock, onClose }, givenMs, reason)]);
+  const signal = AbortSignal.any([stop, timeoutSignal({ clock, onClose }, givenMs, reason)]);
   setMaxListeners(0, signal);
   return signal;
 }
@@ -57,7 +57,7 @@ function durationMs(text: string): number | undefined {
 }
 
 /** @returns a signal that aborts after so many milliseconds */
-export function overAfter({ clock, onClose }: Pick<Context, 'clock' | 'onClose'>, ms: number, reason?: Error): AbortSignal {
+export function timeoutSignal({ clock, onClose }: Pick<Context, 'clock' | 'onClose'>, ms: number, reason?: Error): AbortSignal {
   const [over, ended] = [new AbortController(), new AbortController()];
   onClose(() => ended.abort());
   clock.sleep(ms, ended.signal).then(

@@ -10,7 +10,7 @@ export type NameKind = 'finds' | 'sets' | 'profiles';
 type KnownName = { readonly text: string; readonly summary: string };
 
 /** More names are of no use. */
-const MOST_NAMES = 500;
+const MAX_NAMES = 500;
 
 /** Completes names. It loads little code, since the user is waiting after Tab. */
 export async function knownNames(places: Places, kind: NameKind, partial: string, language: Language): Promise<KnownName[]> {
@@ -49,7 +49,7 @@ async function findNames(file: string | undefined, partial: string): Promise<Kno
         `select text, '' as summary from (
            select local_id as text from finds where hidden_at is null
            union select ident_cely from entries where ident_cely is not null
-         ) where substr(text, 1, length(:partial)) = :partial order by text limit ${MOST_NAMES}`,
+         ) where substr(text, 1, length(:partial)) = :partial order by text limit ${MAX_NAMES}`,
       )
       .all({ partial }) as KnownName[];
   } finally {

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { messageOf } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { createRedactor } from '../http/redaction.ts';
-import { MalformedAnswerError, MOST_KEPT_BYTES } from '../oai/malformed.ts';
+import { MAX_KEPT_BYTES, MalformedAnswerError } from '../oai/malformed.ts';
 import { writePrivateFile } from '../store/files.ts';
 import type { Context } from './context.ts';
 import { passwordOf } from './open-service.ts';
 
-const MOST_KEPT = 20;
-const MOST_MEBIBYTES = MOST_KEPT_BYTES / 1024 / 1024;
+const MAX_KEPT_FILES = 20;
+const MAX_MEBIBYTES = MAX_KEPT_BYTES / 1024 / 1024;
 const NAME = /^malformed-answer-(\d+)\.xml$/;
 
 /**
@@ -20,7 +20,7 @@ export function keepMalformedAnswer(context: Context, thrown: unknown): never {
   const { places, clock, terminal, profile } = context;
   if (thrown instanceof MalformedAnswerError && thrown.body.length > 0) {
     const path = join(places.home, `malformed-answer-${Math.floor(clock.now())}.xml`);
-    const beginning = thrown.body.subarray(0, MOST_KEPT_BYTES);
+    const beginning = thrown.body.subarray(0, MAX_KEPT_BYTES);
     try {
       const password = profile().oaiAuth === 'none' ? undefined : passwordOf(context, profile());
       writePrivateFile(
@@ -31,7 +31,7 @@ export function keepMalformedAnswer(context: Context, thrown: unknown): never {
       terminal.warn(
         beginning.length === thrown.lengthBytes
           ? t`The original answer is saved in ${path}.`
-          : t`The first ${MOST_MEBIBYTES} MiB of the original answer are saved in ${path}.`,
+          : t`The first ${MAX_MEBIBYTES} MiB of the original answer are saved in ${path}.`,
       );
     } catch (unkept) {
       const why = messageOf(unkept);
@@ -44,5 +44,5 @@ export function keepMalformedAnswer(context: Context, thrown: unknown): never {
 function removeOldest(folder: string): void {
   const times = readdirSync(folder).flatMap((name) => NAME.exec(name)?.[1] ?? []);
   const newestFirst = times.sort((a, b) => Number(b) - Number(a));
-  for (const time of newestFirst.slice(MOST_KEPT)) rmSync(join(folder, `malformed-answer-${time}.xml`), { force: true });
+  for (const time of newestFirst.slice(MAX_KEPT_FILES)) rmSync(join(folder, `malformed-answer-${time}.xml`), { force: true });
 }

@@ -1,8 +1,8 @@
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd, msg } from '../base/message.ts';
-import type { OpenService, ProfileUser } from '../flows/push/identify-account.ts';
-import { type Exchange, within } from '../http/exchange.ts';
+import type { OpenService, ProfileUser } from '../flows/push/resolve-account.ts';
+import { type Exchange, withTimeout } from '../http/exchange.ts';
 import { redactAnswers } from '../http/redaction.ts';
 import { ownerOf, type SecretPlace } from '../store/secrets.ts';
 import { freeProfileName, profilesAlike } from './change-config.ts';
@@ -15,15 +15,15 @@ export async function openService(context: Context): Promise<OpenService> {
   const profile = context.profile();
   const { baseUrl, username, answerTimeoutMs } = profile;
   const password = passwordOf(context, profile);
-  const send = within(answerTimeoutMs, keepingQuiet((await context.connections()).send, password));
+  const send = withTimeout(answerTimeoutMs, keepingQuiet((await context.connections()).send, password));
   const lent = context.environment['PAS_TOKEN'];
-  const owner = secretsOwner(profile);
+  const owner = credentialKey(profile);
   const keeper = {
     read: () => context.secrets.get(owner).token,
     write: (token: string) => context.secrets.set(owner, { ...context.secrets.get(owner), token }),
   };
-  const { lentSession, openSession } = await import('../pas-api/session.ts');
-  const session = lent === undefined ? openSession({ baseUrl, username, password, send, keeper }) : lentSession(lent);
+  const { externalTokenSession, openSession } = await import('../pas-api/session.ts');
+  const session = lent === undefined ? openSession({ baseUrl, username, password, send, keeper }) : externalTokenSession(lent);
   return { baseUrl, username, send, session, usesExternalToken: lent !== undefined, profile: profileUser(context) };
 }
 
@@ -54,21 +54,21 @@ export function keepingQuiet(send: Exchange, password: string | undefined): Exch
 }
 
 export function passwordOf(context: Context, profile: Profile): string | undefined {
-  return context.environment['PAS_PASSWORD'] ?? context.secrets.get(secretsOwner(profile)).password;
+  return context.environment['PAS_PASSWORD'] ?? context.secrets.get(credentialKey(profile)).password;
 }
 
 /** Returns the key of the secrets of a profile's account, or of another one. */
-export function secretsOwner({ baseUrl, username }: Pick<Profile, 'baseUrl' | 'username'>): string {
+export function credentialKey({ baseUrl, username }: Pick<Profile, 'baseUrl' | 'username'>): string {
   return ownerOf({ baseUrl, username });
 }
 
 /** Returns the source of the secrets of a command. */
 export function placeOfSecrets({ environment, profile, secrets }: Context): 'environment' | SecretPlace {
   const isGiven = environment['PAS_TOKEN'] !== undefined || environment['PAS_PASSWORD'] !== undefined;
-  return isGiven ? 'environment' : secrets.placeOf(secretsOwner(profile()));
+  return isGiven ? 'environment' : secrets.placeOf(credentialKey(profile()));
 }
 
-export const SECRETS_ARE: Readonly<Record<'environment' | SecretPlace, (file: string) => string>> = {
+export const SECRET_PLACE_TEXTS: Readonly<Record<'environment' | SecretPlace, (file: string) => string>> = {
   environment: () => t`The password or token comes from the environment (PAS_PASSWORD, PAS_TOKEN).`,
   keyring: () => t`The password and token are in the system keyring.`,
   file: (file) =>

@@ -3,13 +3,13 @@ import { join, resolve } from 'node:path';
 import { ConfigError, FileError, UsageError } from '../base/errors.ts';
 import { errorIssue, placeText } from '../base/issue.ts';
 import { t } from '../base/language.ts';
-import { cmd, joined, msg } from '../base/message.ts';
-import { type Mapping, type MappingRow, mappingText, readMapping } from '../columns/mapping.ts';
+import { cmd, joinMessages, msg } from '../base/message.ts';
+import { type Mapping, type MappingRow, mappingText, parseMapping } from '../columns/mapping.ts';
 import { writePrivateFile } from '../store/files.ts';
 import { waitForLockFile } from '../store/lock-file.ts';
 import { writeOutputFile, writeToReader } from '../store/output-file.ts';
 import { parseTable } from '../tables/csv-table.ts';
-import { readHeaderRows } from '../tables/header-row.ts';
+import { parseHeaderRows } from '../tables/header-row.ts';
 import { readAtMost, readInputFile } from '../tables/input-file.ts';
 import { readTable, readTableBytes } from '../tables/read-table.ts';
 import type { Table } from '../tables/table.ts';
@@ -21,12 +21,12 @@ export async function readMappingFile({ places: { mappingFile: file } }: Context
   if (!existsSync(file)) return { file, rows: [], issues: [] };
   try {
     const { text, issues } = await inUtf8(file, readFileSync(file));
-    const mapping = readMapping(parseTable(file, text));
+    const mapping = parseMapping(parseTable(file, text));
     return { ...mapping, issues: [...issues, ...mapping.issues] };
   } catch (thrown) {
     if (!(thrown instanceof FileError)) throw thrown;
     const advice = msg`Save it as CSV in UTF-8, or put it away: none of your own terms counts until then.`;
-    return { file, rows: [], issues: [errorIssue('mapping-file', joined([thrown.message, advice], ' '), { file })] };
+    return { file, rows: [], issues: [errorIssue('mapping-file', joinMessages([thrown.message, advice], ' '), { file })] };
   }
 }
 
@@ -94,7 +94,7 @@ export async function readTableOrInput(
     ...(layer === undefined ? {} : { sheet: layer }),
     ...(encoding === undefined ? {} : { encoding }),
     ...(photos === undefined ? {} : { photoFolder: resolve(photos) }),
-    ...(headerRow === undefined ? {} : { headerRows: readHeaderRows(headerRow) }),
+    ...(headerRow === undefined ? {} : { headerRows: parseHeaderRows(headerRow) }),
   };
   return file === '-' ? readTableBytes(...(await readFileOrInput(context, file)), options) : readTable(file, options);
 }

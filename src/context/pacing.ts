@@ -7,7 +7,7 @@ import { type Check, ok, problem, warning } from '../flows/checks/check-machine.
 import type { PaceStore, Pause } from '../http/pace-state.ts';
 import { openPaceStore } from '../http/pace-store.ts';
 import { makePace, type Pace } from '../http/pacer.ts';
-import { isAddressFault, placeOf, type RedisAddress, readRedisAddress } from '../http/redis-address.ts';
+import { isAddressFault, parseRedisAddress, type RedisAddress, redisEndpoint } from '../http/redis-address.ts';
 import type { RedisPaceStore } from '../http/redis-pace-store.ts';
 import { pauseText } from '../http/retry-after.ts';
 import { printable } from '../ui/terminal.ts';
@@ -58,19 +58,19 @@ type SaidPause = {
 export async function sharedPause(context: Context, profile: Profile): Promise<SaidPause> {
   const isThere = profile.pacing !== 'local' || existsSync(context.places.paceFile);
   try {
-    return sayPause(
+    return describePause(
       isThere ? await (await openPace(context, profile, { tolerant: true })).pause() : NO_PAUSE,
       context.clock.now(),
     );
   } catch (thrown) {
-    if (thrown instanceof DatabaseError) return sayPause(NO_PAUSE, 0);
+    if (thrown instanceof DatabaseError) return describePause(NO_PAUSE, 0);
     throw thrown;
   }
 }
 
 const NO_PAUSE: Pause = { keptMs: 0, askedMs: 0 };
 
-export function sayPause(pause: Pause, nowMs: number): SaidPause {
+export function describePause(pause: Pause, nowMs: number): SaidPause {
   const endOf = (ms: number): string | null => (ms > 0 ? new Date(nowMs + ms).toISOString() : null);
   const value = { paused_until: endOf(pause.keptMs), asked_until: endOf(pause.askedMs) };
   return pause.keptMs + pause.askedMs > 0 ? { text: String(pauseText(pause, nowMs)), value } : { value };
@@ -80,7 +80,7 @@ async function openSharedStore(context: Context, profile: Profile, local: PaceSt
   const { openWithFallback } = await import('../http/pace-fallback.ts');
   const { PaceStoreError } = await import('../http/redis-pace-store.ts');
   const { terminal, clock } = context;
-  const place = placeOf(addressOf(profile));
+  const place = redisEndpoint(addressOf(profile));
   const seconds = profile.pacingFallbackIntervalMs / 1000;
   const store = await openWithFallback({
     connect: (signal) =>
@@ -119,7 +119,7 @@ async function connect(context: Context, profile: Profile, { password, signal }:
     return await openRedisPaceStore({ address, password: secret, service, clock: context.clock, random: context.random }, signal);
   } catch (thrown) {
     if (!(thrown instanceof PaceStoreError) || thrown.kind === 'away') throw thrown;
-    const place = placeOf(address);
+    const place = redisEndpoint(address);
     throw new ConfigError(t`The pacing store at ${place} refuses: ${thrown.message}`, {
       hint: t`Check pacing in the profile, and the password: PAS_PACING_PASSWORD, or \`${cmd`pas login --pacing-password`}\`.`,
     });
@@ -128,7 +128,7 @@ async function connect(context: Context, profile: Profile, { password, signal }:
 
 /** The profile was validated before. */
 function addressOf({ pacing }: Profile): RedisAddress {
-  const address = readRedisAddress(pacing);
+  const address = parseRedisAddress(pacing);
   if (isAddressFault(address)) throw new ConfigError(address.message);
   return address;
 }
@@ -160,7 +160,7 @@ export async function checkPacing(context: Context, profile: Profile): Promise<C
   if (profile.pacing === 'local') return checkLocalPacing(context.places.paceFile);
   const { PaceStoreError } = await import('../http/redis-pace-store.ts');
   const address = addressOf(profile);
-  const place = placeOf(address);
+  const place = redisEndpoint(address);
   const seconds = profile.pacingFallbackIntervalMs / 1000;
   const todo = t`Check that Redis runs there and lets this machine in; until then a push sends one request every ${seconds} s.`;
   let store: RedisPaceStore | undefined;

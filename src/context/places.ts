@@ -95,7 +95,7 @@ function accountFolder(): string | undefined {
 }
 
 /** Reads the language from config.toml with little code; undefined where it has none. Faults are reported later. */
-export function keptLanguage(environment: Environment): string | undefined {
+export function storedLanguage(environment: Environment): string | undefined {
   try {
     const [beforeTables = ''] = readFileSync(placesFrom(environment).configFile, 'utf8').split(/^\s*\[/m);
     return /^\s*lang\s*=\s*["']([^"']*)["']/m.exec(beforeTables)?.[1];

@@ -6,7 +6,7 @@ import { cmd } from '../base/message.ts';
 import { type Journal, openJournal } from '../outbox/journal.ts';
 import { type Merged, mergeJournal, NOTHING_MERGED } from '../outbox/merge.ts';
 import { type Binding, type Outbox, openOutbox } from '../outbox/open-outbox.ts';
-import { cannotWrite, copyToRead } from '../store/database-file.ts';
+import { cannotWrite, copyToTempFolder } from '../store/database-file.ts';
 import type { Terminal } from '../ui/terminal.ts';
 import { assignOutbox } from './change-config.ts';
 import { assertBinding, assertOneUser, bindingOf, fitsProfile, isUnused } from './check-binding.ts';
@@ -76,14 +76,14 @@ export function openProfileOutbox(sources: OutboxSources, purpose: Purpose): Out
 }
 
 /** Opens the outbox of the profile for reading: a copy where nothing can be written. */
-export async function openProfileOutboxToRead(sources: OutboxSources, open: () => Promise<Outbox>): Promise<Outbox> {
+export async function openProfileOutboxReadOnly(sources: OutboxSources, open: () => Promise<Outbox>): Promise<Outbox> {
   try {
     return await open();
   } catch (thrown) {
     const id = sources.knownOutboxId();
     const file = id === undefined ? undefined : sources.outboxPlaces(id).outboxFile;
     if (!cannotWrite(thrown) || file === undefined || !existsSync(file)) throw thrown;
-    const copy = copyToRead(file);
+    const copy = copyToTempFolder(file);
     sources.onClose(copy.remove);
     sources.terminal.note(t`Nothing can be written in ${sources.places.home}: the outbox is read from a copy.`);
     const outbox = openOutbox(copy.path, sources.clock);

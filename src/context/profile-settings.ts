@@ -2,7 +2,7 @@ import { normalAddress } from '../base/address.ts';
 import { ConfigError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type Command, commandWith, type Message, msg } from '../base/message.ts';
-import { isAddressFault, readRedisAddress } from '../http/redis-address.ts';
+import { isAddressFault, parseRedisAddress } from '../http/redis-address.ts';
 import { isOutboxId } from './outbox-places.ts';
 
 type Kind = 'url' | 'text' | 'pacing' | 'count' | 'boolean' | 'outbox' | readonly string[];
@@ -120,7 +120,7 @@ function checkAddress(where: string, value: unknown): string {
 
 /** Does not quote a refused text, which may contain a password. */
 function checkPacing(where: string, value: string): string {
-  const read = value === 'local' ? undefined : readRedisAddress(value);
+  const read = value === 'local' ? undefined : parseRedisAddress(value);
   if (read === undefined || !isAddressFault(read)) return value;
   throw new ConfigError(`${where} ${read.message}.`, { hint: read.hint });
 }

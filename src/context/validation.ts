@@ -1,14 +1,14 @@
 import { dirname, resolve } from 'node:path';
 import { localDate } from '../base/clock.ts';
-import { defaultsFor, type FindDefaults, readDefaults } from '../columns/defaults.ts';
+import { defaultsFor, type FindDefaults, parseDefaults } from '../columns/defaults.ts';
 import { withMapping } from '../columns/mapping.ts';
-import { readConstants } from '../columns/with-constants.ts';
+import { parseConstants } from '../columns/with-constants.ts';
 import type { Find } from '../find/find.ts';
 import { openFindSchema } from '../find/find-schema.ts';
 import type { LookupTerm } from '../find/lookup.ts';
 import { type ValidatedFind, validateFind } from '../find/validate-find.ts';
-import type { AddingSources } from '../flows/interview/adding.ts';
 import type { FinderSource } from '../flows/interview/choose-finders.ts';
+import type { AddingSources } from '../flows/interview/entry-session.ts';
 import { keepingPhotographs, type PhotographKeeping } from '../flows/queue/kept-photographs.ts';
 import { knownAccount } from '../outbox/bound-account.ts';
 import type { LidoSource } from '../tables/export-lido.ts';
@@ -87,9 +87,9 @@ export async function openValidation(context: Context): Promise<(find: Find) => 
  * @throws UsageError where a given value is not `element=value`
  */
 export function profileDefaults(context: Context, given: readonly string[] = []): FindDefaults {
-  const set = readConstants(given);
+  const set = parseConstants(given);
   const project = set.find(({ name }) => name === 'projekt')?.value;
-  const kept = defaultsFor(readDefaults(context.places.configFile, context.config().defaults), context.profile().name, project);
+  const kept = defaultsFor(parseDefaults(context.places.configFile, context.config().defaults), context.profile().name, project);
   return [...set, ...kept.filter(({ name }) => !set.some((own) => own.name === name))];
 }
 

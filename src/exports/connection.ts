@@ -3,7 +3,7 @@ import { systemClock } from '../base/clock.ts';
 import { ConfigError } from '../base/errors.ts';
 import { isProtected } from '../context/config.ts';
 import { placesFrom } from '../context/places.ts';
-import { within } from '../http/exchange.ts';
+import { withTimeout } from '../http/exchange.ts';
 import { openPaceStore } from '../http/pace-store.ts';
 import { makePace, type Pace } from '../http/pacer.ts';
 import { type Connections, openConnections } from '../http/send.ts';
@@ -44,7 +44,7 @@ export function openConnection(options: ServiceOptions): Connection {
   const baseUrl = checkAddress('baseUrl', options.baseUrl, options.allowHttp === true);
   const { answerTimeoutMs = 120_000 } = options;
   const connections = openConnections({ maxConnections: 64 });
-  const send = within(answerTimeoutMs, connections.send);
+  const send = withTimeout(answerTimeoutMs, connections.send);
   const store = openPaceStore(options.paceFile ?? placesFrom(process.env).paceFile, systemClock);
   const { origin } = new URL(baseUrl);
   const keeper = { read: () => options.token, write: (token: string) => onToken?.(token) };

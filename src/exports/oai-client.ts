@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { systemClock } from '../base/clock.ts';
-import { HARVEST_RETRY, retrying } from '../http/retry.ts';
+import { HARVEST_RETRY, withRetry } from '../http/retry.ts';
 import { openConnections } from '../http/send.ts';
 import type { OaiCredentials } from '../oai/ask.ts';
 import { type Identity, type MetadataFormat, type OaiSet, openOaiClient } from '../oai/client.ts';
@@ -78,7 +78,7 @@ export function openHarvester(options: HarvesterOptions): Harvester {
     ...(version === 'newest' ? {} : { version }),
     ...(answerTimeoutMs === undefined ? {} : { answerTimeoutMs }),
     credentials,
-    exchange: retrying(send, {
+    exchange: withRetry(send, {
       clock: systemClock,
       random: Math.random,
       ...HARVEST_RETRY,

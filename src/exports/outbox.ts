@@ -21,7 +21,7 @@ import { type EnqueueReport, enqueueFinds } from '../flows/queue/enqueue-finds.t
 import { type ImportReport, importTable } from '../flows/queue/import-table.ts';
 import { keepingPhotographs } from '../flows/queue/kept-photographs.ts';
 import { type Decision, resolveEntries } from '../flows/reconcile/resolve-entries.ts';
-import { HARVEST_RETRY, retrying } from '../http/retry.ts';
+import { HARVEST_RETRY, withRetry } from '../http/retry.ts';
 import { type OaiClientOptions, openOaiClient } from '../oai/client.ts';
 import { knownAccount } from '../outbox/bound-account.ts';
 import { allEntries, entriesOfTarget } from '../outbox/entries.ts';
@@ -244,7 +244,7 @@ function harvestingOf(service: OutboxOptions['service'], oaiBase: string, { send
     oaiBase: checkAddress('oaiBase', oaiBase, service.allowHttp === true),
     version: schemaVersion,
     credentials: credentials[oaiAuth],
-    exchange: retrying(send, { clock: systemClock, random: Math.random, ...HARVEST_RETRY }),
+    exchange: withRetry(send, { clock: systemClock, random: Math.random, ...HARVEST_RETRY }),
   };
   return {
     open: async () => openOaiClient(options),

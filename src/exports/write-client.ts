@@ -1,6 +1,6 @@
 import { systemClock } from '../base/clock.ts';
 import { FileError, UsageError } from '../base/errors.ts';
-import { readRecordIdent } from '../flows/harvest/read-record-ident.ts';
+import { parseRecordIdent } from '../flows/harvest/read-record-ident.ts';
 import { readAccount } from '../flows/push/read-account.ts';
 import { sendOnce } from '../flows/push/send-entry.ts';
 import { openKeptPhotograph } from '../flows/queue/open-kept-photograph.ts';
@@ -48,7 +48,7 @@ export function openWriteClient(options: ServiceOptions): WriteClient {
   const connection = openConnection(options);
   const { baseUrl, pace, session } = connection;
   const stop = new AbortController();
-  const context = { ...connection, clock: systemClock, abort: stop.signal, readIdentCely: readRecordIdent };
+  const context = { ...connection, clock: systemClock, abort: stop.signal, readIdentCely: parseRecordIdent };
 
   type Target = Parameters<typeof sendOnce>[1];
   const attempt = async (target: Target, request: HttpRequest, token: string): Promise<Outcome> => {

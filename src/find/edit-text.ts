@@ -99,7 +99,7 @@ function decoded(text: string): string {
 }
 
 /** Parses the edited text; undefined where it is empty, which means no change. */
-export function readEditText(
+export function parseEditText(
   text: string,
 ): { readonly cells: Map<string, string>; readonly issues: readonly Issue[] } | undefined {
   const cells = new Map<string, string>();

@@ -46,7 +46,7 @@ export type FieldRow = {
   /** Position in the report; absent: at the end, under its gloss. */
   readonly report?: Shown | { readonly with: string } | { readonly elsewhere: true };
   /** The text may reveal the location, so it is omitted where locations are. Children of `chranene_udaje` always are. */
-  readonly tellsPlace?: true;
+  readonly revealsLocation?: true;
 };
 
 export type Ask = {

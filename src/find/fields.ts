@@ -119,7 +119,7 @@ const ROWS = [
     called: 'poznamka, pozn, poznamky, popis, note, notes, remark, remarks, comment, comments, description',
     ask: { at: 190, title: msg`Note`, when: 'more' },
     report: { at: 180, label: msg`Note`, shape: 'wide' },
-    tellsPlace: true,
+    revealsLocation: true,
   },
   {
     name: 'nalezce',
@@ -133,7 +133,7 @@ const ROWS = [
       'collector, name of finder, detectorist',
     ask: { at: 30, title: msg`Finder`, when: 'frame', stays: 'carried', hint: msg`Surname, Given name` },
     report: { at: 60, label: msg`Finder` },
-    tellsPlace: true,
+    revealsLocation: true,
   },
   {
     name: 'datum_nalezu',
@@ -188,7 +188,7 @@ const ROWS = [
     requiredFrom: 1,
     gloss: msg`coordinate system: 4326 or 5514`,
     called: 'souradnicovy system, sour system, system, crs, srs, epsg, coordinate system',
-    tellsPlace: true,
+    revealsLocation: true,
   },
   {
     name: 'pristupnost',
@@ -259,11 +259,11 @@ export function pointElement(system: GeomSystem): 'geom_wkt' | 'geom_sjtsk_wkt' 
 }
 
 /** Tells if an element may reveal where the find was made. */
-export function tellsPlace(name: string): boolean {
-  return FIELDS.some((field) => field.name === name && (field.parent !== undefined || field.tellsPlace === true));
+export function revealsLocation(name: string): boolean {
+  return FIELDS.some((field) => field.name === name && (field.parent !== undefined || field.revealsLocation === true));
 }
 
 /** Removes the elements that may reveal where the find was made. */
-export function withoutPlace(elements: FindElements): FindElements {
-  return Object.fromEntries(Object.entries(elements).filter(([name]) => !tellsPlace(name)));
+export function redactLocation(elements: FindElements): FindElements {
+  return Object.fromEntries(Object.entries(elements).filter(([name]) => !revealsLocation(name)));
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConfigError, messageOf, SayingError, sayingOf } from '../base/errors.ts';
+import { ConfigError, LocalizedError, localizedMessageOf, messageOf } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
@@ -219,7 +219,7 @@ function importsOf({ url, bytes }: SchemaSource): { readonly url: string; readon
     const [first] = childrenOf(root, kind, SCHEMA_NAMESPACE);
     if (first === undefined) continue;
     const other = attributeOf(first, 'schemaLocation') ?? '?';
-    throw new SayingError(msg`The schema ${url} is not one file: it has an ${kind} of ${other}.`);
+    throw new LocalizedError(msg`The schema ${url} is not one file: it has an ${kind} of ${other}.`);
   }
   return childrenOf(root, 'import', SCHEMA_NAMESPACE).flatMap((one) => {
     const namespace = attributeOf(one, 'namespace') ?? '';
@@ -227,7 +227,7 @@ function importsOf({ url, bytes }: SchemaSource): { readonly url: string; readon
     const copy = LOCAL_COPIES[namespace];
     if (copy === undefined) {
       const named = namespace === '' ? msg`(none)` : namespace;
-      throw new SayingError(msg`The schema ${url} imports the namespace ${named}, of which pas has no copy.`);
+      throw new LocalizedError(msg`The schema ${url} imports the namespace ${named}, of which pas has no copy.`);
     }
     return location === undefined ? [] : [{ url: resolved(location, url), copy }];
   });
@@ -261,7 +261,7 @@ export async function findSchemaProblem(
     return undefined;
   } catch (thrown) {
     if (thrown instanceof XmlSyntaxError) return msg`it is no whole XML document: ${thrown.says}`;
-    if (thrown instanceof Error) return sayingOf(thrown);
+    if (thrown instanceof Error) return localizedMessageOf(thrown);
     throw thrown;
   }
 }

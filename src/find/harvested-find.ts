@@ -39,7 +39,7 @@ export type HarvestedFind = {
 export type HarvestedElements = { readonly [Name in ElementName]?: string | Reference };
 
 /** Parses the entity element of a record; undefined where it is no find. */
-export function readHarvestedFind(entity: XmlElement): HarvestedFind | undefined {
+export function parseHarvestedFind(entity: XmlElement): HarvestedFind | undefined {
   const identCely = childText(entity, 'ident_cely');
   if (entity.name !== 'samostatny_nalez' || identCely === undefined) return undefined;
   const guarded = childOf(entity, 'chranene_udaje');

@@ -2,8 +2,8 @@ import { parsePoint } from '../place/geometry.ts';
 import { isSamePlace } from '../place/same-place.ts';
 import { isReadable } from '../text/reading.ts';
 import { trimText } from '../text/white-space.ts';
-import { isAsFound } from './as-found.ts';
 import { type ElementName, FIELDS, type FindElements, pointElement } from './fields.ts';
+import { isAsFound } from './found-state.ts';
 import { NEW_PERSON } from './resolve-reference.ts';
 
 /** Elements for which a table has a column. */

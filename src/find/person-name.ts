@@ -101,12 +101,12 @@ export function isUnknownPerson(text: string): boolean {
 
 /** Characters that separate people, or occur in no name. */
 const NO_NAME = /[;/&+\d@!?:=<>*_"„“”()[\]]/u;
-const MOST_WORDS = 6;
+const MAX_WORDS = 6;
 
 /** Tells if words can be the name of one person, not a list of people, a family or a note. */
 export function isOneName(name: string): boolean {
   const all = name.split(/[\s,]+/).filter((word) => word !== '');
-  if (all.length < 2 || all.length > MOST_WORDS || NO_NAME.test(name)) return false;
+  if (all.length < 2 || all.length > MAX_WORDS || NO_NAME.test(name)) return false;
   if (all.some((word) => /^(?:a|and|et|und|s|se|nebo|kol\.?|al\.)$/.test(word))) return false;
   const proper = all.filter((word) => !PARTICLES.has(foldName(word)));
   const lower = proper.filter((word) => /^\p{Ll}/u.test(word));

@@ -86,7 +86,7 @@ export function isOptional(name: QuestionName, stav: TargetState): boolean {
 }
 
 /** Returns the elements that the next find may take over, without those that distinguish finds. */
-export function carriedFrom(elements: FindElements): FindElements {
+export function carriedElements(elements: FindElements): FindElements {
   return only(
     elements,
     QUESTIONS.filter(({ stays }) => stays === 'carried'),
@@ -94,7 +94,7 @@ export function carriedFrom(elements: FindElements): FindElements {
 }
 
 /** Returns the elements of a copy: all except those of one find alone (point, depth, number, note and others). */
-export function copiedFrom(elements: FindElements): FindElements {
+export function copiedElements(elements: FindElements): FindElements {
   return only(
     elements,
     QUESTIONS.filter(({ stays }) => stays !== undefined),

@@ -14,7 +14,7 @@ export function twoReadings(cell: string): readonly [decimals: string, thousands
 export const CENTIMETRES = { mm: 0.1, cm: 1, dm: 10, m: 100 } as const;
 
 /** Parses a whole number; `25,0` is one, `25,5` is not. */
-export function readInteger(cell: string): Reading<number> {
+export function parseInteger(cell: string): Reading<number> {
   const [, digits = cell, unit] = /^(.*?)\s*(mm|cm|dm|m)\.?$/i.exec(cell) ?? [];
   const readings = twoReadings(digits);
   if (readings !== undefined) {
@@ -41,20 +41,20 @@ function adviceFor(digits: string, factor: number): Message | string {
 const YES = ['ano', 'yes', 'true', '1', 'pravda', 'wahr'];
 const NO = ['ne', 'no', 'false', '0', 'nepravda', 'falsch'];
 
-export function readBoolean(cell: string): Reading<boolean> {
+export function parseBoolean(cell: string): Reading<boolean> {
   const word = cell.toLowerCase();
   if (YES.includes(word) || NO.includes(word)) return { value: YES.includes(word) };
   return unreadable('boolean', msg`"${cell}" is neither yes nor no. Write ano or ne, yes or no, true or false, 1 or 0.`);
 }
 
-export function readTargetState(cell: string): Reading<TargetState> {
+export function parseTargetState(cell: string): Reading<TargetState> {
   const state = ([1, 2, 3] as const).find((each) => String(each) === cell);
   if (state !== undefined) return { value: state };
   if (cell === '4') return unreadable('target-state', msg`An import cannot reach state 4 (archived). Write 3 at most.`);
   return unreadable('target-state', msg`"${cell}" is no target state. Write 1 (registered), 2 (submitted) or 3 (confirmed).`);
 }
 
-export function readGeomSystem(cell: string): Reading<GeomSystem> {
+export function parseGeomSystem(cell: string): Reading<GeomSystem> {
   const name = cell
     .toLowerCase()
     .replace(/^(?:epsg|esri):+/, '')

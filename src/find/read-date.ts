@@ -41,7 +41,7 @@ const FORMS: readonly Form[] = [
  * `03.04.2024`), a month in Roman numerals or by name, each with an optional midnight. A moment with a zone
  * (`2024-05-31T22:00:00Z`) is the local day.
  */
-export function readDate(cell: string): Reading<string> {
+export function parseDateCell(cell: string): Reading<string> {
   const moment = dayOfMoment(cell);
   if (moment !== undefined) return { value: moment };
   const day = cell.replace(MIDNIGHT, '').trim();
@@ -96,7 +96,7 @@ function whyNoDate(cell: string): Message {
     if (readings.size === 1) return msg`is not in a form that is read. Write ${days}.`;
   }
   const [, withoutTime = ''] = /^(.*\d)[T ]\s*\d{1,2}:\d{2}/.exec(cell) ?? [];
-  const timed = withoutTime === '' ? undefined : readDate(withoutTime);
+  const timed = withoutTime === '' ? undefined : parseDateCell(withoutTime);
   if (timed !== undefined && 'value' in timed) {
     const day = timed.value;
     return msg`has a time. Write only the day: ${day}.`;

@@ -1,5 +1,5 @@
-import { cmd, joined, type Message, msg } from '../base/message.ts';
-import { foldName, mayStandFor, nameKey, nameWords } from '../text/names.ts';
+import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
+import { canAbbreviate, foldName, nameKey, nameWords } from '../text/names.ts';
 import { type Unreadable, unreadable } from '../text/reading.ts';
 import { collapseText, trimText } from '../text/white-space.ts';
 import type { Reference } from './field.ts';
@@ -40,8 +40,8 @@ export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFin
   if (identifierIn(cell) !== undefined) return resolveTerm(PEOPLE, cell, lookupTerm);
   const written = cell.normalize('NFC').replace(/\s+/g, ' ').trim();
   const name = parseName(written);
-  const joined = name.parts.join(', ');
-  const plain = name.suffix === undefined ? joined : `${joined} ${name.suffix}`;
+  const joinMessages = name.parts.join(', ');
+  const plain = name.suffix === undefined ? joinMessages : `${joinMessages} ${name.suffix}`;
   const lookups = [written, ...(plain === written ? [] : [plain])].map((text) => lookupTerm(PEOPLE, text));
   const own = lookups.find((found) => found.kind === 'mapping-conflict' || (found.kind === 'found' && found.isOwn === true));
   const known = own ?? lookups.find(({ kind }) => kind === 'found') ?? lookups.find(({ kind }) => kind === 'ambiguous');
@@ -51,7 +51,7 @@ export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFin
   if (problem !== undefined) return unreadable('finder-name', problem);
   const candidates = candidatesFor(name, plain, lookupTerm);
   if (candidates.length > 0) return unsure(written, candidates);
-  return name.parts.length === 2 ? takeAsWritten(name, joined) : takeSplit(name, written, lookupTerm);
+  return name.parts.length === 2 ? takeAsWritten(name, joinMessages) : takeSplit(name, written, lookupTerm);
 }
 
 function takeKnown(found: TermLookup, written: string, name: WrittenName): ResolvedFinder {
@@ -130,7 +130,7 @@ function candidatesFor(name: WrittenName, plain: string, lookupTerm: LookupTerm)
   ];
   const met = variants.flatMap((text) => peopleOf(lookupTerm(PEOPLE, text)));
   const found = lookupTerm(PEOPLE, plain);
-  const shortened = found.kind === 'unknown' ? found.nearest.filter(({ label }) => mayStandFor(bare, label)) : [];
+  const shortened = found.kind === 'unknown' ? found.nearest.filter(({ label }) => canAbbreviate(bare, label)) : [];
   return [...new Map([...met, ...shortened].map((term) => [term.id, term])).values()];
 }
 
@@ -139,11 +139,11 @@ function peopleOf(found: TermLookup): readonly TermCandidate[] {
 }
 
 /** Takes the name as `Surname, Given name`, unless all evidence shows the other order. */
-function takeAsWritten(name: WrittenName, joined: string): ResolvedFinder {
+function takeAsWritten(name: WrittenName, joinMessages: string): ResolvedFinder {
   const [surname = '', given = ''] = name.parts;
   if (isFeminineSurname(given) && !isFeminineSurname(surname)) {
     const turned = `${given}, ${surname}`;
-    return unreadable('finder-name', msg`"${joined}" looks reversed: the surname comes before the comma. Write ${turned}.`);
+    return unreadable('finder-name', msg`"${joinMessages}" looks reversed: the surname comes before the comma. Write ${turned}.`);
   }
   return newPerson({ surname, given }, name);
 }
@@ -155,7 +155,7 @@ function takeSplit(name: WrittenName, written: string, lookupTerm: LookupTerm): 
   const found = lookupTerm(PEOPLE, bare);
   const nearest = found.kind === 'unknown' ? found.nearest : [];
   const named = namedTerms(nearest);
-  const advice = nearest.length === 0 ? nameAdvice(written) : joined([nameAdvice(written), msg`Nearest: ${named}.`], ' ');
+  const advice = nearest.length === 0 ? nameAdvice(written) : joinMessages([nameAdvice(written), msg`Nearest: ${named}.`], ' ');
   return { ...unreadable('finder-name', advice), ...(nearest.length === 0 ? {} : { candidates: nearest }) };
 }
 
@@ -177,10 +177,10 @@ function findPartsProblem({ parts, suffix }: WrittenName, written: string): Mess
   const [surname = '', given] = parts;
   if (given === undefined) return surname === '' ? nameAdvice(written) : undefined;
   if (parts.some((part) => part === '')) return nameAdvice(written);
-  const joined = parts.join(', ');
+  const joinMessages = parts.join(', ');
   const isTwo = [surname, given].every((part) => part.includes(' ') && part.split(' ').some(isGiven));
-  if (parts.length > 2 || isTwo || !isOneName(joined)) return severalMessage(written);
-  return findNameProblem(suffix === undefined ? joined : `${surname} ${suffix}, ${given}`);
+  if (parts.length > 2 || isTwo || !isOneName(joinMessages)) return severalMessage(written);
+  return findNameProblem(suffix === undefined ? joinMessages : `${surname} ${suffix}, ${given}`);
 }
 
 /** Explains why the service would refuse a text as the name of a new person. */

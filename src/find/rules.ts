@@ -122,12 +122,12 @@ function requiredPoint(elements: FindElements): Finding[] {
   return [{ element, message }];
 }
 
-export const MUST_BE_HANDED_OVER: Message = msg`A find for state 3 must be handed over. Set predano to true, or choose state 2.`;
+export const HANDOVER_REQUIRED: Message = msg`A find for state 3 must be handed over. Set predano to true, or choose state 2.`;
 
 /** An absent element is reported by {@link requiredElements}. */
 function handedOver({ stav, predano }: FindElements): Finding[] {
   if (stav !== 3 || predano !== false) return [];
-  return [{ element: 'predano', message: MUST_BE_HANDED_OVER }];
+  return [{ element: 'predano', message: HANDOVER_REQUIRED }];
 }
 
 /** A Researcher imports into state 1 only (A-PROJECT-2). */

@@ -57,13 +57,13 @@ function illegalCharacterOf(value: FindElements[Field['name']]): string | undefi
 }
 
 /** Limit for a registration number. */
-export const MOST_CHARACTERS = 255;
+export const MAX_CHARACTERS = 255;
 
 /** Explains why a trimmed number cannot be assigned (A-NUMBER-2). */
 export function findNumberProblem(value: string): Unreadable | undefined {
   const characters = [...value].length;
-  if (characters > MOST_CHARACTERS) {
-    const problem = msg`The number has ${characters} characters; the service takes ${MOST_CHARACTERS}. Shorten it.`;
+  if (characters > MAX_CHARACTERS) {
+    const problem = msg`The number has ${characters} characters; the service takes ${MAX_CHARACTERS}. Shorten it.`;
     return unreadable('number-length', problem);
   }
   return findUnseenCharacter(value);

@@ -1,5 +1,5 @@
 import { createHash, hash } from 'node:crypto';
-import { SayingError } from '../base/errors.ts';
+import { LocalizedError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 
 /** `Content-Digest` value for the SHA-512 of a file's bytes (RFC 9530; A-DIGEST-1). */
@@ -46,7 +46,7 @@ function* slicesOf(bytes: Buffer): Generator<Buffer> {
 }
 
 /** The file on disk is no longer the one that was queued. */
-export class ChangedFileError extends SayingError {
+export class ChangedFileError extends LocalizedError {
   constructor() {
     super(msg`the file changed since it was queued`);
   }

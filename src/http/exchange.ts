@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { SayingError } from '../base/errors.ts';
+import { LocalizedError } from '../base/errors.ts';
 import type { Message } from '../base/message.ts';
 
 /** How long an answer may take where a request says nothing. */
@@ -37,25 +37,25 @@ export type HttpResponse = {
 /** One request with its answer. Wrappers (pacing, retrying, signing in) have the same type, so that they compose. */
 export type Exchange = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** No answer takes longer than `mostMs`, also where a request would allow more. */
-export function within(mostMs: number, send: Exchange): Exchange {
-  return (request) => send({ ...request, answerTimeoutMs: Math.min(request.answerTimeoutMs ?? mostMs, mostMs) });
+/** No answer takes longer than `maxMs`, also where a request would allow more. */
+export function withTimeout(maxMs: number, send: Exchange): Exchange {
+  return (request) => send({ ...request, answerTimeoutMs: Math.min(request.answerTimeoutMs ?? maxMs, maxMs) });
 }
 
-export type NoAnswerReason = 'connect' | 'timeout' | 'reset' | 'too-large' | 'aborted' | 'body';
+export type TransportErrorReason = 'connect' | 'timeout' | 'reset' | 'too-large' | 'aborted' | 'body';
 
 /**
  * No whole answer came. `mayHaveArrived` is false only where the service cannot have received the whole request: the
  * request never began to leave, or its body was cut before the last byte. Only then may a create be sent again.
  */
-export class NoAnswerError extends SayingError {
-  readonly reason: NoAnswerReason;
+export class TransportError extends LocalizedError {
+  readonly reason: TransportErrorReason;
   readonly mayHaveArrived: boolean;
   /** The head of an answer whose body was cut off. */
   readonly head: Pick<HttpResponse, 'status' | 'headers'> | undefined;
 
   constructor(
-    reason: NoAnswerReason,
+    reason: TransportErrorReason,
     mayHaveArrived: boolean,
     message: Message,
     more: { readonly cause?: unknown; readonly head?: Pick<HttpResponse, 'status' | 'headers'> } = {},

@@ -38,12 +38,12 @@ export type PaceStore = {
   /**
    * Reads all scopes, lets `change` decide, and writes, as one step that nobody else can come between. `change` may be
    * called again when somebody did come first, and must do nothing but compute. `nowMs` is the time on the clock that
-   * all who share this store share. `leastIntervalMs` is what the store itself asks for, where it stands in for another.
+   * all who share this store share. `minIntervalMs` is what the store itself asks for, where it stands in for another.
    */
   update<T>(scopes: readonly string[], change: PaceDecision<T>): Promise<T>;
 };
 
-type PaceDecision<T> = (states: readonly PaceState[], nowMs: number, leastIntervalMs?: number) => PaceChange<T>;
+type PaceDecision<T> = (states: readonly PaceState[], nowMs: number, minIntervalMs?: number) => PaceChange<T>;
 
 /**
  * Room for what the server's own scheduling does to a gap of exactly the interval. Measured against the mock over
@@ -51,16 +51,16 @@ type PaceDecision<T> = (states: readonly PaceState[], nowMs: number, leastInterv
  */
 export const GUARD_MS = 2.5;
 /** Connecting may take a while. Who takes longer than this is taken for dead, and does not leave any more. */
-export const MOST_LEAVING_MS = 3000;
+export const MAX_DEPARTING_MS = 3000;
 /** When to look whether somebody has left: at once, and less often the longer it takes. */
 const FIRST_LOOK_AGAIN_MS = 2;
-const MOST_LOOK_AGAIN_MS = 50;
+const MAX_POLL_MS = 50;
 const LOOKS_PER_DOUBLING = 8;
 /** Up at once, to this at first and then to twice as much; down by half in 42 s (docs/decisions/0005-own-pace.md). */
 const FIRST_JITTER_MS = 10;
 const JITTER_DECAY_MS = 60_000;
-const MOST_JITTER_INTERVALS = 20;
-const MOST_ROOM_MS = 60_000;
+const MAX_JITTER_INTERVALS = 20;
+const MAX_HEADROOM_MS = 60_000;
 /** A service that was left alone for a while wakes unevenly, so the first gaps are wider: 0.1 s in all. */
 const IDLE_MS = 10_000;
 const WAKING_MS = 15;
@@ -70,12 +70,12 @@ export function gapMs(state: PaceState, intervalMs: number): number {
   return intervalMs === 0 ? 0 : intervalMs + GUARD_MS + state.jitterMs + state.wakingMs;
 }
 
-export function lookAgainMs(leavingUntilMs: number, nowMs: number): number {
-  const sinceMs = nowMs - (leavingUntilMs - MOST_LEAVING_MS);
-  return Math.min(Math.max(FIRST_LOOK_AGAIN_MS, sinceMs / LOOKS_PER_DOUBLING), MOST_LOOK_AGAIN_MS, leavingUntilMs - nowMs);
+export function pollIntervalMs(leavingUntilMs: number, nowMs: number): number {
+  const sinceMs = nowMs - (leavingUntilMs - MAX_DEPARTING_MS);
+  return Math.min(Math.max(FIRST_LOOK_AGAIN_MS, sinceMs / LOOKS_PER_DOUBLING), MAX_POLL_MS, leavingUntilMs - nowMs);
 }
 
-export function departing(state: PaceState, nowMs: number, leavingUntilMs: number): PaceState {
+export function withReservation(state: PaceState, nowMs: number, leavingUntilMs: number): PaceState {
   const sinceMs = nowMs - state.lastDepartureMs;
   return {
     ...state,
@@ -88,16 +88,16 @@ export function departing(state: PaceState, nowMs: number, leavingUntilMs: numbe
 
 type Throttle = { readonly departedAtMs: number; readonly nowMs: number; readonly pauseMs: number; readonly intervalMs: number };
 
-export function slowed(state: PaceState, throttle: Throttle): PaceState {
+export function withBackoff(state: PaceState, throttle: Throttle): PaceState {
   const { nowMs, pauseMs } = throttle;
   // What left before the last slow-down tells nothing new about the pace since.
   const known = throttle.departedAtMs < state.blockedUntilMs;
-  const widerMs = Math.min(Math.max(state.jitterMs * 2, FIRST_JITTER_MS), throttle.intervalMs * MOST_JITTER_INTERVALS);
+  const widerMs = Math.min(Math.max(state.jitterMs * 2, FIRST_JITTER_MS), throttle.intervalMs * MAX_JITTER_INTERVALS);
   return {
     ...state,
     jitterMs: known ? state.jitterMs : widerMs,
-    blockedUntilMs: Math.max(state.blockedUntilMs, nowMs + Math.min(pauseMs, MOST_PAUSE_MS)),
-    askedUntilMs: pauseMs > MOST_PAUSE_MS ? nowMs + Math.min(pauseMs, MOST_KEPT_PAUSE_MS) : state.askedUntilMs,
+    blockedUntilMs: Math.max(state.blockedUntilMs, nowMs + Math.min(pauseMs, MAX_PAUSE_MS)),
+    askedUntilMs: pauseMs > MAX_PAUSE_MS ? nowMs + Math.min(pauseMs, MAX_KEPT_PAUSE_MS) : state.askedUntilMs,
   };
 }
 
@@ -106,26 +106,26 @@ function orNothing(ms: number): number {
 }
 
 /** Nobody pauses for longer without asking again: a service that asks for more may mean it, or have slipped by some zeros. */
-export const MOST_PAUSE_MS = 3_600_000;
+export const MAX_PAUSE_MS = 3_600_000;
 /** Nor for longer than this where a person has said that the service means it. */
-export const MOST_KEPT_PAUSE_MS = 24 * 3_600_000;
+export const MAX_KEPT_PAUSE_MS = 24 * 3_600_000;
 
 /**
  * A clock that was set back, or began anew with its machine, finds times ahead of itself. They mean nothing but that
  * somebody may have left just now. What no pas would write holds nobody up for longer than a pas would.
  */
-export function notAhead(state: PaceState, nowMs: number): PaceState {
+export function clampToNow(state: PaceState, nowMs: number): PaceState {
   const past =
     state.lastDepartureMs > nowMs
       ? { ...state, lastDepartureMs: nowMs, leavingUntilMs: 0, blockedUntilMs: 0, askedUntilMs: 0 }
       : state;
-  const askedUntilMs = past.askedUntilMs > nowMs && past.askedUntilMs <= nowMs + MOST_KEPT_PAUSE_MS ? past.askedUntilMs : 0;
+  const askedUntilMs = past.askedUntilMs > nowMs && past.askedUntilMs <= nowMs + MAX_KEPT_PAUSE_MS ? past.askedUntilMs : 0;
   return {
     lastDepartureMs: past.lastDepartureMs,
-    leavingUntilMs: Math.min(past.leavingUntilMs, nowMs + MOST_PAUSE_MS),
-    blockedUntilMs: Math.min(past.blockedUntilMs, Math.max(nowMs + MOST_PAUSE_MS, askedUntilMs)),
+    leavingUntilMs: Math.min(past.leavingUntilMs, nowMs + MAX_PAUSE_MS),
+    blockedUntilMs: Math.min(past.blockedUntilMs, Math.max(nowMs + MAX_PAUSE_MS, askedUntilMs)),
     askedUntilMs,
-    jitterMs: Math.min(past.jitterMs, MOST_ROOM_MS),
+    jitterMs: Math.min(past.jitterMs, MAX_HEADROOM_MS),
     wakingMs: Math.min(past.wakingMs, WAKING_MS),
   };
 }

@@ -6,7 +6,7 @@ import { type PaceState, type PaceStore, UNSEEN } from './pace-state.ts';
 /** The process stands still and hears no signal while SQLite waits for another one, so it waits in pieces. */
 const STANDING_MS = 100;
 const PAUSE_MS = 10;
-const MOST_BUSY_MS = 5000;
+const MAX_BUSY_MS = 5000;
 
 /**
  * The pace of all `pas` processes of one user on this machine, in a small SQLite file outside any outbox, so that
@@ -28,7 +28,7 @@ export function openPaceStore(path: string, clock: Clock): PaceStore & { close()
   return {
     // Done before the promise is returned, unless another process is writing: what is decided is on record before anybody acts on it.
     update: async (scopes, change) => {
-      const untilMs = clock.monotonicMs() + MOST_BUSY_MS;
+      const untilMs = clock.monotonicMs() + MAX_BUSY_MS;
       for (;;) {
         try {
           return immediately(path, database, () => {

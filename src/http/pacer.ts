@@ -1,17 +1,17 @@
 import { type Clock, elapsedMs, type Moment, momentOf } from '../base/clock.ts';
-import { unlessAborted } from '../base/unless-aborted.ts';
+import { rejectOnAbort } from '../base/reject-on-abort.ts';
 import {
-  departing,
+  clampToNow,
   GUARD_MS,
   gapMs,
-  lookAgainMs,
-  MOST_LEAVING_MS,
-  MOST_PAUSE_MS,
-  notAhead,
+  MAX_DEPARTING_MS,
+  MAX_PAUSE_MS,
   type PaceState,
   type PaceStore,
   type Pause,
-  slowed,
+  pollIntervalMs,
+  withBackoff,
+  withReservation,
 } from './pace-state.ts';
 import { isLongPause, LongPauseError } from './retry-after.ts';
 
@@ -73,56 +73,56 @@ const PAUSE_WITHOUT_RETRY_AFTER_INTERVALS = 10;
  * alone, so a late departure pushes the next one on instead of closing the gap behind it.
  */
 export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pace {
-  const mostLeavingMs = Math.max(MOST_LEAVING_MS, 2 * intervalMs);
+  const maxLeavingMs = Math.max(MAX_DEPARTING_MS, 2 * intervalMs);
   let throttles = 0;
   let leadMs = LEAD_MS;
   let approachedAtMs: number | undefined;
 
-  const waitIn = (states: readonly PaceState[], nowMs: number, leastIntervalMs = 0): number => {
-    const spacingMs = intervalMs === 0 ? 0 : Math.max(intervalMs, leastIntervalMs);
+  const waitIn = (states: readonly PaceState[], nowMs: number, minIntervalMs = 0): number => {
+    const spacingMs = intervalMs === 0 ? 0 : Math.max(intervalMs, minIntervalMs);
     const freeAt = states.map((state) => Math.max(state.lastDepartureMs + gapMs(state, spacingMs), state.blockedUntilMs));
     return inHundredths(Math.max(0, Math.max(...freeAt) - nowMs));
   };
 
   /** Takes the slot where it is near and nobody else has it. */
-  const tryDepart = (): Promise<Taken | { readonly lookAgainMs: number }> =>
-    store.update<Taken | { lookAgainMs: number }>(scopes, (found, nowMs, leastIntervalMs) => {
-      const states = found.map((state) => notAhead(state, nowMs));
-      const remainingMs = waitIn(states, nowMs, leastIntervalMs);
+  const tryDepart = (): Promise<Taken | { readonly pollIntervalMs: number }> =>
+    store.update<Taken | { pollIntervalMs: number }>(scopes, (found, nowMs, minIntervalMs) => {
+      const states = found.map((state) => clampToNow(state, nowMs));
+      const remainingMs = waitIn(states, nowMs, minIntervalMs);
       const leavingUntilMs = Math.max(...states.map((state) => state.leavingUntilMs));
-      const othersMs = leavingUntilMs > nowMs ? lookAgainMs(leavingUntilMs, nowMs) : 0;
+      const othersMs = leavingUntilMs > nowMs ? pollIntervalMs(leavingUntilMs, nowMs) : 0;
       if (remainingMs > LEAD_MS || othersMs > 0) {
-        return { result: { lookAgainMs: inHundredths(Math.max(remainingMs - LEAD_MS, othersMs)) }, next: states };
+        return { result: { pollIntervalMs: inHundredths(Math.max(remainingMs - LEAD_MS, othersMs)) }, next: states };
       }
-      const mark = nowMs + mostLeavingMs;
+      const mark = nowMs + maxLeavingMs;
       return {
         result: { mark, atMs: clock.monotonicMs() + remainingMs },
-        next: states.map((state) => departing(state, nowMs, mark)),
+        next: states.map((state) => withReservation(state, nowMs, mark)),
       };
     });
 
   const waitMs = (signal?: AbortSignal): Promise<number> =>
-    unlessAborted(signal, () =>
-      store.update(scopes, (found, nowMs, leastIntervalMs) => ({
+    rejectOnAbort(signal, () =>
+      store.update(scopes, (found, nowMs, minIntervalMs) => ({
         result: waitIn(
-          found.map((state) => notAhead(state, nowMs)),
+          found.map((state) => clampToNow(state, nowMs)),
           nowMs,
-          leastIntervalMs,
+          minIntervalMs,
         ),
       })),
     );
 
   const pause = (): Promise<Pause> =>
     store.update(scopes, (found, nowMs) => {
-      const states = found.map((state) => notAhead(state, nowMs));
-      const longestMs = (ends: readonly number[]): number => Math.max(0, ...ends.map((endMs) => endMs - nowMs));
-      const keptMs = longestMs(states.map(({ blockedUntilMs }) => blockedUntilMs));
-      return { result: { keptMs, askedMs: longestMs(states.map(({ askedUntilMs }) => askedUntilMs)) } };
+      const states = found.map((state) => clampToNow(state, nowMs));
+      const maxMs = (ends: readonly number[]): number => Math.max(0, ...ends.map((endMs) => endMs - nowMs));
+      const keptMs = maxMs(states.map(({ blockedUntilMs }) => blockedUntilMs));
+      return { result: { keptMs, askedMs: maxMs(states.map(({ askedUntilMs }) => askedUntilMs)) } };
     });
 
   const sleepALittle = async (ms: number, signal: AbortSignal | undefined): Promise<void> => {
     if (isLongPause(ms)) {
-      const { keptMs, askedMs } = await unlessAborted(signal, pause);
+      const { keptMs, askedMs } = await rejectOnAbort(signal, pause);
       throw new LongPauseError({ keptMs: Math.max(ms, keptMs), askedMs }, clock.now());
     }
     await clock.sleep(Math.min(ms, LOOK_UP_MS), signal);
@@ -152,7 +152,7 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
         if (!open) return false;
         clock.hold(atMs - clock.monotonicMs());
         // One gap short of what the others wait, so that whoever takes the next slot then is not met either.
-        if (elapsedMs(clock, asked) > mostLeavingMs - intervalMs - GUARD_MS) return false;
+        if (elapsedMs(clock, asked) > maxLeavingMs - intervalMs - GUARD_MS) return false;
         open = false;
         const leftAtMs = clock.monotonicMs();
         // Only when the bytes are out may the next one follow, in case this process is put aside just before them.
@@ -185,9 +185,9 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
       for (;;) {
         const asked = momentOf(clock);
         const known = throttles;
-        const found = await unlessAborted(signal, tryDepart, (late) => 'mark' in late && release(late.mark));
-        if ('lookAgainMs' in found) {
-          await sleepALittle(found.lookAgainMs, signal);
+        const found = await rejectOnAbort(signal, tryDepart, (late) => 'mark' in late && release(late.mark));
+        if ('pollIntervalMs' in found) {
+          await sleepALittle(found.pollIntervalMs, signal);
           continue;
         }
         const slot = slotOf(found, asked, found.atMs - startedMs);
@@ -207,7 +207,7 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
       store.update(scopes, (states, nowMs) => ({
         result: undefined,
         next: states.map((found) => {
-          const state = notAhead(found, nowMs);
+          const state = clampToNow(found, nowMs);
           if (to === 'ended') return { ...state, blockedUntilMs: 0, askedUntilMs: 0 };
           return { ...state, blockedUntilMs: Math.max(state.blockedUntilMs, state.askedUntilMs) };
         }),
@@ -219,10 +219,10 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
       inPassing(
         store.update(scopes, (states, nowMs) => ({
           result: undefined,
-          next: states.map((state) => slowed(state, { departedAtMs: nowMs - agoMs, nowMs, pauseMs, intervalMs })),
+          next: states.map((state) => withBackoff(state, { departedAtMs: nowMs - agoMs, nowMs, pauseMs, intervalMs })),
         })),
       );
-      return Math.min(pauseMs, MOST_PAUSE_MS);
+      return Math.min(pauseMs, MAX_PAUSE_MS);
     },
   };
 }

@@ -13,10 +13,10 @@ export type RedisAddress = {
 type AddressFault = { readonly message: Message; readonly hint: Message };
 
 const DEFAULT_PORT = 6379;
-const MOST_DATABASE = 1_000_000;
+const MAX_DATABASE_NUMBER = 1_000_000;
 
 /** Reads `redis://[user@]host[:port][/database]`, or the same with `rediss` for TLS. */
-export function readRedisAddress(text: string): RedisAddress | AddressFault {
+export function parseRedisAddress(text: string): RedisAddress | AddressFault {
   const url = /^rediss?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined;
   const database = Number(/^\/?(\d*)$/.exec(url?.pathname ?? '-')?.[1] ?? Number.NaN);
   if (url !== undefined && (url.password !== '' || /^[^/]*:[^/]*@/.test(text.slice(text.indexOf('//') + 2)))) {
@@ -29,7 +29,7 @@ export function readRedisAddress(text: string): RedisAddress | AddressFault {
     url === undefined ||
     url.hostname === '' ||
     url.port === '0' ||
-    !(database <= MOST_DATABASE) ||
+    !(database <= MAX_DATABASE_NUMBER) ||
     url.search + url.hash !== ''
   ) {
     return {
@@ -59,7 +59,7 @@ export function isAddressFault(read: RedisAddress | AddressFault): read is Addre
 }
 
 /** Host, port and database, as people are told of it. */
-export function placeOf({ host, port, database }: RedisAddress): string {
+export function redisEndpoint({ host, port, database }: RedisAddress): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}/${database}`;
 }
 

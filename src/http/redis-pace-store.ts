@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../base/clock.ts';
-import { messageOf, SayingError } from '../base/errors.ts';
+import { LocalizedError, messageOf } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
-import { networkWords } from './network-words.ts';
-import { MOST_KEPT_PAUSE_MS, MOST_LEAVING_MS, type PaceState, type PaceStore, UNSEEN } from './pace-state.ts';
+import { describeNetworkError } from './network-error.ts';
+import { MAX_DEPARTING_MS, MAX_KEPT_PAUSE_MS, type PaceState, type PaceStore, UNSEEN } from './pace-state.ts';
 import { createTextRedactor } from './redaction.ts';
 import type { RedisAddress } from './redis-address.ts';
 
 /** `away`: not to be had now, perhaps later. `refused`: it answers, but not to us, and time will not change that. */
-export class PaceStoreError extends SayingError {
+export class PaceStoreError extends LocalizedError {
   readonly kind: 'away' | 'refused';
   constructor(kind: 'away' | 'refused', message: Message) {
     super(message);
@@ -36,13 +36,13 @@ export type RedisPaceStore = PaceStore & {
 };
 
 /** Longer than this nobody waits for it: the pace goes on without. */
-const MOST_WAIT_MS = 1000;
+const MAX_WAIT_MS = 1000;
 /** Kept for as long as any pause, and then not worth keeping. */
-const KEPT_MS = MOST_KEPT_PAUSE_MS;
+const KEPT_MS = MAX_KEPT_PAUSE_MS;
 /** Two clocks that run freely part by less than this. A store's clock that is further off was set. */
-const MOST_DRIFT = 0.001;
-const MOST_SLACK_MS = 5;
-const MOST_CONFLICT_WAIT_MS = 8;
+const MAX_DRIFT = 0.001;
+const MAX_SLACK_MS = 5;
+const MAX_CONFLICT_WAIT_MS = 8;
 
 const LOOK = `local now = redis.call('TIME')
 return {now[1], now[2], redis.call('HMGET', KEYS[1], unpack(ARGV))}`;
@@ -119,7 +119,7 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
   const late = new Promise<never>((_, reject) => {
     const giveUp = (): void => reject(new PaceStoreError('away', msg`it does not answer`));
     // It may be this process that was held up: what has arrived by then is read first.
-    timer = setTimeout(() => setImmediate(() => setImmediate(giveUp)), MOST_WAIT_MS);
+    timer = setTimeout(() => setImmediate(() => setImmediate(giveUp)), MAX_WAIT_MS);
   });
   try {
     return await Promise.race([work, late]);
@@ -175,10 +175,10 @@ function storeIn(
     (await inTime(redis.eval(SET_IF_UNCHANGED, 1, key, KEPT_MS, ...changes.flat())).catch(broken)) === 1;
 
   const update: PaceStore['update'] = async (scopes, change) => {
-    const fields = scopes.map(fieldOf);
+    const fields = scopes.map(redisFieldOf);
     for (let conflicts = 0; ; conflicts += 1) {
       // Whoever comes in between got on with it, so one repeat is free.
-      if (conflicts > 1) await clock.sleep(random() * Math.min(2 ** conflicts, MOST_CONFLICT_WAIT_MS));
+      if (conflicts > 1) await clock.sleep(random() * Math.min(2 ** conflicts, MAX_CONFLICT_WAIT_MS));
       const { nowMs, server, texts } = await look(fields);
       const found = texts.map((text) => (text === '' ? UNSEEN : decodeState(text)));
       const rewrite = (states: readonly PaceState[]): (readonly [string, string, string])[] =>
@@ -214,15 +214,15 @@ function storeIn(
  * somebody may have left just now, or may be about to.
  */
 function forgotten(state: PaceState | undefined, nowMs: number): PaceState {
-  return { ...UNSEEN, jitterMs: state?.jitterMs ?? 0, lastDepartureMs: nowMs, leavingUntilMs: nowMs + MOST_LEAVING_MS };
+  return { ...UNSEEN, jitterMs: state?.jitterMs ?? 0, lastDepartureMs: nowMs, leavingUntilMs: nowMs + MAX_DEPARTING_MS };
 }
 
 /** Did more or less time pass there than can have passed here? */
 function wasSet(before: Stamp, now: Stamp): boolean {
   const passedMs = now.storeMs - before.storeMs;
-  const mostMs = now.answeredMs - before.askedMs;
-  const leastMs = now.askedMs - before.answeredMs;
-  return passedMs > mostMs * (1 + MOST_DRIFT) + MOST_SLACK_MS || passedMs < leastMs * (1 - MOST_DRIFT) - MOST_SLACK_MS;
+  const maxMs = now.answeredMs - before.askedMs;
+  const minMs = now.askedMs - before.answeredMs;
+  return passedMs > maxMs * (1 + MAX_DRIFT) + MAX_SLACK_MS || passedMs < minMs * (1 - MAX_DRIFT) - MAX_SLACK_MS;
 }
 
 async function measure(redis: Redis, clock: Clock): Promise<{ latencyMs: number; clockAheadMs: number }> {
@@ -248,7 +248,7 @@ function toStoreError(thrown: unknown, redact: (text: string) => string): PaceSt
   if (said.startsWith('READONLY')) return new PaceStoreError('away', msg`it is a copy that cannot be written`);
   if (/timed? ?out|ETIMEDOUT/i.test(said)) return new PaceStoreError('away', msg`it does not answer`);
   if (/^Connection is closed|ECONNRESET|EPIPE/.test(said)) return new PaceStoreError('away', msg`the connection was lost`);
-  const words = networkWords(thrown);
+  const words = describeNetworkError(thrown);
   return new PaceStoreError('away', typeof words === 'string' ? redact(words) || msg`no reason is given` : words);
 }
 
@@ -272,7 +272,7 @@ function readReply(reply: unknown): { readonly nowMs: number; readonly values: r
 }
 
 /** Whose account it is, is nobody's business in a shared place. Addresses of one account may differ in case. */
-export function fieldOf(scope: string): string {
+export function redisFieldOf(scope: string): string {
   const [kind = '', ...rest] = scope.split(':');
   const name = rest.join(':').toLowerCase();
   return kind === 'address' ? kind : `${kind}:${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;

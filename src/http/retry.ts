@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
-import { sayingOf } from '../base/errors.ts';
+import { localizedMessageOf } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
-import { DEFAULT_ANSWER_TIMEOUT_MS, type Exchange, type HttpRequest, type HttpResponse, NoAnswerError } from './exchange.ts';
+import { DEFAULT_ANSWER_TIMEOUT_MS, type Exchange, type HttpRequest, type HttpResponse, TransportError } from './exchange.ts';
 import { retryAfterMs } from './retry-after.ts';
 
 type RetryOptions = {
@@ -13,16 +13,16 @@ type RetryOptions = {
   /** In all, once the server has answered something in this run: then it is only away for a while. Default: `attempts`. */
   readonly patientAttempts?: number;
   readonly firstWaitMs: number;
-  readonly mostWaitMs: number;
+  readonly maxWaitMs: number;
   /** A server that asks for a longer pause than this is not waited for. */
-  readonly mostRetryAfterMs: number;
+  readonly maxRetryAfterMs: number;
   /**
    * How long a server that hangs or fails is tried, from the first attempt on; pauses that it asked for are not counted. The last
    * attempt begins then at the latest, and a repeated one gets no more time for its answer than is left. Default: no bound.
    */
-  readonly mostAwayMs?: number;
+  readonly maxAwayMs?: number;
   /** No new attempt is begun after this time, however it was spent. Default: no bound. */
-  readonly mostTotalMs?: number;
+  readonly maxTotalMs?: number;
   /** Told before each pause, so that a person sees why nothing happens. */
   readonly onWait?: (waitMs: number, reason: Message) => void;
 };
@@ -32,10 +32,10 @@ export const HARVEST_RETRY = {
   attempts: 6,
   patientAttempts: 26,
   firstWaitMs: 500,
-  mostWaitMs: 30_000,
-  mostRetryAfterMs: 300_000,
-  mostAwayMs: 5 * 60_000,
-  mostTotalMs: 20 * 60_000,
+  maxWaitMs: 30_000,
+  maxRetryAfterMs: 300_000,
+  maxAwayMs: 5 * 60_000,
+  maxTotalMs: 20 * 60_000,
 } as const;
 
 /** "Later", in the words of servers and of what stands before them. */
@@ -45,7 +45,7 @@ const BUSY = new Set([408, 425, 429, 500, 502, 503, 504, 509, 520, 521, 522, 523
  * Repeats requests that change nothing when no whole answer came, or one that says "later". The last answer is handed
  * on as it is; the last lack of one is thrown. Never to be wrapped round a request that creates something.
  */
-export function retrying(exchange: Exchange, options: RetryOptions): Exchange {
+export function withRetry(exchange: Exchange, options: RetryOptions): Exchange {
   let hasAnswered = false;
   return async (request) => {
     if (request.method !== 'GET') throw new Error('only a GET may be repeated');
@@ -70,7 +70,7 @@ export function retrying(exchange: Exchange, options: RetryOptions): Exchange {
 
 const NEVER_MS = Number.POSITIVE_INFINITY;
 /** Time for the answer of the last attempt, where the pause before it took all that was left. */
-const LEAST_ANSWER_MS = 10_000;
+const MIN_ANSWER_MS = 10_000;
 
 type Patience = {
   leftMs(): number;
@@ -81,12 +81,12 @@ type Patience = {
   shortened(request: HttpRequest): HttpRequest;
 };
 
-function startPatience({ clock, mostAwayMs = NEVER_MS, mostTotalMs = NEVER_MS }: RetryOptions): Patience {
+function startPatience({ clock, maxAwayMs = NEVER_MS, maxTotalMs = NEVER_MS }: RetryOptions): Patience {
   const startedMs = clock.monotonicMs();
   let forgivenMs = 0;
   const elapsedMs = (): number => clock.monotonicMs() - startedMs;
-  const leftMs = (): number => Math.max(0, mostAwayMs + forgivenMs - elapsedMs());
-  const isTotalOver = (): boolean => elapsedMs() >= mostTotalMs;
+  const leftMs = (): number => Math.max(0, maxAwayMs + forgivenMs - elapsedMs());
+  const isTotalOver = (): boolean => elapsedMs() >= maxTotalMs;
   return {
     leftMs,
     isTotalOver,
@@ -96,29 +96,29 @@ function startPatience({ clock, mostAwayMs = NEVER_MS, mostTotalMs = NEVER_MS }:
     },
     shortened: (request) => {
       const { answerTimeoutMs = DEFAULT_ANSWER_TIMEOUT_MS } = request;
-      return { ...request, answerTimeoutMs: Math.min(answerTimeoutMs, Math.max(leftMs(), LEAST_ANSWER_MS)) };
+      return { ...request, answerTimeoutMs: Math.min(answerTimeoutMs, Math.max(leftMs(), MIN_ANSWER_MS)) };
     },
   };
 }
 
-type Result = HttpResponse | NoAnswerError;
+type Result = HttpResponse | TransportError;
 
-function withoutAnswer(thrown: unknown): NoAnswerError {
-  if (thrown instanceof NoAnswerError && thrown.reason !== 'aborted' && thrown.reason !== 'too-large') return thrown;
+function withoutAnswer(thrown: unknown): TransportError {
+  if (thrown instanceof TransportError && thrown.reason !== 'aborted' && thrown.reason !== 'too-large') return thrown;
   throw thrown;
 }
 
 function isWorthRepeating(result: Result): boolean {
-  return result instanceof NoAnswerError || BUSY.has(result.status);
+  return result instanceof TransportError || BUSY.has(result.status);
 }
 
 function answerOf(result: Result): HttpResponse {
-  if (result instanceof NoAnswerError) throw result;
+  if (result instanceof TransportError) throw result;
   return result;
 }
 
 function reasonOf(result: Result): Message {
-  return result instanceof NoAnswerError ? sayingOf(result) : msg`status ${result.status}`;
+  return result instanceof TransportError ? localizedMessageOf(result) : msg`status ${result.status}`;
 }
 
 /** Undefined where the server asks for a longer pause than anybody takes. */
@@ -127,10 +127,10 @@ function pauseAfter(
   attempt: number,
   options: RetryOptions,
 ): { readonly ms: number; readonly isAsked: boolean } | undefined {
-  const later = result instanceof NoAnswerError ? undefined : result.headers['retry-after'];
+  const later = result instanceof TransportError ? undefined : result.headers['retry-after'];
   const askedMs = retryAfterMs(later, options.clock.now());
-  if (askedMs !== undefined) return askedMs > options.mostRetryAfterMs ? undefined : { ms: Math.round(askedMs), isAsked: true };
+  if (askedMs !== undefined) return askedMs > options.maxRetryAfterMs ? undefined : { ms: Math.round(askedMs), isAsked: true };
   // Half of the pause by chance, so that clients that failed together do not come back together.
-  const backoffMs = Math.min(options.firstWaitMs * 2 ** (attempt - 1), options.mostWaitMs) * (0.5 + options.random() / 2);
+  const backoffMs = Math.min(options.firstWaitMs * 2 ** (attempt - 1), options.maxWaitMs) * (0.5 + options.random() / 2);
   return { ms: Math.round(backoffMs), isAsked: false };
 }

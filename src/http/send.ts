@@ -6,7 +6,7 @@ import { TLSSocket } from 'node:tls';
 import { urlToHttpOptions } from 'node:url';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
-import { spokenLanguage } from '../base/language.ts';
+import { currentLanguage } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
 import { packageVersion } from '../base/package-root.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
@@ -15,11 +15,11 @@ import {
   type Exchange,
   type HttpRequest,
   type HttpResponse,
-  NoAnswerError,
-  type NoAnswerReason,
+  TransportError,
+  type TransportErrorReason,
 } from './exchange.ts';
 import { IDLE_MS, IdleConnections } from './idle-connections.ts';
-import { networkWords } from './network-words.ts';
+import { describeNetworkError } from './network-error.ts';
 
 /** A certificate is verified, whatever NODE_TLS_REJECT_UNAUTHORIZED says. */
 const VERIFIED = { rejectUnauthorized: true } as const;
@@ -30,9 +30,9 @@ const LARGE_BYTES = 8 * 1024 * 1024;
 /** A body of which the network takes nothing for this long is given up. */
 const STALLED_BODY_MS = 60_000;
 /** A long answer may take longer, as over a slow network; one that only drips is over with its time. */
-const LEAST_BYTES_PER_MS = 4;
+const MIN_BYTES_PER_MS = 4;
 /** However much comes, the whole answer is over after so many times its limit. */
-const MOST_TIMES = 10;
+const MAX_TIMES = 10;
 
 export type Connections = { readonly send: Exchange; close(): Promise<void> };
 
@@ -59,7 +59,7 @@ export function openConnections({ maxConnections, clock = systemClock }: Connect
 }
 
 function headersOf({ method, headers, body }: HttpRequest): Record<string, string> {
-  const general = { 'user-agent': `pas/${packageVersion()}`, 'accept-language': spokenLanguage() };
+  const general = { 'user-agent': `pas/${packageVersion()}`, 'accept-language': currentLanguage() };
   if (body !== undefined)
     return { ...general, ...headers, 'content-type': body.contentType, 'content-length': String(body.lengthBytes) };
   // Without a length, Node would announce a body in chunks where a method may have one.
@@ -68,7 +68,7 @@ function headersOf({ method, headers, body }: HttpRequest): Record<string, strin
 
 type SendingOptions = {
   readonly resolve: (response: HttpResponse) => void;
-  readonly reject: (error: NoAnswerError) => void;
+  readonly reject: (error: TransportError) => void;
   readonly clock: Clock;
   readonly idle: IdleConnections;
 };
@@ -105,14 +105,14 @@ class Sending {
     try {
       this.#outgoing = open(this.#request);
     } catch (thrown) {
-      this.#fail('connect', networkWords(thrown), thrown);
+      this.#fail('connect', describeNetworkError(thrown), thrown);
       return;
     }
     // What a server says before its answer (1xx) is passed over: RFC 9110, section 15.2.
     this.#outgoing
       .on('socket', (socket) => this.#connect(socket))
       .on('response', (incoming) => this.#read(incoming))
-      .on('error', (error) => this.#broke(networkWords(error), error))
+      .on('error', (error) => this.#broke(describeNetworkError(error), error))
       .on('close', () => this.#head ?? this.#broke(msg`the connection was lost`));
   }
 
@@ -178,19 +178,19 @@ class Sending {
     incoming
       .on('data', (chunk: Buffer) => this.#take(chunk))
       .on('end', () => this.#finish())
-      .on('error', (error) => this.#broke(networkWords(error), error));
+      .on('error', (error) => this.#broke(describeNetworkError(error), error));
   }
 
   #take(chunk: Buffer): void {
     const sizeBytes = this.#sizeBytes + chunk.length;
-    const mostBytes = this.#request.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES;
-    if (sizeBytes > mostBytes) {
-      this.#fail('too-large', msg`the answer is larger than ${mostBytes} bytes`);
+    const maxBytes = this.#request.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES;
+    if (sizeBytes > maxBytes) {
+      this.#fail('too-large', msg`the answer is larger than ${maxBytes} bytes`);
       return;
     }
     if (sizeBytes > this.#answer.length) {
-      const grownBytes = sizeBytes > LARGE_BYTES ? mostBytes : Math.max(sizeBytes, 2 * this.#sizeBytes);
-      const roomier = Buffer.allocUnsafe(Math.min(grownBytes, mostBytes));
+      const grownBytes = sizeBytes > LARGE_BYTES ? maxBytes : Math.max(sizeBytes, 2 * this.#sizeBytes);
+      const roomier = Buffer.allocUnsafe(Math.min(grownBytes, maxBytes));
       this.#answer.copy(roomier, 0, 0, this.#sizeBytes);
       this.#answer = roomier;
     }
@@ -207,15 +207,15 @@ class Sending {
   }
 
   /** Bytes that come put it off, each by its share, but not for ever. */
-  #failAfter(limitMs: number, reason: NoAnswerReason, message: Message): void {
+  #failAfter(limitMs: number, reason: TransportErrorReason, message: Message): void {
     this.#deadline?.cancel();
-    let [knownBytes, leftMs] = [0, limitMs * (MOST_TIMES - 1)];
+    let [knownBytes, leftMs] = [0, limitMs * (MAX_TIMES - 1)];
     this.#deadline = startDeadline({
       clock: this.#given.clock,
       limitMs,
       progress: () => (this.#socket?.bytesRead ?? 0) + this.#sizeBytes,
       judge: () => {
-        const moreMs = Math.min((this.#sizeBytes - knownBytes) / LEAST_BYTES_PER_MS, leftMs);
+        const moreMs = Math.min((this.#sizeBytes - knownBytes) / MIN_BYTES_PER_MS, leftMs);
         if (moreMs < 1) {
           this.#fail(reason, message);
           return undefined;
@@ -226,13 +226,13 @@ class Sending {
     });
   }
 
-  #fail(reason: NoAnswerReason, message: Message, cause?: unknown): void {
+  #fail(reason: TransportErrorReason, message: Message, cause?: unknown): void {
     if (this.#settled) return;
     const mayHaveArrived = this.#departed && this.#bodyWasHandedOver();
     this.#end();
     this.#giveUp();
     const head = this.#head;
-    this.#given.reject(new NoAnswerError(reason, mayHaveArrived, message, { cause, ...(head === undefined ? {} : { head }) }));
+    this.#given.reject(new TransportError(reason, mayHaveArrived, message, { cause, ...(head === undefined ? {} : { head }) }));
   }
 
   /** A stream that has not ended still holds bytes of the body, so the service cannot have them all. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
-import { refuseOtherFile } from '../store/append-file.ts';
+import { assertSameFile } from '../store/append-file.ts';
 import { asDatabaseError, type Database, openDatabase, type Statement } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
 
@@ -55,7 +55,7 @@ export function openLedger(path: string): Ledger {
       return statement;
     },
     change: (work) => asDatabaseError(path, () => database.transaction(work).immediate()),
-    refuseOther: () => refuseOtherFile(path, opened),
+    refuseOther: () => assertSameFile(path, opened),
     close: () => database.close(),
   };
 }

@@ -21,7 +21,7 @@ export function sealOf<Seal>(ledger: Ledger): Seal | undefined {
   return text == null ? undefined : (JSON.parse(text) as Seal);
 }
 
-export function putSeal(ledger: Ledger, seal: unknown): void {
+export function saveSeal(ledger: Ledger, seal: unknown): void {
   ledger.sql('update outputs set seal = ?').run(JSON.stringify(seal));
 }
 
@@ -29,17 +29,17 @@ export function putSeal(ledger: Ledger, seal: unknown): void {
  * Invalidates the seal: from now on, output that the ledger lacks counts as pas's own. The checkpoint makes this survive a power
  * cut, which loses the last commits. Must run outside {@link Ledger.change}.
  */
-export function breakSeal(ledger: Ledger): void {
+export function invalidateSeal(ledger: Ledger): void {
   ledger.change(() => ledger.sql('update outputs set seal = null').run());
   ledger.sql('pragma wal_checkpoint(full)').all();
 }
 
 /** Deletes the records of a lost output. */
-export function beginAnew(ledger: Ledger): void {
+export function resetOutput(ledger: Ledger): void {
   ledger.sql('delete from met_records').run();
   ledger.sql('delete from files').run();
   readAgain(ledger);
-  ownWrites(ledger, () => ledger.sql('delete from records').run());
+  withTrackingSuspended(ledger, () => ledger.sql('delete from records').run());
   ledger.sql('update outputs set length_bytes = 0, digest = null, seal = null, edited = 0').run();
 }
 
@@ -53,7 +53,7 @@ function readAgain(ledger: Ledger): void {
  * all is read again.
  * @returns true if they differ
  */
-export function settleRights(ledger: Ledger, rights: string): boolean {
+export function updateRights(ledger: Ledger, rights: string): boolean {
   const before = ledger.sql('select rights from outputs').pluck().get() as string | null;
   const differs = before !== null && before !== rights;
   if (differs) readAgain(ledger);
@@ -69,7 +69,7 @@ export function setVerifying(ledger: Ledger, verify: boolean): void {
 }
 
 /** Runs writes of pas; any other write into the table of records is marked by a trigger (see schemas/harvest). */
-export function ownWrites(ledger: Ledger, work: () => void): void {
+export function withTrackingSuspended(ledger: Ledger, work: () => void): void {
   ledger.sql('update outputs set writing = 1').run();
   work();
   ledger.sql('update outputs set writing = 0').run();

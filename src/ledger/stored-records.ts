@@ -58,7 +58,7 @@ export function putRecord(ledger: Ledger, record: StoredRecord): void {
 }
 
 /** Returns the identifiers of the records in the output. */
-export function metIdentifiers(ledger: Ledger): string[] {
+export function storedIdentifiers(ledger: Ledger): string[] {
   return ledger.sql('select distinct identifier from met_records where length(digest) > 0').pluck().all() as string[];
 }
 

@@ -47,7 +47,7 @@ export function subjectOf(ledger: Ledger): Subject | undefined {
  * Stores the subject of a new output, or compares it with that of an existing one. Must run inside {@link Ledger.change}.
  * @throws UsageError where the output has another subject
  */
-export function settleSubject(ledger: Ledger, subject: Subject, output: string): void {
+export function assertSubject(ledger: Ledger, subject: Subject, output: string): void {
   const known = isUntouched(ledger) ? undefined : subjectOf(ledger);
   if (known === undefined) {
     ledger.sql('delete from harvests').run();

@@ -2,13 +2,13 @@ import { gunzipSync } from 'node:zlib';
 import { AuthError, InterruptedError, messageOf, OaiError, PasError, UnavailableError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd, msg } from '../base/message.ts';
-import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
+import { type Exchange, type HttpResponse, TransportError } from '../http/exchange.ts';
 import { createRedactor } from '../http/redaction.ts';
 import { attributeOf, childOf, childrenOf, childText, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { datestampMs } from './datestamp.ts';
-import { requestsHaveLeft, tokenAtEnd } from './early-token.ts';
 import { MalformedAnswerError, recordAt } from './malformed.ts';
+import { peekResumptionToken, yieldToIo } from './prefetch-token.ts';
 import { checkArguments, ERROR_HINTS, OAI_NAMESPACE, type OaiArguments, queryOf, type Verb } from './protocol.ts';
 import { followRedirects, tokenIn } from './redirect.ts';
 
@@ -54,9 +54,9 @@ export type OnToken = (token: string) => void;
 const INTERRUPTED = msg`Interrupted. What was harvested is kept; run the command again to go on.`;
 const DEFAULT_MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** Elements, attributes and other markup of an answer: thousands of records have as many. */
-const MOST_NODES = 250_000;
+const MAX_NODES = 250_000;
 /** A page packs to a tenth or a thirtieth; what packs to far less was made to burst. A small answer may, as of one letter repeated. */
-const MOST_TIMES_PACKED = 100;
+const MAX_COMPRESSION_RATIO = 100;
 const ALWAYS_UNPACKED_BYTES = 1024 * 1024;
 /** Unpacked at a time: a page at once takes half the time of many pieces. */
 const UNPACKED_PIECE_BYTES = 512 * 1024;
@@ -85,13 +85,13 @@ export function makeAsk(options: AskOptions): Ask {
     const { body } = response;
     if (response.status !== 200)
       return protocolAnswer(verb, endpoint, response, given, maxAnswerBytes) ?? refuseStatus(endpoint, response);
-    const token = onToken === undefined ? undefined : tokenAtEnd(body);
+    const token = onToken === undefined ? undefined : peekResumptionToken(body);
     if (token !== undefined) {
       onToken?.(token);
-      await requestsHaveLeft();
+      await yieldToIo();
     }
     const document = parsed(endpoint, response, body);
-    return readDocument(verb, endpoint, document, body, given.resumptionToken === undefined);
+    return parseDocument(verb, endpoint, document, body, given.resumptionToken === undefined);
   };
 }
 
@@ -125,7 +125,7 @@ async function answered(
     return await ask();
   } catch (thrown) {
     if (signal?.aborted === true) throw signal.reason instanceof PasError ? signal.reason : new InterruptedError(INTERRUPTED);
-    if (!(thrown instanceof NoAnswerError)) throw thrown;
+    if (!(thrown instanceof TransportError)) throw thrown;
     if (thrown.reason === 'too-large') throw new OaiError('malformed', `${endpoint}: ${thrown.message}.`, { cause: thrown });
     throw new UnavailableError(t`${endpoint} did not answer: ${thrown.message}.`, {
       cause: thrown,
@@ -154,7 +154,7 @@ function protocolAnswer(
     const body = unpacked(endpoint, response, maxBytes);
     const document = parsed(endpoint, response, body);
     if (childOf(document.root, 'error', OAI_NAMESPACE) === undefined) return undefined;
-    return readDocument(verb, endpoint, document, body, resumptionToken === undefined);
+    return parseDocument(verb, endpoint, document, body, resumptionToken === undefined);
   } catch (thrown) {
     if (thrown instanceof MalformedAnswerError) return undefined;
     throw thrown;
@@ -185,7 +185,7 @@ function refuseStatus(endpoint: string, { status, headers }: HttpResponse): neve
  * @param isFirst whether it is no answer to a token, which always has something behind it
  * @throws OaiError for an answer that is a protocol error, or not what was asked for
  */
-export function readDocument(verb: Verb, endpoint: string, document: XmlDocument, body: Buffer, isFirst = true): OaiAnswer {
+export function parseDocument(verb: Verb, endpoint: string, document: XmlDocument, body: Buffer, isFirst = true): OaiAnswer {
   const { root } = document;
   if (root.name !== 'OAI-PMH' || root.namespace !== OAI_NAMESPACE) {
     const { name, namespace } = root;
@@ -217,7 +217,7 @@ function hasStrayToken(parent: XmlElement, verb: Verb): boolean {
 function unpacked(endpoint: string, { body }: HttpResponse, maxBytes: number): Buffer {
   if (body[0] !== 0x1f || body[1] !== 0x8b) return body;
   try {
-    const believedBytes = Math.max(ALWAYS_UNPACKED_BYTES, body.length * MOST_TIMES_PACKED);
+    const believedBytes = Math.max(ALWAYS_UNPACKED_BYTES, body.length * MAX_COMPRESSION_RATIO);
     return gunzipSync(body, { maxOutputLength: Math.min(maxBytes, believedBytes), chunkSize: UNPACKED_PIECE_BYTES });
   } catch (thrown) {
     const problem = messageOf(thrown);
@@ -232,7 +232,7 @@ function parsed(endpoint: string, response: HttpResponse, body: Buffer): XmlDocu
   const charset = /;\s*charset\s*=\s*"?([\w.-]+)/i.exec(type)?.[1];
   if (body.length === 0) throw new MalformedAnswerError(t`${endpoint} sent an empty answer.`, body);
   try {
-    return parseXml(body, charset, MOST_NODES);
+    return parseXml(body, charset, MAX_NODES);
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
     const record = recordAt(body, thrown.byte);

@@ -1,11 +1,11 @@
 import { t } from '../base/language.ts';
 import { attributeOf, childOf, childrenOf, childText, type XmlDocument, type XmlElement } from '../xml/element.ts';
-import { type Ask, type AskOptions, makeAsk, type OaiAnswer, type OnToken, readDocument } from './ask.ts';
+import { type Ask, type AskOptions, makeAsk, type OaiAnswer, type OnToken, parseDocument } from './ask.ts';
 import { datestampMs } from './datestamp.ts';
 import { MalformedAnswerError } from './malformed.ts';
 import type { OaiArguments } from './protocol.ts';
-import { type OaiHeader, type OaiRecord, readHeader, readHeaderAlone, readRecord } from './record.ts';
-import { type BrokenRecord, salvagePage } from './salvage.ts';
+import { type OaiHeader, type OaiRecord, parseHeader, parseHeaderAlone, parseRecord } from './record.ts';
+import { type BrokenRecord, recoverPage } from './recover-page.ts';
 
 /** OAI-PMH 2.0, section 4.2. */
 export type Identity = {
@@ -73,7 +73,7 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
   const askRecord = async (identifier: string, metadataPrefix: string, signal?: AbortSignal) => {
     const answer = await ask('GetRecord', { identifier: fullIdentifier(oaiBase, identifier), metadataPrefix }, signal);
     const element = childOf(answer.element, 'record');
-    const record = element === undefined ? undefined : readRecord(element);
+    const record = element === undefined ? undefined : parseRecord(element);
     if (record !== undefined) return { answer, record };
     throw new MalformedAnswerError(t`The service sent no whole record for ${identifier}.`, answer.body);
   };
@@ -90,14 +90,14 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
       return { ...readPaging(answer), items: childrenOf(answer.element, 'set').map(readSet), broken: [] };
     },
     listIdentifiers: async (given, signal, onToken) =>
-      wholePage(await ask('ListIdentifiers', given, signal, onToken), readHeader),
+      wholePage(await ask('ListIdentifiers', given, signal, onToken), parseHeader),
     listHeaders: async (given, signal, onToken) =>
-      wholePage(await ask('ListIdentifiers', given, signal, onToken), readHeaderAlone),
-    listRecords: async (given, signal, onToken) => wholePage(await ask('ListRecords', given, signal, onToken), readRecord),
+      wholePage(await ask('ListIdentifiers', given, signal, onToken), parseHeaderAlone),
+    listRecords: async (given, signal, onToken) => wholePage(await ask('ListRecords', given, signal, onToken), parseRecord),
     salvageRecords: ({ body }) => {
-      const salvaged = salvagePage(body);
+      const salvaged = recoverPage(body);
       if (salvaged === undefined) return undefined;
-      const page = readPage(readDocument('ListRecords', endpoint, salvaged.document, body), readRecord);
+      const page = readPage(parseDocument('ListRecords', endpoint, salvaged.document, body), parseRecord);
       return { ...page, broken: [...salvaged.broken, ...page.broken] };
     },
     getRecord: async (identifier, metadataPrefix, signal) => (await askRecord(identifier, metadataPrefix, signal)).record,
@@ -118,7 +118,7 @@ export function headersOnly(
     salvageRecords: () => undefined,
     getRecordPage: async (...request) => {
       const page = await client.getRecordPage(...request);
-      return { ...page, items: page.items.flatMap(({ element }) => readHeaderAlone(element) ?? []) };
+      return { ...page, items: page.items.flatMap(({ element }) => parseHeaderAlone(element) ?? []) };
     },
   };
 }

@@ -1,11 +1,21 @@
 import { OaiError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { isUnidentified } from './apply-page.ts';
 import { type Disbelief, disbelieve, isAsCounted } from './losses.ts';
-import { beginLook, beginPass, isOnePage, isWhole, judge, type Pass } from './pass.ts';
-import type { BrokenRecord } from './salvage.ts';
-import { isNameless } from './take-page.ts';
-import { markVanished, provesAbsence } from './vanished.ts';
-import { followUp, type HarvestOptions, incomplete, listName, type Run, readToEnd, reasonOf, take, underWay } from './walk.ts';
+import { canInferDeletion, tombstoneMissing } from './missing-records.ts';
+import { isOnePage, isWhole, judge, type Pass, startPass, startScan } from './pass.ts';
+import type { BrokenRecord } from './recover-page.ts';
+import {
+  currentPass,
+  type HarvestOptions,
+  incomplete,
+  listName,
+  type Run,
+  readAllPages,
+  reasonOf,
+  rescanChanges,
+  take,
+} from './walk.ts';
 
 type Harvested = {
   /** Undefined where there was nothing to ask for. */
@@ -17,7 +27,7 @@ type Harvested = {
 };
 
 /** How often a list is looked at before it is called incomplete. */
-const MOST_LOOKS = 5;
+const MAX_SCANS = 5;
 /** Answers may be stamped to the second, and by several machines. */
 const CLOCK_STEP_MS = 2000;
 
@@ -48,13 +58,13 @@ async function harvestOnce(run: Run, finish: Finish): Promise<Harvested> {
   state.change(() => state.putPass(pass));
   await lookUntilComplete(run, goesOn);
   await askForSkipped(run);
-  const lastLook = underWay(state);
+  const lastLook = currentPass(state);
   const losses = lastLook.kind === 'full' ? await run.losses?.(lastLook.look.number) : undefined;
-  const isProof = losses !== undefined && (losses.lost.length === 0 || provesAbsence(run));
+  const isProof = losses !== undefined && (losses.lost.length === 0 || canInferDeletion(run));
   const disbelief = isProof ? disbelieve(run, losses) : undefined;
-  if (isProof && disbelief === undefined) await markVanished(run);
+  if (isProof && disbelief === undefined) await tombstoneMissing(run);
   return state.change(() => {
-    const ended = disbelief === undefined ? underWay(state) : lastLook;
+    const ended = disbelief === undefined ? currentPass(state) : lastLook;
     if (disbelief === undefined) {
       finish(ended, isProof);
       state.complete();
@@ -71,17 +81,17 @@ function passToBegin(options: HarvestOptions): Pass | undefined {
   const look = state.lastLook() + 1;
   const skipped = state.skipped();
   // What has no name cannot be asked for by itself.
-  if (watermarkMs === null || full === true || skipped.some(isNameless))
-    return beginPass('full', window, serverNowMs, look, beginning);
+  if (watermarkMs === null || full === true || skipped.some(isUnidentified))
+    return startPass('full', window, serverNowMs, look, beginning);
   if (watermarkMs > serverNowMs + CLOCK_STEP_MS) {
     onNote?.(clockWentBack(listName(options), watermarkMs, serverNowMs));
-    return beginPass('full', window, serverNowMs, look, beginning);
+    return startPass('full', window, serverNowMs, look, beginning);
   }
   const fromMs = Math.max(window.fromMs ?? 0, watermarkMs - overlapMs);
   if (window.untilMs !== null && fromMs > window.untilMs) {
-    return skipped.length === 0 ? undefined : beginPass('full', window, serverNowMs, look, beginning);
+    return skipped.length === 0 ? undefined : startPass('full', window, serverNowMs, look, beginning);
   }
-  return beginPass('changes', { ...window, fromMs }, serverNowMs, look, beginning);
+  return startPass('changes', { ...window, fromMs }, serverNowMs, look, beginning);
 }
 
 /** Why all is read again: a clock that was ahead may have hidden any change since. */
@@ -100,9 +110,9 @@ async function askForSkipped(run: Run): Promise<void> {
   const { client, state, metadataPrefix, signal, faults } = run;
   for (const name of state.skipped()) {
     const met = state.met(name);
-    const pass = underWay(state);
+    const pass = currentPass(state);
     try {
-      if (!isNameless(name)) await take(run, pass, await client.getRecordPage(name, metadataPrefix, signal));
+      if (!isUnidentified(name)) await take(run, pass, await client.getRecordPage(name, metadataPrefix, signal));
       else if (met?.look !== pass.look.number) forget(run, name);
     } catch (thrown) {
       if (!(thrown instanceof OaiError)) throw thrown;
@@ -120,24 +130,23 @@ function forget({ state }: Run, name: string): void {
 
 function brokenRecord({ faults }: Run, name: string): BrokenRecord {
   const reason = faults.get(name) ?? t`it could not be read before`;
-  return { identifier: isNameless(name) ? undefined : name, reason };
+  return { identifier: isUnidentified(name) ? undefined : name, reason };
 }
 
 async function lookUntilComplete(run: Run, goesOn: boolean): Promise<void> {
   const { state } = run;
   for (let looks = 1; ; looks++) {
-    await readToEnd(run);
+    await readAllPages(run);
     // A list of one page stood still while it was read, unless that was in an earlier run.
-    if (!isOnePage(underWay(state)) || (goesOn && looks === 1)) await followUp(run);
-    const pass = underWay(state);
+    if (!isOnePage(currentPass(state)) || (goesOn && looks === 1)) await rescanChanges(run);
+    const pass = currentPass(state);
     const verdict = judge(pass);
-    if (verdict === 'complete' || (looks === MOST_LOOKS && isWhole(pass))) return;
+    if (verdict === 'complete' || (looks === MAX_SCANS && isWhole(pass))) return;
     if (verdict === 'counted-too-many' && run.losses !== undefined) {
       run.onNote?.(countedTooMany(listName(run), pass));
       return;
     }
-    state.change(() => state.putPass(beginLook(pass, true)));
-    if (verdict === 'short' || verdict === 'counted-too-many' || looks === MOST_LOOKS)
-      throw incomplete(run, pass, reasonOf(pass));
+    state.change(() => state.putPass(startScan(pass, true)));
+    if (verdict === 'short' || verdict === 'counted-too-many' || looks === MAX_SCANS) throw incomplete(run, pass, reasonOf(pass));
   }
 }

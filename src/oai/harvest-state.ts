@@ -2,7 +2,7 @@ import type { Statement } from '../store/database.ts';
 import { type Pass, watermarkOf } from './pass.ts';
 
 /** A record as it was met last. */
-export type MetRecord = {
+export type SeenRecord = {
   /** The server's time of the record's last change. */
   readonly datestampMs: number;
   /** Of the record's text; empty where no text of it was taken. */
@@ -41,8 +41,8 @@ export type HarvestState = {
   noteStampedByDay(): void;
   /** Number of the last look of all. */
   lastLook(): number;
-  met(identifier: string): MetRecord | undefined;
-  noteMet(identifier: string, met: MetRecord): void;
+  met(identifier: string): SeenRecord | undefined;
+  noteMet(identifier: string, met: SeenRecord): void;
   /** Identifiers of what was left out and not read since. */
   skipped(): string[];
   /** Identifiers of all that a look met. */
@@ -60,7 +60,7 @@ export function memoryState(): HarvestState {
   let [lastLook, fullLook] = [0, 0];
   let doubt: Doubt | undefined;
   let isByDay = false;
-  const records = new Map<string, MetRecord>();
+  const records = new Map<string, SeenRecord>();
   return {
     watermarkMs: () => watermarkMs,
     pass: () => pass,
@@ -92,7 +92,7 @@ export function memoryState(): HarvestState {
   };
 }
 
-function isUnmet({ look, digest, skipped }: MetRecord, inLook: number): boolean {
+function isUnmet({ look, digest, skipped }: SeenRecord, inLook: number): boolean {
   return look > 0 && look < inLook && digest.length > 0 && !skipped;
 }
 
@@ -102,7 +102,7 @@ type HarvestTables = {
   change<T>(work: () => T): T;
 };
 
-type MetRow = Omit<MetRecord, 'skipped'> & { readonly skipped: 0 | 1 };
+type MetRow = Omit<SeenRecord, 'skipped'> & { readonly skipped: 0 | 1 };
 
 /** Remembers in one row of `harvests`. @param nowMs this machine's clock */
 export function storedState({ sql, change }: HarvestTables, harvest: number, nowMs: () => number): HarvestState {

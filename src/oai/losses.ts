@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { t } from '../base/language.ts';
 import { firstPage } from './pages.ts';
-import { type Losses, listArguments, listName, type Run, underWay } from './walk.ts';
+import { currentPass, type Losses, listArguments, listName, type Run } from './walk.ts';
 
 /** Why a pass was not believed, and all is read again the next time. */
 export type Disbelief =
@@ -22,7 +22,7 @@ export function disbelieve(
   { state, serverNowMs: nowMs, acceptLosses = false }: Run,
   { lost, inUse }: Losses,
 ): Disbelief | undefined {
-  const pass = underWay(state);
+  const pass = currentPass(state);
   const { heldBefore, window } = pass;
   if (lost.length === 0) {
     if (pass.look.met > 0 || window.fromMs !== null || window.untilMs !== null) return undefined;

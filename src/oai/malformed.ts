@@ -2,7 +2,7 @@ import { OaiError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 
 /** Of an answer that cannot be read. */
-export const MOST_KEPT_BYTES = 16 * 1024 * 1024;
+export const MAX_KEPT_BYTES = 16 * 1024 * 1024;
 
 /** An answer that cannot be read as OAI-PMH. Its bytes are kept, so that a person can look at them. */
 export class MalformedAnswerError extends OaiError {
@@ -31,7 +31,7 @@ export class MalformedAnswerError extends OaiError {
 
   /** Leaves of the answer no more than is ever kept, while it is asked for again. */
   shorten(): void {
-    if (this.body.length > MOST_KEPT_BYTES) this.body = Buffer.from(this.body.subarray(0, MOST_KEPT_BYTES));
+    if (this.body.length > MAX_KEPT_BYTES) this.body = Buffer.from(this.body.subarray(0, MAX_KEPT_BYTES));
   }
 }
 

@@ -27,7 +27,7 @@ export type PagesOptions<Item> = {
 const WAITS_AFTER_NONSENSE_MS: readonly number[] = [1000, 4000];
 const WAITS_AFTER_REFUSAL_MS: readonly number[] = [1000];
 
-const MOST_EMPTY_PAGES = 100;
+const MAX_EMPTY_PAGES = 100;
 
 /**
  * The pages of one list in order; the next ones, two at most, are fetched one by one while the last one is used. Ends where the service says
@@ -58,7 +58,7 @@ export async function* listPages<Item>(options: PagesOptions<Item>): AsyncGenera
       const page: ListPage<Item> = await upcoming;
       const { items, next } = page;
       emptyPages = items.length === 0 ? emptyPages + 1 : 0;
-      if (emptyPages > MOST_EMPTY_PAGES) throw new CircleError(t`gave ${emptyPages} empty pages in a row`);
+      if (emptyPages > MAX_EMPTY_PAGES) throw new CircleError(t`gave ${emptyPages} empty pages in a row`);
       const print = items.length === 0 ? undefined : fingerprint?.(items);
       if (print !== undefined && seenPages.size === seenPages.add(print).size) throw new CircleError(t`gave the same page twice`);
       const isCircle = next !== undefined && seenTokens.size === seenTokens.add(copyOf(next)).size;

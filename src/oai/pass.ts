@@ -7,7 +7,7 @@ import { DAY_MS, type Granularity } from './datestamp.ts';
 type Direction = 'falling' | 'rising' | 'neither';
 
 /** Both bounds inclusive; null: none. */
-export type Window = { readonly fromMs: number | null; readonly untilMs: number | null };
+export type HarvestWindow = { readonly fromMs: number | null; readonly untilMs: number | null };
 
 /** How the datestamps of a walk ran so far, and the last of them. */
 type WalkEdge = { readonly direction: Direction | null; readonly edgeMs: number | null };
@@ -15,7 +15,7 @@ type WalkEdge = { readonly direction: Direction | null; readonly edgeMs: number 
 /** One reading of everything that a window holds, perhaps over several runs of pas, looks at it, and walks along its list. */
 export type Pass = {
   readonly kind: 'full' | 'changes';
-  readonly window: Window;
+  readonly window: HarvestWindow;
   /** The earliest time that the service named since the pass began: a clock that was ahead once must hide no change. */
   readonly beganMs: number;
   /** This machine's clock when it began. */
@@ -63,7 +63,7 @@ type Look = {
 
 type Walk = WalkEdge & {
   /** The pass's window, or less where the rest was met. */
-  readonly window: Window;
+  readonly window: HarvestWindow;
   /** Where it goes on; null before its first page. */
   readonly token: string | null;
   readonly pages: number;
@@ -77,9 +77,9 @@ type Walk = WalkEdge & {
 
 const NOTHING_READ = { met: 0, changed: 0, order: '', gone: false, doubtful: false, fresh: false, repeated: false } as const;
 
-export function beginPass(
+export function startPass(
   kind: Pass['kind'],
-  window: Window,
+  window: HarvestWindow,
   beganMs: number,
   look: number,
   { localMs, heldBefore }: Pick<Pass, 'localMs' | 'heldBefore'> = { localMs: beganMs, heldBefore: 0 },
@@ -110,7 +110,7 @@ export function watermarkOf({ beganMs, localMs }: Pass): number {
 }
 
 /** Goes to the first page of the window again. @param whole whether the look before came to its end */
-export function beginLook(pass: Pass, whole: boolean): Pass {
+export function startScan(pass: Pass, whole: boolean): Pass {
   const { number, met, isNew, overlooked, metBefore, order, orderBefore, agreed } = pass.look;
   const known = whole
     ? { metBefore: met, isNew: 0, overlooked: 0, orderBefore: order, agreed: agrees(pass) ? agreed + 1 : 0 }
@@ -119,15 +119,15 @@ export function beginLook(pass: Pass, whole: boolean): Pass {
   return { ...pass, look, lossesTaken: false, walk: walkThrough(pass.window) };
 }
 
-function walkThrough(window: Window): Walk {
+function walkThrough(window: HarvestWindow): Walk {
   return { window, token: null, pages: 0, size: null, position: 0, ended: false, direction: null, edgeMs: null };
 }
 
 /** Goes on behind the last page by its datestamps, where that can be done; the token is of no use any more. */
-export function cutWalk(pass: Pass): Pass {
+export function resumeByDatestamp(pass: Pass): Pass {
   const rest = windowLeft(pass.walk.window, pass.walk);
   // Only a count can show afterwards that the rest was cut off at the right place.
-  return rest === undefined || pass.listSize === null ? beginLook(pass, false) : { ...pass, walk: walkThrough(rest) };
+  return rest === undefined || pass.listSize === null ? startScan(pass, false) : { ...pass, walk: walkThrough(rest) };
 }
 
 /** What a page brought that is not on the page itself. */
@@ -150,7 +150,7 @@ export function afterPage(pass: Pass, note: PageNote): Pass {
   const { walk, look } = pass;
   const beganMs = Math.min(pass.beganMs, responseDateMs);
   // A list of one page needs no count, and what an earlier look was told of a longer one is over.
-  const isAll = next === undefined && walk.pages === 0 && isThroughAll(pass);
+  const isAll = next === undefined && walk.pages === 0 && coversWholeWindow(pass);
   const listSize = completeListSize === undefined && isAll ? null : sizeAfter(pass, completeListSize);
   const fresh = look.fresh || datestampsMs.some((ms) => latestOf(ms) >= beganMs - overlapMs);
   const gone = look.gone || (next === undefined && listSize !== null && look.met > listSize);
@@ -185,15 +185,15 @@ export function hasShrunk({ walk }: Pass, completeListSize: number | undefined):
 }
 
 /** Notes that the list shrank; goes on behind the last page where the list has an order. */
-export function afterShrinking(pass: Pass, completeListSize: number | undefined): Pass {
+export function withShrunkList(pass: Pass, completeListSize: number | undefined): Pass {
   const ordered = windowLeft(pass.walk.window, pass.walk) !== undefined;
   const look: Look = { ...pass.look, gone: true, doubtful: pass.look.doubtful || !ordered };
   const noted: Pass = { ...pass, look, listSize: sizeAfter(pass, completeListSize) };
-  return ordered ? cutWalk(noted) : { ...noted, walk: { ...pass.walk, size: completeListSize ?? null } };
+  return ordered ? resumeByDatestamp(noted) : { ...noted, walk: { ...pass.walk, size: completeListSize ?? null } };
 }
 
 /** Whether the last walk goes through the whole window, not only what a cut left of it. */
-export function isThroughAll({ window, walk }: Pass): boolean {
+export function coversWholeWindow({ window, walk }: Pass): boolean {
   return window.fromMs === walk.window.fromMs && window.untilMs === walk.window.untilMs;
 }
 
@@ -205,11 +205,11 @@ function isAtCut({ window, walk }: Pass, datestampMs: number): boolean {
 }
 
 /** A walk through a part of the window tells of the whole only by how much the part shrank. */
-function sizeAfter(pass: Pass, counted: number | undefined): number | null {
+function sizeAfter(pass: Pass, withListSize: number | undefined): number | null {
   const { walk, listSize } = pass;
-  if (counted === undefined) return listSize;
-  if (isThroughAll(pass)) return counted;
-  return listSize === null || walk.size === null ? listSize : listSize + Math.min(0, counted - walk.size);
+  if (withListSize === undefined) return listSize;
+  if (coversWholeWindow(pass)) return withListSize;
+  return listSize === null || walk.size === null ? listSize : listSize + Math.min(0, withListSize - walk.size);
 }
 
 /** @returns how many records the service counted and did not send in the look; 0 where it did not count */
@@ -218,19 +218,19 @@ export function missingOf({ listSize, look }: Pass): number {
 }
 
 /** After a list of changes that brought something. */
-export function changedMeanwhile(pass: Pass): Pass {
+export function markChanged(pass: Pass): Pass {
   return { ...pass, look: { ...pass.look, fresh: true } };
 }
 
 /** After the window was counted again. */
-export function counted(pass: Pass, listSize: number): Pass {
+export function withListSize(pass: Pass, listSize: number): Pass {
   const gone = pass.look.gone || pass.look.met > listSize || (pass.listSize ?? 0) > listSize;
   return { ...pass, listSize, look: { ...pass.look, gone } };
 }
 
 /** Whether the list was one page, from which nothing can slip to another. */
 export function isOnePage(pass: Pass): boolean {
-  return pass.walk.ended && pass.walk.pages === 1 && isThroughAll(pass);
+  return pass.walk.ended && pass.walk.pages === 1 && coversWholeWindow(pass);
 }
 
 /**
@@ -254,14 +254,14 @@ export function judge(pass: Pass): Verdict {
   if (listSize === null) return agrees(pass) && look.agreed > 0 ? 'complete' : 'again';
   if (look.gone || look.doubtful) return 'again';
   // What moves along a list that is walked newest first, and not cut, makes another stand twice.
-  const isWatched = walk.direction === 'falling' && isThroughAll(pass);
+  const isWatched = walk.direction === 'falling' && coversWholeWindow(pass);
   const moved = look.repeated || (look.fresh && !isWatched);
   return moved && !agrees(pass) ? 'again' : 'complete';
 }
 
 /** Whether the count is one too many: the pages follow each other without a gap, up to the last record. */
 function isCountedTooMany(pass: Pass): boolean {
-  return missingOf(pass) === 1 && pass.walk.position === pass.look.met && isThroughAll(pass);
+  return missingOf(pass) === 1 && pass.walk.position === pass.look.met && coversWholeWindow(pass);
 }
 
 /** Whether a look met what the one before it met, and nothing else that was there before. */
@@ -303,7 +303,7 @@ function edgeAfter(edge: WalkEdge, datestampsMs: readonly number[]): WalkEdge {
  * What of a window is still to be read where a walk through it broke off; undefined where the list is not ordered by
  * datestamp. Reaches a little into what was read, since several records may share the last datestamp.
  */
-function windowLeft({ fromMs, untilMs }: Window, { direction, edgeMs }: WalkEdge): Window | undefined {
+function windowLeft({ fromMs, untilMs }: HarvestWindow, { direction, edgeMs }: WalkEdge): HarvestWindow | undefined {
   if (edgeMs === null) return undefined;
   if (direction === 'rising') return { fromMs: Math.max(fromMs ?? edgeMs, edgeMs), untilMs };
   if (direction === 'falling') return { fromMs, untilMs: Math.min(untilMs ?? edgeMs, edgeMs) };

@@ -1,6 +1,6 @@
 import { JsonBytes } from '../text/json-bytes.ts';
 import type { XmlElement } from '../xml/element.ts';
-import { placeOf, type Tape } from '../xml/tape.ts';
+import { type FlatTree, placeOf } from '../xml/flat-tree.ts';
 import { OAI_DC_NAMESPACE } from './protocol.ts';
 import { type OaiHeader, type OaiRecord, REFUSAL } from './record.ts';
 import type { RepeatedElements } from './repeated-elements.ts';
@@ -131,7 +131,7 @@ function writeAny(json: JsonBytes, element: XmlElement): void {
   writeElement(json, tape, at, NOTHING);
 }
 
-function writeElement(json: JsonBytes, tape: Tape, at: number, repeated: RepeatedElements): void {
+function writeElement(json: JsonBytes, tape: FlatTree, at: number, repeated: RepeatedElements): void {
   const hasChildren = tape.hasChildren(at);
   if (!hasChildren && isRefusal(tape, at)) {
     // So that nobody takes the refusal for data.
@@ -148,16 +148,16 @@ function writeElement(json: JsonBytes, tape: Tape, at: number, repeated: Repeate
   }
 }
 
-function isRefusal(tape: Tape, at: number): boolean {
+function isRefusal(tape: FlatTree, at: number): boolean {
   const mayBe = !tape.findText(at) || tape.to - tape.from === REFUSAL.length;
   return mayBe && tape.textOf(at).trim() === REFUSAL;
 }
 
-function hasText(tape: Tape, at: number): boolean {
+function hasText(tape: FlatTree, at: number): boolean {
   return tape.findText(at) ? tape.from < tape.to : trimmed(tape.textOf(at)) !== '';
 }
 
-function writeText(json: JsonBytes, tape: Tape, at: number): void {
+function writeText(json: JsonBytes, tape: FlatTree, at: number): void {
   if (tape.findText(at)) json.bytes(tape.bytes, tape.from, tape.to);
   else json.string(trimmed(tape.textOf(at)));
 }
@@ -174,7 +174,7 @@ function isSpace(character: string): boolean {
   return character !== '\ufeff' && character.trim() === '';
 }
 
-function writeContent(json: JsonBytes, tape: Tape, at: number, repeated: RepeatedElements): void {
+function writeContent(json: JsonBytes, tape: FlatTree, at: number, repeated: RepeatedElements): void {
   json.open('{');
   writeAttributes(json, tape, at);
   if (tape.hasChildren(at)) writeChildren(json, tape, at, repeated, repeated.get(tape.nameAt(at).name) ?? NO_NAMES);
@@ -185,7 +185,7 @@ function writeContent(json: JsonBytes, tape: Tape, at: number, repeated: Repeate
   json.close('}');
 }
 
-function writeAttributes(json: JsonBytes, tape: Tape, element: number): void {
+function writeAttributes(json: JsonBytes, tape: FlatTree, element: number): void {
   const count = tape.attributeCount(element);
   for (let position = 0; position < count; position++) {
     const at = tape.attributeAt(element, position);
@@ -198,7 +198,7 @@ function writeAttributes(json: JsonBytes, tape: Tape, element: number): void {
   }
 }
 
-function isNamedLater(tape: Tape, element: number, name: string, position: number): boolean {
+function isNamedLater(tape: FlatTree, element: number, name: string, position: number): boolean {
   for (let later = position + 1; later < tape.attributeCount(element); later++) {
     const other = tape.nameAt(tape.attributeAt(element, later));
     if (other.name === name && other.namespace !== SCHEMA_INSTANCE) return true;
@@ -207,7 +207,13 @@ function isNamedLater(tape: Tape, element: number, name: string, position: numbe
 }
 
 /** @param lists names of what is a list even where there is one */
-function writeChildren(json: JsonBytes, tape: Tape, at: number, repeated: RepeatedElements, lists: ReadonlySet<string>): void {
+function writeChildren(
+  json: JsonBytes,
+  tape: FlatTree,
+  at: number,
+  repeated: RepeatedElements,
+  lists: ReadonlySet<string>,
+): void {
   const children = tape.childrenByName(at);
   for (let first = 0, next = 0; first < children.length; first = next) {
     const name = tape.nameAt(children[first] ?? 0).name;

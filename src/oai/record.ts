@@ -36,7 +36,7 @@ function isRefused(element: XmlElement): boolean {
 }
 
 /** A `header`, bare or wrapped in a `record`. Undefined where it is not complete, or says what is not known of the record. */
-export function readHeader(element: XmlElement): OaiHeader | undefined {
+export function parseHeader(element: XmlElement): OaiHeader | undefined {
   const header = element.name === 'record' ? childOf(element, 'header', OAI_NAMESPACE) : element;
   if (header === undefined) return undefined;
   const identifier = childText(header, 'identifier', OAI_NAMESPACE);
@@ -55,8 +55,8 @@ export function readHeader(element: XmlElement): OaiHeader | undefined {
 }
 
 /** Undefined where the header is not complete. */
-export function readRecord(element: XmlElement): OaiRecord | undefined {
-  const header = readHeader(element);
+export function parseRecord(element: XmlElement): OaiRecord | undefined {
+  const header = parseHeader(element);
   if (header === undefined) return undefined;
   const metadata = childOf(element, 'metadata', OAI_NAMESPACE)?.children[0];
   const about = childrenOf(element, 'about', OAI_NAMESPACE).flatMap(({ children }) => children);
@@ -65,9 +65,9 @@ export function readRecord(element: XmlElement): OaiRecord | undefined {
 }
 
 /** A header, bare or of a whole record, as a record that has nothing else. */
-export function readHeaderAlone(element: XmlElement): OaiRecord | undefined {
+export function parseHeaderAlone(element: XmlElement): OaiRecord | undefined {
   const bare = element.name === 'record' ? childOf(element, 'header', OAI_NAMESPACE) : element;
-  const header = readHeader(element);
+  const header = parseHeader(element);
   if (header === undefined || bare === undefined) return undefined;
   return { header, metadata: undefined, lacksContent: false, refused: false, about: [], element: bare };
 }

@@ -3,7 +3,7 @@ import { t } from '../base/language.ts';
 import type { Exchange, HttpRequest, HttpResponse } from '../http/exchange.ts';
 import { redactAnswers } from '../http/redaction.ts';
 
-const MOST_REDIRECTS = 5;
+const MAX_REDIRECTS = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
 type GetOptions = Pick<HttpRequest, 'answerTimeoutMs' | 'maxAnswerBytes' | 'signal'>;
@@ -23,7 +23,7 @@ export function followRedirects(endpoint: string, exchange: Exchange): Get {
   return async (query, authorization, options) => {
     const send = authorization === undefined ? exchange : redactAnswers([tokenIn(authorization)], exchange);
     let url = `${settled}?${query}`;
-    for (let hops = 0; hops <= MOST_REDIRECTS; hops++) {
+    for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
       if (authorization !== undefined && new URL(url).origin !== origin) throw elsewhere(endpoint, new URL(url).origin);
       const response = await send({
         method: 'GET',

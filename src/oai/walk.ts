@@ -1,28 +1,28 @@
 import type { Clock } from '../base/clock.ts';
 import { OaiError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { applyPage, type PageResult, type RecordSink } from './apply-page.ts';
 import type { ListPage, OaiClient } from './client.ts';
 import { formatDatestamp, formatUpwards, type Granularity } from './datestamp.ts';
 import type { HarvestState } from './harvest-state.ts';
 import { CircleError, isRefusedToken, listPages } from './pages.ts';
 import {
   afterPage,
-  afterShrinking,
-  beginLook,
-  changedMeanwhile,
-  counted,
-  cutWalk,
+  coversWholeWindow,
   endWalk,
+  type HarvestWindow,
   hasShrunk,
-  isThroughAll,
   isWhole,
+  markChanged,
   missingOf,
   type Pass,
-  type Window,
+  resumeByDatestamp,
+  startScan,
+  withListSize,
+  withShrunkList,
 } from './pass.ts';
 import type { OaiArguments } from './protocol.ts';
 import type { OaiRecord } from './record.ts';
-import { type RecordSink, type TakenPage, takePage } from './take-page.ts';
 
 /** What applying a pass would take from what is kept. */
 export type Losses = {
@@ -44,7 +44,7 @@ export type HarvestOptions = {
   readonly granularity: Granularity;
   /** The server's clock, as it answered before the first page. */
   readonly serverNowMs: number;
-  readonly window: Window;
+  readonly window: HarvestWindow;
   /** Read everything, not only what changed since the last time. */
   readonly full?: boolean;
   /** The index behind a list lags behind the records: what changed in this time before is asked for again. */
@@ -54,7 +54,7 @@ export type HarvestOptions = {
   /** Told what a person should know though it is no failure. */
   readonly onNote?: (text: string) => void;
   /** Told after each page that is committed. */
-  readonly onPage?: (taken: TakenPage, pass: Pass) => void;
+  readonly onPage?: (taken: PageResult, pass: Pass) => void;
   /**
    * Told of how many records the sink was given as deleted, since they are kept and gone without a trace. Without it that
    * is left to who harvests.
@@ -72,30 +72,30 @@ export type Run = HarvestOptions & {
 };
 
 /** How often in a row a walk may break off although it brought nothing new. */
-const MOST_CUTS = 3;
+const MAX_RESUMES = 3;
 /** How often what changed meanwhile is asked for, while each time there is something. */
-const MOST_FOLLOW_UPS = 5;
+const MAX_RESCANS = 5;
 /** A list without end may look new page by page; one that brings only records of this look again is one. */
-const MOST_PAGES_WITHOUT_NEWS = 100;
+const MAX_PAGES_WITHOUT_NEWS = 100;
 /** How much longer a list may be in the end than the service counted at its first page. */
-const [MOST_GROWTH, A_DAY_OF_RECORDS] = [2, 10_000];
+const [MAX_GROWTH, A_DAY_OF_RECORDS] = [2, 10_000];
 
 /** The pass under way. */
-export function underWay(state: HarvestState): Pass {
+export function currentPass(state: HarvestState): Pass {
   const pass = state.pass();
   if (pass === undefined) throw new Error('no pass is under way');
   return pass;
 }
 
 /** Along the list to its end, from where the last run stopped; where a walk breaks off, the next one goes on. */
-export async function readToEnd(run: Run): Promise<void> {
+export async function readAllPages(run: Run): Promise<void> {
   const { state } = run;
   let cuts = 0;
-  while (!underWay(state).walk.ended) {
-    const before = underWay(state);
+  while (!currentPass(state).walk.ended) {
+    const before = currentPass(state);
     const end = await walkOrRewind(run);
     if (end === 'end') return;
-    const pass = underWay(state);
+    const pass = currentPass(state);
     // What is counted was met; a service that still named a token has nothing behind it.
     if (end === 'token-refused' && isWhole(pass)) {
       state.change(() => state.putPass(endWalk(pass)));
@@ -103,8 +103,8 @@ export async function readToEnd(run: Run): Promise<void> {
     }
     const goesOn = before.look.met > 0 && pass.look.number === before.look.number && pass.look.met > before.look.met;
     cuts = pass.met > before.met || goesOn ? 0 : cuts + 1;
-    if (end === 'token-refused') state.change(() => state.putPass(cutWalk(pass)));
-    if (cuts > MOST_CUTS) {
+    if (end === 'token-refused') state.change(() => state.putPass(resumeByDatestamp(pass)));
+    if (cuts > MAX_RESUMES) {
       const reason = t`it refuses its own resumption tokens again and again`;
       throw incomplete(run, pass, end === 'token-refused' ? reason : reasonOf(pass));
     }
@@ -120,12 +120,12 @@ async function walkOrRewind(run: Run): Promise<WalkEnd> {
     return await walk(run);
   } catch (thrown) {
     if (!(thrown instanceof OaiError) || thrown.oaiCode !== 'loop') throw thrown;
-    const pass = underWay(state);
+    const pass = currentPass(state);
     if (thrown instanceof CircleError && isWhole(pass)) {
       state.change(() => state.putPass(endWalk(pass)));
       return 'end';
     }
-    state.change(() => state.putPass(beginLook(pass, true)));
+    state.change(() => state.putPass(startScan(pass, true)));
     throw new OaiError('loop', `${thrown.message} ${shortfall(pass)}`, {
       cause: thrown,
       hint: t`What was stored is kept. Run the command again later; if it happens again, tell the operator of the service.`,
@@ -135,13 +135,13 @@ async function walkOrRewind(run: Run): Promise<WalkEnd> {
 
 async function walk(run: Run): Promise<WalkEnd> {
   const { state } = run;
-  const { token, window } = underWay(state).walk;
+  const { token, window } = currentPass(state).walk;
   const notice = endlessness();
   try {
     for await (const page of pagesOf(run, token === null ? listArguments(run, window) : { resumptionToken: token })) {
-      let pass = underWay(state);
+      let pass = currentPass(state);
       if (hasShrunk(pass, page.completeListSize)) {
-        const shrunk = afterShrinking(pass, page.completeListSize);
+        const shrunk = withShrunkList(pass, page.completeListSize);
         state.change(() => state.putPass(shrunk));
         if (shrunk.walk.token === null) return 'shrunk';
         pass = shrunk;
@@ -167,10 +167,10 @@ function endlessness(): (newRecords: number, completeListSize: number | undefine
     pagesWithoutNews = newRecords === 0 ? pagesWithoutNews + 1 : 0;
     records += newRecords;
     firstSize ??= completeListSize;
-    if (pagesWithoutNews > MOST_PAGES_WITHOUT_NEWS) {
+    if (pagesWithoutNews > MAX_PAGES_WITHOUT_NEWS) {
       throw new OaiError('loop', t`The service sent nothing new on ${pagesWithoutNews} pages: its list would never end.`);
     }
-    if (firstSize !== undefined && records > MOST_GROWTH * firstSize + A_DAY_OF_RECORDS) {
+    if (firstSize !== undefined && records > MAX_GROWTH * firstSize + A_DAY_OF_RECORDS) {
       throw new OaiError(
         'loop',
         t`The service counted ${firstSize} records, sent ${records} and has more: its list would never end.`,
@@ -180,21 +180,21 @@ function endlessness(): (newRecords: number, completeListSize: number | undefine
 }
 
 /** What changed while the list was read may have moved from a page to come to one already read: it is read by itself. */
-export async function followUp(run: Run): Promise<void> {
+export async function rescanChanges(run: Run): Promise<void> {
   const { state, overlapMs } = run;
-  const pass = underWay(state);
+  const pass = currentPass(state);
   const { beganMs, window } = pass;
   const changes = { ...window, fromMs: Math.max(window.fromMs ?? 0, beganMs - overlapMs) };
   // A walk through the rest of a window does not see what leaves the part before it.
-  if (!isThroughAll(pass)) await countAgain(run);
+  if (!coversWholeWindow(pass)) await countAgain(run);
   if (changes.untilMs !== null && changes.fromMs > changes.untilMs) return;
-  for (let rounds = 1; rounds <= MOST_FOLLOW_UPS; rounds++) {
+  for (let rounds = 1; rounds <= MAX_RESCANS; rounds++) {
     let [news, late] = [0, 0];
     const seen = new Set<string>();
     const notice = endlessness();
     try {
       for await (const page of pagesOf(run, listArguments(run, changes))) {
-        const taken = await take(run, underWay(state), page);
+        const taken = await take(run, currentPass(state), page);
         news += taken.written.length;
         late += taken.newInLook;
         const before = seen.size;
@@ -202,7 +202,7 @@ export async function followUp(run: Run): Promise<void> {
         notice(seen.size - before, page.completeListSize);
       }
       if (news > 0 || late > 0) {
-        state.change(() => state.putPass(changedMeanwhile(underWay(state))));
+        state.change(() => state.putPass(markChanged(currentPass(state))));
         await countAgain(run);
       }
       if (news === 0) return;
@@ -219,10 +219,10 @@ export async function followUp(run: Run): Promise<void> {
  */
 async function countAgain(run: Run): Promise<void> {
   const { state } = run;
-  const { listSize, window } = underWay(state);
+  const { listSize, window } = currentPass(state);
   if (listSize === null) return;
   for await (const { completeListSize } of pagesOf(run, listArguments(run, window))) {
-    state.change(() => state.putPass(counted(underWay(state), completeListSize ?? listSize)));
+    state.change(() => state.putPass(withListSize(currentPass(state), completeListSize ?? listSize)));
     return;
   }
 }
@@ -231,16 +231,16 @@ export async function take(
   run: Run,
   pass: Pass,
   page: ListPage<OaiRecord>,
-  note?: Parameters<typeof takePage>[3],
-): Promise<TakenPage> {
+  note?: Parameters<typeof applyPage>[3],
+): Promise<PageResult> {
   const { client, state, metadataPrefix, signal, onPage, faults } = run;
-  const taken = await takePage(run, pass, page, note);
+  const taken = await applyPage(run, pass, page, note);
   for (const [name, fault] of taken.faults) faults.set(name, fault);
-  onPage?.(taken, underWay(state));
+  onPage?.(taken, currentPass(state));
   for (const identifier of taken.disputed) {
     const asked = await client.getRecordPage(identifier, metadataPrefix, signal).catch(undefinedWhereUnknown);
     if (asked === undefined) continue;
-    onPage?.(await takePage(run, underWay(state), asked), underWay(state));
+    onPage?.(await applyPage(run, currentPass(state), asked), currentPass(state));
   }
   return taken;
 }
@@ -265,7 +265,7 @@ function pagesOf(
 /** Bounds are sent without milliseconds, and some services compare them with datestamps that have them: rounded outwards. */
 export function listArguments(
   { metadataPrefix, setSpec, granularity: said, state }: HarvestOptions,
-  { fromMs, untilMs }: Window,
+  { fromMs, untilMs }: HarvestWindow,
 ): OaiArguments {
   const isBounded = fromMs !== null || untilMs !== null;
   const granularity = isBounded && state.isStampedByDay() ? 'day' : said;

@@ -1,5 +1,5 @@
 import { type ServerMs, serverMs } from '../base/clock.ts';
-import { fromKept, type Kept, type Message, msg } from '../base/message.ts';
+import { deserializeValue, type Message, msg, type StoredMessage } from '../base/message.ts';
 import { ATTEMPT_OUTCOMES, type AttemptOutcome } from '../base/outcomes.ts';
 import { entryBackoffMs, RETRY_POLICY } from '../base/retry-policy.ts';
 import { eventsOfEntry } from './entries.ts';
@@ -11,7 +11,7 @@ import type { Outbox } from './open-outbox.ts';
 export type EvidenceVerdict = 'found' | 'absent' | 'undecided' | 'person';
 
 /** A conclusion about an entry of unknown outcome, and its basis. */
-export type Evidence = {
+export type AttemptEvidence = {
   /** Wall clock; only displayed. */
   readonly foundAt: number;
   readonly serverAt: ServerMs | null;
@@ -42,7 +42,7 @@ function attemptsIn(events: readonly OutboxEvent[], entryId: Entry['id']): Attem
         serverDateAt: answer?.serverDateMs ?? null,
         status: answer?.status ?? null,
         outcome: answer?.outcome ?? null,
-        reason: answer?.reason == null ? null : (fromKept(answer.reason) as Message),
+        reason: answer?.reason == null ? null : (deserializeValue(answer.reason) as Message),
       };
     });
 }
@@ -71,8 +71,8 @@ export function attemptsInARow(outbox: Outbox, entry: Entry, outcome: AttemptOut
 }
 
 /** Returns the conclusions about an entry in order; the last inconclusive lookup comes last. */
-export function evidenceOf(outbox: Outbox, { id, uuid }: Pick<Entry, 'id' | 'uuid'>): Evidence[] {
-  const settled = eventsOfEntry(outbox, uuid).flatMap((event): Evidence[] => {
+export function evidenceOf(outbox: Outbox, { id, uuid }: Pick<Entry, 'id' | 'uuid'>): AttemptEvidence[] {
+  const settled = eventsOfEntry(outbox, uuid).flatMap((event): AttemptEvidence[] => {
     if (event.kind === 'found' || event.kind === 'absent') return [fromEvidence(event)];
     return event.kind === 'decided' && event.body.by === 'person' ? [fromDecision(event)] : [];
   });
@@ -81,35 +81,35 @@ export function evidenceOf(outbox: Outbox, { id, uuid }: Pick<Entry, 'id' | 'uui
     .get(id) as { foundAt: number; serverAt: number | null; basis: string; reason: string; candidates: string } | undefined;
   if (open === undefined) return settled;
   const what = msg`the last look at entry ${id}`;
-  const undecided: Evidence = {
+  const undecided: AttemptEvidence = {
     ...{ foundAt: open.foundAt, basis: open.basis, serverAt: open.serverAt === null ? null : serverMs(open.serverAt) },
     verdict: 'undecided',
-    reason: fromKept(parseStored(outbox.path, what, open.reason) as Kept) as Message,
+    reason: deserializeValue(parseStored(outbox.path, what, open.reason) as StoredMessage) as Message,
     candidates: parseStored(outbox.path, what, open.candidates) as string[],
   };
   return [...settled, undecided];
 }
 
-function fromEvidence({ kind, body }: EventOf<'found'> | EventOf<'absent'>): Evidence {
+function fromEvidence({ kind, body }: EventOf<'found'> | EventOf<'absent'>): AttemptEvidence {
   const { at, serverMs, basis, candidates } = body;
-  return { foundAt: at, serverAt: serverMs, verdict: kind, basis, reason: fromKept(body.reason) as Message, candidates };
+  return { foundAt: at, serverAt: serverMs, verdict: kind, basis, reason: deserializeValue(body.reason) as Message, candidates };
 }
 
 const DECISION_BASIS = { created: 'created', send: 'resend', abandon: 'drop', release: 'release', undo: 'undo' } as const;
 
-function fromDecision({ body }: EventOf<'decided'>): Evidence {
+function fromDecision({ body }: EventOf<'decided'>): AttemptEvidence {
   const candidates = body.identCely === null ? body.candidates : [body.identCely];
   return {
     ...{ foundAt: body.at, serverAt: null, verdict: 'person', basis: DECISION_BASIS[body.answer], candidates },
-    reason: fromKept(body.reason) as Message,
+    reason: deserializeValue(body.reason) as Message,
   };
 }
 
 /** Stores the reason of an inconclusive lookup in place of the previous one. */
-export function recordLook(
+export function recordLookup(
   outbox: Outbox,
   { id }: Pick<Entry, 'id'>,
-  look: Pick<Evidence, 'basis' | 'reason' | 'candidates' | 'serverAt'>,
+  look: Pick<AttemptEvidence, 'basis' | 'reason' | 'candidates' | 'serverAt'>,
 ): void {
   outbox
     .sql(

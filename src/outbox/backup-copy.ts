@@ -1,10 +1,10 @@
 import type { Clock } from '../base/clock.ts';
 import { DatabaseError, FileError, isDamaged } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
-import { copyDatabase, refuseDamaged } from '../store/database-file.ts';
+import { assertUndamaged, copyDatabase } from '../store/database-file.ts';
 import { assertSoundEntries } from './entry-row.ts';
 import { damagedRow, EVENT_COLUMNS, type EventRow, parseEvent } from './events.ts';
-import { headerOf, noteCopyMade, type Outbox, openOutbox } from './open-outbox.ts';
+import { headerOf, type Outbox, openOutbox, recordCopy } from './open-outbox.ts';
 import { isSchemaDamage } from './schema-damage.ts';
 import { assertSoundFinds } from './stored-finds.ts';
 
@@ -17,12 +17,12 @@ const TABLES_OF_AN_OUTBOX = ['header', 'finds', 'entries', 'events'];
  */
 export function backUpOutbox(outbox: Outbox, target: string): void {
   assertSound(outbox);
-  copyDatabase(outbox.path, target, (copy) => noteCopyMade(copy, target, Math.floor(outbox.clock.now())));
+  copyDatabase(outbox.path, target, (copy) => recordCopy(copy, target, Math.floor(outbox.clock.now())));
 }
 
 /** Checks the whole file, and each row by its checksum. @throws DatabaseError where anything is damaged */
 export function assertSound(outbox: Outbox): void {
-  refuseDamaged(outbox.path, outbox.sql('pragma integrity_check(1)'));
+  assertUndamaged(outbox.path, outbox.sql('pragma integrity_check(1)'));
   if (outbox.sql('pragma foreign_key_check').get() !== undefined) throw damagedRow(outbox.path, msg`a reference`);
   assertSoundFinds(outbox);
   assertSoundEntries(outbox);

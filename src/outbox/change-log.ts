@@ -218,7 +218,7 @@ function restoreChanges(outbox: Outbox, findId: FindId, entries: readonly Entry[
 }
 
 /** Marks a command as undone. */
-export function endUndo(outbox: Outbox, command: number): void {
+export function finishUndo(outbox: Outbox, command: number): void {
   outbox.sql('update commands set undone_at = ? where seq = ?').run(Math.floor(outbox.clock.now()), command);
 }
 

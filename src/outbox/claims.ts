@@ -2,7 +2,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { type ServerMs, serverMs } from '../base/clock.ts';
 import { ConfigError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
-import { cmd, type Message, msg, toKept } from '../base/message.ts';
+import { cmd, type Message, msg, serializeValue } from '../base/message.ts';
 import type { AttemptOutcome } from '../base/outcomes.ts';
 import {
   entriesInState,
@@ -276,7 +276,7 @@ function answeredBody(attempt: string, answer: Answer, at: number): AnsweredBody
     ...{ attempt, outcome, settles, at, status: status ?? null, identCely: identCely ?? null, notBeforeAt: notBeforeAt ?? 0 },
     serverDateMs: serverDateAt ?? null,
     endedMs: endedAt ?? serverDateAt ?? null,
-    reason: reason === null ? null : (toKept(reason) as AnsweredBody['reason']),
+    reason: reason === null ? null : (serializeValue(reason) as AnsweredBody['reason']),
     issues: serializeIssues(issues ?? []),
   };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { ServerMs } from '../base/clock.ts';
 import { DatabaseError } from '../base/errors.ts';
-import { cmd, type Kept, msg } from '../base/message.ts';
+import { cmd, msg, type StoredMessage } from '../base/message.ts';
 import type { AttemptOutcome } from '../base/outcomes.ts';
 import type { EntryKind } from './entry.ts';
 
@@ -65,7 +65,7 @@ export type AnsweredBody = {
   /** Server time at the end of the attempt, from its answer or computed with the monotonic clock. */
   readonly endedMs: ServerMs | null;
   readonly notBeforeAt: number;
-  readonly reason: Kept | null;
+  readonly reason: StoredMessage | null;
   readonly issues: string | null;
 };
 
@@ -77,7 +77,7 @@ export type EvidenceBody = {
   readonly serverMs: ServerMs | null;
   /** Stable code of the basis. */
   readonly basis: string;
-  readonly reason: Kept;
+  readonly reason: StoredMessage;
   readonly candidates: readonly string[];
   /** Account of the lookup; null for an anonymous harvest. */
   readonly account: string | null;
@@ -98,7 +98,7 @@ export type DecidedBody = {
   /** Shared by the events of one command. */
   readonly group: string;
   readonly of: string | null;
-  readonly reason: Kept;
+  readonly reason: StoredMessage;
 };
 
 type BoundBody = { readonly account: string; readonly address: string; readonly at: number };

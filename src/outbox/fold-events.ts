@@ -1,4 +1,4 @@
-import type { Kept } from '../base/message.ts';
+import type { StoredMessage } from '../base/message.ts';
 import type { EntryState } from './entry.ts';
 import type { AnsweredBody, DecidedBody, EventOf, OutboxEvent } from './events.ts';
 
@@ -168,7 +168,7 @@ function settle(draft: Draft, attempts: readonly string[]): void {
 }
 
 /** Returns the reason of the last effective event; null where it has none. */
-export function lastReason(events: readonly OutboxEvent[]): Kept | null {
+export function lastReason(events: readonly OutboxEvent[]): StoredMessage | null {
   const last = withoutUndone(inOrder(events)).at(-1);
   return last !== undefined && 'reason' in last.body ? last.body.reason : null;
 }

@@ -31,7 +31,7 @@ type Passage = { readonly kind: 'leave' } | { readonly kind: 'held'; readonly he
 const LEAVE: Passage = { kind: 'leave' };
 
 /** Returns the first question that a person must answer before an entry may leave. */
-export function mayLeave(entry: Entry, facts: GateFacts): Passage {
+export function checkDeparture(entry: Entry, facts: GateFacts): Passage {
   const held = CHECKS.map((check) => check(entry, facts)).find((found) => found !== undefined);
   return held === undefined ? LEAVE : { kind: 'held', held };
 }

@@ -6,7 +6,7 @@ import { DatabaseError, isDamaged } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { asDatabaseError, type Database, openDatabase, openSqlite } from '../store/database.ts';
-import { asidePath } from '../store/database-file.ts';
+import { backupPathFor } from '../store/database-file.ts';
 import { writePrivateFile } from '../store/files.ts';
 import { migrate } from '../store/migrate.ts';
 import { EVENT_COLUMNS, type EventOf, type EventRow, type OutboxEvent, parseEvent, serializeEvent } from './events.ts';
@@ -275,7 +275,7 @@ function rebuild(path: string, options: JournalOptions): void {
 }
 
 function setAside(path: string, nowMs: number): string {
-  const aside = asidePath(`${path.replace(/\.sqlite$/, '')}-damaged`, nowMs);
+  const aside = backupPathFor(`${path.replace(/\.sqlite$/, '')}-damaged`, nowMs);
   asDatabaseError(path, () => {
     for (const suffix of ['-wal', '-shm', '']) if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
   });

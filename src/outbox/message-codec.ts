@@ -1,23 +1,25 @@
 import { Issue } from '../base/issue.ts';
-import { fromKept, type Kept, type Message, toKept } from '../base/message.ts';
+import { deserializeValue, type Message, type StoredMessage, serializeValue } from '../base/message.ts';
 
 /** Messages as the outbox stores them: JSON, independent of the language. */
 
 export function serializeMessage(message: Message | null): string | null {
-  return message === null ? null : JSON.stringify(toKept(message));
+  return message === null ? null : JSON.stringify(serializeValue(message));
 }
 
 export function deserializeMessage(text: string): Message;
 export function deserializeMessage(text: string | null): Message | null;
 export function deserializeMessage(text: string | null): Message | null {
-  return text === null ? null : (fromKept(JSON.parse(text) as Kept) as Message);
+  return text === null ? null : (deserializeValue(JSON.parse(text) as StoredMessage) as Message);
 }
 
 export function serializeIssues(issues: readonly Issue[]): string | null {
-  return issues.length === 0 ? null : JSON.stringify(issues.map(({ says, ...issue }) => ({ ...issue, message: toKept(says) })));
+  return issues.length === 0
+    ? null
+    : JSON.stringify(issues.map(({ says, ...issue }) => ({ ...issue, message: serializeValue(says) })));
 }
 
 export function deserializeIssues(text: string | null): Issue[] {
-  const issues = JSON.parse(text ?? '[]') as (Omit<Issue, 'says' | 'message'> & { readonly message: Kept })[];
-  return issues.map(({ message, ...issue }) => new Issue({ ...issue, says: fromKept(message) as Message }));
+  const issues = JSON.parse(text ?? '[]') as (Omit<Issue, 'says' | 'message'> & { readonly message: StoredMessage })[];
+  return issues.map(({ message, ...issue }) => new Issue({ ...issue, says: deserializeValue(message) as Message }));
 }

@@ -6,9 +6,9 @@ import { cmd, type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
 import {
   asDatabaseError,
+  assertSafeSqlite,
   type Database,
   openDatabase,
-  refuseUnsafeSqlite,
   type Statement,
   sqliteVersion,
   toDatabaseError,
@@ -90,7 +90,7 @@ export function openOutbox(path: string, clock: Clock, options: OpenOptions = {}
 function openUnverified(path: string, clock: Clock, options: OpenOptions): Outbox {
   const database = openDatabase(path, { synchronous: 'full' });
   try {
-    refuseUnsafeSqlite(path, sqliteVersion(database));
+    assertSafeSqlite(path, sqliteVersion(database));
     asDatabaseError(path, () => migrate(database, join(packageRoot, 'schemas', 'outbox')));
     const [journal, journalProblem] = openedJournal(options.journal);
     return withStatements(path, database, clock, journal, journalProblem);
@@ -299,7 +299,7 @@ export function updateHeader(outbox: Outbox, changes: Partial<Omit<Header, 'outb
 }
 
 /** Records the time of a copy in its header. */
-export function noteCopyMade(copy: Database, path: string, madeAt: number): void {
+export function recordCopy(copy: Database, path: string, madeAt: number): void {
   const header = parseHeader(path, copy.prepare(SELECT_HEADER).get());
   copy.prepare(REPLACE_HEADER).run(headerValues({ ...header, copyMadeAt: madeAt }));
 }

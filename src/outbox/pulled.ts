@@ -38,7 +38,7 @@ export function pulledRecord(outbox: Outbox, identCely: string): PulledRecord | 
 }
 
 /** Stores the standing of a record; its last visible content stays while it is not shown. */
-export function rememberStanding(outbox: Outbox, { identCely, standing, datestampMs, shown }: PulledStanding): void {
+export function saveStanding(outbox: Outbox, { identCely, standing, datestampMs, shown }: PulledStanding): void {
   outbox
     .sql(
       `insert into pulled (ident_cely, standing, datestamp_at, stav, record, since_at, seen_at)
@@ -59,7 +59,7 @@ export function rememberStanding(outbox: Outbox, { identCely, standing, datestam
 }
 
 /** Confirms a record that a complete pull did not list as changed. */
-export function noteUnchanged(outbox: Outbox, identCely: string): void {
+export function recordUnchanged(outbox: Outbox, identCely: string): void {
   outbox.sql('update pulled set seen_at = ? where ident_cely = ?').run(Math.floor(outbox.clock.now()), identCely);
 }
 

@@ -1,5 +1,5 @@
 import { DatabaseError, PasError } from '../base/errors.ts';
-import { type Message, msg, toKept } from '../base/message.ts';
+import { type Message, msg, serializeValue } from '../base/message.ts';
 import { entryByUuid, eventsOfEntry, refreshState, setReason } from './entries.ts';
 import type { Entry } from './entry.ts';
 import {
@@ -127,7 +127,7 @@ export function recordEvidence(
     identCely,
     attempts: unsettledAttempts(outbox, entry),
     at: Math.floor(outbox.clock.now()),
-    reason: toKept(reason) as EvidenceBody['reason'],
+    reason: serializeValue(reason) as EvidenceBody['reason'],
   };
   outbox.change(() => {
     recordEvents(outbox, [{ kind: verdict.kind, entry, body, reason }]);
@@ -147,7 +147,7 @@ export function decisionAbout(
     ...{ identCely: null, candidates: [], of: null, attempts: unsettledAttempts(outbox, entry) },
     ...decided,
     at: Math.floor(outbox.clock.now()),
-    reason: toKept(reason) as DecidedBody['reason'],
+    reason: serializeValue(reason) as DecidedBody['reason'],
   };
   return { kind: 'decided', entry, body, reason };
 }

@@ -18,16 +18,16 @@ export type ErrorBody =
 
 const EXCERPT_CHARACTERS = 200;
 /** More of one text nobody reads; it is printed, and kept with each entry that was refused. */
-const MOST_CHARACTERS = 2000;
-const MOST_FINDINGS = 1000;
+const MAX_CHARACTERS = 2000;
+const MAX_FINDINGS = 1000;
 
-export function readErrorBody(response: Pick<HttpResponse, 'body'>): ErrorBody {
+export function parseErrorBody(response: Pick<HttpResponse, 'body'>): ErrorBody {
   const text = response.body.toString('utf8');
   const json = parseJson(text);
   if (isObject(json)) {
     const list = json['schema_errors'] ?? json['validation_errors'];
-    if (Array.isArray(list)) return { kind: 'findings', findings: list.slice(0, MOST_FINDINGS).map(toFinding) };
-    if (typeof json['detail'] === 'string') return { kind: 'detail', detail: cut(json['detail'], MOST_CHARACTERS) };
+    if (Array.isArray(list)) return { kind: 'findings', findings: list.slice(0, MAX_FINDINGS).map(toFinding) };
+    if (typeof json['detail'] === 'string') return { kind: 'detail', detail: cut(json['detail'], MAX_CHARACTERS) };
   }
   return { kind: 'other', excerpt: excerptOf(text) };
 }
@@ -37,7 +37,7 @@ function toFinding(value: unknown): ServerFinding {
   return {
     line: wholeNumber(line),
     column: wholeNumber(column),
-    message: cut(typeof message === 'string' ? message : JSON.stringify(value), MOST_CHARACTERS),
+    message: cut(typeof message === 'string' ? message : JSON.stringify(value), MAX_CHARACTERS),
     errorType: wholeNumber(error_type),
   };
 }

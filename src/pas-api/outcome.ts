@@ -1,9 +1,9 @@
 import { type Message, msg } from '../base/message.ts';
 import type { OutcomeKind } from '../base/outcomes.ts';
 import { ChangedFileError } from '../http/digest.ts';
-import type { HttpResponse, NoAnswerError } from '../http/exchange.ts';
+import type { HttpResponse, TransportError } from '../http/exchange.ts';
 import { retryAfterMs } from '../http/retry-after.ts';
-import { type ErrorBody, readErrorBody, type ServerFinding } from './error-body.ts';
+import { type ErrorBody, parseErrorBody, type ServerFinding } from './error-body.ts';
 import type { Operation } from './requests.ts';
 
 /** Meaning of an answer, or of the lack of one, for the entry that was sent: one member for each row of {@link OutcomeKind}. */
@@ -106,7 +106,7 @@ export function outcomeOf(
 ): Outcome {
   const meaning = meaningOf(operation, response.status);
   if (meaning === 'success') return successOf(response, readIdentCely, addressed);
-  const body = readErrorBody(response);
+  const body = parseErrorBody(response);
   const detail = detailOf(response, body);
   const findings = body.kind === 'findings' ? body.findings : [];
   switch (meaning) {
@@ -135,7 +135,7 @@ export function outcomeOf(
 }
 
 /** The outcome where no whole answer came. */
-export function outcomeOfNoAnswer(operation: Operation, error: NoAnswerError, nowMs: number, addressed?: string): Outcome {
+export function outcomeOfTransportError(operation: Operation, error: TransportError, nowMs: number, addressed?: string): Outcome {
   if (error.cause instanceof ChangedFileError) return { kind: 'content-changed' };
   const told = error.head === undefined ? undefined : outcomeOfHead(operation, error.head, nowMs, addressed);
   if (told !== undefined && told.kind !== 'uncertain') return told;

@@ -1,8 +1,8 @@
 import { AuthError, ContractError, UnavailableError } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
-import { type Exchange, type HttpResponse, NoAnswerError } from '../http/exchange.ts';
+import { type Exchange, type HttpResponse, TransportError } from '../http/exchange.ts';
 import { createRedactor, redactAnswers } from '../http/redaction.ts';
-import { parseJson, readErrorBody } from './error-body.ts';
+import { parseErrorBody, parseJson } from './error-body.ts';
 import { tokenRequest } from './requests.ts';
 
 /** Where the token is kept between runs. */
@@ -55,7 +55,7 @@ export function openSession(options: SessionOptions): Session {
 }
 
 /** A token from outside. Whose it is, nobody here can sign in as: another account's in its place would write in a wrong name. */
-export function lentSession(token: string): Session {
+export function externalTokenSession(token: string): Session {
   return {
     token: async () => token,
     renew: async () => {
@@ -80,7 +80,7 @@ async function requestToken(options: SessionOptions, signal: AbortSignal | undef
   const request = tokenRequest(baseUrl, username, password);
   const response = await answerOrUnavailable(baseUrl, () => send(signal === undefined ? request : { ...request, signal }));
   if (response.status === 200) return tokenOf(baseUrl, response, password);
-  refuseUnavailable(baseUrl, response);
+  assertAvailable(baseUrl, response);
   // A page of a proxy or of another server says nothing about the password.
   if ([400, 401, 403].includes(response.status) && isJsonObject(response)) {
     throw new AuthError(msg`${baseUrl} does not accept the user name or password of ${username}.`, { hint: LOGIN_HINT });
@@ -102,7 +102,7 @@ function isJsonObject({ body }: HttpResponse): boolean {
 }
 
 function notTheService(baseUrl: string, response: HttpResponse): ContractError {
-  const body = readErrorBody(response);
+  const body = parseErrorBody(response);
   const said = body.kind === 'other' ? body.excerpt : msg`an unexpected answer`;
   return new ContractError(msg`${baseUrl} answered the sign-in with status ${response.status} and no token: ${said}`, {
     hint: msg`Check base_url in the profile.`,
@@ -110,7 +110,7 @@ function notTheService(baseUrl: string, response: HttpResponse): ContractError {
 }
 
 /** What a question is answered by a service that is closed, or by a proxy that cannot reach it. @throws UnavailableError */
-export function refuseUnavailable(address: string, { status }: HttpResponse): void {
+export function assertAvailable(address: string, { status }: HttpResponse): void {
   const hint = msg`The queue is kept. Try again later.`;
   if (status === 503) throw new UnavailableError(msg`${address} is closed at the moment.`, { hint });
   if (status === 429 || status >= 500)
@@ -122,7 +122,7 @@ export async function answerOrUnavailable(address: string, ask: () => Promise<Ht
   try {
     return await ask();
   } catch (thrown) {
-    if (!(thrown instanceof NoAnswerError)) throw thrown;
+    if (!(thrown instanceof TransportError)) throw thrown;
     throw new UnavailableError(msg`${address} cannot be reached: ${thrown.message}.`, {
       cause: thrown,
       hint: msg`Check the network. The queue is kept.`,

@@ -3,7 +3,7 @@ import type { Point } from '../place/project.ts';
 import { findsInName, hasOpenNumber, indexNames, type NameDoubt, type NameIndex, type NameMatch } from './name-match.ts';
 
 /** A photograph with the data by which it is matched to a find. */
-export type Shot = {
+export type PhotoInfo = {
   /** Relative to the searched folder, with `/` as separator. */
   readonly file: string;
   /** Milliseconds since 1970 UTC. */
@@ -67,10 +67,10 @@ const NEXT_TO_MS = 90_000;
 /** A photograph with a find's number in its name, taken that far from its point, may show something else. */
 const FAR_M = 500;
 /** A clock that is off by more was never set, so its date counts neither way. */
-const MOST_DAYS_OFF = 400;
+const MAX_CLOCK_OFFSET_DAYS = 400;
 /** Accuracy of GPS in metres. */
 const APART_M = 5;
-const MOST_CANDIDATES = 5;
+const MAX_CANDIDATES = 5;
 /** Minimum points for a match without a name, and the required lead over the next find. */
 const LIKELY_POINTS = 4;
 const CLEAR_LEAD = 2;
@@ -79,7 +79,7 @@ const CLEAR_LEAD = 2;
  * Matches photographs to finds by the name of the file or its folder, by position, and by time. Only a name makes a match
  * certain: a photograph that was sent to the wrong record cannot be removed.
  */
-export function matchPhotographs(shots: readonly Shot[], finds: readonly MatchableFind[], options: MatchOptions): Match[] {
+export function matchPhotographs(shots: readonly PhotoInfo[], finds: readonly MatchableFind[], options: MatchOptions): Match[] {
   const index = indexNames(
     finds.map((find) => ({ find, ids: find.identCely === undefined ? [find.localId] : [find.localId, find.identCely] })),
   );
@@ -87,11 +87,11 @@ export function matchPhotographs(shots: readonly Shot[], finds: readonly Matchab
   return besideOthers(shots, matches);
 }
 
-function settled({ file, knownFor }: Shot): Match | undefined {
+function settled({ file, knownFor }: PhotoInfo): Match | undefined {
   return knownFor === undefined ? undefined : { file, confidence: 'sure', find: knownFor, reasons: [], candidates: [knownFor] };
 }
 
-function byName(shot: Shot, index: NameIndex<MatchableFind>, options: MatchOptions): Match | undefined {
+function byName(shot: PhotoInfo, index: NameIndex<MatchableFind>, options: MatchOptions): Match | undefined {
   const parts = shot.file.split('/');
   const stem = (parts.at(-1) ?? '').replace(/\.[^.]*$/, '');
   const inFile = findsInName(stem, index);
@@ -106,8 +106,13 @@ function byName(shot: Shot, index: NameIndex<MatchableFind>, options: MatchOptio
   return folders.length > 0 ? named(shot, folders, 'folder', options) : undefined;
 }
 
-function named(shot: Shot, matches: readonly NameMatch<MatchableFind>[], kind: 'name' | 'folder', options: MatchOptions): Match {
-  const candidates = matches.map(({ find }) => find.localId).slice(0, MOST_CANDIDATES);
+function named(
+  shot: PhotoInfo,
+  matches: readonly NameMatch<MatchableFind>[],
+  kind: 'name' | 'folder',
+  options: MatchOptions,
+): Match {
+  const candidates = matches.map(({ find }) => find.localId).slice(0, MAX_CANDIDATES);
   const [best, ...others] = matches;
   if (best === undefined) return { file: shot.file, confidence: 'none', reasons: [], candidates };
   const evidence = evidenceFor(shot, best.find, options);
@@ -136,7 +141,7 @@ function named(shot: Shot, matches: readonly NameMatch<MatchableFind>[], kind: '
 }
 
 /** Collects all evidence except names for or against one find. */
-function evidenceFor(shot: Shot, find: MatchableFind, { withinM }: MatchOptions): Reason[] {
+function evidenceFor(shot: PhotoInfo, find: MatchableFind, { withinM }: MatchOptions): Reason[] {
   const reasons: Reason[] = [];
   const metres = shot.place === undefined || find.place === undefined ? undefined : distanceM(shot.place, find.place);
   if (metres !== undefined) reasons.push({ kind: metres <= withinM ? 'distance' : 'far', metres });
@@ -147,7 +152,7 @@ function evidenceFor(shot: Shot, find: MatchableFind, { withinM }: MatchOptions)
   if (shot.takenOn !== undefined && find.foundOn !== undefined) {
     const days = Math.round((Date.parse(shot.takenOn) - Date.parse(find.foundOn)) / DAY_MS);
     if (days === 0) reasons.push({ kind: 'same-day' });
-    else if (Math.abs(days) <= MOST_DAYS_OFF) reasons.push({ kind: 'other-day', days });
+    else if (Math.abs(days) <= MAX_CLOCK_OFFSET_DAYS) reasons.push({ kind: 'other-day', days });
   }
   return reasons;
 }
@@ -160,7 +165,7 @@ type Scored = {
   readonly offMs: number;
 };
 
-function byEvidence(shot: Shot, finds: readonly MatchableFind[], options: MatchOptions): Match {
+function byEvidence(shot: PhotoInfo, finds: readonly MatchableFind[], options: MatchOptions): Match {
   const nearest = clearFirst(
     finds.map((find) => ({ find, value: shot.place && find.place ? distanceM(shot.place, find.place) : Number.NaN })),
     { most: options.withinM, apart: APART_M },
@@ -186,7 +191,7 @@ function byEvidence(shot: Shot, finds: readonly MatchableFind[], options: MatchO
     .filter(({ points }) => points > 0)
     .sort((a, b) => b.points - a.points || compare(a.metres, b.metres) || compare(a.offMs, b.offMs));
   const [best, second] = scored;
-  const candidates = scored.slice(0, MOST_CANDIDATES).map(({ find }) => find.localId);
+  const candidates = scored.slice(0, MAX_CANDIDATES).map(({ find }) => find.localId);
   const nothing: Match = { file: shot.file, confidence: 'none', reasons: [], candidates };
   if (best === undefined) return nothing;
   // Several finds with equal evidence, such as the same day, are no match.
@@ -232,7 +237,7 @@ function clearFirst(
 }
 
 /** Matches photographs without own evidence to the find of one that was taken moments before or after. */
-function besideOthers(shots: readonly Shot[], matches: readonly Match[]): Match[] {
+function besideOthers(shots: readonly PhotoInfo[], matches: readonly Match[]): Match[] {
   const known = shots
     .flatMap(({ file, takenMs }, index) => {
       const { confidence, find } = matches[index] ?? { confidence: 'none', find: undefined };
@@ -253,13 +258,13 @@ function besideOthers(shots: readonly Shot[], matches: readonly Match[]): Match[
       confidence: 'doubtful',
       find: nearest.find,
       reasons: [{ kind: 'next-to', file: nearest.file, seconds }],
-      candidates: [nearest.find, ...match.candidates.filter((find) => find !== nearest.find)].slice(0, MOST_CANDIDATES),
+      candidates: [nearest.find, ...match.candidates.filter((find) => find !== nearest.find)].slice(0, MAX_CANDIDATES),
     };
   });
 }
 
 /** Returns the milliseconds between the entry of a find and the photograph. */
-function enteredBefore({ takenMs }: Shot, { enteredMs }: MatchableFind): number | undefined {
+function enteredBefore({ takenMs }: PhotoInfo, { enteredMs }: MatchableFind): number | undefined {
   return takenMs === undefined || enteredMs === undefined ? undefined : takenMs - enteredMs;
 }
 

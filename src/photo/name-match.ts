@@ -1,5 +1,5 @@
 import { foldName } from '../text/names.ts';
-import { numbersOfOthers, type OtherNumber, type Token, tokensOf, withoutAccents } from './name-parts.ts';
+import { type NameToken, nameTokens, numbersOfOthers, type OtherNumber, withoutAccents } from './name-parts.ts';
 
 type NamedFind<T> = { readonly find: T; readonly ids: readonly string[] };
 
@@ -13,7 +13,7 @@ export type NameMatch<T> = {
   readonly doubt: NameDoubt | undefined;
 };
 
-type IndexedId<T> = { readonly find: T; readonly id: string; readonly plain: string; readonly tokens: readonly Token[] };
+type IndexedId<T> = { readonly find: T; readonly id: string; readonly plain: string; readonly tokens: readonly NameToken[] };
 
 export type NameIndex<T> = ReadonlyMap<string, readonly IndexedId<T>[]>;
 
@@ -31,7 +31,7 @@ export function indexNames<T>(finds: readonly NamedFind<T>[]): NameIndex<T> {
   for (const { find, ids } of finds) {
     for (const id of ids) {
       const plain = withoutAccents(id);
-      const tokens = tokensOf(plain);
+      const tokens = nameTokens(plain);
       const first = tokens[0]?.text;
       if (first === undefined) continue;
       const before = index.get(first);
@@ -42,7 +42,7 @@ export function indexNames<T>(finds: readonly NamedFind<T>[]): NameIndex<T> {
   return index;
 }
 
-type Name = { readonly plain: string; readonly tokens: readonly Token[]; readonly others: readonly OtherNumber[] };
+type Name = { readonly plain: string; readonly tokens: readonly NameToken[]; readonly others: readonly OtherNumber[] };
 type Span<T> = IndexedId<T> & { readonly start: number; readonly end: number };
 type Graded<T> = Span<T> & { readonly doubt: NameDoubt | undefined };
 
@@ -54,7 +54,7 @@ type Graded<T> = Span<T> & { readonly doubt: NameDoubt | undefined };
  */
 export function findsInName<T>(name: string, index: NameIndex<T>): NameMatch<T>[] {
   const plain = withoutAccents(name);
-  const tokens = tokensOf(plain);
+  const tokens = nameTokens(plain);
   const parts: Name = { plain, tokens, others: numbersOfOthers(plain, tokens) };
   const spans = tokens.flatMap((token, start) =>
     (index.get(token.text) ?? [])
@@ -78,7 +78,7 @@ export function findsInName<T>(name: string, index: NameIndex<T>): NameMatch<T>[
 /** Tells if a name has a number that may be a find's: not part of a matched id, nor of a camera name, date or size. */
 export function hasOpenNumber(name: string): boolean {
   const plain = withoutAccents(name);
-  const tokens = tokensOf(plain);
+  const tokens = nameTokens(plain);
   return hasMoreNumbers({ plain, tokens, others: numbersOfOthers(plain, tokens) }, []);
 }
 
@@ -92,7 +92,7 @@ function isOverlapFree(spans: readonly { readonly start: number }[]): boolean {
 }
 
 /** An id of one token often matches by chance, so it counts only at the beginning, or behind one word. */
-function mayStandAlone(tokens: readonly Token[], start: number): boolean {
+function mayStandAlone(tokens: readonly NameToken[], start: number): boolean {
   const before = tokens.slice(0, start);
   return before.every(({ text }) => !isNumber(text)) && before.length <= 1;
 }
@@ -135,7 +135,7 @@ function isJoined(name: Name, span: Span<unknown>): boolean {
   });
 }
 
-function gapBefore(plain: string, tokens: readonly Token[], at: number): string {
+function gapBefore(plain: string, tokens: readonly NameToken[], at: number): string {
   return plain.slice(tokens[at - 1]?.end ?? 0, tokens[at]?.start ?? plain.length);
 }
 
@@ -173,6 +173,6 @@ function hasMoreNumbers({ tokens, others }: Name, spans: readonly Span<unknown>[
 }
 
 /** Tells if `F01` follows, the service's file number: `C202400101N00012F01`. */
-function isFileOfIdent(tokens: readonly Token[], { id, end }: Span<unknown>, at: number): boolean {
+function isFileOfIdent(tokens: readonly NameToken[], { id, end }: Span<unknown>, at: number): boolean {
   return IDENT.test(id) && at === end + 1 && tokens[end]?.text === 'f';
 }

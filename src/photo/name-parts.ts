@@ -1,5 +1,5 @@
 /** A run of letters in lower case, or of digits without leading zeros, and its position. */
-export type Token = { readonly text: string; readonly start: number; readonly end: number };
+export type NameToken = { readonly text: string; readonly start: number; readonly end: number };
 
 /** A part of a name whose number does not refer to a find. */
 export type OtherNumber = {
@@ -13,7 +13,7 @@ export function withoutAccents(name: string): string {
 }
 
 /** @param plain text without accents */
-export function tokensOf(plain: string): Token[] {
+export function nameTokens(plain: string): NameToken[] {
   return [...plain.matchAll(/\p{L}+|\p{Nd}+/gu)].map((match) => ({
     text: match[0].toLowerCase().replace(/^0+(?=\d)/, ''),
     start: match.index,
@@ -52,7 +52,7 @@ const PATTERNS: readonly { readonly kind: OtherNumber['kind']; readonly pattern:
 ];
 
 /** @param plain text without accents */
-export function numbersOfOthers(plain: string, tokens: readonly Token[]): OtherNumber[] {
+export function numbersOfOthers(plain: string, tokens: readonly NameToken[]): OtherNumber[] {
   const written = PATTERNS.flatMap(({ kind, pattern }) =>
     [...plain.matchAll(pattern)].map(({ index, 0: text }): OtherNumber => ({ kind, start: index, end: index + text.length })),
   );
@@ -60,7 +60,7 @@ export function numbersOfOthers(plain: string, tokens: readonly Token[]): OtherN
 }
 
 /** Finds camera names: `IMG_0001`, `IMG_E0017`, `IMG-20240601-WA0017`: the prefix and the numbers behind it. */
-function namesOfPictures(tokens: readonly Token[]): OtherNumber[] {
+function namesOfPictures(tokens: readonly NameToken[]): OtherNumber[] {
   const found: OtherNumber[] = [];
   for (let at = 0; at < tokens.length; at += 1) {
     const first = tokens[at];
@@ -77,7 +77,7 @@ function namesOfPictures(tokens: readonly Token[]): OtherNumber[] {
 }
 
 /** Tells if the token at `at` belongs to the picture name that begins at `start`. */
-function goesOn(tokens: readonly Token[], start: number, at: number): boolean {
+function goesOn(tokens: readonly NameToken[], start: number, at: number): boolean {
   const [token, next] = [tokens[at], tokens[at + 1]];
   if (token === undefined) return false;
   if (/^\p{Nd}/u.test(token.text) || OF_PICTURES.has(token.text)) return true;

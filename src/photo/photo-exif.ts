@@ -21,7 +21,7 @@ type TakenAt = {
 };
 
 /** EXIF is near the beginning of a file; a HEIC of a phone has it within the first megabytes. */
-const MOST_BYTES = 32 * 1024 * 1024;
+const MAX_BYTES = 32 * 1024 * 1024;
 
 /** Reads EXIF; empty where the file has none. @throws Error when it cannot be read */
 export async function readPhotoExif(path: string): Promise<PhotoExif> {
@@ -34,7 +34,7 @@ async function beginningOf(path: string): Promise<Buffer> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const { size } = await file.stat();
-    const buffer = Buffer.alloc(Math.min(size, MOST_BYTES));
+    const buffer = Buffer.alloc(Math.min(size, MAX_BYTES));
     const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
     return buffer.subarray(0, bytesRead);
   } finally {

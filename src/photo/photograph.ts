@@ -122,7 +122,7 @@ const PNG_SIGNATURE_BYTES = 8;
 /** Length, type and checksum of a PNG chunk. */
 const PNG_CHUNK_BYTES = 12;
 /** No picture has so many parts; each costs a read, and a crafted file could have millions. */
-const MOST_PARTS = 50_000;
+const MAX_PARTS = 50_000;
 
 /**
  * Tells if a photograph is truncated, as by an interrupted copy. Cameras write data behind the end, and a thumbnail with an end
@@ -144,7 +144,7 @@ async function isJpegCutOff(file: FileHandle, sizeBytes: number): Promise<boolea
     const head = await readAt(file, at, 4);
     const [mark, marker = 0] = head;
     // Bytes other than a marker are malformed, but no truncation.
-    if (mark !== 0xff || marker === END_OF_IMAGE || parts === MOST_PARTS) return false;
+    if (mark !== 0xff || marker === END_OF_IMAGE || parts === MAX_PARTS) return false;
     if (marker === 0xff) {
       at += 1;
       continue;
@@ -168,7 +168,7 @@ async function holdsEnd(file: FileHandle, from: number): Promise<boolean> {
 async function isPngCutOff(file: FileHandle, sizeBytes: number): Promise<boolean> {
   for (let [at, parts] = [PNG_SIGNATURE_BYTES, 0]; at < sizeBytes; parts += 1) {
     const head = await readAt(file, at, 8);
-    if (parts === MOST_PARTS) return false;
+    if (parts === MAX_PARTS) return false;
     if (head.length < 8) return true;
     at += PNG_CHUNK_BYTES + head.readUInt32BE(0);
     if (head.toString('latin1', 4) === 'IEND') return at > sizeBytes;

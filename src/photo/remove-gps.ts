@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
 import { readPhotoExif } from './photo-exif.ts';
 import { removeTiffGps } from './tiff-gps.ts';
-import { type GpsTrace, hasXmpPlace, NO_GPS, removeXmpGps, together } from './xmp-gps.ts';
+import { type GpsTrace, hasXmpPlace, mergeTraces, NO_GPS, removeXmpGps } from './xmp-gps.ts';
 
 /** `parts`, concatenated, are the photograph without GPS data. */
 type WithoutGps = { readonly trace: GpsTrace; readonly parts: readonly Buffer[] };
@@ -50,7 +50,7 @@ const EXTENDED_HEAD_BYTES = GUID_BYTES + 8;
 function removeJpegGps(bytes: Buffer): GpsTrace {
   const exif = segmentsOf(bytes, EXIF).map((segment) => removeTiffGps(segment.subarray(1)));
   const packets = segmentsOf(bytes, XMP);
-  return together(...exif, ...packets.map(removeXmpGps), removeFromExtended(segmentsOf(bytes, EXTENDED_XMP), packets));
+  return mergeTraces(...exif, ...packets.map(removeXmpGps), removeFromExtended(segmentsOf(bytes, EXTENDED_XMP), packets));
 }
 
 /** Returns the content behind the signature of each APP1 segment that begins with it. */
@@ -75,7 +75,7 @@ function removeFromExtended(segments: readonly Buffer[], packets: readonly Buffe
     const packet = Buffer.concat(parts.map((part) => part.subarray(EXTENDED_HEAD_BYTES)));
     const removed = removeXmpGps(packet);
     if (!removed.found) continue;
-    trace = together(trace, removed);
+    trace = mergeTraces(trace, removed);
     const name = createHash('md5').update(packet).digest('hex').toUpperCase();
     let from = 0;
     for (const part of parts) {
@@ -97,7 +97,7 @@ function guidOf(segment: Buffer): string {
 const SIGNATURE_BYTES = 8;
 const FRAME_BYTES = 12;
 /** Limit for an unpacked text; a larger one is no metadata. */
-const MOST_TEXT_BYTES = 16 * 1024 * 1024;
+const MAX_TEXT_BYTES = 16 * 1024 * 1024;
 
 type ScrubbedPng = { readonly trace: GpsTrace; readonly parts: readonly Buffer[] };
 
@@ -114,12 +114,12 @@ function removePngGps(bytes: Buffer): ScrubbedPng {
   while (at + FRAME_BYTES <= bytes.length) {
     const end = at + FRAME_BYTES + bytes.readUInt32BE(at);
     const type = bytes.toString('latin1', at + 4, at + 8);
-    if (end > bytes.length && type === 'eXIf') trace = together(trace, removeTiffGps(bytes.subarray(at + 8)));
+    if (end > bytes.length && type === 'eXIf') trace = mergeTraces(trace, removeTiffGps(bytes.subarray(at + 8)));
     if (end > bytes.length || type === 'IEND') break;
     const scrub = SCRUBBED_BY[type];
     const scrubbed = scrub?.(Buffer.from(bytes.subarray(at + 8, end - 4)));
     if (scrubbed?.trace.found === true) {
-      trace = together(trace, scrubbed.trace);
+      trace = mergeTraces(trace, scrubbed.trace);
       if (scrubbed.data !== undefined) parts.push(chunk(type, scrubbed.data));
     } else {
       parts.push(bytes.subarray(at, end));
@@ -157,7 +157,7 @@ function chunk(type: string, data: Buffer): Buffer {
 
 function inflated(packed: Buffer): Buffer | undefined {
   try {
-    return inflateSync(packed, { maxOutputLength: MOST_TEXT_BYTES });
+    return inflateSync(packed, { maxOutputLength: MAX_TEXT_BYTES });
   } catch {
     return undefined;
   }
@@ -205,7 +205,7 @@ function scrubProfile(text: Buffer): Scrubbed {
   if (match === null) return unchanged;
   const profile = Buffer.from((match[2] ?? '').replace(/\s+/g, ''), 'hex');
   const exifAt = profile.toString('latin1', 0, 6) === 'Exif\0\0' ? 6 : 0;
-  const trace = together(removeTiffGps(profile.subarray(exifAt)), exifAt === 0 ? removeXmpGps(profile) : NO_GPS);
+  const trace = mergeTraces(removeTiffGps(profile.subarray(exifAt)), exifAt === 0 ? removeXmpGps(profile) : NO_GPS);
   if (!trace.found) return unchanged;
   const lines = profile.toString('hex').replace(/.{72}/g, '$&\n');
   return { trace, data: Buffer.from(`${match[1]}${lines}\n`, 'latin1') };
@@ -227,7 +227,7 @@ export type PhotoGps =
   | { readonly kind: 'fixed' };
 
 /** @throws Error when the file cannot be read */
-export async function lookForGps(path: string, mimeType: string): Promise<PhotoGps> {
+export async function detectGps(path: string, mimeType: string): Promise<PhotoGps> {
   if (!canRemoveGps(mimeType)) {
     const hasPlace = (await readPhotoExif(path)).place !== undefined || hasXmpPlace(await readFile(path));
     return { kind: hasPlace ? 'fixed' : 'none' };

@@ -1,4 +1,4 @@
-import { type GpsTrace, NO_GPS, removeXmpGps, together } from './xmp-gps.ts';
+import { type GpsTrace, mergeTraces, NO_GPS, removeXmpGps } from './xmp-gps.ts';
 
 /** TIFF 6.0 and EXIF 2.32: an EXIF block is a TIFF file without a picture. */
 const GPS_POINTER = 0x8825;
@@ -16,9 +16,9 @@ const ENTRY_BYTES = 12;
 /** Bytes of one value, by type number. */
 const TYPE_BYTES: readonly number[] = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4];
 /** A file of many pages has a directory each; a damaged one may claim any number. */
-const MOST_DIRECTORIES = 20_000;
+const MAX_DIRECTORIES = 20_000;
 /** Limit for a value of a GPS directory; a larger one is skipped as damaged. */
-const MOST_VALUE_BYTES = 65_536;
+const MAX_VALUE_BYTES = 65_536;
 
 type Reader = { readonly u16: (at: number) => number; readonly u32: (at: number) => number };
 type Writer = { readonly setU16: (value: number, at: number) => void };
@@ -35,10 +35,10 @@ export function removeTiffGps(bytes: Buffer): GpsTrace {
   let trace = NO_GPS;
   const waiting = [tiff.u32(4)];
   const seen = new Set<number>();
-  for (let at = waiting.pop(); at !== undefined && seen.size < MOST_DIRECTORIES; at = waiting.pop()) {
+  for (let at = waiting.pop(); at !== undefined && seen.size < MAX_DIRECTORIES; at = waiting.pop()) {
     if (at < 8 || at + 2 > bytes.length || seen.has(at)) continue;
     seen.add(at);
-    trace = together(trace, removeFromDirectory(tiff, at, waiting));
+    trace = mergeTraces(trace, removeFromDirectory(tiff, at, waiting));
   }
   return trace;
 }
@@ -73,7 +73,7 @@ function removeFromDirectory(tiff: Tiff, at: number, waiting: number[]): GpsTrac
     const entry = at + 2 + index * ENTRY_BYTES;
     const [tag, value] = [u16(entry), u32(entry + 8)];
     if (tag === GPS_POINTER) {
-      trace = together(trace, { found: true, tells: clearGpsDirectory(tiff, value), tellsOutsideExif: false });
+      trace = mergeTraces(trace, { found: true, tells: clearGpsDirectory(tiff, value), tellsOutsideExif: false });
       const end = Math.min(bytes.length, at + 2 + said * ENTRY_BYTES + 4);
       bytes.copyWithin(entry, entry + ENTRY_BYTES, end);
       bytes.fill(0, end - ENTRY_BYTES, end);
@@ -84,7 +84,7 @@ function removeFromDirectory(tiff: Tiff, at: number, waiting: number[]): GpsTrac
     }
     if (tag === EXIF_POINTER) waiting.push(value);
     if (tag === SUB_DIRECTORIES) waiting.push(...subDirectories(tiff, entry));
-    if (tag === XMP) trace = together(trace, removeFromXmp(tiff, entry));
+    if (tag === XMP) trace = mergeTraces(trace, removeFromXmp(tiff, entry));
     index += 1;
   }
   const next = at + 2 + count * ENTRY_BYTES;
@@ -108,7 +108,7 @@ function clearGpsDirectory(tiff: Tiff, at: number): boolean {
   for (const entry of entries) {
     const lengthBytes = (TYPE_BYTES[u16(entry + 2)] ?? 0) * u32(entry + 4);
     const value = u32(entry + 8);
-    if (lengthBytes > 4 && lengthBytes <= MOST_VALUE_BYTES && value >= 8 && value < bytes.length)
+    if (lengthBytes > 4 && lengthBytes <= MAX_VALUE_BYTES && value >= 8 && value < bytes.length)
       bytes.fill(0, value, Math.min(bytes.length, value + lengthBytes));
   }
   bytes.fill(0, at, at + 2 + count * ENTRY_BYTES);

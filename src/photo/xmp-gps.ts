@@ -10,7 +10,7 @@ export type GpsTrace = {
 
 export const NO_GPS: GpsTrace = { found: false, tells: false, tellsOutsideExif: false };
 
-export function together(...traces: readonly GpsTrace[]): GpsTrace {
+export function mergeTraces(...traces: readonly GpsTrace[]): GpsTrace {
   return {
     found: traces.some(({ found }) => found),
     tells: traces.some(({ tells }) => tells),

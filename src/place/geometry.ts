@@ -20,7 +20,7 @@ const RANGES = {
  * Parses a decimal as people type it: decimal point or comma, blanks between thousands, a typographic minus. A text with both
  * point and comma, or with an exponent, is refused as ambiguous.
  */
-export function readDecimal(cell: string): Reading<string> {
+export function parseDecimal(cell: string): Reading<string> {
   const text = cell
     .trim()
     .replace(/^\u2212/, '-')
@@ -76,7 +76,7 @@ export function parsePoint(wkt: string): Reading<PointText> {
 }
 
 /** Parses a point that a person wrote, where any white space counts as a blank. */
-export function readWrittenPoint(text: string): Reading<PointText> {
+export function parseWrittenPoint(text: string): Reading<PointText> {
   return parsePoint(text.replace(/\s+/g, ' '));
 }
 
@@ -87,7 +87,7 @@ const GIS_POINT = new RegExp(
 );
 
 /** Parses a cell of a GIS program: an SRID before the text, a height or a measure behind the point, a MultiPoint of one. */
-export function readGisText(text: string): { readonly wkt: string; readonly epsg?: number } {
+export function parseGisText(text: string): { readonly wkt: string; readonly epsg?: number } {
   const [, srid, body = ''] = /^(?:srid *= *(\d{1,6}) *; *)?(.*)$/i.exec(text.trim().replace(/\s+/g, ' ')) ?? [];
   const [, x = '', y = ''] = GIS_POINT.exec(body) ?? [];
   const isEmpty = /^(?:multi)?point *(?:z|m|zm)? *empty$/i.test(body);
@@ -171,7 +171,7 @@ export function geomSystemOf(code: number): GeomSystem | undefined {
  * Makes the error for a file in a system that the service does not accept.
  * @param named name of the system in the file
  */
-export function strangeSystem(file: string, named: string): FileError {
+export function unsupportedCrsError(file: string, named: string): FileError {
   return new FileError(file, msg`The points of ${file} are in the coordinate system ${named}, which is not read.`, {
     hint: msg`Save the file in WGS 84 (EPSG:4326) or S-JTSK (EPSG:5514).`,
   });

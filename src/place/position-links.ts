@@ -8,7 +8,7 @@ const NUMBER = String.raw`\s*([+-]?\d{1,3}(?:\.\d+)?)\s*`;
 const PAIR = new RegExp(`^${NUMBER},${NUMBER}(?=$|[,;(])`);
 
 /** Reads a position from a map link, a geo URI or a plus code; undefined for any other text. */
-export function readPlaceLink(text: string): Reading<Degrees> | undefined {
+export function parsePlaceLink(text: string): Reading<Degrees> | undefined {
   const trimmed = text.trim();
   if (/^geo:/i.test(trimmed)) return readGeo(trimmed);
   if (/^(?:https?:\/\/\S+|[a-z.]+\.[a-z]{2,3}\/\S+)$/i.test(trimmed)) return readMapLink(trimmed);

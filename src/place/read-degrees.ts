@@ -1,6 +1,6 @@
 import { type Message, msg } from '../base/message.ts';
 import { isReadable, type Reading, unreadable } from '../text/reading.ts';
-import { readDecimal } from './geometry.ts';
+import { parseDecimal } from './geometry.ts';
 import { inDegrees } from './read-position.ts';
 
 /** Parts of an angle that may have columns of their own, in their order. */
@@ -11,7 +11,7 @@ const MARKS: Readonly<Record<AnglePart, string>> = { degrees: '°', minutes: "'"
 
 /**
  * Combines columns of degrees, minutes and seconds into decimal degrees; '' where all are empty. An invalid angle such as `49°
- * 75' 25.8"` is returned as text, for which {@link readCoordinate} reports the fault.
+ * 75' 25.8"` is returned as text, for which {@link parseCoordinate} reports the fault.
  */
 export function angleCell(parts: ReadonlyMap<AnglePart, string>): string {
   const text = angleText(parts);
@@ -34,8 +34,8 @@ function angleText(parts: ReadonlyMap<AnglePart, string>): string {
 }
 
 /** Parses a decimal number, or an angle with its marks. */
-export function readCoordinate(text: string): Reading<string> {
-  const decimal = readDecimal(text);
+export function parseCoordinate(text: string): Reading<string> {
+  const decimal = parseDecimal(text);
   if (isReadable(decimal)) return decimal;
   const angle = readAngle(text);
   return angle === undefined || isReadable(angle) ? decimal : angle;
@@ -53,7 +53,7 @@ function readAngle(text: string): Reading<string> | undefined {
     return unreadable('coordinate', msg`${text} has a sign before its minutes or seconds. A sign stands before the degrees.`);
   const numbers: string[] = [];
   for (const part of written) {
-    const number = readDecimal(part ?? '');
+    const number = parseDecimal(part ?? '');
     if (!isReadable(number)) return number;
     numbers.push(number.value);
   }

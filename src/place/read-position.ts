@@ -1,8 +1,8 @@
 import { decimal } from '../base/language.ts';
 import { isMessage, type Message, msg } from '../base/message.ts';
 import { isReadable, type Reading, unreadable } from '../text/reading.ts';
-import { findRangeProblem, type GeomSystem, type PointText, readWrittenPoint } from './geometry.ts';
-import { readPlaceLink } from './position-links.ts';
+import { findRangeProblem, type GeomSystem, type PointText, parseWrittenPoint } from './geometry.ts';
+import { parsePlaceLink } from './position-links.ts';
 
 /** A position as a person wrote it. */
 export type Position = {
@@ -17,19 +17,19 @@ export type Position = {
 type Coordinate = { readonly value: string; readonly hemisphere?: Hemisphere };
 
 /** Seven decimals of a degree are centimetres. */
-const MOST_DIGITS = 7;
+const MAX_DIGITS = 7;
 
 /**
  * Reads a position: decimal degrees, degrees with minutes and seconds (with or without marks, hemispheres in English or Czech),
  * S-JTSK in metres, well-known text of a point, a map link, or a plus code. A pair that only makes sense with swapped axes or
  * changed signs is read so, with a `doubt`.
  */
-export function readPosition(text: string): Reading<Position> {
+export function parsePosition(text: string): Reading<Position> {
   if (/^\s*(?:srid|point)/i.test(text)) {
-    const point = readWrittenPoint(text);
+    const point = parseWrittenPoint(text);
     return isReadable(point) ? placed(text, point.value.x, point.value.y) : point;
   }
-  const link = readPlaceLink(text);
+  const link = parsePlaceLink(text);
   if (link !== undefined) return isReadable(link) ? placed(text, link.value.lon, link.value.lat, true) : link;
   const tokens = tokensOf(text);
   const halves = tokens === undefined ? undefined : halvesOf(tokens);
@@ -107,7 +107,7 @@ function hasWrongMarks(tokens: readonly Token[]): boolean {
 /** Converts unsigned degrees, minutes and seconds to decimal degrees. */
 export function inDegrees(degrees: string, minutes: string, seconds: string): string {
   const value = Number(degrees) + Number(minutes) / 60 + Number(seconds) / 3600;
-  return value.toFixed(MOST_DIGITS).replace(/\.?0+$/, '');
+  return value.toFixed(MAX_DIGITS).replace(/\.?0+$/, '');
 }
 
 type Attempt = {

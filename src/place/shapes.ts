@@ -21,7 +21,7 @@ const NAMES: Readonly<Record<number, string>> = { 1: 'Point', 3: 'LineString', 5
 const NO_DATA = -1e38;
 
 /** @throws FileError where the file is no shapefile, or ends within a shape */
-export function readShapes(file: string, bytes: Buffer): Shapes {
+export function parseShapes(file: string, bytes: Buffer): Shapes {
   if (bytes.length < HEADER_BYTES || bytes.readUInt32BE(0) !== FILE_CODE) throw damaged(file, 0);
   const starts: number[] = [];
   let hasPoints = false;

@@ -22,7 +22,7 @@ const MULTI_POINT = 4;
 type Coordinates = { readonly x: string; readonly y: string };
 
 /** Reads a GeoPackage geometry as a point; undefined for an empty one. A MultiPoint of one counts; heights are dropped. */
-export function readGeoPackagePoint(blob: Buffer): Reading<Coordinates | undefined> {
+export function parseGeoPackagePoint(blob: Buffer): Reading<Coordinates | undefined> {
   const flags = blob[3] ?? 0;
   const envelopeBytes = ENVELOPE_BYTES[(flags >> 1) & 7];
   if (blob.length < 8 || blob.toString('latin1', 0, 2) !== 'GP' || envelopeBytes === undefined) return notGeometry();

@@ -1,4 +1,4 @@
-import { decimal, msgid, ngettext, spokenLanguage, t } from '../base/language.ts';
+import { currentLanguage, decimal, msgid, ngettext, t } from '../base/language.ts';
 import type { Place } from './report-model.ts';
 
 /** Numbers, dates and coordinates in the report's language. */
@@ -10,7 +10,7 @@ const MINUS = '\u2212';
 const FORMS = new Map<string, Intl.DateTimeFormat>();
 
 function formOf(name: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  const locale = spokenLanguage() === 'cs' ? 'cs-CZ' : 'en-GB';
+  const locale = currentLanguage() === 'cs' ? 'cs-CZ' : 'en-GB';
   const key = `${locale} ${name}`;
   const form = FORMS.get(key) ?? new Intl.DateTimeFormat(locale, options);
   FORMS.set(key, form);
@@ -75,7 +75,7 @@ export function sJtskText({ sJtsk: [x, y] }: Pick<Place, 'sJtsk'>): string {
 
 function signed(value: number): string {
   const [whole = '', fraction = ''] = decimal(Math.abs(value), 2).split(/[.,]/);
-  const mark = spokenLanguage() === 'cs' ? ',' : '.';
+  const mark = currentLanguage() === 'cs' ? ',' : '.';
   return `${value < 0 ? MINUS : ''}${grouped(whole)}${mark}${fraction}`;
 }
 

@@ -3,10 +3,10 @@ const MARKUP = Symbol('markup');
 export type Html = { readonly [MARKUP]: string };
 
 /** Value in a template: text is escaped, markup and lists of markup are inserted, undefined is nothing. */
-export type Part = string | number | Html | undefined | readonly Part[];
+export type HtmlPart = string | number | Html | undefined | readonly HtmlPart[];
 
 /** Makes markup from a template. Values are safe as text or in double quotes; addresses only after {@link webAddress}. */
-export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   return trusted(strings.map((text, index) => (index === 0 ? text : markupOf(parts[index - 1]) + text)).join(''));
 }
 
@@ -15,7 +15,7 @@ export function trusted(markup: string): Html {
   return { [MARKUP]: markup };
 }
 
-export function markupOf(part: Part): string {
+export function markupOf(part: HtmlPart): string {
   if (part === undefined) return '';
   if (typeof part === 'string') return escaped(part);
   if (typeof part === 'number') return String(part);

@@ -19,13 +19,13 @@ const HEIGHTS = { least: 380, most: 560 };
 /** Margin around the content, as a share of its size. */
 const MARGIN = 0.14;
 /** Minimum width in metres, so that a single find has surroundings. */
-const LEAST_METRES = { overview: 16_000, detail: 900 };
+const MIN_METRES = { overview: 16_000, detail: 900 };
 
 /** Makes a frame centred on a box of degrees, with a margin. */
-export function frameAround({ minX, minY, maxX, maxY }: BoundingBox, kind: keyof typeof LEAST_METRES): Frame {
+export function frameAround({ minX, minY, maxX, maxY }: BoundingBox, kind: keyof typeof MIN_METRES): Frame {
   const [midX, midY] = [(minX + maxX) / 2, (minY + maxY) / 2];
   const [mPerLon, mPerLat] = metresPerDegree(midY);
-  const least = LEAST_METRES[kind];
+  const least = MIN_METRES[kind];
   const wide = Math.max((maxX - minX) * mPerLon * (1 + 2 * MARGIN), least);
   const high = Math.max((maxY - minY) * mPerLat * (1 + 2 * MARGIN), least * 0.6);
   const height = Math.round(Math.min(Math.max((MAP_WIDTH * high) / wide, HEIGHTS.least), HEIGHTS.most));

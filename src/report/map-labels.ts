@@ -4,7 +4,7 @@ import type { Point } from '../place/project.ts';
 export type LabelRequest = { readonly at: Point; readonly text: string; readonly radius: number };
 
 export type Side = 'right' | 'left' | 'above' | 'below';
-export type Label = LabelRequest & {
+export type MapLabel = LabelRequest & {
   readonly side: Side;
   /** Placed also for larger letters, on a narrow screen. */
   readonly alsoNarrow: boolean;
@@ -31,8 +31,8 @@ type Size = { readonly width: number; readonly height: number };
  * Places as many labels as fit, the first requests first: once for large letters, then further ones for normal size. No label
  * covers a mark or another label, or leaves the frame.
  */
-export function placeLabels(requests: readonly LabelRequest[], size: Size): Label[] {
-  const placed = new Map<LabelRequest, Label>();
+export function placeLabels(requests: readonly LabelRequest[], size: Size): MapLabel[] {
+  const placed = new Map<LabelRequest, MapLabel>();
   for (const scale of [NARROW_SCALE, 1]) {
     const taken = takenBy(requests, [...placed.values()], scale);
     for (const request of requests) {
@@ -52,7 +52,7 @@ type AreaName = { readonly at: Point; readonly text: string; readonly alsoNarrow
 export function placeAreaNames(
   names: readonly { readonly at: Point; readonly text: string }[],
   marks: readonly LabelRequest[],
-  labels: readonly Label[],
+  labels: readonly MapLabel[],
   size: Size,
 ): AreaName[] {
   const taken = takenBy(marks, labels, 1);
@@ -73,7 +73,7 @@ export function placeAreaNames(
   });
 }
 
-function takenBy(marks: readonly LabelRequest[], labels: readonly Label[], scale: number): Box[] {
+function takenBy(marks: readonly LabelRequest[], labels: readonly MapLabel[], scale: number): Box[] {
   return [
     ...marks.map(({ at: [x, y], radius }) => boxOf(x, y, radius * scale, radius * scale)),
     ...labels.map((label) => labelBox(label, label.side, scale)),

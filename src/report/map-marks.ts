@@ -12,7 +12,7 @@ const DISTANCE = { overview: 30, detail: 15 };
 const MANY_FINDS = 300;
 const MARK_RADIUS = 7;
 /** A larger stack is named after its first find only. */
-const MOST_NAMED = 2;
+const MAX_NAMED = 2;
 
 export type Marks = { readonly stacks: readonly Stack<MappedFind>[]; readonly requests: readonly LabelRequest[] };
 
@@ -38,11 +38,11 @@ export function marksIn(frame: Frame, finds: readonly MappedFind[], { scale, she
 }
 
 /** A larger stack has no name. */
-const MOST_MEMBERS = 9;
+const MAX_MEMBERS = 9;
 
 function namesOf(members: readonly MappedFind[]): string {
-  if (members.length > MOST_MEMBERS) return '';
-  const named = members.slice(0, members.length > MOST_NAMED ? 1 : MOST_NAMED).map(({ localId }) => shortened(localId));
+  if (members.length > MAX_MEMBERS) return '';
+  const named = members.slice(0, members.length > MAX_NAMED ? 1 : MAX_NAMED).map(({ localId }) => shortened(localId));
   const rest = members.length - named.length;
   return named.join(', ') + (rest > 0 ? ` +${rest}` : '');
 }

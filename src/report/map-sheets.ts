@@ -10,7 +10,7 @@ export type PlannedSheet = {
 
 /** Finds farther apart than about this are in different places. */
 const GAP_M = 4000;
-const MOST_DETAILS = 8;
+const MAX_DETAILS = 8;
 
 /** Plans an overview and a detail map of each place, those with most finds first. No map without finds. */
 export function planSheets(finds: readonly MappedFind[]): PlannedSheet[] {
@@ -19,7 +19,7 @@ export function planSheets(finds: readonly MappedFind[]): PlannedSheet[] {
   const [mPerLon, mPerLat] = metresPerDegree((box.minY + box.maxY) / 2);
   const richest = placesOf(finds, mPerLon, mPerLat)
     .sort((a, b) => b.length - a.length)
-    .slice(0, MOST_DETAILS);
+    .slice(0, MAX_DETAILS);
   return [
     { kind: 'overview', finds, box },
     ...richest.map((members): PlannedSheet => ({ kind: 'detail', finds: members, box: boxOf(members) })),

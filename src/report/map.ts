@@ -7,7 +7,7 @@ import { eastern, metresText, northern } from './format.ts';
 import { graticuleOf, type Tick } from './graticule.ts';
 import { type Html, html } from './html.ts';
 import { type Frame, frameAround, roundStep } from './map-frame.ts';
-import { LABEL_GAP, LABEL_SIZE, type Label, NARROW_SCALE, placeAreaNames, placeLabels, type Side } from './map-labels.ts';
+import { LABEL_GAP, LABEL_SIZE, type MapLabel, NARROW_SCALE, placeAreaNames, placeLabels, type Side } from './map-labels.ts';
 import {
   type MarkOptions,
   type Marks,
@@ -127,7 +127,7 @@ function middle(): string {
 const ANCHORS: Readonly<Record<Side, string>> = { right: 'start', left: 'end', above: 'middle', below: 'middle' };
 
 /** Offsets in em, so that the label stays beside its mark at either scale. */
-function labelText({ at: [x, y], text, side, radius, alsoNarrow }: Label): Html {
+function labelText({ at: [x, y], text, side, radius, alsoNarrow }: MapLabel): Html {
   const away = (radius + LABEL_GAP) / LABEL_SIZE;
   const across = side === 'right' ? away : side === 'left' ? -away : 0;
   const down = side === 'above' ? -away : side === 'below' ? away + 0.7 : 0.35;
@@ -152,7 +152,7 @@ const TOLERANCE = { overview: 0.5, detail: 0.2 };
 /** Boundaries are clipped this far outside the frame, so that the cut is invisible. */
 const BLEED = 12;
 /** Minimum visible area for a name, in square units. */
-const LEAST_NAMED = 2600;
+const MIN_NAMED = 2600;
 
 type Surface = {
   /** Path data; empty where no part is in the frame. */
@@ -175,7 +175,7 @@ function surfaceIn(frame: Frame, polygon: Polygon, scale: keyof typeof TOLERANCE
     const { doubleArea, x, y } = centreOf(clipRing(cut, inner));
     if (Math.abs(doubleArea) > (named?.doubleArea ?? 0)) named = { doubleArea: Math.abs(doubleArea), at: [x, y] };
   }
-  return { path: paths.join(''), nameAt: named !== undefined && named.doubleArea / 2 >= LEAST_NAMED ? named.at : undefined };
+  return { path: paths.join(''), nameAt: named !== undefined && named.doubleArea / 2 >= MIN_NAMED ? named.at : undefined };
 }
 
 function drawn(frame: Frame, ring: Float64Array): Line {

@@ -1,4 +1,4 @@
-import { msgid, ngettext, sizeText, spokenLanguage, t } from '../base/language.ts';
+import { currentLanguage, msgid, ngettext, sizeText, t } from '../base/language.ts';
 import { compareCzech } from '../text/czech-order.ts';
 import type { Assets } from './assets.ts';
 import { dayOfMoment, findsText, momentText, sJtskText, wgs84Text, wholeNumber } from './format.ts';
@@ -7,7 +7,7 @@ import { renderMaps } from './map.ts';
 import {
   type Count,
   type NextStep,
-  needsSomebody,
+  needsAttention,
   type Picture,
   type Problem,
   type Report,
@@ -59,7 +59,7 @@ ${photographDialog()}`);
 }
 
 function head({ profile }: Report, { style, policy }: Assets): Html {
-  return html`<html lang="${spokenLanguage()}">
+  return html`<html lang="${currentLanguage()}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
@@ -157,13 +157,13 @@ function select(name: string, label: string, counts: readonly Count[]): Html {
 }
 
 /** Further kinds are summed up in one row; finds without a kind have a row of their own. */
-const MOST_ROWS = 12;
+const MAX_ROWS = 12;
 
 /** Renders the number of finds of each kind, the most frequent first. */
 function bars(title: string, counts: readonly Count[]): Html | undefined {
   if (counts.length === 0) return undefined;
   const given = counts.filter(({ key }) => key !== '');
-  const rows = [...(given.length <= MOST_ROWS ? given : shortened(given)), ...counts.filter(({ key }) => key === '')];
+  const rows = [...(given.length <= MAX_ROWS ? given : shortened(given)), ...counts.filter(({ key }) => key === '')];
   const most = Math.max(...rows.map(({ count }) => count));
   return html`<section class="chart"><h3>${title}</h3><table class="bars"><tbody>${rows.map(
     ({ label, count }) =>
@@ -172,10 +172,10 @@ function bars(title: string, counts: readonly Count[]): Html | undefined {
 }
 
 function shortened(counts: readonly Count[]): Count[] {
-  const rest = counts.slice(MOST_ROWS - 1);
+  const rest = counts.slice(MAX_ROWS - 1);
   const others = rest.length;
   const label = ngettext(msgid`${others} other`, `${others} others`, others);
-  return [...counts.slice(0, MOST_ROWS - 1), { key: '', label, count: rest.reduce((sum, { count }) => sum + count, 0) }];
+  return [...counts.slice(0, MAX_ROWS - 1), { key: '', label, count: rest.reduce((sum, { count }) => sum + count, 0) }];
 }
 
 /** Renders all finds as one bar with a legend. */
@@ -285,7 +285,7 @@ function briefRow(find: ReportFind): BriefRow {
     first === undefined ? (next[0]?.text ?? '') : [first.element, first.message].filter((part) => part !== undefined).join(': ');
   const row = html`
 <tr data-find="${number}"><th scope="row"><a href="#find-${number}">${localId}</a>${identCely === undefined ? undefined : html`<span class="quiet figures">${identCely}</span>`}</th><td>${stateBadge(state)}</td><td class="to-do">${toDo}</td><td class="more">${objectType?.text}</td><td class="more">${period?.text}</td><td class="more">${area}</td></tr>`;
-  return { comesFirst: needsSomebody(find), row };
+  return { comesFirst: needsAttention(find), row };
 }
 
 /** All finds in lines, first those that need somebody; shown in the place of the cards where the reader asks for it. */

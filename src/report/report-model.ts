@@ -81,7 +81,7 @@ export type ReportFind = {
 };
 
 /** Tells if a find waits for an action of a person. */
-export function needsSomebody({ state, problems }: Pick<ReportFind, 'state' | 'problems'>): boolean {
+export function needsAttention({ state, problems }: Pick<ReportFind, 'state' | 'problems'>): boolean {
   return ['draft', 'refused', 'uncertain', 'gone'].includes(state) || problems.some(({ severity }) => severity === 'error');
 }
 

@@ -96,7 +96,7 @@ export async function openAppendFile(path: string, committed: Extent, seal: Seal
           writeAll(file, Buffer.from(tail), kept.lengthBytes);
           await file.datasync();
           const sealed = lookAgain();
-          refuseOtherFile(path, sealed);
+          assertSameFile(path, sealed);
           return { sizeBytes: Number(sealed.size), changedNs: changedNs(sealed) };
         } finally {
           await file.close();
@@ -132,27 +132,27 @@ function changedNs({ ctimeNs }: BigIntStats): string {
 
 function refuseSize(path: string, { size }: BigIntStats, atLeast: number, exactly: number | undefined): void {
   if (size < atLeast || (exactly !== undefined && size < exactly)) {
-    throw notAsLeft(path, t`${path} is shorter than the data harvested into it: the file was changed.`);
+    throw modifiedFileError(path, t`${path} is shorter than the data harvested into it: the file was changed.`);
   }
   if (exactly === undefined || size === BigInt(exactly)) return;
-  throw notAsLeft(path, t`${path} is not as pas left it: something was added behind what was harvested.`);
+  throw modifiedFileError(path, t`${path} is not as pas left it: something was added behind what was harvested.`);
 }
 
 /** @throws FileError where the opened file was removed or replaced */
-export function refuseOtherFile(path: string, { dev, ino }: BigIntStats): void {
+export function assertSameFile(path: string, { dev, ino }: BigIntStats): void {
   // Windows does not allow replacing an open file, and its network drives change file numbers.
   if (process.platform === 'win32') return;
   const there = statSync(path, { bigint: true, throwIfNoEntry: false });
   if (there?.dev === dev && there.ino === ino) return;
-  throw notAsLeft(path, t`${path} is gone, or another file stands in its place, since pas began to write.`);
+  throw modifiedFileError(path, t`${path} is gone, or another file stands in its place, since pas began to write.`);
 }
 
 function changedInside(path: string): FileError {
-  return notAsLeft(path, t`${path} is not as pas left it: what was harvested into it was changed.`);
+  return modifiedFileError(path, t`${path} is not as pas left it: what was harvested into it was changed.`);
 }
 
 /** A person decides about changes of another program to an output. */
-export function notAsLeft(path: string, message: string): FileError {
+export function modifiedFileError(path: string, message: string): FileError {
   return new FileError(path, message, {
     hint: t`Add --verify to have it mended from the service, or give another --out.`,
   });

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { FileError, messageOf } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { toDatabaseError } from './database.ts';
-import { notAsWritten, sweepBeside, writeWhole } from './files.ts';
+import { removeStaleTemps, writeAtomic, writeVerificationError } from './files.ts';
 import { flushFolder, makeFolder } from './folder.ts';
 import { readAhead } from './read-ahead.ts';
 
@@ -52,10 +52,10 @@ export function openContentStore(folder: string): ContentStore {
       let sha512 = Buffer.alloc(0);
       try {
         makeFolder(folder);
-        await writeWhole(folder, 0o600, measured(), async (draft) => {
+        await writeAtomic(folder, 0o600, measured(), async (draft) => {
           sha512 = hash.digest();
-          if (!sha512.equals(await digestOf(draft))) throw notAsWritten(pathOf(sha512));
-          sweepBeside(draft);
+          if (!sha512.equals(await digestOf(draft))) throw writeVerificationError(pathOf(sha512));
+          removeStaleTemps(draft);
           makeFolder(dirname(pathOf(sha512)));
           // Overwrites an existing copy: it may be damaged, and this one was verified.
           return pathOf(sha512);

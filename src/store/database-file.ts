@@ -49,7 +49,7 @@ function damageIn(check: Statement): string[] {
  * @throws DatabaseError when the disk fails, or the file or its copy is damaged
  */
 export function copyDatabase(path: string, target: string, finish?: (copy: Database) => void): void {
-  refuseDamaged(path);
+  assertUndamaged(path);
   const draft = `${target}.${randomUUID()}.tmp`;
   asDatabaseError(target, () => {
     try {
@@ -57,7 +57,7 @@ export function copyDatabase(path: string, target: string, finish?: (copy: Datab
       closeSync(openSync(draft, 'wx', 0o600));
       vacuumInto(path, draft);
       if (finish !== undefined) writeInto(draft, finish);
-      refuseDamaged(draft);
+      assertUndamaged(draft);
       syncToDisk(draft);
       renameOver(draft, target);
       flushFolder(dirname(target));
@@ -71,7 +71,7 @@ export function copyDatabase(path: string, target: string, finish?: (copy: Datab
  * @param check for an open file: `pragma integrity_check(1)` of that connection
  * @throws DatabaseError when SQLite finds any damage
  */
-export function refuseDamaged(path: string, check?: Statement): void {
+export function assertUndamaged(path: string, check?: Statement): void {
   const damage = (check === undefined ? findDamage(path, 1) : asDatabaseError(path, () => damageIn(check))).join('; ');
   if (damage === '') return;
   throw new DatabaseError(t`${path}: the database is damaged (${damage}).`, {
@@ -81,7 +81,7 @@ export function refuseDamaged(path: string, check?: Statement): void {
 }
 
 /** Returns an unused file name with a time stamp, for a backup that replaces no earlier one. */
-export function asidePath(start: string, nowMs: number): string {
+export function backupPathFor(start: string, nowMs: number): string {
   const stamp = new Date(nowMs)
     .toISOString()
     .replace(/\.\d+Z$/, 'Z')
@@ -107,7 +107,7 @@ export const JOURNALS = ['-wal', '-journal'] as const;
 const LASTING = ['', ...JOURNALS] as const;
 
 /** Copies a database with its journals to a temporary folder, since SQLite cannot open it where nothing can be written. */
-export function copyToRead(path: string): { readonly path: string; readonly remove: () => void } {
+export function copyToTempFolder(path: string): { readonly path: string; readonly remove: () => void } {
   return asDatabaseError(path, () => {
     const folder = mkdtempSync(join(tmpdir(), 'pas-read-'));
     const copy = join(folder, basename(path));
@@ -122,7 +122,7 @@ export function hasJournal(path: string): boolean {
 }
 
 /** Attempts at a copy while the source changes. */
-const MOST_COPIES = 5;
+const MAX_COPIES = 5;
 
 /**
  * Returns the bytes of a foreign database with its journal applied, also while another program has it open and on read-only
@@ -130,9 +130,9 @@ const MOST_COPIES = 5;
  * @throws DatabaseError where it changes all the time, or its journal names other files
  */
 export function imageWithJournal(path: string): Buffer {
-  for (let copies = 0; copies < MOST_COPIES; copies++) {
+  for (let copies = 0; copies < MAX_COPIES; copies++) {
     const before = standingsOf(path);
-    const copy = copyToRead(path);
+    const copy = copyToTempFolder(path);
     try {
       if (standingsOf(path) !== before) continue;
       refuseNamingOthers(path, `${copy.path}-journal`);
@@ -270,7 +270,7 @@ const CHECK_MS = 20_000;
  * busy without end.
  * @throws DatabaseError where it cannot
  */
-export function refuseEndless(path: string, bytes: Buffer): void {
+export function assertReadableInTime(path: string, bytes: Buffer): void {
   const { stdout, status, error } = spawnSync(process.execPath, [CHECK_PROCESS], {
     ...{ input: bytes, timeout: CHECK_MS, killSignal: 'SIGKILL', stdio: ['pipe', 'pipe', 'ignore'] },
   });

@@ -61,7 +61,7 @@ export function sqliteVersion(database: Database): string {
 const SAFE_SINCE = [3, 51, 3];
 
 /** @throws DatabaseError for an SQLite in which several processes may damage a shared file */
-export function refuseUnsafeSqlite(path: string, version: string): void {
+export function assertSafeSqlite(path: string, version: string): void {
   const parts = version.split('.').map(Number);
   const at = SAFE_SINCE.findIndex((since, index) => parts[index] !== since);
   if (at === -1 || Number(parts[at]) > Number(SAFE_SINCE[at])) return;

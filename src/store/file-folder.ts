@@ -4,7 +4,7 @@ import { closeSync, fsync, openSync, readFileSync, statSync, writeFileSync } fro
 import { readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { toDatabaseError } from './database.ts';
-import { DRAFT_NAME, draftIn, removeDraft } from './files.ts';
+import { removeTemp, TEMP_PATTERN, tempPathIn } from './files.ts';
 import { flushFolder, makeFolder } from './folder.ts';
 import { renameOver } from './rename-over.ts';
 
@@ -20,12 +20,12 @@ export function writeFiles(folder: string, files: readonly NamedContent[]): void
   try {
     makeFolder(folder);
     for (const { name, content } of files) {
-      const draft = draftIn(folder);
+      const draft = tempPathIn(folder);
       try {
         writeFileSync(draft, content, { flag: 'wx', mode: 0o600 });
         renameOver(draft, join(folder, name));
       } catch (thrown) {
-        removeDraft(draft);
+        removeTemp(draft);
         throw thrown;
       }
     }
@@ -79,7 +79,7 @@ export type FileStanding = { readonly sizeBytes: number; readonly changedNs: str
  * @param known its digest is reused where the file was not touched since
  * @param content the bytes just written there, which saves reading them
  */
-export function standingOf(path: string, known?: FileStanding, content?: string | Buffer): FileStanding | undefined {
+export function fileStanding(path: string, known?: FileStanding, content?: string | Buffer): FileStanding | undefined {
   try {
     const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
     if (stat?.isFile() !== true) return undefined;
@@ -97,16 +97,16 @@ export function standingOf(path: string, known?: FileStanding, content?: string 
 }
 
 /** Removes temporary files of processes that died; no other process may write there. */
-export async function removeDrafts(folder: string): Promise<void> {
+export async function removeTemps(folder: string): Promise<void> {
   try {
-    const drafts = (await readdir(folder)).filter((name) => DRAFT_NAME.test(name));
+    const drafts = (await readdir(folder)).filter((name) => TEMP_PATTERN.test(name));
     for (const name of drafts) await rm(join(folder, name), { force: true });
   } catch (thrown) {
     throw toDatabaseError(folder, thrown);
   }
 }
 
-const MOST_CHARACTERS = 120;
+const MAX_CHARACTERS = 120;
 
 /**
  * Makes a safe file name: groups of capitals and digits such as `C-202400101-N00001`, or of small letters and a number such as
@@ -114,9 +114,9 @@ const MOST_CHARACTERS = 120;
  * device name, or stands for two texts, also on a case-insensitive disk.
  */
 export function safeFileName(text: string, extension: string): string {
-  const plain = /^(?:[A-Z0-9]+(?:-[A-Z0-9]+)*|[a-z]+-\d+)$/.test(text) && !isDevice(text) && text.length <= MOST_CHARACTERS;
+  const plain = /^(?:[A-Z0-9]+(?:-[A-Z0-9]+)*|[a-z]+-\d+)$/.test(text) && !isDevice(text) && text.length <= MAX_CHARACTERS;
   if (plain) return text + extension;
-  const readable = text.replace(/[^A-Za-z0-9-]+/g, '_').slice(0, MOST_CHARACTERS);
+  const readable = text.replace(/[^A-Za-z0-9-]+/g, '_').slice(0, MAX_CHARACTERS);
   return `${readable}~${createHash('sha256').update(text).digest('hex').slice(0, 16)}${extension}`;
 }
 

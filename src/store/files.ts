@@ -9,22 +9,22 @@ import { flushFolder, makeFolder } from './folder.ts';
 import { renameOver } from './rename-over.ts';
 
 /** Returns an unpredictable name for a temporary file, which no other process or link can have. It has the process id. */
-export function draftIn(folder: string): string {
+export function tempPathIn(folder: string): string {
   return join(folder, `.${randomUUID()}.${process.pid}.tmp`);
 }
 
-export const DRAFT_NAME = /^\.[\da-f-]{36}(?:\.(?<pid>\d+))?\.tmp$/;
+export const TEMP_PATTERN = /^\.[\da-f-]{36}(?:\.(?<pid>\d+))?\.tmp$/;
 
 /** Longer than any write takes. */
 const LEFT_AFTER_MS = 24 * 3600 * 1000;
 
 /** Removes abandoned temporary files beside a draft: older than a day by the disk's own clock, and of no living process. */
-export function sweepBeside(draft: string): void {
+export function removeStaleTemps(draft: string): void {
   const folder = dirname(draft);
   try {
     const nowMs = statSync(draft).mtimeMs;
     for (const name of readdirSync(folder)) {
-      const found = DRAFT_NAME.exec(name);
+      const found = TEMP_PATTERN.exec(name);
       if (found === null || isAlive(Number(found.groups?.['pid'] ?? 0))) continue;
       if (nowMs - statSync(join(folder, name)).mtimeMs > LEFT_AFTER_MS)
         rmSync(join(folder, name), { recursive: true, force: true });
@@ -49,22 +49,22 @@ export function isAlive(pid: number): boolean {
  */
 export function writePrivateFile(path: string, content: string | Buffer): void {
   const bytes = Buffer.from(content);
-  const draft = draftIn(dirname(path));
+  const draft = tempPathIn(dirname(path));
   try {
     makeFolder(dirname(path));
-    writeFlushed(draft, bytes, 0o600);
-    if (!readFileSync(draft).equals(bytes)) throw notAsWritten(path);
-    sweepBeside(draft);
+    writeDurable(draft, bytes, 0o600);
+    if (!readFileSync(draft).equals(bytes)) throw writeVerificationError(path);
+    removeStaleTemps(draft);
     renameOver(draft, path);
     flushFolder(dirname(path));
   } catch (thrown) {
-    removeDraft(draft);
+    removeTemp(draft);
     throw toDatabaseError(path, thrown);
   }
 }
 
 /** Creates a file and flushes it. @throws the error of the disk, unchanged */
-export function writeFlushed(path: string, bytes: Buffer, mode: number): void {
+export function writeDurable(path: string, bytes: Buffer, mode: number): void {
   const file = openSync(path, 'wx', mode);
   try {
     // Unlike a single write, it reports a partial write on a full disk.
@@ -76,7 +76,7 @@ export function writeFlushed(path: string, bytes: Buffer, mode: number): void {
 }
 
 /** Removes a draft and ignores errors, so that the original error is reported. */
-export function removeDraft(draft: string): void {
+export function removeTemp(draft: string): void {
   try {
     rmSync(draft, { recursive: true, force: true });
   } catch {
@@ -90,13 +90,13 @@ export function removeDraft(draft: string): void {
  * @param nameOf inspects the finished draft and returns its final path
  * @throws the error of the disk, unchanged, and errors of the pieces and of `nameOf`
  */
-export async function writeWhole(
+export async function writeAtomic(
   folder: string,
   mode: number,
   pieces: Iterable<Buffer> | AsyncIterable<Buffer>,
   nameOf: (draft: string) => string | Promise<string>,
 ): Promise<void> {
-  const draft = draftIn(folder);
+  const draft = tempPathIn(folder);
   try {
     const file = await open(draft, 'wx', mode);
     try {
@@ -107,12 +107,12 @@ export async function writeWhole(
     }
     renameOver(draft, await nameOf(draft));
   } catch (thrown) {
-    removeDraft(draft);
+    removeTemp(draft);
     throw thrown;
   }
 }
 
-export function notAsWritten(path: string): DatabaseError {
+export function writeVerificationError(path: string): DatabaseError {
   return new DatabaseError(t`${path}: the disk gives back something else than was written.`, {
     hint: t`Check the disk or the network drive, then run the command again.`,
   });

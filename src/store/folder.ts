@@ -38,16 +38,16 @@ export function flushFolder(folder: string): void {
 }
 
 /** `narrowed`: other users could read it until now. `open`: they still can, as on a disk without permissions. */
-export function keepPrivate(path: string): 'private' | 'narrowed' | 'open' {
-  if (process.platform === 'win32' || !isOpenToOthers(path)) return 'private';
+export function restrictPermissions(path: string): 'private' | 'narrowed' | 'open' {
+  if (process.platform === 'win32' || !isAccessibleToOthers(path)) return 'private';
   try {
     chmodSync(path, statSync(path).mode & 0o7700);
   } catch {
     return 'open';
   }
-  return isOpenToOthers(path) ? 'open' : 'narrowed';
+  return isAccessibleToOthers(path) ? 'open' : 'narrowed';
 }
 
-export function isOpenToOthers(path: string): boolean {
+export function isAccessibleToOthers(path: string): boolean {
   return (statSync(path).mode & 0o077) !== 0;
 }

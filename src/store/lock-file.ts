@@ -7,7 +7,7 @@ import { DatabaseError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { asDatabaseError, type Database, openSqlite } from './database.ts';
-import { keepPrivate, makeFolder } from './folder.ts';
+import { makeFolder, restrictPermissions } from './folder.ts';
 
 /** A lock that this process holds until it releases it or ends in any way. */
 export type LockFile = {
@@ -30,7 +30,7 @@ export function acquireLockFile(path: string): LockFile | undefined {
   return asDatabaseError(path, () => {
     makeFolder(dirname(path));
     makeEmptyFile(path);
-    keepPrivate(path);
+    restrictPermissions(path);
     refuseUnlessEmpty(path);
     const database = openSqlite(path, { fileMustExist: true, timeout: 0 });
     try {

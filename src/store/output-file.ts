@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { FileError, messageOf, PasError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { toDatabaseError } from './database.ts';
-import { sweepBeside, writeWhole } from './files.ts';
+import { removeStaleTemps, writeAtomic } from './files.ts';
 import { flushFolder } from './folder.ts';
 
 type OutputOptions = {
@@ -38,7 +38,7 @@ const BLOCK_BYTES = 256 * 1024;
  */
 export async function writeOutputFile(path: string, pieces: Pieces, options: OutputOptions): Promise<number> {
   const { overwrite, signal } = options;
-  refuseExisting(path, overwrite);
+  assertAbsent(path, overwrite);
   const target = realPath(path);
   const mode = options.mode ?? modeOf(target) ?? PRIVATE_MODE;
   let sizeBytes = 0;
@@ -59,9 +59,9 @@ export async function writeOutputFile(path: string, pieces: Pieces, options: Out
     yield Buffer.concat(block);
   };
   try {
-    await writeWhole(dirname(target), mode, blocks(), (draft) => {
-      refuseExisting(path, overwrite);
-      sweepBeside(draft);
+    await writeAtomic(dirname(target), mode, blocks(), (draft) => {
+      assertAbsent(path, overwrite);
+      removeStaleTemps(draft);
       return target;
     });
     flushFolder(dirname(target));
@@ -72,7 +72,7 @@ export async function writeOutputFile(path: string, pieces: Pieces, options: Out
 }
 
 /** @throws UsageError where a file exists that may not be replaced; FileError for a folder or a device */
-export function refuseExisting(path: string, overwrite: boolean): void {
+export function assertAbsent(path: string, overwrite: boolean): void {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;
   if (found.isDirectory()) throw new FileError(path, t`${path} is a folder, not a file.`);

@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { FileError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { draftIn, removeDraft, sweepBeside, writeFlushed } from './files.ts';
+import { removeStaleTemps, removeTemp, tempPathIn, writeDurable } from './files.ts';
 import { flushFolder } from './folder.ts';
 import { asOutputError } from './output-file.ts';
 
@@ -20,19 +20,19 @@ type FolderContent = {
 export function writeOutputFolder(path: string, { files, folders }: FolderContent, refuse?: (folder: string) => void): void {
   const target = resolve(path);
   const exists = refuseOther(target, path, refuse);
-  const draft = draftIn(dirname(target));
+  const draft = tempPathIn(dirname(target));
   try {
     // Finds have exact locations: only the owner can read them.
     mkdirSync(draft, { mode: 0o700 });
     for (const name of folders) mkdirSync(join(draft, name), { mode: 0o700 });
-    for (const [name, content] of files) writeFlushed(join(draft, name), content, 0o600);
+    for (const [name, content] of files) writeDurable(join(draft, name), content, 0o600);
     flushFolder(draft);
-    sweepBeside(draft);
+    removeStaleTemps(draft);
     if (exists) replaceFolder(draft, target, refuse);
     else renameSync(draft, target);
     flushFolder(dirname(target));
   } catch (thrown) {
-    removeDraft(draft);
+    removeTemp(draft);
     throw asOutputError(path, thrown);
   }
 }
@@ -49,7 +49,7 @@ function refuseOther(target: string, path: string, refuse?: (folder: string) => 
 
 /** Another program may add files until the folder is renamed, so it is checked again. */
 function replaceFolder(draft: string, target: string, refuse: (folder: string) => void = () => {}): void {
-  const aside = draftIn(dirname(target));
+  const aside = tempPathIn(dirname(target));
   renameSync(target, aside);
   try {
     refuse(aside);
@@ -58,5 +58,5 @@ function replaceFolder(draft: string, target: string, refuse: (folder: string) =
     renameSync(aside, target);
     throw thrown;
   }
-  removeDraft(aside);
+  removeTemp(aside);
 }

@@ -3,7 +3,7 @@ import { AuthError, ConfigError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd } from '../base/message.ts';
 import { writePrivateFile } from './files.ts';
-import { keepPrivate } from './folder.ts';
+import { restrictPermissions } from './folder.ts';
 import { type Keyring, KeyringError } from './keyring.ts';
 
 /** Credentials of an account or of a pacing store, stored apart from the configuration and never printed. */
@@ -162,7 +162,7 @@ function readAll(path: string): Map<string, Kept> {
   let text: string;
   let isOpen: boolean;
   try {
-    isOpen = keepPrivate(path) === 'open';
+    isOpen = restrictPermissions(path) === 'open';
     text = readFileSync(path, 'utf8');
   } catch (thrown) {
     if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return new Map();

@@ -7,7 +7,7 @@ type TomlReading =
   | { readonly kind: 'table'; readonly table: TomlTable }
   | { readonly kind: 'fault'; readonly message: string; readonly line: number };
 
-export function readToml(text: string): TomlReading {
+export function tryParseToml(text: string): TomlReading {
   try {
     return { kind: 'table', table: parse(text) };
   } catch (thrown) {

@@ -7,9 +7,9 @@ export function attachmentsOf(file: string, paths: readonly string[]): Attachmen
   return {
     paths,
     archive: {
-      async unpack(path, to, mostBytes) {
+      async unpack(path, to, maxBytes) {
         opened ??= openZip(file);
-        await (await opened).unpack(path, to, mostBytes);
+        await (await opened).unpack(path, to, maxBytes);
       },
       async close() {
         (await opened)?.close();

@@ -6,7 +6,7 @@ import { type Message, msg, nmsg } from '../base/message.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
 import { cellFaults } from './cell-faults.ts';
 import { findHeader, firstRows, type HeaderRows } from './header-row.ts';
-import { refuseTooLarge, type Table, type TableRow } from './table.ts';
+import { assertTableSize, type Table, type TableRow } from './table.ts';
 import { requireUtf8 } from './table-text.ts';
 import { inUtf8 } from './text-encoding.ts';
 
@@ -56,7 +56,7 @@ export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Tab
   const found = findHeader({ file }, firstRows(readable(records()), named), named);
   const header = found?.names ?? [];
   const headerRow = found?.last ?? 0;
-  refuseTooLarge(file, { columns: header.length });
+  assertTableSize(file, { columns: header.length });
   const issues: Issue[] = [...(found?.issues ?? [])];
   const left = new Set<number>();
   const messages = new Map<number, Message>();
@@ -64,12 +64,12 @@ export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Tab
   for (const record of records()) {
     if ('broken' in record) issues.push(errorIssue('table-quote', record.broken, { file, row: record.row }));
     else if (record.row > headerRow && !isBlank(record)) {
-      refuseTooLarge(file, { rows: rowCount + left.size + 1, columns: header.length });
+      assertTableSize(file, { rows: rowCount + left.size + 1, columns: header.length });
       const faults = rowFaults(record, header, delimiter, messages);
       if (hasErrors(faults)) left.add(record.row);
       else rowCount += 1;
       for (const fault of faults) issues.push(fault.with({ file, row: record.row }));
-      refuseTooLarge(file, { faults: issues.length });
+      assertTableSize(file, { faults: issues.length });
     }
   }
   if (found === undefined && issues.length === 0) throw new FileError(file, msg`${file} holds nothing but blank lines.`);

@@ -23,7 +23,7 @@ export class UnreadNames {
   readonly #names = new Set<string>();
 
   add(name: string): void {
-    if (this.#names.size < MOST_NAMES) this.#names.add(name);
+    if (this.#names.size < MAX_NAMES) this.#names.add(name);
   }
 
   issues(file: string): readonly Issue[] {
@@ -34,7 +34,7 @@ export class UnreadNames {
   }
 }
 
-const MOST_NAMES = 100;
+const MAX_NAMES = 100;
 
 /** Returns the columns of a record: its fields, then its other data where the column is empty. The rest goes into the note. */
 export function deviceValues({ name, notes, time, links, fields }: DeviceRecord, unread: UnreadNames): Map<string, string> {

@@ -2,7 +2,7 @@ import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { xmlText } from '../find/document.ts';
 import type { Reference } from '../find/field.ts';
-import { withoutPlace } from '../find/fields.ts';
+import { redactLocation } from '../find/fields.ts';
 import { NEW_PERSON } from '../find/resolve-reference.ts';
 import { elementText, type XmlNode } from '../xml/write-xml.ts';
 import { type ExportedFind, inBothSystems, type LabelsOf, pointOf } from './exported-find.ts';
@@ -54,7 +54,7 @@ export function* exportLido(finds: Iterable<ExportedFind>, source: LidoSource): 
 
 /** Photographs are omitted together with the location, since people type their names. */
 function withheld(find: ExportedFind): ExportedFind {
-  return { ...find, elements: withoutPlace(find.elements), photos: [] };
+  return { ...find, elements: redactLocation(find.elements), photos: [] };
 }
 
 function recordOf(find: Told): XmlNode | undefined {

@@ -1,4 +1,4 @@
-import { refuseTooLarge } from './table.ts';
+import { assertTableSize } from './table.ts';
 
 export type Part = { readonly start: number; readonly end: number };
 
@@ -25,7 +25,7 @@ export function featureParts(file: string, bytes: Buffer): Parts {
   const take = (end: number): void => {
     features.push({ start: partStart, end });
     partStart = end + 1;
-    refuseTooLarge(file, { rows: features.length });
+    assertTableSize(file, { rows: features.length });
   };
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
@@ -72,7 +72,7 @@ export function sequenceParts(file: string, bytes: Buffer): readonly Part[] | un
     let first = start;
     while (first < end && (bytes[first] ?? 0) <= 0x20) first += 1;
     if (first < end) parts.push({ start: first, end });
-    refuseTooLarge(file, { rows: parts.length });
+    assertTableSize(file, { rows: parts.length });
     start = end + 1;
   }
   return parts;

@@ -3,9 +3,9 @@ import { msg } from '../base/message.ts';
 import { type Database, openDatabaseImage } from '../store/database.ts';
 import { imageWithJournal } from '../store/database-file.ts';
 import { FINDS_LAYER, FORM_TABLE, type FormColumn, type FormMeaning, PHOTOS_LAYER } from './field-form.ts';
-import { type LayerReading, quoted, refuseComputed, textOf } from './gpkg-rows.ts';
+import { assertNoComputedColumns, type LayerReading, quoted, textOf } from './gpkg-rows.ts';
 import type { NamedValues } from './record-table.ts';
-import { refuseTooLarge } from './table.ts';
+import { assertTableSize } from './table.ts';
 
 /**
  * Reads the finds of a form that `pas field make` made, by its own description of the columns. Photographs belong to the find
@@ -15,7 +15,7 @@ import { refuseTooLarge } from './table.ts';
  */
 export function readFieldForm(file: string, database: Database): LayerReading | undefined {
   if (!hasTable(database, FORM_TABLE) || !hasTable(database, FINDS_LAYER)) return undefined;
-  for (const table of [FORM_TABLE, FINDS_LAYER, PHOTOS_LAYER]) refuseComputed(file, database, table);
+  for (const table of [FORM_TABLE, FINDS_LAYER, PHOTOS_LAYER]) assertNoComputedColumns(file, database, table);
   const rows = database.prepare(`select layer, "column", meaning from ${FORM_TABLE}`).all() as FormColumn[];
   const meanings = meaningsIn(rows, FINDS_LAYER);
   const { photos, issues } = readPhotographs(file, database, rows, meanings);
@@ -132,7 +132,7 @@ function readPhotographs(file: string, database: Database, form: readonly FormCo
     return { photos, issues };
   const where = { file, sheet: PHOTOS_LAYER, unit: 'feature' } as const;
   const rows = count(database, `select count(*) from ${PHOTOS_LAYER}`);
-  refuseTooLarge(file, { rows });
+  assertTableSize(file, { rows });
   const finds = new Set(
     database
       .prepare(`select ${quoted(key)} from ${FINDS_LAYER}`)

@@ -39,7 +39,7 @@ function isRepeatTable({ header }: Pick<Table, 'header'>): boolean {
 const LOCK = /^(?:~\$|\.~lock)/;
 
 /** Several times the photographs of a season. */
-const MOST_FILES = 200_000;
+const MAX_FILES = 200_000;
 const DEEPEST = 8;
 
 /** Lists all files below a folder by relative path; links are not followed. */
@@ -50,10 +50,10 @@ function attachmentsIn(folder: string): Attachments {
       const path = join(at, entry.name);
       if (entry.isDirectory() && depth < DEEPEST) walk(path, depth + 1);
       else if (entry.isFile()) paths.push(relative(folder, path).split(sep).join('/'));
-      if (paths.length > MOST_FILES) {
+      if (paths.length > MAX_FILES) {
         throw new FileError(
           folder,
-          msg`${folder} has more than ${MOST_FILES} files. Name the folder of the photographs: --photos.`,
+          msg`${folder} has more than ${MAX_FILES} files. Name the folder of the photographs: --photos.`,
         );
       }
     }

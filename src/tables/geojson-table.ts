@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { FileError, messageOf } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { type GeomSystem, geomSystemOf, type PointInSystem, strangeSystem } from '../place/geometry.ts';
+import { type GeomSystem, geomSystemOf, type PointInSystem, unsupportedCrsError } from '../place/geometry.ts';
 import { plainNumber } from '../text/plain-number.ts';
 import { isReadable, type Reading, unreadable } from '../text/reading.ts';
 import { lineAt } from '../xml/element.ts';
@@ -20,7 +20,7 @@ type Values = Readonly<Record<string, unknown>>;
  * one per line) is read as well.
  * @throws FileError where the file is no GeoJSON, has no features, or is in another coordinate system
  */
-export function readGeoJson(file: string, bytes: Buffer): Table {
+export function parseGeoJson(file: string, bytes: Buffer): Table {
   if (!isUtf8(bytes)) throw new FileError(file, notUtf8(file, bytes).problem, { hint: msg`Save the layer as GeoJSON again.` });
   const text = bytes.subarray(bytes.indexOf(BYTE_ORDER_MARK) === 0 ? BYTE_ORDER_MARK.length : 0);
   const sequence = sequenceParts(file, text);
@@ -111,7 +111,7 @@ function systemOf(file: string, document: Values): GeomSystem {
   const name = isObject(properties) ? String(properties['name'] ?? '') : '';
   if (/(?:^|[:/])CRS84$/i.test(name)) return '4326';
   const system = geomSystemOf(Number(/\b(?:EPSG|ESRI)(?:[:/]+[\d.]*)?[:/]+(\d+)$/i.exec(name)?.[1]));
-  if (system === undefined) throw strangeSystem(file, name === '' ? JSON.stringify(crs) : name);
+  if (system === undefined) throw unsupportedCrsError(file, name === '' ? JSON.stringify(crs) : name);
   return system;
 }
 

@@ -1,14 +1,14 @@
 import { FileError } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { geomSystemOf, strangeSystem } from '../place/geometry.ts';
+import { geomSystemOf, unsupportedCrsError } from '../place/geometry.ts';
 import { systemOfPrj } from '../place/read-prj.ts';
-import { readGeoPackagePoint } from '../place/wkb-point.ts';
+import { parseGeoPackagePoint } from '../place/wkb-point.ts';
 import type { Database } from '../store/database.ts';
 import { plainNumber } from '../text/plain-number.ts';
 import { isReadable } from '../text/reading.ts';
 import { type NamedValues, tableOfRecords } from './record-table.ts';
-import { refuseTooLarge, type Table } from './table.ts';
+import { assertTableSize, type Table } from './table.ts';
 
 /** A point layer of a GeoPackage. */
 export type Layer = {
@@ -28,7 +28,7 @@ export type LayerReading = {
 };
 
 /** Refuses views and computed columns: evaluating them may take unbounded time or memory. */
-export function refuseComputed(file: string, database: Database, name: string): void {
+export function assertNoComputedColumns(file: string, database: Database, name: string): void {
   const made = database.prepare('select type, sql from sqlite_master where name = ? collate nocase').get(name) as
     | { readonly type: string; readonly sql: string | null }
     | undefined;
@@ -47,11 +47,11 @@ export function refuseComputed(file: string, database: Database, name: string): 
 
 /** Returns the features of a layer; each iteration reads them from the database. */
 export function readLayer(file: string, database: Database, layer: Layer, reading?: LayerReading): Table {
-  refuseComputed(file, database, layer.name);
+  assertNoComputedColumns(file, database, layer.name);
   const isCoded = ['EPSG', 'ESRI'].includes(layer.organization.toUpperCase());
   const system = (isCoded ? geomSystemOf(layer.code) : undefined) ?? systemOfPrj(layer.definition);
   if (system === undefined)
-    throw strangeSystem(file, layer.organization === '' ? String(layer.code) : `${layer.organization}:${layer.code}`);
+    throw unsupportedCrsError(file, layer.organization === '' ? String(layer.code) : `${layer.organization}:${layer.code}`);
   const columns = database.prepare(`pragma table_info(${quoted(layer.name)})`).all() as {
     name: string;
     type: string;
@@ -59,7 +59,7 @@ export function readLayer(file: string, database: Database, layer: Layer, readin
   }[];
   const keyColumn = columns.find(({ pk, type }) => pk === 1 && type.toUpperCase() === 'INTEGER')?.name;
   const place = { file, sheet: layer.name, unit: 'feature' } as const;
-  refuseTooLarge(file, { columns: columns.length });
+  assertTableSize(file, { columns: columns.length });
   const records = function* (): Generator<NamedValues | Issue> {
     let counted = 0;
     // Integers of a database may exceed the safe integers.
@@ -69,7 +69,7 @@ export function readLayer(file: string, database: Database, layer: Layer, readin
       counted += 1;
       const row = keyColumn === undefined ? counted : Number(feature[keyColumn]);
       const { [layer.geometryColumn]: geometry, ...attributes } = feature;
-      const point = geometry instanceof Buffer ? readGeoPackagePoint(geometry) : { value: undefined };
+      const point = geometry instanceof Buffer ? parseGeoPackagePoint(geometry) : { value: undefined };
       if (!isReadable(point)) {
         yield errorIssue(point.rule, point.problem, { ...place, row });
         continue;

@@ -1,10 +1,10 @@
 import { DatabaseError, FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { asDatabaseError, type Database, openDatabaseImage } from '../store/database.ts';
-import { refuseEndless } from '../store/database-file.ts';
+import { assertReadableInTime } from '../store/database-file.ts';
 import { FINDS_LAYER, PHOTO_FOLDER } from './field-form.ts';
 import { readFieldForm } from './field-return.ts';
-import { type Layer, quoted, readLayer, refuseComputed } from './gpkg-rows.ts';
+import { assertNoComputedColumns, type Layer, quoted, readLayer } from './gpkg-rows.ts';
 import type { Table } from './table.ts';
 
 /** Geometry types of layers that may hold points. */
@@ -18,7 +18,7 @@ const POINT_TYPES = ['POINT', 'MULTIPOINT', 'GEOMETRY'];
  */
 export function readGeoPackage(file: string, bytes: Buffer, named: string | undefined): Table {
   try {
-    refuseEndless(file, bytes);
+    assertReadableInTime(file, bytes);
     const database = openDatabaseImage(file, bytes);
     return asDatabaseError(file, () => {
       const form = named === undefined || named === FINDS_LAYER ? readFieldForm(file, database) : undefined;
@@ -36,7 +36,7 @@ export function readGeoPackage(file: string, bytes: Buffer, named: string | unde
 }
 
 function chooseLayer(file: string, database: Database, named: string | undefined): Layer {
-  for (const name of DIRECTORY) refuseComputed(file, database, name);
+  for (const name of DIRECTORY) assertNoComputedColumns(file, database, name);
   const tables = database
     .prepare(`select name from sqlite_master where name in ('gpkg_contents', 'gpkg_geometry_columns')`)
     .all();
@@ -63,7 +63,7 @@ function chooseLayer(file: string, database: Database, named: string | undefined
     return layer;
   }
   const fitting = layers.filter(({ geometryType }) => POINT_TYPES.includes(geometryType));
-  for (const { name } of fitting) refuseComputed(file, database, name);
+  for (const { name } of fitting) assertNoComputedColumns(file, database, name);
   const filled = fitting.find(({ name }) => database.prepare(`select 1 from ${quoted(name)} limit 1`).get() !== undefined);
   const layer = filled ?? fitting[0];
   if (layer === undefined) throw new FileError(file, msg`${file} has no layer of points.`, { hint });

@@ -2,7 +2,7 @@ import { FileError } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { meaningOfColumn } from '../find/column-names.ts';
-import { readHtml } from '../text/html-text.ts';
+import { parseHtml } from '../text/html-text.ts';
 import { attributeOf, childOf, childrenOf, childText, lineCounter, type XmlElement } from '../xml/element.ts';
 import type { XmlWalk } from '../xml/parse.ts';
 import { strayTextMessage, strayTextsIn } from '../xml/stray-text.ts';
@@ -26,7 +26,7 @@ const POINTS = new Set(['wpt', 'trkpt', 'rtept']);
  * warning. Tracks, routes and heights are not read.
  * @throws FileError where there are no waypoints; XmlSyntaxError
  */
-export function readGpx(file: string, document: XmlWalk): Table {
+export function parseGpx(file: string, document: XmlWalk): Table {
   const place = { file, unit: 'waypoint' } as const;
   const unread = new UnreadNames();
   const records = function* (): Generator<NamedValues | Issue> {
@@ -66,7 +66,7 @@ function valuesOf(waypoint: XmlElement, unread: UnreadNames): Map<string, string
     else if (meaningOfColumn(name) !== undefined) fields.push([name, text.trim()]);
     else unread.add(name);
   }
-  const notes = ['desc', 'cmt'].map((name) => readHtml(childText(waypoint, name) ?? ''));
+  const notes = ['desc', 'cmt'].map((name) => parseHtml(childText(waypoint, name) ?? ''));
   return deviceValues(
     {
       name: childText(waypoint, 'name') ?? '',

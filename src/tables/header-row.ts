@@ -11,7 +11,7 @@ export type HeaderRows = { readonly first: number; readonly last: number };
 type Header = HeaderRows & { readonly names: readonly string[]; readonly issues: readonly Issue[] };
 
 /** @throws UsageError where the text is neither one row number nor two consecutive ones */
-export function readHeaderRows(text: string): HeaderRows {
+export function parseHeaderRows(text: string): HeaderRows {
   const [, first = '', last = first] = /^([1-9]\d{0,6})(?:-([1-9]\d{0,6}))?$/.exec(text.trim()) ?? [];
   const rows = { first: Number(first), last: Number(last) };
   if (first !== '' && rows.last - rows.first >= 0 && rows.last - rows.first <= 1) return rows;

@@ -16,7 +16,7 @@ export async function readInputFile(path: string): Promise<Buffer> {
   try {
     const found = await file.stat();
     if (!found.isFile()) return await readAtMost(path, piecesOfPipe(path, file));
-    refuseLargeInput(path, found.size);
+    assertInputSize(path, found.size);
     return await file.readFile();
   } catch (error) {
     throw error instanceof FileError ? error : new FileError(path, cannotBeRead(path, messageOf(error)), { cause: error });
@@ -35,14 +35,14 @@ export async function readAtMost(name: string, pipe: AsyncIterable<unknown>): Pr
   for await (const chunk of pipe) {
     const bytes = Buffer.from(chunk as Buffer);
     size += bytes.length;
-    refuseLargeInput(name, size);
+    assertInputSize(name, size);
     chunks.push(bytes);
   }
   return Buffer.concat(chunks);
 }
 
 /** @throws FileError where it is more than {@link MAX_INPUT_BYTES} */
-export function refuseLargeInput(name: string, size: number): void {
+export function assertInputSize(name: string, size: number): void {
   if (size <= MAX_INPUT_BYTES) return;
   throw new FileError(name, msg`${name} has ${size} bytes; at most ${MAX_INPUT_BYTES} are read.`, {
     hint: msg`Split the table, or take away what is not part of it.`,
@@ -66,9 +66,9 @@ async function* piecesOfPipe(path: string, file: FileHandle): AsyncGenerator<Buf
     }
     if (piece !== undefined && hasWriter) return;
     hasWriter ||= piece === undefined;
-    const mostMs = hasWriter ? MAX_PIPE_WAIT_MS : MAX_WRITER_WAIT_MS;
-    if (waitedMs >= mostMs) {
-      const seconds = mostMs / 1000;
+    const maxMs = hasWriter ? MAX_PIPE_WAIT_MS : MAX_WRITER_WAIT_MS;
+    if (waitedMs >= maxMs) {
+      const seconds = maxMs / 1000;
       throw new FileError(path, msg`${path} is a pipe, from which nothing came for ${seconds} seconds.`, {
         hint: msg`Start the program that writes to it first, or name a file.`,
       });

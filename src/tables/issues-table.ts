@@ -31,7 +31,7 @@ export class RowTexts {
     const before = this.#texts.get(issue.row);
     const text = before === undefined ? textOf(issue) : `${before} | ${textOf(issue)}`;
     const same = this.#alike.get(text) ?? text;
-    if (this.#alike.size < MOST_ALIKE) this.#alike.set(same, same);
+    if (this.#alike.size < MAX_EQUAL_ISSUES) this.#alike.set(same, same);
     this.#texts.set(issue.row, same);
   }
 
@@ -44,7 +44,7 @@ export class RowTexts {
   }
 }
 
-const MOST_ALIKE = 1000;
+const MAX_EQUAL_ISSUES = 1000;
 
 /** Returns the displayed text, unless the stored value counts, or the display has fewer digits. */
 function writtenAgain(row: TableRow, index: number, header: string): string {

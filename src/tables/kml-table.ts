@@ -3,7 +3,7 @@ import { errorIssue, type Issue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { meaningOfColumn } from '../find/column-names.ts';
 import type { PointInSystem } from '../place/geometry.ts';
-import { readHtml } from '../text/html-text.ts';
+import { parseHtml } from '../text/html-text.ts';
 import { isReadable, type Reading, unreadable } from '../text/reading.ts';
 import { attributeOf, childOf, childText, lineCounter, type XmlElement } from '../xml/element.ts';
 import type { XmlWalk } from '../xml/parse.ts';
@@ -33,7 +33,7 @@ type KmlPart = { readonly document: XmlWalk; readonly folder?: string };
  * @param parts several where an archive has more documents
  * @throws FileError where there are no placemarks; XmlSyntaxError
  */
-export function readKml(file: string, parts: readonly KmlPart[]): Table {
+export function parseKml(file: string, parts: readonly KmlPart[]): Table {
   const place = { file, unit: 'feature' } as const;
   const unread = new UnreadNames();
   const records = function* (): Generator<NamedValues | Issue> {
@@ -63,7 +63,7 @@ export function readKml(file: string, parts: readonly KmlPart[]): Table {
 }
 
 function valuesOf(placemark: XmlElement, folder: string, unread: UnreadNames): Map<string, string> {
-  const { text, pictures } = readHtml(childText(placemark, 'description') ?? '');
+  const { text, pictures } = parseHtml(childText(placemark, 'description') ?? '');
   const stamp = placemark.children.find(({ name }) => name === 'TimeStamp');
   for (const { name, namespace } of placemark.children) {
     const isKnown = READ.has(name) || LOOKS.has(name) || GEOMETRIES.has(name);
@@ -127,7 +127,7 @@ function readPlace(placemark: XmlElement): Reading<PointInSystem | undefined> {
   const coordinates = childText(geometry, 'coordinates') ?? '';
   if (coordinates === '') return { value: undefined };
   const [, x, y] =
-    /^(-?\d+(?:\.\d+)?)\s*,\s*(-?\d+(?:\.\d+)?)(?:\s*,\s*[-+\d.eE]+)?$/.exec(coordinates.slice(0, MOST_CHARACTERS)) ?? [];
+    /^(-?\d+(?:\.\d+)?)\s*,\s*(-?\d+(?:\.\d+)?)(?:\s*,\s*[-+\d.eE]+)?$/.exec(coordinates.slice(0, MAX_CHARACTERS)) ?? [];
   if (x === undefined || y === undefined) {
     return unreadable('geometry-form', msg`The coordinates of the point are not two numbers.`);
   }
@@ -135,7 +135,7 @@ function readPlace(placemark: XmlElement): Reading<PointInSystem | undefined> {
 }
 
 /** Limit for the coordinates of one point. */
-const MOST_CHARACTERS = 200;
+const MAX_CHARACTERS = 200;
 
 function leavesOf(geometry: XmlElement): readonly XmlElement[] {
   if (geometry.name !== 'MultiGeometry') return [geometry];

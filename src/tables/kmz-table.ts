@@ -3,11 +3,11 @@ import { posix } from 'node:path';
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { attachmentsOf } from './attachments.ts';
-import { refuseLargeInput } from './input-file.ts';
-import { isKml, readKml } from './kml-table.ts';
+import { assertInputSize } from './input-file.ts';
+import { isKml, parseKml } from './kml-table.ts';
 import type { Attachments, Table } from './table.ts';
 import { walkTable } from './xml-table.ts';
-import { openZip, refuseNested, type ZipEntry } from './zip-entries.ts';
+import { assertNotNested, openZip, type ZipEntry } from './zip-entries.ts';
 
 type Document = { readonly name: string; readonly bytes: Buffer };
 
@@ -20,12 +20,12 @@ export async function readKmzFile(file: string): Promise<Table> {
   const archive = await openZip(file);
   const documents: Document[] = [];
   try {
-    refuseNested(file, archive.paths);
+    assertNotNested(file, archive.paths);
     let sizeBytes = 0;
     for (const name of documentsAmong(archive.paths)) {
       const bytes = await archive.read(name);
       sizeBytes += bytes.length;
-      refuseLargeInput(file, sizeBytes);
+      assertInputSize(file, sizeBytes);
       documents.push({ name, bytes });
     }
   } finally {
@@ -35,7 +35,7 @@ export async function readKmzFile(file: string): Promise<Table> {
 }
 
 export function readKmz(file: string, entries: ReadonlyMap<string, ZipEntry>): Table {
-  refuseNested(file, entries.keys());
+  assertNotNested(file, entries.keys());
   const paths = [...entries.keys()];
   const documents = documentsAmong(paths).flatMap((name) => {
     const entry = entries.get(name);
@@ -62,6 +62,6 @@ function tableOf(file: string, documents: readonly Document[], attachments: Atta
         hint: msg`Save it again from the program that it comes from.`,
       });
     });
-    return { ...readKml(file, parts), attachments };
+    return { ...parseKml(file, parts), attachments };
   });
 }

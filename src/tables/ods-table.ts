@@ -7,21 +7,21 @@ import { odsValueOf, TABLE } from './ods-values.ts';
 import {
   type CellRange,
   cellName,
+  damagedSheetError,
   type FaultyCell,
   LAST_ROW,
-  oddSheet,
   type Sheet,
   type SheetContents,
   tableOfSheets,
 } from './sheet-table.ts';
-import { refuseTooLarge, type ShownCell, type ShownCells, type Table, type TablePlace } from './table.ts';
+import { assertTableSize, type ShownCell, type ShownCells, type Table, type TablePlace } from './table.ts';
 import { passwordProtected, type ZipEntry } from './zip-entries.ts';
 
 const STYLE = 'urn:oasis:names:tc:opendocument:xmlns:style:1.0';
 const SPREADSHEET = 'application/vnd.oasis.opendocument.spreadsheet';
 
 /** Limit for the nodes of a row, or of the document around the rows. */
-const MOST_NODES = 100_000;
+const MAX_NODES = 100_000;
 const PARTS = new Set(['style', 'table-row', 'shapes']);
 
 /**
@@ -62,7 +62,7 @@ function readContent(
   part: string,
 ): Table {
   try {
-    const document = walkXml(bytes, MOST_NODES);
+    const document = walkXml(bytes, MAX_NODES);
     if (document.root.name !== root) throw noSpreadsheet(file);
     return tableOfSheets(file, sheetsOf(file, document), named, headerRows);
   } catch (thrown) {
@@ -106,7 +106,7 @@ function sheetsOf(file: string, document: XmlWalk): readonly Sheet[] {
     const sheet = found.get(row.sheet.start) ?? { name, hidden: hiddenStyles.has(style), hasValues: false };
     sheet.hasValues ||= cellsIn(element).some((cell) => odsValueOf(document, cell).text !== '');
     found.set(row.sheet.start, sheet);
-    refuseTooLarge(file, { columns: found.size });
+    assertTableSize(file, { columns: found.size });
   }
   return [...found].map(([start, { name, hidden, hasValues }]) => ({
     name,
@@ -151,16 +151,16 @@ function readSheet(place: TablePlace, document: XmlWalk, start: number): SheetCo
       row += repeated;
       continue;
     }
-    if (row + repeated > LAST_ROW) throw oddSheet(place);
+    if (row + repeated > LAST_ROW) throw damagedSheetError(place);
     rowCount += repeated;
-    refuseTooLarge(file, { rows: rowCount - 1 });
+    assertTableSize(file, { rows: rowCount - 1 });
     cellCount += repeated * (read.cells.length + read.faults.length);
-    refuseTooLarge(file, { cells: cellCount });
+    assertTableSize(file, { cells: cellCount });
     while (rows.length < row) rows.push(NO_CELLS);
     const isHidden = ['collapse', 'filter'].includes(attributeOf(element, 'visibility', TABLE) ?? '');
     for (const { columns, height, column } of read.spans) {
       merged.push(rangeOf({ firstRow: row + 1, lastRow: row + height, firstColumn: column, lastColumn: column + columns - 1 }));
-      refuseTooLarge(file, { cells: merged.length });
+      assertTableSize(file, { cells: merged.length });
     }
     for (let times = 0; times < repeated; times++) {
       row += 1;
@@ -211,7 +211,7 @@ function readCells(place: TablePlace, document: XmlWalk, row: XmlElement, struck
     if (cell.children.some(({ name }) => name === 'annotation')) comments.push(column + 1);
     if (cell.children.some(isPicture)) pictures.push(column + 1);
     if (text !== '' || fault !== undefined) {
-      refuseTooLarge(place.file, { columns: column + repeated });
+      assertTableSize(place.file, { columns: column + repeated });
       const [columns, height] = [countOf(place, cell, 'number-columns-spanned'), countOf(place, cell, 'number-rows-spanned')];
       if (columns > 1 || height > 1) spans.push({ column: column + 1, columns, height });
       while (cells.length < column) cells.push('');
@@ -229,7 +229,7 @@ function readCells(place: TablePlace, document: XmlWalk, row: XmlElement, struck
 
 function countOf(place: TablePlace, element: XmlElement, name: string): number {
   const text = attributeOf(element, name, TABLE) ?? '1';
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw oddSheet(place);
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw damagedSheetError(place);
   return Number(text);
 }
 

@@ -110,14 +110,14 @@ function dayOf(value: string): string {
 }
 
 /** A longer text is a fault of the cell anyway; repeated blanks are counted, and may expand without limit. */
-const MOST_CHARACTERS = 40_000;
+const MAX_CHARACTERS = 40_000;
 
 /** Joins the paragraphs of a cell, without its comment. */
 function shownParagraphs(document: XmlDocument, cell: XmlElement): string {
   const pieces: string[] = [];
   let length = 0;
   const add = (text: string): void => {
-    if (length > MOST_CHARACTERS) return;
+    if (length > MAX_CHARACTERS) return;
     pieces.push(text);
     length += text.length;
   };
@@ -155,5 +155,5 @@ function shownParagraphs(document: XmlDocument, cell: XmlElement): string {
 
 function blanksOf(blanks: XmlElement): number {
   const count = attributeOf(blanks, 'c', TEXT) ?? '1';
-  return /^\d+$/.test(count) ? Math.min(Number(count), MOST_CHARACTERS) : 1;
+  return /^\d+$/.test(count) ? Math.min(Number(count), MAX_CHARACTERS) : 1;
 }

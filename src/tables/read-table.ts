@@ -6,7 +6,7 @@ import { type Message, msg } from '../base/message.ts';
 import { hasJournal, imageWithJournal, JOURNALS } from '../store/database-file.ts';
 import { FORM_FILE } from './field-form.ts';
 import type { HeaderRows } from './header-row.ts';
-import { readInputFile, refuseLargeInput } from './input-file.ts';
+import { assertInputSize, readInputFile } from './input-file.ts';
 import { TABLE_READERS } from './readers.ts';
 import type { Table } from './table.ts';
 import { kindOfArchive, kindOfTable } from './table-kind.ts';
@@ -121,7 +121,7 @@ function geoPackageIn(folder: string): string | undefined {
 function withJournal(path: string, bytes: Buffer): Buffer {
   if (!hasJournal(path)) return bytes;
   for (const journal of JOURNALS.map((suffix) => `${path}${suffix}`))
-    refuseLargeInput(journal, statSync(journal, { throwIfNoEntry: false })?.size ?? 0);
+    assertInputSize(journal, statSync(journal, { throwIfNoEntry: false })?.size ?? 0);
   return imageWithJournal(path);
 }
 

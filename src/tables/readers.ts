@@ -69,7 +69,7 @@ const READERS = {
     extensions: ['geojson', 'geojsonl', 'geojsons', 'geojsonseq', 'ndjson', 'json'],
     called: 'GeoJSON',
     options: [],
-    read: async ({ file, bytes }) => (await import('./geojson-table.ts')).readGeoJson(file, bytes),
+    read: async ({ file, bytes }) => (await import('./geojson-table.ts')).parseGeoJson(file, bytes),
   },
   gpkg: {
     extensions: ['gpkg'],

@@ -2,7 +2,7 @@ import { hasErrors, type Issue } from '../base/issue.ts';
 import type { PointInSystem } from '../place/geometry.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
 import { cellFaults } from './cell-faults.ts';
-import { refuseTooLarge, rowPlaceOf, type Table, type TablePlace, type TableRow } from './table.ts';
+import { assertTableSize, rowPlaceOf, type Table, type TablePlace, type TableRow } from './table.ts';
 
 /** A row of a format with named values: a feature, a waypoint, a find. */
 export type NamedValues = {
@@ -36,7 +36,7 @@ export function tableOfRecords(place: TablePlace, records: Iterable<NamedValues 
       if (hasErrors(faults)) left.add(record.row);
       else rowCount += 1;
     }
-    refuseTooLarge(place.file, { rows: count, columns: columns.size, faults: issues.length });
+    assertTableSize(place.file, { rows: count, columns: columns.size, faults: issues.length });
   }
   const header = [...columns];
   // Documents of the service have no formula marks.

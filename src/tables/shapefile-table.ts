@@ -4,15 +4,15 @@ import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
 import { type Message, msg, nmsg } from '../base/message.ts';
 import { COLUMN_NAMES } from '../find/column-names.ts';
-import { type GeomSystem, strangeSystem } from '../place/geometry.ts';
+import { type GeomSystem, unsupportedCrsError } from '../place/geometry.ts';
 import { nameOfPrj, systemOfPrj } from '../place/read-prj.ts';
-import { readShapes } from '../place/shapes.ts';
+import { parseShapes } from '../place/shapes.ts';
 import { isReadable, type Reading } from '../text/reading.ts';
-import { type DbfField, type DbfValue, isReadType, readableValues, readDbf } from './dbf.ts';
+import { type DbfField, type DbfValue, isReadType, parseDbf, readableValues } from './dbf.ts';
 import { type NamedValues, tableOfRecords } from './record-table.ts';
-import { refuseTooLarge, type Table } from './table.ts';
+import { assertTableSize, type Table } from './table.ts';
 import { textDecoder } from './text-encoding.ts';
-import { refuseNested, type ZipEntry } from './zip-entries.ts';
+import { assertNotNested, type ZipEntry } from './zip-entries.ts';
 
 /** Bytes by extension: `.shp`, `.dbf`, `.prj`, `.cpg`. */
 type Parts = ReadonlyMap<string, Buffer>;
@@ -30,9 +30,9 @@ export async function readShapefile(file: string, parts: Parts, encoding?: strin
       hint: msg`Copy all files of the shapefile: .shp, .dbf, .prj and .cpg.`,
     });
   }
-  const table = readDbf(file, dbf);
-  refuseTooLarge(file, { rows: table.count, columns: table.fields.length });
-  const shapes = shp === undefined ? undefined : readShapes(file, shp);
+  const table = parseDbf(file, dbf);
+  assertTableSize(file, { rows: table.count, columns: table.fields.length });
+  const shapes = shp === undefined ? undefined : parseShapes(file, shp);
   if (shapes !== undefined && shapes.count !== table.count) {
     const [count, rows] = [shapes.count, table.count];
     throw new FileError(
@@ -97,7 +97,7 @@ export async function readShapefileArchive(
   named: string | undefined,
   encoding: string | undefined,
 ): Promise<Table> {
-  refuseNested(file, entries.keys());
+  assertNotNested(file, entries.keys());
   const layers = new Map<string, Map<string, Buffer>>();
   for (const { name, unpack } of entries.values()) {
     const [, base = '', ending = ''] = /^(.*)(\.[a-z]+)$/i.exec(name) ?? [];
@@ -137,7 +137,7 @@ function systemOf(file: string, prj: Buffer | undefined): GeomSystem {
     });
   }
   const system = systemOfPrj(text);
-  if (system === undefined) throw strangeSystem(file, nameOfPrj(text));
+  if (system === undefined) throw unsupportedCrsError(file, nameOfPrj(text));
   return system;
 }
 

@@ -4,7 +4,7 @@ import { msgid } from '../base/language.ts';
 import { type Message, msg, nmsg } from '../base/message.ts';
 import { type CellFault, cellFaults } from './cell-faults.ts';
 import { findHeader, firstRows, type HeaderRows } from './header-row.ts';
-import { placeOf, refuseTooLarge, type ShownCells, type Table, type TablePlace, type TableRow } from './table.ts';
+import { assertTableSize, placeOf, type ShownCells, type Table, type TablePlace, type TableRow } from './table.ts';
 
 type Cells = readonly string[];
 
@@ -61,7 +61,7 @@ function lettersOf(column: number): string {
 /** Last row of a spreadsheet; a higher number is malformed. */
 export const LAST_ROW = 1_048_576;
 
-export function oddSheet({ file, sheet = '' }: TablePlace): FileError {
+export function damagedSheetError({ file, sheet = '' }: TablePlace): FileError {
   return new FileError(file, msg`${file}, sheet ${sheet}, has rows or cells in no form of a spreadsheet.`, {
     hint: msg`Save it again in the spreadsheet, or as CSV UTF-8.`,
   });
@@ -87,7 +87,7 @@ export function tableOfSheets(
   const { rows } = contents;
   const found = findHeader(place, firstRows(wholeRows(rows), headerRows), headerRows);
   const header = withoutEmptyEnd(found?.names ?? []);
-  refuseTooLarge(file, { columns: header.length });
+  assertTableSize(file, { columns: header.length });
   if (header.length === 0) {
     return {
       ...place,
@@ -104,7 +104,7 @@ export function tableOfSheets(
     const before = faults.get(row);
     if (before === undefined) faults.set(row, [issue]);
     else before.push(issue);
-    refuseTooLarge(file, { faults: ++faultCount });
+    assertTableSize(file, { faults: ++faultCount });
   };
   reportFaultyCells(place, contents, header, headerRow, report);
   const { rows: filled, shown } = fillMerged(place, rows, contents, { headerRow, width: header.length }, report);
@@ -123,7 +123,7 @@ export function tableOfSheets(
     wrong.push(...widthFaults(place, cells, header, row));
     wrong.push(...cellFaults(cells.slice(0, header.length), header).map((fault) => fault.with({ ...place, row })));
     issues.push(...wrong);
-    refuseTooLarge(file, { faults: issues.length });
+    assertTableSize(file, { faults: issues.length });
     if (hasErrors(wrong)) left.add(row);
     else rowCount += 1;
   });
@@ -197,7 +197,7 @@ function fillMerged(
     const value = rows[firstRow - 1]?.[firstColumn - 1] ?? '';
     if (value === '' || firstRow <= frame.headerRow || firstColumn > frame.width) continue;
     mergedRows += Math.min(lastRow, rows.length) - firstRow;
-    refuseTooLarge(place.file, { cells: mergedRows });
+    assertTableSize(place.file, { cells: mergedRows });
     for (let row = firstRow; row <= lastRow && (row <= rows.length || row === firstRow); row++) {
       const cells = filled[row - 1];
       if (firstColumn === lastColumn) {

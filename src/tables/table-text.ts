@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { FileError } from '../base/errors.ts';
-import { joined, type Message, msg } from '../base/message.ts';
+import { joinMessages, type Message, msg } from '../base/message.ts';
 
 const SAVE_AS_UTF8 = msg`Save the table as "CSV UTF-8" (Excel), or choose the character set Unicode (UTF-8) when saving (LibreOffice).`;
 
@@ -22,7 +22,7 @@ export function requireUtf8(file: string, bytes: Buffer): Buffer {
   if (!isUtf8(bytes)) {
     const { problem } = notUtf8(file, bytes);
     const cause = msg`The file is cut short, damaged, or put together from files in different encodings.`;
-    throw new FileError(file, joined([problem, cause], ' '), { hint: SAVE_AS_UTF8 });
+    throw new FileError(file, joinMessages([problem, cause], ' '), { hint: SAVE_AS_UTF8 });
   }
   return startsWith(bytes, [0xef, 0xbb, 0xbf]) ? bytes.subarray(3) : bytes;
 }

@@ -38,8 +38,8 @@ export type Attachments = {
   readonly folder?: string;
   /** Archive of the paths, where they are its parts; it stays open after the first access. */
   readonly archive?: {
-    /** Unpacks a part to a new file. @throws FileError, also where it has more than `mostBytes` */
-    unpack(path: string, to: string, mostBytes: number): Promise<void>;
+    /** Unpacks a part to a new file. @throws FileError, also where it has more than `maxBytes` */
+    unpack(path: string, to: string, maxBytes: number): Promise<void>;
     close(): Promise<void>;
   };
 };
@@ -115,7 +115,7 @@ const MAX_TEXTS = 750_000;
 const MAX_FAULTS = 100_000;
 
 /** @throws FileError where a table exceeds the limits */
-export function refuseTooLarge(
+export function assertTableSize(
   file: string,
   size: {
     readonly rows?: number;

@@ -45,7 +45,7 @@ const ODD_BEFORE = /^[áéěíóúůýä][aeiouyáéěíóúůýä]$/;
 const SAMPLE_BYTES = 256 * 1024;
 const PIECE_BYTES = 4 * 1024 * 1024;
 const WORDS_SHOWN = 2;
-const LONGEST_WORD_SHOWN = 40;
+const MAX_WORD_CHARACTERS = 40;
 
 /**
  * Converts a text to UTF-8. Other bytes are read in the encoding that gives the most plausible Czech, and a warning shows two of
@@ -166,7 +166,7 @@ function best(all: readonly Encoding[], scoreOf: (each: Encoding) => number): En
 function readAs(file: string, encoding: string, text: Buffer): Issue {
   const words = new Set<string>();
   for (const [word] of text.toString('utf8', 0, SAMPLE_BYTES).matchAll(/\p{L}+/gu)) {
-    if (/[^\0-\x7f]/.test(word) && word.length > 2 && word.length <= LONGEST_WORD_SHOWN) words.add(word);
+    if (/[^\0-\x7f]/.test(word) && word.length > 2 && word.length <= MAX_WORD_CHARACTERS) words.add(word);
     if (words.size === WORDS_SHOWN) break;
   }
   const shown = [...words].join(', ');

@@ -1,12 +1,12 @@
 import { attributeOf, type XmlElement } from '../xml/element.ts';
 import { walkXml } from '../xml/parse.ts';
 import type { CellFault } from './cell-faults.ts';
-import { type CellRange, type FaultyCell, LAST_ROW, oddSheet, type SheetContents } from './sheet-table.ts';
-import { refuseTooLarge, type ShownCell, type ShownCells, type TablePlace } from './table.ts';
+import { type CellRange, damagedSheetError, type FaultyCell, LAST_ROW, type SheetContents } from './sheet-table.ts';
+import { assertTableSize, type ShownCell, type ShownCells, type TablePlace } from './table.ts';
 import { type BookValues, cellValueOf, styleNumber } from './xlsx-values.ts';
 
 /** Limit for the nodes of a row. */
-const MOST_NODES = 100_000;
+const MAX_NODES = 100_000;
 const PARTS = new Set(['row', 'mergeCell']);
 const NO_CELLS: readonly string[] = [];
 
@@ -17,17 +17,17 @@ export function readSheet(place: TablePlace, bytes: Buffer, values: BookValues):
   const [merged, hiddenRows, withoutValue]: [CellRange[], number[], FaultyCell[]] = [[], [], []];
   const [shown, struckRows]: [Map<number, ShownCells>, number[]] = [new Map(), []];
   let [row, rowCount, cellCount] = [0, 0, 0];
-  for (const { element } of walkXml(bytes, MOST_NODES).parts(PARTS)) {
+  for (const { element } of walkXml(bytes, MAX_NODES).parts(PARTS)) {
     if (element.name === 'mergeCell') {
       const range = rangeOf(element);
       if (range !== undefined) merged.push(range);
-      refuseTooLarge(file, { cells: merged.length });
+      assertTableSize(file, { cells: merged.length });
       continue;
     }
     const next = rowNumber(element) ?? row + 1;
-    if (!(next > row && next <= LAST_ROW)) throw oddSheet(place);
+    if (!(next > row && next <= LAST_ROW)) throw damagedSheetError(place);
     row = next;
-    refuseTooLarge(file, { rows: rowCount });
+    assertTableSize(file, { rows: rowCount });
     rowCount += 1;
     if (/^(?:1|true)$/.test(attributeOf(element, 'hidden') ?? '')) hiddenRows.push(row);
     const {
@@ -38,7 +38,7 @@ export function readSheet(place: TablePlace, bytes: Buffer, values: BookValues):
     if (ofRow !== undefined) shown.set(row, ofRow);
     if (isStruck) struckRows.push(row);
     cellCount += cells.length;
-    refuseTooLarge(file, { cells: cellCount + withoutValue.length });
+    assertTableSize(file, { cells: cellCount + withoutValue.length });
     if (cells.length === 0) continue;
     while (rows.length < row - 1) rows.push(NO_CELLS);
     rows.push(cells);
@@ -64,11 +64,11 @@ function cellsOf(
     const address = attributeOf(cell, 'r');
     const next = address === undefined ? column + 1 : columnNumber(/^([A-Z]{1,3})\d+$/.exec(address)?.[1] ?? '');
     const value = cellValueOf(cell, values);
-    if (next <= column || value === undefined) throw oddSheet(place);
+    if (next <= column || value === undefined) throw damagedSheetError(place);
     column = next;
     if (value.fault !== undefined) report(column, value.fault);
     if (value.text === '') continue;
-    refuseTooLarge(place.file, { columns: column });
+    assertTableSize(place.file, { columns: column });
     while (cells.length < column - 1) cells.push('');
     cells.push(value.text);
     isStruck &&= values.styles[styleNumber(cell)]?.isStruck === true;

@@ -4,7 +4,7 @@ import { msg } from '../base/message.ts';
 import { attributeOf, childrenOf, descendantsOf, type XmlElement } from '../xml/element.ts';
 import { parseXml, walkXml, XmlSyntaxError } from '../xml/parse.ts';
 import { cellName, type Sheet, type SheetContents } from './sheet-table.ts';
-import { refuseTooLarge } from './table.ts';
+import { assertTableSize } from './table.ts';
 import { readSheet } from './xlsx-sheet.ts';
 import { type BookValues, cellStylesOf, richTextOf } from './xlsx-values.ts';
 import type { ZipEntry } from './zip-entries.ts';
@@ -62,9 +62,9 @@ function sharedTextsOf(file: string, entry: ZipEntry | undefined): readonly stri
   if (entry === undefined) return [];
   return readPart(file, entry, (bytes) => {
     const texts: string[] = [];
-    for (const { element } of walkXml(bytes, MOST_NODES).parts(SHARED_TEXTS)) {
+    for (const { element } of walkXml(bytes, MAX_NODES).parts(SHARED_TEXTS)) {
       texts.push(richTextOf(element));
-      refuseTooLarge(file, { texts: texts.length });
+      assertTableSize(file, { texts: texts.length });
     }
     return texts;
   });
@@ -108,7 +108,7 @@ function readRemarks(file: string, sheet: ZipEntry, parts: Parts): Pick<SheetCon
 
 function readElements(file: string, part: ZipEntry, names: readonly string[], take: (element: XmlElement) => void): void {
   readPart(file, part, (bytes) => {
-    for (const { element } of walkXml(bytes, MOST_NODES).parts(new Set(names))) take(element);
+    for (const { element } of walkXml(bytes, MAX_NODES).parts(new Set(names))) take(element);
   });
 }
 
@@ -120,10 +120,10 @@ function anchoredAt({ children }: XmlElement): string {
 }
 
 /** Limit for nodes of the workbook's index parts; a workbook of a thousand sheets has a tenth. */
-const MOST_NODES = 100_000;
+const MAX_NODES = 100_000;
 
 function rootOf(file: string, entry: ZipEntry): XmlElement {
-  return readPart(file, entry, (bytes) => parseXml(bytes, undefined, MOST_NODES).root);
+  return readPart(file, entry, (bytes) => parseXml(bytes, undefined, MAX_NODES).root);
 }
 
 function readPart<T>(file: string, entry: ZipEntry, read: (bytes: Buffer) => T): T {

@@ -1,13 +1,13 @@
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { walkXml, XmlSyntaxError, type XmlWalk } from '../xml/parse.ts';
-import { isGpx, readGpx } from './gpx-table.ts';
-import { isKml, readKml } from './kml-table.ts';
+import { isGpx, parseGpx } from './gpx-table.ts';
+import { isKml, parseKml } from './kml-table.ts';
 import { readFindRecords } from './svc-table.ts';
 import type { Table } from './table.ts';
 
 /** Limit for the nodes of a find, waypoint or placemark, and of the document around them. */
-const MOST_NODES = 1_000_000;
+const MAX_NODES = 1_000_000;
 
 /**
  * Reads XML: waypoints of GPX, placemarks of KML, or finds in the service's own form. A DTD is refused and nothing is fetched.
@@ -16,8 +16,8 @@ const MOST_NODES = 1_000_000;
 export function readXmlTable(file: string, bytes: Buffer): Table {
   return walkTable(file, (walk) => {
     const document = walk(bytes);
-    if (isKml(document.root)) return readKml(file, [{ document }]);
-    const table = isGpx(document.root) ? readGpx(file, document) : readFindRecords(file, document);
+    if (isKml(document.root)) return parseKml(file, [{ document }]);
+    const table = isGpx(document.root) ? parseGpx(file, document) : readFindRecords(file, document);
     if (table !== undefined) return table;
     const { name, namespace } = document.root;
     const root = namespace === '' ? name : `${name} (${namespace})`;
@@ -34,7 +34,7 @@ export function readXmlTable(file: string, bytes: Buffer): Table {
 /** Reads a table from documents. @throws FileError where one of them is not well-formed */
 export function walkTable(file: string, read: (walk: (bytes: Buffer) => XmlWalk) => Table): Table {
   try {
-    return read((bytes) => walkXml(withDeclarationFirst(bytes), MOST_NODES));
+    return read((bytes) => walkXml(withDeclarationFirst(bytes), MAX_NODES));
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
     throw new FileError(file, msg`${file} is not XML that can be read: ${thrown.says}.`, {

@@ -34,7 +34,7 @@ export type ZipEntry = {
 export async function readZip(file: string, bytes: Buffer): Promise<ReadonlyMap<string, ZipEntry>> {
   const entries = new Map<string, ZipEntry>();
   let total = 0;
-  const mostBytes = Math.min(MAX_UNPACKED_BYTES, Math.max(ALWAYS_UNPACKED_BYTES, bytes.length * MAX_TIMES_PACKED));
+  const maxBytes = Math.min(MAX_UNPACKED_BYTES, Math.max(ALWAYS_UNPACKED_BYTES, bytes.length * MAX_TIMES_PACKED));
   try {
     const archive = await fromBufferPromise(bytes);
     if (archive.entryCount > MAX_ENTRIES) throw damaged(file);
@@ -42,7 +42,7 @@ export async function readZip(file: string, bytes: Buffer): Promise<ReadonlyMap<
       if (entry.isEncrypted()) throw passwordProtected(file);
       if (isLink(entry)) throw leadsOut(file, entry.fileName);
       total += entry.uncompressedSize;
-      if (total > mostBytes) throw tooLarge(file, mostBytes);
+      if (total > maxBytes) throw tooLarge(file, maxBytes);
       if (entry.uncompressedSize > MAX_INPUT_BYTES) throw tooLarge(file, MAX_INPUT_BYTES);
       const { fileDataStart } = await archive.readLocalFileHeaderPromise(entry, { minimal: true });
       const packed = bytes.subarray(fileDataStart, fileDataStart + entry.compressedSize);
@@ -75,7 +75,7 @@ function isLink({ externalFileAttributes }: Entry): boolean {
 const ARCHIVE = /\.(?:zip|kmz|7z|rar|tar|t?gz|bz2|xz)$/i;
 
 /** @throws FileError where an archive contains another archive */
-export function refuseNested(file: string, paths: Iterable<string>): void {
+export function assertNotNested(file: string, paths: Iterable<string>): void {
   const nested = [...paths].find((name) => ARCHIVE.test(name));
   if (nested === undefined) return;
   throw new FileError(file, msg`${file} holds another archive, ${nested}, which is not read.`, {
@@ -88,8 +88,8 @@ export type ZipFile = {
   readonly paths: readonly string[];
   /** @throws FileError where the part is damaged, encrypted, or larger than a table may be */
   read(path: string): Promise<Buffer>;
-  /** Unpacks a part to a new file. @throws FileError as {@link read}, and where it is larger than `mostBytes` */
-  unpack(path: string, to: string, mostBytes: number): Promise<void>;
+  /** Unpacks a part to a new file. @throws FileError as {@link read}, and where it is larger than `maxBytes` */
+  unpack(path: string, to: string, maxBytes: number): Promise<void>;
   close(): void;
 };
 
@@ -105,11 +105,11 @@ export async function openZip(file: string): Promise<ZipFile> {
   const failed = (thrown: unknown): FileError => asFileError(file, thrown);
   const mostUnpacked = Math.max(ALWAYS_UNPACKED_PHOTO_BYTES, statSync(file).size * MAX_TIMES_PACKED_PHOTOS);
   let unpackedBytes = 0;
-  const stream = async (path: string, mostBytes: number) => {
+  const stream = async (path: string, maxBytes: number) => {
     const entry = entries.get(path);
     if (entry === undefined) throw damaged(file);
     if (entry.isEncrypted()) throw passwordProtected(file);
-    if (entry.uncompressedSize > mostBytes) throw tooLarge(file, mostBytes);
+    if (entry.uncompressedSize > maxBytes) throw tooLarge(file, maxBytes);
     return { entry, pieces: await archive.openReadStreamPromise(entry) };
   };
   try {
@@ -134,8 +134,8 @@ export async function openZip(file: string): Promise<ZipFile> {
         throw failed(thrown);
       }
     },
-    async unpack(path, to, mostBytes) {
-      const { entry, pieces } = await stream(path, mostBytes).catch((thrown: unknown) => {
+    async unpack(path, to, maxBytes) {
+      const { entry, pieces } = await stream(path, maxBytes).catch((thrown: unknown) => {
         throw failed(thrown);
       });
       unpackedBytes += entry.uncompressedSize;
@@ -184,14 +184,14 @@ function leadsOut(file: string, name: string): FileError {
   });
 }
 
-function burst(file: string, mostBytes: number): FileError {
-  return new FileError(file, msg`The photographs in ${file} unpack to more than ${mostBytes} bytes.`, {
+function burst(file: string, maxBytes: number): FileError {
+  return new FileError(file, msg`The photographs in ${file} unpack to more than ${maxBytes} bytes.`, {
     hint: msg`If they are yours, unpack the archive and import its folder.`,
   });
 }
 
-function tooLarge(file: string, mostBytes: number): FileError {
-  return new FileError(file, msg`${file} unpacks to more than ${mostBytes} bytes; no table of finds has so much.`, {
+function tooLarge(file: string, maxBytes: number): FileError {
+  return new FileError(file, msg`${file} unpacks to more than ${maxBytes} bytes; no table of finds has so much.`, {
     hint: msg`If it is a table of yours, split it or save it as CSV UTF-8.`,
   });
 }

@@ -6,6 +6,6 @@ export function alternatives(names: readonly Message[]): Message {
 }
 
 /** Joins with "and": "lon and lat" */
-export function together(names: readonly Message[]): Message {
+export function enumerate(names: readonly Message[]): Message {
   return names.length === 0 ? '' : names.reduce((all, name) => msg`${all} and ${name}`);
 }

@@ -12,7 +12,7 @@ const CELL = /^\/?t[dh]\b/i;
 const HIDDEN = /^(?:script|style|head|title)\b/i;
 
 /** Extracts the visible text; a text without HTML stays as it is. */
-export function readHtml(source: string): HtmlText {
+export function parseHtml(source: string): HtmlText {
   if (!LOOKS_LIKE_HTML.test(source)) return { text: source, pictures: [] };
   const [pieces, pictures]: [string[], Set<string>] = [[], new Set()];
   let at = 0;

@@ -1,11 +1,11 @@
 const [LINE_FEED, SPACE, QUOTE, COMMA, COLON, OPEN_BRACKET, BACKSLASH, OPEN_BRACE] = [10, 32, 34, 44, 58, 91, 92, 123];
 /** Longest form of a character in JSON: `\u001f`. */
-const MOST_BYTES = 6;
+const MAX_BYTES = 6;
 /** A longer text is encoded in pieces. */
 const PIECE_CHARACTERS = 64 * 1024;
 /** A full block is not copied into a larger one, which would need its size twice. */
 const BLOCK_BYTES = 1024 * 1024;
-const [MOST_NAMES, LONG_NAME] = [1000, 100];
+const [MAX_NAMES, LONG_NAME] = [1000, 100];
 
 type Mark = '' | '@' | '#';
 
@@ -60,7 +60,7 @@ export class JsonBytes {
   #learn(name: string, mark: Mark): Buffer {
     const names = this.#names[mark];
     const written = Buffer.from(`${JSON.stringify(mark + name)}:`);
-    if (names.size < MOST_NAMES && name.length < LONG_NAME) names.set(name, written);
+    if (names.size < MAX_NAMES && name.length < LONG_NAME) names.set(name, written);
     return written;
   }
 
@@ -70,7 +70,7 @@ export class JsonBytes {
       this.#quotedLong(source.toString('utf8', from, to));
       return;
     }
-    this.#begin(MOST_BYTES * (to - from) + 4);
+    this.#begin(MAX_BYTES * (to - from) + 4);
     const bytes = this.#bytes;
     let at = this.#length;
     bytes[at++] = QUOTE;
@@ -96,7 +96,7 @@ export class JsonBytes {
       this.#quotedLong(text);
       return;
     }
-    this.#begin(MOST_BYTES * text.length + 4);
+    this.#begin(MAX_BYTES * text.length + 4);
     const bytes = this.#bytes;
     const start = this.#length;
     let at = start;
@@ -120,7 +120,7 @@ export class JsonBytes {
     for (let at = 0; at < text.length; ) {
       const last = text.charCodeAt(at + PIECE_CHARACTERS - 1);
       const piece = text.slice(at, at + PIECE_CHARACTERS - (last >= 0xd800 && last < 0xdc00 ? 1 : 0));
-      this.#reserve(MOST_BYTES * PIECE_CHARACTERS);
+      this.#reserve(MAX_BYTES * PIECE_CHARACTERS);
       this.#length += this.#bytes.write(JSON.stringify(piece).slice(1, -1), this.#length);
       at += piece.length;
     }

@@ -27,7 +27,7 @@ export function nameKey(text: string): string {
  * Tells if a name with abbreviated words may stand for a full one: `P. Kučera` for `Kučera, Pavel`. A word is abbreviated where
  * it is one letter, or ends with a dot.
  */
-export function mayStandFor(short: string, full: string): boolean {
+export function canAbbreviate(short: string, full: string): boolean {
   const words = short
     .replace(/\.(?=\p{L})/gu, '. ')
     .split(/[\s,]+/)

@@ -3,7 +3,7 @@ import { t } from '../base/language.ts';
 import { printable, type Terminal } from './terminal.ts';
 
 /** Up to this number issues are listed one by one; more are grouped by kind. */
-const MOST_LISTED = 20;
+const MAX_LISTED = 20;
 /** Distinct examples per group, and row numbers per group. */
 const EXAMPLES = 3;
 const ROWS_NAMED = 5;
@@ -29,14 +29,14 @@ export function printIssues(
   const sorted = inOrderOfRows(issues);
   const kinds = new Map<string, Issue[]>();
   for (const issue of sorted) {
-    const kind = sorted.length <= MOST_LISTED ? '' : [issue.severity, issue.rule, issue.element ?? issue.column].join(' ');
+    const kind = sorted.length <= MAX_LISTED ? '' : [issue.severity, issue.rule, issue.element ?? issue.column].join(' ');
     const alike = kinds.get(kind);
     if (alike === undefined) kinds.set(kind, [issue]);
     else alike.push(issue);
   }
   let isAll = true;
   for (const alike of kinds.values()) {
-    const isShown = alike.length <= EXAMPLES || sorted.length <= MOST_LISTED;
+    const isShown = alike.length <= EXAMPLES || sorted.length <= MAX_LISTED;
     isAll &&= isShown;
     if (!isShown) print(countOf(terminal, alike));
     for (const issue of isShown ? alike : differentOnes(alike)) print(`${isShown ? '' : '    '}${paragraph(terminal, issue)}`);

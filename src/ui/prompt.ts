@@ -8,7 +8,7 @@ import { wrapped } from '../text/wrap.ts';
 export type Offer<T> = { readonly value: T; readonly name: string; readonly short?: string; readonly description?: string };
 
 /** A line among the choices that cannot be selected. */
-export type Remark = { readonly remark: string };
+export type Annotation = { readonly remark: string };
 
 type TextQuestion = {
   readonly message: string;
@@ -21,7 +21,7 @@ type TextQuestion = {
 type SearchQuestion<T> = {
   readonly message: string;
   /** Returns choices for the typed text, best first: at least one line. */
-  offers(typed: string): readonly (Offer<T> | Remark)[];
+  offers(typed: string): readonly (Offer<T> | Annotation)[];
 };
 
 /** Questions on the terminal, written to stderr, so that a redirected stdout contains only results. */

@@ -22,10 +22,10 @@ function longUAsO(word: string): string {
   return word.toLowerCase().replaceAll('ů', 'o').replaceAll('u\u030a', 'o');
 }
 
-const LEAST_STEM = 3;
+const MIN_STEM_CHARACTERS = 3;
 
 function withoutEnding(word: string, endings: readonly string[]): string {
-  const ending = endings.find((one) => word.endsWith(one) && word.length - one.length >= LEAST_STEM);
+  const ending = endings.find((one) => word.endsWith(one) && word.length - one.length >= MIN_STEM_CHARACTERS);
   return ending === undefined ? word : word.slice(0, -ending.length);
 }
 

@@ -23,7 +23,7 @@ const CSV_HEADER = [
 ] as const;
 
 /** Yields lines of a CSV table for spreadsheets: UTF-8 with byte order mark, comma, quoted where needed. */
-export function* csvLines(terms: Iterable<ExportedTerm>): Generator<string> {
+export function* termCsvLines(terms: Iterable<ExportedTerm>): Generator<string> {
   yield `${BYTE_ORDER_MARK}${CSV_HEADER.join(',')}`;
   for (const term of terms) {
     const { dating } = term.details;

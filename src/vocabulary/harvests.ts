@@ -46,7 +46,7 @@ type HarvestSubject = { readonly subject: string; readonly rights: string | unde
  * other records, and the list of changes does not show the difference.
  * @returns true if the rights changed
  */
-export function settleSubject({ sql }: Vocabulary, harvest: number, { subject, rights }: HarvestSubject): boolean {
+export function updateSubject({ sql }: Vocabulary, harvest: number, { subject, rights }: HarvestSubject): boolean {
   sql(
     'update harvests set subject = :subject, rights = null, watermark_at = null, pass = null where id = :harvest and subject <> :subject',
   ).run({
@@ -77,14 +77,14 @@ export function accountOfHarvest({ sql, source }: Vocabulary, setSpec: string): 
  * Begins a run of a harvest.
  * @returns the number of the run
  */
-export function takeUp(vocabulary: Vocabulary, harvest: number): number {
+export function beginRun(vocabulary: Vocabulary, harvest: number): number {
   return Number(vocabulary.sql('update harvests set runs = runs + 1 where id = ? returning runs').pluck().get(harvest));
 }
 
 /**
  * @throws DatabaseError when another process began a run meanwhile: two runs would overwrite each other's position in the list
  */
-export function requireLatestRun(vocabulary: Vocabulary, harvest: number, run: number): void {
+export function assertLatestRun(vocabulary: Vocabulary, harvest: number, run: number): void {
   if (vocabulary.sql('select runs from harvests where id = ?').pluck().get(harvest) === run) return;
   throw new DatabaseError(msg`${vocabulary.path}: another pas has taken this harvest over.`, {
     hint: msg`Nothing is lost: the other one goes on from here.`,
@@ -105,7 +105,7 @@ export function unmetTerms(vocabulary: Vocabulary, setSpec: string, met: Readonl
 }
 
 /** Writes tombstones for terms that a full pass did not see. */
-export function markVanished(vocabulary: Vocabulary, vanished: readonly KeptTerm[], beganMs: number): void {
+export function tombstoneMissingTerms(vocabulary: Vocabulary, vanished: readonly KeptTerm[], beganMs: number): void {
   for (const { ident, setSpec, datestampMs } of vanished) {
     // A tombstone is not older than the term's own last change.
     putTombstone(vocabulary, { ident, setSpec, goneAtMs: Math.max(datestampMs, beganMs), why: 'vanished' });

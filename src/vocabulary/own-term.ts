@@ -1,6 +1,6 @@
 import { rootOf, stemOf } from './czech.ts';
+import { ABBREVIATIONS, SYNONYMS } from './domain-synonyms.ts';
 import { fold } from './fold.ts';
-import { ABBREVIATIONS, OTHER_WORDS } from './trade-words.ts';
 
 /** Parsing of a museum's own term: its words, and the readings of each. */
 
@@ -22,7 +22,7 @@ export type Reading = {
   readonly by: 'itself' | 'abbreviation' | 'other-word' | 'compound';
 };
 
-export type Token = {
+export type TermToken = {
   readonly word: Word;
   readonly readings: readonly Reading[];
   /** Weight: the object itself counts more than details behind a preposition or in brackets. */
@@ -53,16 +53,16 @@ const LINKS = new Set([
 const ENGLISH_LINKS = new Set(['and', 'for', 'of', 'the', 'with']);
 
 /** A longer text is a description, which begins with the object. */
-const MOST_LETTERS = 120;
+const MAX_LETTERS = 120;
 
 const FIRST_WORD = 1.25;
 const DETAIL = 0.5;
 
 /** Returns the meaningful words of a text, each with its weight. */
-export function tokensOf(own: string): Token[] {
-  const tokens: Token[] = [];
+export function tokensOf(own: string): TermToken[] {
+  const tokens: TermToken[] = [];
   let detail = false;
-  for (const [part = ''] of own.slice(0, MOST_LETTERS).matchAll(/[([]|[\p{L}\p{N}\p{M}]+\.?/gu)) {
+  for (const [part = ''] of own.slice(0, MAX_LETTERS).matchAll(/[([]|[\p{L}\p{N}\p{M}]+\.?/gu)) {
     if (part === '(' || part === '[') {
       detail = true;
       continue;
@@ -88,10 +88,10 @@ export function wordsOfName(name: string): Word[] {
 export function compoundParts({ folded }: Word): string[][] {
   return [...folded.matchAll(/o/g)]
     .map(({ index }) => [folded.slice(0, index), folded.slice(index + 1)])
-    .filter(([head = '', tail = '']) => head.length >= LEAST_PART && tail.length >= LEAST_PART);
+    .filter(([head = '', tail = '']) => head.length >= MIN_PART_CHARACTERS && tail.length >= MIN_PART_CHARACTERS);
 }
 
-const LEAST_PART = 4;
+const MIN_PART_CHARACTERS = 4;
 
 function isLink({ folded, cut }: Word): boolean {
   return !cut && (LINKS.has(folded) || ENGLISH_LINKS.has(folded));
@@ -114,17 +114,17 @@ function readingsOf(word: Word): Reading[] {
 }
 
 /** By stem, since a list may have any inflected form. */
-const OTHER_WORDS_BY_STEM = new Map(Object.entries(OTHER_WORDS).map(([word, meaning]) => [stemOf(word), meaning]));
+const OTHER_WORDS_BY_STEM = new Map(Object.entries(SYNONYMS).map(([word, meaning]) => [stemOf(word), meaning]));
 
 /** A shorter prefix matches too many words. */
-const LEAST_BEGINNING = 4;
+const MIN_PREFIX_CHARACTERS = 4;
 
 /** Returns a typed text with domain synonyms replaced, and with a single abbreviation expanded. */
 export function otherWordings(typed: string): string[] {
   const folded = fold(typed).replace(/\.$/, '');
   const meant = (word: string): string | undefined =>
     OTHER_WORDS_BY_STEM.get(stemOf(word)) ??
-    (word.length < LEAST_BEGINNING ? undefined : Object.entries(OTHER_WORDS).find(([own]) => own.startsWith(word))?.[1]);
+    (word.length < MIN_PREFIX_CHARACTERS ? undefined : Object.entries(SYNONYMS).find(([own]) => own.startsWith(word))?.[1]);
   const replaced = folded.replace(/[\p{L}\p{N}]+/gu, (word) => meant(word) ?? word);
   const abbreviated = Object.hasOwn(ABBREVIATIONS, folded) ? (ABBREVIATIONS[folded] ?? '').split('|') : [];
   return [...new Set([...(replaced === folded ? [] : [replaced]), ...abbreviated])];

@@ -1,5 +1,5 @@
 import { editDistance } from '../text/edit-distance.ts';
-import { mayStandFor, nameKey, nameWords } from '../text/names.ts';
+import { canAbbreviate, nameKey, nameWords } from '../text/names.ts';
 import type { Candidate, TermAnswer } from './candidate.ts';
 import { isHarvested } from './harvests.ts';
 import type { Vocabulary } from './vocabulary.ts';
@@ -28,8 +28,8 @@ type PersonRow = {
 };
 
 export const PEOPLE_SET = 'osoba';
-const MOST_NEAREST = 3;
-const MOST_SHORTENED = 10;
+const MAX_NEAREST = 3;
+const MAX_SHORTENED = 10;
 
 /** Makes a lookup of people by name, independent of case, accents and order of the parts. The index is built on first use. */
 export function makePeopleLookup(vocabulary: Vocabulary): (name: string) => TermAnswer {
@@ -104,7 +104,7 @@ function aboutOf({ bornAs, born, died }: PersonRow): string {
 function nearestPeople({ all, bySurname }: People, name: string): Person[] {
   const words = nameWords(name);
   const namesakes = [...new Set(words.flatMap((word) => bySurname.get(word) ?? []))];
-  const shortened = namesakes.filter(({ label }) => mayStandFor(name, label)).slice(0, MOST_SHORTENED);
+  const shortened = namesakes.filter(({ label }) => canAbbreviate(name, label)).slice(0, MAX_SHORTENED);
   if (shortened.length > 0) return shortened;
   const plain = words.join(' ');
   const letters = lettersOf(plain);
@@ -119,7 +119,7 @@ function nearestPeople({ all, bySurname }: People, name: string): Person[] {
   const related = namesakes.filter(
     ({ label }) => words.length === 1 || initials.has(nameWords(label.split(',')[1] ?? '')[0]?.[0] ?? ''),
   );
-  return [...new Set([...close, ...related])].slice(0, MOST_NEAREST);
+  return [...new Set([...close, ...related])].slice(0, MAX_NEAREST);
 }
 
 /** Returns a bit set of the letters of a text, by which most dissimilar texts are excluded fast. */

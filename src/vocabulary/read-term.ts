@@ -15,7 +15,7 @@ import {
  * @param setSpec of the record's header, used where the entity does not name its vocabulary
  * @returns undefined where the entity is of another kind, or lacks its identifier or its name
  */
-export function readTerm(entity: XmlElement, setSpec: string | undefined): TermDraft | undefined {
+export function parseTerm(entity: XmlElement, setSpec: string | undefined): TermDraft | undefined {
   const kind = TERM_KINDS.find((known) => known === entity.name);
   return kind === undefined ? undefined : READERS[kind](entity, setSpec);
 }

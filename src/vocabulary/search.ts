@@ -22,14 +22,14 @@ export type SearchHit = {
 /** A vocabulary word that matches a typed word: closeness 1 is the same word. */
 type WordMatch = { readonly id: number; readonly text: string; readonly closeness: number };
 
-const MOST_PREFIXED = 200;
-const MOST_SIMILAR = 300;
+const MAX_PREFIXED = 200;
+const MAX_SIMILAR = 300;
 /** Limit per typed word, closest words first. */
-const MOST_TERMS_OF_A_WORD = 3000;
+const MAX_TERMS_PER_WORD = 3000;
 /** Limit of the terms that are scored in full. */
-const MOST_RANKED = 300;
+const MAX_RANKED = 300;
 /** Hits below this score, or below half of the best, are dropped. */
-const LEAST_SCORE = 0.2;
+const MIN_SCORE = 0.2;
 
 /** Factor for a term that has a synonym of the typed word. */
 const TRUST_OF_OTHER_WORDS = 0.95;
@@ -49,7 +49,7 @@ export function searchTerms(vocabulary: Vocabulary, typed: string, options: Sear
 }
 
 function bestOf(hits: readonly SearchHit[], limit: number): SearchHit[] {
-  const least = Math.max(LEAST_SCORE, ...hits.map(({ score }) => score / 2));
+  const least = Math.max(MIN_SCORE, ...hits.map(({ score }) => score / 2));
   return hits
     .filter(({ score }) => score >= least)
     .sort((a, b) => b.score - a.score || compareCzech(a.term.label, b.term.label) || compare(a.term.ident, b.term.ident))
@@ -63,7 +63,7 @@ function searchWords(vocabulary: Vocabulary, typed: string, options: SearchOptio
   const matches = words.map((word) => matchesOf(vocabulary, word));
   const lists = matches.map((list) => termsWith(vocabulary, list, options.setSpec));
   // The list of a frequent word was cut, so a term missing from it may have the word as well.
-  const granted = lists.map((terms) => (terms.size < MOST_TERMS_OF_A_WORD ? 0 : Math.max(...terms.values())));
+  const granted = lists.map((terms) => (terms.size < MAX_TERMS_PER_WORD ? 0 : Math.max(...terms.values())));
   const grantedToAll = granted.reduce((sum, one) => sum + one, 0);
   const shared = new Map<number, number>();
   for (const [index, terms] of lists.entries()) {
@@ -72,7 +72,7 @@ function searchWords(vocabulary: Vocabulary, typed: string, options: SearchOptio
       shared.set(term, before + (closeness - (granted[index] ?? 0)) / words.length);
     }
   }
-  const best = [...shared].sort(([, a], [, b]) => b - a).slice(0, MOST_RANKED);
+  const best = [...shared].sort(([, a], [, b]) => b - a).slice(0, MAX_RANKED);
   const terms = termsById(
     vocabulary,
     best.map(([id]) => id),
@@ -93,10 +93,10 @@ function matchesOf(vocabulary: Vocabulary, typed: string): WordMatch[] {
   };
   const begun = vocabulary
     .sql('select id, text from words where text >= :from and text < :to order by text limit :limit')
-    .all({ from: typed, to: `${typed}\u{10ffff}`, limit: MOST_PREFIXED }) as StoredWord[];
+    .all({ from: typed, to: `${typed}\u{10ffff}`, limit: MAX_PREFIXED }) as StoredWord[];
   for (const { id, text } of begun) take(id, text, text === typed ? 1 : 0.75 + (0.15 * typed.length) / text.length);
   const limit = errorsAllowed(typed);
-  for (const { id, text } of similarWords(vocabulary, typed, MOST_SIMILAR)) {
+  for (const { id, text } of similarWords(vocabulary, typed, MAX_SIMILAR)) {
     const errors = editDistance(typed, text, limit);
     if (errors <= limit) take(id, text, 0.8 - (0.25 * errors) / limit - errors / (4 * typed.length));
     else if (typed.length > 3 && text.includes(typed)) take(id, text, 0.6);
@@ -130,7 +130,7 @@ function termsWith(vocabulary: Vocabulary, words: readonly WordMatch[], setSpec:
   for (const [index, term, weight] of holders) {
     const value = (closest[index]?.closeness ?? 0) * (WEIGHT[weight] ?? 0);
     if (value > (terms.get(term) ?? 0)) terms.set(term, value);
-    if (terms.size === MOST_TERMS_OF_A_WORD) break;
+    if (terms.size === MAX_TERMS_PER_WORD) break;
   }
   return terms;
 }

@@ -1,19 +1,19 @@
 import { compareCzech } from '../text/czech-order.ts';
-import { type Fit, fitOf, type Name, type OwnTerm, type Words } from './fit.ts';
 import { fold } from './fold.ts';
-import { type Likeness, likeness } from './likeness.ts';
+import { type MatchScore, type Name, type OwnTerm, scoreMatch, type Words } from './match-score.ts';
 import { tokensOf, type Word, wordsOfName } from './own-term.ts';
+import { type Similarity, similarity } from './similarity.ts';
 import type { Term } from './term.ts';
 import { termsOfSet } from './terms.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 /** A candidate entry for a museum's own term; `score` is 1 for the entry's own name, `why` lists the evidence. */
-export type Suggestion = Fit & { readonly term: Term };
+export type Suggestion = MatchScore & { readonly term: Term };
 
 /** Returns the entries of one set that fit a term, best first. A person decides which is meant. */
 export type Suggest = (own: string, limit: number) => Suggestion[];
 
-const LEAST_SCORE = 0.45;
+const MIN_SCORE = 0.45;
 
 /** Loads the set once, so that many terms can be matched fast. */
 export function makeSuggest(vocabulary: Vocabulary, setSpec: string): Suggest {
@@ -24,17 +24,17 @@ export function makeSuggest(vocabulary: Vocabulary, setSpec: string): Suggest {
     return entries
       .flatMap(({ term, names }) => {
         const fit = bestFit(own, names, words);
-        return fit === undefined || fit.score < LEAST_SCORE ? [] : [{ term, ...fit }];
+        return fit === undefined || fit.score < MIN_SCORE ? [] : [{ term, ...fit }];
       })
       .sort((a, b) => b.score - a.score || compareCzech(a.term.label, b.term.label))
       .slice(0, limit);
   };
 }
 
-function bestFit(own: OwnTerm, names: readonly Name[], words: Words): Fit | undefined {
-  let best: Fit | undefined;
+function bestFit(own: OwnTerm, names: readonly Name[], words: Words): MatchScore | undefined {
+  let best: MatchScore | undefined;
   for (const name of names) {
-    const fit = fitOf(own, name, words);
+    const fit = scoreMatch(own, name, words);
     if (fit !== undefined && fit.score > (best?.score ?? 0)) best = fit;
   }
   return best;
@@ -65,7 +65,7 @@ function wordsOf(names: readonly Name[]): Words {
   }
   const weightOf = ({ stem }: Word): number => Math.log(1 + names.length / (holders.get(stem) ?? 1));
   const weights = [...words.values()].map(weightOf);
-  const known = new Map<string, ReadonlyMap<string, Likeness>>();
+  const known = new Map<string, ReadonlyMap<string, Similarity>>();
   return {
     weightOf,
     meanWeight: weights.reduce((sum, weight) => sum + weight, 0) / Math.max(1, weights.length),
@@ -78,10 +78,10 @@ function wordsOf(names: readonly Name[]): Words {
   };
 }
 
-function likenesses(own: Word, words: Iterable<Word>): Map<string, Likeness> {
-  const alike = new Map<string, Likeness>();
+function likenesses(own: Word, words: Iterable<Word>): Map<string, Similarity> {
+  const alike = new Map<string, Similarity>();
   for (const word of words) {
-    const like = likeness(own, word);
+    const like = similarity(own, word);
     if (like !== undefined) alike.set(word.folded, like);
   }
   return alike;

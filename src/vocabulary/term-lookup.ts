@@ -10,7 +10,7 @@ import type { Vocabulary } from './vocabulary.ts';
 export type LookupTerm = (setSpec: string, cell: string) => TermAnswer;
 
 const IDENTIFIER = /^(?:[A-Z]{1,4}-\d{6}|ruian-\d{2,6})$/i;
-const MOST_CANDIDATES = 5;
+const MAX_CANDIDATES = 5;
 
 /** Caches answers, since a table repeats its cells. */
 function remembered<Words extends readonly string[], Answer>(look: (...words: Words) => Answer): (...words: Words) => Answer {
@@ -57,7 +57,7 @@ function byName(vocabulary: Vocabulary, setSpec: string, cell: string): TermAnsw
   if (!isHarvested(vocabulary, setSpec)) return { kind: 'not-harvested' };
   if (fold(cell) === '') return { kind: 'unknown', nearest: [] };
   const elsewhere = termsByName(vocabulary, cell).filter((term) => term.gone === null && isVocabulary(term.setSpec));
-  const nearest = searchTerms(vocabulary, cell, { setSpec, limit: MOST_CANDIDATES }).map(({ term }) => term);
+  const nearest = searchTerms(vocabulary, cell, { setSpec, limit: MAX_CANDIDATES }).map(({ term }) => term);
   const all = isVocabulary(setSpec) ? firstTerms(vocabulary, setSpec, MAX_SMALL_SET + 1) : [];
   const isAll = all.length > 0 && all.length <= MAX_SMALL_SET;
   const others = isAll ? all.filter(({ ident }) => !nearest.some((term) => term.ident === ident)) : [];

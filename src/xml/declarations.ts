@@ -5,7 +5,7 @@ import { sourceOf, type XmlDocument, type XmlElement } from './element.ts';
  * innermost element needs them to be parsed alone.
  * @param path elements of the document, each the parent of the next
  */
-export function declarationsWithin(document: XmlDocument, path: readonly XmlElement[]): string {
+export function namespaceDeclarationsIn(document: XmlDocument, path: readonly XmlElement[]): string {
   const declarations = new Map<string, string>();
   for (const element of path) {
     const tag = startTagOf(document, element);

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { SayingError } from '../base/errors.ts';
+import { LocalizedError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 
 /** V8's strings end at 512 MiB; no page comes near this size. */
@@ -7,10 +7,10 @@ const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
 
 const PIECE_BYTES = 64 * 1024;
 /** A byte of an old encoding may become three bytes of UTF-8. */
-const MOST_TIMES_LONGER = 3;
+const MAX_GROWTH_FACTOR = 3;
 
 /** The bytes do not fit the encoding that the document or its sender declares. */
-export class EncodingError extends SayingError {
+export class EncodingError extends LocalizedError {
   /** First unreadable byte, from 0. */
   readonly byte: number;
   constructor(byte: number, message: Message) {
@@ -55,7 +55,7 @@ function decodeOther(content: Buffer, encoding: string, start: number): Buffer {
     const named = encoding.slice(0, 40);
     throw new EncodingError(0, msg`the encoding "${named}" is not known`);
   }
-  const utf8 = Buffer.allocUnsafe(MOST_TIMES_LONGER * content.length);
+  const utf8 = Buffer.allocUnsafe(MAX_GROWTH_FACTOR * content.length);
   let length = 0;
   try {
     for (let at = 0; at < content.length; at += PIECE_BYTES) {

@@ -1,6 +1,6 @@
 import { msg } from '../base/message.ts';
-import { Fault, refuseMoreNames } from './fault.ts';
-import type { ResolvedName } from './tape.ts';
+import type { ResolvedName } from './flat-tree.ts';
+import { assertNameLimit, Fault } from './parse-error.ts';
 
 /** Names of elements and attributes: XML 1.0 (fifth edition), productions 4 and 4a; Namespaces in XML 1.0, section 4. */
 
@@ -13,13 +13,13 @@ const NAME = `[${NAME_START}][${NAME_START}.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}
 const QUALIFIED_NAME = new RegExp(`^(?:(${NAME}):)?(${NAME})$`, 'u');
 
 /** Splits a qualified name; undefined where the text is none. */
-export function splitName(text: string): QualifiedName | undefined {
+export function splitQualifiedName(text: string): QualifiedName | undefined {
   const match = QUALIFIED_NAME.exec(text);
   return match === null ? undefined : { prefix: match[1] ?? '', local: match[2] ?? '' };
 }
 
 /** Declaration of a prefix, and the depth of the declaring element. */
-export type Binding = { readonly uri: string; readonly depth: number };
+export type NamespaceBinding = { readonly uri: string; readonly depth: number };
 
 export type RawName = {
   /** As in the source. */
@@ -31,18 +31,18 @@ export type RawName = {
   readonly declares: string | undefined;
   /** Caches: the parts of the name, the declarations of its prefix, and the last resolution. */
   parts: QualifiedName | undefined;
-  bound: readonly Binding[] | undefined;
+  bound: readonly NamespaceBinding[] | undefined;
   resolved: ResolvedName | undefined;
 };
 
-const MOST_RECENT = 1024;
+const MAX_RECENT = 1024;
 
 /** Cache of a document's names, of which a few repeat. */
 export class Names {
   readonly #bytes: Buffer;
   readonly #known = new Map<string, RawName>();
   /** Last name per hash: comparing bytes with it is cheaper than slicing and looking up the name. */
-  readonly #recent: (RawName | undefined)[] = new Array(MOST_RECENT).fill(undefined);
+  readonly #recent: (RawName | undefined)[] = new Array(MAX_RECENT).fill(undefined);
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
@@ -55,13 +55,13 @@ export class Names {
     let sum = 0;
     for (let code = bytes[end] ?? 0; !endsName(code); code = bytes[++end] ?? 0) sum = (sum * 31 + code) | 0;
     if (end === start) throw new Fault(msg`a name is missing`, start);
-    const likely = this.#recent[sum & (MOST_RECENT - 1)];
+    const likely = this.#recent[sum & (MAX_RECENT - 1)];
     if (likely !== undefined && likely.lengthBytes === end - start && this.stands(likely, start)) return likely;
     const rawName = bytes.toString('utf8', start, end);
     const name = this.#known.get(rawName) ?? newName(rawName, start, end - start);
     this.#known.set(rawName, name);
-    refuseMoreNames(this.#known.size, start);
-    this.#recent[sum & (MOST_RECENT - 1)] = name;
+    assertNameLimit(this.#known.size, start);
+    this.#recent[sum & (MAX_RECENT - 1)] = name;
     return name;
   }
 
@@ -84,8 +84,8 @@ function endsName(code: number): boolean {
 }
 
 /** @param offset of the name, for the fault where it is invalid */
-export function partsOf(name: RawName, offset: number): QualifiedName {
-  name.parts ??= splitName(name.rawName);
+export function qualifiedNameParts(name: RawName, offset: number): QualifiedName {
+  name.parts ??= splitQualifiedName(name.rawName);
   if (name.parts !== undefined) return name.parts;
   const start = name.rawName.slice(0, 40);
   throw new Fault(msg`"${start}" is not a name`, offset);

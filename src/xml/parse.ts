@@ -1,9 +1,9 @@
 import { decodeXml, EncodingError } from './decode.ts';
 import { lineAt, type XmlDocument } from './element.ts';
-import { Fault, XmlSyntaxError } from './fault.ts';
+import { Fault, XmlSyntaxError } from './parse-error.ts';
 import { Parser, type XmlPart } from './parser.ts';
 
-export { XmlSyntaxError } from './fault.ts';
+export { XmlSyntaxError } from './parse-error.ts';
 
 type DecodedXml = ReturnType<typeof decodeXml>;
 
@@ -11,13 +11,13 @@ type DecodedXml = ReturnType<typeof decodeXml>;
  * Parses XML 1.0 with namespaces, strictly and without a DTD: nothing is fetched, only the five predefined entities and character
  * references are resolved, and any violation is an error with its position.
  * @param charset of the `Content-Type` header, where there is one
- * @param mostNodes limit of elements, attributes and other markup together
+ * @param maxNodes limit of elements, attributes and other markup together
  * @throws XmlSyntaxError
  */
-export function parseXml(bytes: Buffer, charset?: string, mostNodes = Number.POSITIVE_INFINITY): XmlDocument {
+export function parseXml(bytes: Buffer, charset?: string, maxNodes = Number.POSITIVE_INFINITY): XmlDocument {
   const xml = decode(bytes, charset);
   try {
-    return { root: new Parser(xml.utf8, mostNodes).parse(), bytes: xml.utf8 };
+    return { root: new Parser(xml.utf8, maxNodes).parse(), bytes: xml.utf8 };
   } catch (thrown) {
     throw asSyntaxError(xml, thrown);
   }
@@ -35,12 +35,12 @@ export type XmlWalk = XmlDocument & {
 
 /**
  * Parses a document in parts.
- * @param mostNodes limit of elements, attributes and other markup of a part, and of the document around the parts
+ * @param maxNodes limit of elements, attributes and other markup of a part, and of the document around the parts
  * @throws XmlSyntaxError where the start of the document is malformed
  */
-export function walkXml(bytes: Buffer, mostNodes: number): XmlWalk {
+export function walkXml(bytes: Buffer, maxNodes: number): XmlWalk {
   const xml = decode(bytes);
-  const parser = (): Parser => new Parser(xml.utf8, mostNodes);
+  const parser = (): Parser => new Parser(xml.utf8, maxNodes);
   const parts = function* (names: ReadonlySet<string>): Generator<XmlPart> {
     try {
       yield* parser().parts(names);

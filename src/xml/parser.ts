@@ -1,10 +1,10 @@
 import { msg } from '../base/message.ts';
 import type { XmlElement } from './element.ts';
-import { Fault, refuseLongText } from './fault.ts';
-import { Names, partsOf, type RawName, splitName } from './name.ts';
-import { DEMANDS, decoded, decodedSection, refuseForbidden, WIDE } from './references.ts';
+import { FlatElement, FlatTree, type ResolvedName } from './flat-tree.ts';
+import { Names, qualifiedNameParts, type RawName, splitQualifiedName } from './name.ts';
+import { assertTextLimit, Fault } from './parse-error.ts';
+import { assertAllowedCharacters, DECODING_NEEDS, decoded, decodedSection, NON_ASCII } from './references.ts';
 import { namespaceIn, Scope } from './scope.ts';
-import { type ResolvedName, Tape, TapeElement } from './tape.ts';
 
 /** An element of a long document, and its ancestors, outermost first, of which only the start tags were parsed. */
 export type XmlPart = { readonly element: XmlElement; readonly around: readonly XmlElement[] };
@@ -31,7 +31,7 @@ const NOTHING_DECLARED: readonly string[] = [];
 export class Parser {
   readonly #bytes: Buffer;
   #at = 0;
-  readonly #tape: Tape;
+  readonly #tape: FlatTree;
   /** The open element; {@link NONE} outside the root. */
   #current = NONE;
   #hasRoot = false;
@@ -46,20 +46,20 @@ export class Parser {
   #valueStart = 0;
   #valueEnd = 0;
   #valueIsWide = false;
-  readonly #mostNodes: number;
+  readonly #maxNodes: number;
   #nodes = 0;
 
-  /** @param mostNodes limit of elements, attributes and other markup that are held at a time */
-  constructor(bytes: Buffer, mostNodes: number) {
-    this.#mostNodes = mostNodes;
+  /** @param maxNodes limit of elements, attributes and other markup that are held at a time */
+  constructor(bytes: Buffer, maxNodes: number) {
+    this.#maxNodes = maxNodes;
     this.#bytes = bytes;
     this.#names = new Names(bytes);
-    this.#tape = new Tape(bytes);
+    this.#tape = new FlatTree(bytes);
   }
 
   parse(): XmlElement {
     this.parts().next();
-    return new TapeElement(this.#tape, 0);
+    return new FlatElement(this.#tape, 0);
   }
 
   /** Parses the start tag of the root only. */
@@ -67,7 +67,7 @@ export class Parser {
     this.#at = endOfDeclaration(this.#bytes);
     while (!this.#hasRoot && this.#at < this.#bytes.length) this.#takeNext();
     if (!this.#hasRoot) throw new Fault(msg`there is no element`, this.#at);
-    return new TapeElement(this.#tape, 0);
+    return new FlatElement(this.#tape, 0);
   }
 
   /** Parses to the end. Yields each outermost element with one of the names when it ends, and drops it afterwards. */
@@ -81,7 +81,7 @@ export class Parser {
       const ended = this.#ended;
       this.#ended = undefined;
       if (!isNamed(ended) || this.#levels.some(isNamed)) continue;
-      const [element, ...around] = [ended, ...this.#levels].map((level) => new TapeElement(this.#tape, level.element));
+      const [element, ...around] = [ended, ...this.#levels].map((level) => new FlatElement(this.#tape, level.element));
       if (element !== undefined) yield { element, around };
       this.#tape.dropFrom(ended.element, ended.decodedTexts);
       this.#nodes = ended.nodes;
@@ -114,7 +114,7 @@ export class Parser {
     for (; at < length; at++) {
       const code = bytes[at] ?? 0;
       if (code === LESS) break;
-      demands |= DEMANDS[code] ?? 0;
+      demands |= DECODING_NEEDS[code] ?? 0;
     }
     this.#at = at;
     if (this.#current === NONE) {
@@ -122,8 +122,8 @@ export class Parser {
       if (stray !== -1) throw new Fault(msg`there is text outside the root element`, start + stray);
       return;
     }
-    refuseLongText(at - start, start);
-    this.#tape.addText(this.#current, start, at, (demands & WIDE) !== 0, decoded(bytes, start, at, demands));
+    assertTextLimit(at - start, start);
+    this.#tape.addText(this.#current, start, at, (demands & NON_ASCII) !== 0, decoded(bytes, start, at, demands));
   }
 
   #takeDeclaration(): void {
@@ -133,13 +133,13 @@ export class Parser {
       const end = bytes.indexOf('--', at + 4);
       if (end === -1) throw new Fault(msg`a comment is not closed`, at);
       if (bytes[end + 2] !== GREATER) throw new Fault(msg`-- may not stand in a comment`, end);
-      refuseForbidden(bytes.toString('latin1', at, end), at);
+      assertAllowedCharacters(bytes.toString('latin1', at, end), at);
       this.#at = end + 3;
     } else if (begins('<![CDATA[')) {
       const end = bytes.indexOf(']]>', at + 9);
       if (end === -1) throw new Fault(msg`a CDATA section is not closed`, at);
       if (this.#current === NONE) throw new Fault(msg`there is text outside the root element`, at);
-      refuseLongText(end - at, at);
+      assertTextLimit(end - at, at);
       const section = decodedSection(bytes.toString('latin1', at + 9, end), at + 9);
       this.#tape.addText(this.#current, at + 9, end, false, section);
       this.#at = end + 3;
@@ -197,7 +197,7 @@ export class Parser {
 
   #count(nodes: number): void {
     this.#nodes += nodes;
-    const most = this.#mostNodes;
+    const most = this.#maxNodes;
     if (this.#nodes > most) throw new Fault(msg`there are more than ${most} elements, attributes and other markup`, this.#at);
   }
 
@@ -222,7 +222,7 @@ export class Parser {
 
   /** Uses the cached resolution of a name where its declaration has not changed. */
   #resolved(name: RawName, offset: number, isAttribute: boolean): ResolvedName {
-    const { prefix, local } = partsOf(name, offset);
+    const { prefix, local } = qualifiedNameParts(name, offset);
     name.bound ??= this.#scope.boundTo(prefix);
     const namespace = isAttribute && prefix === '' ? '' : namespaceIn(name.bound, prefix, offset);
     if (name.resolved?.namespace !== namespace) name.resolved = this.#tape.resolve(namespace, local, offset);
@@ -283,12 +283,12 @@ export class Parser {
     let demands = 0;
     for (let code = bytes[end] ?? 0; code !== quote; code = bytes[++end] ?? 0) {
       if (end >= bytes.length) throw new Fault(msg`the value of ${rawName} has no end`, start);
-      demands |= DEMANDS[code] ?? 0;
+      demands |= DECODING_NEEDS[code] ?? 0;
     }
     this.#at = end + 1;
     this.#valueStart = start;
     this.#valueEnd = end;
-    this.#valueIsWide = (demands & WIDE) !== 0;
+    this.#valueIsWide = (demands & NON_ASCII) !== 0;
     return decoded(bytes, start, end, demands, rawName);
   }
 }
@@ -305,7 +305,7 @@ function endOfDeclaration(bytes: Buffer): number {
   const source = bytes.toString('latin1', 0, bytes.indexOf('>') + 1);
   const [declaration] = /^<\?xml[ \t\r\n][^<>]*?\?>/.exec(source) ?? [];
   if (declaration === undefined) return 0;
-  refuseForbidden(declaration, 0);
+  assertAllowedCharacters(declaration, 0);
   if (!XML_DECLARATION.test(declaration)) throw new Fault(msg`the XML declaration is not well-formed`, 0);
   return declaration.length;
 }
@@ -314,9 +314,9 @@ function endOfDeclaration(bytes: Buffer): number {
 function endOfInstruction(bytes: Buffer, at: number): number {
   const end = bytes.indexOf('?>', at + 2);
   if (end === -1) throw new Fault(msg`a processing instruction is not closed`, at);
-  refuseForbidden(bytes.toString('latin1', at, end), at);
+  assertAllowedCharacters(bytes.toString('latin1', at, end), at);
   const target = /^[^\s?]*/.exec(bytes.toString('utf8', at + 2, Math.min(end, at + 360)))?.[0] ?? '';
-  if (target.length > 80 || splitName(target) === undefined || target.toLowerCase() === 'xml' || target.includes(':')) {
+  if (target.length > 80 || splitQualifiedName(target) === undefined || target.toLowerCase() === 'xml' || target.includes(':')) {
     throw new Fault(msg`a processing instruction may not be called "${target}"`, at);
   }
   return end + 2;

@@ -1,13 +1,13 @@
 import { msg } from '../base/message.ts';
-import { Fault } from './fault.ts';
+import { Fault } from './parse-error.ts';
 
 /** Text in the parser has one character per byte of UTF-8, so that offsets in text and bytes are equal. */
 
 /** Flags of a byte: none, not ASCII, or to be decoded in a text or a value. U+FFFE begins with 0xef. */
-export const WIDE = 1;
+export const NON_ASCII = 1;
 const [ODD_IN_TEXT, ODD_IN_VALUE] = [2, 4];
-export const DEMANDS = Uint8Array.from({ length: 256 }, (_, byte) => {
-  if (byte >= 0x80) return byte === 0xef ? WIDE | ODD_IN_TEXT | ODD_IN_VALUE : WIDE;
+export const DECODING_NEEDS = Uint8Array.from({ length: 256 }, (_, byte) => {
+  if (byte >= 0x80) return byte === 0xef ? NON_ASCII | ODD_IN_TEXT | ODD_IN_VALUE : NON_ASCII;
   const character = String.fromCharCode(byte);
   if ('\t\n<'.includes(character)) return ODD_IN_VALUE;
   if (character < ' ' || character === '&') return ODD_IN_TEXT | ODD_IN_VALUE;
@@ -33,27 +33,27 @@ const PIECE_CHARACTERS = 64 * 1024;
 /** Negation of XML 1.0, production 2; U+FFFE and U+FFFF are three bytes each. */
 const FORBIDDEN_CHARACTER = /[\0-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]/;
 
-export function refuseForbidden(raw: string, start: number): void {
+export function assertAllowedCharacters(raw: string, start: number): void {
   const forbidden = raw.search(FORBIDDEN_CHARACTER);
   if (forbidden !== -1) throw new Fault(msg`a control character is not allowed in XML`, start + forbidden);
 }
 
 /** Decodes character data. @param raw source, which begins at `start` */
 function decodedText(raw: string, start: number): string {
-  refuseForbidden(raw, start);
+  assertAllowedCharacters(raw, start);
   if (raw.includes(']]>')) throw new Fault(msg`]]> may not stand in text`, start + raw.indexOf(']]>'));
   return decodedInPieces(raw, start, REPLACED_IN_TEXT, '\n');
 }
 
 export function decodedSection(raw: string, start: number): string {
-  refuseForbidden(raw, start);
+  assertAllowedCharacters(raw, start);
   return decodedInPieces(raw, start, LINE_BREAK, '\n');
 }
 
 /** Decodes an attribute value. @param rawName for the fault */
 function decodedValue(raw: string, start: number, rawName: string): string {
   if (raw.includes('<')) throw new Fault(msg`< may not stand in the value of ${rawName}`, start + raw.indexOf('<'));
-  refuseForbidden(raw, start);
+  assertAllowedCharacters(raw, start);
   return decodedInPieces(raw, start, REPLACED_IN_VALUE, ' ');
 }
 

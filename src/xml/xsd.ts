@@ -7,7 +7,7 @@ import {
   xmlCleanupInputProvider,
   xmlRegisterInputProvider,
 } from 'libxml2-wasm';
-import { SayingError } from '../base/errors.ts';
+import { LocalizedError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { XML_NAMESPACE } from './element.ts';
 
@@ -68,7 +68,7 @@ export function compileSchema(main: SchemaFile, imports: readonly SchemaFile[]):
   } catch (error) {
     for (const resource of held) resource.dispose();
     const reason = error instanceof Error ? error.message.trim() : String(error);
-    throw new SayingError(msg`The schema ${main.url} cannot be used: ${reason}`, { cause: error });
+    throw new LocalizedError(msg`The schema ${main.url} cannot be used: ${reason}`, { cause: error });
   }
 }
 

@@ -1,4 +1,4 @@
-import { readHarvestedFind } from '../../src/find/harvested-find.ts';
+import { parseHarvestedFind } from '../../src/find/harvested-find.ts';
 import { makingOf } from '../../src/flows/reconcile/judge-import.ts';
 import { descendantsOf } from '../../src/xml/element.ts';
 import { parseXml } from '../../src/xml/parse.ts';
@@ -25,7 +25,7 @@ export async function serverFinds({ oai_base }: RunningMock): Promise<ServerFind
     const { root } = parseXml(Buffer.from(await answer.arrayBuffer()));
     const metadata = [...descendantsOf(root, 'metadata', root.namespace)];
     for (const { children } of metadata) {
-      const find = children[0]?.children[0] === undefined ? undefined : readHarvestedFind(children[0].children[0]);
+      const find = children[0]?.children[0] === undefined ? undefined : parseHarvestedFind(children[0].children[0]);
       if (find === undefined) continue;
       const text = (value: unknown): string => (typeof value === 'string' ? value : '');
       found.push({

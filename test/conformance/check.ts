@@ -82,9 +82,9 @@ export function mustBeSame(seen: Iterable<string>, expected: Iterable<string>, o
   );
 }
 
-const LONGEST_SEEN = 240;
+const MAX_SEEN = 240;
 
 export function shortened(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
-  return line.length <= LONGEST_SEEN ? line : `${line.slice(0, LONGEST_SEEN)}…`;
+  return line.length <= MAX_SEEN ? line : `${line.slice(0, MAX_SEEN)}…`;
 }

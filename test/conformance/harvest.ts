@@ -106,13 +106,13 @@ export function firstPage(scene: Scene, set: string, version: Version = '2.2', f
   );
 }
 
-const MOST_PAGES = 12;
+const MAX_PAGES = 12;
 
 /** All pages of a list that is not too long for a look. @throws Skipped where it is */
 export async function wholeList(scene: Scene, verb: string, query: string, version: Version = '2.2'): Promise<Page[]> {
   const pages = [await pageOf(scene, `verb=${verb}&${query}`, version)];
   for (let token = pages[0]?.token; token !== undefined; token = pages.at(-1)?.token) {
-    if (pages.length === MOST_PAGES) throw new Skipped(`the list has more than ${MOST_PAGES} pages`);
+    if (pages.length === MAX_PAGES) throw new Skipped(`the list has more than ${MAX_PAGES} pages`);
     pages.push(await pageOf(scene, `verb=${verb}&resumptionToken=${encodeURIComponent(token.text)}`, version));
     // Some give a token with the last page, too; it leads to an empty list.
     if (pages.at(-1)?.records.length === 0) break;

@@ -35,7 +35,7 @@ export type LineOptions = {
 };
 
 const TRIES = 4;
-const LONGEST_PAUSE_MS = 60_000;
+const MAX_PAUSE_MS = 60_000;
 /** Said by what stands between: proxies, gateways, sign-in pages of a network. */
 const BETWEEN = new Set([407, 408, 502, 503, 504, 511]);
 
@@ -119,7 +119,7 @@ export function isRedirect(status: number): boolean {
 
 function retryAfterMs(answer: Answer): number | undefined {
   const seconds = Number(answer.headers.get('retry-after') ?? Number.NaN);
-  return Number.isFinite(seconds) ? Math.min(seconds * 1000, LONGEST_PAUSE_MS) : undefined;
+  return Number.isFinite(seconds) ? Math.min(seconds * 1000, MAX_PAUSE_MS) : undefined;
 }
 
 function causeOf(thrown: unknown): string {

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { readRecording } from '../../mock-server/recording.ts';
+import { parseRecording } from '../../mock-server/recording.ts';
 import { replay } from '../../mock-server/replay.ts';
 import { tinyPng } from '../support/a-season.ts';
 import { documentOf, smallestFind } from '../support/contract-find.ts';
@@ -53,7 +53,7 @@ describe('a recording', () => {
     expect(text).not.toContain('password');
     expect(text).not.toContain('__mock__');
     expect(statSync(record).mode & 0o077).toBe(0);
-    expect(readRecording(text).map(({ user, status }) => [user, status])).toEqual([
+    expect(parseRecording(text).map(({ user, status }) => [user, status])).toEqual([
       ['archaeologist', 200],
       ['archaeologist', 201],
       ['archaeologist', 200],
@@ -108,11 +108,11 @@ describe('a recording', () => {
     })();
     await expect(sending).rejects.toThrow();
     const text = readFileSync(record, 'utf8');
-    const kept = readRecording(text).length;
+    const kept = parseRecording(text).length;
     // The token and the answered imports; what was answered is recorded right after.
     expect(kept).toBeGreaterThanOrEqual(1 + 4);
     writeFileSync(record, text + text.slice(0, 300));
-    expect(readRecording(readFileSync(record, 'utf8'))).toHaveLength(kept);
+    expect(parseRecording(readFileSync(record, 'utf8'))).toHaveLength(kept);
 
     await using mock = await startMock(options);
     const replayed = tied(spawn(process.execPath, [COMMAND, 'replay', record, '--base-url', mock.url]));

@@ -14,11 +14,11 @@ type Open = { readonly entry: number; readonly find: string; readonly kind: stri
 type Status = { readonly entries: Record<string, Record<string, number>>; readonly needs_person: readonly Open[] };
 
 const PROJECT = 'C-202400101';
-const MOST_TURNS = 6;
+const MAX_TURNS = 6;
 
 /** Pushes and looks until nothing is open; what no harvest can tell is told by a person who looks at the service. */
 export async function finish(home: Home, stage: Stage): Promise<string[]> {
-  for (let turn = 0; turn < MOST_TURNS; turn += 1) {
+  for (let turn = 0; turn < MAX_TURNS; turn += 1) {
     await home.pas('push');
     const { entries, needs_person } = await home.json<Status>('status');
     const waiting = Object.values(entries).some((states) => (states['queued'] ?? 0) + (states['sending'] ?? 0) > 0);

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { DatabaseError } from '../../src/base/errors.ts';
 import { openOutbox } from '../../src/outbox/open-outbox.ts';
 import { openSqlite } from '../../src/store/database.ts';
-import { refuseDamaged } from '../../src/store/database-file.ts';
+import { assertUndamaged } from '../../src/store/database-file.ts';
 import { type Random, seededRandom } from '../chaos/random.ts';
 import { writeSeason } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
@@ -127,7 +127,7 @@ function look(image: Image, { promised, begun }: Known, random: Random): 'damage
     const path = join(folder, inImage);
     if (inImage === '' || !existsSync(path)) return promised + begun.length === 0 ? [] : ['there is no outbox'];
     const outbox = openOutbox(path, manualClock());
-    refuseDamaged(path);
+    assertUndamaged(path);
     const rows = outbox
       .sql(
         `select (select local_id from finds where finds.id = find_id) as localId, kind, state,
@@ -163,7 +163,7 @@ function look(image: Image, { promised, begun }: Known, random: Random): 'damage
 }
 
 function attemptsIn(path: string): number {
-  refuseDamaged(path);
+  assertUndamaged(path);
   const journal = openSqlite(path);
   try {
     const hasEvents = journal.prepare(`select count(*) from sqlite_schema where name = 'events'`).pluck().get() === 1;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import type { World } from '../../src/context/context.ts';
+import type { Runtime } from '../../src/context/context.ts';
 import { main } from '../../src/main.ts';
 import { eventually } from '../support/eventually.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
@@ -79,7 +79,7 @@ test('doctor ends against a service that takes every question and answers none, 
   const begunMs = Date.now();
   const clock = manualClock(begunMs);
   const stdout = new PassThrough();
-  const streams = { stdin: new PassThrough(), stdout, stderr: new PassThrough() } as unknown as World['streams'];
+  const streams = { stdin: new PassThrough(), stdout, stderr: new PassThrough() } as unknown as Runtime['streams'];
   const run = main(['doctor', '--json'], { environment: home.env, streams, cwd: home.folder, given: { clock } });
   // Both interfaces have been asked for a whole minute.
   for (const asked of [1, 2]) {

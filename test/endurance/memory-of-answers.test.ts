@@ -17,8 +17,8 @@ const MOST = 64 * MEBI - 4096;
 /** Of that much the bound leaves least room for what is as large in any page. */
 const LITTLE = 16 * MEBI;
 /** As much as is read of an answer of the write interface. */
-const MOST_WRITTEN = 4 * MEBI - 4096;
-const MOST_TIMES = 4;
+const MAX_WRITTEN = 4 * MEBI - 4096;
+const MAX_TIMES = 4;
 /** Of elements there are so many at most that it holds them, and what V8 lets lie that nobody needs any more. */
 const NOT_YET_FREED = 128 * MEBI;
 
@@ -104,7 +104,7 @@ describe.skipIf(!MEASURES_MEMORY)('the memory for an answer is bounded', () => {
     expect(run.stderr).not.toMatch(/\n\s+at |heap/);
     expect(run.stderr.length).toBeLessThan(100_000);
     expect(run.code).not.toBe(1);
-    return Math.round((peakBytes - base - MOST_TIMES * bytes - NOT_YET_FREED) / MEBI);
+    return Math.round((peakBytes - base - MAX_TIMES * bytes - NOT_YET_FREED) / MEBI);
   }
 
   async function beyond(make: (bytes: number) => string | Buffer, bytes: number, base: number, command: readonly string[]) {
@@ -178,7 +178,7 @@ describe.skipIf(!MEASURES_MEMORY)('the memory for an answer is bounded', () => {
         const said = cases.map(([, make]) => make(bytes));
         return mebibytesBeyond(bytes, base, await peakAt(said, command));
       };
-      const overs = await Promise.all([...given.map((cases) => over(MOST_WRITTEN, cases)), over(64 * MEBI, SAID.slice(0, 1))]);
+      const overs = await Promise.all([...given.map((cases) => over(MAX_WRITTEN, cases)), over(64 * MEBI, SAID.slice(0, 1))]);
       expect(overs.filter((mebibytes) => mebibytes > 0)).toEqual([]);
     });
   });

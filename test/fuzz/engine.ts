@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { seededRandom } from '../chaos/random.ts';
-import { MOST_BLOCKS } from './instrument.ts';
+import { MAX_BLOCKS } from './instrument.ts';
 import { mutated, STRETCHED_BYTES, stretched } from './mutate.ts';
 import type { Target } from './targets.ts';
 
@@ -15,9 +15,9 @@ declare global {
 /** Where the input stays that something was found with. */
 const FINDINGS = fileURLToPath(new URL('../../dist/fuzz', import.meta.url));
 /** What an input may take. */
-export const MOST_MS = 2000;
+export const MAX_MS = 2000;
 const HANG_MS = 20_000;
-export const MOST_MEMORY_BYTES = 256 * 1024 * 1024;
+export const MAX_MEMORY_BYTES = 256 * 1024 * 1024;
 
 export type Fuzzed = {
   readonly runs: number;
@@ -48,8 +48,8 @@ export async function fuzz(target: Target, { seed, milliseconds, corpus }: Optio
   mkdirSync(FINDINGS, { recursive: true });
   const findingFile = join(FINDINGS, `${target.name}-${seed}`);
   const guard = watch(findingFile);
-  const blocks = globalThis.fuzzedBlocks ?? new Uint8Array(MOST_BLOCKS);
-  const seen = new Uint8Array(MOST_BLOCKS);
+  const blocks = globalThis.fuzzedBlocks ?? new Uint8Array(MAX_BLOCKS);
+  const seen = new Uint8Array(MAX_BLOCKS);
   const shortest = new Map<number, Buffer>();
   const queue: Buffer[] = [];
   let [runs, slowestMs] = [0, 0];
@@ -75,12 +75,12 @@ export async function fuzz(target: Target, { seed, milliseconds, corpus }: Optio
     const { user, system } = process.cpuUsage(processor);
     const tookMs = (user + system) / 1000;
     slowestMs = Math.max(slowestMs, tookMs);
-    if (tookMs > MOST_MS) refuse(input, `took ${Math.round(tookMs)} ms`);
-    if (guard.grownBytes() > MOST_MEMORY_BYTES)
+    if (tookMs > MAX_MS) refuse(input, `took ${Math.round(tookMs)} ms`);
+    if (guard.grownBytes() > MAX_MEMORY_BYTES)
       refuse(input, `takes ${Math.round(guard.grownBytes() / 1e6)} MB with those before it`);
   };
   const reachesMore = (): boolean => {
-    for (let at = 0; at < MOST_BLOCKS; at += 1) {
+    for (let at = 0; at < MAX_BLOCKS; at += 1) {
       const count = blocks[at];
       if (count !== undefined && count !== 0 && (bucketOf(count) & ~(seen[at] ?? 0)) !== 0) return true;
     }
@@ -104,7 +104,7 @@ export async function fuzz(target: Target, { seed, milliseconds, corpus }: Optio
     if (!reachesMore()) return;
     const least = whole ? input : await trimmed(input);
     await read(least);
-    for (let at = 0; at < MOST_BLOCKS; at += 1) {
+    for (let at = 0; at < MAX_BLOCKS; at += 1) {
       const count = blocks[at] ?? 0;
       if (count === 0) continue;
       seen[at] = (seen[at] ?? 0) | bucketOf(count);
@@ -129,7 +129,7 @@ export async function fuzz(target: Target, { seed, milliseconds, corpus }: Optio
     while ((target.isElsewhere === true ? performance.now() - begun : processorMs()) < milliseconds) {
       const rare = random.chance(0.7) ? random.pick([...shortest.values()]) : random.pick(queue);
       if (random.chance(0.005)) await read(stretched(rare, words, random));
-      else await take(mutated(rare, queue, words, random, target.mostBytes));
+      else await take(mutated(rare, queue, words, random, target.maxBytes));
     }
   } finally {
     guard.stop();

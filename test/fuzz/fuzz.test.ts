@@ -17,6 +17,6 @@ test.each(targets)('$name: whatever the bytes are, they are read or refused, soo
 });
 
 test.runIf(FUZZ_TARGET === undefined).each(Object.entries(PLANTED))('%s that was planted is found', async (name, read) => {
-  const target = { name: `planted ${name}`, seeds: ['abc'], mostBytes: 64, read };
+  const target = { name: `planted ${name}`, seeds: ['abc'], maxBytes: 64, read };
   await expect(fuzz(target, { seed: 1, milliseconds: 60_000, corpus: [] })).rejects.toThrow(/planted|took|MB/);
 });

@@ -1,7 +1,7 @@
 import type { Plugin } from 'vitest/config';
 
 /** The counters of all modules that were instrumented; a block adds one to its own when it is run. */
-export const MOST_BLOCKS = 16_384;
+export const MAX_BLOCKS = 16_384;
 
 /** What is counted: the readers themselves, the libraries that they hand hostile bytes to, and what has a fault on purpose. */
 const COUNTED = /\/src\/(?!language)[^?]*\.ts$|\/node_modules\/(?:csv-parse|smol-toml)\/|\/planted-reader\.ts$/;
@@ -22,8 +22,8 @@ export function countBlocks(): Plugin {
     transform(code, id) {
       if (!COUNTED.test(id)) return undefined;
       const words = new Set<string>();
-      const inserted = insertionsOf(this.parse(code), () => blocks++ % MOST_BLOCKS, words);
-      const head = `const counted_=globalThis.fuzzedBlocks??=new Uint8Array(${MOST_BLOCKS});for(const word of ${JSON.stringify([...words])})(globalThis.fuzzedWords??=new Set()).add(word);`;
+      const inserted = insertionsOf(this.parse(code), () => blocks++ % MAX_BLOCKS, words);
+      const head = `const counted_=globalThis.fuzzedBlocks??=new Uint8Array(${MAX_BLOCKS});for(const word of ${JSON.stringify([...words])})(globalThis.fuzzedWords??=new Set()).add(word);`;
       return { code: head + withInsertions(code, inserted), map: null };
     },
   };

@@ -8,8 +8,8 @@ const EDGES: readonly Buffer[] = [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fff
   return [wide.subarray(0, 4), wide.subarray(4), wide.subarray(2, 4), wide.subarray(4, 6)];
 });
 
-const MOST_CHANGES = 6;
-const LONGEST_PIECE = 64;
+const MAX_CHANGES = 6;
+const MAX_PIECE = 64;
 
 /** As long as it takes to tell a reader that goes back from one that does not. */
 export const STRETCHED_BYTES = 65_536;
@@ -30,16 +30,16 @@ export function mutated(
   others: readonly Buffer[],
   words: readonly Buffer[],
   random: Random,
-  mostBytes: number,
+  maxBytes: number,
 ): Buffer {
   let bytes: Buffer = Buffer.from(input);
-  for (let left = random.between(1, MOST_CHANGES); left > 0; left -= 1) bytes = changed(bytes, others, words, random);
-  return bytes.subarray(0, mostBytes);
+  for (let left = random.between(1, MAX_CHANGES); left > 0; left -= 1) bytes = changed(bytes, others, words, random);
+  return bytes.subarray(0, maxBytes);
 }
 
 function changed(bytes: Buffer, others: readonly Buffer[], words: readonly Buffer[], random: Random): Buffer {
   const at = random.between(0, bytes.length);
-  const length = Math.min(bytes.length - at, random.between(1, random.chance(0.2) ? Math.max(1, bytes.length) : LONGEST_PIECE));
+  const length = Math.min(bytes.length - at, random.between(1, random.chance(0.2) ? Math.max(1, bytes.length) : MAX_PIECE));
   const put = (piece: Buffer, instead = 0): Buffer => Buffer.concat([bytes.subarray(0, at), piece, bytes.subarray(at + instead)]);
   switch (random.between(0, 9)) {
     case 0:
@@ -62,7 +62,7 @@ function changed(bytes: Buffer, others: readonly Buffer[], words: readonly Buffe
     case 7: {
       const other = random.pick(others);
       const from = random.between(0, other.length);
-      return put(other.subarray(from, from + random.between(1, LONGEST_PIECE)), random.chance(0.5) ? length : 0);
+      return put(other.subarray(from, from + random.between(1, MAX_PIECE)), random.chance(0.5) ? length : 0);
     }
     case 8: {
       // The beginning of one and the end of another.

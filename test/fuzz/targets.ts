@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { ConfigError, FileError, PasError, UsageError } from '../../src/base/errors.ts';
-import { readDefaults } from '../../src/columns/defaults.ts';
+import { parseDefaults } from '../../src/columns/defaults.ts';
 import { mapTable } from '../../src/columns/map-table.ts';
-import { readColumnMap } from '../../src/columns/read-column-map.ts';
+import { parseColumnMap } from '../../src/columns/read-column-map.ts';
 import { readConfigFile } from '../../src/context/config.ts';
-import { readHarvestedFind } from '../../src/find/harvested-find.ts';
+import { parseHarvestedFind } from '../../src/find/harvested-find.ts';
 import { checkRules } from '../../src/find/rules.ts';
-import { readRecordIdent } from '../../src/flows/harvest/read-record-ident.ts';
+import { parseRecordIdent } from '../../src/flows/harvest/read-record-ident.ts';
 import { readAccount } from '../../src/flows/push/read-account.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
 import { MalformedAnswerError } from '../../src/oai/malformed.ts';
@@ -22,15 +22,15 @@ import { readPhotoExif } from '../../src/photo/photo-exif.ts';
 import { inspectPhotograph } from '../../src/photo/photograph.ts';
 import { removeGps } from '../../src/photo/remove-gps.ts';
 import { parsePolygon } from '../../src/place/polygon.ts';
-import { readPosition } from '../../src/place/read-position.ts';
-import { readGeoPackagePoint } from '../../src/place/wkb-point.ts';
+import { parsePosition } from '../../src/place/read-position.ts';
+import { parseGeoPackagePoint } from '../../src/place/wkb-point.ts';
 import { openSqlite } from '../../src/store/database.ts';
 import { readTableBytes } from '../../src/tables/read-table.ts';
 import { inUtf8 } from '../../src/tables/text-encoding.ts';
 import { readZip } from '../../src/tables/zip-entries.ts';
 import { JsonBytes } from '../../src/text/json-bytes.ts';
 import { isReadable } from '../../src/text/reading.ts';
-import { readTerm } from '../../src/vocabulary/read-term.ts';
+import { parseTerm } from '../../src/vocabulary/read-term.ts';
 import { lineOf, sourceOf, type XmlElement } from '../../src/xml/element.ts';
 import { parseXml, walkXml, XmlSyntaxError } from '../../src/xml/parse.ts';
 import { strayTextsWithin } from '../../src/xml/stray-text.ts';
@@ -47,7 +47,7 @@ export type Target = {
   readonly seeds: readonly (Buffer | string)[];
   /** Words of the format that stand in none of them. */
   readonly words?: readonly string[];
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /** Another process does a part of the work, which therefore counts by the clock. */
   readonly isElsewhere?: boolean;
   /** Ends, or throws what it says that it throws; all else is a fault. */
@@ -144,8 +144,8 @@ function readRecords(records: readonly OaiRecord[], repeated: ReturnType<typeof 
     if (text !== null) JSON.parse(text);
     const entity = entityOf(record);
     if (entity === undefined) continue;
-    readHarvestedFind(entity);
-    const term = readTerm(entity, record.header.setSpecs[0]);
+    parseHarvestedFind(entity);
+    const term = parseTerm(entity, record.header.setSpecs[0]);
     if (term?.boundary != null) parsePolygon(term.boundary);
   }
 }
@@ -212,7 +212,7 @@ export const TARGETS: readonly Target[] = [
       '/>',
       '\ufeff',
     ],
-    mostBytes: 16_384,
+    maxBytes: 16_384,
     read: (bytes) =>
       refusing([XmlSyntaxError], () => {
         const document = parseXml(bytes.subarray(1), CHARSETS[kindOf(bytes, CHARSETS.length)], 50_000);
@@ -261,7 +261,7 @@ export const TARGETS: readonly Target[] = [
       ' id="x"',
       'HTTP/1.1 403 Forbidden',
     ],
-    mostBytes: 16_384,
+    maxBytes: 16_384,
     read: async (bytes) => {
       const client = openOaiClient({
         ...{ oaiBase: OAI_BASE, version: '2.2', credentials: { kind: 'none' }, maxAnswerBytes: 8_000_000 },
@@ -301,12 +301,12 @@ export const TARGETS: readonly Target[] = [
       '\u0004<svc:svc xmlns:svc="urn:s"><svc:samostatny_nalez><svc:ident_cely>C-1-N1</svc:ident_cely></svc:samostatny_nalez></svc:svc>',
       '\u0005<a><uzivatel><ident_cely>U-1</ident_cely><jmeno>E</jmeno><skupina>Archeolog</skupina></uzivatel></a>',
     ],
-    mostBytes: 8192,
+    maxBytes: 8192,
     read: async (bytes) => {
       const statuses = [200, 201, 400, 401, 403, 404, 409, 413, 422, 429, 500, 502, 503];
       const response = { status: statuses[kindOf(bytes, statuses.length)] ?? 200, headers: {}, body: bytes.subarray(1) };
       for (const operation of ['import', 'number', 'photo'] as const) {
-        JSON.stringify(outcomeOf(operation, response, NOW_MS, readRecordIdent, 'C-1-N1'));
+        JSON.stringify(outcomeOf(operation, response, NOW_MS, parseRecordIdent, 'C-1-N1'));
       }
       const session = { token: async () => 't', renew: async () => 't' };
       await refusing([PasError], () => readAccount({ baseUrl: 'https://x.example', session, send: async () => response }));
@@ -347,7 +347,7 @@ export const TARGETS: readonly Target[] = [
       '1. 6. 2024',
       'https://mapy.cz/?x=14.4&y=50.1',
     ],
-    mostBytes: 8192,
+    maxBytes: 8192,
     read: (bytes) => readRows('finds.csv', bytes),
   },
   {
@@ -363,7 +363,7 @@ export const TARGETS: readonly Target[] = [
       'swapped-axes.geojson',
     ]),
     words: ['"crs"', '"MultiPoint"', '"coordinates":[1e308,-0]', '"geometry":null', '\\u0000', '{"type":"Feature"'],
-    mostBytes: 8192,
+    maxBytes: 8192,
     read: (bytes) => readRows('finds.geojson', bytes),
   },
   {
@@ -380,7 +380,7 @@ export const TARGETS: readonly Target[] = [
       ...seedTexts('examples', ['find-state-1.xml', 'find-state-3.xml']),
     ],
     words: ['<wpt lat="50" lon="14">', '</wpt>', 'xmlns="http://www.topografix.com/GPX/1/1"'],
-    mostBytes: 16_384,
+    maxBytes: 16_384,
     read: (bytes) => readRows('finds.xml', bytes),
   },
   {
@@ -423,7 +423,7 @@ export const TARGETS: readonly Target[] = [
       'TargetMode="External"',
       '<dimension ref="A1:B2"/>',
     ],
-    mostBytes: 16_384,
+    maxBytes: 16_384,
     read: (bytes) => readRows('finds.xlsx', makeZip(partsOf(bytes))),
   },
   {
@@ -446,7 +446,7 @@ export const TARGETS: readonly Target[] = [
       '\u0001\u0000\u0010\u0000',
       'up',
     ],
-    mostBytes: 8192,
+    maxBytes: 8192,
     read: async (bytes) => {
       await refusing([FileError], async () => {
         for (const [name, entry] of await readZip('finds.xlsx', bytes))
@@ -490,7 +490,7 @@ insert into a values (1, x'47500001000000000101000000000000000000004000000000000
       'collate nocase',
       'insert into a values (',
     ],
-    mostBytes: 16_384,
+    maxBytes: 16_384,
     read: async (bytes) => {
       const script = bytes.toString();
       if (script.startsWith('SQLite format 3')) return readRows('finds.gpkg', bytes);
@@ -506,9 +506,9 @@ insert into a values (1, x'47500001000000000101000000000000000000004000000000000
       pointBlob(14.4, 50.1, { multi: 1 }),
       pointBlob(14.4, 50.1, { multi: 2 }),
     ],
-    mostBytes: 8192,
+    maxBytes: 8192,
     read: (bytes) => {
-      const reading = readGeoPackagePoint(bytes);
+      const reading = parseGeoPackagePoint(bytes);
       if (!isReadable(reading)) String(reading.problem);
       else if (reading.value !== undefined)
         demand(/^-?[\d.]+$/.test(reading.value.x) || !Number.isFinite(Number(reading.value.x)), `the number ${reading.value.x}`);
@@ -528,9 +528,9 @@ insert into a values (1, x'47500001000000000101000000000000000000004000000000000
       'N 50 05.225 E 014 25.250',
     ],
     words: ['https://', 'mapy.cz', '%20', '°', '′', '″', 'S-JTSK'],
-    mostBytes: 8192,
+    maxBytes: 8192,
     read: async (bytes) => {
-      const reading = readPosition(bytes.toString());
+      const reading = parsePosition(bytes.toString());
       if (!isReadable(reading)) String(reading.problem);
       else demand(Number.isFinite(Number(reading.value.point.x) + Number(reading.value.point.y)), 'the position is no number');
       await refusing([RangeError], () => parsePolygon(bytes.toString()));
@@ -575,7 +575,7 @@ insert into a values (1, x'47500001000000000101000000000000000000004000000000000
       'GPSLatitude',
       '\u00ff',
     ],
-    mostBytes: 8192,
+    maxBytes: 8192,
     read: async (given) => {
       const [type, ending] = MARKS[kindOf(given, MARKS.length)] ?? ['image/jpeg', 'jpg'];
       const bytes = given.subarray(1);
@@ -600,12 +600,12 @@ insert into a values (1, x'47500001000000000101000000000000000000004000000000000
       fixture('examples/museum/nalezy.map.toml'),
     ],
     words: ['"""', "'''", '[[a]]', '1979-05-27T07:32:00Z', 'inf', 'nan', '0xff', '{a=1}', '__proto__', '\\uD800', '= [[1],[2]]'],
-    mostBytes: 8192,
+    maxBytes: 8192,
     read: async (bytes) => {
       const file = join(folder, 'config.toml');
       writeFileSync(file, bytes);
-      await refusing([ConfigError, UsageError], () => readDefaults(file, readConfigFile(file).defaults));
-      for (const { says } of readColumnMap('a.toml', bytes.toString()).issues) String(says);
+      await refusing([ConfigError, UsageError], () => parseDefaults(file, readConfigFile(file).defaults));
+      for (const { says } of parseColumnMap('a.toml', bytes.toString()).issues) String(says);
     },
   },
   {
@@ -621,7 +621,7 @@ insert into a values (1, x'47500001000000000101000000000000000000004000000000000
       ),
     ),
     words: ['\ufeff', '+AGE-', '\u001b$B', '\u001b(B', '\u0000'],
-    mostBytes: 16_384,
+    maxBytes: 16_384,
     read: (bytes) =>
       refusing([FileError, UsageError], async () => {
         const { text, issues } = await inUtf8('finds.csv', bytes.subarray(1), ENCODINGS[kindOf(bytes, ENCODINGS.length)]);

@@ -10,9 +10,9 @@ export type Tally = { stories: number; runs: number; believed: number; doubted: 
 
 const HOUR_MS = 3_600_000;
 /** More than any run takes of a list of that length. */
-const MOST_ANSWERS = 5000;
+const MAX_ANSWERS = 5000;
 /** What may be lost at once. */
-const [MOST_LOST, MOST_LOST_SHARE] = [50, 0.1];
+const [MAX_LOST, MAX_LOST_SHARE] = [50, 0.1];
 
 /** What went against a promise. */
 class Broken extends Error {}
@@ -78,7 +78,7 @@ class Story {
     const after = this.#client.holds();
     const lost = [...before.keys()].filter((ident) => wasAlive.has(ident) && !after.has(ident));
     this.#sizes.add(service.shownSize);
-    const areFew = lost.length <= Math.min(MOST_LOST, service.size * MOST_LOST_SHARE);
+    const areFew = lost.length <= Math.min(MAX_LOST, service.size * MAX_LOST_SHARE);
     if (outcome === 'doubted' && lost.length > 0) throw new Broken(`${trouble}: ${lost.length} lost in doubt`);
     if (outcome === 'believed' && !areFew && !this.#isSecondLook()) throw new Broken(`${trouble}: ${lost.length} lost at once`);
     if (trouble === 'empty' && outcome === 'believed' && !this.#isSecondLook()) throw new Broken('an empty list is believed');
@@ -117,7 +117,7 @@ class Story {
   async #run(full: boolean): Promise<Outcome> {
     this.#tally.runs += 1;
     const service = this.#service;
-    const mostAnswers = service.answers + MOST_ANSWERS;
+    const mostAnswers = service.answers + MAX_ANSWERS;
     const exchange: Exchange = (request) => {
       if (service.answers > mostAnswers) throw new Broken('endless');
       return service.exchange(request);

@@ -183,7 +183,7 @@ test('without harvested vocabularies identifiers are taken, with a warning, and 
     pristupnost: 'HES-000866',
   };
   const run = await bare.pas('add', ...sets({ local_id: 'N-1', ...others, ...identifiers }), '--point', '15.1712 49.8405');
-  expect([run.code, run.stdout]).toEqual([0, expect.stringContaining('taken unchecked')]);
+  expect([run.code, run.stdout]).toEqual([0, expect.stringContaining('identifiers were not checked')]);
   const named = await bare.pas('add', ...sets({ local_id: 'N-2', ...others, ...identifiers, druh_nalezu: 'spona' }));
   expect([named.code, named.stdout]).toEqual([3, expect.stringContaining('was not harvested yet')]);
 });

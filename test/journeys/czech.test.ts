@@ -9,7 +9,7 @@ hostRuns();
 /** The help of every command, by its words, as a person sees it. Texts are made while modules load, so each language loads them anew. */
 async function helpIn(language: Language): Promise<Map<string, string[]>> {
   vi.resetModules();
-  await (await import('../../src/base/language.ts')).speak(language);
+  await (await import('../../src/base/language.ts')).setLanguage(language);
   const { buildWholeProgram } = await import('../../src/commands/program.ts');
   let written = '';
   const stdout = {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { readPlaceLink } from '../../src/place/position-links.ts';
+import { parsePlaceLink } from '../../src/place/position-links.ts';
 import { tinyPng } from '../support/a-season.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { makeDbf, makeShp } from '../support/make-shapefile.ts';
@@ -246,5 +246,5 @@ test('a position that lies elsewhere as it is written, and a link of a route, ar
     'https://www.openstreetmap.org/directions?route=50.0871,14.4208;49.19,16.6',
     'https://maps.google.com/?saddr=50.0871,14.4208&daddr=49.19,16.6',
   ];
-  for (const route of routes) expect(readPlaceLink(route)).toHaveProperty('problem');
+  for (const route of routes) expect(parsePlaceLink(route)).toHaveProperty('problem');
 });

@@ -66,7 +66,7 @@ test('nobody is told to send what cannot be sent yet', async () => {
   await mock.service.faults({ endpoint: 'import', when: { nth: 1 }, times: 1, fault: '500-before-save' });
   await home.pas('push', '--only', 'import');
   const { stdout } = await home.pas('status');
-  expect(stdout).toContain('1 number or photograph waits for its find');
+  expect(stdout).toContain('1 number or photograph waits for the import of its find');
   expect(stdout).not.toContain('Send what is queued:');
 });
 

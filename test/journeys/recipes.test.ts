@@ -19,11 +19,11 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   'Read another format of tables': {
     file: 'src/tables/tiny-table.ts',
     text: `import { tableOfRecords } from './record-table.ts';
-import { refuseTooLarge, type Table } from './table.ts';
+import { assertTableSize, type Table } from './table.ts';
 
 export function readTiny(file: string, bytes: Buffer): Table {
   const lines = bytes.toString('utf8').trim().split('\\n').slice(1);
-  refuseTooLarge(file, { rows: lines.length });
+  assertTableSize(file, { rows: lines.length });
   const records = lines.map((line, index) => ({ row: index + 2, values: new Map([['local_id', line], ['projekt', 'C-202400101']]) }));
   return tableOfRecords({ file, unit: 'feature' }, records, []);
 }

@@ -104,7 +104,7 @@ describe('what is there already', () => {
     for (const [target, words] of [
       [outbox, 'belongs to pas itself'],
       [home.folder, 'is not a file'],
-      [join(home.folder, 'nowhere', 'a.html'), 'There is no folder'],
+      [join(home.folder, 'nowhere', 'a.html'), 'does not exist'],
     ] as const) {
       const { code, stderr } = await home.pas('report', target, '--force', '--no-photos');
       expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);

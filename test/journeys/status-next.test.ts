@@ -43,7 +43,7 @@ describe('pas status says what comes next, with commands that work as they are t
 
     const done = await nextOf(home);
     expect(done).toEqual(['pas pull']);
-    expect((await home.pas('status')).stdout).toContain('All is sent.');
+    expect((await home.pas('status')).stdout).toContain('Everything is sent.');
     for (const command of done) await expectDone(home.pas(...wordsOf(command)));
   });
 

@@ -54,7 +54,7 @@ test('what is no photograph, an empty number and an open address are refused bef
   await mock.control('DELETE', '/journal');
   await expect(client.addPhoto('C-202400101-N00001', join(PROJECT, 'README.md'))).rejects.toThrow(/no known image/);
   await expect(client.setNumber('C-202400101-N00001', ' ')).rejects.toThrow(/empty/);
-  expect(() => open('http://finds.example.org')).toThrow(/in the open/);
+  expect(() => open('http://finds.example.org')).toThrow(/unencrypted/);
   expect(() => open('finds.example.org')).toThrow(/must be an address/);
   expect((await mock.control('GET', '/journal')).value).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { CommandOutline, Outline } from '../../src/commands/outline.ts';
-import { wordsOf } from '../../src/commands/setup/complete.ts';
+import { completionWords } from '../../src/commands/setup/complete.ts';
 import { suggestionsFor } from '../../src/commands/setup/completion-suggestions.ts';
 import { openOutbox } from '../../src/outbox/open-outbox.ts';
 import { insertFind } from '../../src/outbox/stored-finds.ts';
@@ -206,5 +206,5 @@ test.each([
   ["pas show 'it''s' b", ['show', 'its', 'b']],
   ['pas', []],
 ])('the words of %j are told apart as a shell does', (line, words) => {
-  expect(wordsOf(line)).toEqual(words);
+  expect(completionWords(line)).toEqual(words);
 });

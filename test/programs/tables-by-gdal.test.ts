@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { mapTable } from '../../src/columns/map-table.ts';
-import { readConstants, withConstants } from '../../src/columns/with-constants.ts';
+import { parseConstants, withConstants } from '../../src/columns/with-constants.ts';
 import { type GeomSystem, pointNumbers } from '../../src/place/geometry.ts';
 import { readTable } from '../../src/tables/read-table.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
@@ -174,7 +174,7 @@ function expectedOf(features: readonly Feature[]) {
 const PAS_FIELDS = ['poznamka', 'lokalizace', 'hloubka', 'datum_nalezu', 'presna_datace'] as const;
 
 async function readBack(path: string, { constants = [], system = '4326' }: Form) {
-  const table = withConstants(await readTable(path), readConstants(constants));
+  const table = withConstants(await readTable(path), parseConstants(constants));
   const { issues, rows } = mapTable(table, {
     lookupTerm: () => ({ kind: 'not-harvested' }),
     resolvePhoto: (name) => ({ value: name }),

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { type Clock, monotonicMs, wallMs } from '../../src/base/clock.ts';
-import type { World } from '../../src/context/context.ts';
+import type { Runtime } from '../../src/context/context.ts';
 import { main } from '../../src/main.ts';
 import type { System } from '../../src/outbox/machine-id.ts';
 import type { Random } from '../chaos/random.ts';
@@ -118,7 +118,7 @@ export class Machine {
     };
     const isAlive = (): boolean => state.alive;
     const sender = { address: this.#address, name: `${this.name}:${env['PAS_PROFILE'] ?? ''}`, pid, isAlive, die };
-    const world: World = {
+    const world: Runtime = {
       environment: {
         HOME: this.folder,
         PAS_HOME: this.home,
@@ -127,7 +127,7 @@ export class Machine {
         PAS_KEYRING: 'off',
         ...env,
       },
-      streams: { stdin: ended(), stdout: said.stdout.stream, stderr: said.stderr.stream } as unknown as World['streams'],
+      streams: { stdin: ended(), stdout: said.stdout.stream, stderr: said.stderr.stream } as unknown as Runtime['streams'],
       cwd: this.folder,
       given: {
         clock,

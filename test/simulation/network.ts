@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../src/http/exchange.ts';
+import { type HttpRequest, type HttpResponse, TransportError } from '../../src/http/exchange.ts';
 import type { Random } from '../chaos/random.ts';
 import type { Arrival, Service } from './service.ts';
 import type { VirtualTime } from './virtual-time.ts';
@@ -37,7 +37,7 @@ export type Fate = (typeof FATES)[number] | 'dies';
 const STEADY_WAY_MS = 10;
 const QUICK_CONNECT_MS = 3;
 /** Less than the service may work on a request. */
-const MOST_LATE_MS = 480_000;
+const MAX_LATE_MS = 480_000;
 
 export type Departure = {
   readonly atMs: number;
@@ -73,7 +73,7 @@ export class Network {
   /** All requests take as long as one another, so that the service sees the gaps that the client leaves. */
   isSteady = false;
   /** How long it takes at most until a request can leave. */
-  mostConnectMs = QUICK_CONNECT_MS;
+  maxConnectMs = QUICK_CONNECT_MS;
   /** What went to a service that must not see it. */
   readonly betrayed: string[] = [];
   onEvent: (text: string) => void = () => {};
@@ -91,15 +91,15 @@ export class Network {
   /** As {@link Exchange}; a departure that was refused by the caller leaves nothing. */
   async send(request: HttpRequest, from: Sender): Promise<HttpResponse> {
     const service = this.#services.get(new URL(request.url).hostname.replace(/\.$/, ''));
-    if (service === undefined) throw new NoAnswerError('connect', false, 'there is no such host');
-    await this.#time.sleep(this.#random.between(0, this.mostConnectMs));
+    if (service === undefined) throw new TransportError('connect', false, 'there is no such host');
+    await this.#time.sleep(this.#random.between(0, this.maxConnectMs));
     if (!from.isAlive()) return never();
-    if (request.signal?.aborted === true) throw new NoAnswerError('aborted', false, 'stopped before it was sent');
+    if (request.signal?.aborted === true) throw new TransportError('aborted', false, 'stopped before it was sent');
     const body = await bytesOf(request.body?.open() ?? Buffer.alloc(0)).catch((thrown: Error) => {
-      throw new NoAnswerError('body', false, thrown.message, { cause: thrown });
+      throw new TransportError('body', false, thrown.message, { cause: thrown });
     });
     if (!from.isAlive()) return never();
-    if (request.onDeparture?.() === false) throw new NoAnswerError('aborted', false, 'it was too late');
+    if (request.onDeparture?.() === false) throw new TransportError('aborted', false, 'it was too late');
     if (!from.isAlive()) return never();
     const arrival: Arrival = {
       method: request.method,
@@ -142,19 +142,19 @@ export class Network {
     switch (fate) {
       case 'cut':
         await this.#time.sleep(wayMs);
-        throw new NoAnswerError('reset', arrival.body.length === 0, 'the connection was cut');
+        throw new TransportError('reset', arrival.body.length === 0, 'the connection was cut');
       case 'lost':
         await this.#time.sleep(wayMs);
-        throw new NoAnswerError('reset', true, 'the connection was cut');
+        throw new TransportError('reset', true, 'the connection was cut');
       case 'answer-lost':
         await take(wayMs);
-        throw new NoAnswerError('reset', true, 'the connection was cut');
+        throw new TransportError('reset', true, 'the connection was cut');
       case 'late':
-        return take(this.#random.between(500, MOST_LATE_MS));
+        return take(this.#random.between(500, MAX_LATE_MS));
       case 'astray':
-        void take(this.#random.between(500, MOST_LATE_MS));
+        void take(this.#random.between(500, MAX_LATE_MS));
         await this.#time.sleep(wayMs);
-        throw new NoAnswerError('reset', true, 'the connection was cut');
+        throw new TransportError('reset', true, 'the connection was cut');
       case 'dies':
       case 'unanswered':
         await take(wayMs);
@@ -166,7 +166,7 @@ export class Network {
       }
       case 'answer-cut': {
         const head = await take(wayMs);
-        throw new NoAnswerError('body', true, 'the answer was cut', { head });
+        throw new TransportError('body', true, 'the answer was cut', { head });
       }
       case 'drips': {
         const said = await take(wayMs);
@@ -187,8 +187,8 @@ export class Network {
         return { status: 429, headers: {}, body: Buffer.from('{"detail":"locked"}') };
       case 'repeated': {
         await take(wayMs);
-        void take(this.#random.between(50, MOST_LATE_MS));
-        throw new NoAnswerError('reset', true, 'the connection was cut');
+        void take(this.#random.between(50, MAX_LATE_MS));
+        throw new TransportError('reset', true, 'the connection was cut');
       }
       default: {
         const said = await take(wayMs);
@@ -201,9 +201,9 @@ export class Network {
   /** As the client's own connections: an answer that does not come in time, or that nobody wants any more, is none. */
   #within({ answerTimeoutMs = 120_000, signal }: HttpRequest, answer: Promise<HttpResponse>): Promise<HttpResponse> {
     return new Promise((resolve, reject) => {
-      const onAbort = (): void => over(() => reject(new NoAnswerError('aborted', true, 'stopped while it was under way')));
+      const onAbort = (): void => over(() => reject(new TransportError('aborted', true, 'stopped while it was under way')));
       const forget = this.#time.plan(answerTimeoutMs, () =>
-        over(() => reject(new NoAnswerError('timeout', true, 'no answer came in time'))),
+        over(() => reject(new TransportError('timeout', true, 'no answer came in time'))),
       );
       const over = (tell: () => void): void => {
         forget();

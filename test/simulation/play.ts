@@ -53,7 +53,7 @@ const EXPECTED_CODES = [0, 2, 3, 4, 5, 6, 11, 12, 15];
 const TOKEN_MS = 86_400_000;
 const OPEN_STATES = ['queued', 'sending', 'uncertain'];
 const QUIET_TURNS = 5;
-const MOST_ANSWERS = 3;
+const MAX_ANSWERS = 3;
 const BEFORE_PUT_ASIDE_MS = 10_000;
 const PUTTING_BACK_MS = 60_000;
 /** Between a look at a record and its number. */
@@ -504,7 +504,7 @@ class Scene {
         service.mock.faults.set([{ endpoint: 'import', fault: 'slow', at: 'save', ms: step.takesMs }]);
         return;
       case 'connecting':
-        this.#network.mostConnectMs = step.mostMs;
+        this.#network.maxConnectMs = step.maxMs;
         return;
       case 'steady-way':
         this.#network.isSteady = true;
@@ -838,7 +838,7 @@ class Scene {
       this.#entries(name).some((entry) => entry.profile === profile && OPEN_STATES.includes(entry.state));
     await this.#bringPhotographs(name, profile);
     await this.#sendAgain(name, profile);
-    for (let turn = 0; turn < MOST_ANSWERS && isOpen(); turn += 1) {
+    for (let turn = 0; turn < MAX_ANSWERS && isOpen(); turn += 1) {
       const { code, stderr } = await this.#push(name, profile);
       const isContinued = await this.#continue(name, profile, stderr);
       const held = this.#entries(name).filter(

@@ -153,7 +153,7 @@ export type Step =
   /** How long the service takes to save a find, while others come. */
   | { readonly kind: 'saving'; readonly takesMs: number }
   /** How long it takes at most until a request can leave. */
-  | { readonly kind: 'connecting'; readonly mostMs: number }
+  | { readonly kind: 'connecting'; readonly maxMs: number }
   /** From now on the way to the service takes equally long for all requests. */
   | { readonly kind: 'steady-way' }
   | { readonly kind: 'keep-service' }
@@ -276,8 +276,8 @@ function nextSteps(random: Random, mood: Mood, finds: PlannedFind[]): Step[] {
   if (random.chance(mood.clocks)) {
     const whose = random.pick(['laptop', 'service'] as const);
     // The service's may be wrong, but not by so much that what is on its way is taken for lost.
-    const mostMs = whose === 'service' ? 90_000 : random.pick([2000, 90_000, 7_200_000, 300_000_000]);
-    return [{ kind: 'clock', machine: whose, byMs: Math.round((random.next() - 0.5) * 2 * mostMs) }];
+    const maxMs = whose === 'service' ? 90_000 : random.pick([2000, 90_000, 7_200_000, 300_000_000]);
+    return [{ kind: 'clock', machine: whose, byMs: Math.round((random.next() - 0.5) * 2 * maxMs) }];
   }
   if (random.chance(mood.hands)) return [random.chance(0.6) ? { kind: 'by-hand', find } : curating(random, find)];
   const draw = random.next();

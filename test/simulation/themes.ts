@@ -417,7 +417,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   },
   'connections take their time': {
     tell: (random, finds) => [
-      { kind: 'connecting', mostMs: random.pick([60, 150, 700]) },
+      { kind: 'connecting', maxMs: random.pick([60, 150, 700]) },
       entering(random, finds, 'laptop', 4, 8),
       pushing(),
     ],

@@ -6,9 +6,9 @@ type Event = { readonly atMs: number; readonly order: number; run(): void };
 const QUIET_TURNS = 3;
 /** The kernel's answers, which no clock of ours decides: a file that is read, a number that is drawn. */
 const OUTSIDE = /^(?:FS|FILE|Zip|Zlib|Random|Close|Worker|Hash|PBKDF|Scrypt|Immediate)/i;
-const LEAST_WAIT_MS = 0.001;
+const MIN_WAIT_MS = 0.001;
 /** Modules that are loaded, at most. */
-const LONGEST_OUTSIDE_MS = 20_000;
+const MAX_OUTSIDE_MS = 20_000;
 
 /**
  * Time that passes only when nobody has anything left to do: then it is at once as late as the next event. Events of one
@@ -41,7 +41,7 @@ export class VirtualTime {
   /** @returns takes it back */
   plan(inMs: number, run: () => void): () => void {
     // A wait too short for the numbers that times are would end where it began, and whoever waits would wait for ever.
-    const waitMs = inMs > 0 ? Math.max(inMs, LEAST_WAIT_MS) : 0;
+    const waitMs = inMs > 0 ? Math.max(inMs, MIN_WAIT_MS) : 0;
     const event = { atMs: this.#nowMs + waitMs, order: this.#order++, run };
     let at = this.#events.length;
     while (at > 0 && later(this.#events[at - 1] as Event, event)) at -= 1;
@@ -103,7 +103,7 @@ export class VirtualTime {
         event.run();
         continue;
       }
-      if (performance.now() - begun > LONGEST_OUTSIDE_MS) throw new Error('nothing is planned, and the work does not end');
+      if (performance.now() - begun > MAX_OUTSIDE_MS) throw new Error('nothing is planned, and the work does not end');
       await delay(1);
     }
   }

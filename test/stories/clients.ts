@@ -2,14 +2,14 @@ import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, monotonicMs, wallMs } from '../../src/base/clock.ts';
-import { growingFile } from '../../src/flows/harvest/growing-output.ts';
+import { appendingFile } from '../../src/flows/harvest/append-output.ts';
 import { harvestRecords } from '../../src/flows/harvest/harvest-records.ts';
 import { harvestVocabulary } from '../../src/flows/harvest/harvest-vocabulary.ts';
 import { jsonlOutput } from '../../src/flows/harvest/jsonl-output.ts';
 import type { RecordOutput } from '../../src/flows/harvest/record-output.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
-import { settleSubject } from '../../src/ledger/subject.ts';
+import { assertSubject } from '../../src/ledger/subject.ts';
 import { type OaiClient, openOaiClient } from '../../src/oai/client.ts';
 import { repeatedElementsOf } from '../../src/oai/repeated-elements.ts';
 import { termsOfSet } from '../../src/vocabulary/terms.ts';
@@ -74,12 +74,12 @@ export function recordsClient(place: Place): StoryClient {
         untilBound: '',
       } as const;
       try {
-        ledger.change(() => settleSubject(ledger, { ...subject, account: reader ?? '', form: 'jsonl' }, path));
+        ledger.change(() => assertSubject(ledger, { ...subject, account: reader ?? '', form: 'jsonl' }, path));
         const { pass, sets } = await harvestRecords({
           client: clientOf(place, exchange),
           clock,
           openOutput: async (opening) => {
-            output = jsonlOutput(await growingFile(path, ledger, opening), repeatedElementsOf('2.2'), 'ListRecords');
+            output = jsonlOutput(await appendingFile(path, ledger, opening), repeatedElementsOf('2.2'), 'ListRecords');
             return { ledger, output };
           },
           sets: [list],

@@ -1,7 +1,7 @@
 import { type Clock, monotonicMs, wallMs } from '../../src/base/clock.ts';
 import { PasError } from '../../src/base/errors.ts';
-import { type Exchange, NoAnswerError } from '../../src/http/exchange.ts';
-import { HARVEST_RETRY, retrying } from '../../src/http/retry.ts';
+import { type Exchange, TransportError } from '../../src/http/exchange.ts';
+import { HARVEST_RETRY, withRetry } from '../../src/http/retry.ts';
 import { type Random, seededRandom } from '../chaos/random.ts';
 import type { TestMock } from '../support/start-mock.ts';
 import { recordsClient, type StoryClient, vocabularyClient } from './clients.ts';
@@ -22,11 +22,11 @@ export type Tally = {
 export const emptyTally = (): Tally => ({ stories: 0, runs: 0, complete: 0, failed: 0, killed: 0, faults: 0, acts: 0, mixed: 0 });
 
 /** More than any list of a story takes, however often it is begun again. */
-const MOST_REQUESTS = 3000;
-const MOST_RUN_MS = 3 * 86_400_000;
-const MOST_ACTS = 12;
-const MOST_FAULTS = 6;
-const MOST_QUIET_RUNS = 3;
+const MAX_REQUESTS = 3000;
+const MAX_RUN_MS = 3 * 86_400_000;
+const MAX_ACTS = 12;
+const MAX_FAULTS = 6;
+const MAX_QUIET_RUNS = 3;
 const FAULTS = [
   '502',
   '503',
@@ -127,7 +127,7 @@ class Story {
     let thrown: Error | undefined;
     let full = false;
     // A run may have to complete first what was begun while the list still changed.
-    for (let run = 0; run < MOST_QUIET_RUNS && (run === 0 || thrown !== undefined || this.#hasUntold); run += 1) {
+    for (let run = 0; run < MAX_QUIET_RUNS && (run === 0 || thrown !== undefined || this.#hasUntold); run += 1) {
       full = this.#hasUntold;
       thrown = await this.#run({ full, killAfter: Number.POSITIVE_INFINITY, acts: 0, faults: 0 });
     }
@@ -152,7 +152,7 @@ class Story {
     this.#moments.push(await service.shown(this.#version));
     const clock = this.#clock();
     try {
-      const exchange = retrying(this.#spoiled(plan), { clock, random: this.#random.next, ...HARVEST_RETRY });
+      const exchange = withRetry(this.#spoiled(plan), { clock, random: this.#random.next, ...HARVEST_RETRY });
       const accepted = { full: plan.full, rights: service.role, acceptLosses: true };
       const { isFull } = await this.#client.run({ exchange, clock, ...accepted });
       this.#tally.complete += 1;
@@ -164,7 +164,7 @@ class Story {
       if (thrown instanceof Killed) {
         this.#tally.killed += 1;
         this.#client.breakOff();
-      } else if (thrown instanceof PasError || thrown instanceof NoAnswerError) this.#tally.failed += 1;
+      } else if (thrown instanceof PasError || thrown instanceof TransportError) this.#tally.failed += 1;
       else throw new Broken(`a bug: ${thrown.message}`, { cause: thrown });
       return thrown;
     } finally {
@@ -201,13 +201,13 @@ class Story {
     const spoiled: Exchange = async (request) => {
       asked += 1;
       if (asked > plan.killAfter) throw new Killed('killed');
-      if (asked > MOST_REQUESTS || service.nowMs - sinceMs > MOST_RUN_MS) throw new Endless(`${asked} requests`);
+      if (asked > MAX_REQUESTS || service.nowMs - sinceMs > MAX_RUN_MS) throw new Endless(`${asked} requests`);
       await service.advance(random.between(20, 3000));
-      const acting = acts < MOST_ACTS && random.chance(plan.acts);
+      const acting = acts < MAX_ACTS && random.chance(plan.acts);
       if (acting) await this.#act();
       if (acting) acts += 1;
       if (acting || service.isUnsettled) this.#moments.push(await service.shown(this.#version));
-      if (faults >= MOST_FAULTS || !random.chance(plan.faults)) return this.#send(request);
+      if (faults >= MAX_FAULTS || !random.chance(plan.faults)) return this.#send(request);
       faults += 1;
       this.#tally.faults += 1;
       await service.spoil(random.pick(FAULTS));

@@ -2,7 +2,7 @@ import { serverMs } from '../../src/base/clock.ts';
 import type { HarvestedElements, HarvestedFile, HarvestedFind } from '../../src/find/harvested-find.ts';
 import { shownKindOf } from '../../src/flows/reconcile/judge-absence.ts';
 import { judgeImports, type UncertainImport } from '../../src/flows/reconcile/judge-import.ts';
-import type { View, Window } from '../../src/flows/reconcile/verdict.ts';
+import type { AttemptWindow, View } from '../../src/flows/reconcile/verdict.ts';
 
 export const START = Date.UTC(2024, 5, 1, 20, 0, 0);
 export const MINUTE = 60_000;
@@ -18,17 +18,20 @@ export const SENT: HarvestedElements = {
   geom_wkt: 'POINT (14.4 50.1)',
 };
 
-export function window(fromMs: number, { untilMs = fromMs + 10 * MINUTE, accounts = new Set([USER]) }: WindowPart = {}): Window {
+export function window(
+  fromMs: number,
+  { untilMs = fromMs + 10 * MINUTE, accounts = new Set([USER]) }: WindowPart = {},
+): AttemptWindow {
   return {
     bounds: { fromMs: serverMs(fromMs), untilMs: serverMs(untilMs), settledMs: serverMs(fromMs + 10 * MINUTE) },
     accounts,
   };
 }
 
-type WindowPart = { readonly untilMs?: number; readonly accounts?: Window['accounts'] };
+type WindowPart = { readonly untilMs?: number; readonly accounts?: AttemptWindow['accounts'] };
 
 /** Of attempts before which the service had not said the time. */
-export const TIME_UNKNOWN: Window = { bounds: undefined, accounts: new Set([USER]) };
+export const TIME_UNKNOWN: AttemptWindow = { bounds: undefined, accounts: new Set([USER]) };
 
 export function doubt(entryId: number, more: Partial<UncertainImport> = {}): UncertainImport {
   return {

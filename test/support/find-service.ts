@@ -2,11 +2,11 @@ import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../src/base/clock.ts';
-import { asFoundDigest } from '../../src/find/as-found.ts';
+import { asFoundDigest } from '../../src/find/found-state.ts';
 import { createBreakers } from '../../src/flows/push/circuit-breaker.ts';
 import { type PushAllOptions, pushAll } from '../../src/flows/push/push-all.ts';
 import { sha512Of } from '../../src/http/digest.ts';
-import { type Exchange, type HttpRequest, type HttpResponse, NoAnswerError } from '../../src/http/exchange.ts';
+import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from '../../src/http/exchange.ts';
 import { makePace } from '../../src/http/pacer.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
 import { REFUSAL } from '../../src/oai/record.ts';
@@ -106,7 +106,7 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
   const send: Exchange = async (request) => {
     request.onDeparture?.();
     const body = await textOf(request).catch((cause: unknown) => {
-      throw new NoAnswerError('reset', false, 'the body broke off', { cause });
+      throw new TransportError('reset', false, 'the body broke off', { cause });
     });
     await clock.sleep(50);
     if (!request.url.endsWith('/api/uzivatel-info/')) return answerWrite(request, body);

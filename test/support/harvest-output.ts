@@ -1,4 +1,4 @@
-import { type Exchange, NoAnswerError } from '../../src/http/exchange.ts';
+import { type Exchange, TransportError } from '../../src/http/exchange.ts';
 import type { FakeRepository } from './fake-repository.ts';
 import type { HarvestPlace } from './record-harvest.ts';
 import { OAI_BASE } from './scripted-oai.ts';
@@ -29,7 +29,7 @@ export function repetitions(place: HarvestPlace): string[] {
 export function cutAfter(repository: FakeRepository, pages: number): Exchange {
   let seen = 0;
   return async (request) => {
-    if (request.url.includes('ListRecords') && ++seen > pages) throw new NoAnswerError('reset', true, 'the network is gone');
+    if (request.url.includes('ListRecords') && ++seen > pages) throw new TransportError('reset', true, 'the network is gone');
     return repository.exchange(request);
   };
 }

@@ -11,7 +11,7 @@ const READ_BY_EACH_RUN = new Set([
 ]);
 /** Read once for all runs of a host: each machine and each wrong clock that Node is told of has a host of its own. */
 const READ_BY_THE_HOST = 'NODE_OPTIONS';
-const MOST_HOSTS = 6;
+const MAX_HOSTS = 6;
 
 type Host = { readonly child: ChildProcess; isBusy: boolean };
 const hosts = new Map<string, Promise<Host>>();
@@ -48,7 +48,7 @@ export async function hosted(args: readonly string[], env: NodeJS.ProcessEnv, cw
 async function hostOf(kind: string, env: NodeJS.ProcessEnv): Promise<Host> {
   const running = hosts.get(kind);
   if (running !== undefined) return running;
-  if (hosts.size >= MOST_HOSTS) await endOldest();
+  if (hosts.size >= MAX_HOSTS) await endOldest();
   const child = fork(HOST, [], { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const starting = new Promise<Host>((ready, fail) => {
     child.once('message', () => {

@@ -3,7 +3,7 @@ import { createBreakers } from '../../src/flows/push/circuit-breaker.ts';
 import { pushAll } from '../../src/flows/push/push-all.ts';
 import { enqueueNumber } from '../../src/flows/queue/enqueue-change.ts';
 import { resolveEntries } from '../../src/flows/reconcile/resolve-entries.ts';
-import { type Exchange, NoAnswerError } from '../../src/http/exchange.ts';
+import { type Exchange, TransportError } from '../../src/http/exchange.ts';
 import { makePace } from '../../src/http/pacer.ts';
 import { allEntries } from '../../src/outbox/entries.ts';
 import type { NumberEntry } from '../../src/outbox/entry.ts';
@@ -57,7 +57,7 @@ export function numberStory(fates: readonly Fate[], settleMs: number) {
     headers: { date: new Date(time.now()).toUTCString(), ...(status === 200 ? { 'x-record-id': ident } : {}) },
     body: DETAIL,
   });
-  const late = (): NoAnswerError => new NoAnswerError('timeout', true, 'late');
+  const late = (): TransportError => new TransportError('timeout', true, 'late');
   const serve: Exchange = async (request) => {
     if (request.method !== 'PATCH') return service.open.send(request);
     request.onDeparture?.();

@@ -196,8 +196,8 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   {
     name: 'a number of 250 characters at most',
     file: 'pas/registration-number.ts',
-    from: 'MOST_CHARACTERS = 255',
-    to: 'MOST_CHARACTERS = 250',
+    from: 'MAX_CHARACTERS = 255',
+    to: 'MAX_CHARACTERS = 250',
     clauses: ['A-NUMBER-6'],
   },
   {
@@ -279,9 +279,9 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   },
   {
     name: 'another status without a token',
-    file: 'gate.ts',
-    from: 'new AnswerNow(detail(401, text',
-    to: 'new AnswerNow(detail(400, text',
+    file: 'preconditions.ts',
+    from: 'new HttpError(detail(401, text',
+    to: 'new HttpError(detail(400, text',
     clauses: ['A-AUTH-1', 'A-IMPORT-12', 'A-NUMBER-9', 'A-PHOTO-10', 'A-USER-1'],
   },
   {
@@ -316,7 +316,7 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   },
   {
     name: 'a pause in words',
-    file: 'gate.ts',
+    file: 'preconditions.ts',
     from: `{ 'retry-after': String(retryAfterSeconds) }`,
     to: `{ 'retry-after': 'soon' }`,
     clauses: ['A-RATE-5'],

@@ -6,7 +6,7 @@ import { PushSession } from '../../src/flows/push/push-session.ts';
 import type { Sent } from '../../src/flows/push/send-entry.ts';
 import { createServerClock } from '../../src/flows/push/server-clock.ts';
 import { sha512Of } from '../../src/http/digest.ts';
-import { NoAnswerError } from '../../src/http/exchange.ts';
+import { TransportError } from '../../src/http/exchange.ts';
 import { settle } from '../../src/outbox/claims.ts';
 import { addImport, addNumber, addPhoto, entryById } from '../../src/outbox/entries.ts';
 import { ENTRY_KINDS } from '../../src/outbox/entry.ts';
@@ -35,7 +35,7 @@ export function aPush() {
     return PAUSE_MS;
   };
   const unused = async (): Promise<never> => {
-    throw new NoAnswerError('reset', false, 'nothing is sent here');
+    throw new TransportError('reset', false, 'nothing is sent here');
   };
   const session = new PushSession({
     ...{ outbox, account: EVA_SAID.identCely, baseUrl: 'http://service', kinds: ENTRY_KINDS, clock },

@@ -4,7 +4,7 @@ import { createBreakers } from '../../src/flows/push/circuit-breaker.ts';
 import { drainQueue, type PushResult } from '../../src/flows/push/drain-queue.ts';
 import type { PushContext, PushEvent } from '../../src/flows/push/push-context.ts';
 import { createServerClock } from '../../src/flows/push/server-clock.ts';
-import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../src/http/exchange.ts';
+import { type HttpRequest, type HttpResponse, TransportError } from '../../src/http/exchange.ts';
 import { makePace } from '../../src/http/pacer.ts';
 import { selectEntries } from '../../src/outbox/entries.ts';
 import { ENTRY_KINDS, type EntryState } from '../../src/outbox/entry.ts';
@@ -103,7 +103,7 @@ function stopped(signal: AbortSignal | undefined): Promise<never> {
   // All requests of a scene have the same one.
   if (signal !== undefined) setMaxListeners(0, signal);
   return new Promise((_resolve, reject) => {
-    signal?.addEventListener('abort', () => reject(new NoAnswerError('aborted', true, 'stopped while it was under way')));
+    signal?.addEventListener('abort', () => reject(new TransportError('aborted', true, 'stopped while it was under way')));
   });
 }
 

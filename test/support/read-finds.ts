@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Issue } from '../../src/base/issue.ts';
 import { mapTable } from '../../src/columns/map-table.ts';
-import { readConstants, withConstants } from '../../src/columns/with-constants.ts';
+import { parseConstants, withConstants } from '../../src/columns/with-constants.ts';
 import type { Find } from '../../src/find/find.ts';
 import { checkRules } from '../../src/find/rules.ts';
 import { readTableBytes } from '../../src/tables/read-table.ts';
@@ -17,7 +17,7 @@ export async function readFinds(
   options: ReadFindsOptions = {},
 ): Promise<FindsRead> {
   const { sheet, constants = [], checked = false } = options;
-  const table = withConstants(await readTableBytes(file, bytes, sheet === undefined ? {} : { sheet }), readConstants(constants));
+  const table = withConstants(await readTableBytes(file, bytes, sheet === undefined ? {} : { sheet }), parseConstants(constants));
   const { issues, rows } = mapTable(table, {
     lookupTerm: () => ({ kind: 'not-harvested' }),
     resolvePhoto: (name) => ({ value: `/season/${name}` }),

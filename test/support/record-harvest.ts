@@ -1,14 +1,14 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { growingFile } from '../../src/flows/harvest/growing-output.ts';
+import { appendingFile } from '../../src/flows/harvest/append-output.ts';
 import { harvestRecords, type RecordHarvest, type RecordProgress } from '../../src/flows/harvest/harvest-records.ts';
 import { OUTPUT_FORMS, type OutputName } from '../../src/flows/harvest/outputs.ts';
 import type { OpenedOutput, Opening, RecordOutput } from '../../src/flows/harvest/record-output.ts';
 import { setState } from '../../src/flows/harvest/set-state.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
-import { breakSeal } from '../../src/ledger/standing.ts';
-import { type Subject, settleSubject } from '../../src/ledger/subject.ts';
+import { invalidateSeal } from '../../src/ledger/standing.ts';
+import { assertSubject, type Subject } from '../../src/ledger/subject.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
 import type { HarvestState } from '../../src/oai/harvest-state.ts';
 import { manualClock } from './manual-clock.ts';
@@ -85,7 +85,7 @@ export function harvestPlace(name = 'out.jsonl'): HarvestPlace {
 /** Leaves the notes as a process does that was killed while it wrote. */
 export function unseal(ledgerPath: string): void {
   const ledger = openLedger(ledgerPath);
-  breakSeal(ledger);
+  invalidateSeal(ledger);
   ledger.close();
 }
 
@@ -149,10 +149,10 @@ async function open(
     account: '',
     form,
   };
-  ledger.change(() => settleSubject(ledger, subject, path));
+  ledger.change(() => assertSubject(ledger, subject, path));
   try {
     const place = form === 'files' ? folder : path;
-    const growing = () => growingFile(path, ledger, opening);
+    const growing = () => appendingFile(path, ledger, opening);
     return { ledger, output: await OUTPUT_FORMS[form].open({ path: place, subject, ledger, opening, growing }) };
   } catch (thrown) {
     ledger.close();

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { storedState } from '../../src/oai/harvest-state.ts';
-import { beginPass } from '../../src/oai/pass.ts';
+import { startPass } from '../../src/oai/pass.ts';
 import { harvestOf } from '../../src/vocabulary/harvests.ts';
 import type { TermDraft } from '../../src/vocabulary/term.ts';
 import { putTerm } from '../../src/vocabulary/terms.ts';
@@ -49,7 +49,7 @@ export function markHarvested(vocabulary: Vocabulary, ...sets: readonly string[]
   vocabulary.change(() => {
     for (const set of sets) {
       const state = storedState(vocabulary, harvestOf(vocabulary, set), () => vocabulary.clock.now());
-      state.putPass(beginPass('full', { fromMs: null, untilMs: null }, 1, 1));
+      state.putPass(startPass('full', { fromMs: null, untilMs: null }, 1, 1));
       state.complete();
     }
   });

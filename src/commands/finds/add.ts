@@ -7,14 +7,20 @@ import { addingSources, askAboutFinders, type KeepingFlags, offerSources } from 
 import type { Find } from '../../find/find.ts';
 import { findLine } from '../../flows/finds/find-texts.ts';
 import { type Asking, addFind, enterFind, findToResume, lastUnfinished } from '../../flows/interview/add-find.ts';
-import { type Adding, type Beginning, NEW_FIND, openAdding, type Saved } from '../../flows/interview/adding.ts';
+import {
+  type Beginning,
+  type EntrySession,
+  NEW_FIND,
+  openEntrySession,
+  type Saved,
+} from '../../flows/interview/entry-session.ts';
 import { keysText } from '../../flows/interview/interview.ts';
-import { foldUnchecked } from '../../flows/queue/fold-issues.ts';
+import { collapseUnchecked } from '../../flows/queue/collapse-issues.ts';
 import { printable } from '../../text/printable.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import type { Prompt } from '../../ui/prompt.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
-import { adviseSending } from '../next-command.ts';
+import { printNextStep } from '../next-command.ts';
 
 type AddOptions = GlobalOptions & KeepingFlags & Beginning & { readonly draft?: boolean; readonly resume?: string | true };
 
@@ -46,7 +52,7 @@ async function add(context: Context, options: AddOptions): Promise<ExitReason> {
   const given = await addingSources(context, options);
   const known = await askAboutFinders(context, given.known, options);
   const sources = { ...given, known };
-  const adding = openAdding(sources, options);
+  const adding = openEntrySession(sources, options);
   const resumed =
     options.resume === undefined ? undefined : findToResume(outbox, options.resume === true ? undefined : options.resume);
   if (options.set === undefined && context.terminal.interactive)
@@ -60,7 +66,12 @@ async function add(context: Context, options: AddOptions): Promise<ExitReason> {
 }
 
 /** Asks for one find after another, until the user stops. */
-async function addByAsking(context: Context, adding: Adding, resumed: Find | undefined, isDraft: boolean): Promise<ExitReason> {
+async function addByAsking(
+  context: Context,
+  adding: EntrySession,
+  resumed: Find | undefined,
+  isDraft: boolean,
+): Promise<ExitReason> {
   const { terminal } = context;
   const say = (text: string): void => terminal.note(printable(text));
   const asking: Asking = { prompt: await context.prompt(), say, offers: await offerSources(context) };
@@ -95,10 +106,10 @@ function printAdded(context: Context, added: Awaited<ReturnType<typeof addFind>>
   const { terminal } = context;
   // Column and number of the find are omitted, since there is no table.
   const issues = added.issues.map((issue) => issue.without('column', 'find'));
-  printIssues(terminal, added.state === null ? foldUnchecked(issues) : issues);
+  printIssues(terminal, added.state === null ? collapseUnchecked(issues) : issues);
   if (added.state === null) terminal.line(t`Nothing was saved. Mend it, or keep it as it is with --draft.`);
   else terminal.line(savedText(added));
-  if (added.state === 'queued') adviseSending(context);
+  if (added.state === 'queued') printNextStep(context);
   terminal.value(savedValue(added.state === null ? added : { ...added, issues }));
   return added.asAsked ? 'done' : 'dataRefused';
 }

@@ -6,13 +6,13 @@ import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openValidationContext } from '../../context/validation.ts';
 import { type CellChange, planEdits } from '../../flows/interview/edit-find.ts';
 import { choiceFrom } from '../../flows/queue/chosen-by-filters.ts';
-import { foldUnchecked } from '../../flows/queue/fold-issues.ts';
+import { collapseUnchecked } from '../../flows/queue/collapse-issues.ts';
 import { listFinds } from '../../flows/queue/known-finds.ts';
 import { findsNamed } from '../../flows/queue/named-finds.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { printable } from '../../text/printable.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
-import { findCount } from '../counted.ts';
+import { findCount } from '../count-texts.ts';
 
 export type EditOptions = GlobalOptions & {
   readonly where?: readonly string[];
@@ -50,7 +50,7 @@ export async function editMany(context: Context, names: readonly string[], optio
     const edited = plan.store();
     if (edited.kind === 'stored') issues.push(...edited.issues.map((issue) => issue.with({ find: stored.localId })));
   }
-  const told = foldUnchecked(issues);
+  const told = collapseUnchecked(issues);
   printIssues(terminal, told);
   const [all, of] = [findCount(planned.length), wanted.length];
   terminal.line(t`Changed: ${all} of ${of}.`);

@@ -9,10 +9,10 @@ import { addingSources, askAboutFinders, offerSources, openValidationContext } f
 import { STATE_WORDS } from '../../flows/finds/entry-words.ts';
 import { findLine } from '../../flows/finds/find-texts.ts';
 import { questionsOf } from '../../flows/interview/add-find.ts';
-import { openAdding } from '../../flows/interview/adding.ts';
 import { askChanges, type Edited, type FindEdit, openEdit } from '../../flows/interview/edit-find.ts';
-import type { Interviewed } from '../../flows/interview/interview-world.ts';
-import { foldUnchecked } from '../../flows/queue/fold-issues.ts';
+import { openEntrySession } from '../../flows/interview/entry-session.ts';
+import type { Interviewed } from '../../flows/interview/interview-context.ts';
+import { collapseUnchecked } from '../../flows/queue/collapse-issues.ts';
 import { findsNamed } from '../../flows/queue/named-finds.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { printable } from '../../text/printable.ts';
@@ -70,7 +70,7 @@ async function askForChanges(context: Context, { find }: FindEdit): Promise<Inte
   if (!terminal.interactive)
     throw new UsageError(t`There is no terminal to ask on.`, { hint: t`Give the values: --set element=value.` });
   const say = (text: string): void => terminal.note(printable(text));
-  const adding = openAdding(await addingSources(context), {});
+  const adding = openEntrySession(await addingSources(context), {});
   const asking = { prompt: await context.prompt(), say, offers: await offerSources(context) };
   say(t`Enter keeps a value · < back · - empty · > to the end · Ctrl-C changes nothing`);
   say(findLine(find));
@@ -106,7 +106,7 @@ async function editInEditor(context: Context, opened: FindEdit, stored: StoredFi
 function finish(context: Context, stored: StoredFind, edited: Edited): ExitReason {
   const { terminal } = context;
   const find = stored.localId;
-  const issues = edited.kind === 'unchanged' ? [] : foldUnchecked(edited.issues);
+  const issues = edited.kind === 'unchanged' ? [] : collapseUnchecked(edited.issues);
   if (edited.kind === 'stored') printChanges(context, edited.changed, stored);
   printIssues(
     terminal,

@@ -18,7 +18,7 @@ import {
 } from '../../flows/finds/exporters.ts';
 import { findsNamed } from '../../flows/queue/named-finds.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { findCount } from '../counted.ts';
+import { findCount } from '../count-texts.ts';
 
 type ExportOptions = GlobalOptions &
   Pick<FindChoice, 'state' | 'project'> & {

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd, joined, msg } from '../../base/message.ts';
+import { cmd, joinMessages, msg } from '../../base/message.ts';
 import { shellWord } from '../../base/shell-word.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
@@ -11,17 +11,17 @@ import { readFileOrInput, readMappingFile, readTableOrInput, type TableOptions }
 import { askAboutFinders, openValidationContext, photographKeeping, photoRootOf } from '../../context/validation.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { nearestTo } from '../../flows/finds/new-people.ts';
+import { collapseGpsWarnings, collapseUnchecked, collapseUnknownColumns } from '../../flows/queue/collapse-issues.ts';
 import type { Enqueued } from '../../flows/queue/enqueue-finds.ts';
-import { foldPlaces, foldStrangeColumns, foldUnchecked } from '../../flows/queue/fold-issues.ts';
 import { type CopiedTable, importTable, openCorrections } from '../../flows/queue/import-table.ts';
 import type { MergeAnswers } from '../../flows/queue/merge-find.ts';
 import { readMap } from '../../flows/queue/table-columns.ts';
 import { normalId } from '../../text/normal-text.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { printable } from '../../ui/terminal.ts';
-import { findCount, photographCount } from '../counted.ts';
-import { adviseSending } from '../next-command.ts';
-import { personText } from '../sending/say-new-people.ts';
+import { findCount, photographCount } from '../count-texts.ts';
+import { printNextStep } from '../next-command.ts';
+import { personText } from '../sending/print-new-people.ts';
 
 export type ImportOptions = GlobalOptions &
   TableOptions & {
@@ -106,7 +106,7 @@ export async function importTables(context: Context, files: readonly string[], o
     if (report.missing.length > 0) printMissing(context, file, report.missing);
     if (report.copied !== undefined) printCopied(context, file, report.copied);
   }
-  const told = foldUnchecked(issues, unchecked);
+  const told = collapseUnchecked(issues, unchecked);
   const summary = {
     finds,
     rows,
@@ -180,9 +180,9 @@ async function importAsking(
 function printMissing({ terminal }: Context, file: string, missing: readonly string[]): void {
   const count = missing.length;
   const table = printable(file);
-  const words = missing.slice(0, MOST_MISSING).map((name) => shellWord(name));
+  const words = missing.slice(0, MAX_MISSING).map((name) => shellWord(name));
   const names = printable(words.join(' '));
-  const all = `${names}${count > MOST_MISSING ? ' …' : ''}`;
+  const all = `${names}${count > MAX_MISSING ? ' …' : ''}`;
   terminal.warn(
     ngettext(
       msgid`${count} find of this table is not in it any more, and stays as it is: ${all} (${table}). If it is no find: ${cmd`pas remove`} ${names}`,
@@ -192,7 +192,7 @@ function printMissing({ terminal }: Context, file: string, missing: readonly str
   );
 }
 
-const MOST_MISSING = 20;
+const MAX_MISSING = 20;
 
 /** Advises the wizard, with the same options of reading. */
 function foldColumns(issues: readonly Issue[], files: readonly string[], { sheet, layer, headerRow }: ImportOptions) {
@@ -200,8 +200,8 @@ function foldColumns(issues: readonly Issue[], files: readonly string[], { sheet
   const said = Object.entries(options).flatMap(([name, value]) =>
     value === undefined ? [] : [` --${name} ${shellWord(value)}`],
   );
-  return foldStrangeColumns(issues, (file) =>
-    files.includes('-') ? msg`${cmd`pas import`} TABLE --wizard` : joined([cmd`pas import ${file} --wizard`, ...said], ''),
+  return collapseUnknownColumns(issues, (file) =>
+    files.includes('-') ? msg`${cmd`pas import`} TABLE --wizard` : joinMessages([cmd`pas import ${file} --wizard`, ...said], ''),
   );
 }
 
@@ -260,16 +260,16 @@ type Imported = {
   readonly missing: readonly string[];
 };
 
-const MOST_PEOPLE = 20;
+const MAX_PEOPLE = 20;
 
 /** Warns of new people, since one that a typing error creates cannot be removed by pas. */
 function sayNewPeople({ terminal }: Context, people: Imported['newPeople'], lookupTerm: LookupTerm): void {
   if (people.size === 0) return;
-  const shown = [...people].slice(0, MOST_PEOPLE).map(([name, count]) => {
+  const shown = [...people].slice(0, MAX_PEOPLE).map(([name, count]) => {
     const nearest = (nearestTo(name, lookupTerm) ?? []).map(personText).join(', ');
     return `${printable(name)} (${nearest === '' ? count : t`${count}; nearest: ${nearest}`})`;
   });
-  const [names, count] = [[...shown, ...(people.size > MOST_PEOPLE ? ['…'] : [])].join('; '), people.size];
+  const [names, count] = [[...shown, ...(people.size > MAX_PEOPLE ? ['…'] : [])].join('; '), people.size];
   terminal.note(
     ngettext(
       msgid`${count} finder is not among the harvested people; the service will create a person (finds in brackets): ${names}`,
@@ -286,7 +286,7 @@ function printSummary(
   isCopied: boolean,
 ): void {
   const { terminal } = context;
-  const isAll = printIssues(terminal, foldPlaces(shown));
+  const isAll = printIssues(terminal, collapseGpsWarnings(shown));
   if (!isAll && !isCopied) terminal.note(t`--issues-to FILE writes all of them beside the rows.`);
   const count = (change: Enqueued['change']): number => finds.filter((find) => find.change === change).length;
   const photos = finds.reduce((sum, find) => sum + find.photosAdded, 0);
@@ -326,7 +326,7 @@ function printSummary(
     );
   }
   sayNewPeople(context, newPeople, lookupTerm);
-  if (!dryRun && drafts < finds.length) adviseSending(context);
+  if (!dryRun && drafts < finds.length) printNextStep(context);
   terminal.value({
     dry_run: dryRun,
     added,

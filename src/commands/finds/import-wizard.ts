@@ -3,14 +3,14 @@ import { basename, extname, resolve } from 'node:path';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import type { Preview, StrangeTerm } from '../../columns/preview.ts';
+import type { Preview, UnmappedTerm } from '../../columns/preview.ts';
 import type { TableProposal } from '../../columns/propose-columns.ts';
 import type { Context } from '../../context/context.ts';
 import { readTableOrInput } from '../../context/own-files.ts';
 import { offerSources, openValidationContext, photoRootOf } from '../../context/validation.ts';
 import type { Decision } from '../../flows/interview/ask-about-table.ts';
-import { overviewLines, previewLines, strangeLines } from '../../flows/interview/table-texts.ts';
-import { lookAtNumbers, lookAtTable, type TableLook } from '../../flows/queue/table-columns.ts';
+import { overviewLines, previewLines, unmappedTermLines } from '../../flows/interview/table-texts.ts';
+import { previewNumbers, previewTable, type TableLook } from '../../flows/queue/table-columns.ts';
 import type { Table } from '../../tables/table.ts';
 import { printable } from '../../text/printable.ts';
 import { wrapped } from '../../text/wrap.ts';
@@ -44,7 +44,7 @@ export async function runWizard(context: Context, files: readonly string[], opti
   const preview = look.preview(proposal);
   if (!asks) say(['', ...previewLines(preview)]);
   const { strange, termsKept, problems, open } = await look.write(proposal, termsFile, options.force === true);
-  if (strange.length > 0) say(strangeLines(strange, termsFile));
+  if (strange.length > 0) say(unmappedTermLines(strange, termsFile));
   if (termsKept) terminal.warn(t`${termsFile} was there already and stays as it is; --force replaces it.`);
   for (const { message } of problems) terminal.warn(message);
   for (const element of proposal.undecided) {
@@ -97,7 +97,7 @@ export async function runNumberWizard(context: Context, given: string, options: 
   const { terminal } = context;
   const { file, mapFile, asks } = whatToLookAt(context, [given], options);
   const table = await readTableOrInput(context, file, options);
-  const { proposed, write } = lookAtNumbers(table, mapFile, await openValidationContext(context));
+  const { proposed, write } = previewNumbers(table, mapFile, await openValidationContext(context));
   const say = sayerOf(context);
   sayHowRead(table, say);
   say(overviewLines({ ...proposed, undecided: [] }));
@@ -124,7 +124,7 @@ async function openLook(context: Context, file: string, mapFile: string, options
   const { set = [], photos, strict = false } = options;
   const table = await readTableOrInput(context, file, options);
   const photoFolder = photoRootOf(resolve(context.cwd, file), photos);
-  return lookAtTable(table, { mapFile, set, photoFolder, strict, known: await openValidationContext(context) });
+  return previewTable(table, { mapFile, set, photoFolder, strict, known: await openValidationContext(context) });
 }
 
 async function ask(context: Context, look: TableLook, say: (lines: readonly string[]) => void): Promise<Decision> {
@@ -149,7 +149,7 @@ function wizardValue(
   termsFile: string | undefined,
   { columns, fixed, undecided }: TableProposal,
   preview: Preview,
-  strange: readonly StrangeTerm[],
+  strange: readonly UnmappedTerm[],
 ): Record<string, unknown> {
   return {
     map: mapFile,

@@ -6,9 +6,9 @@ import type { Context, GlobalOptions } from '../../context/context.ts';
 import { type KeepingFlags, photographKeeping } from '../../context/validation.ts';
 import { questionsAbout } from '../../flows/interview/ask-about-matches.ts';
 import { rowOf } from '../../flows/interview/match-texts.ts';
-import { foldPlaces } from '../../flows/queue/fold-issues.ts';
+import { collapseGpsWarnings } from '../../flows/queue/collapse-issues.ts';
 import {
-  type FileFate,
+  type FileStatus,
   findOf,
   type MatchedFile,
   type MatchedFolder,
@@ -20,8 +20,8 @@ import type { Confidence } from '../../photo/match-photographs.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { table } from '../../ui/print-table.ts';
 import { printable } from '../../ui/terminal.ts';
-import { strippedText } from '../counted.ts';
-import { adviseSending } from '../next-command.ts';
+import { strippedText } from '../count-texts.ts';
+import { printNextStep } from '../next-command.ts';
 
 export type MatchFlags = GlobalOptions &
   KeepingFlags & {
@@ -63,7 +63,7 @@ const MAX_FOLDERS = 5;
 async function printFound({ terminal }: Context, { fates, issues, unsearched }: MatchedFolder): Promise<void> {
   if (fates.length === 0) terminal.line(t`There are no files in this folder.`);
   else for (const line of await table([t`FILE`, t`FIND`, t`MATCH`, t`WHY`], fates.map(rowOf))) terminal.line(printable(line));
-  printIssues(terminal, foldPlaces(issues));
+  printIssues(terminal, collapseGpsWarnings(issues));
   if (unsearched.length > 0) terminal.warn(unsearchedText(unsearched));
 }
 
@@ -89,7 +89,7 @@ function printEnd(
   terminal.line(endText(fates, queued, isDry));
   if (stripped > 0) terminal.line(strippedText(stripped));
   printLeft(context, fates, queued, options);
-  if (done > 0 && !isDry) adviseSending(context);
+  if (done > 0 && !isDry) printNextStep(context);
   terminal.value({
     dry_run: isDry,
     queued: done,
@@ -100,7 +100,7 @@ function printEnd(
   });
 }
 
-function endText(fates: readonly FileFate[], queued: ReadonlyMap<string, string>, isDry: boolean): string {
+function endText(fates: readonly FileStatus[], queued: ReadonlyMap<string, string>, isDry: boolean): string {
   const [done, all, finds] = [queued.size, fates.length, new Set(queued.values()).size];
   const known = fates.filter(({ kind }) => kind === 'known').length;
   if (known > 0 && !fates.some(({ kind }) => kind === 'matched')) {
@@ -125,7 +125,7 @@ function endText(fates: readonly FileFate[], queued: ReadonlyMap<string, string>
 
 function printLeft(
   { terminal }: Context,
-  fates: readonly FileFate[],
+  fates: readonly FileStatus[],
   queued: ReadonlyMap<string, string>,
   { likely }: MatchFlags,
 ): void {
@@ -162,7 +162,7 @@ function printLeft(
   }
 }
 
-function fateValue(fate: FileFate, queuedFor: string | undefined): Record<string, unknown> {
+function fateValue(fate: FileStatus, queuedFor: string | undefined): Record<string, unknown> {
   const nothing = { find: null, confidence: null, reasons: [], candidates: [], known: [], copy_of: null };
   switch (fate.kind) {
     case 'matched': {

@@ -6,12 +6,12 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { announceInstance } from '../../context/open-service.ts';
 import { type KeepingFlags, photographKeeping } from '../../context/validation.ts';
+import { collapseGpsWarnings } from '../../flows/queue/collapse-issues.ts';
 import { addPhotograph, type QueuedPhoto, targetForChange } from '../../flows/queue/enqueue-change.ts';
-import { foldPlaces } from '../../flows/queue/fold-issues.ts';
 import type { EntryId } from '../../outbox/entry.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { strippedText } from '../counted.ts';
+import { strippedText } from '../count-texts.ts';
 import { wholeNumber } from './list.ts';
 import type { MatchFlags } from './photo-match.ts';
 
@@ -84,7 +84,7 @@ async function add(context: Context, find: string, files: readonly string[], opt
     if (added.isStripped) stripped += 1;
   }
   progress.end();
-  printIssues(terminal, foldPlaces(issues));
+  printIssues(terminal, collapseGpsWarnings(issues));
   const all = files.length;
   terminal.line(
     ngettext(

@@ -7,7 +7,7 @@ import { type PlannedRemoval, planRemoval, removeFinds } from '../../flows/queue
 import type { Entry } from '../../outbox/entry.ts';
 import { printable } from '../../text/printable.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { numberCount, photographCount } from '../counted.ts';
+import { numberCount, photographCount } from '../count-texts.ts';
 
 type RemoveOptions = GlobalOptions & { readonly yes?: boolean };
 

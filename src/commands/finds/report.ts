@@ -6,12 +6,12 @@ import { sizeText, t } from '../../base/language.ts';
 import type { Mapping } from '../../columns/mapping.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { ownHarvestBase } from '../../context/harvesting.ts';
-import { watchInterrupts } from '../../context/interrupts.ts';
+import { installSignalHandlers } from '../../context/interrupts.ts';
 import { readMappingFile } from '../../context/own-files.ts';
 import { findsNamed } from '../../flows/queue/named-finds.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { findCount, photographCount } from '../counted.ts';
+import { findCount, photographCount } from '../count-texts.ts';
 
 type ReportOptions = GlobalOptions & {
   readonly force?: boolean;
@@ -124,7 +124,7 @@ function refuseOwnFile({ places, outboxPlaces, journalPlaces }: Context, target:
 }
 
 async function interruptible<T>(context: Context, write: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const { stop } = watchInterrupts(context);
+  const { stop } = installSignalHandlers(context);
   try {
     return await write(stop);
   } catch (thrown) {

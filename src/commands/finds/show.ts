@@ -4,8 +4,8 @@ import { momentText, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { ATTEMPT_OUTCOMES } from '../../base/outcomes.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { type AtService, atServiceValue, changeText, standingText } from '../../flows/finds/at-service.ts';
 import { KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../../flows/finds/entry-words.ts';
+import { changeText, type RemoteState, remoteStateValue, standingText } from '../../flows/finds/remote-state.ts';
 import { knownFind, type Story } from '../../flows/queue/known-finds.ts';
 import { uncertainTexts } from '../../flows/reconcile/uncertain-text.ts';
 import type { Entry, Held } from '../../outbox/entry.ts';
@@ -53,7 +53,7 @@ async function show(context: Context, name: string, why: boolean): Promise<ExitR
     ...(find === undefined ? { ident_cely: name } : {}),
     source: find === undefined || find.sourceFile === null ? null : { file: find.sourceFile, row: find.sourceRow },
     elements: find?.elements ?? {},
-    at_service: atService === undefined ? null : atServiceValue(atService),
+    at_service: atService === undefined ? null : remoteStateValue(atService),
     entries: stories.map(storyValue),
   });
   return 'done';
@@ -70,7 +70,7 @@ function originText(file: string, row: number | null): string {
   return row === null ? t`from ${file}` : t`from ${file}, row ${row}`;
 }
 
-function printAtService(context: Context, { pulled, record, changes }: AtService): void {
+function printAtService(context: Context, { pulled, record, changes }: RemoteState): void {
   const { terminal } = context;
   terminal.line();
   const [standing, seen] = [terminal.color.bold(standingText(pulled)), momentText(pulled.seenMs)];

@@ -8,7 +8,7 @@ import { openValidation } from '../../context/validation.ts';
 import { commandLog, lastCommand, undoCommand as undoLogged } from '../../flows/queue/undo-command.ts';
 import { printable } from '../../text/printable.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { findCount } from '../counted.ts';
+import { findCount } from '../count-texts.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {

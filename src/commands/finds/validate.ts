@@ -9,7 +9,7 @@ import { recordsNamed } from '../../flows/queue/named-finds.ts';
 import { validateAll } from '../../flows/queue/validate-finds.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { findNewPeople, newPeopleValue, sayNewPeople } from '../sending/say-new-people.ts';
+import { findNewPeople, newPeopleValue, printNewPeople } from '../sending/print-new-people.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -39,7 +39,7 @@ export async function validate(context: Context, names: readonly string[]): Prom
   if (!printIssues(terminal, issues)) terminal.note(t`${cmd`pas validate --json`} lists all of them.`);
   terminal.line(t`${valid} valid, ${invalid} not.`);
   const people = await findNewPeople(context, outbox, isAll ? undefined : recordsNamed(outbox, named));
-  sayNewPeople(context, people, terminal.line);
+  printNewPeople(context, people, terminal.line);
   terminal.value({ valid, invalid, issues: issueValues(issues), new_people: newPeopleValue(people) });
   return invalid > 0 ? 'dataRefused' : 'done';
 }

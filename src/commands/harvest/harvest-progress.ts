@@ -34,7 +34,7 @@ export function leftOutText(identifier: string | null | undefined, reason: strin
 
 type Doubted = { readonly setSpec: string; readonly disbelief: Disbelief | undefined };
 
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /** Names the lists that were not believed. @returns whether the run has not done all that was asked for */
 export function warnOfDisbelief(terminal: Terminal, sets: readonly Doubted[], command: 'harvest' | 'harvest-vocab'): boolean {
@@ -46,7 +46,7 @@ export function warnOfDisbelief(terminal: Terminal, sets: readonly Doubted[], co
       continue;
     }
     const { lost, held, inUse } = disbelief;
-    const used = printable(inUse.slice(0, MOST_NAMED).join(', '));
+    const used = printable(inUse.slice(0, MAX_NAMED).join(', '));
     const inUseText = used === '' ? '' : t` Finds or the mapping use ${used}.`;
     const flag = cmd`--accept-losses`;
     const again = command === 'harvest' ? cmd`pas harvest` : cmd`pas harvest-vocab`;

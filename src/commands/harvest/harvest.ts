@@ -6,13 +6,13 @@ import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { type OutputSubject, openOutput } from '../../context/harvest-output.ts';
 import { accountOf, harvestBaseOf, harvestingAccount, openHarvestClient } from '../../context/harvesting.ts';
-import { stopWithin, watchInterrupts } from '../../context/interrupts.ts';
+import { deadlineSignal, installSignalHandlers } from '../../context/interrupts.ts';
 import { keepMalformedAnswer } from '../../context/malformed-answer.ts';
 import { harvestRecords, listName, type RecordHarvest, type SetFigures } from '../../flows/harvest/harvest-records.ts';
 import { OUTPUT_FORMS, OUTPUT_NAMES, type OutputName } from '../../flows/harvest/outputs.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { recordCount } from '../counted.ts';
+import { recordCount } from '../count-texts.ts';
 import { leftOutText, progressPerSet, warnOfDisbelief } from './harvest-progress.ts';
 
 type HarvestOptions = GlobalOptions & {
@@ -67,7 +67,7 @@ export async function harvest(context: Context, given: readonly string[], option
   setFlagsFromString('--heap-growing-percent=200');
   const sets = setsFrom(given, options.all === true);
   const subject = subjectFrom(context, sets, options);
-  const interrupts = watchInterrupts(context, t`Stopping. The harvested records are kept.`);
+  const interrupts = installSignalHandlers(context, t`Stopping. The harvested records are kept.`);
   const show = progressPerSet(terminal);
   const { account, waitedMs } = await harvestingAccount(context);
   const result = await harvestRecords({
@@ -87,7 +87,7 @@ export async function harvest(context: Context, given: readonly string[], option
     indexAllowanceMs: context.profile().indexAllowanceMs,
     onNote: (text) => terminal.note(printable(text)),
     onProgress: show.update,
-    signal: stopWithin(context, interrupts, options.deadline),
+    signal: deadlineSignal(context, interrupts, options.deadline),
   })
     .catch((thrown: unknown) => keepMalformedAnswer(context, thrown))
     .finally(show.end);

@@ -3,7 +3,7 @@ import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { harvestBaseOf, openHarvestClient } from '../../context/harvesting.ts';
-import { watchInterrupts } from '../../context/interrupts.ts';
+import { installSignalHandlers } from '../../context/interrupts.ts';
 import { keepMalformedAnswer } from '../../context/malformed-answer.ts';
 import {
   type Asking,
@@ -13,8 +13,8 @@ import {
   askRecord,
   askRecords,
   askSets,
-  identifierGiven,
   type Paging,
+  resolveIdentifier,
 } from '../../flows/harvest/ask-verb.ts';
 import type { OaiArguments, Verb } from '../../oai/protocol.ts';
 import type { Json } from '../../oai/record-json.ts';
@@ -113,7 +113,7 @@ async function ask<Answer extends object>(
   read: (asking: Asking) => Promise<Answer>,
   show: (context: Context, answer: Answer) => void | Promise<void>,
 ): Promise<ExitReason> {
-  const signal = watchInterrupts(context).stop;
+  const signal = installSignalHandlers(context).stop;
   const version = schemaVersion ?? context.profile().schemaVersion;
   const client = await openHarvestClient(context, version);
   try {
@@ -137,7 +137,7 @@ function listArguments(options: ListOptions): OaiArguments {
 
 function named(context: Context, { identifier, metadataPrefix }: IdentifierOptions): OaiArguments {
   return {
-    ...(identifier === undefined ? {} : { identifier: identifierGiven(harvestBaseOf(context.profile()), identifier) }),
+    ...(identifier === undefined ? {} : { identifier: resolveIdentifier(harvestBaseOf(context.profile()), identifier) }),
     ...(metadataPrefix === undefined ? {} : { metadataPrefix }),
   };
 }

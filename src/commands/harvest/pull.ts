@@ -4,15 +4,15 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import type { Profile } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { harvestingAccount, openHarvestClient } from '../../context/harvesting.ts';
-import { stopWithin, watchInterrupts } from '../../context/interrupts.ts';
+import { deadlineSignal, installSignalHandlers } from '../../context/interrupts.ts';
 import { keepMalformedAnswer } from '../../context/malformed-answer.ts';
-import { atServiceValue, changeText, standingText } from '../../flows/finds/at-service.ts';
+import { changeText, remoteStateValue, standingText } from '../../flows/finds/remote-state.ts';
 import { type PulledFind, pull } from '../../flows/harvest/pull-finds.ts';
-import { identifyAccount } from '../../flows/push/identify-account.ts';
+import { resolveAccount } from '../../flows/push/resolve-account.ts';
 import type { Standing } from '../../outbox/pulled.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { findCount } from '../counted.ts';
+import { findCount } from '../count-texts.ts';
 
 type PullOptions = GlobalOptions & { readonly full?: boolean; readonly deadline?: string };
 
@@ -32,8 +32,8 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
   const profile = context.profile();
   refuseWithoutHarvesting(profile);
   const outbox = await context.outbox();
-  const interrupts = watchInterrupts(context, t`Stopping. Nothing was changed.`);
-  const { waitedMs } = await harvestingAccount(context, async (service) => identifyAccount(outbox, service));
+  const interrupts = installSignalHandlers(context, t`Stopping. Nothing was changed.`);
+  const { waitedMs } = await harvestingAccount(context, async (service) => resolveAccount(outbox, service));
   const progress = terminal.progress(t`Pulling`);
   const { finds, withoutContent, fromMs } = await pull({
     outbox,
@@ -45,7 +45,7 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
     full: options.full === true,
     onProgress: progress.update,
     onNote: (text) => terminal.note(printable(text)),
-    signal: stopWithin(context, interrupts, options.deadline),
+    signal: deadlineSignal(context, interrupts, options.deadline),
   })
     .catch((thrown: unknown) => keepMalformedAnswer(context, thrown))
     .finally(progress.end);
@@ -56,7 +56,7 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
       find: each.sent.find,
       ident_cely: each.sent.identCely,
       news: each.isNews,
-      ...atServiceValue(each),
+      ...remoteStateValue(each),
     })),
   });
   if (withoutContent.length === 0) return 'done';

@@ -4,7 +4,7 @@ import { decimal, momentText, msgid, ngettext, t } from '../../base/language.ts'
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { type Context, type GlobalOptions, makeContext } from '../../context/context.ts';
 import { openSync } from '../../context/harvesting.ts';
-import { watchInterrupts } from '../../context/interrupts.ts';
+import { installSignalHandlers } from '../../context/interrupts.ts';
 import { announceInstance, confirmProduction } from '../../context/open-service.ts';
 import { openPace } from '../../context/pacing.ts';
 import { initCommand } from '../../context/profile-settings.ts';
@@ -13,7 +13,7 @@ import type { NewPerson } from '../../flows/finds/new-people.ts';
 import { UndecidedOutboxError } from '../../flows/outbox/earlier-outboxes.ts';
 import { createBreakers, type OpenCircuit } from '../../flows/push/circuit-breaker.ts';
 import type { PushResult } from '../../flows/push/drain-queue.ts';
-import { leftAfterPush, planPush, SENDABLE_KINDS } from '../../flows/push/plan-push.ts';
+import { planPush, remainingAfterPush, SENDABLE_KINDS } from '../../flows/push/plan-push.ts';
 import { type NotChecked, type PushAllOptions, pushAll } from '../../flows/push/push-all.ts';
 import type { StopCause } from '../../flows/push/push-context.ts';
 import { sendHeld } from '../../flows/reconcile/resolve-entries.ts';
@@ -23,13 +23,13 @@ import { choose } from '../../ui/prompt.ts';
 import { printable } from '../../ui/terminal.ts';
 
 import { defineCommand, type Runner } from '../command.ts';
-import { requestCount } from '../counted.ts';
+import { requestCount } from '../count-texts.ts';
 import { wholeNumber } from '../finds/list.ts';
 
 import { answersFor } from '../next-command.ts';
 import { continueEarlier, separate } from '../service/adopt.ts';
+import { admitNewPeople, findNewPeople, newPeopleValue, printNewPeople } from './print-new-people.ts';
 import { showPush, showWaits } from './push-progress.ts';
-import { admitNewPeople, findNewPeople, newPeopleValue, sayNewPeople } from './say-new-people.ts';
 
 type PushOptions = GlobalOptions & {
   readonly dryRun?: boolean;
@@ -139,7 +139,7 @@ async function pushOptions(
   const isAllAccepted = options.acceptNewPeople === true;
   const admission = { recordKeys: telling.recordKeys, isAllAccepted, mayAsk: mayAsk(context, options) };
   return {
-    ...watchInterrupts(context, t`Waiting for requests in progress. Press Ctrl-C again to abort them.`),
+    ...installSignalHandlers(context, t`Waiting for requests in progress. Press Ctrl-C again to abort them.`),
     ...(await openSync(context)),
     ...{ maxInFlight, answerTimeoutMs, settleMs, ...telling },
     isUrgent: telling.recordKeys !== undefined,
@@ -218,7 +218,7 @@ function sayQueued(
     const [word, count] = [KIND_WORDS[kind], queued[kind]];
     terminal.line(t`${word}: ${count} would be sent`);
   }
-  sayNewPeople(context, people);
+  printNewPeople(context, people);
   terminal.value({
     dry_run: true,
     queued: Object.fromEntries(kinds.map((kind) => [kind, queued[kind]])),
@@ -248,7 +248,7 @@ function summarise(
   result: PushResult & { readonly atRest?: boolean },
 ): ExitReason {
   const { terminal } = context;
-  const { totals, held, stillNonConforming } = leftAfterPush(outbox, result);
+  const { totals, held, stillNonConforming } = remainingAfterPush(outbox, result);
   const { uncertain, queued } = totals;
   const { accepted, refused, throttled, locked, stopCause } = result;
   const requests = requestCount(result.requests);

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { ConfigError, type ExitReason, PasError, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { type Command as CommandText, cmd, commandWith, joined, type Message, msg } from '../../base/message.ts';
+import { type Command as CommandText, cmd, commandWith, joinMessages, type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openHarvestClient, ownHarvestBase, withoutHarvesting } from '../../context/harvesting.ts';
 import { withLockIfFree } from '../../context/locked-outbox.ts';
 import { STATE_WORDS } from '../../flows/finds/entry-words.ts';
-import { lookAtRecord, recordProblem } from '../../flows/reconcile/look-at-record.ts';
+import { lookUpRecord, recordProblem } from '../../flows/reconcile/look-up-record.ts';
 import {
   type Decision,
   type OpenDecision,
@@ -148,7 +148,7 @@ function waysText({ kinds, candidates }: OpenDecision, find: string, entryId: nu
     resend: [msg`send it again: ${resend}`],
     drop: [msg`give it up: ${drop}`],
   };
-  return joined(
+  return joinMessages(
     kinds.flatMap((kind) => ways[kind]),
     '\n',
   );
@@ -190,7 +190,7 @@ async function look(context: Context, outbox: Outbox, entry: ImportEntry, identC
   try {
     if (ownHarvestBase(context) === undefined) throw withoutHarvesting(context.profile());
     const client = await openHarvestClient(context);
-    const looked = await lookAtRecord({ outbox, client, format: `oai_${prefix}` }, entry, identCely);
+    const looked = await lookUpRecord({ outbox, client, format: `oai_${prefix}` }, entry, identCely);
     if (looked !== undefined) {
       const header = ['', t`ELEMENT`, entry.localId ?? '', identCely];
       await terminal.table(

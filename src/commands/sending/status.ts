@@ -16,11 +16,11 @@ import type { Entry } from '../../outbox/entry.ts';
 import type { Delay } from '../../outbox/overview.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { findCount } from '../counted.ts';
+import { findCount } from '../count-texts.ts';
 import { answersFor, commandFor, heldValue } from '../next-command.ts';
 import { INSTANCE_WORDS } from '../service/instance-words.ts';
 import { andMore } from './folded-lines.ts';
-import { findNewPeople, newPeopleValue, sayNewPeople } from './say-new-people.ts';
+import { findNewPeople, newPeopleValue, printNewPeople } from './print-new-people.ts';
 
 const MAX_SHOWN = 10;
 
@@ -70,7 +70,7 @@ async function status(context: Context, options: StatusOptions): Promise<ExitRea
     });
   printDropped(context, dropped);
   if (people.some(({ isAccepted }) => !isAccepted)) terminal.line();
-  sayNewPeople(context, people, terminal.line);
+  printNewPeople(context, people, terminal.line);
   if (pause.text === undefined) printNext(context, next.last);
   terminal.value({
     finds,

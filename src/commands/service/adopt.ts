@@ -10,7 +10,7 @@ import { isOutboxId } from '../../context/outbox-places.ts';
 import { describeOutbox } from '../../flows/outbox/describe-outbox.ts';
 import { earlierOutboxes, isUnattempted, keepSeparate } from '../../flows/outbox/earlier-outboxes.ts';
 import { adopt, fenceOf } from '../../flows/outbox/fence.ts';
-import { type Poured, pourOutbox } from '../../flows/outbox/pour-outbox.ts';
+import { type MergedOutbox, mergeOutbox } from '../../flows/outbox/merge-outbox.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
@@ -100,7 +100,7 @@ export async function continueEarlier(context: Context, id: string, yes: boolean
     const earlier = await openContinued(context, id);
     if (fenceOf(earlier, context.machine()).kind !== 'own') adopt(earlier, context.machine());
     const folders = { from: context.outboxPlaces(presentId).photosFolder, to: context.outboxPlaces(id).photosFolder };
-    const done = await pourOutbox(present, earlier, folders);
+    const done = await mergeOutbox(present, earlier, folders);
     context.changeConfig((config) => pointProfiles(config, profilesOfOutbox(config, presentId), id));
     return done;
   });
@@ -109,7 +109,7 @@ export async function continueEarlier(context: Context, id: string, yes: boolean
   return 'done';
 }
 
-function print({ terminal }: Context, { added, same, renamed, lost }: Poured): void {
+function print({ terminal }: Context, { added, same, renamed, lost }: MergedOutbox): void {
   const all = added + renamed.length;
   terminal.line(ngettext(msgid`${all} find was taken into it.`, `${all} finds were taken into it.`, all));
   if (same > 0) terminal.line(ngettext(msgid`${same} find was there already.`, `${same} finds were there already.`, same));

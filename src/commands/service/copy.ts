@@ -4,8 +4,8 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openValidation } from '../../context/validation.ts';
-import { chosenToCopy, mayPour } from '../../flows/outbox/choose-copies.ts';
-import { pourOutbox } from '../../flows/outbox/pour-outbox.ts';
+import { canMergeOutbox, chosenToCopy } from '../../flows/outbox/choose-copies.ts';
+import { mergeOutbox } from '../../flows/outbox/merge-outbox.ts';
 import { type CopiedFind, copyFinds } from '../../flows/queue/copy-finds.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { printable } from '../../ui/terminal.ts';
@@ -33,7 +33,7 @@ async function copy(context: Context, names: readonly string[], options: CopyOpt
   const to = await target.outbox();
   to.command.words = 'copy';
   const folders = { from: context.outboxPlaces().photosFolder, to: target.outboxPlaces().photosFolder };
-  if (options.all === true && mayPour(from, to)) return pour(context, from, to, folders, options.to);
+  if (options.all === true && canMergeOutbox(from, to)) return pour(context, from, to, folders, options.to);
   const progress = context.terminal.progress(t`Copying finds`);
   const copies = await copyFinds(from, to, chosenToCopy(from, names), {
     validate: await openValidation(target),
@@ -87,7 +87,7 @@ function sayLost({ warn }: Context['terminal'], lost: readonly string[], profile
 type Folders = { readonly from: string; readonly to: string };
 
 async function pour({ terminal }: Context, from: Outbox, to: Outbox, folders: Folders, profile: string): Promise<ExitReason> {
-  const { added, same, renamed, lost, changes } = await pourOutbox(from, to, folders);
+  const { added, same, renamed, lost, changes } = await mergeOutbox(from, to, folders);
   sayCopied(terminal, added + renamed.length, profile);
   if (same > 0) terminal.line(ngettext(msgid`${same} find was there already.`, `${same} finds were there already.`, same));
   for (const { localId, now } of renamed) {

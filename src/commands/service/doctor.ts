@@ -7,8 +7,8 @@ import { cmd, type Message, msg } from '../../base/message.ts';
 import { isProtected, type Profile } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openHarvestClient } from '../../context/harvesting.ts';
-import { overAfter } from '../../context/interrupts.ts';
-import { openService, placeOfSecrets, SECRETS_ARE } from '../../context/open-service.ts';
+import { timeoutSignal } from '../../context/interrupts.ts';
+import { openService, placeOfSecrets, SECRET_PLACE_TEXTS } from '../../context/open-service.ts';
 import { checkPacing, openPace, sharedPause } from '../../context/pacing.ts';
 import { checkFence, checkJournal, checkLocks } from '../../flows/checks/check-journal.ts';
 import {
@@ -171,7 +171,7 @@ async function profileChecks(context: Context, profile: Profile): Promise<Check[
   const named = `${profile.name}: ${said}`;
   const secrets = await attemptCheck('secrets', async () => {
     const place = placeOfSecrets(context);
-    const message = SECRETS_ARE[place](context.places.secretsFile);
+    const message = SECRET_PLACE_TEXTS[place](context.places.secretsFile);
     return place === 'nowhere' ? warning('secrets', message, t`Run \`${cmd`pas login`}\`.`) : ok('secrets', message);
   });
   const open = !isProtected(profile.baseUrl, false);
@@ -206,12 +206,12 @@ async function pauseChecks(context: Context, profile: Profile): Promise<Check[]>
 }
 
 /** Time limit of a check, whatever the service does. */
-const MOST_CHECKING_MS = 60_000;
+const MAX_CHECKING_MS = 60_000;
 
 async function serviceChecks(context: Context, profile: Profile, hasOutbox: boolean): Promise<Check[]> {
   const { checkHarvesting, checkSchema, checkService } = await import('../../flows/checks/check-service.ts');
   const connections = await context.connections();
-  const stop = overAfter(context, MOST_CHECKING_MS);
+  const stop = timeoutSignal(context, MAX_CHECKING_MS);
   const send: Exchange = (request) => connections.send({ ...request, signal: stop });
   const checks: Check[] = [];
   try {
@@ -221,13 +221,13 @@ async function serviceChecks(context: Context, profile: Profile, hasOutbox: bool
     const service = { ...profile, session, send, pace, outbox, clock: context.clock, stop };
     checks.push(...(await checkService(service)), await checkSchema(service));
   } catch (thrown) {
-    const seconds = MOST_CHECKING_MS / 1000;
+    const seconds = MAX_CHECKING_MS / 1000;
     const late = t`The service took longer than ${seconds} seconds to be looked at.`;
     const todo = t`Check the network. The queue is kept.`;
     checks.push(stop.aborted ? problem('service', late, todo, 'unavailable') : failed('service', thrown));
   }
   if (profile.oaiBase !== undefined)
-    return [...checks, await checkHarvesting(() => openHarvestClient(context), overAfter(context, MOST_CHECKING_MS))];
+    return [...checks, await checkHarvesting(() => openHarvestClient(context), timeoutSignal(context, MAX_CHECKING_MS))];
   const todo = t`Add oai_base to the profile if the service has one; without it you must resolve uncertain entries yourself.`;
   return [...checks, warning('harvesting', t`This profile has no harvesting interface.`, todo)];
 }

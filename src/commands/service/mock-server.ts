@@ -4,7 +4,7 @@ import { type ExitReason, messageOf, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { assertSqliteLoads } from '../../flows/checks/look-at-program.ts';
+import { assertSqliteLoads } from '../../flows/checks/program-facts.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
 export function register(program: Command, run: Runner): void {

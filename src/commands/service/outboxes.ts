@@ -7,7 +7,7 @@ import { bindingOf } from '../../context/check-binding.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { withLock } from '../../context/locked-outbox.ts';
 import { isOutboxId } from '../../context/outbox-places.ts';
-import { type Description, describeOutbox, outboxFolders, unlessUnusable } from '../../flows/outbox/describe-outbox.ts';
+import { catchUnusable, type Description, describeOutbox, outboxFolders } from '../../flows/outbox/describe-outbox.ts';
 import type { Fence } from '../../flows/outbox/fence.ts';
 import { repairOutbox, verifyOutbox } from '../../flows/outbox/verify-outbox.ts';
 import { printable } from '../../ui/terminal.ts';
@@ -107,7 +107,7 @@ async function showAll(context: Context): Promise<ExitReason> {
   const ids = outboxFolders(context.places.outboxesFolder).filter(isOutboxId);
   const all: { id: string; found: Description | PasError; file: string }[] = [];
   for (const id of ids) {
-    const found = await unlessUnusable(async () => describeOutbox(await context.outboxOf(id), context.machine()));
+    const found = await catchUnusable(async () => describeOutbox(await context.outboxOf(id), context.machine()));
     all.push({ id, found, file: context.outboxPlaces(id).outboxFile });
   }
   const rows = all.map(({ id, found }) => {

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { openPace, sayPause } from '../../context/pacing.ts';
+import { describePause, openPace } from '../../context/pacing.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
 type PaceOptions = GlobalOptions & { readonly clear?: boolean; readonly keep?: boolean };
@@ -31,7 +31,7 @@ async function pace(context: Context, { clear, keep }: PaceOptions): Promise<Exi
   const cleared = clear === true && keptMs + askedMs > 0;
   const kept = keep === true && askedMs > keptMs;
   if (cleared || kept) await shared.setPause(cleared ? 'ended' : 'whole');
-  const { text, value } = sayPause(cleared ? { keptMs, askedMs } : await shared.pause(), clock.now());
+  const { text, value } = describePause(cleared ? { keptMs, askedMs } : await shared.pause(), clock.now());
   terminal.line(text ?? t`No pause is kept: a request may leave every ${profile.minIntervalMs} ms.`);
   if (cleared) terminal.line(t`It is ended. If the service still wants it, it will ask again.`);
   terminal.value({ service: profile.baseUrl, ...(cleared ? { paused_until: null, asked_until: null } : value), cleared, kept });

@@ -16,7 +16,7 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { printable } from '../../ui/terminal.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
-import { findCount } from '../counted.ts';
+import { findCount } from '../count-texts.ts';
 import { pushCommand } from '../sending/push.ts';
 
 type RehearseOptions = GlobalOptions & {

@@ -3,10 +3,10 @@ import { normalAddress } from '../../base/address.ts';
 import { type ExitReason, PasError, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import { type Context, type GlobalOptions, secretOwnersOf } from '../../context/context.ts';
+import { type Context, credentialKeysOf, type GlobalOptions } from '../../context/context.ts';
 import { withLocks } from '../../context/locked-outbox.ts';
 import { isOutboxId } from '../../context/outbox-places.ts';
-import { type Description, describeOutbox, outboxFolders, unlessUnusable } from '../../flows/outbox/describe-outbox.ts';
+import { catchUnusable, type Description, describeOutbox, outboxFolders } from '../../flows/outbox/describe-outbox.ts';
 import { moveOutbox, type ServiceMove } from '../../flows/outbox/move-service.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
@@ -94,7 +94,7 @@ async function planMove(context: Context, old: string, now: string, options: Mov
 async function allOutboxes(context: Context): Promise<Description[]> {
   const found: Description[] = [];
   for (const id of outboxFolders(context.places.outboxesFolder).filter(isOutboxId)) {
-    const described = await unlessUnusable(async () => describeOutbox(await context.outboxOf(id), context.machine()));
+    const described = await catchUnusable(async () => describeOutbox(await context.outboxOf(id), context.machine()));
     if (described instanceof PasError) context.terminal.warn(described.message);
     else found.push(described);
   }
@@ -115,7 +115,7 @@ function moveProfiles(context: Context, { profiles, move }: Affected): void {
   }));
   const now = context.config();
   for (const name of profiles) {
-    const [[old], [owner]] = [secretOwnersOf(before, name), secretOwnersOf(now, name)];
+    const [[old], [owner]] = [credentialKeysOf(before, name), credentialKeysOf(now, name)];
     if (old === undefined || owner === undefined || old === owner) continue;
     try {
       const kept = context.secrets.get(old);

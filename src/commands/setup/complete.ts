@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { spokenLanguage } from '../../base/language.ts';
+import { currentLanguage } from '../../base/language.ts';
 import { knownNames } from '../../context/known-names.ts';
 import { type Environment, placesFrom } from '../../context/places.ts';
 import type { Runner } from '../command.ts';
@@ -26,7 +26,7 @@ export function register(program: Command, _run: Runner): void {
     .option('--point <n>')
     .option('--breaks <text>')
     .action(async (words: string[], options: CompleteOptions) => {
-      const typed = options.line === undefined ? words : wordsOf(options.line.slice(0, Number(options.point)));
+      const typed = options.line === undefined ? words : completionWords(options.line.slice(0, Number(options.point)));
       // Without a context, which would load much code while the user waits after Tab.
       const lines = await answer(process.env, typed, options.breaks ?? '');
       process.stdout.write(lines.map((line) => `${line}\n`).join(''));
@@ -34,7 +34,7 @@ export function register(program: Command, _run: Runner): void {
 }
 
 async function answer(environment: Environment, typed: readonly string[], breaks: string): Promise<string[]> {
-  const language = spokenLanguage();
+  const language = currentLanguage();
   const outline = readOutline(language);
   if (outline === undefined) return [];
   const { candidates, names, paths, before, partial } = suggestionsFor(outline, typed);
@@ -52,7 +52,7 @@ function keptByShell(word: string, breaks: string): number {
 }
 
 /** Splits a shell's line into words without quotes and backslashes, and drops the program. */
-export function wordsOf(line: string): string[] {
+export function completionWords(line: string): string[] {
   const words = [...line.matchAll(/(?:[^\s"'\\]|\\[\s\S]?|"(?:[^"\\]|\\[\s\S])*"?|'[^']*'?)+/g)].map(([word]) => unquoted(word));
   return [...words.slice(1), ...(/(?<!\\)\s$/.test(line) ? [''] : [])];
 }

@@ -7,7 +7,6 @@ import { chooseOutbox } from '../../context/check-binding.ts';
 import { toProfile } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { findService } from '../../context/find-service.ts';
-import { readOfferedProfile } from '../../context/offered-profile.ts';
 import {
   checkSettings,
   flagOf,
@@ -16,6 +15,7 @@ import {
   type ProfileKey,
   type ProfileSettings,
 } from '../../context/profile-settings.ts';
+import { fetchSharedProfile } from '../../context/shared-profile.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { askForAddress, askForRest } from './ask-profile.ts';
@@ -81,7 +81,7 @@ type Origin = { readonly from: string | undefined; readonly address?: string | u
 /** Collects settings from flags, a shared profile, the service and finally the person. */
 async function settingsFor(context: Context, options: InitOptions, { from, address }: Origin): Promise<ProfileSettings> {
   const { terminal } = context;
-  const offered = from === undefined ? {} : await readOfferedProfile(context, from);
+  const offered = from === undefined ? {} : await fetchSharedProfile(context, from);
   for (const [key, value] of Object.entries(offered)) terminal.note(`  ${key} = ${printable(String(value))}`);
   const given = { ...offered, ...checkSettings('pas init', settingsFromFlags(options)) };
   const start = address ?? (isWhole(given) ? undefined : await startFor(context, given));

@@ -4,10 +4,17 @@ import { t } from '../../base/language.ts';
 import { profilesOfOutbox, withSettings } from '../../context/change-config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { probeHarvestAuth } from '../../context/harvesting.ts';
-import { keepingQuiet, openService, placeOfSecrets, profileUser, SECRETS_ARE, secretsOwner } from '../../context/open-service.ts';
+import {
+  credentialKey,
+  keepingQuiet,
+  openService,
+  placeOfSecrets,
+  profileUser,
+  SECRET_PLACE_TEXTS,
+} from '../../context/open-service.ts';
 import { keepPacingPassword } from '../../context/pacing.ts';
-import { acceptAccount, type Signer, signIn } from '../../flows/push/identify-account.ts';
 import { ROLE_WORDS, readAccount } from '../../flows/push/read-account.ts';
+import { acceptAccount, type Signer, signIn } from '../../flows/push/resolve-account.ts';
 import type { Account } from '../../pas-api/account.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -52,7 +59,7 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
   const user = { ...own, username: options.username ?? own.username };
   const password = await askPassword(context, options.passwordStdin === true);
   const { send } = await context.connections();
-  const owner = secretsOwner({ ...profile, username });
+  const owner = credentialKey({ ...profile, username });
   const account = await signIn(
     { ...profile, username, password, send: keepingQuiet(send, password), profile: user },
     context.outbox,
@@ -105,7 +112,7 @@ async function loginToPacing(context: Context, options: LoginOptions): Promise<E
   const checked = await keepPacingPassword(context, password);
   terminal.line(t`The password of ${pacing} is kept.`);
   if (!checked) terminal.warn(t`There was no answer, so pas cannot tell whether it is right.`);
-  terminal.note(SECRETS_ARE[context.secrets.placeOf(pacing)](context.places.secretsFile));
+  terminal.note(SECRET_PLACE_TEXTS[context.secrets.placeOf(pacing)](context.places.secretsFile));
   terminal.value({ profile: name, pacing, checked, secrets: context.secrets.placeOf(pacing) });
   return 'done';
 }
@@ -153,7 +160,7 @@ async function askOrRefuse(
 async function logout(context: Context): Promise<ExitReason> {
   const profile = context.profile();
   const { name } = profile;
-  context.secrets.remove(secretsOwner(profile));
+  context.secrets.remove(credentialKey(profile));
   context.terminal.line(t`Signed out of ${name}.`);
   context.terminal.value({ profile: name, signed_in: false });
   return 'done';
@@ -187,8 +194,8 @@ function accountText({ name, identCely, role, organisation }: Account): string {
     .join(', ');
 }
 
-function report({ places, terminal }: Context, account: Account, secretsPlace: keyof typeof SECRETS_ARE): void {
-  terminal.note(SECRETS_ARE[secretsPlace](places.secretsFile));
+function report({ places, terminal }: Context, account: Account, secretsPlace: keyof typeof SECRET_PLACE_TEXTS): void {
+  terminal.note(SECRET_PLACE_TEXTS[secretsPlace](places.secretsFile));
   if (account.role === 'researcher') terminal.note(t`A researcher may import finds into state 1 only.`);
   terminal.value({
     ident_cely: account.identCely,

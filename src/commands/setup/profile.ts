@@ -4,7 +4,7 @@ import { ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message } from '../../base/message.ts';
 import { profilesOfOutbox } from '../../context/change-config.ts';
-import { type Context, type GlobalOptions, secretOwnersOf } from '../../context/context.ts';
+import { type Context, credentialKeysOf, type GlobalOptions } from '../../context/context.ts';
 import { entryTotals } from '../../flows/finds/outbox-status.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { INSTANCE_WORDS } from '../service/instance-words.ts';
@@ -86,8 +86,8 @@ async function remove(context: Context, name: string, yes: boolean): Promise<Exi
   const isOnly = outbox !== undefined && profilesOfOutbox(file, outbox).length === 1;
   const unsent = isOnly ? await countUnsentOf(context, outbox) : 0;
   if (unsent > 0 && !yes) await confirmUnsent(context, name, unsent);
-  const shared = [...file.profiles.keys()].flatMap((other) => (other === name ? [] : secretOwnersOf(file, other)));
-  for (const owner of secretOwnersOf(file, name)) if (!shared.includes(owner)) secrets.remove(owner);
+  const shared = [...file.profiles.keys()].flatMap((other) => (other === name ? [] : credentialKeysOf(file, other)));
+  for (const owner of credentialKeysOf(file, name)) if (!shared.includes(owner)) secrets.remove(owner);
   context.changeConfig((current) => {
     const profiles = new Map(current.profiles);
     profiles.delete(name);

@@ -4,7 +4,7 @@ import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { accountOf, entriesInUse, harvestBaseOf, harvestingAccount, openHarvestClient } from '../../context/harvesting.ts';
-import { stopWithin, watchInterrupts } from '../../context/interrupts.ts';
+import { deadlineSignal, installSignalHandlers } from '../../context/interrupts.ts';
 import { keepMalformedAnswer } from '../../context/malformed-answer.ts';
 import { DEFAULT_SETS, harvestVocabulary, type SetHarvest } from '../../flows/harvest/harvest-vocabulary.ts';
 import { printable } from '../../ui/terminal.ts';
@@ -12,7 +12,7 @@ import { defineCommand, type Runner } from '../command.ts';
 import { leftOutText, progressPerSet, warnOfDisbelief } from '../harvest/harvest-progress.ts';
 
 /** Maximum of listed records that are no terms. */
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 
 type HarvestVocabOptions = GlobalOptions & {
   readonly full?: boolean;
@@ -38,7 +38,7 @@ export async function harvestVocab(context: Context, sets: readonly string[], op
   const { terminal, clock } = context;
   const profile = context.profile();
   const store = await context.vocabulary();
-  const interrupts = watchInterrupts(context, t`Stopping. The harvested records are kept.`);
+  const interrupts = installSignalHandlers(context, t`Stopping. The harvested records are kept.`);
   const show = progressPerSet(terminal);
   const { account, waitedMs } = await harvestingAccount(context);
   const results = await harvestVocabulary({
@@ -56,7 +56,7 @@ export async function harvestVocab(context: Context, sets: readonly string[], op
     indexAllowanceMs: profile.indexAllowanceMs,
     onNote: (text) => terminal.note(printable(text)),
     onProgress: show.update,
-    signal: stopWithin(context, interrupts, options.deadline),
+    signal: deadlineSignal(context, interrupts, options.deadline),
   })
     .catch((thrown: unknown) => keepMalformedAnswer(context, thrown))
     .finally(show.end);
@@ -69,9 +69,9 @@ export async function harvestVocab(context: Context, sets: readonly string[], op
 function warnOfLosses({ terminal }: Context, results: readonly SetHarvest[]): boolean {
   const unreadable = results.flatMap((result) => result.unreadable);
   const broken = results.flatMap((result) => result.broken);
-  if (unreadable.length > 0) terminal.warn(printable(unreadableText(unreadable.slice(0, MOST_NAMED).join(', '))));
-  if (unreadable.length > MOST_NAMED) {
-    const more = unreadable.length - MOST_NAMED;
+  if (unreadable.length > 0) terminal.warn(printable(unreadableText(unreadable.slice(0, MAX_NAMED).join(', '))));
+  if (unreadable.length > MAX_NAMED) {
+    const more = unreadable.length - MAX_NAMED;
     terminal.warn(t`  … and ${more} more (--json lists them all)`);
   }
   for (const { identifier, reason } of broken) terminal.warn(printable(leftOutText(identifier, reason)));

@@ -6,7 +6,7 @@ import { cmd, type Message } from '../../base/message.ts';
 import { shellWord } from '../../base/shell-word.ts';
 import { toDatabaseError } from '../../store/database.ts';
 import { findDamage } from '../../store/database-file.ts';
-import { isOpenToOthers } from '../../store/folder.ts';
+import { isAccessibleToOthers } from '../../store/folder.ts';
 import { alternatives } from '../../text/enumeration.ts';
 
 /** Result of a check. A push continues despite a warning; a problem prevents it, now or soon; unchecked is unknown. */
@@ -131,7 +131,7 @@ export function checkPermissions(places: readonly string[], platform: NodeJS.Pla
 }
 
 function openToOthers(path: string): string[] {
-  const self = isOpenToOthers(path) ? [path] : [];
+  const self = isAccessibleToOthers(path) ? [path] : [];
   if (!statSync(path).isDirectory()) return self;
   const inside = readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isFile() || entry.isDirectory());
   return [...self, ...inside.flatMap((entry) => openToOthers(join(path, entry.name)))];

@@ -4,11 +4,11 @@ import type { Clock } from '../../base/clock.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, msg } from '../../base/message.ts';
 import { packageRoot } from '../../base/package-root.ts';
-import { type HttpResponse, NoAnswerError } from '../../http/exchange.ts';
+import { type HttpResponse, TransportError } from '../../http/exchange.ts';
 import type { OaiClient } from '../../oai/client.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { hasAcceptedNaming } from '../../outbox/overview.ts';
-import { readErrorBody } from '../../pas-api/error-body.ts';
+import { parseErrorBody } from '../../pas-api/error-body.ts';
 import { userInfoRequest } from '../../pas-api/requests.ts';
 import type { Session } from '../../pas-api/session.ts';
 import { allHarvests } from '../../vocabulary/harvests.ts';
@@ -27,7 +27,7 @@ type ServiceToCheck = Asker & {
   readonly outbox: Outbox | undefined;
 };
 
-const MOST_CLOCK_ERROR_MS = 60_000;
+const MAX_CLOCK_ERROR_MS = 60_000;
 
 const WHEN_THERE_IS_A_NETWORK = msg`Run \`${cmd`pas doctor`}\` when the service can be reached.`;
 
@@ -39,7 +39,7 @@ export async function checkService(service: ServiceToCheck): Promise<Check[]> {
     // Without a token, so that there is an answer for any account.
     answer = await send(userInfoRequest(baseUrl));
   } catch (thrown) {
-    if (!(thrown instanceof NoAnswerError)) throw thrown;
+    if (!(thrown instanceof TransportError)) throw thrown;
     const todo = t`Check the network. The queue is kept.`;
     return [
       problem('service', t`${baseUrl} cannot be reached: ${thrown.message}.`, todo, 'unavailable'),
@@ -61,9 +61,9 @@ export async function checkService(service: ServiceToCheck): Promise<Check[]> {
 
 async function checkAccess(service: ServiceToCheck): Promise<Check> {
   const answer = await askAccess(service, await service.session.token());
-  if (answer instanceof NoAnswerError)
+  if (answer instanceof TransportError)
     return problem('writing', t`The write interface did not answer: ${answer.message}.`, t`Check the network.`, 'unavailable');
-  const body = readErrorBody(answer);
+  const body = parseErrorBody(answer);
   const said = body.kind === 'detail' ? `: ${body.detail}` : '';
   switch (answer.status) {
     case 405:
@@ -88,7 +88,7 @@ function checkClock(response: HttpResponse, atMs: number): Check {
     errorMs > 0
       ? t`This machine's clock is ${seconds} s ahead of the service's.`
       : t`This machine's clock is ${seconds} s behind the service's.`;
-  if (Math.abs(errorMs) <= MOST_CLOCK_ERROR_MS) return ok('clock', t`agrees with the service’s within a minute`);
+  if (Math.abs(errorMs) <= MAX_CLOCK_ERROR_MS) return ok('clock', t`agrees with the service’s within a minute`);
   return warning('clock', message, t`Set the clock.`);
 }
 
@@ -119,7 +119,7 @@ export async function checkSchema(service: ServiceToCheck): Promise<Check> {
       return ok('schema', t`${schemaVersion}, available; the service has accepted imports with it`);
     return ok('schema', t`${schemaVersion}, available; the first import shows if the service accepts it`);
   } catch (thrown) {
-    if (!(thrown instanceof NoAnswerError)) throw thrown;
+    if (!(thrown instanceof TransportError)) throw thrown;
     return warning('schema', t`${address} did not answer: ${thrown.message}.`, todo);
   }
 }

@@ -1,6 +1,6 @@
 import { UsageError } from '../../base/errors.ts';
 import type { FindDefaults } from '../../columns/defaults.ts';
-import { readSettings } from '../../columns/settings.ts';
+import { parseSettings } from '../../columns/settings.ts';
 import { rememberReferences } from '../../find/remember-references.ts';
 import type { FieldMade, FieldRequest, MakeField } from './make-field.ts';
 
@@ -25,7 +25,7 @@ type Wanted = Omit<FieldRequest, 'starting'> & {
  */
 export async function makeField(tool: FieldTool, { defaults, ...wanted }: Wanted): Promise<FieldMade> {
   const resolveReference = rememberReferences(wanted.rules.lookupTerm);
-  const { elements, issues } = readSettings(defaults, '', { resolveReference, resolvePhoto: () => ({ value: '' }) });
+  const { elements, issues } = parseSettings(defaults, '', { resolveReference, resolvePhoto: () => ({ value: '' }) });
   const issue = issues.find(({ severity }) => severity === 'error');
   if (issue !== undefined) throw new UsageError(issue.message);
   return MAKERS[tool]({ ...wanted, starting: elements });

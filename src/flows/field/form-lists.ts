@@ -22,7 +22,7 @@ export type FormChoice = {
 export type FormList = { readonly choices: readonly FormChoice[]; readonly groups: readonly FormChoice[] };
 
 /** A filter with one group is useless. */
-const FEWEST_GROUPS = 2;
+const MIN_GROUPS = 2;
 
 const PROJECT_SET = 'projekt';
 
@@ -60,7 +60,7 @@ function listOf(vocabulary: Vocabulary, set: string): FormList {
     return { ...choiceOf(term), above: above.map(({ ident }) => ident) };
   });
   const offered = [...groups.keys()].flatMap((ident) => termByIdent(vocabulary, ident) ?? []).sort(inOrder);
-  return { choices, groups: offered.length < FEWEST_GROUPS ? [] : offered.map(choiceOf) };
+  return { choices, groups: offered.length < MIN_GROUPS ? [] : offered.map(choiceOf) };
 }
 
 function inOrder(one: Term, other: Term): number {

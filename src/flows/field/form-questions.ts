@@ -15,8 +15,8 @@ import {
 import { QUESTIONS, type Question } from '../../find/questions.ts';
 import { MAX_NAME_LENGTH } from '../../find/resolve-finder.ts';
 import { cellOfReference } from '../../find/resolve-reference.ts';
-import { COUNTRY, MUST_BE_HANDED_OVER } from '../../find/rules.ts';
-import { EARLIEST_YEAR, MAX_DEPTH_CM, MOST_CHARACTERS } from '../../find/value-rules.ts';
+import { COUNTRY, HANDOVER_REQUIRED } from '../../find/rules.ts';
+import { EARLIEST_YEAR, MAX_CHARACTERS, MAX_DEPTH_CM } from '../../find/value-rules.ts';
 import type { FormList } from './form-lists.ts';
 
 /** A row of the sheet `survey`. Expressions are those of XLSForm: `${name}` is another question's answer, `.` this one's. */
@@ -157,10 +157,10 @@ const CONSTRAINTS: Readonly<Partial<Record<ElementName, Pick<FormRow, 'constrain
     constraintMessage: msg`The day lies in the future, or very long ago.`,
   },
   evidencni_cislo: {
-    constraint: `string-length(normalize-space(.)) > 0 and string-length(.) <= ${MOST_CHARACTERS}`,
-    constraintMessage: msg`A registration number has at most ${MOST_CHARACTERS} characters.`,
+    constraint: `string-length(normalize-space(.)) > 0 and string-length(.) <= ${MAX_CHARACTERS}`,
+    constraintMessage: msg`A registration number has at most ${MAX_CHARACTERS} characters.`,
   },
-  predano: { constraint: ". = 'true'", constraintMessage: MUST_BE_HANDED_OVER },
+  predano: { constraint: ". = 'true'", constraintMessage: HANDOVER_REQUIRED },
   projekt: { constraint: String.raw`regex(., '^[^\s,;]+$')`, constraintMessage: ONE_WORD },
 };
 

@@ -1,11 +1,11 @@
 import { dirname, extname, join } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
-import { inEachLanguage, t } from '../../base/language.ts';
+import { forEachLanguage, t } from '../../base/language.ts';
 import { LANGUAGES } from '../../base/languages.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { FORM_LABEL_GAP, FORM_NOT_LISTED, formGroupOf, isWrittenToo } from '../../find/form-names.ts';
 import { rankOf } from '../../find/rule.ts';
-import { refuseExisting, writeOutputFile } from '../../store/output-file.ts';
+import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
 import { workbookOfSheets } from '../../tables/write-workbook.ts';
 import { plainCsvCell } from '../../text/csv.ts';
 import { stateName } from '../finds/find-texts.ts';
@@ -38,7 +38,7 @@ export async function makeOdkForm(request: FieldRequest): Promise<FieldMade> {
   }
   const form = await xlsForm(formRows(lists, { stav: rankOf(rules) === 'researcher' ? 1 : 2, ...starting }), request.nowMs);
   const beside = [...files.keys()].map((name) => join(dirname(destination), name));
-  for (const path of [destination, ...beside]) refuseExisting(path, overwrite);
+  for (const path of [destination, ...beside]) assertAbsent(path, overwrite);
   for (const [name, text] of files) await writeOutputFile(join(dirname(destination), name), [text], { overwrite });
   await writeOutputFile(destination, [form], { overwrite });
   return { files: [destination, ...beside] };
@@ -47,7 +47,7 @@ export async function makeOdkForm(request: FieldRequest): Promise<FieldMade> {
 const NOT_LISTED = msg`not in the list: write it below`;
 
 async function notListed(): Promise<FormChoice> {
-  const { cs, en } = await inEachLanguage(() => String(NOT_LISTED));
+  const { cs, en } = await forEachLanguage(() => String(NOT_LISTED));
   return { name: FORM_NOT_LISTED, label: `${cs}${FORM_LABEL_GAP}${en}`, above: [] };
 }
 
@@ -77,7 +77,7 @@ const TEXT_COLUMNS = {
 };
 
 async function xlsForm(rows: readonly FormRow[], nowMs: number): Promise<Buffer> {
-  const said = await inEachLanguage(() => rows.map((row) => TEXTS.map((text) => String(row[text] ?? ''))));
+  const said = await forEachLanguage(() => rows.map((row) => TEXTS.map((text) => String(row[text] ?? ''))));
   const texts = TEXTS.flatMap((text, index) =>
     LANGUAGES.map((language) => ({
       column: inLanguageColumn(TEXT_COLUMNS[text], language),
@@ -117,7 +117,7 @@ const CHOICES: readonly (readonly [list: string, name: string, label: () => Mess
 ];
 
 async function choiceRows(): Promise<string[][]> {
-  const said = await inEachLanguage(() => CHOICES.map(([, , label]) => String(label())));
+  const said = await forEachLanguage(() => CHOICES.map(([, , label]) => String(label())));
   return [
     ['list_name', 'name', ...LANGUAGES.map((language) => inLanguageColumn('label', language))],
     ...CHOICES.map(([list, name], at) => [list, name, ...LANGUAGES.map((language) => said[language][at] ?? '')]),

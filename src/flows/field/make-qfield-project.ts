@@ -211,7 +211,7 @@ function projectsOf({ initial }: FormContent, lists: ReadonlyMap<string, FormLis
 }
 
 /** Limit for boundaries: a phone displays more slowly. */
-const MOST_BOUNDARY_CHARACTERS = 20_000_000;
+const MAX_BOUNDARY_CHARACTERS = 20_000_000;
 
 /** Returns the harvested cadastral areas in the districts of projects; a project's record has no smaller public area. */
 function areasOf(vocabulary: Vocabulary, projects: readonly string[]): readonly BoundedArea[] {
@@ -220,7 +220,7 @@ function areasOf(vocabulary: Vocabulary, projects: readonly string[]): readonly 
   let characters = 0;
   for (const area of areasBelow(vocabulary, 'ruian_katastr', [...districts])) {
     characters += area.boundary.length;
-    if (characters > MOST_BOUNDARY_CHARACTERS) break;
+    if (characters > MAX_BOUNDARY_CHARACTERS) break;
     areas.push(area);
   }
   return areas;

@@ -4,8 +4,8 @@ import type { TargetState } from '../../find/field.ts';
 import { type ElementName, FIELDS, type Field } from '../../find/fields.ts';
 import { FORM_WRITTEN, formGroupOf, formLabelOf, isWrittenToo, type WrittenElement } from '../../find/form-names.ts';
 import { MAX_NAME_LENGTH } from '../../find/resolve-finder.ts';
-import { MUST_BE_HANDED_OVER } from '../../find/rules.ts';
-import { EARLIEST_YEAR, MAX_DEPTH_CM, MOST_CHARACTERS } from '../../find/value-rules.ts';
+import { HANDOVER_REQUIRED } from '../../find/rules.ts';
+import { EARLIEST_YEAR, MAX_CHARACTERS, MAX_DEPTH_CM } from '../../find/value-rules.ts';
 import { DRAWN_WITHIN_M } from '../../place/same-place.ts';
 import type { Constraint, FormPart, LayerColumn, Widget } from '../../qgis/layer.ts';
 import { columnTypeOf } from '../../tables/export-gpkg.ts';
@@ -185,10 +185,10 @@ const OWN_CONSTRAINTS: Readonly<Partial<Record<ElementName, { readonly expressio
     says: msg`The day lies in the future, or very long ago.`,
   },
   evidencni_cislo: {
-    expression: `length("evidencni_cislo") <= ${MOST_CHARACTERS}`,
-    says: msg`A registration number has at most ${MOST_CHARACTERS} characters.`,
+    expression: `length("evidencni_cislo") <= ${MAX_CHARACTERS}`,
+    says: msg`A registration number has at most ${MAX_CHARACTERS} characters.`,
   },
-  predano: { expression: '"stav" < 3 or "predano"', says: MUST_BE_HANDED_OVER },
+  predano: { expression: '"stav" < 3 or "predano"', says: HANDOVER_REQUIRED },
 };
 
 function isFilled(name: string): string {

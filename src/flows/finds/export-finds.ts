@@ -12,9 +12,9 @@ import { allFinds, findByLocalId, type StoredFind } from '../../outbox/stored-fi
 import { openContentStore } from '../../store/content-store.ts';
 import { writeOutputFile, writeToReader } from '../../store/output-file.ts';
 import type { ExportedFind, LabelsOf } from '../../tables/exported-find.ts';
-import { findAtService } from './at-service.ts';
 import { type FindChoice, isChosen } from './chosen-finds.ts';
 import { EXPORTERS, type ExporterName, type ExportSource, rendererOf } from './exporters.ts';
+import { findWithRemoteState } from './remote-state.ts';
 
 type ExportRequest = Pick<FindChoice, 'state' | 'project'> &
   Omit<ExportSource, 'labels' | 'nowIso'> & {
@@ -69,7 +69,7 @@ function* exportedFinds(
     const sent = importOf(entries);
     // An export that is imported again has the stored values.
     const { elements, changes } = isAtService
-      ? findAtService(outbox, find)
+      ? findWithRemoteState(outbox, find)
       : { elements: withNumber(find.elements as FindElements, latestNumber(entries)), changes: [] };
     if (!isChosen(choice, find, sent)) continue;
     yield {

@@ -8,7 +8,7 @@ import {
   type Count,
   type MappedFind,
   type MapSheet,
-  needsSomebody,
+  needsAttention,
   REPORT_STATES,
   type Report,
   type ReportFind,
@@ -46,7 +46,7 @@ export function gatherReport(request: ReportRequest): GatheredReport {
     account: account === undefined ? undefined : [account.name, account.organisation].filter((part) => part !== '').join(', '),
     finds: told.length,
     photographs: finds.reduce((sum, { photographs }) => sum + photographs.length, 0),
-    withProblems: told.filter(needsSomebody).length,
+    withProblems: told.filter(needsAttention).length,
     withoutPlace: told.length - mapped.length,
     byState: REPORT_STATES.flatMap((state) => {
       const count = told.filter((find) => find.state === state).length;

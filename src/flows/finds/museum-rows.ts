@@ -1,4 +1,4 @@
-import { inEachLanguage, t } from '../../base/language.ts';
+import { forEachLanguage, t } from '../../base/language.ts';
 import { FIELDS, type Field } from '../../find/fields.ts';
 import type { Change } from '../../find/harvested-find.ts';
 import { NEW_PERSON } from '../../find/resolve-reference.ts';
@@ -17,7 +17,7 @@ const isCoded = ({ name, kind }: Field): boolean => kind === 'term' || (kind ===
  * per find, with the Czech label and the code of each term, and with the point in both systems.
  */
 export async function museumRows(finds: Iterable<ExportedFind>): Promise<Iterable<readonly RowCell[]>> {
-  const { cs } = await inEachLanguage(headings);
+  const { cs } = await forEachLanguage(headings);
   return (function* () {
     yield cs;
     for (const find of finds) yield rowOf(find);

@@ -1,11 +1,11 @@
-import { spokenLanguage, t } from '../../base/language.ts';
+import { currentLanguage, t } from '../../base/language.ts';
 import { FIELDS, type Field } from '../../find/fields.ts';
 import { ENTRY_STATES, type EntryState } from '../../outbox/entry.ts';
 import type { ExportedFind } from '../../tables/exported-find.ts';
 import { joinNames } from '../../text/file-names.ts';
-import { changeText } from './at-service.ts';
 import { STATE_WORDS } from './entry-words.ts';
 import { elementLabel, elementText, pointText } from './find-texts.ts';
+import { changeText } from './remote-state.ts';
 
 const SHOWN: readonly Field[] = FIELDS.filter(({ kind }) => kind !== 'geom-system' && kind !== 'point');
 
@@ -38,5 +38,5 @@ function saidOf({ elements, labelsOf }: ExportedFind, field: Field): string {
   const value = elements[field.name];
   const labels = field.kind === 'term' && typeof value === 'object' ? labelsOf?.(value.id) : undefined;
   if (labels === undefined) return elementText(field, value) ?? '';
-  return (spokenLanguage() === 'cs' ? labels.cs : labels.en) || labels.cs;
+  return (currentLanguage() === 'cs' ? labels.cs : labels.en) || labels.cs;
 }

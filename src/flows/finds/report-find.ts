@@ -1,6 +1,6 @@
-import { spokenLanguage, t } from '../../base/language.ts';
+import { currentLanguage, t } from '../../base/language.ts';
 import type { Reference } from '../../find/field.ts';
-import { FIELDS, type Field, type FindElements, tellsPlace } from '../../find/fields.ts';
+import { FIELDS, type Field, type FindElements, revealsLocation } from '../../find/fields.ts';
 import type { Change, HarvestedFind } from '../../find/harvested-find.ts';
 import { entriesOfFind } from '../../outbox/entries.ts';
 import type { Entry, ImportEntry, Photograph } from '../../outbox/entry.ts';
@@ -14,9 +14,9 @@ import { nextSteps } from '../../report/next-step.ts';
 import type { Fact, Label, Place, Problem, ReportFind, ReportState } from '../../report/report-model.ts';
 import type { LookupArea } from '../../vocabulary/areas.ts';
 import type { Term } from '../../vocabulary/term.ts';
-import { changeText, findAtService } from './at-service.ts';
 import { elementText } from './find-texts.ts';
 import { countAtService } from './pulled-since.ts';
+import { changeText, findWithRemoteState } from './remote-state.ts';
 
 export type FindSources = {
   readonly outbox: Outbox;
@@ -40,7 +40,7 @@ export function gatherFind(sources: FindSources, stored: StoredFind, number: num
   const imported = entries.find((entry): entry is ImportEntry => entry.kind === 'import' && entry.state !== 'dropped');
   const identCely = imported?.identCely ?? undefined;
   const pulled = identCely === undefined ? undefined : pulledRecord(outbox, identCely);
-  const { elements, changes: differences } = findAtService(outbox, stored);
+  const { elements, changes: differences } = findWithRemoteState(outbox, stored);
   const state = stateOf(entries, imported, elements, pulled);
   const photos = entries.flatMap((entry) => (entry.kind === 'photo' && entry.state !== 'dropped' ? [entry] : []));
   const changes = entries.filter((entry) => entry.kind !== 'import');
@@ -117,17 +117,17 @@ function stateNote(imported: ImportEntry | undefined, pulled: PulledRecord | und
 function labelOf(sources: FindSources, reference: Reference | undefined): Label | undefined {
   if (reference === undefined) return undefined;
   const term = sources.termOf(reference.id);
-  const english = spokenLanguage() === 'en' ? term?.labelEn : undefined;
+  const english = currentLanguage() === 'en' ? term?.labelEn : undefined;
   return { id: reference.id, text: english ?? term?.label ?? (reference.text === '' ? reference.id : reference.text) };
 }
 
 function otherWords({ termOf, ownTerms, places }: FindSources, elements: FindElements): string[] {
-  const told = FIELDS.filter(({ name, set }) => set !== undefined && (places === 'shown' || !tellsPlace(name)));
+  const told = FIELDS.filter(({ name, set }) => set !== undefined && (places === 'shown' || !revealsLocation(name)));
   const words = told.flatMap(({ name }) => {
     const value = elements[name];
     if (typeof value !== 'object') return [];
     const term = termOf(value.id);
-    const other = spokenLanguage() === 'en' ? term?.label : term?.labelEn;
+    const other = currentLanguage() === 'en' ? term?.label : term?.labelEn;
     return [other ?? '', ...(ownTerms.get(value.id) ?? [])];
   });
   return [...new Set(words)].filter((word) => word !== '');
@@ -135,7 +135,7 @@ function otherWords({ termOf, ownTerms, places }: FindSources, elements: FindEle
 
 /** Returns the elements in the order of the report. */
 function factsOf(sources: FindSources, elements: FindElements): Fact[] {
-  const told = FIELDS.filter(({ name }) => sources.places === 'shown' || !tellsPlace(name));
+  const told = FIELDS.filter(({ name }) => sources.places === 'shown' || !revealsLocation(name));
   return told.flatMap((field): Fact[] => {
     const { name, kind, gloss, report = { at: 175, label: gloss } } = field;
     if (kind === 'point' || kind === 'geom-system' || !('at' in report)) return [];
@@ -151,7 +151,7 @@ const DIFFERENCES_AT = 180;
 
 /** Describes differences of the service's record from what was sent. The state is in the head of the card. */
 function differencesIn({ places }: FindSources, changes: readonly Change[]): Fact[] {
-  const told = changes.filter(({ element }) => element !== 'stav' && (places === 'shown' || !tellsPlace(element)));
+  const told = changes.filter(({ element }) => element !== 'stav' && (places === 'shown' || !revealsLocation(element)));
   const text = told.map(changeText).join('; ');
   return text === '' ? [] : [{ at: DIFFERENCES_AT, label: t`Changed at the service`, text, shape: 'wide' }];
 }
@@ -200,7 +200,7 @@ function problemsOf(entry: Entry, places: FindSources['places']): Problem[] {
   if (!['draft', 'queued', 'refused', 'uncertain'].includes(entry.state)) return [];
   const problems = entry.issues.map(({ severity, element, message }): Problem => {
     // An issue without an element may be a text of the service with any content.
-    const told = places === 'shown' || (element !== undefined && !tellsPlace(element));
+    const told = places === 'shown' || (element !== undefined && !revealsLocation(element));
     return {
       severity,
       ...(element === undefined ? {} : { element }),

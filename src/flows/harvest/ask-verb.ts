@@ -17,7 +17,7 @@ export type Asking = {
 };
 
 /** @throws UsageError where it is empty */
-export function identifierGiven(oaiBase: string, identifier: string): string {
+export function resolveIdentifier(oaiBase: string, identifier: string): string {
   if (identifier.trim() === '') throw new UsageError(t`The identifier is empty.`);
   return fullIdentifier(oaiBase, identifier);
 }

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { FileError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { beginAnew, breakSeal, putSeal, sealOf } from '../../ledger/standing.ts';
+import { invalidateSeal, resetOutput, saveSeal, sealOf } from '../../ledger/standing.ts';
 import { filesOf, forgetFiles, putFile, type StoredFile } from '../../ledger/stored-files.ts';
-import { metIdentifiers } from '../../ledger/stored-records.ts';
-import { notAsLeft } from '../../store/append-file.ts';
-import { type FileStanding, flushFiles, removeDrafts, safeFileName, standingOf, writeFiles } from '../../store/file-folder.ts';
+import { storedIdentifiers } from '../../ledger/stored-records.ts';
+import { modifiedFileError } from '../../store/append-file.ts';
+import { type FileStanding, fileStanding, flushFiles, removeTemps, safeFileName, writeFiles } from '../../store/file-folder.ts';
 import { listsOf } from './list-element.ts';
 import { goneText, type Opening, type RecordOutput } from './record-output.ts';
 
@@ -31,7 +31,7 @@ export async function filesOutput(
     const isOwn = identifier.startsWith(identifierPrefix);
     return safeFileName(isOwn ? identifier.slice(identifierPrefix.length) : ` ${identifier}`, EXTENSION);
   };
-  await removeDrafts(folder);
+  await removeTemps(folder);
   adoptFiles(folder, ledger, nameOf);
   const wasSealed = sealOf(ledger) !== undefined;
   const known = filesOf(ledger).length;
@@ -40,12 +40,12 @@ export async function filesOutput(
   if (wasSealed && !verify && changed.length > 0) throw edited(folder, changed);
   if (gone.length > 0 && gone.length === known) {
     onNote(goneText(folder, false));
-    ledger.change(() => beginAnew(ledger));
+    ledger.change(() => resetOutput(ledger));
   } else {
     if (wasSealed && gone.length > 0) onNote(lostText(folder, gone.length));
     ledger.change(() => forgetFiles(ledger, [...gone, ...changed]));
   }
-  breakSeal(ledger);
+  invalidateSeal(ledger);
   let waiting: readonly StoredFile[] = [];
   let isFlushed = wasSealed;
   return {
@@ -57,7 +57,7 @@ export async function filesOutput(
       });
       writeFiles(folder, files);
       waiting = files.map(({ name, identifier, content }) => {
-        const standing = standingOf(join(folder, name), undefined, content);
+        const standing = fileStanding(join(folder, name), undefined, content);
         if (standing === undefined) throw edited(folder, [{ name }]);
         return { name, identifier, ...standing };
       });
@@ -71,7 +71,7 @@ export async function filesOutput(
       if (other.length > 0) throw edited(folder, other);
       if (found.added.length > 0) throw foreignFile(folder, found.added);
       if (!isFlushed) await flushFiles(folder);
-      ledger.change(() => putSeal(ledger, {}));
+      ledger.change(() => saveSeal(ledger, {}));
     },
     close: async () => {},
   };
@@ -92,7 +92,7 @@ async function differencesIn(folder: string, ledger: Ledger, wasFlushed: boolean
   const there = new Set((await readdir(folder)).filter((name) => name.endsWith(EXTENSION)));
   const [gone, changed, touched]: [StoredFile[], StoredFile[], StoredFile[]] = [[], [], []];
   for (const file of filesOf(ledger)) {
-    const standing = there.delete(file.name) ? standingOf(join(folder, file.name), wasFlushed ? file : undefined) : undefined;
+    const standing = there.delete(file.name) ? fileStanding(join(folder, file.name), wasFlushed ? file : undefined) : undefined;
     if (standing === undefined) gone.push(file);
     else if (!standing.digest.equals(file.digest)) changed.push(file);
     else if (standing.changedNs !== file.changedNs) touched.push({ ...file, ...standing });
@@ -107,9 +107,9 @@ async function differencesIn(folder: string, ledger: Ledger, wasFlushed: boolean
 function adoptFiles(folder: string, ledger: Ledger, nameOf: (identifier: string) => string): void {
   if (filesOf(ledger).length > 0) return;
   ledger.change(() => {
-    for (const identifier of metIdentifiers(ledger)) {
+    for (const identifier of storedIdentifiers(ledger)) {
       const name = nameOf(identifier);
-      putFile(ledger, { name, identifier, ...(standingOf(join(folder, name)) ?? NOWHERE) });
+      putFile(ledger, { name, identifier, ...(fileStanding(join(folder, name)) ?? NOWHERE) });
     }
   });
 }
@@ -126,7 +126,7 @@ function lostText(folder: string, count: number): string {
 
 function edited(folder: string, [first]: readonly { readonly name: string }[]): FileError {
   const name = first?.name ?? '';
-  return notAsLeft(folder, t`${folder} is not as pas left it: ${name} was changed by another program.`);
+  return modifiedFileError(folder, t`${folder} is not as pas left it: ${name} was changed by another program.`);
 }
 
 function foreignFile(folder: string, [name]: readonly string[]): FileError {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { type HarvestedFind, readHarvestedFind } from '../../find/harvested-find.ts';
+import { type HarvestedFind, parseHarvestedFind } from '../../find/harvested-find.ts';
 import type { OaiClient } from '../../oai/client.ts';
 import { harvest } from '../../oai/harvest-engine.ts';
 import { memoryState } from '../../oai/harvest-state.ts';
@@ -86,6 +86,6 @@ export function listedFindOf(record: OaiRecord): ListedFind | undefined {
   if (deleted) return { kind: 'deleted', datestampMs };
   if (record.refused) return { kind: 'withheld', datestampMs };
   const entity = entityOf(record);
-  const find = entity === undefined ? undefined : readHarvestedFind(entity);
+  const find = entity === undefined ? undefined : parseHarvestedFind(entity);
   return find === undefined ? undefined : { kind: 'shown', datestampMs, record: find };
 }

@@ -1,19 +1,19 @@
 import { t } from '../../base/language.ts';
-import { settleRights, setVerifying } from '../../ledger/standing.ts';
+import { setVerifying, updateRights } from '../../ledger/standing.ts';
 import { countHeld } from '../../ledger/stored-records.ts';
 import { harvestOf, type Subject } from '../../ledger/subject.ts';
+import type { PageResult, RecordSink } from '../../oai/apply-page.ts';
 import { headersOnly } from '../../oai/client.ts';
 import { granularityOf } from '../../oai/datestamp.ts';
 import { harvest } from '../../oai/harvest-engine.ts';
 import type { Disbelief } from '../../oai/losses.ts';
 import { boundMs, type Pass } from '../../oai/pass.ts';
 import { checkArguments } from '../../oai/protocol.ts';
-import { readHeaderAlone } from '../../oai/record.ts';
-import type { BrokenRecord } from '../../oai/salvage.ts';
-import type { RecordSink, TakenPage } from '../../oai/take-page.ts';
+import { parseHeaderAlone } from '../../oai/record.ts';
+import type { BrokenRecord } from '../../oai/recover-page.ts';
 import { listName } from '../../oai/walk.ts';
 import type { OpenedOutput, Opening, RecordOutput } from './record-output.ts';
-import { clockOfService, type ListedService, overlapMs, refuseUnknownSets, type ServiceClock } from './service-lists.ts';
+import { assertKnownSets, clockOfService, type ListedService, overlapMs, type ServiceClock } from './service-lists.ts';
 import { setState } from './set-state.ts';
 
 export { listName };
@@ -97,14 +97,14 @@ export async function harvestRecords(options: HarvestRecordsOptions): Promise<Re
   const window = { ...(from === undefined ? {} : { from }), ...(until === undefined ? {} : { until }) };
   const sets = options.sets.length === 0 ? [ALL_SETS] : options.sets;
   for (const set of sets) checkArguments(verb, { metadataPrefix, ...(set === ALL_SETS ? {} : { set }), ...window });
-  if (options.sets.length > 0) await refuseUnknownSets(options, sets);
+  if (options.sets.length > 0) await assertKnownSets(options, sets);
   const service = await clockOfService(options);
   const startedMs = clock.monotonicMs();
   const { ledger, output } = await options.openOutput({ verify, onNote });
   const hasOtherRights = ledger.change(() => {
     for (const setSpec of sets) harvestOf(ledger, setSpec);
     setVerifying(ledger, verify);
-    return options.rights !== undefined && settleRights(ledger, options.rights);
+    return options.rights !== undefined && updateRights(ledger, options.rights);
   });
   if (hasOtherRights) onNote(t`The account has other rights than at the last harvest, so everything is read again.`);
   const results: SetFigures[] = [];
@@ -137,7 +137,7 @@ async function harvestSet(
       fromMs: from === undefined ? null : Date.parse(from),
       untilMs: until === undefined ? null : boundMs(until, granularityOf(until) ?? 'second'),
     },
-    onPage: ({ written }: TakenPage, { look, listSize }: Pass) => {
+    onPage: ({ written }: PageResult, { look, listSize }: Pass) => {
       tally.written += written.length;
       tally.deleted += written.filter(({ header }) => header.deleted).length;
       tally.masked += written.filter(({ refused }) => refused).length;
@@ -170,7 +170,7 @@ function sinkOf({ verb, verify }: HarvestRecordsOptions, output: RecordOutput, o
       onMended(wrong.length);
       const records = [...news, ...wrong];
       // What stands for one that is gone is a whole record.
-      const bare = records.map((record) => readHeaderAlone(record.element) ?? record);
+      const bare = records.map((record) => parseHeaderAlone(record.element) ?? record);
       return output.write({ ...page, records: verb === 'ListIdentifiers' ? bare : records });
     },
   };

@@ -1,20 +1,27 @@
 import type { Clock } from '../../base/clock.ts';
 import { t } from '../../base/language.ts';
 import { FIELDS } from '../../find/fields.ts';
+import type { RecordSink } from '../../oai/apply-page.ts';
 import type { OaiClient } from '../../oai/client.ts';
 import { harvest } from '../../oai/harvest-engine.ts';
 import { storedState } from '../../oai/harvest-state.ts';
 import type { Disbelief } from '../../oai/losses.ts';
 import type { Pass } from '../../oai/pass.ts';
 import { entityOf, identOf, type OaiRecord } from '../../oai/record.ts';
-import type { BrokenRecord } from '../../oai/salvage.ts';
-import type { RecordSink } from '../../oai/take-page.ts';
-import { harvestOf, markVanished, requireLatestRun, settleSubject, takeUp, unmetTerms } from '../../vocabulary/harvests.ts';
-import { readTerm } from '../../vocabulary/read-term.ts';
+import type { BrokenRecord } from '../../oai/recover-page.ts';
+import {
+  assertLatestRun,
+  beginRun,
+  harvestOf,
+  tombstoneMissingTerms,
+  unmetTerms,
+  updateSubject,
+} from '../../vocabulary/harvests.ts';
+import { parseTerm } from '../../vocabulary/read-term.ts';
 import { isInSet } from '../../vocabulary/term.ts';
 import { putHidden, putTerm, putTombstone } from '../../vocabulary/terms.ts';
 import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
-import { clockOfService, overlapMs, refuseUnknownSets, type ServiceClock } from './service-lists.ts';
+import { assertKnownSets, clockOfService, overlapMs, type ServiceClock } from './service-lists.ts';
 
 /** What a find needs, and what its place and its project are checked against. */
 export const DEFAULT_SETS = ['heslo', 'organizace', 'osoba', 'ruian_kraj', 'ruian_okres', 'ruian_katastr', 'projekt'] as const;
@@ -79,7 +86,7 @@ export type SetHarvest = {
  * @throws what that throws; UsageError for an unknown set; DatabaseError
  */
 export async function harvestVocabulary(options: HarvestVocabularyOptions): Promise<SetHarvest[]> {
-  await refuseUnknownSets(options, options.sets);
+  await assertKnownSets(options, options.sets);
   const service = await clockOfService(options);
   const results: SetHarvest[] = [];
   for (const setSpec of options.sets) results.push(await harvestSet(options, service, setSpec));
@@ -93,14 +100,14 @@ async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClo
   const { id, run, hasOtherRights } = vocabulary.change(() => {
     const found = harvestOf(vocabulary, setSpec);
     const subject = `${options.subject} ${options.metadataPrefix}`;
-    const differs = settleSubject(vocabulary, found, { subject, rights: options.rights });
-    return { id: found, run: takeUp(vocabulary, found), hasOtherRights: differs };
+    const differs = updateSubject(vocabulary, found, { subject, rights: options.rights });
+    return { id: found, run: beginRun(vocabulary, found), hasOtherRights: differs };
   });
   if (hasOtherRights) options.onNote?.(t`The account has other rights than at the last harvest, so everything is read again.`);
   const stored = storedState(vocabulary, id, () => vocabulary.clock.now());
   const change = <T>(work: () => T): T =>
     vocabulary.change(() => {
-      requireLatestRun(vocabulary, id, run);
+      assertLatestRun(vocabulary, id, run);
       return work();
     });
   const state = { ...stored, change };
@@ -128,7 +135,7 @@ async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClo
     ({ look, beganMs }, isProof) => {
       if (!isProof) return;
       const vanished = unmet(look.number);
-      markVanished(vocabulary, vanished, beganMs);
+      tombstoneMissingTerms(vocabulary, vanished, beganMs);
       tally.vanished += vanished.length;
     },
   );
@@ -169,7 +176,7 @@ function putRecord(vocabulary: Vocabulary, harvestedSet: string, record: OaiReco
     putHidden(vocabulary, ident, setSpec, datestampMs);
   } else {
     const entity = entityOf(record);
-    const draft = entity === undefined ? undefined : readTerm(entity, own);
+    const draft = entity === undefined ? undefined : parseTerm(entity, own);
     if (draft === undefined) unreadable.add(ident);
     else putTerm(vocabulary, draft, datestampMs);
   }

@@ -2,11 +2,11 @@ import type { Subject } from '../../ledger/subject.ts';
 import { writeHeader, writeRecord } from '../../oai/record-json.ts';
 import type { RepeatedElements } from '../../oai/repeated-elements.ts';
 import { JsonBytes } from '../../text/json-bytes.ts';
-import type { Growing } from './growing-output.ts';
+import type { AppendTarget } from './append-output.ts';
 import type { RecordOutput } from './record-output.ts';
 
 /** One JSON object a line. A record that changed has a line for each time it was met: the last one counts. */
-export function jsonlOutput(growing: Growing, repeated: RepeatedElements, verb: Subject['verb']): RecordOutput {
+export function jsonlOutput(growing: AppendTarget, repeated: RepeatedElements, verb: Subject['verb']): RecordOutput {
   const json = new JsonBytes();
   const append = async (): Promise<void> => {
     for (const bytes of json.take()) await growing.append(bytes);

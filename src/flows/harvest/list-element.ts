@@ -1,5 +1,5 @@
 import type { Subject } from '../../ledger/subject.ts';
-import { declarationsWithin, startTagOf } from '../../xml/declarations.ts';
+import { namespaceDeclarationsIn, startTagOf } from '../../xml/declarations.ts';
 import { bytesOf, childOf, type XmlDocument, type XmlElement } from '../../xml/element.ts';
 
 const LINE_FEED = Buffer.from('\n');
@@ -13,7 +13,7 @@ export function listsOf(
   name: Subject['verb'] = 'ListRecords',
 ): (records: readonly XmlElement[]) => Buffer[] {
   const list = childOf(document.root, name);
-  const declarations = declarationsWithin(document, list === undefined ? [document.root] : [document.root, list]);
+  const declarations = namespaceDeclarationsIn(document, list === undefined ? [document.root] : [document.root, list]);
   const prefix = /^<([^\s:>/]+:)?/.exec(startTagOf(document, list ?? document.root))?.[1] ?? '';
   const head = Buffer.from(`<${prefix}${name}${declarations}>\n`);
   const tail = Buffer.from(`</${prefix}${name}>\n`);

@@ -1,7 +1,7 @@
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Subject } from '../../ledger/subject.ts';
 import { repeatedElementsOf } from '../../oai/repeated-elements.ts';
-import type { Growing } from './growing-output.ts';
+import type { AppendTarget } from './append-output.ts';
 import type { Opening, RecordOutput } from './record-output.ts';
 
 /** What an output is made of, as far as its form needs it. */
@@ -12,7 +12,7 @@ type OutputSource = {
   readonly ledger: Ledger;
   readonly opening: Opening;
   /** Text that is appended to the file, or written to standard output. */
-  growing(): Promise<Growing> | Growing;
+  growing(): Promise<AppendTarget> | AppendTarget;
 };
 
 type OutputForm = {

@@ -8,13 +8,13 @@ import { thinDocuments } from '../../outbox/merge.ts';
 import { headerOf, type Outbox } from '../../outbox/open-outbox.ts';
 import {
   completePull,
-  noteUnchanged,
   type PulledRecord,
   pulledRecord,
   pullWatermarkMs,
-  rememberStanding,
+  recordUnchanged,
+  saveStanding,
 } from '../../outbox/pulled.ts';
-import { type AtService, atService } from '../finds/at-service.ts';
+import { type RemoteState, remoteState } from '../finds/remote-state.ts';
 import { type SentFind, sentFinds } from '../finds/sent-finds.ts';
 import { FIND_SET, type FindHarvest } from './harvest-finds.ts';
 import { type FindLookup, lookUpChanges, lookUpEach, lookUpUnlisted } from './look-up-records.ts';
@@ -28,7 +28,7 @@ type PullContext = FindHarvest & {
   readonly full: boolean;
 };
 
-export type PulledFind = AtService & {
+export type PulledFind = RemoteState & {
   /** Otherwise than the last pull met it. */
   readonly isNews: boolean;
 };
@@ -82,7 +82,7 @@ export async function pull(context: PullContext): Promise<Pull> {
   });
   thinDocuments(outbox);
   const finds = sent.flatMap((find): PulledFind[] => {
-    const now = atService(outbox, find);
+    const now = remoteState(outbox, find);
     return now === undefined ? [] : [{ ...now, isNews: isNews(known.get(find.identCely), now.pulled) }];
   });
   const withoutContent = sent.filter(({ identCely }) => own.get(identCely)?.kind === 'empty');
@@ -122,10 +122,10 @@ function firstSentMs(outbox: Outbox, sent: readonly SentFind[]): number {
 function remember(outbox: Outbox, identCely: string, lookup: FindLookup | undefined): void {
   switch (lookup?.kind) {
     case undefined:
-      noteUnchanged(outbox, identCely);
+      recordUnchanged(outbox, identCely);
       return;
     case 'shown':
-      rememberStanding(outbox, {
+      saveStanding(outbox, {
         identCely,
         standing: 'shown',
         datestampMs: lookup.datestampMs,
@@ -134,12 +134,12 @@ function remember(outbox: Outbox, identCely: string, lookup: FindLookup | undefi
       return;
     case 'withheld':
     case 'deleted':
-      rememberStanding(outbox, { identCely, standing: lookup.kind, datestampMs: lookup.datestampMs });
+      saveStanding(outbox, { identCely, standing: lookup.kind, datestampMs: lookup.datestampMs });
       return;
     case 'empty':
       return;
     case 'missing':
-      rememberStanding(outbox, { identCely, standing: 'missing', datestampMs: null });
+      saveStanding(outbox, { identCely, standing: 'missing', datestampMs: null });
       return;
   }
 }

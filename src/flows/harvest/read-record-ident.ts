@@ -2,7 +2,7 @@ import { childOf, childText } from '../../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../../xml/parse.ts';
 
 /** The identifier in a success document of interface A: root, `samostatny_nalez`, `ident_cely`. Undefined when it is none. */
-export function readRecordIdent(body: Buffer): string | undefined {
+export function parseRecordIdent(body: Buffer): string | undefined {
   try {
     const find = childOf(parseXml(body).root, 'samostatny_nalez');
     return find === undefined ? undefined : childText(find, 'ident_cely');

@@ -1,7 +1,7 @@
 import { t } from '../../base/language.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
+import type { RecordSink } from '../../oai/apply-page.ts';
 import type { OaiRecord } from '../../oai/record.ts';
-import type { RecordSink } from '../../oai/take-page.ts';
 import type { XmlDocument } from '../../xml/element.ts';
 
 /** Where the records of a harvest go for good. */

@@ -7,23 +7,23 @@ import { isRefusedToken, listPages } from '../../oai/pages.ts';
 
 /** What must be known of a harvesting service before its lists are read. */
 
-const MOST_SETS = 10_000;
+const MAX_SETS = 10_000;
 
 export type ListedService = { readonly client: OaiClient; readonly clock: Clock; readonly signal?: AbortSignal };
 
 /** What is asked for again at least, since clocks and indexes are not exact. */
-const LEAST_OVERLAP_MS = 10 * 60_000;
+const MIN_OVERLAP_MS = 10 * 60_000;
 
 /** What changed in this time before the last pass is asked for again, as the index behind a list lags behind the records. */
 export function overlapMs(indexAllowanceMs: number): number {
-  return Math.max(LEAST_OVERLAP_MS, indexAllowanceMs);
+  return Math.max(MIN_OVERLAP_MS, indexAllowanceMs);
 }
 
 /**
  * A service may answer an unknown set with an empty list, which would look like a harvest that is complete.
  * @throws UsageError that names the sets which the service has
  */
-export async function refuseUnknownSets(service: ListedService, sets: readonly string[]): Promise<void> {
+export async function assertKnownSets(service: ListedService, sets: readonly string[]): Promise<void> {
   const known = await setsOf(service).catch((thrown: unknown) => {
     // The list is short: one whose token ran out is read again from its beginning.
     if (isRefusedToken(thrown)) return setsOf(service);
@@ -46,8 +46,8 @@ async function setsOf({ client, clock, signal }: ListedService): Promise<Readonl
   });
   for await (const { items } of pages) {
     for (const { setSpec } of items) known.add(setSpec);
-    if (known.size > MOST_SETS)
-      throw new OaiError('loop', t`The service names more than ${MOST_SETS} sets: its list would never end.`);
+    if (known.size > MAX_SETS)
+      throw new OaiError('loop', t`The service names more than ${MAX_SETS} sets: its list would never end.`);
   }
   return known;
 }

@@ -1,6 +1,6 @@
 import type { Ledger } from '../../ledger/ledger.ts';
 import { harvestOf } from '../../ledger/subject.ts';
-import { type HarvestState, type MetRecord, storedState } from '../../oai/harvest-state.ts';
+import { type HarvestState, type SeenRecord, storedState } from '../../oai/harvest-state.ts';
 
 /** Where an output holds several sets, a record that is no longer in one of them may well be in another. */
 type SetState = HarvestState & {
@@ -51,7 +51,7 @@ export function setState(ledger: Ledger, setSpec: string, nowMs: () => number): 
   };
 }
 
-function metElsewhere({ sql }: Ledger, identifier: string): MetRecord | undefined {
+function metElsewhere({ sql }: Ledger, identifier: string): SeenRecord | undefined {
   const held = sql('select datestamp_at as datestampMs, digest from met_records where identifier = ? limit 1').get(identifier);
-  return held === undefined ? undefined : { ...(held as Pick<MetRecord, 'datestampMs' | 'digest'>), look: 0, skipped: false };
+  return held === undefined ? undefined : { ...(held as Pick<SeenRecord, 'datestampMs' | 'digest'>), look: 0, skipped: false };
 }

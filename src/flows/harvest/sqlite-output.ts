@@ -1,7 +1,7 @@
 import { FileError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { beginAnew, ownWrites } from '../../ledger/standing.ts';
+import { resetOutput, withTrackingSuspended } from '../../ledger/standing.ts';
 import {
   countHeld,
   countRows,
@@ -15,7 +15,7 @@ import {
 import type { OaiRecord } from '../../oai/record.ts';
 import { metadataText } from '../../oai/record-json.ts';
 import type { RepeatedElements } from '../../oai/repeated-elements.ts';
-import { notAsLeft } from '../../store/append-file.ts';
+import { modifiedFileError } from '../../store/append-file.ts';
 import { JsonBytes } from '../../text/json-bytes.ts';
 import { sourceOf, type XmlDocument } from '../../xml/element.ts';
 import { goneText, type Opening, type RecordOutput } from './record-output.ts';
@@ -29,11 +29,14 @@ export function sqliteOutput(ledger: Ledger, repeated: RepeatedElements, { verif
   if (rows === undefined) throw remade(ledger.path);
   if (rows === 0 && held > 0) {
     onNote(goneText(ledger.path, false));
-    ledger.change(() => beginAnew(ledger));
+    ledger.change(() => resetOutput(ledger));
   } else if (isEdited(ledger) || rows !== held) {
     if (!verify)
-      throw notAsLeft(ledger.path, t`${ledger.path} is not as pas left it: another program wrote into its table of records.`);
-    ledger.change(() => ownWrites(ledger, () => removeForeign(ledger)));
+      throw modifiedFileError(
+        ledger.path,
+        t`${ledger.path} is not as pas left it: another program wrote into its table of records.`,
+      );
+    ledger.change(() => withTrackingSuspended(ledger, () => removeForeign(ledger)));
   }
   const json = new JsonBytes();
   let waiting: readonly StoredRecord[] = [];
@@ -42,7 +45,7 @@ export function sqliteOutput(ledger: Ledger, repeated: RepeatedElements, { verif
       waiting = records.map((record) => toStored(json, document, record, repeated));
     },
     commit: () => {
-      ownWrites(ledger, () => {
+      withTrackingSuspended(ledger, () => {
         for (const record of waiting) putRecord(ledger, record);
       });
       waiting = [];

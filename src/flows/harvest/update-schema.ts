@@ -5,8 +5,8 @@ import { type Message, msg } from '../../base/message.ts';
 import { type DocumentProfile, namespaceOf, schemaLocationOf } from '../../find/find.ts';
 import { bundledSchema, findSchemaProblem, isSameAsBundled, MAX_SCHEMA_BYTES } from '../../find/find-schema.ts';
 import { sha512Of } from '../../http/digest.ts';
-import { type Exchange, type HttpResponse, NoAnswerError } from '../../http/exchange.ts';
-import { retrying } from '../../http/retry.ts';
+import { type Exchange, type HttpResponse, TransportError } from '../../http/exchange.ts';
+import { withRetry } from '../../http/retry.ts';
 import { forget, type KeptFile, keep, readKept } from '../../store/kept-files.ts';
 
 export type SchemaInUse = {
@@ -50,8 +50,8 @@ type UpdateSchemaOptions = {
   readonly isProtected: (url: string) => boolean;
 };
 
-const RETRY = { attempts: 3, firstWaitMs: 500, mostWaitMs: 5000, mostRetryAfterMs: 60_000 };
-const MOST_REDIRECTS = 5;
+const RETRY = { attempts: 3, firstWaitMs: 500, maxWaitMs: 5000, maxRetryAfterMs: 60_000 };
+const MAX_REDIRECTS = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 const KEPT = msg`The schema that was in use stays in use.`;
 
@@ -90,7 +90,7 @@ async function fetchFollowing(options: UpdateSchemaOptions, start: string): Prom
       hint: t`Set schema_base to an https:// address, or allow_http = true if the network is your own. ${KEPT}`,
     });
   }
-  for (let hops = 0; hops <= MOST_REDIRECTS; hops++) {
+  for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
     const response = await get(options, url);
     if (!REDIRECTS.includes(response.status)) return response;
     const location = response.headers['location'];
@@ -107,7 +107,7 @@ async function fetchFollowing(options: UpdateSchemaOptions, start: string): Prom
 async function get(options: UpdateSchemaOptions, url: string): Promise<HttpResponse> {
   const { send, clock, random, onWait, answerTimeoutMs } = options;
   try {
-    return await retrying(send, { clock, random, onWait, ...RETRY })({
+    return await withRetry(send, { clock, random, onWait, ...RETRY })({
       method: 'GET',
       url,
       headers: { accept: '*/*', 'accept-encoding': 'identity' },
@@ -115,7 +115,7 @@ async function get(options: UpdateSchemaOptions, url: string): Promise<HttpRespo
       maxAnswerBytes: MAX_SCHEMA_BYTES,
     });
   } catch (thrown) {
-    if (!(thrown instanceof NoAnswerError)) throw thrown;
+    if (!(thrown instanceof TransportError)) throw thrown;
     if (thrown.reason === 'too-large') throw notUsable(url, thrown.message, thrown);
     throw new UnavailableError(t`${url} did not answer: ${thrown.message}.`, {
       cause: thrown,

@@ -1,5 +1,5 @@
 import type { Subject } from '../../ledger/subject.ts';
-import type { Growing } from './growing-output.ts';
+import type { AppendTarget } from './append-output.ts';
 import { listsOf } from './list-element.ts';
 import type { RecordOutput } from './record-output.ts';
 
@@ -10,7 +10,7 @@ const TAIL = '</harvest>\n';
  * One document with the records as they came, each page's in a list that declares what they need. A record that
  * changed stands there once for each time it was met: the last one counts.
  */
-export function xmlStreamOutput(growing: Growing, verb: Subject['verb']): RecordOutput {
+export function xmlStreamOutput(growing: AppendTarget, verb: Subject['verb']): RecordOutput {
   const close = (): Promise<void> => growing.close(growing.isEmpty() ? HEAD + TAIL : TAIL);
   return {
     write: async ({ document, records }) => {

@@ -4,18 +4,18 @@ import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { type DefaultsFile, defaultsFor, type FindDefaults } from '../../columns/defaults.ts';
 import type { RowContext } from '../../columns/map-row.ts';
-import { inOrder, readSettings } from '../../columns/settings.ts';
+import { inOrder, parseSettings } from '../../columns/settings.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import { isMadeByProgram, nextLocalId } from '../../find/next-local-id.ts';
-import { carriedFrom } from '../../find/questions.ts';
+import { carriedElements } from '../../find/questions.ts';
 import { importOfFind } from '../../outbox/entries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId, latestFinds, renameFind, type StoredFind } from '../../outbox/stored-finds.ts';
-import { type Adding, NEW_FIND, type Saved } from './adding.ts';
 import { readAnswer } from './answer.ts';
+import { type EntrySession, NEW_FIND, type Saved } from './entry-session.ts';
 import { interview } from './interview.ts';
-import type { InterviewWorld, Suggested } from './interview-world.ts';
+import type { InterviewContext, Suggested } from './interview-context.ts';
 import { makeOfferTerms, type OfferContext } from './offer-terms.ts';
 
 /** `asAsked`: all input was understood, and the find is queued, or the draft that was requested. */
@@ -25,7 +25,7 @@ type Added = Saved & { readonly asAsked: boolean };
  * Adds a find from flags. An error keeps it out of the outbox, unless it is to be a draft.
  * @param resumed the find that is continued
  */
-export async function addFind(adding: Adding, resumed: Find | undefined, isDraft: boolean): Promise<Added> {
+export async function addFind(adding: EntrySession, resumed: Find | undefined, isDraft: boolean): Promise<Added> {
   const { find: begun, issues: unreadable } = await adding.start(resumed ?? numbered(adding), 'first');
   const find = withDefaults(adding, begun);
   if (find.localId !== resumed?.localId) refuseTaken(adding, find);
@@ -42,11 +42,11 @@ export async function addFind(adding: Adding, resumed: Find | undefined, isDraft
 }
 
 /** Makes an empty find whose number continues the last one. */
-function numbered({ suggestions }: Adding): Find {
+function numbered({ suggestions }: EntrySession): Find {
   return { ...NEW_FIND, localId: suggestValues(NEW_FIND, suggestions).localId };
 }
 
-function withDefaults({ suggestions }: Adding, find: Find): Find {
+function withDefaults({ suggestions }: EntrySession, find: Find): Find {
   const { defaults: file, profile } = suggestions;
   const project = find.elements.projekt ?? startingElements(defaultsFor(file, profile, undefined), suggestions).projekt;
   const defaults = startingElements(defaultsFor(file, profile, project?.id), suggestions);
@@ -54,7 +54,7 @@ function withDefaults({ suggestions }: Adding, find: Find): Find {
 }
 
 /** An identical find is accepted, since a script may run again. */
-function refuseTaken({ outbox }: Adding, { localId, elements }: Find): void {
+function refuseTaken({ outbox }: EntrySession, { localId, elements }: Find): void {
   const stored = findByLocalId(outbox, localId);
   if (stored === undefined || JSON.stringify(stored.elements) === JSON.stringify(elements)) return;
   throw new UsageError(t`There is a find ${localId} already, and it says something else.`, {
@@ -62,17 +62,17 @@ function refuseTaken({ outbox }: Adding, { localId, elements }: Find): void {
   });
 }
 
-async function photoProblems({ answers }: Adding, { photos, localId }: Find): Promise<Issue[]> {
+async function photoProblems({ answers }: EntrySession, { photos, localId }: Find): Promise<Issue[]> {
   const inspected = await Promise.all(photos.map((path) => answers.inspectPhotograph(path)));
   return inspected.flatMap(({ issues }) => issues.map((issue) => issue.with({ find: localId })));
 }
 
-export type Asking = Pick<InterviewWorld, 'prompt' | 'say'> & { readonly offers: Omit<OfferContext, 'latest'> };
+export type Asking = Pick<InterviewContext, 'prompt' | 'say'> & { readonly offers: Omit<OfferContext, 'latest'> };
 
 /** Returns the data for the questions about a find; entries of the newest finds are suggested first. */
-export function questionsOf({ outbox, answers, check }: Adding, { offers, ...asking }: Asking) {
+export function questionsOf({ outbox, answers, check }: EntrySession, { offers, ...asking }: Asking) {
   const latest = latestFinds(outbox, LATEST).map(({ elements }) => elements as FindElements);
-  const read: InterviewWorld['read'] = (question, text, find) => readAnswer(question, text, find, answers);
+  const read: InterviewContext['read'] = (question, text, find) => readAnswer(question, text, find, answers);
   return { ...asking, read, check, offerTerms: makeOfferTerms({ ...offers, latest }) };
 }
 
@@ -80,10 +80,10 @@ export function questionsOf({ outbox, answers, check }: Adding, { offers, ...ask
  * Asks for one find, which is saved after every answer.
  * @throws InterruptedError on Ctrl-C, with what was saved
  */
-export async function enterFind(adding: Adding, start: Find, isDraft: boolean, asking: Asking): Promise<Saved> {
+export async function enterFind(adding: EntrySession, start: Find, isDraft: boolean, asking: Asking): Promise<Saved> {
   const { outbox, suggestions, save } = adding;
   const kept: Find[] = [];
-  const world: InterviewWorld = {
+  const world: InterviewContext = {
     ...questionsOf(adding, asking),
     suggest: (find) => suggestValues(find, suggestions),
     keep: async (find, before) => {
@@ -130,10 +130,10 @@ export function findToResume(outbox: Outbox, named: string | undefined): Find {
   return { localId: stored.localId, elements: stored.elements as FindElements, photos: [] };
 }
 
-const MOST_LOOKED_AT = 500;
+const MAX_INSPECTED = 500;
 
 export function lastUnfinished(outbox: Outbox): StoredFind | undefined {
-  return latestFinds(outbox, MOST_LOOKED_AT).find(
+  return latestFinds(outbox, MAX_INSPECTED).find(
     ({ id, sourceFile }) => sourceFile === null && importOfFind(outbox, id)?.state === 'draft',
   );
 }
@@ -161,7 +161,7 @@ function suggestValues(find: Find, context: SuggestContext): Suggested {
   const project = chosen ?? latest.map((stored) => elementsOf(stored).projekt?.id).find((id) => id !== undefined);
   const ofProject = latest.filter((stored) => elementsOf(stored).projekt?.id === project);
   // An element that the last find lacks is suggested from the one before it.
-  const carried: FindElements = Object.assign({}, ...ofProject.map((stored) => carriedFrom(elementsOf(stored))).reverse());
+  const carried: FindElements = Object.assign({}, ...ofProject.map((stored) => carriedElements(elementsOf(stored))).reverse());
   const isSameDay = ofProject[0] !== undefined && enteredNow.has(ofProject[0].localId);
   return {
     localId: nextLocalId(numbersGiven(latest, outbox), (id) => findByLocalId(outbox, id) !== undefined),
@@ -175,11 +175,11 @@ function suggestValues(find: Find, context: SuggestContext): Suggested {
 
 /** Returns the numbers that people assigned, skipping those from phones and tables without numbers. */
 function numbersGiven(latest: readonly StoredFind[], outbox: Outbox): string[] {
-  const looked = latest.every(({ localId }) => isMadeByProgram(localId)) ? latestFinds(outbox, MOST_LOOKED_AT) : latest;
+  const looked = latest.every(({ localId }) => isMadeByProgram(localId)) ? latestFinds(outbox, MAX_INSPECTED) : latest;
   return looked.map(({ localId }) => localId);
 }
 
 /** Converts defaults to elements; an unresolvable entry is left out, since it is only a suggestion. */
 function startingElements(defaults: FindDefaults, context: RowContext): FindElements {
-  return readSettings(defaults, '', context).elements;
+  return parseSettings(defaults, '', context).elements;
 }

@@ -5,7 +5,7 @@ import { t } from '../../base/language.ts';
 import { convertCell } from '../../columns/convert-cell.ts';
 import type { RowContext } from '../../columns/map-row.ts';
 import { findKeyProblem } from '../../columns/map-table.ts';
-import { inOrder, readSettings } from '../../columns/settings.ts';
+import { inOrder, parseSettings } from '../../columns/settings.ts';
 import { type FindElements, pointElement } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import { elementsOf, type Question } from '../../find/questions.ts';
@@ -14,7 +14,7 @@ import { checkRules } from '../../find/rules.ts';
 import type { InspectedPhotograph } from '../../photo/photograph.ts';
 import { formatPoint } from '../../place/geometry.ts';
 import { toWgs84 } from '../../place/project.ts';
-import { type Position, positionText, readPosition } from '../../place/read-position.ts';
+import { type Position, parsePosition, positionText } from '../../place/read-position.ts';
 import { splitNames } from '../../text/file-names.ts';
 import { isReadable, type Reading } from '../../text/reading.ts';
 
@@ -49,7 +49,7 @@ export async function readAnswer(question: Question, text: string, find: Find, c
       return readPoint(text, find, context);
     default: {
       const value = question.name === 'hloubka' && DEPTH_WITH_UNIT.test(text) ? inCentimetres(text) : text.trim();
-      const settled = readSettings([{ name: question.name, given: question.name, value }], find.localId, context);
+      const settled = parseSettings([{ name: question.name, given: question.name, value }], find.localId, context);
       if (hasErrors(settled.issues)) return { problem: messages(settled.issues) };
       const answer = judged(question, { ...find, elements: replaced(find, question, settled.elements) }, context);
       if ('problem' in answer) return answer;
@@ -99,7 +99,7 @@ async function readPoint(text: string, find: Find, context: AnswerContext): Prom
     (found) => found.isFile(),
     () => false,
   );
-  const reading = isPhoto ? await context.readPhotoPosition(path) : readPosition(text);
+  const reading = isPhoto ? await context.readPhotoPosition(path) : parsePosition(text);
   if (!isReadable(reading)) return { problem: String(reading.problem) };
   const { value } = reading;
   const answer = judged({ name: 'point' }, withPosition(find, value), context);

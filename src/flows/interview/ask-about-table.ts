@@ -10,7 +10,7 @@ import {
   type ReadColumn,
 } from '../../columns/column-rule.ts';
 import { isDateForm } from '../../columns/date-form.ts';
-import { type ColumnProposal, isOpen, type TableProposal, undecidedOf } from '../../columns/propose-columns.ts';
+import { type ColumnProposal, isOpen, type TableProposal, unresolvedColumns } from '../../columns/propose-columns.ts';
 import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../../find/column-names.ts';
 import { FIELDS, fieldOf, isElementName } from '../../find/fields.ts';
 import { NAME_ORDERS } from '../../find/person-name.ts';
@@ -123,7 +123,7 @@ async function changeColumn(proposal: TableProposal, index: number, { prompt, sa
     say([t`"${theirs}" was ${element} before, and is left out now.`]);
     return { profile: other.profile, rule: { kind: 'ignored' }, reasons: [t`"${key}" was chosen instead`] };
   });
-  return { ...proposal, columns, undecided: undecidedOf({ ...proposal, columns }) };
+  return { ...proposal, columns, undecided: unresolvedColumns({ ...proposal, columns }) };
 }
 
 /** Tells if the new choice for a column replaces another column's meaning. */

@@ -1,7 +1,7 @@
 import { t } from '../../base/language.ts';
 import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
-import { readColumns } from '../../columns/columns.ts';
+import { parseColumns } from '../../columns/columns.ts';
 import { asFinds } from '../../columns/form-return.ts';
 import { type MappingRow, withMapping } from '../../columns/mapping.ts';
 import { parseSetting } from '../../columns/settings.ts';
@@ -26,7 +26,7 @@ export async function findersIn({ set = [], table: read, map }: FinderSource): P
   if (read === undefined) return new Set(constants.filter(({ name }) => name === 'nalezce').map(({ value }) => value));
   const own = await asFinds(read, map !== undefined);
   const table = withConstants(map === undefined ? own : withColumnMap(own, map), constants);
-  const { columns } = readColumns(table);
+  const { columns } = parseColumns(table);
   const finders = columns.has('nalezce') ? [...table.rows].map((row) => columns.cell(row, 'nalezce')) : [];
   return new Set(finders.filter((finder) => finder !== ''));
 }

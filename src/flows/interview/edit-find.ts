@@ -10,7 +10,7 @@ import {
   differingCells,
   editText,
   elementsOfLine,
-  readEditText,
+  parseEditText,
   withChanges,
 } from '../../find/edit-text.ts';
 import { FIELDS, type FindElements } from '../../find/fields.ts';
@@ -23,16 +23,16 @@ import { addImport, importOfFind, replaceImport } from '../../outbox/entries.ts'
 import type { EntryState, FindId, ImportEntry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findById, type StoredFind, updateFind } from '../../outbox/stored-finds.ts';
-import { readPosition } from '../../place/read-position.ts';
+import { parsePosition } from '../../place/read-position.ts';
 import { unreadable } from '../../text/reading.ts';
 import { answerText } from '../finds/find-texts.ts';
 import { asFind } from '../queue/as-find.ts';
 import { contentOf } from '../queue/enqueue-finds.ts';
-import { certainPosition, holding } from './adding.ts';
 import { withPosition } from './answer.ts';
+import { requireUnambiguous, withDraftIntent } from './entry-session.ts';
+import type { Interviewed } from './interview-context.ts';
 import { askQuestion, stateOf } from './interview-question.ts';
-import { type ReviewWorld, review } from './interview-review.ts';
-import type { Interviewed } from './interview-world.ts';
+import { type ReviewContext, review } from './interview-review.ts';
 
 type EditContext = {
   readonly outbox: Outbox;
@@ -72,7 +72,7 @@ export function openEdit(context: EditContext, stored: StoredFind) {
   const plan = (after: Cells, intent: Interviewed['intent'] = 'send') => planEdit(context, stored, before, after, intent);
   const edit = (...change: Parameters<typeof plan>): Edited => storePlanned(plan(...change));
   const planBySettings = (texts: readonly string[], point?: string): PlannedEdit => {
-    const position = point === undefined ? undefined : certainPosition(readPosition(point), find.localId);
+    const position = point === undefined ? undefined : requireUnambiguous(parsePosition(point), find.localId);
     if (position !== undefined && 'rule' in position) return { kind: 'unreadable', issues: [position] };
     const placed = position && withPosition({ ...find, elements: {} }, position).elements;
     const ofPoint = placed === undefined ? [] : cellsOf(placed, known.lookupTerm);
@@ -89,7 +89,7 @@ export function openEdit(context: EditContext, stored: StoredFind) {
       return editText(find.localId, before, issues);
     },
     byText: (text: string): Edited => {
-      const read = readEditText(text);
+      const read = parseEditText(text);
       if (read === undefined) return { kind: 'unchanged' };
       if (read.issues.length > 0) return { kind: 'unreadable', issues: read.issues };
       const edited = edit(new Map([...read.cells].map(([name, cell]) => [canonicalName(name), cell])));
@@ -162,7 +162,7 @@ function planEdit(
     photos: [],
     elements: keepingUntouched(stored.elements as FindElements, read.find.elements, changed),
   };
-  const validated = holding((each) => validateFind(each, known), intent)(find);
+  const validated = withDraftIntent((each) => validateFind(each, known), intent)(find);
   const changes = changed.map((element) => ({ element, was: before.get(element), is: after.get(element) }));
   const store = (): Edited =>
     outbox.change(() => {
@@ -244,7 +244,7 @@ const NOT_EDITED: readonly QuestionName[] = ['local_id', 'photos'];
  * @returns the find to be stored
  * @throws InterruptedError on Ctrl-C
  */
-export async function askChanges(start: Find, world: Omit<ReviewWorld, 'keep' | 'leftOut'>): Promise<Interviewed> {
+export async function askChanges(start: Find, world: Omit<ReviewContext, 'keep' | 'leftOut'>): Promise<Interviewed> {
   let find = start;
   const done: QuestionName[] = [];
   for (let question = nextQuestion(find, done); question !== undefined; question = nextQuestion(find, done)) {

@@ -4,12 +4,12 @@ import { type FindElements, fieldOf } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import { elementsOf, isOptional, type Question } from '../../find/questions.ts';
 import { cellOfReference } from '../../find/resolve-reference.ts';
-import type { Offer, Prompt, Remark } from '../../ui/prompt.ts';
+import type { Annotation, Offer, Prompt } from '../../ui/prompt.ts';
 import { answerText, stateName } from '../finds/find-texts.ts';
 import { type Answer, withoutAnswer } from './answer.ts';
 import type { OfferTerms } from './offer-terms.ts';
 
-export type QuestionWorld = {
+export type QuestionContext = {
   readonly prompt: Prompt;
   readonly say: (text: string) => void;
   readonly read: (question: Question, text: string, find: Find) => Promise<Answer>;
@@ -26,7 +26,7 @@ export async function askQuestion(
   question: Question,
   find: Find,
   suggested: string | undefined,
-  world: QuestionWorld,
+  world: QuestionContext,
 ): Promise<Step> {
   for (;;) {
     const text = await (question.how === 'text' || question.how === 'point' || question.how === 'photos'
@@ -58,7 +58,7 @@ function askText(
   question: Question,
   find: Find,
   suggested: string | undefined,
-  { prompt, read }: QuestionWorld,
+  { prompt, read }: QuestionContext,
 ): Promise<string> {
   const fallback = answerCell(question, find) ?? suggested;
   return prompt.text({
@@ -101,7 +101,7 @@ export function cellOfElement({ name }: Question, elements: FindElements): strin
   return element !== undefined && fieldOf(element).kind === 'date' ? dayText(String(value)) : String(value);
 }
 
-type Offers = readonly (Offer<string> | Remark)[];
+type Offers = readonly (Offer<string> | Annotation)[];
 
 /** Returns the choices; Enter takes the first. */
 function offersFor(
@@ -109,7 +109,7 @@ function offersFor(
   find: Find,
   suggested: string | undefined,
   typed: string,
-  { offerTerms }: QuestionWorld,
+  { offerTerms }: QuestionContext,
 ): Offers {
   const key = keyOffer(typed.trim());
   if (key !== undefined) return [key];

@@ -4,25 +4,25 @@ import type { Find } from '../../find/find.ts';
 import { isAsked, QUESTIONS, type Question, type QuestionName, questionFor, questionOf } from '../../find/questions.ts';
 import { NOT_HARVESTED } from '../../find/rule.ts';
 import { cutTo } from '../../text/width.ts';
-import type { Offer, Remark } from '../../ui/prompt.ts';
+import type { Annotation, Offer } from '../../ui/prompt.ts';
 import { fold } from '../../vocabulary/fold.ts';
 import { answerText, findLine, stateName } from '../finds/find-texts.ts';
 import { ABOUT_ABSENCE, withoutAnswer } from './answer.ts';
+import type { InterviewContext, Interviewed } from './interview-context.ts';
 import { askQuestion, stateOf } from './interview-question.ts';
-import type { Interviewed, InterviewWorld } from './interview-world.ts';
 
 /** Maximum width of an answer, in cells. */
-const MOST_CELLS = 50;
+const MAX_CELLS = 50;
 
 type Choice = { readonly kind: 'send' | 'draft' } | { readonly kind: 'question'; readonly question: Question };
 
-export type ReviewWorld = Omit<InterviewWorld, 'keep' | 'suggest'> & {
+export type ReviewContext = Omit<InterviewContext, 'keep' | 'suggest'> & {
   readonly keep: (find: Find) => Promise<void>;
   readonly leftOut?: readonly QuestionName[];
 };
 
 /** Shows the find and its issues, and lets the user change any answer, until it is to be sent or saved as a draft. */
-export async function review(start: Find, world: ReviewWorld): Promise<Interviewed> {
+export async function review(start: Find, world: ReviewContext): Promise<Interviewed> {
   // The coordinate system is required, even where the question of the point was skipped.
   for (let find = withSystem(start); ; ) {
     const issues = world.check(find);
@@ -70,7 +70,7 @@ function choicesFor(
   issues: readonly Issue[],
   typed: string,
   leftOut: readonly QuestionName[],
-): readonly (Offer<Choice> | Remark)[] {
+): readonly (Offer<Choice> | Annotation)[] {
   const state = stateName(stateOf(find));
   const wrong = new Set<QuestionName>(
     issues.flatMap(({ severity, element }) => {
@@ -80,7 +80,7 @@ function choicesFor(
   );
   const asks = (question: Question, mark: string): Offer<Choice> => {
     const answer = answerText(question, find);
-    const name = `${mark}${question.title}${answer === undefined ? '' : `: ${cutTo(answer.replace(/\s+/g, ' '), MOST_CELLS)}`}`;
+    const name = `${mark}${question.title}${answer === undefined ? '' : `: ${cutTo(answer.replace(/\s+/g, ' '), MAX_CELLS)}`}`;
     return { value: { kind: 'question', question }, name, short: String(question.title) };
   };
   const send: Offer<Choice> = { value: { kind: 'send' }, name: t`Save, ready to be sent for state ${state}`, short: t`saved` };

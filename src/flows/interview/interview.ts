@@ -3,9 +3,9 @@ import type { TargetState } from '../../find/field.ts';
 import type { Find } from '../../find/find.ts';
 import { isAsked, QUESTIONS, type Question, type QuestionName } from '../../find/questions.ts';
 import { answerText } from '../finds/find-texts.ts';
+import type { InterviewContext, Interviewed } from './interview-context.ts';
 import { askQuestion, cellOfElement, KEYS } from './interview-question.ts';
 import { review } from './interview-review.ts';
-import type { Interviewed, InterviewWorld } from './interview-world.ts';
 
 /** Explains the keys in one line. */
 export function keysText(): string {
@@ -16,7 +16,7 @@ export function keysText(): string {
  * Asks for missing elements in the order of {@link QUESTIONS}, until the user ends the interview.
  * @throws InterruptedError on Ctrl-C; earlier answers are saved
  */
-export async function interview(start: Find, world: InterviewWorld): Promise<Interviewed> {
+export async function interview(start: Find, world: InterviewContext): Promise<Interviewed> {
   let find = start;
   const done = new Set<QuestionName>(
     QUESTIONS.filter((question) => answerText(question, start) !== undefined).map(({ name }) => name),
@@ -54,18 +54,18 @@ export async function interview(start: Find, world: InterviewWorld): Promise<Int
 
 const FRAME = QUESTIONS.filter(({ when }) => when === 'frame');
 
-function nextQuestion(find: Find, done: ReadonlySet<QuestionName>, { suggest }: InterviewWorld): Question | undefined {
+function nextQuestion(find: Find, done: ReadonlySet<QuestionName>, { suggest }: InterviewContext): Question | undefined {
   const stav: TargetState = find.elements.stav ?? suggest(find).elements.stav ?? 2;
   return QUESTIONS.find((question) => isAsked(question, stav) && !done.has(question.name));
 }
 
-function suggestedFor(question: Question, find: Find, { suggest }: InterviewWorld): string | undefined {
+function suggestedFor(question: Question, find: Find, { suggest }: InterviewContext): string | undefined {
   const suggested = suggest(find);
   return question.name === 'local_id' ? suggested.localId : cellOfElement(question, suggested.elements);
 }
 
 /** Asks one question for all values that stay constant for a day; undefined where one is unknown, or the answer is no. */
-async function offerFrame(find: Find, done: ReadonlySet<QuestionName>, world: InterviewWorld): Promise<Find | undefined> {
+async function offerFrame(find: Find, done: ReadonlySet<QuestionName>, world: InterviewContext): Promise<Find | undefined> {
   const open = FRAME.filter(({ name }) => !done.has(name));
   if (open.length < 2) return undefined;
   let framed = find;

@@ -2,7 +2,7 @@ import { decimal, msgid, ngettext, t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { Confidence, Match, Reason } from '../../photo/match-photographs.ts';
 import { STATE_WORDS } from '../finds/entry-words.ts';
-import { type FileFate, findOf } from '../queue/match-folder.ts';
+import { type FileStatus, findOf } from '../queue/match-folder.ts';
 
 /** Texts of matches for people; programs read the codes. */
 
@@ -69,7 +69,7 @@ function dayText(days: number): string {
 }
 
 /** Returns file, find, confidence and reasons. */
-export function rowOf(fate: FileFate): readonly string[] {
+export function rowOf(fate: FileStatus): readonly string[] {
   switch (fate.kind) {
     case 'matched': {
       const { find, confidence } = fate.match;

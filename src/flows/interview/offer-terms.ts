@@ -1,4 +1,4 @@
-import { spokenLanguage, t } from '../../base/language.ts';
+import { currentLanguage, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Mapping } from '../../columns/mapping.ts';
 import type { Reference } from '../../find/field.ts';
@@ -7,7 +7,7 @@ import { findNameDoubt, findNameProblem } from '../../find/resolve-finder.ts';
 import { cellOfReference, resolveProject } from '../../find/resolve-reference.ts';
 import { isReadable } from '../../text/reading.ts';
 import { cutTo } from '../../text/width.ts';
-import type { Offer, Remark } from '../../ui/prompt.ts';
+import type { Annotation, Offer } from '../../ui/prompt.ts';
 import { fold } from '../../vocabulary/fold.ts';
 import { isHarvested } from '../../vocabulary/harvests.ts';
 import { searchTerms } from '../../vocabulary/search.ts';
@@ -16,7 +16,7 @@ import { pathTo, termByIdent, termsOfSet } from '../../vocabulary/terms.ts';
 import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
 
 /** Returns choices for an element by the typed text. The value of a choice is that of a table's cell. */
-export type OfferTerms = (element: ElementName, typed: string) => readonly (Offer<string> | Remark)[];
+export type OfferTerms = (element: ElementName, typed: string) => readonly (Offer<string> | Annotation)[];
 
 export type OfferContext = {
   readonly vocabulary: Vocabulary;
@@ -28,10 +28,10 @@ export type OfferContext = {
 };
 
 /** One screen of choices. */
-const MOST_FOUND = 30;
+const MAX_FOUND = 30;
 /** Size up to which a set is listed completely; of a larger one only recent entries are shown before typing. */
 const SMALL_SET = 25;
-const MOST_RECENT = 6;
+const MAX_RECENT = 6;
 /** Cursor before a choice, and a final blank. */
 const MARGIN = 3;
 const IDENTIFIER = /^[A-Za-z]+-\d+$/;
@@ -51,7 +51,7 @@ export function makeOfferTerms(context: OfferContext): OfferTerms {
   };
 }
 
-type Offers = (Offer<string> | Remark)[];
+type Offers = (Offer<string> | Annotation)[];
 
 function beforeTyping({ vocabulary, latest, columns }: OfferContext, { name }: Field, set: string): Offers {
   const references = latest.flatMap((elements) => {
@@ -60,7 +60,7 @@ function beforeTyping({ vocabulary, latest, columns }: OfferContext, { name }: F
   });
   const recent = [...new Map(references.map((reference) => [cellOfReference(reference), reference])).values()].slice(
     0,
-    MOST_RECENT,
+    MAX_RECENT,
   );
   const offers: Offers = recent.map((reference) => offerOfReference(vocabulary, reference, columns));
   const all = [];
@@ -73,7 +73,7 @@ function beforeTyping({ vocabulary, latest, columns }: OfferContext, { name }: F
 
 function found(context: OfferContext, field: Field, set: string, typed: string): Offers {
   const { vocabulary, columns } = context;
-  const terms = searchTerms(vocabulary, typed, { setSpec: set, limit: MOST_FOUND })
+  const terms = searchTerms(vocabulary, typed, { setSpec: set, limit: MAX_FOUND })
     .map(({ term }) => term)
     .filter((term) => term.setSpec === set || term.setSpec.startsWith(`${set}:`));
   const offers: Offers = [...ownTerms(context, set, typed), ...terms.map((term) => offerOf(vocabulary, term, columns))];
@@ -105,7 +105,7 @@ function ownTerms({ vocabulary, mapping, columns }: OfferContext, set: string, t
   const wanted = fold(typed);
   return mapping.rows
     .filter((row) => row.confirmed && row.set === set && fold(row.term).includes(wanted))
-    .slice(0, MOST_FOUND)
+    .slice(0, MAX_FOUND)
     .map(({ term: own, id, label }) => {
       const term = id === '' ? undefined : termByIdent(vocabulary, id);
       const meaning = term === undefined ? label || id : nameOf(term);
@@ -137,7 +137,7 @@ function offerOfReference(vocabulary: Vocabulary, reference: Reference, columns:
 
 /** Returns the label in the user's language, with the Czech one beside the English, since the service shows only that. */
 function nameOf({ label, labelEn }: Pick<Term, 'label' | 'labelEn'>): string {
-  return spokenLanguage() === 'cs' || labelEn === null || labelEn === label ? label : `${labelEn} (${label})`;
+  return currentLanguage() === 'cs' || labelEn === null || labelEn === label ? label : `${labelEn} (${label})`;
 }
 
 function remarkFor({ vocabulary }: OfferContext, set: string, typed: string): string {

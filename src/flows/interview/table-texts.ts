@@ -2,7 +2,7 @@ import { placeText } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import type { ColumnRule } from '../../columns/column-rule.ts';
-import type { Preview, StrangeTerm } from '../../columns/preview.ts';
+import type { Preview, UnmappedTerm } from '../../columns/preview.ts';
 import type { ColumnProposal, TableProposal } from '../../columns/propose-columns.ts';
 import { FIELDS, type FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
@@ -99,9 +99,9 @@ function valueText(value: FindElements[keyof FindElements]): string {
   return value.text === '' ? value.id : value.text;
 }
 
-const MOST_TERMS = 12;
+const MAX_TERMS = 12;
 
-export function strangeLines(terms: readonly StrangeTerm[], termsFile: string): string[] {
+export function unmappedTermLines(terms: readonly UnmappedTerm[], termsFile: string): string[] {
   const count = terms.length;
   if (count === 0) return [];
   const head = ngettext(
@@ -109,7 +109,7 @@ export function strangeLines(terms: readonly StrangeTerm[], termsFile: string): 
     `${count} terms of yours lead to no entry, or to several:`,
     count,
   );
-  const shown = terms.slice(0, MOST_TERMS).map(({ element, term, rows }) => `   ${element}: ${cut(term, 40)} (${rows}×)`);
+  const shown = terms.slice(0, MAX_TERMS).map(({ element, term, rows }) => `   ${element}: ${cut(term, 40)} (${rows}×)`);
   const more = count - shown.length;
   const proposals = termsFile.replace(/\.csv$/, '.proposals.csv');
   const others = t`… and ${more} more`;

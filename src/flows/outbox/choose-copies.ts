@@ -9,6 +9,6 @@ export function chosenToCopy(outbox: Outbox, names: readonly string[]): StoredFi
 }
 
 /** Tells if an outbox can be moved completely into another: no attempt was made from it, and both have one service. */
-export function mayPour(from: Outbox, to: Outbox): boolean {
+export function canMergeOutbox(from: Outbox, to: Outbox): boolean {
   return isSameBinding(headerOf(from), headerOf(to)) && isUnattempted(from);
 }

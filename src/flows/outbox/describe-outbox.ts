@@ -44,7 +44,7 @@ export function outboxFolders(outboxesFolder: string): string[] {
 }
 
 /** Returns the result of `work`, or the error of an unusable outbox, so that a damaged one does not hide others. */
-export async function unlessUnusable<T>(work: () => Promise<T>): Promise<T | PasError> {
+export async function catchUnusable<T>(work: () => Promise<T>): Promise<T | PasError> {
   try {
     return await work();
   } catch (thrown) {

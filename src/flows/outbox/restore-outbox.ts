@@ -12,7 +12,7 @@ import { type Merged, mergeJournal, NOTHING_MERGED } from '../../outbox/merge.ts
 import { type Binding, headerOf, type Outbox } from '../../outbox/open-outbox.ts';
 import { acquirePushLock, type PushLockOptions } from '../../outbox/push-lock.ts';
 import { copyContent, openContentStore } from '../../store/content-store.ts';
-import { asidePath, isDatabase, isUnusable, removeDatabase, replaceUnusable } from '../../store/database-file.ts';
+import { backupPathFor, isDatabase, isUnusable, removeDatabase, replaceUnusable } from '../../store/database-file.ts';
 import { makeFolder } from '../../store/folder.ts';
 
 /** Files of an outbox, its lock, and a function that opens it. */
@@ -135,7 +135,7 @@ function readBackup({ backup, service, clock }: RestoreOptions, draft: string): 
 function replaceBy(draft: string, { outboxFile, open }: OutboxPlace, { clock, replace }: RestoreOptions): string | undefined {
   const folder = dirname(outboxFile);
   makeFolder(folder);
-  const aside = asidePath(join(folder, 'outbox-replaced'), clock.now());
+  const aside = backupPathFor(join(folder, 'outbox-replaced'), clock.now());
   if (!existsSync(outboxFile)) {
     replaceUnusable(outboxFile, draft, aside);
     return undefined;

@@ -1,5 +1,5 @@
-import { sayingOf, UnavailableError } from '../../base/errors.ts';
-import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../http/exchange.ts';
+import { localizedMessageOf, UnavailableError } from '../../base/errors.ts';
+import { type HttpRequest, type HttpResponse, TransportError } from '../../http/exchange.ts';
 import type { Slot } from '../../http/pacer.ts';
 import { accessProbe } from '../../pas-api/requests.ts';
 import { authorised } from '../../pas-api/session.ts';
@@ -12,14 +12,15 @@ export async function askAccess(
   { baseUrl, pace, send, stop }: Asker,
   token: string,
   question: HttpRequest = accessProbe(baseUrl),
-): Promise<HttpResponse | NoAnswerError> {
+): Promise<HttpResponse | TransportError> {
   let slot: Slot | undefined;
   try {
     slot = await pace.depart(stop);
     return await authorised(token, send)({ ...question, signal: stop, onDeparture: slot.leave });
   } catch (thrown) {
-    if (thrown instanceof NoAnswerError) return thrown;
-    if (thrown instanceof UnavailableError || isAbort(thrown)) return new NoAnswerError('aborted', false, sayingOf(thrown));
+    if (thrown instanceof TransportError) return thrown;
+    if (thrown instanceof UnavailableError || isAbort(thrown))
+      return new TransportError('aborted', false, localizedMessageOf(thrown));
     throw thrown;
   } finally {
     slot?.giveBack();

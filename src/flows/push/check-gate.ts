@@ -1,32 +1,32 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { msg } from '../../base/message.ts';
-import { asFoundDigest } from '../../find/as-found.ts';
 import type { FindElements } from '../../find/fields.ts';
+import { asFoundDigest } from '../../find/found-state.ts';
 import { differingElements, type HarvestedElements, type HarvestedFind } from '../../find/harvested-find.ts';
 import { NEW_PERSON } from '../../find/resolve-reference.ts';
 import { entriesInState, heldEntries, importOfRecord, schedule, selectEntries } from '../../outbox/entries.ts';
 import type { Entry, EntryId, ImportEntry, NumberEntry } from '../../outbox/entry.ts';
-import { type AttemptedElsewhere, type GateFacts, mayLeave } from '../../outbox/gate.ts';
+import { type AttemptedElsewhere, checkDeparture, type GateFacts } from '../../outbox/gate.ts';
 import { headerOf, type Outbox, updateHeader } from '../../outbox/open-outbox.ts';
 import { assertJournal } from '../../outbox/record-events.ts';
 import { findById } from '../../outbox/stored-finds.ts';
 import { type HarvestedFinds, harvestFinds } from '../harvest/harvest-finds.ts';
 import { overlapMs } from '../harvest/service-lists.ts';
 import { windowOf } from '../reconcile/attempt-window.ts';
-import { elementsSent, type LookContext } from '../reconcile/gather-evidence.ts';
+import { elementsSent, type LookupContext } from '../reconcile/gather-evidence.ts';
 import { couldBeMade, makingOf } from '../reconcile/judge-import.ts';
 import { currentRecord, numbersFromHere } from '../reconcile/judge-number.ts';
 import { rejectedCandidates } from '../reconcile/resolve-entries.ts';
-import type { Window } from '../reconcile/verdict.ts';
+import type { AttemptWindow } from '../reconcile/verdict.ts';
 import { equalFiles, unexplainedFiles } from './unexplained-files.ts';
-import { type IsUnexplained, recordLooks, rememberUnexplained, unexplainedSoFar } from './unexplained-records.ts';
+import { type IsUnexplained, recordLookups, rememberUnexplained, unexplainedSoFar } from './unexplained-records.ts';
 
 export type GateContext = {
   readonly outbox: Outbox;
   /** The service's identifier of the account that sends. */
   readonly account: string;
   /** Undefined where the account cannot harvest, or a person said not to look. */
-  readonly look: LookContext | undefined;
+  readonly look: LookupContext | undefined;
   /** How far before the oldest unsent entry the first look at a project begins. */
   readonly lookBackMs: number;
   /** The server's time now; undefined where it has not said the time. */
@@ -72,7 +72,7 @@ export async function holdQuestionable(context: GateContext): Promise<Entry[]> {
   const held = heldEntries(outbox);
   if (look !== undefined && harvest !== undefined) {
     const beganMs = fromMs + overlapMs(look.indexAllowanceMs) + look.indexAllowanceMs;
-    outbox.change(() => recordLooks(outbox, projects, held, { beganMs, endedMs: harvest.beganMs }));
+    outbox.change(() => recordLookups(outbox, projects, held, { beganMs, endedMs: harvest.beganMs }));
   }
   return held;
 }
@@ -120,7 +120,7 @@ const FROM_JOURNAL: readonly string[] = ['attempted-elsewhere', 'local-id-sent-e
 function applyPassage(outbox: Outbox, entry: Entry, facts: GateFacts, harvest: HarvestedFinds | undefined): void {
   const basis = entry.held?.basis;
   if (basis !== undefined && (ASKED_BY_MERGE.includes(basis) || (harvest === undefined && !FROM_JOURNAL.includes(basis)))) return;
-  const passage = mayLeave(entry, facts);
+  const passage = checkDeparture(entry, facts);
   if (passage.kind === 'held') schedule(outbox, entry.id, { held: passage.held });
   // A record that did not change since has the number that was asked about.
   else if (basis === 'number-changed' && harvest?.lookups.has(entry.identCely ?? '') !== true) return;
@@ -149,7 +149,7 @@ function projectOfRecord(identCely: string): string {
  * From the last complete look at each project on, less overlap and index allowance; the first time, from some weeks before the oldest
  * unsent entry was queued. Never later than a day before the server's now, since the wall clock may be wrong.
  */
-function beginOfLook({ outbox, lookBackMs, serverNowMs }: GateContext, look: LookContext, waiting: readonly Place[]): number {
+function beginOfLook({ outbox, lookBackMs, serverNowMs }: GateContext, look: LookupContext, waiting: readonly Place[]): number {
   const mustLook = headerOf(outbox).mustLook || heldEntries(outbox).some(({ held }) => held?.basis === 'not-looked');
   const lastLook = outbox.sql('select server_at from project_looks where project = ?').pluck();
   const begins = [...groupBy(waiting, ({ project }) => project)].map(([project, places]) => {
@@ -177,7 +177,7 @@ type Sights = {
   readonly uncertain: ReadonlyMap<string, readonly UncertainImport[]>;
 };
 
-type UncertainImport = { readonly entry: Entry; readonly window: Window };
+type UncertainImport = { readonly entry: Entry; readonly window: AttemptWindow };
 
 async function gatherSights({ outbox, account, look, stop }: GateContext, harvest: HarvestedFinds | undefined): Promise<Sights> {
   const shown = harvest === undefined ? [] : shownFinds(harvest);
@@ -361,7 +361,7 @@ async function holdChangedNumber(context: GateContext, entry: NumberEntry): Prom
   const record = await currentRecord(look, entry.identCely);
   if (record === undefined) return false;
   const shownNumbers = new Map([[entry.identCely, numberOf(record.find)]]);
-  const passage = mayLeave(entry, { ...factsFromHere(outbox), shownNumbers });
+  const passage = checkDeparture(entry, { ...factsFromHere(outbox), shownNumbers });
   if (passage.kind === 'leave') return false;
   schedule(outbox, entry.id, { held: passage.held });
   return true;

@@ -96,7 +96,7 @@ export function createBreakers(): BreakerMemory {
 }
 
 export const kindKey = (kind: EntryKind): string => kind;
-export const recordKey = (kind: EntryKind, record: string): string => `${kind} of ${record}`;
+export const recordScope = (kind: EntryKind, record: string): string => `${kind} of ${record}`;
 export const projectKey = (kind: EntryKind, project: string): string => `${kind} ${project}`;
 export type ServiceFailure = keyof typeof RETRY_POLICY.service;
 export const serviceKey = (failure: ServiceFailure): string => `service ${failure}`;
@@ -110,7 +110,7 @@ export function withBreaker(breakers: Breakers, key: string, breaker: CircuitBre
 }
 
 /** Without those of the service, which count for one push. */
-export function keptBreakers(breakers: Breakers): Breakers {
+export function storedBreakers(breakers: Breakers): Breakers {
   const ofService = Object.keys(RETRY_POLICY.service).map((failure) => serviceKey(failure as ServiceFailure));
   return new Map([...breakers].filter(([key]) => !ofService.includes(key)));
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { OUTCOMES } from '../../base/outcomes.ts';
-import { type HttpRequest, NoAnswerError } from '../../http/exchange.ts';
+import { type HttpRequest, TransportError } from '../../http/exchange.ts';
 import { type Outcome, outcomeOf } from '../../pas-api/outcome.ts';
 import { emptyImport } from '../../pas-api/requests.ts';
 import { type Asker, askAccess } from './ask-access.ts';
@@ -47,7 +47,7 @@ export async function probeAccess(asker: ClockedAsker, token: string): Promise<O
 
 async function probe(asker: ClockedAsker, token: string, question?: HttpRequest): Promise<Outcome> {
   const answer = await askAccess(asker, token, question);
-  if (answer instanceof NoAnswerError) return { kind: 'not-delivered', detail: answer.says };
+  if (answer instanceof TransportError) return { kind: 'not-delivered', detail: answer.says };
   return outcomeOf('import', answer, asker.clock.now(), () => undefined);
 }
 

@@ -23,7 +23,7 @@ export function planPush(outbox: Outbox, names: readonly string[]) {
   };
 }
 
-export function leftAfterPush(outbox: Outbox, { nonConforming }: PushResult) {
+export function remainingAfterPush(outbox: Outbox, { nonConforming }: PushResult) {
   return {
     totals: entryTotals(outbox),
     /** Entries with a question that a person must answer. */

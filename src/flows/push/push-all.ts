@@ -11,18 +11,18 @@ import { headerOf, type Outbox } from '../../outbox/open-outbox.ts';
 import { countQueued } from '../../outbox/overview.ts';
 import { type PushLockOptions, withPushLock } from '../../outbox/push-lock.ts';
 import type { Account } from '../../pas-api/account.ts';
-import { readRecordIdent } from '../harvest/read-record-ident.ts';
+import { parseRecordIdent } from '../harvest/read-record-ident.ts';
 import { earlierOutboxes, isUnattempted, UndecidedOutboxError } from '../outbox/earlier-outboxes.ts';
 import { adopt, type Fence, foreignOutbox, passFence } from '../outbox/fence.ts';
 import { openKeptPhotograph } from '../queue/open-kept-photograph.ts';
-import type { LookContext } from '../reconcile/gather-evidence.ts';
+import type { LookupContext } from '../reconcile/gather-evidence.ts';
 import { type Reconciled, reconcile } from '../reconcile/reconcile-entries.ts';
 import { sendHeld } from '../reconcile/resolve-entries.ts';
 import { type GateContext, holdBeforeDeparture, holdQuestionable } from './check-gate.ts';
 import { openCircuitsAt } from './circuit-breaker.ts';
 import { drainQueue, type PushResult, waitingText } from './drain-queue.ts';
-import { identifyAccount, type OpenService } from './identify-account.ts';
 import type { PushContext } from './push-context.ts';
+import { type OpenService, resolveAccount } from './resolve-account.ts';
 import { createServerClock, type ServerClock } from './server-clock.ts';
 
 /** How a service is asked what it has. */
@@ -112,7 +112,7 @@ export async function pushUnderLock(given: PushAllOptions): Promise<PushResult> 
     // What is proven absent is in the queue again. It is sent now, but only once, so that a service that loses it each time is left.
     // A find that was found has freed its photographs and numbers, and a number the later ones of its record.
     for (const { entry } of again) released.add(entry.id);
-    result = joined(result, await push.round());
+    result = addResults(result, await push.round());
   }
 }
 
@@ -158,7 +158,7 @@ function createPush(given: PushAllOptions): Push {
     if (countToSend(outbox, given) === 0 && !heldEntries(outbox).some((entry) => isMeant(given, entry))) return NOTHING_SENT;
     if ((await given.admitNewPeople?.()) === false) return { ...NOTHING_SENT, stopCause: NEW_PEOPLE };
     try {
-      account ??= await identifyAccount(outbox, service, given.stop);
+      account ??= await resolveAccount(outbox, service, given.stop);
     } catch (thrown) {
       if (given.stop.aborted) return { ...NOTHING_SENT, stopCause: { kind: 'interrupted' } };
       throw thrown;
@@ -178,7 +178,7 @@ function createPush(given: PushAllOptions): Push {
       serverClock,
       holdBeforeDeparture: gate.holdBeforeDeparture,
       openPhotograph: (photograph: Photograph) => openKeptPhotograph(given.photosFolder, photograph),
-      readIdentCely: readRecordIdent,
+      readIdentCely: parseRecordIdent,
     });
   };
   return { round, reconcile: (result) => reconcileUncertain(given, result) };
@@ -262,7 +262,7 @@ function mustLook(): UsageError {
   );
 }
 
-async function openLook(given: PushAllOptions, account: string): Promise<LookContext | undefined> {
+async function openLook(given: PushAllOptions, account: string): Promise<LookupContext | undefined> {
   try {
     return given.harvesting === undefined ? undefined : await lookContext(given, given.harvesting, account);
   } catch (thrown) {
@@ -317,7 +317,7 @@ export function countToSend(outbox: Outbox, { kinds, recordKeys }: Pick<PushAllO
   return kinds.reduce((sum, kind) => sum + counts[kind], 0);
 }
 
-export function joined(first: PushResult, second: PushResult): PushResult {
+export function addResults(first: PushResult, second: PushResult): PushResult {
   return {
     accepted: first.accepted + second.accepted,
     refused: first.refused + second.refused,
@@ -376,11 +376,11 @@ export async function reconcileNow(given: SyncContext & { readonly harvesting: H
 async function writerOf({ outbox, service, stop }: SyncContext, { auth }: Harvesting): Promise<string | undefined> {
   const known = service.usesExternalToken ? undefined : knownAccount(outbox);
   if (known !== undefined || auth === 'none') return known?.identCely;
-  return (await identifyAccount(outbox, service, stop)).identCely;
+  return (await resolveAccount(outbox, service, stop)).identCely;
 }
 
 /** @param writer the account that sends; undefined where it is not known */
-async function lookContext(given: SyncContext, harvesting: Harvesting, writer: string | undefined): Promise<LookContext> {
+async function lookContext(given: SyncContext, harvesting: Harvesting, writer: string | undefined): Promise<LookupContext> {
   const { clock, outbox, onLook, service, stop } = given;
   const { auth, format, indexAllowanceMs, open } = harvesting;
   const harvesters = {

@@ -3,7 +3,7 @@ import type { Message } from '../../base/message.ts';
 import type { Settlement } from '../../outbox/claims.ts';
 import type { Entry, EntryKind } from '../../outbox/entry.ts';
 import type { Outcome } from '../../pas-api/outcome.ts';
-import { type Breakers, keptBreakers, type OpenCircuit } from './circuit-breaker.ts';
+import { type Breakers, type OpenCircuit, storedBreakers } from './circuit-breaker.ts';
 import type { StopCause } from './push-context.ts';
 
 /**
@@ -40,7 +40,7 @@ export type PushState = {
 export function initialState(breakers: Breakers): PushState {
   return {
     peer: 'unverified',
-    breakers: keptBreakers(breakers),
+    breakers: storedBreakers(breakers),
     serialProjects: new Set(),
     counts: { accepted: 0, refused: 0, requests: 0, throttled: 0, locked: 0 },
     backoffUntil: wallMs(0),

@@ -1,4 +1,4 @@
-import { ContractError, type PasError, sayingOf, UnavailableError } from '../../base/errors.ts';
+import { ContractError, localizedMessageOf, type PasError, UnavailableError } from '../../base/errors.ts';
 import { RETRY_POLICY } from '../../base/retry-policy.ts';
 import { nextClaimableAt } from '../../outbox/claims.ts';
 import { entriesInState } from '../../outbox/entries.ts';
@@ -6,7 +6,7 @@ import { withPushLock } from '../../outbox/push-lock.ts';
 import { openCircuitsAt } from './circuit-breaker.ts';
 import type { PushResult } from './drain-queue.ts';
 import { probePeer } from './peer-check.ts';
-import { countToSend, joined, NOTHING_SENT, type PushAllOptions, pushUnderLock } from './push-all.ts';
+import { addResults, countToSend, NOTHING_SENT, type PushAllOptions, pushUnderLock } from './push-all.ts';
 import { type Round, type WatchEvent, watch } from './watch.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
@@ -41,7 +41,7 @@ async function watchUnderLock(
       const round = await oneRound(given, isFirst);
       isFirst = false;
       if (!('requests' in round)) return round;
-      all = { ...joined(all, round), nonConforming: round.nonConforming };
+      all = { ...addResults(all, round), nonConforming: round.nonConforming };
       lookedAtMs = clock.now();
       return round;
     },
@@ -75,7 +75,7 @@ async function oneRound(given: PushAllOptions, isFirst: boolean): Promise<Round 
     return await pushUnderLock(isFirst ? given : { ...given, isUrgent: false });
   } catch (thrown) {
     const isGone = isFirst ? thrown instanceof UnavailableError : isAway(thrown);
-    if (isGone) return { accepted: 0, stopCause: { kind: 'unreachable', reason: sayingOf(thrown) } };
+    if (isGone) return { accepted: 0, stopCause: { kind: 'unreachable', reason: localizedMessageOf(thrown) } };
     throw thrown;
   }
 }

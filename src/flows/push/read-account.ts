@@ -3,7 +3,7 @@ import { cmd, type Message, msg } from '../../base/message.ts';
 import type { Exchange, HttpResponse } from '../../http/exchange.ts';
 import { type Account, type Role, roleOfGroups } from '../../pas-api/account.ts';
 import { userInfoRequest } from '../../pas-api/requests.ts';
-import { answerOrUnavailable, authorised, refuseUnavailable, type Session } from '../../pas-api/session.ts';
+import { answerOrUnavailable, assertAvailable, authorised, type Session } from '../../pas-api/session.ts';
 import { childOf, childrenOf, childText, type XmlElement } from '../../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../../xml/parse.ts';
 
@@ -33,7 +33,7 @@ export async function readAccount(
       hint: msg`Run \`${cmd`pas login`}\`, or ask the operator of the service.`,
     });
   }
-  refuseUnavailable(baseUrl, response);
+  assertAvailable(baseUrl, response);
   if (response.status !== 200) throw notAnAccount(baseUrl, msg`status ${response.status}`);
   return accountOf(baseUrl, response.body);
 }

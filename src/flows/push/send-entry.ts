@@ -1,8 +1,8 @@
 import { elapsedMs, type Moment, type MonotonicMs, momentOf, type ServerMs } from '../../base/clock.ts';
-import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../http/exchange.ts';
+import { type HttpRequest, type HttpResponse, TransportError } from '../../http/exchange.ts';
 import type { Slot } from '../../http/pacer.ts';
 import type { Entry } from '../../outbox/entry.ts';
-import { type Outcome, outcomeOf, outcomeOfNoAnswer } from '../../pas-api/outcome.ts';
+import { type Outcome, outcomeOf, outcomeOfTransportError } from '../../pas-api/outcome.ts';
 import { importRequest, numberRequest, photoRequest } from '../../pas-api/requests.ts';
 import { authorised } from '../../pas-api/session.ts';
 import type { PushContext } from './push-context.ts';
@@ -79,8 +79,8 @@ export async function sendOnce(
     const outcome = outcomeOf(entry.kind, response, clock.now(), context.readIdentCely, addressed);
     return { outcome, ...facts(response) };
   } catch (thrown) {
-    if (!(thrown instanceof NoAnswerError)) throw thrown;
-    return { outcome: outcomeOfNoAnswer(entry.kind, thrown, clock.now(), addressed), ...facts(thrown.head) };
+    if (!(thrown instanceof TransportError)) throw thrown;
+    return { outcome: outcomeOfTransportError(entry.kind, thrown, clock.now(), addressed), ...facts(thrown.head) };
   } finally {
     slot.giveBack();
   }

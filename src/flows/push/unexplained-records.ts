@@ -48,7 +48,7 @@ export function unexplainedSoFar({ path, sql }: Outbox): Unexplained {
 }
 
 /** As long as an entry is held, the next look at its project begins where this one began: it must see again what holds it. */
-export function recordLooks(
+export function recordLookups(
   outbox: Outbox,
   projects: ReadonlySet<string>,
   held: readonly Entry[],

@@ -186,7 +186,7 @@ export function enqueuePhoto(outbox: Outbox, target: Target, photograph: Kept, i
         replacePhoto(outbox, first, photograph);
         return { change: 'requeued', entryId: first.id };
       default:
-        return { change: replaceCounterpart(outbox, same, photograph) ? 'replaced' : 'kept', entryId: first.id };
+        return { change: replaceVariant(outbox, same, photograph) ? 'replaced' : 'kept', entryId: first.id };
     }
   });
 }
@@ -258,7 +258,7 @@ export async function addPhotograph(
 }
 
 /** Replaces an unsent photograph with GPS data by its stripped counterpart. */
-export function replaceCounterpart(outbox: Outbox, entries: readonly PhotoEntry[], photograph: Kept): boolean {
+export function replaceVariant(outbox: Outbox, entries: readonly PhotoEntry[], photograph: Kept): boolean {
   if (photograph.isStripped !== true) return false;
   const { counterpartSha512Hex } = photograph;
   const counterpart = entries.find(

@@ -1,7 +1,7 @@
 import { hasErrors, Issue } from '../../base/issue.ts';
-import { asFoundDigest } from '../../find/as-found.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
+import { asFoundDigest } from '../../find/found-state.ts';
 import type { Difference } from '../../find/merge-row.ts';
 import { NOT_HARVESTED } from '../../find/rule.ts';
 import type { ValidatedFind } from '../../find/validate-find.ts';

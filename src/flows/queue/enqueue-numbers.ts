@@ -1,9 +1,9 @@
 import { errorIssue, type Issue, warningIssue } from '../../base/issue.ts';
-import { cmd, joined, msg } from '../../base/message.ts';
+import { cmd, joinMessages, msg } from '../../base/message.ts';
 import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
-import { leaveOutOtherRows } from '../../columns/other-rows.ts';
-import { type NumberRow, readNumbers } from '../../columns/read-numbers.ts';
+import { type NumberRow, parseNumbers } from '../../columns/number-rows.ts';
+import { withoutOtherRows } from '../../columns/other-rows.ts';
 import { importOfFind, isDropped, recordKey, type Target } from '../../outbox/entries.ts';
 import { effectiveNumbers } from '../../outbox/numbers.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -41,8 +41,8 @@ const BATCH = 100;
  */
 export function planNumbers(outbox: Outbox, table: Table, map?: ColumnMap): NumbersPlan {
   assertMayNumber(outbox);
-  const ofFinds = leaveOutOtherRows(table, map);
-  const { rows, issues: unreadable } = readNumbers(map === undefined ? ofFinds : withColumnMap(ofFinds, map));
+  const ofFinds = withoutOtherRows(table, map);
+  const { rows, issues: unreadable } = parseNumbers(map === undefined ? ofFinds : withColumnMap(ofFinds, map));
   const issues: Issue[] = [...unreadable];
   const lookUp = createFindLookup(outbox);
   const meant = rows.flatMap((row): Meant[] => {
@@ -136,7 +136,7 @@ function storedMeant(outbox: Outbox, { id, localId: find, isHidden }: StoredFind
 
 function thereMeant(outbox: Outbox, find: string, target: Target): Omit<Meant, 'row'> | Issue {
   const gone = goneText(outbox, target);
-  return gone === undefined ? { find, target } : errorIssue('number-gone', joined([gone, GONE_HINT], ' '), { find });
+  return gone === undefined ? { find, target } : errorIssue('number-gone', joinMessages([gone, GONE_HINT], ' '), { find });
 }
 
 function withoutContradictions(meant: readonly Meant[], issues: Issue[]): Meant[] {

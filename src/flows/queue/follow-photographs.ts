@@ -7,7 +7,7 @@ import { entriesOfFind, importOfFind, removeEntry, type Target } from '../../out
 import type { PhotoEntry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { ImportedRow } from '../../outbox/stored-finds.ts';
-import { addOrReplacePhoto, photographsLike, replaceCounterpart } from './enqueue-change.ts';
+import { addOrReplacePhoto, photographsLike, replaceVariant } from './enqueue-change.ts';
 import type { Kept } from './kept-photographs.ts';
 
 /** Photographs of a row by path; undefined for those that cannot be sent. */
@@ -71,7 +71,7 @@ function addPhotographs(
     const isTwice = digestsOf(photograph).some((digest) => seen.has(digest));
     for (const digest of digestsOf(photograph)) seen.add(digest);
     const same = target === undefined ? [] : photographsLike(outbox, target, photograph);
-    if (same.length > 0 && !dryRun) replaceCounterpart(outbox, same, photograph);
+    if (same.length > 0 && !dryRun) replaceVariant(outbox, same, photograph);
     if (same.length > 0 || isTwice) continue;
     photosAdded += 1;
     if (dryRun || target === undefined || findId === undefined) continue;

@@ -8,8 +8,8 @@ import type { ColumnMap } from '../../columns/column-rule.ts';
 import { asFinds } from '../../columns/form-return.ts';
 import type { MappedRow, RowContext } from '../../columns/map-row.ts';
 import { mapTable } from '../../columns/map-table.ts';
-import { leaveOutOtherRows } from '../../columns/other-rows.ts';
-import { readConstants, withConstants } from '../../columns/with-constants.ts';
+import { withoutOtherRows } from '../../columns/other-rows.ts';
+import { parseConstants, withConstants } from '../../columns/with-constants.ts';
 import type { Find } from '../../find/find.ts';
 import { FINDER_MATCHED } from '../../find/resolve-finder.ts';
 import { NEW_PERSON } from '../../find/resolve-reference.ts';
@@ -17,13 +17,13 @@ import { type ValidationContext, validateFind } from '../../find/validate-find.t
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { assertSoundFinds, localIdsFrom } from '../../outbox/stored-finds.ts';
 import { photoResolver } from '../../photo/photo-path.ts';
-import { refuseExisting, writeOutputFile } from '../../store/output-file.ts';
+import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
 import { issuesCsv, issuesTable, issuesWorkbook, RowTexts } from '../../tables/issues-table.ts';
 import type { Table } from '../../tables/table.ts';
 import { knownFind } from '../finds/export-finds.ts';
 import { type EnclosedPhotographs, enclosedPhotographs } from './enclosed-photographs.ts';
 import { type EnqueueContext, type Enqueued, type EnqueueReport, enqueueFinds } from './enqueue-finds.ts';
-import { FoundIssues } from './found-issues.ts';
+import { IssueCollector } from './issue-collector.ts';
 
 type ImportContext = Omit<EnqueueContext, 'validate' | 'table'> & {
   /** The table comes from standard input, without a path. */
@@ -85,11 +85,11 @@ async function importRows(
   context: ImportContext & Partial<EnclosedPhotographs>,
 ): Promise<ImportReport & { readonly copied?: CopiedTable }> {
   const { outbox, known, photoFolder, map, set = [], copy } = context;
-  const constants = readConstants(set);
+  const constants = parseConstants(set);
   if (copy !== undefined) refuseCopy(own, copy);
   // A find with a damaged local id would be added a second time.
   assertSoundFinds(outbox);
-  const ofFinds = context.keepRows === true ? own : leaveOutOtherRows(own, map, msg`If it is a find: --keep-rows.`);
+  const ofFinds = context.keepRows === true ? own : withoutOtherRows(own, map, msg`If it is a find: --keep-rows.`);
   const mapped = map === undefined ? ofFinds : withColumnMap(ofFinds, map);
   const {
     issues: ofTable,
@@ -103,7 +103,7 @@ async function importRows(
     known: (localId) => knownFind(outbox, localId),
     ...(context.issuedElsewhere === undefined ? {} : { issuedElsewhere: context.issuedElsewhere }),
   });
-  const [found, texts] = [new FoundIssues(), new RowTexts(own)];
+  const [found, texts] = [new IssueCollector(), new RowTexts(own)];
   const onIssue = (issue: Issue): void => {
     found.add(issue);
     // A matched finder needs no correction.
@@ -145,12 +145,12 @@ function unnamedAttachments({ file, photographsIn, rows }: Table, photoFolder: s
   for (const { photos = [] } of rows) for (const path of photos) named.add(basename(path.replaceAll('\\', '/')).normalize());
   const others = readdirSync(folder).filter((name) => !named.has(name.normalize()));
   if (others.length === 0) return [];
-  const [count, names] = [others.length, others.slice(0, MOST_NAMES).join(', ')];
+  const [count, names] = [others.length, others.slice(0, MAX_NAMES).join(', ')];
   const message = msg`${folder} holds ${count} files that no find of the form names: ${names}. Attach what belongs to one with \`pas photo add\`.`;
   return [warningIssue('photo-of-no-find', message, { file })];
 }
 
-const MOST_NAMES = 10;
+const MAX_NAMES = 10;
 
 /** Yields the finds of readable rows. */
 function* findsOf(rows: Iterable<MappedRow>, onIssue: (issue: Issue) => void, onFind: (find: Find) => void): Generator<Find> {
@@ -177,7 +177,7 @@ function refuseCopy({ unit, file }: Table, copy: Copy): void {
       hint: msg`Leave it out: what is wrong is printed as well.`,
     });
   }
-  refuseExisting(copy.file, copy.overwrite);
+  assertAbsent(copy.file, copy.overwrite);
 }
 
 /** Writes a workbook where the name ends in `.xlsx`, else CSV. */
@@ -193,7 +193,7 @@ async function writeCopy(own: Table, texts: RowTexts, to: Copy): Promise<CopiedT
  * @throws UsageError where the file exists, and may not be replaced
  */
 export function openCorrections(file: string, overwrite: boolean) {
-  refuseExisting(file, overwrite);
+  assertAbsent(file, overwrite);
   return {
     async write(finds: readonly Enqueued[]): Promise<{ readonly file: string; readonly count: number }> {
       const rows = finds.flatMap(({ find, correction }) => {

@@ -8,7 +8,7 @@ import { streamForm } from '../../http/multipart.ts';
 import type { Photograph } from '../../outbox/entry.ts';
 import { findOtherSpelling, OTHER_SPELLING } from '../../photo/photo-path.ts';
 import { inspectPhotograph, PHOTO_MAX_BYTES, type Photograph as PhotographFile } from '../../photo/photograph.ts';
-import { lookForGps, type PhotoGps, removeGps } from '../../photo/remove-gps.ts';
+import { detectGps, type PhotoGps, removeGps } from '../../photo/remove-gps.ts';
 import { openContentStore } from '../../store/content-store.ts';
 
 /** A photograph to be queued, with size and digest of what would be sent. */
@@ -38,9 +38,9 @@ type KeepingOptions = {
 };
 
 /** Rules about GPS data: in EXIF only; also where the service leaves them, which `--strip-gps` corrects; not removable. */
-export const TELLS_PLACE = 'photo-gps';
-export const TELLS_PLACE_IN_XMP = 'photo-gps-xmp';
-export const KEEPS_PLACE = 'photo-gps-kept';
+export const LOCATION_RULE = 'photo-gps';
+export const XMP_LOCATION_RULE = 'photo-gps-xmp';
+export const LOCATION_KEPT_RULE = 'photo-gps-kept';
 
 /**
  * Makes the functions that inspect and store photographs: copied under their digest, or linked.
@@ -58,7 +58,7 @@ export function keepingPhotographs(folder: string, options: KeepingOptions): Pho
       if (photograph === undefined) return { issues };
       let gps: PhotoGps;
       try {
-        gps = await lookForGps(path, photograph.mimeType);
+        gps = await detectGps(path, photograph.mimeType);
       } catch (thrown) {
         const problem = messageOf(thrown);
         return {
@@ -145,21 +145,21 @@ function warnings(path: string, gps: PhotoGps, stripGps: boolean): Issue[] {
       if (gps.tellsOutsideExif) {
         return [
           warningIssue(
-            TELLS_PLACE_IN_XMP,
+            XMP_LOCATION_RULE,
             msg`${path} tells where it was taken (GPS in XMP). The service takes places out of EXIF only and leaves this one; --strip-gps takes it out here.`,
           ),
         ];
       }
       return [
         warningIssue(
-          TELLS_PLACE,
+          LOCATION_RULE,
           msg`${path} tells where it was taken (GPS). The service takes that out of EXIF, and compresses the picture again for it; --strip-gps takes it out here and leaves the picture as it is.`,
         ),
       ];
     case 'fixed':
       return [
         warningIssue(
-          KEEPS_PLACE,
+          LOCATION_KEPT_RULE,
           msg`${path} tells where it was taken (GPS). Neither the service nor pas can take that out of HEIC; to hide the place, save it as JPEG.`,
         ),
       ];

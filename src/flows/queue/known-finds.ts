@@ -2,15 +2,15 @@ import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { ValidatedFind } from '../../find/validate-find.ts';
 import { contentDigest, sha512Of } from '../../http/digest.ts';
-import { attemptsOf, type Evidence, evidenceOf } from '../../outbox/attempts.ts';
+import { type AttemptEvidence, attemptsOf, evidenceOf } from '../../outbox/attempts.ts';
 import { entriesOfTarget, importOfFind } from '../../outbox/entries.ts';
 import type { Attempt, Entry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
 import { allFinds, findById, type StoredFind } from '../../outbox/stored-finds.ts';
-import { atService } from '../finds/at-service.ts';
 import { type FindChoice, isChosen } from '../finds/chosen-finds.ts';
 import { labelledTexts } from '../finds/find-texts.ts';
+import { remoteState } from '../finds/remote-state.ts';
 import { sentFind } from '../finds/sent-finds.ts';
 import { asFind } from './as-find.ts';
 import { recordNamed } from './named-finds.ts';
@@ -27,7 +27,11 @@ export function listFinds(outbox: Outbox, choice: FindChoice, limit = Number.POS
   return listed;
 }
 
-export type Story = { readonly entry: Entry; readonly attempts: readonly Attempt[]; readonly evidence: readonly Evidence[] };
+export type Story = {
+  readonly entry: Entry;
+  readonly attempts: readonly Attempt[];
+  readonly evidence: readonly AttemptEvidence[];
+};
 
 /**
  * Returns all data of a find, or of a record with queued changes.
@@ -45,7 +49,7 @@ export function knownFind(outbox: Outbox, name: string) {
     stories: entriesOfTarget(outbox, target).map(
       (entry): Story => ({ entry, attempts: attemptsOf(outbox, entry), evidence: evidenceOf(outbox, entry) }),
     ),
-    atService: sent === undefined ? undefined : atService(outbox, sent),
+    atService: sent === undefined ? undefined : remoteState(outbox, sent),
   };
 }
 

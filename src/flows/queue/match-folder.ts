@@ -14,7 +14,7 @@ import {
   type MatchableFind,
   type MatchOptions,
   matchPhotographs,
-  type Shot,
+  type PhotoInfo,
 } from '../../photo/match-photographs.ts';
 import { type PhotoExif, readPhotoExif } from '../../photo/photo-exif.ts';
 import { isGoneAtService } from '../finds/pulled-since.ts';
@@ -23,7 +23,7 @@ import { enqueuePhoto, targetOf } from './enqueue-change.ts';
 import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
 
 /** Result for one file of the folder. */
-export type FileFate = { readonly file: string; readonly path: string } & (
+export type FileStatus = { readonly file: string; readonly path: string } & (
   | { readonly kind: 'matched'; readonly match: Match; readonly photograph: Sendable }
   /** Queued, sent or dropped before, by these entries. */
   | { readonly kind: 'known'; readonly entries: readonly PhotoEntry[]; readonly photograph: Sendable }
@@ -33,10 +33,10 @@ export type FileFate = { readonly file: string; readonly path: string } & (
   | { readonly kind: 'refused'; readonly rules: readonly string[] }
 );
 
-export type MatchedFile = FileFate & { readonly kind: 'matched' };
+export type MatchedFile = FileStatus & { readonly kind: 'matched' };
 
 export type MatchedFolder = {
-  readonly fates: readonly FileFate[];
+  readonly fates: readonly FileStatus[];
   readonly issues: readonly Issue[];
   /** Subfolders that were not searched, relative to the folder. */
   readonly unsearched: readonly string[];
@@ -56,9 +56,9 @@ type MatchSources = MatchOptions & {
 export async function matchFolder(folder: string, sources: MatchSources): Promise<MatchedFolder> {
   const { files, unsearched, issues } = await filesIn(folder, sources.recursive);
   const byDigest = entriesByDigest(photoEntries(sources.outbox));
-  const known: Shot[] = [];
-  const fates = new Map<string, FileFate>();
-  const shots: { readonly shot: Shot; readonly path: string; readonly photograph: Sendable }[] = [];
+  const known: PhotoInfo[] = [];
+  const fates = new Map<string, FileStatus>();
+  const shots: { readonly shot: PhotoInfo; readonly path: string; readonly photograph: Sendable }[] = [];
   for (const [index, file] of files.entries()) {
     sources.onProgress(index, files.length);
     const path = join(folder, file);
@@ -123,7 +123,7 @@ export type Queued = {
 };
 
 /** Queues the certain matches, and the confirmed ones of the others: each at once, so that an interruption loses none. */
-export async function queueMatches(fates: readonly FileFate[], options: QueueOptions): Promise<Queued> {
+export async function queueMatches(fates: readonly FileStatus[], options: QueueOptions): Promise<Queued> {
   const { outbox, keepPhotograph, dryRun, takesLikely, questions } = options;
   const queued = new Map<string, string>();
   let stripped = dryRun ? 0 : await stripKnown(fates, options);
@@ -153,7 +153,7 @@ export async function queueMatches(fates: readonly FileFate[], options: QueueOpt
 }
 
 /** Replaces queued photographs with GPS data by stripped ones. */
-async function stripKnown(fates: readonly FileFate[], { outbox, keepPhotograph }: QueueOptions): Promise<number> {
+async function stripKnown(fates: readonly FileStatus[], { outbox, keepPhotograph }: QueueOptions): Promise<number> {
   let stripped = 0;
   for (const fate of fates) {
     if (fate.kind !== 'known' || fate.photograph.isStripped !== true) continue;
@@ -176,7 +176,7 @@ export function findOf({ localId, identCely }: PhotoEntry): string {
 const BY_CONFIDENCE: readonly Confidence[] = ['sure', 'likely', 'doubtful', 'none'];
 
 /** Keeps the best match of a picture under several names; the others count only where they certainly name another find. */
-function withCopies(matched: readonly MatchedFile[]): FileFate[] {
+function withCopies(matched: readonly MatchedFile[]): FileStatus[] {
   const best = new Map<string, MatchedFile>();
   const rank = ({ match }: MatchedFile): number => BY_CONFIDENCE.indexOf(match.confidence);
   const keyOf = ({ photograph: { sha512Hex, counterpartSha512Hex } }: MatchedFile): string =>
@@ -288,7 +288,7 @@ async function exifIn(path: string): Promise<PhotoExif> {
   }
 }
 
-function shotOf(file: string, { place, taken }: PhotoExif): Shot {
+function shotOf(file: string, { place, taken }: PhotoExif): PhotoInfo {
   return {
     file,
     ...(place === undefined ? {} : { place: [place.longitude, place.latitude] }),

@@ -1,5 +1,5 @@
 import { errorIssue, Issue, warningIssue } from '../../base/issue.ts';
-import { cmd, joined, type Message, msg } from '../../base/message.ts';
+import { cmd, joinMessages, type Message, msg } from '../../base/message.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import {
@@ -151,7 +151,7 @@ function sentMessage(entry: ImportEntry | undefined, differences: readonly Diffe
 
 /** Formats `hloubka 30 → 35, poznamka – → okraj`. */
 function changesText(differences: readonly Difference[]): Message {
-  return joined(
+  return joinMessages(
     differences.map(({ element, ours, theirs }) => `${element} ${ours ?? '–'} → ${theirs ?? '–'}`),
     ', ',
   );
@@ -161,7 +161,7 @@ function changesText(differences: readonly Difference[]): Message {
 function summaryOf(elements: FindElements): Message {
   const { druh_nalezu, datum_nalezu, geom_wkt, geom_sjtsk_wkt, lokalizace } = elements;
   const parts = [druh_nalezu, datum_nalezu, geom_wkt ?? geom_sjtsk_wkt ?? lokalizace].flatMap((value) => valueText(value) ?? []);
-  return joined(parts, ', ');
+  return joinMessages(parts, ', ');
 }
 
 /** Makes the issue of a new row that equals a find of another local id. */
@@ -172,7 +172,7 @@ export function equalIssue(find: Find, other: { readonly localId: string; readon
   const advice = isTried
     ? msg`It was left out, so that it is not sent twice. Give the row its old local_id; if it is another find, add --as-new.`
     : msg`It was left out. If it is that find under a new local_id, add --rename; if it is another find, --as-new.`;
-  return errorIssue('equal-find', joined([reads, advice], ' '), { find: find.localId, ...find.source });
+  return errorIssue('equal-find', joinMessages([reads, advice], ' '), { find: find.localId, ...find.source });
 }
 
 /** Makes the issue of a row whose find was dropped by a person. */

@@ -4,8 +4,8 @@ import type { Issue } from '../../base/issue.ts';
 import type { Knowledge } from '../../columns/candidates.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import { asFinds } from '../../columns/form-return.ts';
-import { leaveOutOtherRows } from '../../columns/other-rows.ts';
-import { previewImport, type StrangeTerm, strangeTerms } from '../../columns/preview.ts';
+import { withoutOtherRows } from '../../columns/other-rows.ts';
+import { previewImport, type UnmappedTerm, unmappedTerms } from '../../columns/preview.ts';
 import {
   isOpen,
   mapOfProposal,
@@ -13,9 +13,9 @@ import {
   proposeNumberColumns,
   type TableProposal,
 } from '../../columns/propose-columns.ts';
-import { type ColumnMapReading, columnMapText, readColumnMap } from '../../columns/read-column-map.ts';
-import { readSettings } from '../../columns/settings.ts';
-import { readConstants } from '../../columns/with-constants.ts';
+import { type ColumnMapReading, columnMapText, parseColumnMap } from '../../columns/read-column-map.ts';
+import { parseSettings } from '../../columns/settings.ts';
+import { parseConstants } from '../../columns/with-constants.ts';
 import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { rememberReferences } from '../../find/remember-references.ts';
@@ -30,7 +30,7 @@ import { printable } from '../../text/printable.ts';
 
 /** Parses a column map; only issues where it has an error. */
 export function readMap(file: string, bytes: Buffer, lookupTerm: LookupTerm): ColumnMapReading {
-  const { map, issues } = readColumnMap(file, requireUtf8(file, bytes).toString('utf8'));
+  const { map, issues } = parseColumnMap(file, requireUtf8(file, bytes).toString('utf8'));
   if (map === undefined) return { issues };
   const all = [...issues, ...fixedProblems(map.fixed, lookupTerm).map((issue) => issue.with({ file }))];
   return all.length === 0 ? { map, issues } : { issues: all };
@@ -39,12 +39,12 @@ export function readMap(file: string, bytes: Buffer, lookupTerm: LookupTerm): Co
 /** Returns the issues of values for all finds, once instead of in every row. */
 export function fixedProblems(fixed: ColumnMap['fixed'], lookupTerm: LookupTerm): readonly Issue[] {
   const resolvePhoto = () => ({ rule: 'photo-path', problem: '' });
-  const { issues } = readSettings(fixed, '', { resolveReference: rememberReferences(lookupTerm), resolvePhoto });
+  const { issues } = parseSettings(fixed, '', { resolveReference: rememberReferences(lookupTerm), resolvePhoto });
   return issues.filter(({ severity }) => severity === 'error');
 }
 
 /** Proposes the columns of a table of registration numbers, with a function that writes the map. */
-export function lookAtNumbers(table: Table, mapFile: string, known: Knowledge) {
+export function previewNumbers(table: Table, mapFile: string, known: Knowledge) {
   const proposed = proposeNumberColumns(table, known);
   return {
     proposed,
@@ -64,11 +64,11 @@ type LookOptions = {
   readonly known: RuleContext & Knowledge;
 };
 
-export type TableLook = Awaited<ReturnType<typeof lookAtTable>>;
+export type TableLook = Awaited<ReturnType<typeof previewTable>>;
 
 /** Proposes the columns of a foreign table, with a preview, and a function that writes the map. */
-export async function lookAtTable(read: Table, { mapFile, set, photoFolder, strict, known }: LookOptions) {
-  const table = leaveOutOtherRows(await asFinds(read, true));
+export async function previewTable(read: Table, { mapFile, set, photoFolder, strict, known }: LookOptions) {
+  const table = withoutOtherRows(await asFinds(read, true));
   const { lookupTerm } = known;
   const check = (find: Find) => checkRules(find, known);
   const context = {
@@ -80,15 +80,15 @@ export async function lookAtTable(read: Table, { mapFile, set, photoFolder, stri
   return {
     table,
     lookupTerm,
-    proposed: proposeColumns(table, readConstants(set), known),
+    proposed: proposeColumns(table, parseConstants(set), known),
     preview(proposal: TableProposal) {
       const map = mapOfProposal(mapFile, proposal);
-      return previewImport(leaveOutOtherRows(table, map), map, context);
+      return previewImport(withoutOtherRows(table, map), map, context);
     },
     /** Terms that must be mapped before their rows can be read are written to a file of their own. */
     async write(proposal: TableProposal, termsFile: string, overwrite: boolean) {
       const map = mapOfProposal(mapFile, proposal);
-      const strange = strangeTerms(proposal.columns, lookupTerm);
+      const strange = unmappedTerms(proposal.columns, lookupTerm);
       // An existing list is not replaced, since a person may be editing it.
       const termsKept = strange.length > 0 && existsSync(termsFile) && !overwrite;
       await writeOutputFile(mapFile, [mapText(table.file, map, proposal)], { overwrite });
@@ -113,7 +113,7 @@ function mapText(file: string, map: ColumnMap, { columns, fixed, undecided }: Ta
 }
 
 /** Writes the list in the form of `pas vocab map suggest`. */
-function termsText(terms: readonly StrangeTerm[]): string {
+function termsText(terms: readonly UnmappedTerm[]): string {
   const lines = terms.map(({ element, term }) => [element, csvCell(printable(term), ';')].join(';'));
   return `${BYTE_ORDER_MARK}${['element;term', ...lines].join('\n')}\n`;
 }

@@ -2,8 +2,8 @@ import type { Find } from '../../find/find.ts';
 import type { ValidatedFind } from '../../find/validate-find.ts';
 import {
   changesOfCommand,
-  endUndo,
   findsToUndo,
+  finishUndo,
   type LoggedCommand,
   loggedCommands,
   type Undone,
@@ -70,7 +70,7 @@ export function undoCommand(
     });
     onProgress(at, changes.length);
   }
-  endUndo(outbox, command.seq);
+  finishUndo(outbox, command.seq);
   return { command, finds: changes.length - kept.length, kept };
 }
 

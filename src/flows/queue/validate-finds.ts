@@ -11,8 +11,8 @@ import type { ImportEntry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { allFinds, findById, findByIdentCely, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
 import { asFind } from './as-find.ts';
+import { collapseUnchecked } from './collapse-issues.ts';
 import { contentOf } from './enqueue-finds.ts';
-import { foldUnchecked } from './fold-issues.ts';
 import { findsNamed } from './named-finds.ts';
 
 type Verdict = { readonly valid: number; readonly invalid: number; readonly issues: readonly Issue[] };
@@ -43,7 +43,7 @@ export function validateAll(outbox: Outbox, known: ValidationContext, request: T
   const invalid = verdicts.filter(hasErrors).length;
   // A conflict of the mapping does not invalidate stored finds, only later imports.
   const conflicts = terms === undefined ? [] : checkMapping(terms.mapping, terms.lookupTerm);
-  const issues = [...foldUnchecked(verdicts.flat()), ...conflicts.map((issue) => issue.with({ severity: 'warning' }))];
+  const issues = [...collapseUnchecked(verdicts.flat()), ...conflicts.map((issue) => issue.with({ severity: 'warning' }))];
   return { valid: verdicts.length - invalid, invalid, issues };
 }
 

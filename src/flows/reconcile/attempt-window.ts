@@ -2,10 +2,10 @@ import { serverMs } from '../../base/clock.ts';
 import { attemptsOf } from '../../outbox/attempts.ts';
 import type { Attempt, AttemptBounds, Entry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import type { Window } from './verdict.ts';
+import type { AttemptWindow } from './verdict.ts';
 
 /** Returns the interval in which an entry's attempts may have taken effect, by the server's clock, and their accounts. */
-export function windowOf(outbox: Outbox, entry: Entry): Window {
+export function windowOf(outbox: Outbox, entry: Entry): AttemptWindow {
   const attempts = relevantAttempts(attemptsOf(outbox, entry));
   const bounds = attempts.flatMap(({ bounds: each }) => each ?? []);
   const accounts = new Set(attempts.map(({ account }) => account));

@@ -1,4 +1,4 @@
-import { differingElements, type HarvestedElements, type HarvestedFind, readHarvestedFind } from '../../find/harvested-find.ts';
+import { differingElements, type HarvestedElements, type HarvestedFind, parseHarvestedFind } from '../../find/harvested-find.ts';
 import { attemptsOf } from '../../outbox/attempts.ts';
 import { importOfRecord } from '../../outbox/entries.ts';
 import type { Entry, ImportEntry } from '../../outbox/entry.ts';
@@ -12,7 +12,7 @@ import { shownKindOf } from './judge-absence.ts';
 import { couldBeMade, makingOf } from './judge-import.ts';
 import type { View } from './verdict.ts';
 
-export type LookContext = FindHarvest & {
+export type LookupContext = FindHarvest & {
   readonly outbox: Outbox;
   /** Account of the harvest; undefined for an anonymous harvest, or where it is unknown. */
   readonly harvester: string | undefined;
@@ -25,7 +25,7 @@ const LOOK_BACK_MS = 24 * 3600 * 1000;
 const MAX_CANARIES = 50;
 
 /** Harvests once for all uncertain entries and, where there is one, an accepted record of each kind. */
-export async function gatherEvidence(context: LookContext, uncertain: readonly Entry[]): Promise<Evidence> {
+export async function gatherEvidence(context: LookupContext, uncertain: readonly Entry[]): Promise<Evidence> {
   const { outbox } = context;
   const canaries = latestAccepted(outbox, MAX_CANARIES);
   const fromMs = beginOf(outbox, uncertain, canaries);
@@ -44,7 +44,7 @@ function beginOf(outbox: Outbox, uncertain: readonly Entry[], canaries: readonly
 
 /** Combines a harvest with the outbox's knowledge of its records. */
 function viewOf(
-  context: LookContext,
+  context: LookupContext,
   harvest: HarvestedFinds,
   canaries: readonly Entry[],
   accepted: ReadonlyMap<string, number>,
@@ -101,5 +101,5 @@ function readsAs(owner: ImportEntry | undefined, shown: HarvestedFind): boolean 
 /** Returns the elements of the sent document, since the find may have been edited later. */
 export function elementsSent({ document }: ImportEntry): HarvestedElements | undefined {
   const find = document === null ? undefined : childOf(parseXml(document).root, 'samostatny_nalez');
-  return find === undefined ? undefined : readHarvestedFind(find)?.elements;
+  return find === undefined ? undefined : parseHarvestedFind(find)?.elements;
 }

@@ -1,6 +1,6 @@
 import { msg } from '../../base/message.ts';
 import type { HarvestedElements } from '../../find/harvested-find.ts';
-import { CLOCK_MARGIN_MS, undecided, type Verdict, type View, type Window } from './verdict.ts';
+import { type AttemptWindow, CLOCK_MARGIN_MS, undecided, type Verdict, type View } from './verdict.ts';
 
 /** Returns the visibility class of a find: its state, and the organisations of its project and its receiver. */
 export function shownKindOf(elements: HarvestedElements, stav: number): string {
@@ -12,7 +12,7 @@ export function idOf(value: HarvestedElements[keyof HarvestedElements]): string 
 }
 
 /** Judges an import that the harvest does not show. */
-export function judgeAbsence(window: Window, kind: string, view: View): Verdict {
+export function judgeAbsence(window: AttemptWindow, kind: string, view: View): Verdict {
   if (!wouldBeShown(window, view.shown.get(kind), view.harvester)) {
     const reason = msg`the harvest shows no record of this project that this account is known to have made in this state, so a missing one proves nothing`;
     return undecided('no-like-record-shown', reason, []);
@@ -28,7 +28,11 @@ export function judgeAbsence(window: Window, kind: string, view: View): Verdict 
 }
 
 /** An account may see its own records and not those of another, so only its own harvest proves absence. */
-function wouldBeShown({ accounts }: Window, makers: ReadonlySet<string> | undefined, harvester: string | undefined): boolean {
+function wouldBeShown(
+  { accounts }: AttemptWindow,
+  makers: ReadonlySet<string> | undefined,
+  harvester: string | undefined,
+): boolean {
   if (accounts.size === 0 || makers === undefined) return false;
   return [...accounts].every((account) => account === harvester && makers.has(account));
 }
@@ -39,13 +43,13 @@ function wouldBeShown({ accounts }: Window, makers: ReadonlySet<string> | undefi
  * @param shownMs last change of the record, where the write was a change of it
  */
 export function tooEarly(
-  { bounds }: Window,
+  { bounds }: AttemptWindow,
   { nowMs, index }: Pick<View, 'nowMs' | 'index'>,
   shownMs = Number.NEGATIVE_INFINITY,
 ): Verdict | undefined {
   if (bounds === undefined) return timeUnknown([]);
   const { fromMs, settledMs } = bounds;
-  if (nowMs <= settledMs) return maybeUnderWay(settledMs, nowMs);
+  if (nowMs <= settledMs) return possiblyInFlight(settledMs, nowMs);
   const behind = [...index.unlisted].find(([, acceptedMs]) => acceptedMs >= fromMs - CLOCK_MARGIN_MS);
   if (behind !== undefined) return indexBehind(behind[0]);
   const waitMs = settledMs + index.allowanceMs - nowMs;
@@ -56,7 +60,7 @@ export function tooEarly(
 }
 
 /** Makes the verdict for a write that the service, or a proxy, may not have finished. */
-export function maybeUnderWay(settledMs: number, nowMs: number): Verdict {
+export function possiblyInFlight(settledMs: number, nowMs: number): Verdict {
   const seconds = Math.ceil((settledMs - nowMs) / 1000);
   return undecided('maybe-under-way', msg`the service may still be working on it; ask again in ${seconds} s`, []);
 }

@@ -2,13 +2,13 @@ import { msgid } from '../../base/language.ts';
 import { msg, nmsg } from '../../base/message.ts';
 import { differingElements, type HarvestedElements, type HarvestedFind, type HistoryEntry } from '../../find/harvested-find.ts';
 import { idOf, judgeAbsence, shownKindOf, timeUnknown } from './judge-absence.ts';
-import { CLOCK_MARGIN_MS, fits, undecided, type Verdict, type View, type Window } from './verdict.ts';
+import { type AttemptWindow, CLOCK_MARGIN_MS, fits, undecided, type Verdict, type View } from './verdict.ts';
 
 export type UncertainImport = {
   readonly entryId: number;
   /** Elements of the sent document. */
   readonly elements: HarvestedElements;
-  readonly window: Window;
+  readonly window: AttemptWindow;
 };
 
 /** Returns verdicts by entry. Finds with equal elements are distinguished by time, or remain undecided. */
@@ -117,7 +117,7 @@ function isNear(judged: UncertainImport, find: HarvestedFind): boolean {
 }
 
 /** Tells if one of the accounts made it in the window. */
-export function couldBeMade(window: Window, find: HarvestedFind): boolean {
+export function couldBeMade(window: AttemptWindow, find: HarvestedFind): boolean {
   const made = makingOf(find);
   return made !== undefined && fits(window, made);
 }

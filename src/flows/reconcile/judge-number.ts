@@ -6,16 +6,16 @@ import type { NumberEntry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type FindHarvest, listedFindOf } from '../harvest/harvest-finds.ts';
 import { elementsSent } from './gather-evidence.ts';
-import { maybeUnderWay, timeUnknown, tooEarly } from './judge-absence.ts';
+import { possiblyInFlight, timeUnknown, tooEarly } from './judge-absence.ts';
 import type { RecordEvidence } from './judge-photograph.ts';
-import { CLOCK_MARGIN_MS, type Verdict, type View, type Window } from './verdict.ts';
+import { type AttemptWindow, CLOCK_MARGIN_MS, type Verdict, type View } from './verdict.ts';
 
 type UncertainNumber = {
   readonly identCely: string;
   readonly value: string;
   /** Numbers that the record may have without a change by another account; empty where they are unknown. */
   readonly known: ReadonlySet<string>;
-  readonly window: Window;
+  readonly window: AttemptWindow;
 };
 
 /** Judges a number that may have been sent. It is not resent blindly, since another one may have replaced it meanwhile. */
@@ -33,7 +33,7 @@ export function judgeNumber(judged: UncertainNumber, record: RecordEvidence, vie
   if (current === value) {
     if (window.bounds === undefined) return timeUnknown([current]);
     // A proxy may repeat the request, and so overwrite a later number: until then none is sent.
-    if (view.nowMs <= window.bounds.settledMs) return maybeUnderWay(window.bounds.settledMs, view.nowMs);
+    if (view.nowMs <= window.bounds.settledMs) return possiblyInFlight(window.bounds.settledMs, view.nowMs);
     return { kind: 'found', basis: 'same-number', identCely, reason: msg`${identCely} has this number`, candidates: [] };
   }
   const isOlder = window.bounds !== undefined && record.changedMs < window.bounds.fromMs - CLOCK_MARGIN_MS;

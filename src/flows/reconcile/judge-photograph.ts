@@ -1,14 +1,14 @@
 import { type Message, msg } from '../../base/message.ts';
 import type { HarvestedFile, HarvestedFind, HistoryEntry } from '../../find/harvested-find.ts';
 import { indexBehind, timeUnknown, tooEarly } from './judge-absence.ts';
-import { type Basis, CLOCK_MARGIN_MS, fits, undecided, type Verdict, type View, type Window } from './verdict.ts';
+import { type AttemptWindow, type Basis, CLOCK_MARGIN_MS, fits, undecided, type Verdict, type View } from './verdict.ts';
 
 export type UncertainPhoto = {
   readonly entryId: number;
   readonly identCely: string;
   readonly fileName: string;
   readonly sha512Hex: string;
-  readonly window: Window;
+  readonly window: AttemptWindow;
 };
 
 /** A record requested by identifier, and its last change; undefined where it is not visible. */
@@ -100,7 +100,7 @@ export function ownersOf(
 }
 
 /** Returns the milliseconds between a file's upload and the bounds of the attempts. */
-function outsideMs({ bounds }: Window, file: HarvestedFile): number {
+function outsideMs({ bounds }: AttemptWindow, file: HarvestedFile): number {
   const atMs = Date.parse(storingOf(file)?.at ?? '');
   return bounds === undefined || Number.isNaN(atMs) ? 0 : Math.max(0, bounds.fromMs - atMs, atMs - bounds.untilMs);
 }
@@ -111,7 +111,7 @@ function isFileOf(photo: SettledPhoto, file: HarvestedFile): boolean {
 }
 
 /** Tells if one of the accounts uploaded it in the window. */
-function couldBeStored(window: Window, file: HarvestedFile): boolean {
+function couldBeStored(window: AttemptWindow, file: HarvestedFile): boolean {
   const stored = storingOf(file);
   return stored !== undefined && fits(window, stored);
 }

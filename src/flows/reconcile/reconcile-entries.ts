@@ -1,18 +1,18 @@
 import { type ServerMs, serverMs } from '../../base/clock.ts';
 import { msg } from '../../base/message.ts';
-import { attemptsOf, recordLook, retryAt } from '../../outbox/attempts.ts';
+import { attemptsOf, recordLookup, retryAt } from '../../outbox/attempts.ts';
 import { entriesInState, entriesOfRecord, importOfFind, schedule } from '../../outbox/entries.ts';
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../../outbox/entry.ts';
 import { recordEvidence } from '../../outbox/record-events.ts';
 import { windowOf } from './attempt-window.ts';
-import { type Evidence, elementsSent, gatherEvidence, type LookContext } from './gather-evidence.ts';
+import { type Evidence, elementsSent, gatherEvidence, type LookupContext } from './gather-evidence.ts';
 import { judgeImports, type UncertainImport } from './judge-import.ts';
 import { currentRecord, judgeNumber, numbersFromHere } from './judge-number.ts';
 import { judgePhoto, type RecordEvidence, type UncertainPhoto } from './judge-photograph.ts';
 import { reassignRecord } from './reassign-record.ts';
 import type { Verdict } from './verdict.ts';
 
-type ReconcileContext = LookContext & {
+type ReconcileContext = LookupContext & {
   /** Keys of the records; undefined for all. */
   readonly recordKeys: readonly string[] | undefined;
 };
@@ -45,7 +45,7 @@ function isChange(entry: Entry): entry is PhotoEntry | NumberEntry {
   return entry.kind !== 'import';
 }
 
-function judgeImportEntries({ outbox }: LookContext, entries: readonly ImportEntry[], view: Evidence) {
+function judgeImportEntries({ outbox }: LookupContext, entries: readonly ImportEntry[], view: Evidence) {
   const uncertain = entries.flatMap((entry): UncertainImport[] => {
     const sent = elementsSent(entry);
     return sent === undefined ? [] : [{ entryId: entry.id, elements: sent, window: windowOf(outbox, entry) }];
@@ -54,7 +54,7 @@ function judgeImportEntries({ outbox }: LookContext, entries: readonly ImportEnt
 }
 
 /** Judges photographs and numbers by record. Those of an uncertain find wait for its verdict. */
-async function judgeChanges(context: LookContext, entries: readonly (PhotoEntry | NumberEntry)[], view: Evidence) {
+async function judgeChanges(context: LookupContext, entries: readonly (PhotoEntry | NumberEntry)[], view: Evidence) {
   const verdicts = new Map<number, Verdict>();
   for (const entry of entries.filter(({ identCely }) => identCely === null)) {
     const verdict = judgeWithoutRecord(context, entry);
@@ -75,7 +75,7 @@ async function judgeChanges(context: LookContext, entries: readonly (PhotoEntry 
   return verdicts;
 }
 
-function judgeWithoutRecord({ outbox }: LookContext, { findId }: Entry): Verdict | undefined {
+function judgeWithoutRecord({ outbox }: LookupContext, { findId }: Entry): Verdict | undefined {
   const made = findId === null ? undefined : importOfFind(outbox, findId);
   if (made?.state !== 'queued') return undefined;
   return {
@@ -87,7 +87,7 @@ function judgeWithoutRecord({ outbox }: LookContext, { findId }: Entry): Verdict
 }
 
 function judgePhotos(
-  { outbox }: LookContext,
+  { outbox }: LookupContext,
   identCely: string,
   entries: readonly PhotoEntry[],
   record: RecordEvidence,
@@ -106,14 +106,14 @@ function judgePhotos(
   return uncertain.map((judged) => [judged.entryId, judgePhoto(judged, uncertain, settled, record, view)]);
 }
 
-function judgeNumberEntry({ outbox }: LookContext, entry: NumberEntry, record: RecordEvidence, view: Evidence): Verdict {
+function judgeNumberEntry({ outbox }: LookupContext, entry: NumberEntry, record: RecordEvidence, view: Evidence): Verdict {
   const { identCely, value } = entry;
   const known = numbersFromHere(outbox, entry);
   return judgeNumber({ identCely: identCely ?? '', value, known, window: windowOf(outbox, entry) }, record, view);
 }
 
 function applyAll(
-  context: LookContext,
+  context: LookupContext,
   entries: readonly Entry[],
   verdicts: ReadonlyMap<number, Verdict>,
   view: Evidence,
@@ -126,11 +126,11 @@ function applyAll(
   });
 }
 
-function applyVerdict({ outbox, harvester }: LookContext, entry: Entry, verdict: Verdict, now: ServerMs): void {
+function applyVerdict({ outbox, harvester }: LookupContext, entry: Entry, verdict: Verdict, now: ServerMs): void {
   outbox.change(() => {
     const { basis, reason, candidates } = verdict;
     if (verdict.kind === 'undecided') {
-      recordLook(outbox, entry, { serverAt: now, basis, reason, candidates });
+      recordLookup(outbox, entry, { serverAt: now, basis, reason, candidates });
       return;
     }
     if (verdict.kind === 'found' && entry.kind === 'import') reassignRecord(outbox, entry, verdict.identCely);

@@ -22,7 +22,7 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { decisionAbout, recordEvents } from '../../outbox/record-events.ts';
 import { unhideFind } from '../../outbox/removal.ts';
 import { targetOf } from '../queue/enqueue-change.ts';
-import { recordProblem } from './look-at-record.ts';
+import { recordProblem } from './look-up-record.ts';
 
 /** A person's decision about entries. */
 export type Decision =

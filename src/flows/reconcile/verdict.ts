@@ -37,7 +37,7 @@ export type Basis =
   | 'find-absent';
 
 /** The judged attempts: interval of possible execution, and accounts. */
-export type Window = {
+export type AttemptWindow = {
   /** Undefined where the server time was unknown before one of them: then nothing is settled automatically. */
   readonly bounds: AttemptBounds | undefined;
   /** The service's identifiers of the accounts. */
@@ -82,7 +82,7 @@ export function undecided(basis: Basis, reason: Message, candidates: readonly st
 }
 
 /** Tells if one of the accounts made it within the bounds, where there are any. */
-export function fits({ bounds, accounts }: Window, made: { readonly at: string; readonly user: string }): boolean {
+export function fits({ bounds, accounts }: AttemptWindow, made: { readonly at: string; readonly user: string }): boolean {
   if (!accounts.has(made.user)) return false;
   const atMs = Date.parse(made.at);
   return bounds === undefined || (atMs >= bounds.fromMs - CLOCK_MARGIN_MS && atMs <= bounds.untilMs + CLOCK_MARGIN_MS);

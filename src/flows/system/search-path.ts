@@ -7,7 +7,7 @@ import { t } from '../../base/language.ts';
 import { packageRoot } from '../../base/package-root.ts';
 import { toDatabaseError } from '../../store/database.ts';
 import { makeFolder } from '../../store/folder.ts';
-import { kindOfInstallation } from '../checks/look-at-program.ts';
+import { installationKind } from '../checks/program-facts.ts';
 
 const USER_ENVIRONMENT = 'HKEY_CURRENT_USER\\Environment';
 const REGISTRY_FORMAT = 'Windows Registry Editor Version 5.00';
@@ -21,7 +21,7 @@ type LinkPlace = { readonly folder: string; readonly targets: Readonly<Record<st
 
 /** @throws UsageError where npm has put the programs on the path, or can do so */
 export function linkPlace(environment: Readonly<Record<string, string | undefined>>): LinkPlace {
-  const kind = kindOfInstallation();
+  const kind = installationKind();
   if (kind === 'npm') {
     throw new UsageError(t`npm installed this pas, and puts it on the path where it installs with --global.`);
   }
@@ -85,7 +85,7 @@ function isOurs(link: string): boolean {
 
 /** Returns the folder of `pas.cmd` in an archive on Windows. */
 export function archiveFolder(): string {
-  if (kindOfInstallation() !== 'archive')
+  if (installationKind() !== 'archive')
     throw new UsageError(t`This is no unpacked archive: npm puts it on the path where it installs with --global.`);
   return dirname(packageRoot);
 }

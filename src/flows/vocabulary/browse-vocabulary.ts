@@ -2,7 +2,7 @@ import { UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { editDistance } from '../../text/edit-distance.ts';
-import { csvLines, type ExportedTerm, turtleLines } from '../../vocabulary/export-terms.ts';
+import { type ExportedTerm, termCsvLines, turtleLines } from '../../vocabulary/export-terms.ts';
 import { allHarvests, isHarvested } from '../../vocabulary/harvests.ts';
 import { type SearchHit, type SearchOptions, searchTerms } from '../../vocabulary/search.ts';
 import { isInSet, type Term } from '../../vocabulary/term.ts';
@@ -17,18 +17,18 @@ export function searchVocabulary(vocabulary: Vocabulary, typed: string, options:
   return searchTerms(vocabulary, typed, options);
 }
 
-const MOST_ELSEWHERE = 3;
+const MAX_OTHER_SETS = 3;
 /** Score above which a term practically has that name. */
 const CALLED_SO = 0.85;
 
 /** Returns other sets with an entry of that name, where this set has none. */
 export function setsElsewhere(vocabulary: Vocabulary, typed: string, hits: readonly SearchHit[]): string[] {
   if (hits.some(({ score }) => score >= CALLED_SO)) return [];
-  const found = searchTerms(vocabulary, typed, { limit: MOST_FOUND }).filter(({ score }) => score >= CALLED_SO);
-  return [...new Set(found.map(({ term }) => term.setSpec))].slice(0, MOST_ELSEWHERE);
+  const found = searchTerms(vocabulary, typed, { limit: MAX_FOUND }).filter(({ score }) => score >= CALLED_SO);
+  return [...new Set(found.map(({ term }) => term.setSpec))].slice(0, MAX_OTHER_SETS);
 }
 
-const MOST_FOUND = 20;
+const MAX_FOUND = 20;
 
 /** @throws UsageError for a set that was not harvested */
 export function listTerms(vocabulary: Vocabulary, set: string, gone: boolean): Term[] {
@@ -84,7 +84,7 @@ function* exportLines(vocabulary: Vocabulary, sets: readonly string[], { form, g
     yield `${JSON.stringify(values)}\n`;
     return;
   }
-  for (const line of form === 'csv' ? csvLines(terms) : turtleLines(terms, vocabulary.oaiBase)) yield `${line}\n`;
+  for (const line of form === 'csv' ? termCsvLines(terms) : turtleLines(terms, vocabulary.oaiBase)) yield `${line}\n`;
 }
 
 function* exportedTerms(vocabulary: Vocabulary, sets: readonly string[], gone: boolean): Generator<ExportedTerm> {
@@ -128,14 +128,14 @@ function requireSet(vocabulary: Vocabulary, set: string): void {
   });
 }
 
-const MOST_TYPING_ERRORS = 2;
+const MAX_TYPING_ERRORS = 2;
 
 /** Returns a set whose name, or its part behind the colon, is similar to the typed text. */
 function nearestSet(sets: readonly string[], typed: string): string | undefined {
   const ownPart = (set: string): string => set.slice(set.indexOf(':') + 1);
   const own = ownPart(typed).toLowerCase();
   return sets
-    .map((set) => ({ set, errors: editDistance(own, ownPart(set), MOST_TYPING_ERRORS) }))
-    .filter(({ errors }) => errors <= MOST_TYPING_ERRORS)
+    .map((set) => ({ set, errors: editDistance(own, ownPart(set), MAX_TYPING_ERRORS) }))
+    .filter(({ errors }) => errors <= MAX_TYPING_ERRORS)
     .sort((one, other) => one.errors - other.errors)[0]?.set;
 }

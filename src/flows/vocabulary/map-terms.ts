@@ -9,7 +9,7 @@ import {
   type Mapping,
   type MappingRow,
   mappingConflictIssue,
-  readMapping,
+  parseMapping,
   setNamed,
   standingOf,
 } from '../../columns/mapping.ts';
@@ -96,7 +96,7 @@ type Merged = { rows: KeptRow[]; added: number; changed: number; unchanged: numb
  * @param all treats every row with an entry as confirmed
  */
 export function mergeMapping(kept: Mapping, table: Table, all: boolean, lookupTerm: LookupTerm): Merged {
-  const given = readMapping(table, ANY_VOCABULARY);
+  const given = parseMapping(table, ANY_VOCABULARY);
   const tally = { added: 0, changed: 0, unchanged: 0, unconfirmed: 0, issues: [...given.issues] };
   const merged = new Map<string, KeptRow>(kept.rows.map((row) => [keyOf(row.set, row.term), row]));
   const taken = new Map<string, { readonly number: number; readonly row: KeptRow }[]>();

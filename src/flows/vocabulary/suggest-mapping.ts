@@ -2,7 +2,7 @@ import { UsageError } from '../../base/errors.ts';
 import type { Issue } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import { keyOf, type Mapping, type OwnTerm, readOwnTerms } from '../../columns/mapping.ts';
+import { keyOf, type Mapping, type OwnTerm, parseOwnTerms } from '../../columns/mapping.ts';
 import { FIELDS } from '../../find/fields.ts';
 import type { Table } from '../../tables/table.ts';
 import { isHarvested } from '../../vocabulary/harvests.ts';
@@ -41,7 +41,7 @@ const CANDIDATES = 4;
  */
 export function suggestMapping(list: Table, options: SuggestMappingOptions): Proposals {
   const { vocabulary, mapping, onProgress } = options;
-  const { terms: listed, issues } = readOwnTerms(list);
+  const { terms: listed, issues } = parseOwnTerms(list);
   const given = options.set === undefined ? undefined : setOfName(options.set);
   const terms = given === undefined ? listed : listed.map((term) => ({ set: given, ...term }));
   const mapped = new Set(mapping.rows.filter(({ confirmed }) => confirmed).map(({ set, term }) => keyOf(set, term)));

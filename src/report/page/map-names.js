@@ -5,7 +5,7 @@
   const LETTER = { width: 7, height: 13, inAreas: 8.2 };
   const GAP = 4;
   const EDGES = { left: 58, right: 78, top: 20, bottom: 20 };
-  const MOST_NAMED = 400;
+  const MAX_NAMED = 400;
   const narrow = matchMedia('(max-width: 36rem)');
 
   /** @typedef {{ left: number, top: number, right: number, bottom: number }} Box */
@@ -99,7 +99,7 @@
         box.right < width - EDGES.right * scale &&
         box.bottom < height - EDGES.bottom * scale &&
         !taken.some((other) => overlap(box, other));
-      const named = marks.length > MOST_NAMED ? [] : marks;
+      const named = marks.length > MAX_NAMED ? [] : marks;
       labels.replaceChildren(
         ...named.flatMap(({ mark, x, y, radius }) => {
           const text = nameOf(mark);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import { unlessAborted } from '../../../src/base/unless-aborted.ts';
+import { rejectOnAbort } from '../../../src/base/reject-on-abort.ts';
 
 test.each([0.5, 60_000, 2 ** 31 + 1_000_000])('a sleep of %d ms ends with the reason of its signal, at once', async (ms) => {
   const stop = new AbortController();
@@ -18,7 +18,7 @@ test('a wait for work that hears no signal ends with the reason of the signal, a
   const work = new Promise<string>((resolve) => {
     finish = resolve;
   });
-  const wait = unlessAborted(
+  const wait = rejectOnAbort(
     stop.signal,
     () => work,
     (late) => unwanted.push(late),
@@ -33,7 +33,7 @@ test('a wait for work that hears no signal ends with the reason of the signal, a
 
 test('work is not begun after the signal', async () => {
   let begun = 0;
-  const wait = unlessAborted(AbortSignal.abort(new Error('stopped')), async () => {
+  const wait = rejectOnAbort(AbortSignal.abort(new Error('stopped')), async () => {
     begun += 1;
   });
   await expect(wait).rejects.toThrow('stopped');
@@ -42,7 +42,7 @@ test('work is not begun after the signal', async () => {
 
 test('work that ends first gives its result, or its failure', async () => {
   const { signal } = new AbortController();
-  expect(await unlessAborted(signal, async () => 'done')).toBe('done');
-  expect(await unlessAborted(undefined, async () => 'done')).toBe('done');
-  await expect(unlessAborted(signal, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+  expect(await rejectOnAbort(signal, async () => 'done')).toBe('done');
+  expect(await rejectOnAbort(undefined, async () => 'done')).toBe('done');
+  await expect(rejectOnAbort(signal, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
 });

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { afterEach, expect, test } from 'vitest';
-import { addToCommands, cmd, fromKept, msg, toKept } from '../../../src/base/message.ts';
+import { addToCommands, cmd, deserializeValue, msg, serializeValue } from '../../../src/base/message.ts';
 import { buildWholeProgram } from '../../../src/commands/program.ts';
 
 afterEach(() => addToCommands(() => ''));
@@ -13,7 +13,7 @@ test('a command in a text is typed as it stands: its values quoted, with the pro
   const advised =
     "Run `pas login --profile 'my museum'`, or pas vocab map set heslar --profile 'my museum' a HES-1; pas show --profile 'my museum' 'K 1'\\''s'.";
   expect(String(text)).toBe(advised);
-  expect(String(fromKept(JSON.parse(JSON.stringify(toKept(text)))))).toBe(advised);
+  expect(String(deserializeValue(JSON.parse(JSON.stringify(serializeValue(text)))))).toBe(advised);
   expect([cmd`pas push --profile ${own}`, cmd`pas init --name ${own}`].map(String)).toEqual([
     'pas push --profile a',
     'pas init --name a',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readColumns } from '../../../src/columns/columns.ts';
+import { parseColumns } from '../../../src/columns/columns.ts';
 import type { Table } from '../../../src/tables/table.ts';
 
 function tableOf(header: readonly string[], ...rows: readonly string[][]): Table {
@@ -15,7 +15,7 @@ function tableOf(header: readonly string[], ...rows: readonly string[][]): Table
 describe('column names', () => {
   test('accents, letter case, blanks and English aliases all lead to the same element', () => {
     for (const header of ['datum_nalezu', 'Datum nálezu', 'DATUM-NALEZU', ' datum_nalezu ', 'found_on', 'Found on']) {
-      const { columns, issues } = readColumns(tableOf([header], ['2024-06-17']));
+      const { columns, issues } = parseColumns(tableOf([header], ['2024-06-17']));
       expect(issues).toEqual([]);
       expect(columns.cell({ cells: ['2024-06-17'] }, 'datum_nalezu')).toBe('2024-06-17');
       expect(columns.headerOf('datum_nalezu')).toBe(header);
@@ -23,7 +23,7 @@ describe('column names', () => {
   });
 
   test('a column that the table lacks is an empty cell', () => {
-    const { columns } = readColumns(tableOf(['hloubka']));
+    const { columns } = parseColumns(tableOf(['hloubka']));
     expect(columns.has('obdobi')).toBe(false);
     expect(columns.cell({ cells: ['25'] }, 'obdobi')).toBe('');
     expect(columns.headerOf('obdobi')).toBeUndefined();
@@ -35,30 +35,30 @@ describe('column names', () => {
     ['objecttype', 'Did you mean object_type?'],
     ['barva', 'Rename it to one of the known columns'],
   ])('the unknown column %s is one error with a way out', (header, advice) => {
-    const { issues } = readColumns(tableOf(['local_id', header], ['1', 'x']));
+    const { issues } = parseColumns(tableOf(['local_id', header], ['1', 'x']));
     expect(issues).toHaveLength(1);
     expect(issues[0]).toMatchObject({ rule: 'column-unknown', severity: 'error', column: header, row: 1, file: 'season.csv' });
     expect(issues[0]?.message).toContain(advice);
   });
 
   test('the same column twice, or an element under two names, is an error', () => {
-    expect(readColumns(tableOf(['hloubka', 'hloubka'])).issues[0]?.message).toBe(
+    expect(parseColumns(tableOf(['hloubka', 'hloubka'])).issues[0]?.message).toBe(
       'The column "hloubka" stands twice in the header. Keep one of them.',
     );
-    expect(readColumns(tableOf(['hloubka', 'depth_cm'])).issues[0]?.message).toBe(
+    expect(parseColumns(tableOf(['hloubka', 'depth_cm'])).issues[0]?.message).toBe(
       '"hloubka" and "depth_cm" both mean hloubka. Keep one of them.',
     );
   });
 
   test('a column without a name matters only when it has values', () => {
-    expect(readColumns(tableOf(['hloubka', ''], ['1', ''])).issues).toEqual([]);
-    expect(readColumns(tableOf(['hloubka', ''], ['1', 'x'])).issues).toMatchObject([
+    expect(parseColumns(tableOf(['hloubka', ''], ['1', ''])).issues).toEqual([]);
+    expect(parseColumns(tableOf(['hloubka', ''], ['1', 'x'])).issues).toMatchObject([
       { rule: 'column-without-name', severity: 'error' },
     ]);
   });
 
   test('what the service makes itself is passed over with a warning, and what pas wrote without one', () => {
-    const { issues } = readColumns(tableOf(['hloubka', 'katastr', 'issues']));
+    const { issues } = parseColumns(tableOf(['hloubka', 'katastr', 'issues']));
     expect(issues).toMatchObject([{ rule: 'column-not-sent', severity: 'warning', column: 'katastr' }]);
   });
 });

@@ -3,8 +3,8 @@ import {
   checkMapping,
   type Mapping,
   mappingText,
-  readMapping,
-  readOwnTerms,
+  parseMapping,
+  parseOwnTerms,
   setNamed,
   withMapping,
 } from '../../../src/columns/mapping.ts';
@@ -16,7 +16,7 @@ import { inWords } from '../../support/in-words.ts';
 const HEADER = 'set;term;id;label;note;confirmed';
 
 function mapping(...lines: string[]): Mapping {
-  return readMapping(parseTable('mapping.csv', Buffer.from([HEADER, ...lines].join('\n'))));
+  return parseMapping(parseTable('mapping.csv', Buffer.from([HEADER, ...lines].join('\n'))));
 }
 
 const entry = (id: string, label: string, setSpec = 'heslo:obdobi') => ({ id, label, setSpec });
@@ -106,7 +106,7 @@ describe('a mapping that a person has edited', () => {
 
   test('lacks a column', () => {
     const table = parseTable('mapping.csv', Buffer.from('set;label\nobdobi;a\n'));
-    expect(readMapping(table).issues.map(({ message }) => message)).toEqual([
+    expect(parseMapping(table).issues.map(({ message }) => message)).toEqual([
       expect.stringContaining('no column term'),
       expect.stringContaining('no column id'),
     ]);
@@ -114,7 +114,7 @@ describe('a mapping that a person has edited', () => {
 
   test('is read with Czech headers and commas as well', () => {
     const table = parseTable('mapping.csv', Buffer.from('Sada,Vlastní termín,ID,Potvrzeno\nobdobi,laten,HES-000286,ano\n'));
-    expect(readMapping(table).rows).toMatchObject([{ set: 'heslo:obdobi', term: 'laten', confirmed: true }]);
+    expect(parseMapping(table).rows).toMatchObject([{ set: 'heslo:obdobi', term: 'laten', confirmed: true }]);
   });
 
   test('comes back from its file as it was, formula-like and quoted terms included', () => {
@@ -123,13 +123,13 @@ describe('a mapping that a person has edited', () => {
     }));
     const text = mappingText(rows);
     expect(text).toContain("'=1+1");
-    const read = readMapping(parseTable('mapping.csv', Buffer.from(text)));
+    const read = parseMapping(parseTable('mapping.csv', Buffer.from(text)));
     expect(read.rows.map(({ row: _row, ...rest }) => rest)).toEqual(rows);
     expect(read.issues).toEqual([]);
   });
 
   test('may be empty', () => {
-    expect(readMapping(parseTable('mapping.csv', Buffer.from(mappingText([]))))).toMatchObject({ rows: [], issues: [] });
+    expect(parseMapping(parseTable('mapping.csv', Buffer.from(mappingText([]))))).toMatchObject({ rows: [], issues: [] });
   });
 });
 
@@ -153,7 +153,7 @@ describe('checking a mapping', () => {
 });
 
 describe('a list of terms', () => {
-  const listed = (...lines: string[]) => readOwnTerms(parseTable('terms.csv', Buffer.from(lines.join('\n'))));
+  const listed = (...lines: string[]) => parseOwnTerms(parseTable('terms.csv', Buffer.from(lines.join('\n'))));
 
   test('of one column begins with a term, unless the first line names a column', () => {
     expect(listed('Naše názvy', 'laten', 'halštat').terms.map(({ term }) => term)).toEqual(['Naše názvy', 'laten', 'halštat']);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Knowledge } from '../../../src/columns/candidates.ts';
-import { strangeTerms } from '../../../src/columns/preview.ts';
+import { unmappedTerms } from '../../../src/columns/preview.ts';
 import { mapOfProposal, proposeColumns, type TableProposal } from '../../../src/columns/propose-columns.ts';
 import type { LookupArea, LookupTerm } from '../../../src/find/lookup.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';
@@ -122,7 +122,7 @@ describe('museum tables with columns of their own:', () => {
     ]);
     expect(proposal.undecided).toEqual(['projekt', 'pristupnost']);
     expect(proposal.fixed[1]?.reasons.map(String)).toEqual(['3 of 3 points looked up lie in known cadastral areas']);
-    expect(strangeTerms(proposal.columns, lookupTerm)).toMatchObject([{ element: 'specifikace', term: 'stř.', rows: 1 }]);
+    expect(unmappedTerms(proposal.columns, lookupTerm)).toMatchObject([{ element: 'specifikace', term: 'stř.', rows: 1 }]);
   });
 
   test('an English one with degrees, American dates and depths that only their size tells', () => {

@@ -5,7 +5,7 @@ import type { Knowledge } from '../../../src/columns/candidates.ts';
 import { convertCell } from '../../../src/columns/convert-cell.ts';
 import { mapTable } from '../../../src/columns/map-table.ts';
 import { type ColumnProposal, isOpen, mapOfProposal, proposeColumns } from '../../../src/columns/propose-columns.ts';
-import { columnMapText, readColumnMap } from '../../../src/columns/read-column-map.ts';
+import { columnMapText, parseColumnMap } from '../../../src/columns/read-column-map.ts';
 import { COLUMN_NAMES } from '../../../src/find/column-names.ts';
 import type { Find } from '../../../src/find/find.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';
@@ -80,7 +80,7 @@ describe('the number of the find', () => {
     const table = csv('č.;Předmět\n1;spona\n2;mince\n');
     const map = mapOfProposal('t.map.toml', proposeColumns(table, [], KNOWN));
     const text = columnMapText(map, { table: 't', columns: new Map(), fixed: new Map(), undecided: [] });
-    expect(readColumnMap('t.map.toml', text).map?.columns.get('č.')).toEqual({
+    expect(parseColumnMap('t.map.toml', text).map?.columns.get('č.')).toEqual({
       kind: 'read',
       element: 'local_id',
       prefix: 'sezona-',
@@ -214,7 +214,7 @@ describe('the unit of depths', () => {
   });
 
   test('that is open is refused in a map', () => {
-    const { issues } = readColumnMap('m.toml', 'version = 1\n[columns]\nhl = { element = "hloubka", unit = "?" }\n');
+    const { issues } = parseColumnMap('m.toml', 'version = 1\n[columns]\nhl = { element = "hloubka", unit = "?" }\n');
     expect(issues.map(({ message }) => String(message))).toEqual([expect.stringContaining('Write "mm" or "cm" or "dm" or "m"')]);
   });
 });
@@ -263,7 +263,7 @@ describe('whatever a table is like,', () => {
         const map = mapOfProposal('m.toml', proposal);
         if (proposal.columns.some(isOpen)) return;
         const text = columnMapText(map, { table: 't', columns: new Map(), fixed: new Map(), undecided: [] });
-        expect(readColumnMap('m.toml', text).map?.columns).toEqual(map.columns);
+        expect(parseColumnMap('m.toml', text).map?.columns).toEqual(map.columns);
       }),
       { numRuns: 300 },
     );

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { checkDefaults, defaultsFor } from '../../../src/columns/defaults.ts';
-import { parseSetting, readSettings, type Setting } from '../../../src/columns/settings.ts';
+import { parseSetting, parseSettings, type Setting } from '../../../src/columns/settings.ts';
 import { rememberReferences } from '../../../src/find/remember-references.ts';
 
 const context = {
@@ -14,7 +14,7 @@ const context = {
 function read(...texts: readonly string[]) {
   const settings = texts.map(parseSetting);
   for (const setting of settings) if ('rule' in setting) throw new Error(setting.message);
-  return readSettings(settings as Setting[], 'K-1', context);
+  return parseSettings(settings as Setting[], 'K-1', context);
 }
 
 describe('element=value', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readConstants, withConstants } from '../../../src/columns/with-constants.ts';
+import { parseConstants, withConstants } from '../../../src/columns/with-constants.ts';
 
 test('constants fill the cells that a table leaves empty, and the columns that it does not have', () => {
   const rows = [
@@ -7,7 +7,7 @@ test('constants fill the cells that a table leaves empty, and the columns that i
     { row: 2, line: 3, cells: ['C-1', ''] },
   ];
   const table = { file: 'finds.csv', header: ['Projekt', 'note'], rows, rowCount: 2, issues: [] };
-  const filled = withConstants(table, readConstants(['project=C-2', 'poznámka=x=y', 'stav=1']));
+  const filled = withConstants(table, parseConstants(['project=C-2', 'poznámka=x=y', 'stav=1']));
   expect(filled.header).toEqual(['Projekt', 'note', 'stav']);
   expect([...filled.rows].map(({ cells }) => cells)).toEqual([
     ['C-2', 'a = b', '1'],
@@ -22,5 +22,5 @@ test.each([
   ['local_id=K-1', /"local_id" cannot be set for all finds/],
   ['IDENT_CELY=C-1', /"IDENT_CELY" cannot be set for all finds/],
 ])('"%s" is no constant', (text, message) => {
-  expect(() => readConstants([text])).toThrow(message);
+  expect(() => parseConstants([text])).toThrow(message);
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readBoolean, readGeomSystem, readInteger, readTargetState } from '../../../src/find/read-cell.ts';
-import { isRealDate, readDate } from '../../../src/find/read-date.ts';
+import { parseBoolean, parseGeomSystem, parseInteger, parseTargetState } from '../../../src/find/read-cell.ts';
+import { isRealDate, parseDateCell } from '../../../src/find/read-date.ts';
 import { inWords } from '../../support/in-words.ts';
 
 const problemOf = (reading: object): string => ('problem' in reading ? String(reading.problem) : 'none');
@@ -23,7 +23,7 @@ describe('dates', () => {
     ['3 June 2024', '2024-06-03'],
     ['Jun 3, 2024', '2024-06-03'],
   ])('%s is %s', (cell, value) => {
-    expect(readDate(cell)).toEqual({ value });
+    expect(parseDateCell(cell)).toEqual({ value });
   });
 
   test.each([
@@ -51,7 +51,7 @@ describe('dates', () => {
     ['13/2024', 'Write YYYY-MM-DD'],
     ['2024-6-7', 'Write YYYY-MM-DD'],
   ])('%s is not read, and the message says what to write', (cell, advice) => {
-    expect(problemOf(readDate(cell))).toContain(advice);
+    expect(problemOf(parseDateCell(cell))).toContain(advice);
   });
 
   test('every day of the calendar is read from both forms', () => {
@@ -59,8 +59,8 @@ describe('dates', () => {
     fc.assert(
       fc.property(days, (day) => {
         const iso = day.toISOString().slice(0, 10);
-        expect(readDate(iso)).toEqual({ value: iso });
-        expect(readDate(`${day.getUTCDate()}. ${day.getUTCMonth() + 1}. ${day.getUTCFullYear()}`)).toEqual({ value: iso });
+        expect(parseDateCell(iso)).toEqual({ value: iso });
+        expect(parseDateCell(`${day.getUTCDate()}. ${day.getUTCMonth() + 1}. ${day.getUTCFullYear()}`)).toEqual({ value: iso });
         expect(isRealDate(iso)).toBe(true);
       }),
     );
@@ -79,7 +79,7 @@ describe('whole numbers', () => {
     ['1000,000', 1000],
     ['25,0000', 25],
   ])('%s is %d', (cell, value) => {
-    expect(readInteger(cell)).toEqual({ value });
+    expect(parseInteger(cell)).toEqual({ value });
   });
 
   test.each([
@@ -90,7 +90,7 @@ describe('whole numbers', () => {
     ['1,500', '1.5 or 1500'],
     ['1.250 cm', '1.25 or 1250'],
   ])('%s can be two numbers, and both are said', (cell, readings) => {
-    expect(inWords(readInteger(cell))).toMatchObject({
+    expect(inWords(parseInteger(cell))).toMatchObject({
       rule: 'integer',
       problem: expect.stringContaining(`"${cell}" can mean ${readings}`),
     });
@@ -103,7 +103,7 @@ describe('whole numbers', () => {
         fc.constantFrom(',', '.'),
         fc.stringMatching(/^\d{3}$/),
         (whole, mark, digits) => {
-          expect(problemOf(readInteger(`${whole}${mark}${digits}`))).toContain(`${whole}${digits}`);
+          expect(problemOf(parseInteger(`${whole}${mark}${digits}`))).toContain(`${whole}${digits}`);
         },
       ),
     );
@@ -123,7 +123,7 @@ describe('whole numbers', () => {
     ['1e2', 'digits only'],
     ['9'.repeat(20), 'digits only'],
   ])('%s is not', (cell, advice) => {
-    expect(problemOf(readInteger(cell))).toContain(advice);
+    expect(problemOf(parseInteger(cell))).toContain(advice);
   });
 });
 
@@ -138,17 +138,17 @@ test.each([
   ['false', false],
   ['0', false],
 ])('%s means %s', (cell, value) => {
-  expect(readBoolean(cell)).toEqual({ value });
+  expect(parseBoolean(cell)).toEqual({ value });
 });
 
 test('a third answer to a yes-no question is refused', () => {
-  expect(problemOf(readBoolean('možná'))).toContain('ano or ne');
+  expect(problemOf(parseBoolean('možná'))).toContain('ano or ne');
 });
 
 test('a target state is 1, 2 or 3; 4 is explained', () => {
-  expect(['1', '2', '3'].map(readTargetState)).toEqual([{ value: 1 }, { value: 2 }, { value: 3 }]);
-  expect(problemOf(readTargetState('4'))).toContain('archived');
-  expect(problemOf(readTargetState('potvrzeno'))).toContain('1 (registered)');
+  expect(['1', '2', '3'].map(parseTargetState)).toEqual([{ value: 1 }, { value: 2 }, { value: 3 }]);
+  expect(problemOf(parseTargetState('4'))).toContain('archived');
+  expect(problemOf(parseTargetState('potvrzeno'))).toContain('1 (registered)');
 });
 
 describe('coordinate systems', () => {
@@ -163,12 +163,12 @@ describe('coordinate systems', () => {
     ['sjtsk', '5514'],
     ['S-JTSK / Krovak East North', '5514'],
   ])('%s is %s', (cell, value) => {
-    expect(readGeomSystem(cell)).toEqual({ value });
+    expect(parseGeomSystem(cell)).toEqual({ value });
   });
 
   test('others are refused, those that are alike with the reason', () => {
-    expect(problemOf(readGeomSystem('EPSG:5513'))).toContain('order or the signs');
-    expect(problemOf(readGeomSystem('32633'))).toBe(
+    expect(problemOf(parseGeomSystem('EPSG:5513'))).toContain('order or the signs');
+    expect(problemOf(parseGeomSystem('32633'))).toBe(
       '"32633" is no known coordinate system. Write 4326 (WGS 84) or 5514 (S-JTSK).',
     );
   });

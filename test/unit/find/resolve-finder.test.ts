@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readMapping, withMapping } from '../../../src/columns/mapping.ts';
+import { parseMapping, withMapping } from '../../../src/columns/mapping.ts';
 import type { LookupTerm } from '../../../src/find/lookup.ts';
 import { type ResolvedFinder, resolveFinder } from '../../../src/find/resolve-finder.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';
@@ -299,7 +299,7 @@ describe('a finder', () => {
 describe('a mapping of the user’s own', () => {
   const HEADER = 'set;term;id;label;note;confirmed';
   const mapped = (...rows: string[]): LookupTerm =>
-    withMapping(lookup, readMapping(parseTable('mapping.csv', Buffer.from([HEADER, ...rows].join('\n')))));
+    withMapping(lookup, parseMapping(parseTable('mapping.csv', Buffer.from([HEADER, ...rows].join('\n')))));
 
   const own = mapped(
     'osoba;Kučera, Pavel;OS-000305;;;yes',

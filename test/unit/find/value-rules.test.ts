@@ -3,7 +3,7 @@ import type { FindElements } from '../../../src/find/fields.ts';
 import type { TermLookup } from '../../../src/find/lookup.ts';
 import type { RuleContext } from '../../../src/find/rule.ts';
 import { checkRules } from '../../../src/find/rules.ts';
-import { findNumberProblem, MOST_CHARACTERS } from '../../../src/find/value-rules.ts';
+import { findNumberProblem, MAX_CHARACTERS } from '../../../src/find/value-rules.ts';
 import { aFind, DELETED, lookupTerm, nothingHarvested } from './a-find.ts';
 
 function said(overrides: Partial<FindElements>, context: Partial<RuleContext> = {}): string[] {
@@ -13,7 +13,7 @@ function said(overrides: Partial<FindElements>, context: Partial<RuleContext> = 
 
 describe('a registration number', () => {
   test('has at most as many characters as the service takes, whatever their bytes', () => {
-    expect(findNumberProblem('🏺'.repeat(MOST_CHARACTERS))).toBeUndefined();
+    expect(findNumberProblem('🏺'.repeat(MAX_CHARACTERS))).toBeUndefined();
     expect(findNumberProblem('a'.repeat(256))).toMatchObject({ rule: 'number-length' });
     expect(String(findNumberProblem('a'.repeat(256))?.problem)).toBe(
       'The number has 256 characters; the service takes 255. Shorten it.',

@@ -7,7 +7,7 @@ import { type ClaimableQuery, nextClaimable } from '../../../src/outbox/claims.t
 import { addPhoto, entriesOfFind, entryById } from '../../../src/outbox/entries.ts';
 import { ENTRY_KINDS, type Photograph } from '../../../src/outbox/entry.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { rememberStanding } from '../../../src/outbox/pulled.ts';
+import { saveStanding } from '../../../src/outbox/pulled.ts';
 import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
 import { insertFind } from '../../../src/outbox/stored-finds.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';
@@ -108,7 +108,7 @@ describe('a photograph', () => {
     const sent = enqueuePhoto(outbox, RECORD, PHOTOGRAPH).entryId;
     acceptEntry(outbox, sent, IDENT);
     const show = (files: readonly object[]): void =>
-      rememberStanding(outbox, {
+      saveStanding(outbox, {
         ...{ identCely: IDENT, standing: 'shown', datestampMs: clock.now() },
         shown: { stav: 1, record: { elements: {}, files } },
       });
@@ -143,7 +143,7 @@ describe('a number that is set', () => {
   const table = parseTable('numbers.csv', Buffer.from(`ident_cely;evidencni_cislo\n${IDENT};A 1`));
   const sendNext = (outbox: Outbox): void => acceptEntry(outbox, nextId(outbox), IDENT);
   const show = (outbox: Outbox, number: string | undefined): void =>
-    rememberStanding(outbox, {
+    saveStanding(outbox, {
       ...{ identCely: IDENT, standing: 'shown', datestampMs: outbox.clock.now() },
       shown: { stav: 1, record: { elements: number === undefined ? {} : { evidencni_cislo: number } } },
     });

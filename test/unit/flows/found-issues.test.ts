@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { errorIssue, warningIssue } from '../../../src/base/issue.ts';
-import { FoundIssues } from '../../../src/flows/queue/found-issues.ts';
+import { IssueCollector } from '../../../src/flows/queue/issue-collector.ts';
 
 test('of more errors than anybody reads the first are kept, the others counted, and no warning is lost', () => {
-  const found = new FoundIssues();
+  const found = new IssueCollector();
   for (let row = 2; row < 300_002; row += 1) {
     found.add(errorIssue('table-cells', 'The row has only 2 cells.', { file: 'season.csv', row }));
     if (row % 100_000 === 0) found.add(warningIssue('local-id-missing', 'Add one.', { row }));
@@ -19,7 +19,7 @@ test('of more errors than anybody reads the first are kept, the others counted, 
 });
 
 test('a table with as many errors as are kept has nothing more to say', () => {
-  const found = new FoundIssues();
+  const found = new IssueCollector();
   for (let row = 2; row < 10_002; row += 1) found.add(errorIssue('table-cells', 'The row has only 2 cells.', { row }));
   expect(found.all()).toHaveLength(10_000);
 });

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { UnavailableError } from '../../../src/base/errors.ts';
-import { stopWithin } from '../../../src/context/interrupts.ts';
-import { type Exchange, NoAnswerError } from '../../../src/http/exchange.ts';
+import { deadlineSignal } from '../../../src/context/interrupts.ts';
+import { type Exchange, TransportError } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { harvestPlace, SET } from '../../support/record-harvest.ts';
@@ -96,10 +96,10 @@ test('what a service says about a record is kept', async () => {
 describe('the time that a person gives a harvest', () => {
   test('ends it, with what was stored kept', async () => {
     const clock = manualClock();
-    const signal = stopWithin({ clock, onClose: () => {} }, { stop: new AbortController().signal }, '30m');
+    const signal = deadlineSignal({ clock, onClose: () => {} }, { stop: new AbortController().signal }, '30m');
     const silent: Exchange = (request) =>
       new Promise((_, fail) => {
-        request.signal?.addEventListener('abort', () => fail(new NoAnswerError('aborted', true, 'stopped')));
+        request.signal?.addEventListener('abort', () => fail(new TransportError('aborted', true, 'stopped')));
       });
     const asked = clientOf(silent).listRecords(RECORDS, signal);
     const failure = asked.catch((thrown: unknown) => thrown);
@@ -112,7 +112,7 @@ describe('the time that a person gives a harvest', () => {
 
   test.each(['soon', '0m', '2 h', '5d'])('is not "%s"', (deadline) => {
     const stop = new AbortController().signal;
-    expect(() => stopWithin({ clock: manualClock(), onClose: () => {} }, { stop }, deadline)).toThrow(
+    expect(() => deadlineSignal({ clock: manualClock(), onClose: () => {} }, { stop }, deadline)).toThrow(
       `"${deadline}" is not a duration.`,
     );
   });

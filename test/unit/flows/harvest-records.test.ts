@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { UnavailableError, UsageError } from '../../../src/base/errors.ts';
-import { type Exchange, type HttpResponse, NoAnswerError } from '../../../src/http/exchange.ts';
+import { type Exchange, type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
 import type { FakeRepository } from '../../support/fake-repository.ts';
 import { cutAfter, labels, repetitions } from '../../support/harvest-output.ts';
 import { harvestPlace, type RunOptions, SET } from '../../support/record-harvest.ts';
@@ -76,7 +76,7 @@ describe('a harvest that was cut off', () => {
     const repository = aRepository(4, { end: 'empty-token' });
     // Two pages, and the first count was too high: the list is read to its end, then the network goes.
     const grown: Exchange = async (request) => {
-      if (request.url.includes('from=')) throw new NoAnswerError('reset', true, 'gone');
+      if (request.url.includes('from=')) throw new TransportError('reset', true, 'gone');
       const given = await repository.exchange(request);
       return { ...given, body: Buffer.from(given.body.toString().replaceAll('completeListSize="4"', 'completeListSize="5"')) };
     };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { NoAnswerError } from '../../../src/http/exchange.ts';
+import { TransportError } from '../../../src/http/exchange.ts';
 import { termByIdent } from '../../../src/vocabulary/terms.ts';
 import { OAI_BASE } from '../../support/scripted-oai.ts';
 import { tempVocabulary } from '../../support/temp-vocabulary.ts';
@@ -90,7 +90,7 @@ describe('later harvests', () => {
     await harvest(repository, vocabulary);
     for (let n = 1; n <= 5; n++) repository.put(ident(n), `druhá verze ${n}`);
     repository.beforeAnswer = ({ url }) => {
-      if (url.includes('resumptionToken')) throw new NoAnswerError('reset', true, 'gone');
+      if (url.includes('resumptionToken')) throw new TransportError('reset', true, 'gone');
     };
     await expect(harvest(repository, vocabulary)).rejects.toThrow();
     repository.beforeAnswer = () => {};

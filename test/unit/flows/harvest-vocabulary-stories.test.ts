@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { OaiError, UnavailableError } from '../../../src/base/errors.ts';
-import { NoAnswerError } from '../../../src/http/exchange.ts';
+import { TransportError } from '../../../src/http/exchange.ts';
 import { OAI_BASE } from '../../support/scripted-oai.ts';
 import { tempVocabulary } from '../../support/temp-vocabulary.ts';
 import { aRepository, HABITS, ident, sorted } from '../../support/term-repository.ts';
@@ -49,7 +49,7 @@ describe('whatever happens between and during harvests', () => {
           if (event.kind === 'remove') repository.remove(ident(event.n));
           if (event.kind === 'page size') repository.habits.pageSize = event.n;
           if (event.kind === 'tokens expire') repository.expireTokens();
-          if (event.kind === 'network goes') throw new NoAnswerError('reset', true, 'gone');
+          if (event.kind === 'network goes') throw new TransportError('reset', true, 'gone');
         };
         repository.beforeAnswer = () => apply(troubles.shift() ?? { kind: 'nothing' });
         for (const event of between) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DatabaseError, UnavailableError, UsageError } from '../../../src/base/errors.ts';
 import type { HarvestProgress, SetHarvest } from '../../../src/flows/harvest/harvest-vocabulary.ts';
-import { NoAnswerError } from '../../../src/http/exchange.ts';
+import { TransportError } from '../../../src/http/exchange.ts';
 import { isHarvested } from '../../../src/vocabulary/harvests.ts';
 import type { Vocabulary } from '../../../src/vocabulary/vocabulary.ts';
 import { OAI_BASE } from '../../support/scripted-oai.ts';
@@ -49,7 +49,7 @@ describe('a harvest that was cut off', () => {
     const repository = aRepository(12);
     repository.nowMs += 3_600_000;
     repository.beforeAnswer = ({ url }) => {
-      if (url.includes('T3')) throw new NoAnswerError('reset', true, 'the network is gone');
+      if (url.includes('T3')) throw new TransportError('reset', true, 'the network is gone');
     };
     await expect(harvest(repository, vocabulary)).rejects.toBeInstanceOf(UnavailableError);
     expect(stored(vocabulary).size).toBe(9);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { AuthError, ConfigError, UnavailableError } from '../../../src/base/errors.ts';
-import { identifyAccount, signIn } from '../../../src/flows/push/identify-account.ts';
-import { NoAnswerError } from '../../../src/http/exchange.ts';
+import { resolveAccount, signIn } from '../../../src/flows/push/resolve-account.ts';
+import { TransportError } from '../../../src/http/exchange.ts';
 import { knownAccount, knownUsername } from '../../../src/outbox/bound-account.ts';
 import { updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { EVA_SAID, JAN_SAID, serviceSaying, userInfo } from '../../support/account-service.ts';
@@ -18,7 +18,7 @@ describe('the account that signs in', () => {
     using outbox = tempOutbox();
     const promoted = { ...EVA_SAID, role: 'archivist' };
     const service = serviceSaying(promoted);
-    expect(await identifyAccount(outbox, service)).toMatchObject(promoted);
+    expect(await resolveAccount(outbox, service)).toMatchObject(promoted);
     expect([knownAccount(outbox), knownUsername(outbox)]).toEqual([promoted, USERNAME]);
     expect(service.asked.map(({ method, url }) => `${method} ${url}`)).toEqual([`GET ${ADDRESS}/api/uzivatel-info/`]);
   });
@@ -27,7 +27,7 @@ describe('the account that signs in', () => {
     'is refused where the outbox is another one’s, and nothing is kept of it: %j',
     async (token) => {
       using outbox = tempOutbox();
-      const refused = identifyAccount(outbox, serviceSaying(JAN_SAID, token));
+      const refused = resolveAccount(outbox, serviceSaying(JAN_SAID, token));
       await expect(refused).rejects.toThrow(ConfigError);
       await expect(refused).rejects.toThrow(/U-000001.*finds\.example\.org.*U-000002.*Nothing was sent/);
       await expect(refused).rejects.toMatchObject({ hint: expect.stringMatching(/pas login.*pas init/) });
@@ -38,7 +38,7 @@ describe('the account that signs in', () => {
   test('may be any before anything was sent: a wrong sign-in harms nothing', async () => {
     using outbox = unboundOutbox();
     for (const account of [JAN_SAID, EVA_SAID]) {
-      await identifyAccount(outbox, serviceSaying(account));
+      await resolveAccount(outbox, serviceSaying(account));
       expect(knownAccount(outbox)?.identCely).toBe(account.identCely);
     }
   });
@@ -46,9 +46,9 @@ describe('the account that signs in', () => {
   test('is that of a user name where its token came from outside only if it has signed in with that before', async () => {
     using outbox = unboundOutbox();
     const known = () => [knownAccount(outbox)?.identCely, knownUsername(outbox)];
-    await identifyAccount(outbox, serviceSaying(EVA_SAID, { usesExternalToken: true }));
+    await resolveAccount(outbox, serviceSaying(EVA_SAID, { usesExternalToken: true }));
     expect(known()).toEqual([EVA_SAID.identCely, USERNAME]);
-    await identifyAccount(outbox, serviceSaying(JAN_SAID, { usesExternalToken: true }));
+    await resolveAccount(outbox, serviceSaying(JAN_SAID, { usesExternalToken: true }));
     expect(known()).toEqual([JAN_SAID.identCely, undefined]);
   });
 });
@@ -58,18 +58,18 @@ describe('a service that does not say who the account is', () => {
 
   test.each([401, 403])('but refuses it (%s), is an account that may not go on', async (status) => {
     using outbox = tempOutbox();
-    await expect(identifyAccount(outbox, serviceSaying(answer(status)))).rejects.toThrow(AuthError);
+    await expect(resolveAccount(outbox, serviceSaying(answer(status)))).rejects.toThrow(AuthError);
   });
 
   test.each([
     ['is closed', answer(503)],
-    ['cannot be reached', new NoAnswerError('connect', false, 'no route')],
+    ['cannot be reached', new TransportError('connect', false, 'no route')],
     ['is asked too often', answer(429)],
     ['fails', answer(500)],
     ['is behind something that fails', answer(502, '<html>Bad Gateway</html>')],
   ])('since it %s, is asked again later, with the queue kept', async (_name, said) => {
     using outbox = tempOutbox();
-    await expect(identifyAccount(outbox, serviceSaying(said))).rejects.toThrow(UnavailableError);
+    await expect(resolveAccount(outbox, serviceSaying(said))).rejects.toThrow(UnavailableError);
   });
 
   test.each([
@@ -77,7 +77,7 @@ describe('a service that does not say who the account is', () => {
     ['a record without an identifier', userInfo({ ...EVA_SAID, identCely: '' })],
   ])('but %s, is none', async (_name, said) => {
     using outbox = tempOutbox();
-    await expect(identifyAccount(outbox, serviceSaying(said))).rejects.toMatchObject({
+    await expect(resolveAccount(outbox, serviceSaying(said))).rejects.toMatchObject({
       hint: expect.stringContaining('base_url'),
     });
   });

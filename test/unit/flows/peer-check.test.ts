@@ -3,7 +3,7 @@ import { msg } from '../../../src/base/message.ts';
 import { updatePeerState } from '../../../src/flows/push/peer-check.ts';
 import { type AttemptFacts, initialState, type PushState } from '../../../src/flows/push/push-state.ts';
 import { sendOnce } from '../../../src/flows/push/send-entry.ts';
-import { type HttpRequest, NoAnswerError } from '../../../src/http/exchange.ts';
+import { type HttpRequest, TransportError } from '../../../src/http/exchange.ts';
 import type { Slot } from '../../../src/http/pacer.ts';
 import { entryById } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
@@ -54,7 +54,7 @@ describe('a find that is forbidden, where a question to the service comes to', (
   test.each<[string, () => Reply, string, string, string]>([
     ['the same', () => answer(403), 'queued', 'the account is refused: said', 'not-allowed: said'],
     ['its closing', () => answer(503), 'queued', OPEN, 'closed: said'],
-    ['no answer', () => new NoAnswerError('connect', false, 'nobody is there'), 'queued', OPEN, 'unreachable: nobody is there'],
+    ['no answer', () => new TransportError('connect', false, 'nobody is there'), 'queued', OPEN, 'unreachable: nobody is there'],
     ['a page of something else', () => page(200), 'queued', OPEN, 'in-doubt: what answers may not be the service: '],
     [
       'a record',
@@ -126,7 +126,7 @@ describe('one request', () => {
   });
 
   test('without an answer says what is known, and gives its slot back', async () => {
-    const { clock, slots, sent } = sending(() => new NoAnswerError('timeout', true, 'too slow'));
+    const { clock, slots, sent } = sending(() => new TransportError('timeout', true, 'too slow'));
     await clock.advance(1000);
     expect(await sent).toMatchObject({ status: undefined, serverDateAt: undefined, outcome: { kind: 'uncertain' } });
     expect(slots.at(-1)).toBe('given back');

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { pourOutbox } from '../../../src/flows/outbox/pour-outbox.ts';
+import { mergeOutbox } from '../../../src/flows/outbox/merge-outbox.ts';
 import { sha512Of } from '../../../src/http/digest.ts';
 import { addNumber, addPhoto, allEntries } from '../../../src/outbox/entries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
@@ -41,7 +41,7 @@ test('all of an outbox is added to another one, once, however often it is poured
   // Of a record that is kept in neither as a find.
   addNumber(from, { findId: null, identCely: 'C-202400101-N00042' }, 'B 7', '');
 
-  expect(await pourOutbox(from, to, folders)).toEqual({ added: 1, same: 1, changes: 4, renamed: [], lost: ['gone.jpg'] });
+  expect(await mergeOutbox(from, to, folders)).toEqual({ added: 1, same: 1, changes: 4, renamed: [], lost: ['gone.jpg'] });
   const poured = [
     ['K-1', 'import', ''],
     ['K-1', 'one.jpg', ''],
@@ -51,7 +51,7 @@ test('all of an outbox is added to another one, once, however often it is poured
     ['C-202400101-N00042', 'B 7', ''],
   ];
   expect(contentOf(to)).toEqual(poured);
-  expect(await pourOutbox(from, to, folders)).toMatchObject({ added: 0, same: 2, changes: 0 });
+  expect(await mergeOutbox(from, to, folders)).toMatchObject({ added: 0, same: 2, changes: 0 });
   expect(contentOf(to)).toEqual(poured);
 });
 
@@ -62,7 +62,7 @@ test('a find of another digest keeps its elements under another local id, and is
   queueImport(to, 'K-1');
   to.sql(`update entries set digest = 'another'`).run();
   to.sql('delete from entries').run();
-  expect(await pourOutbox(from, to, { from: tempFolder(), to: tempFolder() })).toMatchObject({
+  expect(await mergeOutbox(from, to, { from: tempFolder(), to: tempFolder() })).toMatchObject({
     added: 0,
     renamed: [{ localId: 'K-1', now: 'K-1-2' }],
   });

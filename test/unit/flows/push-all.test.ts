@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ConfigError, ContractError, OutboxLeasedError, UnavailableError } from '../../../src/base/errors.ts';
 import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
 import { pushAll } from '../../../src/flows/push/push-all.ts';
-import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../../src/http/exchange.ts';
+import { type HttpRequest, type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pacer.ts';
 import { attemptsOf } from '../../../src/outbox/attempts.ts';
 import { addNumber, allEntries } from '../../../src/outbox/entries.ts';
@@ -104,7 +104,7 @@ describe('a push', () => {
     const stop = new AbortController();
     const send: AskedService['send'] = (request) =>
       new Promise((_resolve, reject) => {
-        request.signal?.addEventListener('abort', () => reject(new NoAnswerError('aborted', true, 'stopped')));
+        request.signal?.addEventListener('abort', () => reject(new TransportError('aborted', true, 'stopped')));
         stop.abort();
       });
     const { result } = await pushed(outbox, { ...serviceSaying(EVA_SAID), send }, clock, { stop: stop.signal });

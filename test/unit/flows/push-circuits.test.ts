@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
-import { NoAnswerError } from '../../../src/http/exchange.ts';
+import { TransportError } from '../../../src/http/exchange.ts';
 import { addNumber, addPhoto, entryById, selectEntries } from '../../../src/outbox/entries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { inWords } from '../../support/in-words.ts';
@@ -11,7 +11,7 @@ import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
 const FINDING = { validation_errors: [{ line: 3, column: null, message: 'hloubka: wrong', error_type: 2 }] };
 /** Fewer than five equal answers about each of fewer than five projects. */
-const MOST_REFUSED = 16;
+const MAX_REFUSED = 16;
 
 function queueFinds(outbox: Outbox, name: string, finds: number, project: string): void {
   for (let index = 0; index < finds; index += 1) queueImport(outbox, `${name}-${index}`, project);
@@ -258,7 +258,7 @@ test('whatever refuses all there is, few entries stay refused, none is lost, and
         const { run, asked } = scene(clock, (request) => (request.method === 'GET' ? obeyed(request) : reply()));
         const result = await run(outbox, { maxInFlight });
         expect(result.refused).toBe(count(outbox, 'refused'));
-        expect(result.refused).toBeLessThanOrEqual(MOST_REFUSED + 4);
+        expect(result.refused).toBeLessThanOrEqual(MAX_REFUSED + 4);
         expect(count(outbox, 'refused') + count(outbox, 'queued') + count(outbox, 'uncertain')).toBe(projects.length + photos);
         expect(count(outbox, 'uncertain')).toBeLessThanOrEqual(1);
         expect(asked.length).toBeLessThanOrEqual(2 * (25 + 2 * 16));
@@ -269,7 +269,7 @@ test('whatever refuses all there is, few entries stay refused, none is lost, and
 });
 
 describe('what never gets through', () => {
-  const cut = () => new NoAnswerError('reset', false, 'cut');
+  const cut = () => new TransportError('reset', false, 'cut');
 
   test('an upload that is cut each time waits after some tries, longer each time, while the others are sent', async () => {
     const clock = manualClock();
@@ -337,7 +337,7 @@ describe('what never gets through', () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     addNumber(outbox, { findId: null, identCely: 'C-1-N00001' }, 'A 1', null);
-    const { run, asked } = scene(clock, () => new NoAnswerError('timeout', true, 'late'));
+    const { run, asked } = scene(clock, () => new TransportError('timeout', true, 'late'));
     for (let round = 0; round < 30; round += 1) await run(outbox, { forMs: 600_000 });
     expect(asked.filter(({ method }) => method === 'PATCH').length).toBeLessThan(17);
   });

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { NoAnswerError } from '../../../src/http/exchange.ts';
+import { TransportError } from '../../../src/http/exchange.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { answer, count, isCreate, LATENCY_MS, obeyed, page, type Reply, scene } from '../../support/push-scene.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
-const cut = () => new NoAnswerError('reset', true, 'cut');
+const cut = () => new TransportError('reset', true, 'cut');
 
 function queueMany(outbox: Parameters<typeof queueImport>[0], finds: number): void {
   for (let index = 0; index < finds; index += 1) queueImport(outbox, `K-${index}`);
@@ -130,7 +130,7 @@ describe('one odd answer', () => {
 
   test.each<[string, () => Reply, string]>([
     ['is closed', () => answer(503), 'closed'],
-    ['cannot be reached', () => new NoAnswerError('connect', false, 'no route'), 'unreachable'],
+    ['cannot be reached', () => new TransportError('connect', false, 'no route'), 'unreachable'],
     ['fails', () => answer(500), 'in-doubt'],
   ])('after which the service %s ends the push with the queue kept', async (_name, reply, kind) => {
     const clock = manualClock();

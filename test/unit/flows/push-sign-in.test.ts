@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AuthError, UnavailableError } from '../../../src/base/errors.ts';
-import { type HttpRequest, type HttpResponse, NoAnswerError, within } from '../../../src/http/exchange.ts';
+import { type HttpRequest, type HttpResponse, TransportError, withTimeout } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pacer.ts';
 import { openSession, type Session } from '../../../src/pas-api/session.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -12,7 +12,7 @@ import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 function sessionWith(
   signIn: (request: HttpRequest, nth: number) => Promise<HttpResponse>,
   first: 'old' | 'none' = 'old',
-  mostMs = 120_000,
+  maxMs = 120_000,
 ) {
   const requests: HttpRequest[] = [];
   const session: Session = openSession({
@@ -20,7 +20,7 @@ function sessionWith(
     username: 'eva@example.org',
     password: 'password',
     keeper: { read: () => (first === 'old' ? first : undefined), write: () => undefined },
-    send: within(mostMs, (request) => signIn(request, requests.push(request) - 1)),
+    send: withTimeout(maxMs, (request) => signIn(request, requests.push(request) - 1)),
   });
   return { session, requests };
 }
@@ -30,7 +30,7 @@ const tokenAnswer = (token: string): HttpResponse => answer(200, {}, { token });
 /** A sign-in that never gets an answer, but hears when it is to stop. */
 const hanging = (request: HttpRequest): Promise<HttpResponse> =>
   new Promise((_resolve, reject) => {
-    const stop = (): void => reject(new NoAnswerError('aborted', true, 'stopped while it was under way'));
+    const stop = (): void => reject(new TransportError('aborted', true, 'stopped while it was under way'));
     request.signal?.addEventListener('abort', stop);
   });
 
@@ -87,7 +87,7 @@ describe('a token that ran out', () => {
     for (let index = 0; index < 12; index += 1) queueImport(outbox, `K-${index}`);
     const { session } = sessionWith(async () => {
       await clock.sleep(30_000);
-      throw new NoAnswerError('timeout', true, 'late');
+      throw new TransportError('timeout', true, 'late');
     });
     let sent = 0;
     const { run } = scene(clock, (request) => {
@@ -117,7 +117,7 @@ describe('the first sign-in of a push', () => {
     queueImport(outbox, 'K-1');
     const refused = sessionWith(async () => answer(400), 'none');
     await expect(scene(clock, created).start(outbox, { session: refused.session })).rejects.toThrow(AuthError);
-    const mute = sessionWith(() => Promise.reject(new NoAnswerError('timeout', true, 'late')), 'none');
+    const mute = sessionWith(() => Promise.reject(new TransportError('timeout', true, 'late')), 'none');
     await expect(scene(clock, created).start(outbox, { session: mute.session })).rejects.toThrow(UnavailableError);
     expect(count(outbox, 'queued')).toBe(1);
   });
@@ -138,11 +138,11 @@ describe('the first sign-in of a push', () => {
 });
 
 test('a sign-in has half a minute, or less where less is agreed', async () => {
-  for (const [mostMs, limitMs] of [
+  for (const [maxMs, limitMs] of [
     [120_000, 30_000],
     [2000, 2000],
   ] as const) {
-    const { session, requests } = sessionWith(async () => tokenAnswer('new'), 'none', mostMs);
+    const { session, requests } = sessionWith(async () => tokenAnswer('new'), 'none', maxMs);
     await session.token();
     expect(requests[0]?.answerTimeoutMs).toBe(limitMs);
   }

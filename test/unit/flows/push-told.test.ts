@@ -1,23 +1,23 @@
 import { expect, test } from 'vitest';
-import { speak } from '../../../src/base/language.ts';
+import { setLanguage } from '../../../src/base/language.ts';
 import { msg } from '../../../src/base/message.ts';
-import { NoAnswerError } from '../../../src/http/exchange.ts';
+import { TransportError } from '../../../src/http/exchange.ts';
 import { piecesOfTexts } from '../../support/in-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { type Asked, answer, obeyed, page, type Reply, scene } from '../../support/push-scene.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
-const CUT = new NoAnswerError('reset', false, 'cut');
+const CUT = new TransportError('reset', false, 'cut');
 const PIECES = piecesOfTexts();
 
 /** What was made in English, told in English and then in Czech. */
 async function toldInBoth(value: unknown): Promise<{ readonly en: string; readonly cs: string }> {
   const en = JSON.stringify(value);
   try {
-    await speak('cs');
+    await setLanguage('cs');
     return { en, cs: JSON.stringify(value) };
   } finally {
-    await speak('en');
+    await setLanguage('en');
   }
 }
 
@@ -25,7 +25,7 @@ test.each<[string, string, (request: Asked) => Reply]>([
   ['leaves five finds in doubt', 'in-doubt', () => answer(500)],
   ['is answered by something that is not the service', 'in-doubt', () => page(200)],
   ['finds the service closed', 'closed', () => answer(503, {}, '')],
-  ['finds no way to the service', 'unreachable', () => new NoAnswerError('connect', false, msg`the service is closed`)],
+  ['finds no way to the service', 'unreachable', () => new TransportError('connect', false, msg`the service is closed`)],
   ['is throttled for ever', 'waiting', () => answer(429)],
   ['is told to wait for an hour', 'waiting', () => answer(429, { 'retry-after': '3600' })],
   ['gets no other token', 'not-allowed', () => answer(401)],

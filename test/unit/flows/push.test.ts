@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { NoAnswerError } from '../../../src/http/exchange.ts';
+import { TransportError } from '../../../src/http/exchange.ts';
 import { addNumber, addPhoto, selectEntries } from '../../../src/outbox/entries.ts';
 import { claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -51,8 +51,8 @@ describe('after an answer that leaves it open', () => {
   test.each([
     ['500', () => answer(500)],
     ['a page of HTML', () => ({ ...answer(502), body: Buffer.from('<html>Bad Gateway</html>') })],
-    ['a cut connection', () => new NoAnswerError('reset', true, 'cut')],
-    ['a timeout', () => new NoAnswerError('timeout', true, 'late')],
+    ['a cut connection', () => new TransportError('reset', true, 'cut')],
+    ['a timeout', () => new TransportError('timeout', true, 'late')],
   ])('such as %s, an import is uncertain and is never sent again', async (_name, reply) => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
@@ -252,7 +252,7 @@ test('no network stops the push after a few tries, with pauses, and keeps the qu
   const clock = manualClock();
   using outbox = tempOutbox(clock);
   for (let index = 0; index < 20; index += 1) queueImport(outbox, `K-${index}`);
-  const { run, asked } = scene(clock, () => new NoAnswerError('connect', false, 'no route'));
+  const { run, asked } = scene(clock, () => new TransportError('connect', false, 'no route'));
   expect(await run(outbox)).toMatchObject({ stopCause: { kind: 'unreachable' } });
   expect(count(outbox, 'queued')).toBe(20);
   expect(asked.length).toBeLessThan(20);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Exchange, NoAnswerError } from '../../../src/http/exchange.ts';
+import { type Exchange, TransportError } from '../../../src/http/exchange.ts';
 import { openSqlite } from '../../../src/store/database.ts';
 import { childOf, childrenOf, childText, sourceOf } from '../../../src/xml/element.ts';
 import { parseXml } from '../../../src/xml/parse.ts';
@@ -59,7 +59,7 @@ async function asSent(exchange: Exchange): Promise<Map<string, string>> {
 function cut(repository: FakeRepository, after: number): Exchange {
   let pages = 0;
   return async (request) => {
-    if (request.url.includes('ListRecords') && ++pages > after) throw new NoAnswerError('reset', true, 'gone');
+    if (request.url.includes('ListRecords') && ++pages > after) throw new TransportError('reset', true, 'gone');
     return repository.exchange(request);
   };
 }

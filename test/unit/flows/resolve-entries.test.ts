@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { UsageError } from '../../../src/base/errors.ts';
 import { msg } from '../../../src/base/message.ts';
-import { lookAtRecord, recordProblem } from '../../../src/flows/reconcile/look-at-record.ts';
+import { lookUpRecord, recordProblem } from '../../../src/flows/reconcile/look-up-record.ts';
 import { type Decision, openDecision, resolveEntries, undoDecision } from '../../../src/flows/reconcile/resolve-entries.ts';
-import { evidenceOf, recordLook } from '../../../src/outbox/attempts.ts';
+import { evidenceOf, recordLookup } from '../../../src/outbox/attempts.ts';
 import { addImport, addNumber, addPhoto, allEntries, entryById, schedule } from '../../../src/outbox/entries.ts';
 import type { Entry, EntryState, HeldBasis, ImportEntry } from '../../../src/outbox/entry.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
@@ -178,7 +178,7 @@ describe('a look at a record', () => {
         record.hidden = hidden;
       });
     const context = { outbox: scene.outbox, client: scene.service.client, format: 'oai_svc' };
-    const seen = await lookAtRecord(context, scene.entry(entryId) as ImportEntry, IDENT);
+    const seen = await lookUpRecord(context, scene.entry(entryId) as ImportEntry, IDENT);
     return seen === undefined ? undefined : { ...seen, doubts: seen.doubts.map(String) };
   }
   const element = (name: string, sent: string | null, now: string | null) => ({
@@ -248,8 +248,8 @@ describe('what can be decided', () => {
     const { outbox } = findWith(['import', 'accepted', OTHER]);
     const { ids } = withEntries(outbox, 'K-2', [['import', 'uncertain']]);
     const look = { serverAt: null, basis: 'several-same', reason: msg`two` };
-    recordLook(outbox, { id: ids[0] ?? 0 }, { ...look, candidates: [`${PROJECT}-N00009`] });
-    recordLook(outbox, { id: ids[0] ?? 0 }, { ...look, candidates: [OTHER, IDENT] });
+    recordLookup(outbox, { id: ids[0] ?? 0 }, { ...look, candidates: [`${PROJECT}-N00009`] });
+    recordLookup(outbox, { id: ids[0] ?? 0 }, { ...look, candidates: [OTHER, IDENT] });
     expect(openDecision(outbox, 'K-2', undefined).candidates).toEqual([IDENT]);
     const held = withEntries(outbox, 'K-3', [['import', 'queued']]);
     hold(outbox, held.ids[0] ?? 0, 'equal-record', [OTHER, IDENT]);
@@ -258,7 +258,7 @@ describe('what can be decided', () => {
 
   test('rests on the record of a photograph', () => {
     const { outbox, ids } = findWith(['photo', 'refused', IDENT], ['photo', 'uncertain', IDENT]);
-    recordLook(outbox, { id: ids[1] ?? 0 }, { serverAt: null, basis: 'several-files', reason: msg`x`, candidates: ['a.jpg'] });
+    recordLookup(outbox, { id: ids[1] ?? 0 }, { serverAt: null, basis: 'several-files', reason: msg`x`, candidates: ['a.jpg'] });
     const open = openDecision(outbox, 'K-1', undefined);
     expect(open).toMatchObject({ entry: { id: ids[1] }, kinds: ['created', 'resend', 'drop'], candidates: [IDENT] });
     resolve(outbox, CREATED, ids[1]);

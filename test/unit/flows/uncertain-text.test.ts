@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { msg } from '../../../src/base/message.ts';
 import { reassignRecord } from '../../../src/flows/reconcile/reassign-record.ts';
 import { uncertainTexts } from '../../../src/flows/reconcile/uncertain-text.ts';
-import { recordLook } from '../../../src/outbox/attempts.ts';
+import { recordLookup } from '../../../src/outbox/attempts.ts';
 import { settle } from '../../../src/outbox/claims.ts';
 import { addNumber, addPhoto, entryById } from '../../../src/outbox/entries.ts';
 import type { ImportEntry } from '../../../src/outbox/entry.ts';
@@ -34,7 +34,7 @@ function inDoubt() {
 }
 
 function looked(outbox: Outbox, entryId: number, basis: string, candidates: string[] = []): void {
-  recordLook(outbox, { id: entryId }, { serverAt: null, basis, reason: msg`two are alike`, candidates });
+  recordLookup(outbox, { id: entryId }, { serverAt: null, basis, reason: msg`two are alike`, candidates });
 }
 
 test('what may still be under way is looked for after the next full minute', async () => {
@@ -117,7 +117,7 @@ test('what was looked for and is not there is no reason to ask a person', async 
 test('one reason is said once', async () => {
   const { outbox, clock, entryId } = inDoubt();
   await sent(outbox, clock, entryId);
-  recordLook(outbox, { id: entryId }, { serverAt: null, basis: 'several-same', candidates: [], reason: msg`no answer` });
+  recordLookup(outbox, { id: entryId }, { serverAt: null, basis: 'several-same', candidates: [], reason: msg`no answer` });
   expect(uncertainTexts(outbox, entryId, 0)).toEqual([DECIDE, 'no answer']);
 });
 

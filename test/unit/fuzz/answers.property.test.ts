@@ -2,12 +2,12 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AuthError, ContractError, PasError } from '../../../src/base/errors.ts';
-import { readRecordIdent } from '../../../src/flows/harvest/read-record-ident.ts';
+import { parseRecordIdent } from '../../../src/flows/harvest/read-record-ident.ts';
 import { readAccount } from '../../../src/flows/push/read-account.ts';
 import type { HttpResponse } from '../../../src/http/exchange.ts';
 import { createRedactor } from '../../../src/http/redaction.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
-import { readErrorBody } from '../../../src/pas-api/error-body.ts';
+import { parseErrorBody } from '../../../src/pas-api/error-body.ts';
 import { openSession } from '../../../src/pas-api/session.ts';
 import { listXml, OAI_BASE, recordXml } from '../../support/scripted-oai.ts';
 
@@ -91,10 +91,10 @@ describe('what the write interface answers', () => {
   test('names a record or none, whatever the success document holds', () => {
     const document =
       '<svc:svc xmlns:svc="urn:s"><svc:samostatny_nalez><svc:ident_cely>C-1-N1</svc:ident_cely></svc:samostatny_nalez></svc:svc>';
-    expect(readRecordIdent(Buffer.from(document))).toBe('C-1-N1');
+    expect(parseRecordIdent(Buffer.from(document))).toBe('C-1-N1');
     fc.assert(
       fc.property(fc.oneof(damaged(document), anyBytes), (body) => {
-        expect(['string', 'undefined']).toContain(typeof readRecordIdent(body));
+        expect(['string', 'undefined']).toContain(typeof parseRecordIdent(body));
       }),
       { numRuns: 600 },
     );
@@ -127,7 +127,7 @@ describe('what the write interface answers', () => {
     );
     fc.assert(
       fc.property(fc.oneof(anyBytes, fc.jsonValue().map(toBytes), shaped.map(toBytes)), (body) => {
-        const read = readErrorBody({ body });
+        const read = parseErrorBody({ body });
         if (read.kind === 'other') expect(read.excerpt.length).toBeLessThanOrEqual(201);
         if (read.kind === 'findings') expect(read.findings.every(({ message }) => typeof message === 'string')).toBe(true);
       }),
@@ -140,7 +140,7 @@ describe('what the write interface answers', () => {
     { validation_errors: [{ toString: 1 }] },
     { schema_errors: [{ message: { toString: 1 } }, null, 4] },
   ])('about an error with a value that no text can be made of is read (%#)', (said) => {
-    const read = readErrorBody({ body: toBytes(said) });
+    const read = parseErrorBody({ body: toBytes(said) });
     expect(read.kind === 'findings' && typeof read.findings[0]?.message).toBe('string');
   });
 
@@ -158,12 +158,12 @@ describe('what the write interface answers', () => {
   test.each(['<script', '<', '<head><', '</script', '{"detail":', '[[['])(
     'about an error is read where it is %j a million times, which a reader that goes back would not end',
     (piece) => {
-      expect(readErrorBody({ body: Buffer.from(piece.repeat(1_000_000)) }).kind).toBe('other');
+      expect(parseErrorBody({ body: Buffer.from(piece.repeat(1_000_000)) }).kind).toBe('other');
     },
   );
 
   test('about a million errors is cut', () => {
-    const read = readErrorBody({
+    const read = parseErrorBody({
       body: toBytes({ validation_errors: Array.from({ length: 100_000 }, () => ({ message: 'x' })) }),
     });
     expect(read.kind === 'findings' && read.findings.length).toBe(1000);
@@ -175,7 +175,7 @@ describe('what the write interface answers', () => {
     { schema_errors: ['x'.repeat(1_000_000)] },
     { validation_errors: [{ code: 'x'.repeat(1_000_000) }] },
   ])('about an error of a million letters is cut (%#)', (said) => {
-    expect(JSON.stringify(readErrorBody({ body: toBytes(said) })).length).toBeLessThan(3000);
+    expect(JSON.stringify(parseErrorBody({ body: toBytes(said) })).length).toBeLessThan(3000);
   });
 
   test('never repeats a secret', () => {

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import busboy from 'busboy';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { digestFault, readContentDigest } from '../../../mock-server/digest.ts';
+import { digestFault, parseContentDigest } from '../../../mock-server/digest.ts';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { readConfigFile } from '../../../src/context/config.ts';
 import { contentDigest, sha512Of } from '../../../src/http/digest.ts';
@@ -108,7 +108,7 @@ describe('Content-Digest', () => {
     );
     fc.assert(
       fc.property(header, (text) => {
-        const read = readContentDigest(text);
+        const read = parseContentDigest(text);
         expect(typeof read === 'string' || Buffer.isBuffer(read)).toBe(true);
       }),
     );

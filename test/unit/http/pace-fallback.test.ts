@@ -125,7 +125,7 @@ test('it is not gone back to while a request of this machine is about to leave',
 
 test('while it is gone back to, nobody of this machine leaves alone', async () => {
   const { clock, state, said, store } = await scene();
-  const look = () => store.update(['address:a'], (_states, _nowMs, leastIntervalMs) => ({ result: leastIntervalMs }));
+  const look = () => store.update(['address:a'], (_states, _nowMs, minIntervalMs) => ({ result: minIntervalMs }));
   state.health = 'away';
   expect(await look()).toBe(2000);
   state.health = 'up';

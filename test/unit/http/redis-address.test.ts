@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isAddressFault, placeOf, readRedisAddress, withoutRedisPasswords } from '../../../src/http/redis-address.ts';
+import { isAddressFault, parseRedisAddress, redisEndpoint, withoutRedisPasswords } from '../../../src/http/redis-address.ts';
 import { inWords } from '../../support/in-words.ts';
 
 test.each([
@@ -9,7 +9,7 @@ test.each([
   ['rediss://pas@pace.example.org:6380/', { tls: true, host: 'pace.example.org', port: 6380, database: 0, username: 'pas' }],
   ['redis://[2001:db8::1]:6379/1', { tls: false, host: '2001:db8::1', port: 6379, database: 1, username: undefined }],
 ])('%s is read', (text, address) => {
-  expect(readRedisAddress(text)).toEqual(address);
+  expect(parseRedisAddress(text)).toEqual(address);
 });
 
 test.each([
@@ -24,19 +24,19 @@ test.each([
   'redis://host/0#x',
   'redis://host/-1',
 ])('%s is refused', (text) => {
-  expect(inWords(readRedisAddress(text))).toMatchObject({ message: 'must be local or the address of a Redis' });
+  expect(inWords(parseRedisAddress(text))).toMatchObject({ message: 'must be local or the address of a Redis' });
 });
 
 test('an address with a password is refused, and no refusal repeats any of it', () => {
   fc.assert(
     fc.property(fc.string({ minLength: 8 }), fc.constantFrom('', 'eva'), (password, user) => {
       const text = `redis://${user}:${password}@pace.example.org/0`;
-      const read = readRedisAddress(text);
+      const read = parseRedisAddress(text);
       if (!isAddressFault(read)) throw new Error(`${text} was taken`);
       if (password.trim().length >= 8) expect(`${read.message}${read.hint}`).not.toContain(password);
     }),
   );
-  expect(inWords(readRedisAddress('rediss://:hunter2@pace.example.org'))).toMatchObject({
+  expect(inWords(parseRedisAddress('rediss://:hunter2@pace.example.org'))).toMatchObject({
     message: expect.stringContaining('holds a password'),
   });
 });
@@ -46,6 +46,6 @@ test('a quoted address loses what stands before the host', () => {
 });
 
 test('people are told host, port and database', () => {
-  const address = readRedisAddress('rediss://eva@[::1]:6380/2');
-  expect(isAddressFault(address) ? '' : placeOf(address)).toBe('[::1]:6380/2');
+  const address = parseRedisAddress('rediss://eva@[::1]:6380/2');
+  expect(isAddressFault(address) ? '' : redisEndpoint(address)).toBe('[::1]:6380/2');
 });

@@ -4,13 +4,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type Clock, monotonicMs, systemClock } from '../../../src/base/clock.ts';
 import { UNSEEN } from '../../../src/http/pace-state.ts';
 import { makePace } from '../../../src/http/pacer.ts';
-import { isAddressFault, readRedisAddress } from '../../../src/http/redis-address.ts';
+import { isAddressFault, parseRedisAddress } from '../../../src/http/redis-address.ts';
 import {
   decodeState,
   encodeState,
-  fieldOf,
   openRedisPaceStore,
   type RedisPaceStore,
+  redisFieldOf,
 } from '../../../src/http/redis-pace-store.ts';
 import { bulk, startFakeRedis } from '../../support/fake-redis.ts';
 import { HAS_REDIS, type RedisProcess, startRedis } from '../../support/redis-process.ts';
@@ -36,9 +36,9 @@ test('what no pas wrote is not taken for a state', () => {
 });
 
 test('the name of an account is not in its scope, and its case makes no difference', () => {
-  expect(fieldOf(SCOPES[1] ?? '')).not.toContain('eva');
-  expect(fieldOf('account:http://service Eva@Example.org')).toBe(fieldOf(SCOPES[1] ?? ''));
-  expect(fieldOf('account:http://service jan@example.org')).not.toBe(fieldOf(SCOPES[1] ?? ''));
+  expect(redisFieldOf(SCOPES[1] ?? '')).not.toContain('eva');
+  expect(redisFieldOf('account:http://service Eva@Example.org')).toBe(redisFieldOf(SCOPES[1] ?? ''));
+  expect(redisFieldOf('account:http://service jan@example.org')).not.toBe(redisFieldOf(SCOPES[1] ?? ''));
 });
 
 describe('what answers like a Redis', () => {
@@ -49,7 +49,7 @@ describe('what answers like a Redis', () => {
 
   async function said(answers: Readonly<Record<string, string>>): Promise<unknown> {
     await using redis = await startFakeRedis(([word = '']) => answers[word.toLowerCase()] ?? OK);
-    const address = readRedisAddress(redis.url);
+    const address = parseRedisAddress(redis.url);
     if (isAddressFault(address)) throw new Error(String(address.message));
     const options = { address, password: PASSWORD, service: 'http://service', clock: systemClock, random: Math.random };
     try {
@@ -121,7 +121,7 @@ test('a clock that was set makes everybody wait, also where another one leaves i
     scope = words.at(-1) ?? '';
     return ':1\r\n';
   });
-  const address = readRedisAddress(redis.url);
+  const address = parseRedisAddress(redis.url);
   if (isAddressFault(address)) throw new Error(String(address.message));
   const options = { address, password: undefined, service: 'http://service', clock: systemClock, random: () => 0 };
   const store = await openRedisPaceStore(options);
@@ -147,7 +147,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
   });
 
   async function open(more: { url?: string; password?: string; clock?: Clock } = {}): Promise<RedisPaceStore> {
-    const address = readRedisAddress(more.url ?? redis.url);
+    const address = parseRedisAddress(more.url ?? redis.url);
     if (isAddressFault(address)) throw new Error(String(address.message));
     const { password, clock = systemClock } = more;
     const store = await openRedisPaceStore({ address, password, service: 'http://service', clock, random: Math.random });

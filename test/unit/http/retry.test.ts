@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { type Exchange, type HttpRequest, type HttpResponse, NoAnswerError } from '../../../src/http/exchange.ts';
-import { HARVEST_RETRY, retrying } from '../../../src/http/retry.ts';
+import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
+import { HARVEST_RETRY, withRetry } from '../../../src/http/retry.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 
-const OPTIONS = { random: () => 1, attempts: 4, firstWaitMs: 1000, mostWaitMs: 3000, mostRetryAfterMs: 60_000 };
+const OPTIONS = { random: () => 1, attempts: 4, firstWaitMs: 1000, maxWaitMs: 3000, maxRetryAfterMs: 60_000 };
 const ok: HttpResponse = { status: 200, headers: {}, body: Buffer.from('ok') };
 
 function answers(...given: (HttpResponse | Error)[]): { exchange: Exchange; asked: () => number } {
@@ -22,7 +22,7 @@ function answers(...given: (HttpResponse | Error)[]): { exchange: Exchange; aske
 async function ask(exchange: Exchange) {
   const clock = manualClock();
   const waits: number[] = [];
-  const outcome = retrying(exchange, { ...OPTIONS, clock, onWait: (ms) => waits.push(ms) })({
+  const outcome = withRetry(exchange, { ...OPTIONS, clock, onWait: (ms) => waits.push(ms) })({
     method: 'GET',
     url: 'http://x/',
   }).then(
@@ -34,7 +34,7 @@ async function ask(exchange: Exchange) {
 }
 
 const busy = (headers: Record<string, string> = {}): HttpResponse => ({ status: 503, headers, body: Buffer.alloc(0) });
-const cut = new NoAnswerError('reset', true, 'cut');
+const cut = new TransportError('reset', true, 'cut');
 
 describe('a GET', () => {
   test('is repeated after a cut connection and a server error, with growing pauses', async () => {
@@ -76,7 +76,7 @@ describe('a server that is away for a while', () => {
     random = () => 0,
   ) => {
     const beganMs = clock.monotonicMs();
-    const get = retrying(exchange, { ...HARVEST_RETRY, random, clock });
+    const get = withRetry(exchange, { ...HARVEST_RETRY, random, clock });
     const statuses: (number | undefined)[] = [];
     for (let n = 0; n < requests; n++) {
       let over = false;
@@ -123,7 +123,7 @@ describe('a server that is away for a while', () => {
       if (asked <= answered) return ok;
       timeouts.push(answerTimeoutMs);
       await clock.sleep(answerTimeoutMs ?? 120_000);
-      throw new NoAnswerError('timeout', true, 'too long');
+      throw new TransportError('timeout', true, 'too long');
     };
     return { exchange, timeouts };
   };
@@ -178,7 +178,7 @@ describe('a server that is away for a while', () => {
 
 test('anything that may create a record is never repeated', async () => {
   const { exchange, asked } = answers(cut);
-  const send = retrying(exchange, { ...OPTIONS, clock: manualClock() });
+  const send = withRetry(exchange, { ...OPTIONS, clock: manualClock() });
   await expect(send({ method: 'POST', url: 'http://x/' })).rejects.toThrow('only a GET');
   expect(asked()).toBe(0);
 });

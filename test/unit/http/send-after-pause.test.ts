@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { PassThrough, Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { type Clock, systemClock, wallMs } from '../../../src/base/clock.ts';
-import { type HttpRequest, NoAnswerError } from '../../../src/http/exchange.ts';
+import { type HttpRequest, TransportError } from '../../../src/http/exchange.ts';
 import { bytesForm } from '../../../src/http/multipart.ts';
 import { openConnections } from '../../../src/http/send.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -18,7 +18,7 @@ function opened(url: string, clock?: Clock) {
   return {
     ask: (more: Partial<HttpRequest> = {}) =>
       send({ method: 'POST', url, body: FORM, answerTimeoutMs: ANSWER_TIMEOUT_MS, ...more }).catch((thrown: unknown) => {
-        if (thrown instanceof NoAnswerError) return thrown;
+        if (thrown instanceof TransportError) return thrown;
         throw thrown;
       }),
     [Symbol.asyncDispose]: close,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, expect, test } from 'vitest';
-import { speak } from '../../../src/base/language.ts';
+import { setLanguage } from '../../../src/base/language.ts';
 import type { HttpRequest } from '../../../src/http/exchange.ts';
 import { bytesForm } from '../../../src/http/multipart.ts';
 import { openConnections } from '../../../src/http/send.ts';
@@ -11,7 +11,7 @@ import { PROJECT } from '../../support/run-pas.ts';
 
 const FORM = bytesForm(Buffer.from('<find/>'), { fileName: 'find.xml', contentType: 'application/xml' });
 
-afterEach(() => speak('en'));
+afterEach(() => setLanguage('en'));
 
 /** All bytes of the request, as they come over the wire. */
 async function bytesOf(request: Partial<HttpRequest>): Promise<string> {
@@ -58,7 +58,7 @@ test.each([
   const english = await bytesOf(request);
   expect(english).toContain(`\r\nuser-agent: pas/${version}\r\n`);
   expect(english).toContain('\r\naccept-language: en\r\n');
-  await speak('cs');
+  await setLanguage('cs');
   expect(await bytesOf(request)).toContain('\r\naccept-language: cs\r\n');
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type HttpRequest, type HttpResponse, NoAnswerError } from '../../../src/http/exchange.ts';
+import { type HttpRequest, type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
 import { bytesForm } from '../../../src/http/multipart.ts';
 import { openConnections } from '../../../src/http/send.ts';
 import { rawAnswer, startRawServer } from '../../support/raw-server.ts';
@@ -7,12 +7,12 @@ import { rawAnswer, startRawServer } from '../../support/raw-server.ts';
 const FORM = bytesForm(Buffer.from('<find/>'), { fileName: 'find.xml', contentType: 'application/xml' });
 const CREATED = rawAnswer(201, 'made', { 'x-record-id': 'C-1-N00001' });
 
-async function ask(url: string, more: Partial<HttpRequest> = {}): Promise<HttpResponse | NoAnswerError> {
+async function ask(url: string, more: Partial<HttpRequest> = {}): Promise<HttpResponse | TransportError> {
   const { send, close } = openConnections({ maxConnections: 1 });
   try {
     return await send({ method: 'POST', url, body: FORM, ...more });
   } catch (thrown) {
-    if (thrown instanceof NoAnswerError) return thrown;
+    if (thrown instanceof TransportError) return thrown;
     throw thrown;
   } finally {
     await close();

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { afterEach, expect, test } from 'vitest';
 import { ChangedFileError, verifiedPieces } from '../../../src/http/digest.ts';
-import { NoAnswerError } from '../../../src/http/exchange.ts';
+import { TransportError } from '../../../src/http/exchange.ts';
 import { bytesForm, streamForm } from '../../../src/http/multipart.ts';
 import { openConnections } from '../../../src/http/send.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -39,12 +39,12 @@ async function received(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-async function failure(promise: Promise<unknown>): Promise<NoAnswerError> {
+async function failure(promise: Promise<unknown>): Promise<TransportError> {
   const thrown = await promise.then(
     () => undefined,
     (error: unknown) => error,
   );
-  if (!(thrown instanceof NoAnswerError)) throw new Error(`expected NoAnswerError, got ${String(thrown)}`);
+  if (!(thrown instanceof TransportError)) throw new Error(`expected TransportError, got ${String(thrown)}`);
   return thrown;
 }
 

@@ -5,9 +5,9 @@ import { DatabaseError, UsageError } from '../../../src/base/errors.ts';
 import { packageRoot } from '../../../src/base/package-root.ts';
 import { setState } from '../../../src/flows/harvest/set-state.ts';
 import { type Ledger, openLedger } from '../../../src/ledger/ledger.ts';
-import { type Subject, settleSubject, subjectOf } from '../../../src/ledger/subject.ts';
+import { assertSubject, type Subject, subjectOf } from '../../../src/ledger/subject.ts';
 import type { HarvestState } from '../../../src/oai/harvest-state.ts';
-import { afterPage, beginPass } from '../../../src/oai/pass.ts';
+import { afterPage, startPass } from '../../../src/oai/pass.ts';
 import { openSqlite } from '../../../src/store/database.ts';
 import { harvestPlace } from '../../support/record-harvest.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
@@ -26,7 +26,7 @@ const SUBJECT: Subject = {
   account: '',
   form: 'jsonl',
 };
-const BEGUN = beginPass('full', { fromMs: null, untilMs: null }, 1000, 1);
+const BEGUN = startPass('full', { fromMs: null, untilMs: null }, 1000, 1);
 const ANY_PAGE = {
   next: 'T',
   completeListSize: 5,
@@ -81,7 +81,7 @@ describe('an output', () => {
   test('keeps what it is for', () => {
     const ledger = openLedger(aPath());
     ledger.change(() => {
-      settleSubject(ledger, SUBJECT, 'out.jsonl');
+      assertSubject(ledger, SUBJECT, 'out.jsonl');
       stateOf(ledger).putPass({ ...afterPage(BEGUN, ANY_PAGE), met: 5 });
     });
     for (const change of [
@@ -91,9 +91,9 @@ describe('an output', () => {
       { account: 'somebody' },
       { untilBound: '2025-01-01' },
     ]) {
-      expect(() => ledger.change(() => settleSubject(ledger, { ...SUBJECT, ...change }, 'out.jsonl'))).toThrow(UsageError);
+      expect(() => ledger.change(() => assertSubject(ledger, { ...SUBJECT, ...change }, 'out.jsonl'))).toThrow(UsageError);
     }
-    ledger.change(() => settleSubject(ledger, SUBJECT, 'out.jsonl'));
+    ledger.change(() => assertSubject(ledger, SUBJECT, 'out.jsonl'));
     expect(stateOf(ledger).pass()?.walk.token).toBe('T');
     ledger.close();
   });
@@ -101,10 +101,10 @@ describe('an output', () => {
   test('into which nothing was harvested may be for something else', () => {
     const ledger = openLedger(aPath());
     ledger.change(() => {
-      settleSubject(ledger, SUBJECT, 'out.jsonl');
+      assertSubject(ledger, SUBJECT, 'out.jsonl');
       stateOf(ledger).putPass(BEGUN);
     });
-    ledger.change(() => settleSubject(ledger, { ...SUBJECT, format: 'oai_dc' }, 'out.jsonl'));
+    ledger.change(() => assertSubject(ledger, { ...SUBJECT, format: 'oai_dc' }, 'out.jsonl'));
     expect(subjectOf(ledger)?.format).toBe('oai_dc');
     expect(stateOf(ledger).pass()).toBeUndefined();
     ledger.close();
@@ -113,12 +113,12 @@ describe('an output', () => {
   test('that was empty when it was harvested is for that all the same', () => {
     const ledger = openLedger(aPath());
     ledger.change(() => {
-      settleSubject(ledger, SUBJECT, 'out.jsonl');
+      assertSubject(ledger, SUBJECT, 'out.jsonl');
       stateOf(ledger).putPass(afterPage(BEGUN, { ...ANY_PAGE, next: undefined, completeListSize: undefined }));
       stateOf(ledger).complete();
     });
     expect(stateOf(ledger).watermarkMs()).toBe(1000);
-    expect(() => ledger.change(() => settleSubject(ledger, { ...SUBJECT, sets: 'pian' }, 'out.jsonl'))).toThrow(/its set is/);
+    expect(() => ledger.change(() => assertSubject(ledger, { ...SUBJECT, sets: 'pian' }, 'out.jsonl'))).toThrow(/its set is/);
     ledger.close();
   });
 });

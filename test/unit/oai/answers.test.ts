@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { type PasError, UsageError } from '../../../src/base/errors.ts';
-import { type HttpResponse, NoAnswerError } from '../../../src/http/exchange.ts';
+import { type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { clientOf, RECORDS } from '../../support/scripted-client.ts';
 import { answer, listXml, OAI_BASE, oaiError, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
@@ -111,11 +111,11 @@ describe('an answer that is none', () => {
     ],
     [
       'silence',
-      new NoAnswerError('timeout', true, 'too slow'),
+      new TransportError('timeout', true, 'too slow'),
       `${ENDPOINT} did not answer: too slow.`,
       'Check the network and run the command again; what was stored is kept.',
     ],
-    ['too much', new NoAnswerError('too-large', true, 'larger than 5 MB'), `${ENDPOINT}: larger than 5 MB.`, undefined],
+    ['too much', new TransportError('too-large', true, 'larger than 5 MB'), `${ENDPOINT}: larger than 5 MB.`, undefined],
     [
       'an error that the protocol has',
       oaiError('badVerb', ' Illegal verb '),

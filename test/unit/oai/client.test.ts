@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { AuthError, InterruptedError, OaiError, UnavailableError } from '../../../src/base/errors.ts';
-import { NoAnswerError } from '../../../src/http/exchange.ts';
+import { TransportError } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { MalformedAnswerError } from '../../../src/oai/malformed.ts';
 import { entityOf, identOf } from '../../../src/oai/record.ts';
@@ -202,8 +202,8 @@ describe('what the service says instead of an answer', () => {
     ['an entity bomb', answer('<!DOCTYPE a [<!ENTITY b "bb">]><a>&b;</a>'), MalformedAnswerError],
     ['a broken gzip', answer(gzipSync('x').subarray(0, 15)), MalformedAnswerError],
     ['a gzip bomb', answer(gzipSync(Buffer.alloc(3_000_000))), MalformedAnswerError],
-    ['no answer in time', new NoAnswerError('timeout', true, 'too slow'), UnavailableError],
-    ['an answer without end', new NoAnswerError('too-large', true, 'too large'), OaiError],
+    ['no answer in time', new TransportError('timeout', true, 'too slow'), UnavailableError],
+    ['an answer without end', new TransportError('too-large', true, 'too large'), OaiError],
   ])('%s', async (_, step, kind) => {
     const client = openOaiClient({
       oaiBase: OAI_BASE,
@@ -218,7 +218,7 @@ describe('what the service says instead of an answer', () => {
   test('a person who stops the command is not told that the service failed', async () => {
     const stop = new AbortController();
     stop.abort();
-    const exchange = scripted(new NoAnswerError('aborted', false, 'stopped'));
+    const exchange = scripted(new TransportError('aborted', false, 'stopped'));
     await expect(clientOf(exchange).listRecords(RECORDS, stop.signal)).rejects.toBeInstanceOf(InterruptedError);
   });
 

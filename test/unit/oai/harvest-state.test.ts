@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type HarvestState, type MetRecord, memoryState, storedState } from '../../../src/oai/harvest-state.ts';
-import { beginLook, beginPass } from '../../../src/oai/pass.ts';
+import { type HarvestState, memoryState, type SeenRecord, storedState } from '../../../src/oai/harvest-state.ts';
+import { startPass, startScan } from '../../../src/oai/pass.ts';
 import { harvestOf } from '../../../src/vocabulary/harvests.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { OAI_BASE } from '../../support/scripted-oai.ts';
@@ -25,23 +25,23 @@ describe.each(Object.entries(STATES))('what a harvest remembers %s', (_, withSta
 
   test('is the pass under way, and after its end when it began and how often it looked', () =>
     withState((state) => {
-      const pass = beginLook(beginPass('full', WINDOW, 1234, 7), true);
+      const pass = startScan(startPass('full', WINDOW, 1234, 7), true);
       state.putPass(pass);
       expect([state.pass(), state.lastLook(), state.watermarkMs()]).toEqual([pass, 8, null]);
       state.complete();
       expect([state.pass(), state.lastLook(), state.watermarkMs()]).toEqual([undefined, 8, 1234]);
-      state.putPass(beginPass('changes', WINDOW, 0, 9));
+      state.putPass(startPass('changes', WINDOW, 0, 9));
       state.complete();
       expect(state.watermarkMs()).toBe(0);
     }));
 
   test('is each record as it was met last', () =>
     withState((state) => {
-      const met = (look: number, more: Partial<MetRecord> = {}): MetRecord => ({
+      const met = (look: number, more: Partial<SeenRecord> = {}): SeenRecord => ({
         ...{ datestampMs: look * 10, digest: Buffer.from([look]), look, skipped: false },
         ...more,
       });
-      const records: Readonly<Record<string, MetRecord>> = {
+      const records: Readonly<Record<string, SeenRecord>> = {
         before: met(2),
         now: met(3),
         later: met(4),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { memoryState } from '../../../src/oai/harvest-state.ts';
-import { beginPass } from '../../../src/oai/pass.ts';
+import { startPass } from '../../../src/oai/pass.ts';
 import { ALL, type Answers, harvesting, list, NOW_MS } from '../../support/harvesting.ts';
 import { listXml, OAI_BASE, oaiError, oaiXml, recordXml } from '../../support/scripted-oai.ts';
 
@@ -27,7 +27,7 @@ describe('a list of one page', () => {
 
   test('is not asked for where all that could change lies behind the bound', async () => {
     const state = memoryState();
-    state.putPass(beginPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
+    state.putPass(startPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
     state.complete();
     const until = (untilMs: number) => harvesting(() => list(['A']), { state, window: { fromMs: null, untilMs } });
     const behind = until(NOW_MS - HOUR_MS - 1);
@@ -39,7 +39,7 @@ describe('a list of one page', () => {
 
   test('that a lower bound cuts is asked for from there, and not from before', async () => {
     const state = memoryState();
-    state.putPass(beginPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
+    state.putPass(startPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
     state.complete();
     const { run, asked } = harvesting(() => list(['A']), { state, window: { fromMs: NOW_MS - 1000, untilMs: null } });
     await run();
@@ -53,7 +53,7 @@ describe('a clock of the service that went back', () => {
     [NOW_MS - 2001, 'full'],
   ])('from the last harvest to %i: %s', async (serverNowMs, kind) => {
     const state = memoryState();
-    state.putPass(beginPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
+    state.putPass(startPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
     state.complete();
     const { run, notes } = harvesting(() => list(['A']), { state, serverNowMs });
     expect((await run()).pass?.kind).toBe(kind);
@@ -66,7 +66,7 @@ describe('a clock of the service that went back', () => {
     [NOW_MS - 2001, true],
   ])('from a harvest that was cut off to %i begins it anew: %s', async (serverNowMs, isAnew) => {
     const state = memoryState();
-    const begun = beginPass('full', { fromMs: 5000, untilMs: null }, NOW_MS, 3);
+    const begun = startPass('full', { fromMs: 5000, untilMs: null }, NOW_MS, 3);
     state.putPass(begun);
     const { run, asked } = harvesting(() => list(['A']), { state, serverNowMs });
     expect((await run()).pass?.window).toEqual(isAnew ? { fromMs: null, untilMs: null } : begun.window);
@@ -81,7 +81,7 @@ test.each([
   ['full', true, 'full', 1000],
 ] as const)('a pass of kind %s that was cut off, with --full %s, goes on as %s', async (kind, full, then, fromMs) => {
   const state = memoryState();
-  state.putPass(beginPass(kind, { fromMs: 1000, untilMs: null }, NOW_MS - 1000, 1));
+  state.putPass(startPass(kind, { fromMs: 1000, untilMs: null }, NOW_MS - 1000, 1));
   const { pass } = await harvesting(() => list(['A']), { state, full }).run();
   expect([pass?.kind, pass?.window.fromMs]).toEqual([then, fromMs]);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { headersOnly } from '../../../src/oai/client.ts';
-import { MalformedAnswerError, MOST_KEPT_BYTES, recordAt } from '../../../src/oai/malformed.ts';
+import { MAX_KEPT_BYTES, MalformedAnswerError, recordAt } from '../../../src/oai/malformed.ts';
 import { clientOf, RECORDS } from '../../support/scripted-client.ts';
 import { listXml, OAI_BASE, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
 
@@ -125,8 +125,8 @@ describe('the record in which a byte stands', () => {
 });
 
 test.each([
-  [MOST_KEPT_BYTES, MOST_KEPT_BYTES],
-  [MOST_KEPT_BYTES + 1, MOST_KEPT_BYTES],
+  [MAX_KEPT_BYTES, MAX_KEPT_BYTES],
+  [MAX_KEPT_BYTES + 1, MAX_KEPT_BYTES],
 ])('of an answer of %i bytes %i are kept while it is asked for again, and its length is known', (lengthBytes, kept) => {
   const body = Buffer.alloc(lengthBytes, 'a');
   const failure = new MalformedAnswerError('it was cut', body);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { InterruptedError, OaiError, UnavailableError } from '../../../src/base/errors.ts';
-import { type HttpRequest, NoAnswerError } from '../../../src/http/exchange.ts';
+import { type HttpRequest, TransportError } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { listPages, type PagesOptions } from '../../../src/oai/pages.ts';
 import { identOf, type OaiRecord } from '../../../src/oai/record.ts';
@@ -216,7 +216,7 @@ describe('a page that cannot be read', () => {
 
 test.each([
   ['an address where nothing is', answer('', { status: 404 })],
-  ['an answer without end', new NoAnswerError('too-large', true, 'too large')],
+  ['an answer without end', new TransportError('too-large', true, 'too large')],
 ])('%s is not asked for again', async (_, step) => {
   const exchange = scripted(step);
   expect((await walk(exchange)).failure).toMatchObject({ oaiCode: 'malformed' });

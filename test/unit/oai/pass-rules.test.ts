@@ -1,25 +1,25 @@
 import { describe, expect, test } from 'vitest';
 import {
   afterPage,
-  afterShrinking,
-  beginLook,
-  beginPass,
   boundMs,
-  changedMeanwhile,
-  counted,
-  cutWalk,
+  coversWholeWindow,
+  type HarvestWindow,
   hasShrunk,
   isOnePage,
-  isThroughAll,
   isWhole,
   judge,
+  markChanged,
   missingOf,
   type Pass,
-  type Window,
+  resumeByDatestamp,
+  startPass,
+  startScan,
+  withListSize,
+  withShrunkList,
 } from '../../../src/oai/pass.ts';
 
 const BEGAN = 1_000_000;
-const OPEN: Window = { fromMs: null, untilMs: null };
+const OPEN: HarvestWindow = { fromMs: null, untilMs: null };
 const PAGE = {
   next: 'T',
   completeListSize: undefined,
@@ -37,7 +37,7 @@ type More = Partial<Omit<Pass, 'look' | 'walk'>> & {
 };
 
 function aPass({ look, walk, ...more }: More = {}): Pass {
-  const pass = beginPass('full', more.window ?? OPEN, BEGAN, 1);
+  const pass = startPass('full', more.window ?? OPEN, BEGAN, 1);
   return { ...pass, ...more, look: { ...pass.look, ...look }, walk: { ...pass.walk, ...walk } };
 }
 
@@ -55,7 +55,7 @@ describe('a look', () => {
   const STILL = { met: 0, changed: 0, order: '', gone: false, doubtful: false, fresh: false, repeated: false } as const;
 
   test('begins with nothing read', () => {
-    expect(beginPass('changes', { fromMs: 3, untilMs: null }, BEGAN, 4)).toEqual({
+    expect(startPass('changes', { fromMs: 3, untilMs: null }, BEGAN, 4)).toEqual({
       ...{ localMs: BEGAN, heldBefore: 0, lossesTaken: false },
       ...{ kind: 'changes', window: { fromMs: 3, untilMs: null }, beganMs: BEGAN, firstLook: 4, met: 0, listSize: null },
       look: { ...STILL, number: 4, isNew: 0, overlooked: 0, metBefore: null, orderBefore: '', agreed: 0 },
@@ -68,20 +68,20 @@ describe('a look', () => {
 
   test('after a whole one knows what that met, in which order, and whether it agreed with the one before', () => {
     const pass = aPass({ listSize: 7, look: { ...READ, ...STIRRED, overlooked: 0 }, walk: { token: 'T', pages: 3 } });
-    const next = beginLook(pass, true);
+    const next = startScan(pass, true);
     expect(next.look).toEqual({
       ...STILL,
       ...{ number: 2, metBefore: 7, isNew: 0, overlooked: 0, orderBefore: 'x', agreed: 2 },
     });
     expect(next.walk).toEqual(aPass().walk);
-    expect(beginLook(aPass({ listSize: 7, look: { ...READ, overlooked: 1 } }), true).look).toMatchObject({
+    expect(startScan(aPass({ listSize: 7, look: { ...READ, overlooked: 1 } }), true).look).toMatchObject({
       agreed: 0,
       overlooked: 0,
     });
   });
 
   test('after one that broke off knows what the last whole one met', () => {
-    const next = beginLook(aPass({ look: { ...READ, ...STIRRED } }), false);
+    const next = startScan(aPass({ look: { ...READ, ...STIRRED } }), false);
     expect(next.look).toEqual({
       ...STILL,
       ...{ number: 2, metBefore: 5, isNew: 2, overlooked: 1, orderBefore: 'y', agreed: 1 },
@@ -141,7 +141,7 @@ describe('after a page', () => {
   });
 
   test('what stands twice has moved, but for what a walk that goes on reads again', () => {
-    const repeated = (window: Window, walked: Window, ...againMs: number[]) =>
+    const repeated = (window: HarvestWindow, walked: HarvestWindow, ...againMs: number[]) =>
       after(aPass({ window, walk: { window: walked } }), { againMs }).look.repeated;
     expect([repeated(OPEN, OPEN), repeated(OPEN, OPEN, 5)]).toEqual([false, true]);
     const newer = { fromMs: 5, untilMs: null };
@@ -178,31 +178,31 @@ describe('a list that shrinks while it is read', () => {
 
   test('is read on behind the last record where it has an order, and is doubtful where it has none', () => {
     const walk = { token: 'T', pages: 2, size: 9, edgeMs: 5 };
-    const ordered = afterShrinking(aPass({ listSize: 9, walk: { ...walk, direction: 'falling' } }), 8);
+    const ordered = withShrunkList(aPass({ listSize: 9, walk: { ...walk, direction: 'falling' } }), 8);
     expect(ordered).toMatchObject({ listSize: 8, look: { gone: true, doubtful: false } });
     expect(ordered.walk).toEqual(aPass({ walk: { window: { fromMs: null, untilMs: 5 } } }).walk);
-    const without = afterShrinking(aPass({ listSize: 9, walk: { ...walk, direction: 'neither' } }), 8);
+    const without = withShrunkList(aPass({ listSize: 9, walk: { ...walk, direction: 'neither' } }), 8);
     expect(without).toMatchObject({ listSize: 8, look: { gone: true, doubtful: true }, walk: { token: 'T', pages: 2, size: 8 } });
-    expect(afterShrinking(aPass({ walk }), undefined).walk.size).toBeNull();
+    expect(withShrunkList(aPass({ walk }), undefined).walk.size).toBeNull();
     const doubted = aPass({ listSize: 9, look: { doubtful: true }, walk: { ...walk, direction: 'rising' } });
-    expect(afterShrinking(doubted, 8)).toMatchObject({
+    expect(withShrunkList(doubted, 8)).toMatchObject({
       look: { doubtful: true },
       walk: { window: { fromMs: 5, untilMs: null } },
     });
   });
 
   test('is read from its beginning where nothing counts it', () => {
-    const cut = cutWalk(aPass({ walk: { token: 'T', direction: 'falling', edgeMs: 5 } }));
+    const cut = resumeByDatestamp(aPass({ walk: { token: 'T', direction: 'falling', edgeMs: 5 } }));
     expect(cut).toMatchObject({ look: { number: 2 }, walk: { token: null, window: OPEN } });
     const known = { met: 3, metBefore: 5, order: 'x', orderBefore: 'y', agreed: 1 };
-    expect(cutWalk(aPass({ look: known })).look).toMatchObject({ met: 0, metBefore: 5, orderBefore: 'y', agreed: 1 });
+    expect(resumeByDatestamp(aPass({ look: known })).look).toMatchObject({ met: 0, metBefore: 5, orderBefore: 'y', agreed: 1 });
   });
 });
 
 describe('the whole of a window', () => {
   test('is walked unless one of its bounds was cut', () => {
     const window = { fromMs: 1, untilMs: 9 };
-    const through = (walked: Window) => isThroughAll(aPass({ window, walk: { window: walked } }));
+    const through = (walked: HarvestWindow) => coversWholeWindow(aPass({ window, walk: { window: walked } }));
     expect([through(window), through({ ...window, fromMs: 2 }), through({ ...window, untilMs: 8 })]).toEqual([
       true,
       false,
@@ -233,7 +233,7 @@ describe('the whole of a window', () => {
 
   test('that is counted again has lost something where it counts less than before, or less than was met', () => {
     const gone = (listSize: number | null, met: number, now: number, before = false) =>
-      counted(aPass({ listSize, look: { met, gone: before } }), now);
+      withListSize(aPass({ listSize, look: { met, gone: before } }), now);
     expect(gone(9, 7, 9)).toMatchObject({ listSize: 9, look: { gone: false } });
     expect(gone(9, 7, 8)).toMatchObject({ listSize: 8, look: { gone: true } });
     expect(gone(null, 7, 6).look.gone).toBe(true);
@@ -242,7 +242,7 @@ describe('the whole of a window', () => {
   });
 
   test('has changed meanwhile where a list of changes brought something', () => {
-    expect(changedMeanwhile(aPass()).look).toEqual({ ...aPass().look, fresh: true });
+    expect(markChanged(aPass()).look).toEqual({ ...aPass().look, fresh: true });
   });
 });
 

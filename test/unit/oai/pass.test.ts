@@ -1,8 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { afterPage, beginLook, beginPass, cutWalk, judge, type Pass, type Window } from '../../../src/oai/pass.ts';
+import {
+  afterPage,
+  type HarvestWindow,
+  judge,
+  type Pass,
+  resumeByDatestamp,
+  startPass,
+  startScan,
+} from '../../../src/oai/pass.ts';
 
-const OPEN: Window = { fromMs: null, untilMs: null };
-const BEGUN = beginPass('full', OPEN, 1e6, 1);
+const OPEN: HarvestWindow = { fromMs: null, untilMs: null };
+const BEGUN = startPass('full', OPEN, 1e6, 1);
 
 const PAGE = {
   next: 'T',
@@ -38,14 +46,14 @@ describe('the run of datestamps', () => {
 });
 
 describe('what is left of a window where a walk broke off', () => {
-  const left = (window: Window, stamps: readonly number[]) =>
-    cutWalk(page(beginPass('full', window, 1e6, 1), stamps)).walk.window;
+  const left = (window: HarvestWindow, stamps: readonly number[]) =>
+    resumeByDatestamp(page(startPass('full', window, 1e6, 1), stamps)).walk.window;
 
   test('is all of it where the list has no order, or is not counted', () => {
     expect(left({ fromMs: 1, untilMs: 9 }, [5, 4, 6])).toEqual({ fromMs: 1, untilMs: 9 });
     expect(left(OPEN, [])).toEqual(OPEN);
     const uncounted = afterPage(BEGUN, { ...PAGE, datestampsMs: [9, 8] });
-    expect(cutWalk(uncounted)).toMatchObject({ look: { number: 2, met: 0 }, walk: { window: OPEN } });
+    expect(resumeByDatestamp(uncounted)).toMatchObject({ look: { number: 2, met: 0 }, walk: { window: OPEN } });
   });
 
   test('is what is older where the newest come first, the moment of the last record included', () => {
@@ -60,7 +68,7 @@ describe('what is left of a window where a walk broke off', () => {
 });
 
 test('a list that has shrunk to one page is complete, whatever was counted before', () => {
-  const interrupted = beginLook(page(BEGUN, [9, 8]), false);
+  const interrupted = startScan(page(BEGUN, [9, 8]), false);
   const last = { ...PAGE, next: undefined, datestampsMs: [9] };
   expect(judge(afterPage(interrupted, last))).toBe('complete');
 });

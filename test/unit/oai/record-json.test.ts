@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type OaiRecord, readRecord } from '../../../src/oai/record.ts';
+import { type OaiRecord, parseRecord } from '../../../src/oai/record.ts';
 import {
   elementJson,
   headerJson,
@@ -20,7 +20,7 @@ const repeated = repeatedElementsOf('2.2');
 
 function record(metadata: string, header = '', attributes = ''): OaiRecord {
   const text = `<record xmlns="http://www.openarchives.org/OAI/2.0/"><header${attributes}><identifier>https://h/id/X-1</identifier><datestamp>2025-01-02T03:04:05Z</datestamp>${header}</header>${metadata === '' ? '' : `<metadata>${metadata}</metadata>`}</record>`;
-  const read = readRecord(parseXml(Buffer.from(text)).root);
+  const read = parseRecord(parseXml(Buffer.from(text)).root);
   if (read === undefined) throw new Error('no record');
   return read;
 }
@@ -165,7 +165,7 @@ test('what the service says about a record stands before its metadata, each by i
   const about = '<provenance xmlns="urn:p"><origin>a</origin></provenance><rights xmlns="urn:r">free</rights>';
   const xml = `<record xmlns="http://www.openarchives.org/OAI/2.0/"><header><identifier>X-1</identifier><datestamp>2025-01-02</datestamp></header>
     <about>${about}</about></record>`;
-  const read = readRecord(parseXml(Buffer.from(xml)).root);
+  const read = parseRecord(parseXml(Buffer.from(xml)).root);
   if (read === undefined) throw new Error('no record');
   const json = new JsonBytes();
   writeRecord(json, read, repeated);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AuthError, InterruptedError, OaiError } from '../../../src/base/errors.ts';
-import { NoAnswerError } from '../../../src/http/exchange.ts';
+import { TransportError } from '../../../src/http/exchange.ts';
 import type { OaiCredentials } from '../../../src/oai/ask.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { tokenIn } from '../../../src/oai/redirect.ts';
@@ -86,7 +86,7 @@ describe('a bearer token that runs out', () => {
       keeper: { read: () => undefined, write: () => undefined },
       send: (request) =>
         new Promise((_resolve, reject) => {
-          request.signal?.addEventListener('abort', () => reject(new NoAnswerError('aborted', true, 'stopped')));
+          request.signal?.addEventListener('abort', () => reject(new TransportError('aborted', true, 'stopped')));
         }),
     });
     const listed = clientOf(scripted(LIST), { kind: 'bearer', ...hanging }).listRecords(RECORDS, stop.signal);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Entry, HeldBasis, ImportEntry, NumberEntry, PhotoEntry } from '../../../src/outbox/entry.ts';
-import { type AttemptedElsewhere, type GateFacts, mayLeave } from '../../../src/outbox/gate.ts';
+import { type AttemptedElsewhere, checkDeparture, type GateFacts } from '../../../src/outbox/gate.ts';
 
 const IDENT = 'C-202400101-N00001';
 const BASE: Omit<ImportEntry, 'kind' | 'document' | 'documentSha512' | 'digest' | 'project'> = {
@@ -42,7 +42,7 @@ const elsewhere = (identCely: string | null, localId: string | null = 'X-9'): At
 });
 
 function basisOf(entry: Entry, facts: Partial<GateFacts>): [HeldBasis, readonly string[]] | 'leaves' {
-  const passage = mayLeave(entry, { ...NOTHING, ...facts });
+  const passage = checkDeparture(entry, { ...NOTHING, ...facts });
   return passage.kind === 'leave' ? 'leaves' : [passage.held.basis, passage.held.candidates];
 }
 
@@ -154,13 +154,13 @@ describe('a person is asked', () => {
 
   test('about some of many by name, and about all of them', () => {
     const many = Array.from({ length: 40 }, (_, at) => `R-${at}`);
-    const passage = mayLeave(IMPORT, { ...NOTHING, equalRecords: new Map([['u-1', many]]) });
+    const passage = checkDeparture(IMPORT, { ...NOTHING, equalRecords: new Map([['u-1', many]]) });
     expect(passage).toMatchObject({ kind: 'held', held: { candidates: many } });
     expect(String(passage.kind === 'held' && passage.held.question)).toContain('R-0, R-1, R-2, R-3, R-4)');
   });
 
   test('with the old and the new number', () => {
-    const asked = (shown: string) => mayLeave(NUMBER, { ...NOTHING, shownNumbers: new Map([[IDENT, shown]]) });
+    const asked = (shown: string) => checkDeparture(NUMBER, { ...NOTHING, shownNumbers: new Map([[IDENT, shown]]) });
     expect(asked('B 9')).toMatchObject({ held: { question: { text: expect.stringContaining('the record has the number') } } });
     expect(asked('')).toMatchObject({ held: { question: { text: expect.stringContaining('no number any more') } } });
   });
@@ -203,8 +203,8 @@ describe('whatever was found,', () => {
     fc.assert(
       fc.property(fc.constantFrom(IMPORT, NUMBER, PHOTO), anyFacts, (entry, found) => {
         const facts = factsOf(found);
-        const passage = mayLeave(entry, facts);
-        expect(mayLeave(entry, factsOf(found))).toEqual(passage);
+        const passage = checkDeparture(entry, facts);
+        expect(checkDeparture(entry, factsOf(found))).toEqual(passage);
         const all = [
           ...found.byDigest,
           ...found.byLocalId,
@@ -229,7 +229,7 @@ describe('whatever was found,', () => {
       fc.property(fc.constantFrom(IMPORT, NUMBER, PHOTO), anyFacts, (entry, found) => {
         const rejected = new Set<string>();
         for (let asked = 0; asked < 5; asked += 1) {
-          const passage = mayLeave(entry, { ...factsOf(found), rejected: () => rejected });
+          const passage = checkDeparture(entry, { ...factsOf(found), rejected: () => rejected });
           if (passage.kind === 'leave') return;
           for (const candidate of passage.held.candidates) rejected.add(candidate);
         }
@@ -251,7 +251,7 @@ describe('whatever was found,', () => {
       ...NOTHING,
       equalRecords: new Watched(Array.from({ length: 10_000 }, (_, at) => [`other-${at}`, [IDENT]])),
     };
-    for (let at = 0; at < 100; at += 1) mayLeave({ ...IMPORT, uuid: `u-${at}` }, facts);
+    for (let at = 0; at < 100; at += 1) checkDeparture({ ...IMPORT, uuid: `u-${at}` }, facts);
     expect(lookups).toHaveLength(100);
   });
 });

@@ -17,7 +17,7 @@ import type { Entry, ImportEntry } from '../../../src/outbox/entry.ts';
 import { mergeJournal, rebuildStates, thinDocuments } from '../../../src/outbox/merge.ts';
 import { numbersOf, supersedeEarlierNumbers } from '../../../src/outbox/numbers.ts';
 import { headerOf, type Outbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
-import { rememberStanding } from '../../../src/outbox/pulled.ts';
+import { saveStanding } from '../../../src/outbox/pulled.ts';
 import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
 import { removeTarget } from '../../../src/outbox/removal.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
@@ -377,7 +377,7 @@ describe('two copies on one machine', () => {
 
 describe('documents that were thinned away', () => {
   const show = (outbox: Outbox, identCely: string) =>
-    rememberStanding(outbox, { identCely, standing: 'shown', datestampMs: 1, shown: { stav: 1, record: {} } });
+    saveStanding(outbox, { identCely, standing: 'shown', datestampMs: 1, shown: { stav: 1, record: {} } });
 
   /** K-1 accepted and shown, K-2 accepted, K-3 uncertain; a photograph of K-1. */
   function season(): TempOutbox {
@@ -389,7 +389,7 @@ describe('documents that were thinned away', () => {
     attemptEntry(outbox, queueImport(outbox, 'K-3').entryId, UNCERTAIN);
     show(outbox, IDENT);
     show(outbox, 'C-202400101-N00003');
-    rememberStanding(outbox, { identCely: 'C-202400101-N00002', standing: 'withheld', datestampMs: 1 });
+    saveStanding(outbox, { identCely: 'C-202400101-N00002', standing: 'withheld', datestampMs: 1 });
     return outbox;
   }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { errorIssue } from '../../../src/base/issue.ts';
-import { speak } from '../../../src/base/language.ts';
+import { setLanguage } from '../../../src/base/language.ts';
 import { type Message, msg } from '../../../src/base/message.ts';
 import { attemptsOf, evidenceOf } from '../../../src/outbox/attempts.ts';
 import { settle } from '../../../src/outbox/claims.ts';
@@ -44,11 +44,11 @@ test('what is written down is read in the language of whoever reads it, and by p
   const english = `the request did not reach the service (status 503 with "\${0} $& closed")`;
   expect(read()).toEqual([english, english, english, english]);
   try {
-    await speak('cs');
+    await setLanguage('cs');
     const czech = `požadavek se do služby nedostal (stavový kód 503 s textem „\${0} $& closed“)`;
     expect(read()).toEqual([czech, czech, czech, czech]);
   } finally {
-    await speak('en');
+    await setLanguage('en');
   }
   expect(outbox.sql('select reason from outbox_overview where entry = 1').pluck().get()).toContain(
     'the request did not reach the service',

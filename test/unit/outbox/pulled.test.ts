@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { completePull, noteUnchanged, pulledRecord, pullWatermarkMs, rememberStanding } from '../../../src/outbox/pulled.ts';
+import { completePull, pulledRecord, pullWatermarkMs, recordUnchanged, saveStanding } from '../../../src/outbox/pulled.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
 
@@ -12,7 +12,7 @@ describe('what was pulled of a record', () => {
   test('is what it was last shown as', () => {
     using outbox = tempOutbox();
     expect(pulledRecord(outbox, IDENT)).toBeUndefined();
-    rememberStanding(outbox, shown(2));
+    saveStanding(outbox, shown(2));
     expect(pulledRecord(outbox, IDENT)).toMatchObject({ standing: 'shown', stav: 2, record: { stav: 2, note: 'x' } });
     expect(pulledRecord(outbox, 'C-202400101-N00002')).toBeUndefined();
   });
@@ -22,11 +22,11 @@ describe('what was pulled of a record', () => {
     async (standing) => {
       const clock = manualClock(1_000_000);
       using outbox = tempOutbox(clock);
-      rememberStanding(outbox, shown(1));
+      saveStanding(outbox, shown(1));
       await clock.advance(5000);
-      rememberStanding(outbox, { identCely: IDENT, standing, datestampMs: null });
+      saveStanding(outbox, { identCely: IDENT, standing, datestampMs: null });
       await clock.advance(5000);
-      rememberStanding(outbox, { identCely: IDENT, standing, datestampMs: null });
+      saveStanding(outbox, { identCely: IDENT, standing, datestampMs: null });
       expect(pulledRecord(outbox, IDENT)).toMatchObject({
         ...{ standing, stav: 1, record: { stav: 1 }, sinceMs: 1_005_000, seenMs: 1_010_000 },
       });
@@ -36,9 +36,9 @@ describe('what was pulled of a record', () => {
   test('is noted as looked for when nothing changed', async () => {
     const clock = manualClock(1_000_000);
     using outbox = tempOutbox(clock);
-    rememberStanding(outbox, shown(1));
+    saveStanding(outbox, shown(1));
     await clock.advance(7000);
-    noteUnchanged(outbox, IDENT);
+    recordUnchanged(outbox, IDENT);
     expect(pulledRecord(outbox, IDENT)).toMatchObject({ stav: 1, sinceMs: 1_000_000, seenMs: 1_007_000 });
   });
 });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ChangedFileError } from '../../../src/http/digest.ts';
-import { type HttpResponse, NoAnswerError } from '../../../src/http/exchange.ts';
-import { outcomeOf, outcomeOfNoAnswer } from '../../../src/pas-api/outcome.ts';
+import { type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
+import { outcomeOf, outcomeOfTransportError } from '../../../src/pas-api/outcome.ts';
 import type { Operation } from '../../../src/pas-api/requests.ts';
 import { inWords } from '../../support/in-words.ts';
 
@@ -204,28 +204,28 @@ describe('a success that names another record than the one that was written to',
         kind: 'uncertain',
         outsideContract: true,
       });
-    const cut = new NoAnswerError('reset', true, 'cut', { head: { status, headers: other } });
-    expect(outcomeOfNoAnswer(operation, cut, 0, 'C-1-N00001')).toMatchObject({ kind: 'uncertain', outsideContract: true });
+    const cut = new TransportError('reset', true, 'cut', { head: { status, headers: other } });
+    expect(outcomeOfTransportError(operation, cut, 0, 'C-1-N00001')).toMatchObject({ kind: 'uncertain', outsideContract: true });
   });
 
   test('is one where it names the same', () => {
     const own = { 'x-record-id': 'C-1-N00001' };
     expect(outcomeOf('number', answer(200, '', own), 0, readIdent, 'C-1-N00001').kind).toBe('accepted');
-    const cut = new NoAnswerError('reset', true, 'cut', { head: { status: 201, headers: own } });
-    expect(outcomeOfNoAnswer('photo', cut, 0, 'C-1-N00001').kind).toBe('accepted');
+    const cut = new TransportError('reset', true, 'cut', { head: { status: 201, headers: own } });
+    expect(outcomeOfTransportError('photo', cut, 0, 'C-1-N00001').kind).toBe('accepted');
   });
 });
 
 describe('no answer', () => {
   test('is safe to repeat only where the request cannot have arrived whole', () => {
-    expect(outcomeOfNoAnswer('import', new NoAnswerError('connect', false, 'refused'), 0).kind).toBe('not-delivered');
-    expect(outcomeOfNoAnswer('import', new NoAnswerError('reset', true, 'reset'), 0).kind).toBe('uncertain');
-    expect(outcomeOfNoAnswer('import', new NoAnswerError('timeout', true, 'late'), 0).kind).toBe('uncertain');
+    expect(outcomeOfTransportError('import', new TransportError('connect', false, 'refused'), 0).kind).toBe('not-delivered');
+    expect(outcomeOfTransportError('import', new TransportError('reset', true, 'reset'), 0).kind).toBe('uncertain');
+    expect(outcomeOfTransportError('import', new TransportError('timeout', true, 'late'), 0).kind).toBe('uncertain');
   });
 
   test('after the head of a success is a success', () => {
     const head = { status: 201, headers: { 'x-record-id': 'C-202400101-N00001' } };
-    expect(outcomeOfNoAnswer('import', new NoAnswerError('reset', true, 'cut', { head }), 0)).toEqual({
+    expect(outcomeOfTransportError('import', new TransportError('reset', true, 'cut', { head }), 0)).toEqual({
       kind: 'accepted',
       identCely: 'C-202400101-N00001',
     });
@@ -243,19 +243,19 @@ describe('no answer', () => {
     // Sent again, it gets the whole word of the service, and a number may be sent again.
     ['number', 422, 'uncertain'],
   ])('to a %s after the head of a %i is %s: the status came whole', (operation, status, kind) => {
-    const cut = new NoAnswerError('reset', true, 'cut', { head: { status, headers: { 'retry-after': '3' } } });
-    expect(outcomeOfNoAnswer(operation, cut, 0).kind).toBe(kind);
+    const cut = new TransportError('reset', true, 'cut', { head: { status, headers: { 'retry-after': '3' } } });
+    expect(outcomeOfTransportError(operation, cut, 0).kind).toBe(kind);
   });
 
   test('but a refusal in the middle of the request is that refusal, and anything else never arrived', () => {
-    const early = (status: number) => new NoAnswerError('reset', false, 'cut', { head: { status, headers: {} } });
-    expect(outcomeOfNoAnswer('photo', early(413), 0).kind).toBe('refused');
-    expect(outcomeOfNoAnswer('photo', early(503), 0).kind).toBe('closed');
-    for (const status of [201, 302, 500, 502]) expect(outcomeOfNoAnswer('photo', early(status), 0).kind).toBe('cut');
+    const early = (status: number) => new TransportError('reset', false, 'cut', { head: { status, headers: {} } });
+    expect(outcomeOfTransportError('photo', early(413), 0).kind).toBe('refused');
+    expect(outcomeOfTransportError('photo', early(503), 0).kind).toBe('closed');
+    for (const status of [201, 302, 500, 502]) expect(outcomeOfTransportError('photo', early(status), 0).kind).toBe('cut');
   });
 
   test('because the photograph changed is a matter for a person', () => {
-    const error = new NoAnswerError('body', false, 'changed', { cause: new ChangedFileError() });
-    expect(outcomeOfNoAnswer('photo', error, 0).kind).toBe('content-changed');
+    const error = new TransportError('body', false, 'changed', { cause: new ChangedFileError() });
+    expect(outcomeOfTransportError('photo', error, 0).kind).toBe('content-changed');
   });
 });

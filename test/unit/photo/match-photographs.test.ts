@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type MatchableFind, matchPhotographs, type Shot } from '../../../src/photo/match-photographs.ts';
+import { type MatchableFind, matchPhotographs, type PhotoInfo } from '../../../src/photo/match-photographs.ts';
 import { findsInName, indexNames } from '../../../src/photo/name-match.ts';
 
 function said(name: string, ...ids: string[]): string[] {
@@ -150,7 +150,7 @@ const HERE = [16.6, 49.2] as const;
 /** Metres to the east of HERE. */
 const east = (metres: number) => [16.6 + metres / 73_000, 49.2] as const;
 
-function matched(shot: Partial<Shot>, ...finds: readonly MatchableFind[]) {
+function matched(shot: Partial<PhotoInfo>, ...finds: readonly MatchableFind[]) {
   const [match] = matchPhotographs([{ file: 'IMG_0001.jpg', ...shot }], finds, { withinM: 25 });
   const { file: _file, ...rest } = match ?? { file: '' };
   return rest;
@@ -216,7 +216,7 @@ describe('a photograph that its name says nothing of', () => {
   });
 
   test('is doubtful beside one whose find is known by its name, or was known before', () => {
-    const shots: Shot[] = [
+    const shots: PhotoInfo[] = [
       { file: 'K-1.jpg', takenMs: NOON },
       { file: 'IMG_2.jpg', takenMs: NOON + 40_000 },
       { file: 'IMG_3.jpg', takenMs: NOON + 400_000 },

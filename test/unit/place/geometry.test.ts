@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findRangeProblem, formatPoint, parsePoint, readDecimal, readWrittenPoint } from '../../../src/place/geometry.ts';
+import { findRangeProblem, formatPoint, parseDecimal, parsePoint, parseWrittenPoint } from '../../../src/place/geometry.ts';
 
 const problemOf = (reading: object): string => ('problem' in reading ? String(reading.problem) : 'none');
 const decimal = fc
@@ -43,7 +43,7 @@ describe('well-known text of a point', () => {
   });
 
   test('in a cell may have any white space, which is not sent', () => {
-    expect(readWrittenPoint(' POINT\u00a0(14.42\t50.08\n)')).toEqual({ value: { x: '14.42', y: '50.08' } });
+    expect(parseWrittenPoint(' POINT\u00a0(14.42\t50.08\n)')).toEqual({ value: { x: '14.42', y: '50.08' } });
   });
 });
 
@@ -57,7 +57,7 @@ describe('decimal numbers as people write them', () => {
     ['-1\u00a0043\u202f823,18', '-1043823.18'],
     ['-743011.720', '-743011.720'],
   ])('%s is %s', (cell, value) => {
-    expect(readDecimal(cell)).toEqual({ value });
+    expect(parseDecimal(cell)).toEqual({ value });
   });
 
   test.each([
@@ -69,7 +69,7 @@ describe('decimal numbers as people write them', () => {
     ['sever', 'not a number'],
     ['.5', 'not a number'],
   ])('%s is not read', (cell, advice) => {
-    expect(problemOf(readDecimal(cell))).toContain(advice);
+    expect(problemOf(parseDecimal(cell))).toContain(advice);
   });
 });
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readPlaceLink } from '../../../src/place/position-links.ts';
-import { readPosition } from '../../../src/place/read-position.ts';
+import { parsePlaceLink } from '../../../src/place/position-links.ts';
+import { parsePosition } from '../../../src/place/read-position.ts';
 
 const problemOf = (text: string): string => {
-  const reading = readPosition(text);
+  const reading = parsePosition(text);
   return 'problem' in reading ? String(reading.problem) : 'none';
 };
 
@@ -23,7 +23,7 @@ describe('a link of a map', () => {
     'https://www.google.com/maps/place/Praha/@50.09,14.43,17z/data=!3m1!4b1!4m4!3m3!8m2!3d50.0871!4d14.4208',
     'https://www.openstreetmap.org/?mlat=50.0871&mlon=14.4208#map=17/50.09/14.43',
   ])('says the place that it marks: %s', (text) => {
-    expect(readPosition(text)).toEqual({ value: { system: '4326', point: { x: '14.4208', y: '50.0871' } } });
+    expect(parsePosition(text)).toEqual({ value: { system: '4326', point: { x: '14.4208', y: '50.0871' } } });
   });
 
   test.each([
@@ -46,11 +46,11 @@ describe('a plus code', () => {
     ['8FVC9G8F+6X', { lat: '47.3655625', lon: '8.5249375' }],
     ['8fvc9g8f+6xq Zürich', { lat: '47.3655875', lon: '8.5249844' }],
   ])('means the middle of its place: %s', (text, value) => {
-    expect(readPlaceLink(text)).toEqual({ value });
+    expect(parsePlaceLink(text)).toEqual({ value });
   });
 
   test('of thirteen digits is as fine as the code says', () => {
-    const reading = readPlaceLink('7FG49QCJ+2VXGJ');
+    const reading = parsePlaceLink('7FG49QCJ+2VXGJ');
     const { lat, lon } = reading !== undefined && 'value' in reading ? reading.value : { lat: '', lon: '' };
     expect(Number(lat)).toBeCloseTo(20.3701135, 6);
     expect(Number(lon)).toBeCloseTo(2.7822354, 6);
@@ -76,7 +76,7 @@ test('any text at all is a place or one explanation', () => {
         fc.string(),
       ),
       (text) => {
-        const reading = readPlaceLink(text);
+        const reading = parsePlaceLink(text);
         expect(reading === undefined || 'problem' in reading || Number.isFinite(Number(reading.value.lat))).toBe(true);
       },
     ),

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findRangeProblem } from '../../../src/place/geometry.ts';
 import { toSJtsk } from '../../../src/place/project.ts';
-import { positionText, readPosition } from '../../../src/place/read-position.ts';
+import { parsePosition, positionText } from '../../../src/place/read-position.ts';
 import { isReadable } from '../../../src/text/reading.ts';
 
 /** What was read, shortly: `14.42 50.08`, with `?` behind it where it has to be confirmed; else the rule. */
 function read(text: string): string {
-  const reading = readPosition(text);
+  const reading = parsePosition(text);
   if (!isReadable(reading)) return reading.rule;
   const { system, point, doubt } = reading.value;
   return `${system === '5514' ? 'S-JTSK ' : ''}${point.x} ${point.y}${doubt === undefined ? '' : ' ?'}`;
@@ -59,7 +59,7 @@ describe('a position that only makes sense otherwise is read so, and has to be c
     ['POINT (50.0871 14.4208)', '14.4208 50.0871 ?', 'latitude first'],
   ])('%s', (text, expected, doubt) => {
     expect(read(text)).toBe(expected);
-    expect(JSON.stringify(readPosition(text))).toContain(doubt);
+    expect(JSON.stringify(parsePosition(text))).toContain(doubt);
   });
 });
 
@@ -79,7 +79,7 @@ describe('a position is refused', () => {
     ['POINT (14.4 50.1 300)', 'more than two coordinates'],
     ['', 'is no position'],
   ])('%s', (text, reason) => {
-    const reading = readPosition(text);
+    const reading = parsePosition(text);
     expect(isReadable(reading)).toBe(false);
     expect(JSON.stringify(reading)).toContain(reason);
   });
@@ -111,7 +111,7 @@ test('what is written in any of the notations reads as the same place', () => {
       (lon, lat, write, [north, east], between, isLatitudeFirst, hasComma) => {
         const parts = [`${write(lat)}${north}`, `${write(lon)}${east}`];
         const text = (isLatitudeFirst ? parts : parts.reverse()).join(between);
-        const reading = readPosition(hasComma ? text.replaceAll('.', ',').replace(/(s|v), (š|d),/g, '$1. $2.') : text);
+        const reading = parsePosition(hasComma ? text.replaceAll('.', ',').replace(/(s|v), (š|d),/g, '$1. $2.') : text);
         if (!isReadable(reading)) throw new Error(String(reading.problem));
         expect(Number(reading.value.point.x)).toBeCloseTo(lon, 6);
         expect(Number(reading.value.point.y)).toBeCloseTo(lat, 6);
@@ -133,7 +133,7 @@ test('S-JTSK in any order and with any signs reads as the same place', () => {
         const [x = '', y = ''] = toSJtsk([lon, lat]).map((value) => value.toFixed(2));
         fc.pre(findRangeProblem('5514', Number(x), Number(y)) === undefined);
         const pair = [isXPositive ? x.slice(1) : x, isYPositive ? y.slice(1) : y];
-        const reading = readPosition((isSwapped ? pair.reverse() : pair).join(' '));
+        const reading = parsePosition((isSwapped ? pair.reverse() : pair).join(' '));
         if (!isReadable(reading)) throw new Error(String(reading.problem));
         expect(reading.value).toMatchObject({ system: '5514', point: { x, y } });
         expect(reading.value.doubt === undefined).toBe(!isSwapped && !isXPositive && !isYPositive);
@@ -170,7 +170,7 @@ test('whatever is typed, a place is read that the service can convert, or what i
         fc.array(pieces, { maxLength: 12 }).map((parts) => parts.join('')),
       ),
       (text) => {
-        const reading = readPosition(text);
+        const reading = parsePosition(text);
         if (!isReadable(reading)) expect(String(reading.problem).length).toBeGreaterThan(10);
         else {
           const { system, point } = reading.value;
@@ -185,14 +185,14 @@ test('whatever is typed, a place is read that the service can convert, or what i
 
 describe('letters of hemispheres', () => {
   test.each(['50.0871 S 14.4208 V', '50,0871 s; 14,4208 v', '14.4208 v 50.0871 s'])('%s is north and east in Czech', (text) => {
-    const position = readPosition(text);
+    const position = parsePosition(text);
     expect(isReadable(position) && position.value).toEqual({ system: '4326', point: { x: '14.4208', y: '50.0871' } });
   });
 
   test.each(['50.0871 S 14.4208 W', '50.0871 S 14.4208 E', '50.0871 J 14.4208 V', '-14.4208 50.0871', '14.4208 N 50.0871 E'])(
     '%s is elsewhere as it is written, so that a person has to say what is meant',
     (text) => {
-      const position = readPosition(text);
+      const position = parsePosition(text);
       expect(isReadable(position) && [position.value.isTurned, position.value.doubt !== undefined]).toEqual([true, true]);
     },
   );
@@ -200,7 +200,7 @@ describe('letters of hemispheres', () => {
   test.each(['50.0871, 14.4208', '743011.7 1043265.5'])(
     '%s is odd only in its order or in signs that are often left out',
     (text) => {
-      const position = readPosition(text);
+      const position = parsePosition(text);
       expect(isReadable(position) && [position.value.isTurned, position.value.doubt !== undefined]).toEqual([undefined, true]);
     },
   );

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { html, markupOf, type Part, webAddress } from '../../../src/report/html.ts';
+import { type HtmlPart, html, markupOf, webAddress } from '../../../src/report/html.ts';
 
 const BACK: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#13': '\r' };
 
@@ -41,7 +41,7 @@ describe('markup from a template', () => {
   });
 
   test('takes nothing that only looks like markup', () => {
-    const forged = JSON.parse('{"markup":"<script>","length":0}') as Part;
+    const forged = JSON.parse('{"markup":"<script>","length":0}') as HtmlPart;
     expect(() => markupOf(html`${forged}`)).toThrow();
   });
 });

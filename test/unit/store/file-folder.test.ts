@@ -3,7 +3,7 @@ import { join, resolve, sep } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DatabaseError } from '../../../src/base/errors.ts';
-import { removeDrafts, safeFileName, writeFiles } from '../../../src/store/file-folder.ts';
+import { removeTemps, safeFileName, writeFiles } from '../../../src/store/file-folder.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
 describe('the name of a file', () => {
@@ -78,7 +78,7 @@ test('what a process that died left half written is taken away, and nothing else
   for (const name of ['.1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed.tmp', 'A-1.xml', '.hidden', 'notes.tmp']) {
     writeFileSync(join(folder, name), '');
   }
-  await removeDrafts(folder);
+  await removeTemps(folder);
   expect(readdirSync(folder).sort()).toEqual(['.hidden', 'A-1.xml', 'notes.tmp']);
 });
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { leaveOutOtherRows } from '../../../src/columns/other-rows.ts';
+import { withoutOtherRows } from '../../../src/columns/other-rows.ts';
 import { fieldOf } from '../../../src/find/fields.ts';
 import { rememberReferences } from '../../../src/find/remember-references.ts';
 import { photoResolver } from '../../../src/photo/photo-path.ts';
@@ -127,7 +127,7 @@ const CASES: Readonly<Record<string, () => Promise<void> | void>> = {
       'a.csv',
       Buffer.from('local_id;druh_nalezu\nA-1;spona\nA-2;nůž\nCelkem;2\n---;---\nlocal_id;druh_nalezu\nZapsal Jan;\n'),
     );
-    const left = leaveOutOtherRows(table);
+    const left = withoutOtherRows(table);
     expect([left.rowCount, left.issues.map(({ row }) => row)]).toEqual([2, [4, 5, 6, 7]]);
   },
   'a photograph with an absolute path': () => {

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseTable } from '../../../src/tables/csv-table.ts';
-import { readHeaderRows } from '../../../src/tables/header-row.ts';
+import { parseHeaderRows } from '../../../src/tables/header-row.ts';
 import { readTableBytes } from '../../../src/tables/read-table.ts';
 import { makeWorkbook } from '../../support/make-workbook.ts';
 
 const read = (content: string, row?: string) => {
-  const table = parseTable('season.csv', Buffer.from(content), row === undefined ? undefined : readHeaderRows(row));
+  const table = parseTable('season.csv', Buffer.from(content), row === undefined ? undefined : parseHeaderRows(row));
   return { ...table, rows: [...table.rows].map(({ row, cells }) => [row, ...cells]) };
 };
 const rulesOf = (content: string) => read(content).issues.map(({ rule }) => rule);
@@ -59,8 +59,8 @@ describe('the names of the columns', () => {
     expect(read(content).header).toEqual(['x', 'y', 'z']);
     expect(read('a;;b\n;c;\n1;2;3\n', '1-2')).toMatchObject({ header: ['a', 'c', 'b'], rowCount: 1 });
     expect(() => read(content, '9')).toThrow('nothing in row 9');
-    expect(() => readHeaderRows('1-4')).toThrow('no row of names');
-    expect(() => readHeaderRows('0')).toThrow('no row of names');
+    expect(() => parseHeaderRows('1-4')).toThrow('no row of names');
+    expect(() => parseHeaderRows('0')).toThrow('no row of names');
   });
 
   test('are found in a workbook with a merged title and merged groups', async () => {
@@ -76,7 +76,7 @@ describe('the names of the columns', () => {
     const table = await readTableBytes('season.xlsx', bytes);
     expect(table).toMatchObject({ header: ['č.', 'druh', 'datum', 'X', 'Y'], headerRow: 4, rowCount: 2 });
     expect([...table.rows][0]).toMatchObject({ row: 5, cells: ['A-1', 'spona', '2024-06-01', '-700000', '-1000000'] });
-    const named = await readTableBytes('season.xlsx', bytes, { headerRows: readHeaderRows('4') });
+    const named = await readTableBytes('season.xlsx', bytes, { headerRows: parseHeaderRows('4') });
     expect(named.header).toEqual(['', 'druh', 'datum', 'X', 'Y']);
   });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readTable, readTableBytes } from '../../../src/tables/read-table.ts';
-import { readHtml } from '../../../src/text/html-text.ts';
+import { parseHtml } from '../../../src/text/html-text.ts';
 import { makeZip } from '../../support/make-zip.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
@@ -173,7 +173,7 @@ describe('the text of HTML', () => {
     ['<style>p { }</style>a<br>', 'a'],
     ['<div>a &#x159; &bogus; &#0;</div>', 'a ř &bogus; &#0;'],
     ['<p>a < b', 'a < b'],
-  ])('%s', (html, text) => expect(readHtml(html).text).toBe(text));
+  ])('%s', (html, text) => expect(parseHtml(html).text).toBe(text));
 
   test('is found in little time, whatever it is', () => {
     fc.assert(
@@ -182,12 +182,12 @@ describe('the text of HTML', () => {
           maxLength: 60,
         }),
         (parts) => {
-          expect(typeof readHtml(parts.join('')).text).toBe('string');
+          expect(typeof parseHtml(parts.join('')).text).toBe('string');
         },
       ),
     );
     for (const part of ['<!--', '<', '<script>', '<p ', '&', '<img src=', '\n ']) {
-      expect(readHtml(`<br>${part.repeat(200_000)}`).pictures.length).toBeLessThan(2);
+      expect(parseHtml(`<br>${part.repeat(200_000)}`).pictures.length).toBeLessThan(2);
     }
   });
 });

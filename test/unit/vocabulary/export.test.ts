@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
-import { csvLines, type ExportedTerm, turtleLines } from '../../../src/vocabulary/export-terms.ts';
+import { type ExportedTerm, termCsvLines, turtleLines } from '../../../src/vocabulary/export-terms.ts';
 
 const TERM: ExportedTerm = {
   ident: 'HES-000253',
@@ -27,7 +27,7 @@ const TERM: ExportedTerm = {
 
 describe('a table', () => {
   const rows = (...terms: ExportedTerm[]): Record<string, string>[] =>
-    parse([...csvLines(terms)].join('\n'), { columns: true, bom: true });
+    parse([...termCsvLines(terms)].join('\n'), { columns: true, bom: true });
 
   test('holds every cell as it was, quotes and line breaks included', () => {
     expect(rows(TERM)).toEqual([

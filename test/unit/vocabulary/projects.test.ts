@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readTerm } from '../../../src/vocabulary/read-term.ts';
+import { parseTerm } from '../../../src/vocabulary/read-term.ts';
 import { makeProjectLookup } from '../../../src/vocabulary/term-lookup.ts';
 import { putHidden, putTerm, putTombstone } from '../../../src/vocabulary/terms.ts';
 import { parseXml } from '../../../src/xml/parse.ts';
@@ -9,7 +9,7 @@ const projectXml = (ident: string, type: string): string =>
   `<projekt xmlns="urn:s"><ident_cely>${ident}</ident_cely><stav>3</stav>${type}<organizace id="ORG-000091" xml:lang="cs">Muzeum</organizace><oznamovatel>HTTP/1.1 403 Forbidden</oznamovatel></projekt>`;
 
 function project(ident: string, type: string) {
-  const draft = readTerm(parseXml(Buffer.from(projectXml(ident, type))).root, 'projekt');
+  const draft = parseTerm(parseXml(Buffer.from(projectXml(ident, type))).root, 'projekt');
   if (draft === undefined) throw new Error('it was not read');
   return draft;
 }

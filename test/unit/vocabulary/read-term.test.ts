@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { readTerm } from '../../../src/vocabulary/read-term.ts';
+import { parseTerm } from '../../../src/vocabulary/read-term.ts';
 import { parseXml } from '../../../src/xml/parse.ts';
 
 function term(xml: string, setSpec?: string) {
-  return readTerm(parseXml(Buffer.from(xml)).root, setSpec);
+  return parseTerm(parseXml(Buffer.from(xml)).root, setSpec);
 }
 
 const HESLO = `<h:heslo xmlns:h="urn:svc/2.2/"><h:ident_cely>HES-000253</h:ident_cely><h:nazev_heslare xml:lang="cs">obdobi</h:nazev_heslare>

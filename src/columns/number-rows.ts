@@ -1,0 +1,98 @@
+import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
+import { msg } from '../base/message.ts';
+import { findNumberProblem } from '../find/value-rules.ts';
+import { headerPlaceOf, type RowPlace, rowPlaceOf, type Table, type TableRow } from '../tables/table.ts';
+import { foldName } from '../text/names.ts';
+import { cellText, findCellDoubt } from './cell-text.ts';
+
+/** A row of a table of registration numbers, with at least one of the two identifiers. */
+export type NumberRow = {
+  readonly localId: string;
+  readonly identCely: string;
+  /** Trimmed, as the service requires. */
+  readonly value: string;
+  readonly place: RowPlace;
+};
+
+const COLUMNS = {
+  local_id: ['local_id', 'inv_c', 'inventarni_cislo', 'find', 'nalez'],
+  ident_cely: ['ident_cely', 'ident', 'identifier', 'identifikator', 'amcr_id'],
+  evidencni_cislo: [
+    'evidencni_cislo',
+    'ev_c',
+    'ev_cislo',
+    'evid_c',
+    'registration_number',
+    'registration_no',
+    'reg_no',
+    'number',
+  ],
+} as const;
+type Column = keyof typeof COLUMNS;
+
+/** Possible columns of such a table. */
+export const NUMBER_COLUMNS = Object.keys(COLUMNS) as readonly Column[];
+
+/** Reads the numbers of a table with the columns `local_id` or `ident_cely`, and `evidencni_cislo`; other columns are ignored. */
+export function parseNumbers(table: Table): { readonly rows: readonly NumberRow[]; readonly issues: readonly Issue[] } {
+  const places = placesOf(table);
+  const issues: Issue[] = [...table.issues, ...missing(table, places)];
+  if (places.get('evidencni_cislo') === undefined || (!places.has('local_id') && !places.has('ident_cely'))) {
+    return { rows: [], issues };
+  }
+  const cellOf = (row: TableRow, column: Column): string => cellText(row, places.get(column) ?? -1, column);
+  const rows: NumberRow[] = [];
+  for (const row of table.rows) {
+    const place = rowPlaceOf(table, row);
+    const doubts = [...places].flatMap(([column, index]) => {
+      const doubt = findCellDoubt(row, index, column);
+      return doubt === undefined ? [] : [{ ...doubt, column: table.header[index] ?? column }];
+    });
+    for (const { severity, rule, problem, column } of doubts) {
+      const issue = severity === 'error' ? errorIssue(rule, problem) : warningIssue(rule, problem);
+      issues.push(issue.with({ ...place, column }));
+    }
+    if (doubts.some(({ severity }) => severity === 'error')) continue;
+    const [localId, identCely, value] = [cellOf(row, 'local_id'), cellOf(row, 'ident_cely'), cellOf(row, 'evidencni_cislo')];
+    const problem = problemOf(localId || identCely, value);
+    if (problem === undefined) rows.push({ localId, identCely, value, place });
+    else issues.push(problem.with(place));
+  }
+  return { rows, issues };
+}
+
+/** An empty number is not assigned yet, which is a warning. */
+function problemOf(find: string, value: string): Issue | undefined {
+  if (value === '')
+    return warningIssue('number-empty', msg`There is no number for ${find} yet. The row is left out.`, {
+      element: 'evidencni_cislo',
+    });
+  if (find === '') {
+    return errorIssue('number-find', msg`The row does not say which find ${value} is for. Fill in local_id or ident_cely.`);
+  }
+  const unfit = findNumberProblem(value);
+  return unfit && errorIssue(unfit.rule, unfit.problem, { element: 'evidencni_cislo' });
+}
+
+function placesOf(table: Table): Map<Column, number> {
+  const names = (table.names ?? table.header).map(foldName);
+  return new Map(
+    (Object.entries(COLUMNS) as [Column, readonly string[]][]).flatMap(([column, known]) => {
+      const place = known.map((name) => names.indexOf(name)).find((index) => index !== -1);
+      return place === undefined ? [] : [[column, place] as const];
+    }),
+  );
+}
+
+function missing(table: Table, places: ReadonlyMap<Column, number>): Issue[] {
+  const header = table.header.join(', ');
+  const where = headerPlaceOf(table);
+  return [
+    ...(places.has('local_id') || places.has('ident_cely')
+      ? []
+      : [errorIssue('number-column', msg`There is no column local_id or ident_cely. The columns are: ${header}.`, where)]),
+    ...(places.has('evidencni_cislo')
+      ? []
+      : [errorIssue('number-column', msg`There is no column evidencni_cislo. The columns are: ${header}.`, where)]),
+  ];
+}

@@ -1,0 +1,97 @@
+import { msgid, ngettext, t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
+import type { Context } from '../../context/context.ts';
+import type { TermCandidate } from '../../find/lookup.ts';
+import { acceptNewPeople, type NewPerson, newPeople } from '../../flows/finds/new-people.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { printable } from '../../ui/terminal.ts';
+import { findCount } from '../count-texts.ts';
+
+const MAX_SHOWN = 20;
+
+/** Finds finders of queued finds whom the service would create. */
+export async function findNewPeople(context: Context, outbox: Outbox, recordKeys?: readonly string[]) {
+  const openLookup = async () => {
+    const { openLookups } = await import('../../context/validation.ts');
+    return (await openLookups(context)).lookupTerm;
+  };
+  return newPeople(outbox, openLookup, recordKeys);
+}
+
+/** Warns of new people, since one that a typing error creates cannot be removed by pas. */
+export function printNewPeople({ terminal }: Context, people: readonly NewPerson[], print = terminal.warn): void {
+  const left = people.filter(({ isAccepted }) => !isAccepted);
+  const count = left.length;
+  if (count === 0) return;
+  print(
+    ngettext(
+      msgid`${count} finder is not known to the service by exactly this name; the service would create a new person:`,
+      `${count} finders are not known to the service by exactly these names; the service would create new people:`,
+      count,
+    ),
+  );
+  for (const { name, finds, first, nearest } of left.slice(0, MAX_SHOWN)) {
+    const [written, all, find] = [printable(name), findCount(finds.length), printable(first)];
+    print(`  ${t`${written}: ${all}, the first is ${find}`}`);
+    const [{ id } = { id: '' }] = nearest;
+    if (id === '') continue;
+    const named = nearest.map(personText).join('; ');
+    print(`    ${t`Nearest: ${named}.`} ${t`To take the first: ${cmd`pas edit ${first} --set nalezce=${id}`}`}`);
+  }
+  const more = count - MAX_SHOWN;
+  if (more > 0) print(`  ${t`… and ${more} more (${cmd`pas status --json`})`}`);
+  print(t`If they are new: ${cmd`pas push --accept-new-people`}`);
+}
+
+export function newPeopleValue(people: readonly NewPerson[]): Record<string, unknown>[] {
+  return people.map(({ name, finds, isAccepted, nearest }) => ({
+    name,
+    finds: finds.length,
+    accepted: isAccepted,
+    nearest: nearest.map(({ id, label }) => ({ id, label })),
+  }));
+}
+
+export function personText({ id, label, about }: TermCandidate): string {
+  return printable(about === undefined ? `${label} (${id})` : `${label} (${id}, ${about})`);
+}
+
+type Admission = {
+  readonly outbox: Outbox;
+  readonly recordKeys: readonly string[] | undefined;
+  readonly isAllAccepted: boolean;
+  readonly mayAsk: boolean;
+};
+
+/**
+ * Decides about new people: all by a flag, or as a person answers. Answers are stored.
+ * @returns false where the creation of a person is not confirmed
+ */
+export async function admitNewPeople(
+  context: Context,
+  { outbox, recordKeys, isAllAccepted, mayAsk }: Admission,
+): Promise<boolean> {
+  const people = await findNewPeople(context, outbox, recordKeys);
+  const open = people.filter(({ isAccepted }) => !isAccepted);
+  if (open.length === 0) return true;
+  if (isAllAccepted) {
+    acceptNewPeople(outbox, open);
+    return true;
+  }
+  if (mayAsk) {
+    const { askAboutNewPerson } = await import('../../flows/interview/choose-finders.ts');
+    const { replaceFinder } = await import('../../flows/interview/edit-find.ts');
+    const { openValidationContext } = await import('../../context/validation.ts');
+    const known = await openValidationContext(context);
+    for (const person of open) {
+      const answer = await askAboutNewPerson(person, await context.prompt());
+      if (answer === 'stop') return false;
+      if (answer === 'new') acceptNewPeople(outbox, [person]);
+      else replaceFinder({ outbox, known }, person.finds, answer.id);
+    }
+    return true;
+  }
+  printNewPeople(context, open);
+  context.terminal.value({ type: 'new_people', people: newPeopleValue(open) });
+  return false;
+}

@@ -1,0 +1,54 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { packageRoot, packageVersion } from '../../base/package-root.ts';
+import { loadSqlite, openSqlite, sqliteVersion } from '../../store/database.ts';
+
+/** Output of `pas --version --json`; see {@link lookAtProgram}. */
+type ProgramFacts = {
+  readonly version: string;
+  readonly runtime: { readonly name: 'node'; readonly version: string; readonly platform: string; readonly architecture: string };
+  readonly sqlite: string;
+  /** Version of the package that contains libxml2. */
+  readonly libxml2_wasm: string;
+  /** `archive`: unpacked from a release, with a runtime of its own. `source`: a clone of the repository. */
+  readonly installed_from: { readonly kind: 'archive' | 'npm' | 'source'; readonly folder: string };
+};
+
+/** Folder beside the program in the archive of `npm run release`. */
+const RUNTIME_FOLDER = 'runtime';
+
+/** Collects the facts about the running program for a bug report. */
+export function readProgramFacts(): ProgramFacts {
+  const memory = openSqlite(':memory:');
+  const sqlite = sqliteVersion(memory);
+  memory.close();
+  const { version, platform, arch } = process;
+  return {
+    version: packageVersion(),
+    runtime: { name: 'node', version: version.slice(1), platform, architecture: arch },
+    sqlite,
+    libxml2_wasm: versionOfPackage('libxml2-wasm'),
+    installed_from: { kind: installationKind(), folder: packageRoot },
+  };
+}
+
+export function installationKind(): ProgramFacts['installed_from']['kind'] {
+  if (existsSync(join(packageRoot, '..', RUNTIME_FOLDER))) return 'archive';
+  return existsSync(join(packageRoot, 'tsconfig.json')) ? 'source' : 'npm';
+}
+
+function versionOfPackage(name: string): string {
+  const [folder = ''] =
+    createRequire(import.meta.url)
+      .resolve.paths(name)
+      ?.map((folder) => join(folder, name))
+      .filter(existsSync) ?? [];
+  const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
+  return version;
+}
+
+/** @throws DatabaseError where the native module of SQLite is missing, for a command that does not open it by itself */
+export function assertSqliteLoads(): void {
+  loadSqlite();
+}

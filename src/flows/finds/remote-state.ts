@@ -1,0 +1,88 @@
+import { t } from '../../base/language.ts';
+import { type FindElements, fieldOf } from '../../find/fields.ts';
+import { type Change, changesSince, type HarvestedFind, stateText, withChanges } from '../../find/harvested-find.ts';
+import { entriesOfFind } from '../../outbox/entries.ts';
+import { latestNumber } from '../../outbox/numbers.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
+import type { StoredFind } from '../../outbox/stored-finds.ts';
+import { elementLabel } from './find-texts.ts';
+import { isPulledSince } from './pulled-since.ts';
+import { type SentFind, sentFind } from './sent-finds.ts';
+
+/** State of a find at the service, from the last pull. */
+export type RemoteState = {
+  readonly sent: SentFind;
+  readonly pulled: PulledRecord;
+  /** Last visible record; undefined where there was none. */
+  readonly record: HarvestedFind | undefined;
+  readonly changes: readonly Change[];
+};
+
+/** Returns the state at the service; undefined where no pull has seen the record. */
+export function remoteState(outbox: Outbox, sent: SentFind): RemoteState | undefined {
+  const pulled = pulledRecord(outbox, sent.identCely);
+  if (pulled === undefined) return undefined;
+  const record = pulled.record === null ? undefined : (pulled.record as HarvestedFind);
+  return { sent, pulled, record, changes: record === undefined ? [] : changesSince(sent.elements, record) };
+}
+
+type FindAtService = { readonly elements: FindElements; readonly changes: readonly Change[] };
+
+/**
+ * Merges the last visible record into a find, with its differences from what was sent. A number that was set after that pull, or
+ * is queued, overrides the pulled one. A find that was not sent, or not pulled, stays as it is.
+ */
+export function findWithRemoteState(outbox: Outbox, find: StoredFind): FindAtService {
+  const entries = entriesOfFind(outbox, find.id);
+  const number = latestNumber(entries);
+  const own: FindElements = { ...find.elements, ...(number === undefined ? {} : { evidencni_cislo: number }) };
+  const sent = sentFind(outbox, find);
+  const met = sent === undefined ? undefined : remoteState(outbox, sent);
+  if (met?.record === undefined) return { elements: own, changes: [] };
+  const last = entries.findLast(({ kind, state }) => kind === 'number' && state !== 'dropped' && state !== 'refused');
+  const isNewer = last !== undefined && (last.state !== 'accepted' || !isPulledSince(outbox, met.pulled, last));
+  const changes = isNewer ? met.changes.filter(({ element }) => element !== 'evidencni_cislo') : met.changes;
+  return { elements: withChanges(own, changes, met.record), changes };
+}
+
+/** Formats `3 confirmed`, `deleted`, `not shown (last 1 registered)`. */
+export function standingText({ standing, stav }: PulledRecord): string {
+  const last = stav === null ? undefined : stateText(stav);
+  switch (standing) {
+    case 'shown':
+      return last ?? '';
+    case 'withheld':
+      return last === undefined ? t`not shown` : t`not shown (last ${last})`;
+    case 'deleted':
+      return last === undefined ? t`deleted` : t`deleted (last ${last})`;
+    case 'missing':
+      return last === undefined ? t`not listed` : t`not listed (last ${last})`;
+  }
+}
+
+export function changeText({ element, sent, now }: Change): string {
+  return `${elementLabel(fieldOf(element))}: ${sent ?? '–'} → ${now ?? '–'}`;
+}
+
+/** Returns the state for programs. */
+export function remoteStateValue({ sent, pulled, record, changes }: RemoteState): Record<string, unknown> {
+  return {
+    standing: pulled.standing,
+    since: iso(pulled.sinceMs),
+    seen_at: iso(pulled.seenMs),
+    datestamp: pulled.datestampMs === null ? null : iso(pulled.datestampMs),
+    stav: pulled.stav,
+    evidencni_cislo: record?.elements.evidencni_cislo ?? null,
+    photos: record?.files.map(({ name }) => name) ?? null,
+    photos_sent: sent.photographs.length,
+    area: record?.area ?? null,
+    district: record?.district ?? null,
+    protected_withheld: record?.protectedWithheld ?? null,
+    changed: changes,
+  };
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,75 @@
+import { statSync } from 'node:fs';
+import { FileError } from '../../base/errors.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { commitExtent, committedExtent, invalidateSeal, resetOutput, saveSeal, sealOf } from '../../ledger/standing.ts';
+import { type AppendFile, openAppendFile, type Seal } from '../../store/append-file.ts';
+import { goneText, type Opening } from './record-output.ts';
+
+/** Text that grows page by page. */
+export type AppendTarget = {
+  append(content: string | Buffer): Promise<void>;
+  /** In the transaction that notes the page. */
+  commit(): void;
+  /** Whether nothing was ever appended. */
+  isEmpty(): boolean;
+  /** Cuts off what was not committed, and puts `tail` behind the rest; once. */
+  close(tail: string): Promise<void>;
+};
+
+/**
+ * A file whose committed length and digest stand in the ledger: what a kill leaves behind it is cut off, and what another
+ * program did to it is noticed.
+ * @throws FileError where it is not as it was left
+ */
+export async function appendingFile(path: string, ledger: Ledger, { verify, onNote }: Opening): Promise<AppendTarget> {
+  const open = (): Promise<AppendFile> => openAppendFile(path, committedExtent(ledger), sealOf<Seal>(ledger));
+  const anew = (): Promise<AppendFile> => {
+    onNote(goneText(path, verify));
+    ledger.change(() => resetOutput(ledger));
+    return open();
+  };
+  const isGone = committedExtent(ledger).lengthBytes > 0 && (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
+  const file = isGone
+    ? await anew()
+    : await open().catch((thrown: unknown) => {
+        if (verify && thrown instanceof FileError) return anew();
+        throw thrown;
+      });
+  ledger.change(() => commitExtent(ledger, file.extent()));
+  invalidateSeal(ledger);
+  let isClosed = false;
+  return {
+    append: (content) => file.append(typeof content === 'string' ? Buffer.from(content) : content),
+    commit: () => commitExtent(ledger, file.extent()),
+    isEmpty: () => file.extent().lengthBytes === 0,
+    close: async (tail) => {
+      if (isClosed) return;
+      isClosed = true;
+      const seal = await file.close(committedExtent(ledger), tail);
+      ledger.change(() => saveSeal(ledger, seal));
+    },
+  };
+}
+
+/** A stream that is read as it is written: nothing can be taken back. */
+export function appendingStream(write: (content: string | Buffer) => Promise<void>): AppendTarget {
+  let state: 'empty' | 'growing' | 'over' = 'empty';
+  return {
+    append: async (content) => {
+      if (content.length === 0) return;
+      try {
+        await write(content);
+        state = 'growing';
+      } catch (thrown) {
+        state = 'over';
+        throw thrown;
+      }
+    },
+    commit: () => {},
+    isEmpty: () => state === 'empty',
+    close: async (tail) => {
+      if (state !== 'over') await write(tail);
+      state = 'over';
+    },
+  };
+}

@@ -1,0 +1,170 @@
+import { resolve } from 'node:path';
+import { errorIssue, type Issue } from '../../base/issue.ts';
+import { t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
+import { parseDefaults } from '../../columns/defaults.ts';
+import type { RowContext } from '../../columns/map-row.ts';
+import { findKeyProblem } from '../../columns/map-table.ts';
+import { inOrder, POINT_COLUMNS, parseSetting, parseSettings, type Setting } from '../../columns/settings.ts';
+import type { FindElements } from '../../find/fields.ts';
+import type { Find } from '../../find/find.ts';
+import type { LookupTerm } from '../../find/lookup.ts';
+import { copiedElements, elementsOf, questionFor } from '../../find/questions.ts';
+import { rememberReferences } from '../../find/remember-references.ts';
+import { type ValidatedFind, type ValidationContext, validateFind } from '../../find/validate-find.ts';
+import { importOfFind } from '../../outbox/entries.ts';
+import type { EntryState } from '../../outbox/entry.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { findByLocalId } from '../../outbox/stored-finds.ts';
+import { readPhotoPosition } from '../../photo/photo-exif.ts';
+import { photoResolver } from '../../photo/photo-path.ts';
+import { type Position, parsePosition, positionText } from '../../place/read-position.ts';
+import { isReadable, type Reading } from '../../text/reading.ts';
+import { collapseUnchecked } from '../queue/collapse-issues.ts';
+import { enqueueFinds } from '../queue/enqueue-finds.ts';
+import type { PhotographKeeping } from '../queue/kept-photographs.ts';
+import { findsNamed } from '../queue/named-finds.ts';
+import { withPosition } from './answer.ts';
+
+export type AddingSources = {
+  readonly outbox: Outbox;
+  readonly known: ValidationContext & { readonly lookupTerm: LookupTerm };
+  readonly keeping: PhotographKeeping;
+  /** Base folder of file names. */
+  readonly folder: string;
+  readonly profile: string;
+  /** Defaults of the configuration for new finds, and its path. */
+  readonly configFile: string;
+  readonly defaults: Parameters<typeof parseDefaults>[1];
+};
+
+/** Values given before the questions. */
+export type Beginning = {
+  /** `element=value` */
+  readonly set?: readonly string[];
+  /** Another find, whose copyable elements are used. */
+  readonly sameAs?: string;
+  readonly point?: string;
+  /** Photograph whose GPS position is used. */
+  readonly pointFrom?: string;
+  readonly photo?: readonly string[];
+};
+
+type Intent = 'send' | 'draft' | 'unfinished';
+
+/** Without id and state, nothing was saved. */
+export type Saved = {
+  readonly id: number | null;
+  readonly find: Find;
+  readonly state: EntryState | null;
+  readonly photosAdded: number;
+  readonly issues: readonly Issue[];
+};
+
+export const NEW_FIND: Find = { localId: '', elements: {}, photos: [] };
+
+/** Common part of both ways of adding a find: by flags, and by questions. */
+export type EntrySession = ReturnType<typeof openEntrySession>;
+
+export function openEntrySession({ outbox, known, keeping, folder, ...sources }: AddingSources, beginning: Beginning) {
+  const references = { resolveReference: rememberReferences(known.lookupTerm), resolvePhoto: photoResolver(folder) };
+  const enteredNow = new Set<string>();
+  const validate = (find: Find): ValidatedFind => validateFind(find, known);
+  const isTaken = (localId: string): boolean => findByLocalId(outbox, localId) !== undefined;
+  const { inspectPhotograph } = keeping;
+  const defaults = parseDefaults(sources.configFile, sources.defaults);
+  return {
+    outbox,
+    answers: { ...known, ...references, folder, isTaken, inspectPhotograph, readPhotoPosition },
+    suggestions: { ...references, outbox, profile: sources.profile, defaults, today: known.today, enteredNow },
+    /** Returns all issues of the find in its target state. */
+    check: (find: Find): readonly Issue[] => validate(find).issues,
+    /** Saves it in the outbox: queued if it is complete and to be sent, else as a draft. */
+    async save(find: Find, intent: Intent): Promise<Saved> {
+      const answers = { replaces: true };
+      const context = { ...keeping, outbox, validate: withDraftIntent(validate, intent), dryRun: false, answers };
+      const { finds, issues, unchecked } = await enqueueFinds([find], context);
+      if (intent !== 'unfinished') enteredNow.add(find.localId);
+      const id = findByLocalId(outbox, find.localId)?.id ?? null;
+      const state = (id === null ? undefined : importOfFind(outbox, id)?.state) ?? 'draft';
+      const told = issues.filter(({ rule }) => !HOLDING_RULES.includes(rule));
+      return { id, find, state, photosAdded: finds[0]?.photosAdded ?? 0, issues: collapseUnchecked(told, unchecked) };
+    },
+    /** Makes the initial find; only the first one has the given point and photographs. */
+    start: (base: Find, which: 'first' | 'further') => {
+      const lent = beginning.sameAs === undefined ? {} : elementsLent(outbox, beginning.sameAs);
+      const begun = { ...base, elements: { ...lent, ...base.elements } };
+      return startFind(begun, which === 'first' ? beginning : {}, { ...references, folder });
+    },
+  };
+}
+
+/** @throws UsageError when there is no such find */
+function elementsLent(outbox: Outbox, named: string): FindElements {
+  const [lender] = findsNamed(outbox, [named]);
+  return copiedElements((lender?.elements ?? {}) as FindElements);
+}
+
+/** @param base of a new find: empty, or the elements in common with another one */
+async function startFind(
+  base: Find,
+  { set = [], point, pointFrom, photo = [] }: Beginning,
+  context: RowContext & { readonly folder: string },
+): Promise<{ readonly find: Find; readonly issues: readonly Issue[] }> {
+  const parsed = set.map(parseSetting);
+  const issues: Issue[] = parsed.filter((each) => 'rule' in each);
+  const settings = parsed.filter((each) => 'value' in each);
+  const given = settings.find(({ name }) => name === 'local_id')?.value;
+  const localId = given ?? base.localId;
+  const problem = given === undefined ? undefined : findKeyProblem(given);
+  if (problem !== undefined) issues.push(errorIssue('local-id', problem, { column: 'local_id' }));
+  const others = settings.filter(({ name }) => name !== 'local_id');
+  const settled = parseSettings(others, localId, context);
+  issues.push(...settled.issues);
+  const elements = inOrder({ ...withoutNamed(base.elements, settings), ...settled.elements });
+  const photos = new Set([...base.photos, ...settled.photos, ...photo.map((file) => resolve(context.folder, file))]);
+  const find: Find = { localId, elements, photos: [...photos] };
+  const ofPoint = point === undefined ? undefined : parsePosition(point);
+  const position = pointFrom === undefined ? ofPoint : await readPhotoPosition(resolve(context.folder, pointFrom));
+  if (position === undefined) return { find, issues };
+  const certain = requireUnambiguous(position, localId);
+  return 'rule' in certain ? { find, issues: [...issues, certain] } : { find: withPosition(find, certain), issues };
+}
+
+/** Accepts a point from a flag only without doubt, since there is no question to confirm it. */
+export function requireUnambiguous(reading: Reading<Position>, find: string): Position | Issue {
+  const where = { find, element: 'geom_wkt' };
+  if (!isReadable(reading)) return errorIssue(reading.rule, reading.problem, where);
+  const { doubt } = reading.value;
+  if (doubt === undefined) return reading.value;
+  const meant = positionText(reading.value);
+  return errorIssue('geometry-doubt', t`${doubt} If ${meant} is meant, write it so.`, where);
+}
+
+/** Removes copied elements that are given anew, even as empty; a point is replaced as a whole. */
+function withoutNamed(elements: FindElements, settings: readonly Setting[]): FindElements {
+  const named = new Set(
+    settings.flatMap(({ name }) => {
+      if (POINT_COLUMNS.has(name)) return elementsOf('point');
+      const question = questionFor(name);
+      return question === undefined ? [] : elementsOf(question.name);
+    }),
+  );
+  return Object.fromEntries(Object.entries(elements).filter(([name]) => !named.has(name as keyof FindElements)));
+}
+
+const HOLDING_RULES: readonly string[] = ['unfinished', 'kept-as-draft'];
+
+/** Makes the validation that keeps a complete find as a draft while it is being entered, or on request. */
+export function withDraftIntent(validate: (find: Find) => ValidatedFind, intent: Intent): (find: Find) => ValidatedFind {
+  if (intent === 'send') return validate;
+  return (find) => {
+    const { document, issues } = validate(find);
+    const { localId } = find;
+    const [rule, reason] =
+      intent === 'unfinished'
+        ? ['unfinished', t`The find is unfinished. Go on with it: ${cmd`pas add --resume ${localId}`}`]
+        : ['kept-as-draft', t`The find is kept as a draft. To finish it: ${cmd`pas add --resume ${localId}`}`];
+    return { document, issues: [...issues, errorIssue(rule, reason, { find: localId })] };
+  };
+}

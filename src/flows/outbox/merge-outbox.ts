@@ -1,0 +1,115 @@
+import { recordNew } from '../../outbox/change-log.ts';
+import {
+  addImport,
+  addNumber,
+  addPhoto,
+  allEntries,
+  entriesOfFind,
+  entriesOfRecord,
+  importOfFind,
+  photoEntries,
+  schedule,
+  type Target,
+} from '../../outbox/entries.ts';
+import type { Entry, FindId, ImportEntry } from '../../outbox/entry.ts';
+import { localIdQuestion } from '../../outbox/merge.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { allFinds, findByLocalId, freeLocalId, importedRow, insertFind, type StoredFind } from '../../outbox/stored-finds.ts';
+import { copyContent, openContentStore } from '../../store/content-store.ts';
+
+/** Folders of photographs of both outboxes. */
+type PhotosFolders = { readonly from: string; readonly to: string };
+
+/** Result of moving finds and entries into another outbox. */
+export type MergedOutbox = {
+  readonly added: number;
+  /** The other outbox has equal ones. */
+  readonly same: number;
+  /** The local id is taken in the other outbox: they got another one, and are held with a question. */
+  readonly renamed: readonly { readonly localId: string; readonly now: string }[];
+  /** Number of added numbers and photographs. */
+  readonly changes: number;
+  /** Photographs whose copies are missing. */
+  readonly lost: readonly string[];
+};
+
+/**
+ * Copies all finds of an unattempted outbox into another one of the same service and account, with their numbers and photographs.
+ * Existing ones are skipped, so that it can be repeated.
+ */
+export async function mergeOutbox(from: Outbox, to: Outbox, folders: PhotosFolders): Promise<MergedOutbox> {
+  const [photographs, lost] = await copyFiles(from, folders);
+  return to.change(() => {
+    const counts = { added: 0, same: 0, changes: 0 };
+    const renamed: { localId: string; now: string }[] = [];
+    for (const find of allFinds(from)) {
+      const poured = pourFind(from, to, find);
+      if (poured.kind === 'renamed') renamed.push({ localId: find.localId, now: poured.localId });
+      else counts[poured.kind] += 1;
+      for (const entry of entriesOfFind(from, find.id))
+        if (pourChange(to, entry, poured.target, photographs)) counts.changes += 1;
+    }
+    for (const entry of allEntries(from)) {
+      if (entry.findId !== null) continue;
+      if (pourChange(to, entry, { findId: null, identCely: entry.identCely }, photographs)) counts.changes += 1;
+    }
+    return { ...counts, renamed, lost };
+  });
+}
+
+type PouredFind = { readonly kind: 'added' | 'same' | 'renamed'; readonly localId: string; readonly target: Target };
+
+function pourFind(from: Outbox, to: Outbox, find: StoredFind): PouredFind {
+  const { localId, elements, createdAt } = find;
+  const imported = importOfFind(from, find.id);
+  const there = findByLocalId(to, localId);
+  const importThere = there === undefined ? undefined : importOfFind(to, there.id);
+  if (there !== undefined && isSame(find, imported, there, importThere))
+    return { kind: 'same', localId, target: { findId: there.id, identCely: importThere?.identCely ?? null } };
+  const now = there === undefined ? localId : freeLocalId(to, localId);
+  const source = find.sourceFile === null ? {} : { source: { file: find.sourceFile, row: find.sourceRow ?? 0 } };
+  const row = { base: importedRow(find) ?? null, sourcePath: find.sourcePath };
+  const findId = insertFind(to, { localId: now, elements, createdAt, ...source, ...row });
+  recordNew(to, findId, now);
+  if (imported !== undefined) {
+    const { document, documentSha512, digest, project, issues } = imported;
+    const entryId = addImport(to, findId, { document, documentSha512, digest, project, issues });
+    if (there !== undefined && document !== null) schedule(to, entryId, { held: localIdQuestion(localId) });
+  }
+  return { kind: there === undefined ? 'added' : 'renamed', localId: now, target: { findId, identCely: null } };
+}
+
+/** Compares finds by digest; drafts, which have no digest, by all elements. */
+function isSame(one: StoredFind, its: ImportEntry | undefined, other: StoredFind, others: ImportEntry | undefined): boolean {
+  if (its?.digest != null || others?.digest != null) return its?.digest === others?.digest;
+  return JSON.stringify(one.elements) === JSON.stringify(other.elements);
+}
+
+/** @returns true if a number or a photograph was added */
+function pourChange(to: Outbox, entry: Entry, target: Target, photographs: ReadonlySet<number>): boolean {
+  if (entry.kind === 'import' || entry.state === 'dropped') return false;
+  const there = target.findId === null ? entriesOfRecord(to, target.identCely ?? '') : entriesOfFind(to, target.findId as FindId);
+  if (there.some((other) => isSameChange(entry, other))) return false;
+  if (entry.kind === 'number') addNumber(to, target, entry.value, entry.expects);
+  else if (photographs.has(entry.id)) addPhoto(to, target, entry.photograph);
+  else return false;
+  return true;
+}
+
+function isSameChange(one: Entry, other: Entry): boolean {
+  if (one.kind === 'number') return other.kind === 'number' && other.value === one.value;
+  return one.kind === 'photo' && other.kind === 'photo' && other.photograph.sha512.equals(one.photograph.sha512);
+}
+
+/** @returns the entries whose copies, or linked files, exist; and the names of missing ones */
+async function copyFiles(from: Outbox, folders: PhotosFolders): Promise<[Set<number>, string[]]> {
+  const [source, target] = [openContentStore(folders.from), openContentStore(folders.to)];
+  const inPlace = new Set<number>();
+  const lost: string[] = [];
+  for (const { id, photograph } of photoEntries(from).filter(({ state }) => state !== 'dropped')) {
+    const isThere = photograph.link !== undefined || (await copyContent(photograph.sha512, source, target));
+    if (isThere) inPlace.add(id);
+    else lost.push(photograph.name);
+  }
+  return [inPlace, lost];
+}

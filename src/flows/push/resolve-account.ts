@@ -1,0 +1,123 @@
+import { ConfigError } from '../../base/errors.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
+import { type Exchange, withTimeout } from '../../http/exchange.ts';
+import { assertSameAccount, isSameUser, knownAccount, knownUsername, rememberAccount } from '../../outbox/bound-account.ts';
+import { headerOf, type Outbox } from '../../outbox/open-outbox.ts';
+import type { Account } from '../../pas-api/account.ts';
+import { openSession, type Session } from '../../pas-api/session.ts';
+import { readAccount } from './read-account.ts';
+
+/** The write interface of a service, open for one account. */
+export type OpenService = {
+  readonly baseUrl: string;
+  /** User name of the profile; undefined where only a token is known. */
+  readonly username: string | undefined;
+  readonly session: Session;
+  readonly send: Exchange;
+  /** The token came from outside, so that the user name of the profile need not be that of its account. */
+  readonly usesExternalToken: boolean;
+  /** Undefined for a program without profiles. */
+  readonly profile?: ProfileUser;
+};
+
+/** The user of a profile, and how an outbox gets the profile of its account. */
+export type ProfileUser = {
+  readonly name: string;
+  /** As config.toml has it, whatever the environment says; undefined where it has none. */
+  readonly username: string | undefined;
+  /** Says which command makes a profile for another user of the service, or acts for the one that there is. */
+  profileFor(username: string): Message;
+  /** Says which command gives this profile another user. */
+  withUser(username: string): Message;
+};
+
+/**
+ * Asks the service whose token is used, before the first write of a push: every attempt names its account.
+ * @throws ConfigError where it is not the account of the outbox; what {@link readAccount} throws
+ */
+export async function resolveAccount(outbox: Outbox, service: OpenService, signal?: AbortSignal): Promise<Account> {
+  const account = await readAccount(service, signal);
+  acceptAccount(outbox, service, account);
+  return account;
+}
+
+export type Signer = Pick<OpenService, 'baseUrl' | 'username' | 'usesExternalToken' | 'profile'>;
+
+/**
+ * Notes what the service says of the account.
+ * @throws ConfigError where the outbox is for another one, with the ways out: nothing is noted then
+ */
+export function acceptAccount(outbox: Outbox, service: Signer, account: Account): void {
+  const { baseUrl, profile } = service;
+  const { identCely } = account;
+  assertSameAccount(outbox, identCely, (bound) => waysOut(service, account, knownUsername(outbox) ?? profile?.username, bound));
+  if (profile?.username !== undefined && !isUserOfProfile(outbox, service, account)) {
+    const { name, username } = profile;
+    throw new ConfigError(
+      msg`Profile ${name} is for the user ${username}, and ${baseUrl} says that you are signed in as ${identCely}. Nothing was sent.`,
+      { hint: waysOut(service, account, username, username) },
+    );
+  }
+  rememberAccount(outbox, usernameOf(outbox, service, account), account);
+}
+
+/** Tells if an account is that of the user name in the profile, as far as it can be known before anything was sent. */
+function isUserOfProfile(outbox: Outbox, { username, usesExternalToken, profile }: Signer, account: Account): boolean {
+  const { email, identCely } = account;
+  const named = profile?.username;
+  if (named === undefined || headerOf(outbox).account === identCely) return true;
+  if (!usesExternalToken && username !== undefined && isSameUser(username, named)) return true;
+  const known = knownAccount(outbox);
+  if (known !== undefined && isSameUser(knownUsername(outbox) ?? '', named)) return known.identCely === identCely;
+  // User names are e-mail addresses; a service whose names are none has them before the @.
+  const [local = ''] = email.split('@');
+  return isSameUser(email, named) || isSameUser(local, named);
+}
+
+/**
+ * @param right user name of the account that the outbox is for, where it is known
+ * @param who that account, as the message names it
+ */
+function waysOut({ baseUrl, profile, ...signer }: Signer, account: Account, right: string | undefined, who: string): Message {
+  const { email, identCely } = account;
+  if (profile === undefined)
+    return msg`Sign in as ${who} with \`${cmd`pas login`}\`, or make a profile with an outbox of its own for ${identCely}: ${cmd`pas init`} --name NAME --base-url ${baseUrl}`;
+  const other = (signer.usesExternalToken ? undefined : signer.username) ?? (email === '' ? identCely : email);
+  const way = profile.profileFor(other);
+  const own = msg`If ${other} is to send from an outbox of its own, ${way}`;
+  if (signer.usesExternalToken) return msg`If ${who} is to send, take PAS_TOKEN away and sign in: ${cmd`pas login`}. ${own}`;
+  if (profile.username !== undefined && signer.username !== profile.username)
+    return msg`If ${who} is to send, take PAS_USERNAME and PAS_PASSWORD away and sign in: ${cmd`pas login`}. ${own}`;
+  if (right !== undefined && profile.username !== undefined && !isSameUser(right, profile.username)) {
+    const back = profile.withUser(right);
+    return msg`If ${who} is to send, ${back}. ${own}`;
+  }
+  return msg`If ${who} is to send, sign in as that: ${cmd`pas login`}. ${own}`;
+}
+
+/** The account of a token from outside is the one of a user name only where it has signed in with that before. */
+function usernameOf(outbox: Outbox, { username, usesExternalToken }: Signer, { identCely }: Account): string {
+  if (!usesExternalToken) return username ?? '';
+  return knownAccount(outbox)?.identCely === identCely ? (knownUsername(outbox) ?? '') : '';
+}
+
+/**
+ * Signs in with a password.
+ * @param keep is given the token as soon as both are known to work
+ * @throws ConfigError where the outbox is bound to another account; the token is kept all the same, for a profile of that one
+ */
+export async function signIn(
+  service: Pick<OpenService, 'baseUrl' | 'send' | 'profile'> &
+    Readonly<{ username: string; password: string; answerTimeoutMs: number }>,
+  outbox: () => Promise<Outbox>,
+  keep: (token: string) => void,
+): Promise<Account> {
+  const send = withTimeout(service.answerTimeoutMs, service.send);
+  const session = openSession({ ...service, send, keeper: { read: () => undefined, write: () => {} } });
+  const account = await readAccount({ ...service, session, send });
+  keep(await session.token());
+  const [opened, signer] = [await outbox(), { ...service, usesExternalToken: false }];
+  // A password of another user than the profile's may be kept for later; only what is sent needs the one of the profile.
+  if (headerOf(opened).account !== null || isUserOfProfile(opened, signer, account)) acceptAccount(opened, signer, account);
+  return account;
+}

@@ -1,0 +1,113 @@
+import { errorIssue, type Issue, warningIssue } from '../../base/issue.ts';
+import { msgid } from '../../base/language.ts';
+import { cmd, joinMessages, type Message, msg, nmsg } from '../../base/message.ts';
+import { FINDER_MATCHED } from '../../find/resolve-finder.ts';
+import { NOT_HARVESTED } from '../../find/rule.ts';
+import { LOCATION_KEPT_RULE, LOCATION_RULE, XMP_LOCATION_RULE } from './kept-photographs.ts';
+
+/** Rules whose warnings about photographs are summed up in one. */
+const OF_PHOTOGRAPHS: readonly (readonly [rule: string, message: (count: number) => Message])[] = [
+  [
+    LOCATION_RULE,
+    (told) =>
+      nmsg(
+        msgid`${told} photograph tells where it was taken (GPS). The service takes that out of EXIF, and compresses the picture again for it; --strip-gps takes it out here and leaves the picture as it is.`,
+        msgid`${told} photographs tell where they were taken (GPS). The service takes that out of EXIF, and compresses the pictures again for it; --strip-gps takes it out here and leaves the pictures as they are.`,
+        told,
+      ),
+  ],
+  [
+    XMP_LOCATION_RULE,
+    (told) =>
+      nmsg(
+        msgid`${told} photograph tells where it was taken (GPS in XMP). The service takes places out of EXIF only and leaves this one; --strip-gps takes it out here.`,
+        msgid`${told} photographs tell where they were taken (GPS in XMP). The service takes places out of EXIF only and leaves these; --strip-gps takes them out here.`,
+        told,
+      ),
+  ],
+  [
+    LOCATION_KEPT_RULE,
+    (kept) =>
+      nmsg(
+        msgid`${kept} HEIC photograph tells where it was taken (GPS). Neither the service nor pas can take that out; to hide the place, save it as JPEG.`,
+        msgid`${kept} HEIC photographs tell where they were taken (GPS). Neither the service nor pas can take that out; to hide the places, save them as JPEG.`,
+        kept,
+      ),
+  ],
+];
+
+/** Sums up warnings about GPS data: a camera writes them into every photograph. */
+export function collapseGpsWarnings(issues: readonly Issue[]): readonly Issue[] {
+  return OF_PHOTOGRAPHS.reduce((left, [rule, message]) => {
+    const others = left.filter((issue) => issue.rule !== rule);
+    const count = left.length - others.length;
+    return count > 1 ? [...others, warningIssue(rule, message(count))] : left;
+  }, issues);
+}
+
+/**
+ * Sums up repeated warnings: without harvested vocabularies every cell with a term has one, and a doubtful project or a
+ * differently written finder has one in every row.
+ * @param more unchecked identifiers that were only counted
+ */
+export function collapseUnchecked(issues: readonly Issue[], more = 0): Issue[] {
+  const checked = issues.filter((issue) => issue.rule !== NOT_HARVESTED);
+  const unchecked = issues.length - checked.length + more;
+  const rest = foldAlike(checked);
+  if (unchecked === 0) return rest;
+  const message = nmsg(
+    msgid`${unchecked} identifier was not checked, because its vocabulary was not harvested. Run ${cmd`pas harvest-vocab`} to check it.`,
+    msgid`${unchecked} identifiers were not checked, because their vocabularies were not harvested. Run ${cmd`pas harvest-vocab`} to check them.`,
+    unchecked,
+  );
+  return [...rest, warningIssue(NOT_HARVESTED, message)];
+}
+
+/** Fewer unknown columns are reported one by one, each with similar names. */
+const MIN_UNKNOWN_COLUMNS = 3;
+
+/**
+ * Sums up unknown columns: a table of another form has many, so one line names the wizard.
+ * @param wizardOf returns the command for a file
+ */
+export function collapseUnknownColumns(issues: readonly Issue[], wizardOf: (file: string) => Message): readonly Issue[] {
+  const byFile = new Map<string, Issue[]>();
+  for (const issue of issues.filter(({ rule }) => rule === 'column-unknown' || rule === 'column-without-name')) {
+    const file = issue.file ?? '';
+    byFile.set(file, [...(byFile.get(file) ?? []), issue]);
+  }
+  const many = [...byFile].filter(([, alike]) => alike.length >= MIN_UNKNOWN_COLUMNS);
+  const folded = many.map(([file, alike]) => {
+    const [count, names] = [alike.length, alike.map(({ column }) => column || '–').join(', ')];
+    const wizard = wizardOf(file);
+    const message = msg`${count} columns are no elements: ${names}. Let pas propose what they are: ${wizard}`;
+    return errorIssue('column-unknown', message, { file, ...(alike[0]?.row === undefined ? {} : { row: alike[0].row }) });
+  });
+  const told = new Set(many.flatMap(([, alike]) => alike));
+  return [...folded, ...issues.filter((issue) => !told.has(issue))];
+}
+
+/** Groups warnings about one project or finder in many rows. */
+function foldAlike(issues: readonly Issue[]): Issue[] {
+  const keyOf = ({ severity, element, rule, written = '', message }: Issue): string | undefined => {
+    if (severity !== 'warning') return undefined;
+    if (element === 'projekt') return message;
+    return rule === FINDER_MATCHED ? `${rule} ${written}` : undefined;
+  };
+  const alike = new Map<string, number>();
+  for (const issue of issues) {
+    const key = keyOf(issue);
+    if (key !== undefined) alike.set(key, (alike.get(key) ?? 0) + 1);
+  }
+  return issues.flatMap((issue) => {
+    const { rule, says, element, written, file } = issue;
+    const key = keyOf(issue) ?? '';
+    const count = alike.get(key) ?? 1;
+    if (count === 1) return [issue];
+    alike.set(key, 0);
+    const named = nmsg(msgid`${count} find uses it.`, msgid`${count} finds use it.`, count);
+    const finders = nmsg(msgid`${count} find has this finder.`, msgid`${count} finds have this finder.`, count);
+    const where = { ...(element && { element }), ...(written !== undefined && file !== undefined && { written, file }) };
+    return count === 0 ? [] : [warningIssue(rule, joinMessages([says, element === 'projekt' ? named : finders], ' '), where)];
+  });
+}

@@ -1,0 +1,106 @@
+import { UsageError } from '../../base/errors.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
+import { type ElementName, FIELDS } from '../../find/fields.ts';
+import { differingElements, type HarvestedFind, valueText } from '../../find/harvested-find.ts';
+import { importOfRecord } from '../../outbox/entries.ts';
+import type { Entry, ImportEntry } from '../../outbox/entry.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { KIND_WORDS } from '../finds/entry-words.ts';
+import { type FindHarvest, listedFindOf } from '../harvest/harvest-finds.ts';
+import { windowOf } from './attempt-window.ts';
+import { elementsSent } from './gather-evidence.ts';
+import { makingOf } from './judge-import.ts';
+import { listedRecord } from './judge-number.ts';
+
+/** An element as sent and as in the record; null where it is absent. */
+type Compared = {
+  readonly element: ElementName;
+  readonly sent: string | null;
+  readonly now: string | null;
+  readonly differs: boolean;
+};
+
+type LookedAt = {
+  readonly compared: readonly Compared[];
+  /** Evidence against the record; empty where everything fits. */
+  readonly doubts: readonly Message[];
+};
+
+/** Explains why an entry cannot be settled with a record: of two finds with one record, one would never be sent. */
+export function recordProblem(outbox: Outbox, entry: Entry, identCely: string): UsageError | undefined {
+  if (entry.kind !== 'import') {
+    if (entry.identCely === identCely) return undefined;
+    const [kind, own] = [KIND_WORDS[entry.kind], entry.identCely ?? ''];
+    return new UsageError(msg`The ${kind} was sent to ${own}, not to ${identCely}.`, {
+      hint: msg`If ${own} has it, give that identifier.`,
+    });
+  }
+  const owner = importOfRecord(outbox, identCely);
+  if (owner === undefined) return formProblem(entry, identCely);
+  const [find, other] = [entry.localId ?? '', owner.localId ?? identCely];
+  return new UsageError(msg`${identCely} is the record of ${other} already.`, {
+    hint: msg`\`${cmd`pas show ${other}`}\` shows the find of that record. If ${find} has a record of its own, give the identifier of that one; if both are one find, give it up: ${cmd`pas resolve ${find} --drop`}`,
+  });
+}
+
+/** The service derives identifiers of finds from the project; a find of a temporary project (`X-`) may be renamed later. */
+function formProblem({ project }: ImportEntry, identCely: string): UsageError | undefined {
+  const [, ofProject] = /^(.+)-N\d{5,}$/.exec(identCely) ?? [];
+  if (ofProject !== undefined && (project === null || project.startsWith('X-') || ofProject === project)) return undefined;
+  const form = `${project ?? 'C-202400101'}-N00042`;
+  return new UsageError(
+    ofProject === undefined || project === null
+      ? msg`${identCely} is not an identifier of a find.`
+      : msg`${identCely} is a find of another project: this one was sent to ${project}.`,
+    { hint: msg`The service shows it beside the record; it looks like ${form}.` },
+  );
+}
+
+/**
+ * Requests a record that a person assigns to an import, and compares it with what was sent.
+ * @returns undefined where the service has no such record
+ * @throws as {@link listedRecord}
+ */
+export async function lookUpRecord(
+  context: Pick<FindHarvest, 'client' | 'format' | 'signal'> & { readonly outbox: Outbox },
+  entry: ImportEntry,
+  identCely: string,
+): Promise<LookedAt | undefined> {
+  const record = await listedRecord(context, identCely);
+  const listed = record === undefined ? undefined : listedFindOf(record);
+  if (record === undefined || listed?.kind === 'deleted') return undefined;
+  if (listed?.kind !== 'shown')
+    return { compared: [], doubts: [msg`The service has ${identCely} and does not show it to this account.`] };
+  const { record: find } = listed;
+  const compared = compare(entry, find);
+  const differing = compared
+    .filter(({ differs }) => differs)
+    .map(({ element }) => element)
+    .join(', ');
+  const maker = otherMaker(context.outbox, entry, find);
+  return {
+    compared,
+    doubts: [
+      ...(maker === undefined ? [] : [msg`It was made by the account ${maker}, which did not send this find.`]),
+      ...(differing === '' ? [] : [msg`It differs in ${differing}.`]),
+    ],
+  };
+}
+
+function compare(entry: ImportEntry, find: HarvestedFind): Compared[] {
+  const sent = elementsSent(entry) ?? {};
+  const differing = new Set<string>(differingElements(sent, find));
+  return FIELDS.map(({ name }) => ({
+    element: name,
+    sent: valueText(sent[name]),
+    now: valueText(find.elements[name]),
+    differs: differing.has(name),
+  })).filter((each) => each.sent !== null || each.now !== null);
+}
+
+/** Returns the account that made the record, where only other accounts sent this find. */
+function otherMaker(outbox: Outbox, entry: ImportEntry, find: HarvestedFind): string | undefined {
+  const { accounts } = windowOf(outbox, entry);
+  const maker = makingOf(find)?.user ?? '';
+  return maker === '' || accounts.size === 0 || accounts.has(maker) ? undefined : maker;
+}

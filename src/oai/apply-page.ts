@@ -1,0 +1,150 @@
+import { hash } from 'node:crypto';
+import { t } from '../base/language.ts';
+import { bytesOf, type XmlDocument } from '../xml/element.ts';
+import type { ListPage } from './client.ts';
+import { isDay } from './datestamp.ts';
+import type { HarvestState, SeenRecord } from './harvest-state.ts';
+import type { HarvestWindow, Pass } from './pass.ts';
+import type { OaiRecord } from './record.ts';
+
+/** What of a page is to be kept. */
+type RecordPage = {
+  readonly document: XmlDocument;
+  /** New, or otherwise than it was met before. */
+  readonly records: readonly OaiRecord[];
+  /** Those, and the ones that are as they were. */
+  readonly met: readonly OaiRecord[];
+};
+
+/** Where the records of a harvest go. */
+export type RecordSink = {
+  /** Before the page is noted: brings its records onto the disk, in such a way that a repetition does no harm. */
+  write(page: RecordPage): Promise<void>;
+  /** In the change that notes the page: makes it count. */
+  commit(): void;
+};
+
+export type PageResult = {
+  /** New or changed records, which went into the sink. */
+  readonly written: readonly OaiRecord[];
+  /** Records that this look had not met before. */
+  readonly newInLook: number;
+  /** What was left out, and why. */
+  readonly faults: ReadonlyMap<string, string>;
+  /** Identifiers of records of which this look met two versions with one datestamp. */
+  readonly disputed: readonly string[];
+};
+
+type Occurrence = SeenRecord & {
+  /** Undefined where nothing of it is kept. */
+  readonly record: OaiRecord | undefined;
+  readonly isNews: boolean;
+  readonly known: SeenRecord | undefined;
+  readonly isDisputed: boolean;
+};
+
+/**
+ * Puts what is new or changed on a page into the sink and notes every record of it, in one step with `note`: a kill at
+ * any moment leaves the page either done or to be read again.
+ * @param note told the datestamps of the records that the look had met before
+ */
+export async function applyPage(
+  { state, sink }: { readonly state: HarvestState; readonly sink: RecordSink },
+  pass: Pass,
+  page: ListPage<OaiRecord>,
+  note: (pass: Pass, againMs: readonly number[]) => Pass = (noted) => noted,
+): Promise<PageResult> {
+  const { occurrences, againMs } = occurrencesOf(state, pass, page);
+  const faults = new Map<string, string>();
+  // Left out on purpose is not missing. What the output holds of such a record from before, it keeps.
+  const empty = page.items.filter(({ lacksContent }) => lacksContent);
+  const broken = [...page.broken, ...empty.map(({ header }) => ({ identifier: header.identifier, reason: withoutContent() }))];
+  broken.forEach(({ identifier, reason }, index) => {
+    const name = identifier ?? `${NAMELESS}${page.cursor ?? ''} ${index}`;
+    // It stands on the page with its content as well.
+    if (identifier !== undefined && occurrences.has(identifier)) return;
+    occurrences.set(name, { ...leftOut(state.met(name), pass.look.number), record: undefined, skipped: true });
+    faults.set(name, reason);
+  });
+  const seen = [...occurrences.values()];
+  const written = seen.flatMap(({ record, isNews }) => (record !== undefined && isNews ? [record] : []));
+  const newInLook = seen.filter(({ known }) => known === undefined || known.look < pass.look.number).length;
+  const newInPass = seen.filter(({ known }) => known === undefined || known.look < pass.firstLook);
+  // Of two copies of one record, each is news to the other.
+  const changed = seen.filter(({ isNews, isDisputed }) => isNews && !isDisputed).length;
+  const isByDay = page.items.some(({ header }) => isDay(header.datestamp)) && !state.isStampedByDay();
+  const met = seen.flatMap(({ record }) => record ?? []);
+  await sink.write({ document: page.document, records: written, met });
+  state.change(() => {
+    sink.commit();
+    if (isByDay) state.noteStampedByDay();
+    for (const [identifier, { datestampMs, digest, look, skipped }] of occurrences) {
+      state.noteMet(identifier, { datestampMs, digest, look, skipped });
+    }
+    const { look } = pass;
+    const counted = {
+      met: look.met + newInLook,
+      isNew: look.isNew + newInPass.length,
+      overlooked: look.overlooked + newInPass.filter(({ datestampMs }) => datestampMs < pass.beganMs).length,
+      changed: look.changed + changed,
+    };
+    state.putPass(note({ ...pass, met: pass.met + newInPass.length, look: { ...look, ...counted } }, againMs));
+  });
+  const disputed = [...occurrences].flatMap(([identifier, { isDisputed }]) => (isDisputed ? [identifier] : []));
+  return { written, newInLook, faults, disputed };
+}
+
+/**
+ * By identifier, so that a record that stands twice on a page counts once.
+ * @returns `againMs` the datestamps of those that the look had met before
+ */
+function occurrencesOf(state: HarvestState, pass: Pass, page: ListPage<OaiRecord>) {
+  const occurrences = new Map<string, Occurrence>();
+  const againMs: number[] = [];
+  const look = pass.look.number;
+  for (const record of page.items) {
+    if (record.lacksContent) continue;
+    const { identifier, datestampMs } = record.header;
+    const earlier = occurrences.get(identifier);
+    const known = earlier === undefined ? state.met(identifier) : earlier.known;
+    const rival = earlier ?? (known?.look === look ? known : undefined);
+    if (rival !== undefined) againMs.push(datestampMs);
+    // Of two versions that one look meets, the newer one is the record; what an earlier look met may have been put back.
+    if (rival !== undefined && rival.datestampMs > datestampMs) continue;
+    if (!isWithin(pass.window, datestampMs)) {
+      occurrences.set(identifier, { ...leftOut(known, look), record: undefined, skipped: false });
+      continue;
+    }
+    const digest = digestOf(bytesOf(page.document, record.element));
+    const isNews = known?.datestampMs !== datestampMs || !known.digest.equals(digest);
+    const isDisputed = rival?.datestampMs === datestampMs && !rival.digest.equals(digest);
+    occurrences.set(identifier, { record, datestampMs, digest, look, isNews, isDisputed, known, skipped: false });
+  }
+  return { occurrences, againMs };
+}
+
+/** Why a live record that comes without content is left out. */
+function withoutContent(): string {
+  return t`the service sent it without its content`;
+}
+
+function leftOut(known: SeenRecord | undefined, look: number) {
+  const { datestampMs, digest } = known ?? { datestampMs: 0, digest: Buffer.alloc(0) };
+  return { datestampMs, digest, look, known, isNews: false, isDisputed: false };
+}
+
+/** A service is asked for whole seconds, and answers a little more than was wanted. */
+function isWithin({ untilMs }: HarvestWindow, datestampMs: number): boolean {
+  return untilMs === null || datestampMs <= untilMs;
+}
+
+/** Begins what stands for a record that was left out and that nobody can name. */
+const NAMELESS = 'broken ';
+
+export function isUnidentified(name: string): boolean {
+  return name.startsWith(NAMELESS);
+}
+
+export function digestOf(bytes: Buffer): Buffer {
+  return hash('sha256', bytes, 'buffer').subarray(0, 12);
+}

@@ -1,0 +1,294 @@
+import type { XmlAttribute, XmlElement } from './element.ts';
+import { assertNameLimit, assertTextLimit } from './parse-error.ts';
+
+/** A name with its namespace; one object per distinct name. */
+export type ResolvedName = {
+  readonly namespace: string;
+  readonly name: string;
+  /** Shared by all names with this local name: the last parent whose children were indexed, and its first child of the name. */
+  readonly local: { lastParent: number; first: number };
+  readonly index: number;
+  /** Start of the tag that last had an attribute of this name. */
+  lastTag: number;
+};
+
+/** Fields of an element. Its attributes follow, then its children; `NEXT` is the position behind all of them. */
+const [NAME, START, END, TEXT, TEXT_END, ATTRIBUTES, NEXT, OF_ELEMENT] = [0, 1, 2, 3, 4, 5, 6, 7];
+/** Fields of an attribute; its name is the first. */
+const [VALUE, VALUE_END, OF_ATTRIBUTE] = [1, 2, 3];
+
+const NO_ATTRIBUTES: readonly XmlAttribute[] = [];
+const NO_CHILDREN: readonly XmlElement[] = [];
+
+/**
+ * A document as an array of integers in document order. Objects and strings are created on access: those of a whole page would
+ * survive several garbage collections, and take longer than parsing.
+ */
+export class FlatTree {
+  readonly bytes: Buffer;
+  readonly #names: ResolvedName[] = [];
+  readonly #locals = new Map<string, ResolvedName['local']>();
+  readonly #byText = new Map<string, ResolvedName>();
+  /** Decoded texts that differ from their source; they are referred to by -1 - index in place of a start. */
+  readonly #decoded: string[] = [];
+  #numbers = new Int32Array(1024);
+  #length = 0;
+  /** Result of {@link findText}. */
+  from = 0;
+  to = 0;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
+  resolve(namespace: string, name: string, offset: number): ResolvedName {
+    const text = `${namespace}\n${name}`;
+    const known = this.#byText.get(text);
+    if (known !== undefined) return known;
+    const local = this.#locals.get(name) ?? { lastParent: -1, first: -1 };
+    this.#locals.set(name, local);
+    const resolved = { namespace, name, local, index: this.#names.length, lastTag: -1 };
+    this.#names.push(resolved);
+    assertNameLimit(this.#names.length, offset);
+    this.#byText.set(text, resolved);
+    return resolved;
+  }
+
+  /** @returns the position of the element, to which its attributes are added next */
+  beginElement(start: number): number {
+    const element = this.#grow(OF_ELEMENT);
+    this.#numbers[element + START] = start;
+    return element;
+  }
+
+  /**
+   * @param isWide true if it has characters outside ASCII
+   * @param decoded undefined where the value equals its source
+   */
+  addValue(element: number, start: number, end: number, isWide: boolean, decoded: string | undefined): void {
+    const at = this.#grow(OF_ATTRIBUTE);
+    this.#numbers[at + VALUE] = decoded === undefined ? start : -this.#decoded.push(decoded);
+    this.#numbers[at + VALUE_END] = isWide ? -end : end;
+    this.#numbers[element + ATTRIBUTES] = this.#at(element + ATTRIBUTES) + 1;
+  }
+
+  nameElement(element: number, { index }: ResolvedName): void {
+    this.#numbers[element + NAME] = index;
+  }
+
+  nameAttribute(element: number, position: number, { index }: ResolvedName): void {
+    this.#numbers[element + OF_ELEMENT + position * OF_ATTRIBUTE + NAME] = index;
+  }
+
+  /** Appends to the text of an element; parameters as in {@link addValue}. */
+  addText(element: number, start: number, end: number, isWide: boolean, decoded: string | undefined): void {
+    const before = this.textOf(element);
+    assertTextLimit(before.length + end - start, start);
+    const text = before === '' ? decoded : before + (decoded ?? this.#cut(start, end, isWide));
+    const place = this.#at(element + TEXT);
+    if (text !== undefined && place < 0) this.#decoded[-1 - place] = text;
+    else this.#numbers[element + TEXT] = text === undefined ? start : -this.#decoded.push(text);
+    this.#numbers[element + TEXT_END] = isWide ? -end : end;
+  }
+
+  endElement(element: number, end: number): void {
+    this.#numbers[element + END] = end;
+    this.#numbers[element + NEXT] = this.#length;
+  }
+
+  get decodedTexts(): number {
+    return this.#decoded.length;
+  }
+
+  /** Removes an element and everything behind it. @param decodedTexts count before the element */
+  dropFrom(element: number, decodedTexts: number): void {
+    this.#numbers.fill(0, element, this.#length);
+    this.#length = element;
+    this.#decoded.length = decodedTexts;
+  }
+
+  nameAt(at: number): ResolvedName {
+    const name = this.#names[this.#at(at + NAME)];
+    if (name === undefined) throw new RangeError(`there is no name at ${at}`);
+    return name;
+  }
+
+  startOf(element: number): number {
+    return this.#at(element + START);
+  }
+
+  endOf(element: number): number {
+    return this.#at(element + END);
+  }
+
+  textOf(element: number): string {
+    return this.#textAt(element + TEXT);
+  }
+
+  attributesOf(element: number): readonly XmlAttribute[] {
+    const count = this.attributeCount(element);
+    if (count === 0) return NO_ATTRIBUTES;
+    const attributes: XmlAttribute[] = [];
+    for (let position = 0; position < count; position++) {
+      const at = this.attributeAt(element, position);
+      const { namespace, name } = this.nameAt(at);
+      attributes.push({ namespace, name, value: this.valueOf(at) });
+    }
+    return attributes;
+  }
+
+  childrenOf(element: number): readonly XmlElement[] {
+    const end = this.#at(element + NEXT);
+    let at = this.#firstChild(element);
+    if (at === end) return NO_CHILDREN;
+    const children: XmlElement[] = [];
+    for (; at < end; at = this.#at(at + NEXT)) children.push(new FlatElement(this, at));
+    return children;
+  }
+
+  attributeCount(element: number): number {
+    return this.#at(element + ATTRIBUTES);
+  }
+
+  attributeAt(element: number, position: number): number {
+    return element + OF_ELEMENT + position * OF_ATTRIBUTE;
+  }
+
+  hasChildren(element: number): boolean {
+    return this.#firstChild(element) < this.#at(element + NEXT);
+  }
+
+  /** Returns the positions of the children, each behind the first with its local name. */
+  childrenByName(element: number): readonly number[] {
+    const places: number[] = [];
+    const end = this.#at(element + NEXT);
+    let last: ResolvedName['local'] | undefined;
+    let isScattered = false;
+    for (let at = this.#firstChild(element); at < end; at = this.#at(at + NEXT)) {
+      const { local } = this.nameAt(at);
+      if (local !== last) {
+        if (local.lastParent === element) isScattered = true;
+        else [local.lastParent, local.first] = [element, at];
+        last = local;
+      }
+      places.push(at);
+    }
+    return isScattered ? places.sort((one, other) => this.nameAt(one).local.first - this.nameAt(other).local.first) : places;
+  }
+
+  /**
+   * Sets `from` and `to` to the trimmed text of an element in the bytes.
+   * @returns false where the text differs from its source
+   */
+  findText(element: number): boolean {
+    const bytes = this.bytes;
+    let [from, to] = [this.#at(element + TEXT), this.#at(element + TEXT_END)];
+    if (from < 0) return false;
+    const isWide = to < 0;
+    if (isWide) to = -to;
+    while (from < to && isSpace(bytes[from])) from++;
+    while (from < to && isSpace(bytes[to - 1])) to--;
+    this.from = from;
+    this.to = to;
+    if (!isWide) return true;
+    let lastCharacter = to - 1;
+    while (lastCharacter > from && ((bytes[lastCharacter] ?? 0) & 0xc0) === 0x80) lastCharacter--;
+    return !mayBeginSpace(bytes[from]) && !mayBeginSpace(bytes[lastCharacter]);
+  }
+
+  /** Sets `from` and `to` to an attribute value in the bytes, white space included. */
+  findValue(attribute: number): boolean {
+    this.from = this.#at(attribute + VALUE);
+    this.to = Math.abs(this.#at(attribute + VALUE_END));
+    return this.from >= 0;
+  }
+
+  valueOf(attribute: number): string {
+    return this.#textAt(attribute + VALUE);
+  }
+
+  #firstChild(element: number): number {
+    return this.attributeAt(element, this.attributeCount(element));
+  }
+
+  #textAt(at: number): string {
+    const [start, end] = [this.#at(at), this.#at(at + 1)];
+    if (start < 0) return this.#decoded[-1 - start] ?? '';
+    return this.#cut(start, Math.abs(end), end < 0);
+  }
+
+  #cut(start: number, end: number, isWide: boolean): string {
+    return this.bytes.toString(isWide ? 'utf8' : 'latin1', start, end);
+  }
+
+  #at(at: number): number {
+    return this.#numbers[at] ?? 0;
+  }
+
+  #grow(count: number): number {
+    const start = this.#length;
+    this.#length += count;
+    if (this.#length > this.#numbers.length) {
+      const roomier = new Int32Array(2 * this.#numbers.length);
+      roomier.set(this.#numbers);
+      this.#numbers = roomier;
+    }
+    return start;
+  }
+}
+
+/** Tells if a byte is ASCII white space. */
+function isSpace(byte: number | undefined): boolean {
+  return byte === 32 || (byte !== undefined && byte >= 9 && byte <= 13);
+}
+
+/** Tells if a byte may begin another white space character of `trim` in UTF-8. */
+function mayBeginSpace(byte: number | undefined): boolean {
+  return byte === 0xc2 || (byte !== undefined && byte >= 0xe1 && byte <= 0xef);
+}
+
+/** Returns the position of an element, for readers that visit all of it without creating objects. */
+export function placeOf(element: XmlElement): { readonly tape: FlatTree; readonly at: number } {
+  if (element instanceof FlatElement) return element;
+  throw new TypeError(`<${element.name}> is in no document`);
+}
+
+export class FlatElement implements XmlElement {
+  readonly tape: FlatTree;
+  readonly at: number;
+  #children: readonly XmlElement[] | undefined;
+
+  constructor(tape: FlatTree, at: number) {
+    this.tape = tape;
+    this.at = at;
+  }
+
+  get namespace(): string {
+    return this.tape.nameAt(this.at).namespace;
+  }
+
+  get name(): string {
+    return this.tape.nameAt(this.at).name;
+  }
+
+  get attributes(): readonly XmlAttribute[] {
+    return this.tape.attributesOf(this.at);
+  }
+
+  get children(): readonly XmlElement[] {
+    this.#children ??= this.tape.childrenOf(this.at);
+    return this.#children;
+  }
+
+  get text(): string {
+    return this.tape.textOf(this.at);
+  }
+
+  get start(): number {
+    return this.tape.startOf(this.at);
+  }
+
+  get end(): number {
+    return this.tape.endOf(this.at);
+  }
+}
