@@ -75,10 +75,10 @@ export async function makeTinyForm({ destination, overwrite, vocabulary, rules }
   },
   'Keep a harvest in another form': {
     file: 'src/flows/harvest/tiny-output.ts',
-    text: `import type { Growing } from './growing-output.ts';
+    text: `import type { AppendTarget } from './append-output.ts';
 import type { RecordOutput } from './record-output.ts';
 
-export function tinyOutput(growing: Growing): RecordOutput {
+export function tinyOutput(growing: AppendTarget): RecordOutput {
   return {
     write: ({ records }) => growing.append(records.map(({ header }) => header.identifier + '\\n').join('')),
     commit: () => growing.commit(),
