@@ -10,7 +10,10 @@ import { fileURLToPath } from 'node:url';
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const PAS = join(ROOT, 'bin', 'pas.js');
 
-/** The first push, and what is typed after a command of it where only its name is given. */
+/**
+ * The first push, and what is typed after a command of it where only its name is given.
+ * @type {readonly (readonly [string, readonly string[]])[]}
+ */
 const WALK = [
   ['init', ['--min-interval-ms', '0', '--username', 'archaeologist']],
   ['login', []],
