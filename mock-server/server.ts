@@ -166,8 +166,15 @@ function isReadToItsEnd({ complete, readableEnded, readableLength, destroyed }: 
 /** Resolves when a body has come to its end, or its client has left. */
 function endOfBody(message: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
-    message.once('end', () => resolve());
-    onDisconnect(message, resolve);
+    const { socket } = message;
+    const settle = (): void => {
+      socket.off('close', settle);
+      resolve();
+    };
+    message.once('end', settle);
+    // Node tells a message whose answer has been sent nothing of its connection.
+    socket.once('close', settle);
+    onDisconnect(message, settle);
   });
 }
 

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { verify as ask } from '../../mock-server/control/verify.ts';
 import { Journal } from '../../mock-server/journal.ts';
@@ -185,6 +187,16 @@ describe('An assertion about what was sent', () => {
     expect((await verify({ order: [IMPORT, IMPORT], gap_ms: { at_least: 1501 } })).ok).toBe(false);
     expect((await verify({ request: { path: '/nowhere' }, count: 0, gap_ms: { at_least: 1 } })).ok).toBe(false);
     await control('POST', '/clock', { frozen: false });
+  });
+
+  test('is answered although a client left before it sent the body of a refused request', async () => {
+    await control('DELETE', '/journal');
+    const { hostname, port } = new URL(mock().server.base_url);
+    const client = connect(Number(port), hostname);
+    client.write('POST /api/pas/import-xml HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer none\r\nContent-Length: 2000\r\n\r\n');
+    await once(client, 'data');
+    client.destroy();
+    expect(await verify({ request: { ...IMPORT, status: 401 } })).toMatchObject({ status: 200, ok: true });
   });
 
   test('is refused where entries were dropped that it may have been about', async () => {

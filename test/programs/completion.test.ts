@@ -64,7 +64,7 @@ function inBash(line: string): Promise<string[]> {
 const FREE_TEXT = [
   ...['value', 'term', 'id', 'entry', 'name', 'n', 'text', 'prefix', 'date', 'version', 'identifier', 'token', 'element=value'],
   ...['position', 'metres', 'ident', 'pixels', 'number', 'address', 'ms', 'list', 'kinds', 'old', 'new'],
-  ...['time', 'outbox', 'from=to'],
+  ...['time', 'outbox', 'from=to', 'origins'],
 ];
 
 test('every argument, and every value of a flag, is offered something or is known to be free text', () => {
@@ -159,7 +159,7 @@ test.skipIf(!has('fish'))('in fish the completion offers names with their meanin
     'K-018',
   ]);
   const flags = await shell('fish', '--no-config', '-c', `source '${SCRIPTS}/pas.fish'; complete -C 'pas push --dry'`);
-  expect(flags).toEqual([expect.stringMatching(/^--dry-run\tsay what/)]);
+  expect(flags).toEqual([expect.stringMatching(/^--dry-run\tshow what/)]);
 });
 
 test('completion leaves no trace in the data home and is silent where there is none, or only rubbish', async () => {

@@ -14,7 +14,7 @@ test('The fault form offers for every endpoint exactly the faults that the serve
   const page = suite.page();
   const catalogue = (await suite.mock().control('GET', '/faults/catalogue')).value as { fault: string; endpoints: string[] }[];
   const endpoints = await page.locator('#fault-endpoint option').allInnerTexts();
-  expect(endpoints).toEqual(['import', 'number', 'photo', 'token', 'user-info', 'oai']);
+  expect(endpoints).toEqual(['import', 'number', 'photo', 'token', 'user-info', 'oai', 'download']);
   for (const endpoint of endpoints) {
     await page.locator('#fault-endpoint').selectOption(endpoint);
     const offered = await page.locator('#fault-name option').allInnerTexts();

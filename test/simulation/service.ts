@@ -96,7 +96,7 @@ function answered(mock: Service['mock'], { method, url, headers, body, address }
       url: pathname + search,
       headers: { host, ...headers },
       complete: true,
-      socket: { remoteAddress: address, destroy: () => {}, resetAndDestroy: () => {} },
+      socket: { remoteAddress: address, destroy: () => {}, resetAndDestroy: () => {}, once: () => {}, off: () => {} },
     });
     const head = { status: 0, headers: {} as Record<string, string> };
     // What the server does to a response, and no more.
