@@ -88,7 +88,8 @@ export async function answerControl(mock: Mock, incoming: Incoming): Promise<Ans
   const isOpen = mock.controlToken !== undefined && path === '/health';
   const refusal = isOpen ? undefined : refusalOf(mock, incoming);
   if (refusal !== undefined) return refusal;
-  if (path === '/openapi.json' && method === 'GET') return answerDescription(incoming, 'control');
+  if (path === '/openapi.json')
+    return method === 'GET' ? answerDescription(incoming, 'control') : failure(405, `${path} takes GET`);
   const file = method === 'GET' ? await answerPageFile(mock, path) : undefined;
   if (file !== undefined) return file;
   const matching = ROUTES.filter((route) => route.path.test(path));

@@ -143,6 +143,6 @@ test('an answer that cannot be kept for the operator is told nevertheless', asyn
   chmodSync(join(home.folder, 'pas'), 0o500);
   const run = pasAsOrdinaryUser(home, 'oai', 'identify');
   chmodSync(join(home.folder, 'pas'), 0o700);
-  expect(run.stderr).toMatch(/is not kept.*permission denied/);
+  expect(run.stderr).toMatch(/could not be saved.*permission denied/);
   expect(run.code).toBe(14);
 });

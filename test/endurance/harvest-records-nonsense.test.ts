@@ -68,7 +68,7 @@ describe.concurrent('nonsense in the middle of a list is one clear error, and wh
     [
       'a wrong encoding declared',
       14,
-      /answer is utf-16/,
+      /text outside the root/,
       (response) => send(response, good(['A-3']), 'text/xml; charset=utf-16'),
     ],
     [
@@ -84,7 +84,7 @@ describe.concurrent('nonsense in the middle of a list is one clear error, and wh
     [
       'an encoding that nobody knows',
       14,
-      /answer is klingon/,
+      /encoding "klingon" is not known/,
       (response) => send(response, good(['A-3']), 'text/xml; charset=klingon'),
     ],
     ['control characters', 14, /control character/, (response) => send(response, good(['A-3']).replace('urn:svc', 'urn:\u0008'))],
@@ -179,7 +179,7 @@ test('a broken page is kept aside as it came, and can be skipped record by recor
     else send(response, good(['A-3', 'A-4', 'A-5']).replace('<ident_cely>A-4', '<ident_cely>\u0001A-4'));
   });
   const run = await home.pas('harvest', ODD_SET, '--out', 'out.jsonl');
-  expect([run.code, run.stderr]).toEqual([14, expect.stringMatching(/kept in .*malformed-answer.*control character.*A-4/s)]);
+  expect([run.code, run.stderr]).toEqual([14, expect.stringMatching(/saved in .*malformed-answer.*control character.*A-4/s)]);
   const kept = readdirSync(join(home.folder, 'pas')).find((name) => name.startsWith('malformed-answer'));
   expect(readFileSync(join(home.folder, 'pas', kept ?? ''), 'utf8')).toContain('\u0001A-4');
   service.odd((response, n) => {

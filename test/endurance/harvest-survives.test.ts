@@ -83,7 +83,7 @@ describe('a harvest that must give up', () => {
     await service.faults({ endpoint: 'oai', fault: 'malformed', when: { every: 1 } });
     const run = await harvest(home);
     expect(run.code).toBe(14);
-    expect(run.stderr).toMatch(/is kept in .*malformed-answer-\d+\.xml/);
+    expect(run.stderr).toMatch(/is saved in .*malformed-answer-\d+\.xml/);
     expect(readdirSync(home.env['PAS_HOME'] ?? '').filter((name) => name.startsWith('malformed-answer'))).toHaveLength(1);
   });
 

@@ -117,7 +117,7 @@ export const PLANTED_IN_HARVEST: readonly Planted[] = [
   {
     name: 'addresses of records that lead to Dublin Core',
     file: 'oai/endpoint.ts',
-    from: `oai_\${mock.addresses.prefix}`,
+    from: `oai_\${addresses.prefix}`,
     to: 'oai_dc',
     clauses: ['B-VERB-9'],
   },
@@ -131,8 +131,8 @@ export const PLANTED_IN_HARVEST: readonly Planted[] = [
   {
     name: 'elements in 2.0 that came with 2.1',
     file: 'records/render-version.ts',
-    from: `'2.0': ['2.1', '2.2'],`,
-    to: `'2.0': ['2.2'],`,
+    from: 'typesIn(version))',
+    to: `typesIn(version === '2.0' ? '2.1' : version))`,
     clauses: ['S-VERSION-6'],
   },
   {

@@ -20,7 +20,7 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   {
     name: 'no address of the record',
     file: 'pas/find-answer.ts',
-    from: 'location: recordAddressOf(mock.addresses, find.ident)',
+    from: 'location: recordAddressOf(addresses, find.ident)',
     to: `location: '/'`,
     clauses: ['A-ANSWER-1', 'A-NUMBER-7', 'A-PHOTO-8'],
   },
@@ -189,8 +189,8 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   {
     name: 'a number without its inner blanks',
     file: 'pas/registration-number.ts',
-    from: 'given.trim()',
-    to: `given.trim().replace(/\\s+/g, ' ')`,
+    from: 'trimText(given)',
+    to: `trimText(given).replace(/\\s+/g, ' ')`,
     clauses: ['A-NUMBER-2'],
   },
   {
