@@ -188,6 +188,6 @@ test('a broken page is kept aside as it came, and can be skipped record by recor
     else send(response, good(['A-3', 'A-4', 'A-5']).replace('<ident_cely>A-4', '<ident_cely>\u0001A-4'));
   });
   const skipping = await home.pas('harvest', ODD_SET, '--out', 'out.jsonl', '--skip-broken');
-  expect([skipping.code, skipping.stderr]).toEqual([3, expect.stringMatching(/Left out: .*A-4/)]);
+  expect([skipping.code, skipping.stderr]).toEqual([3, expect.stringMatching(/Skipped .*A-4/)]);
   expect(idents(home)).toEqual(['A-1', 'A-2', 'A-3', 'A-5']);
 });
