@@ -26,7 +26,7 @@ export function accessListsOf(settings: Settings): AccessLists {
 
 /**
  * The socket's address, unless that is a trusted proxy's: then the right-most entry of `X-Forwarded-For` that is not
- * (A-GATE-10). What stands further left may be forged. Where every entry is trusted, nobody behind the proxies is named.
+ * (A-GATE-10). Entries further left may be forged. Where every entry is trusted, the header names no client.
  */
 export function clientAddress(socketAddress: string, forwardedFor: string | undefined, trusted: BlockList): string {
   const peer = plainAddress(socketAddress);

@@ -15,7 +15,7 @@ export type Addresses = {
   readonly controlUrl: string;
   /** What stands before every path here: empty, or `/t/<tenant>`. */
   readonly mount: string;
-  /** What an operator fixed; the rest follows the address that a client used. */
+  /** Addresses that the operator fixed; the rest follows the address that a client used. */
   readonly given: GivenAddresses;
 };
 

@@ -130,7 +130,7 @@ const PROTOCOL: Readonly<Record<(typeof ERROR_CODES)[number], string>> = {
   noSetHierarchy: 'B-ERROR-1',
 };
 
-/** What the journal says of a rule: `clause` names its part in words, `clause_id` is the id of its clause in docs/contract. */
+/** A rule as the journal shows it: `clause` names its part in words, `clause_id` is the id of its clause in docs/contract. */
 type RuleView = { readonly rule: string; readonly clause: string | null; readonly clause_id: string | null };
 
 const VIEWS: ReadonlyMap<string, RuleView> = new Map(

@@ -4,7 +4,7 @@ export function isStorageFailure(thrown: unknown): boolean {
   return typeof code === 'string' && /^(E(NOSPC|DQUOT|FBIG|IO|ROFS)$|SQLITE_(FULL|IOERR|READONLY|CANTOPEN))/.test(code);
 }
 
-/** What went wrong, in words, whatever was thrown. */
+/** Returns the message of a thrown value of any type. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -20,7 +20,7 @@ export type Incoming = {
   readonly arrivedAtMs: number;
   /** The body, unread. */
   readonly message: IncomingMessage;
-  /** What has been seen of the body. */
+  /** The part of the body that has arrived. */
   readonly sample: BodySample;
   /** Called before the body is read: a client that waits with it (`Expect: 100-continue`) is told to send it. */
   inviteBody(): void;

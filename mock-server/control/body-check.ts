@@ -6,10 +6,10 @@ import { withXml } from '../schema.ts';
 import { check, object, optional, type Reader, ShapeError, text } from '../shape.ts';
 import { ControlRefusal } from './refusal.ts';
 
-/** What a text must be; without either it must be there. */
+/** Condition on a text; without either it must be there. */
 export type Wanted = { readonly equals?: string; readonly matches?: string };
 
-/** What a body must hold: the first match of a path, compared as text. */
+/** Condition on a body: the first match of a path, compared as text. */
 export type BodyCheck = Wanted & { readonly xpath?: string; readonly json?: string };
 
 export const expression: Reader<string> = check(text({ min: 1 }), (source) => {
@@ -101,7 +101,7 @@ function evaluate(root: XmlElement, path: string, namespaces: Readonly<Record<st
   }
 }
 
-/** Of a form the first part that is XML, in whatever encoding; else all of it. */
+/** Returns the first part of a form that is XML, in any encoding; of another body all. */
 function documentIn({ headers }: Message, body: Buffer): Buffer {
   const boundary = /^multipart\/form-data\b.*?boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(headers['content-type'] ?? '');
   if (boundary === null) return body;

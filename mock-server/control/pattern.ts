@@ -10,10 +10,10 @@ import { ControlRefusal } from './refusal.ts';
 
 type HeaderCheck = Wanted & { readonly name: string; readonly absent?: boolean };
 
-/** What is judged, and the thread that evaluates expressions. */
+/** The journal that is judged, and the thread that evaluates expressions. */
 export type Sources = { readonly journal: Journal; readonly matcher: Matcher };
 
-/** What a request must have been. Nothing that is left out is looked at. */
+/** Conditions on a request. A key that is absent is no condition. */
 export type Pattern = {
   readonly method?: string;
   /** Without the query. */

@@ -18,7 +18,7 @@ type Move = {
   missing(find: ArchiveRecord): string[];
 };
 
-/** What a find needs to be submitted (A-STATE-10). */
+/** Elements that a submitted find needs (A-STATE-10). */
 const SUBMITTED_NEEDS = ['hloubka', 'okolnosti', 'obdobi', 'druh_nalezu', 'specifikace', 'nalezce', 'datum_nalezu'];
 const SUBMITTED_NEEDS_GUARDED = ['katastr', 'lokalizace', 'geom_wkt'];
 

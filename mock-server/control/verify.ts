@@ -49,7 +49,7 @@ const question = check(
 
 type Near = Pick<JournalEntry, 'id' | 'method' | 'path' | 'status'> & { readonly differs: readonly string[] };
 
-/** What came of an assertion: `entries` are the journal's, the ones that were met; `nearest` those that were nearly. */
+/** Result of an assertion: `entries` are the journal's, the ones that were met; `nearest` those that were nearly. */
 type Verified = {
   readonly ok: boolean;
   readonly entries: readonly number[];

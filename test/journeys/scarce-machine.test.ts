@@ -64,6 +64,11 @@ describe.skipIf(!canMountDisks && process.env['CI'] === undefined)('on a disk th
     expect(run.stdout + run.stderr).toContain('disk is full');
     expect(run.status).toBe(5);
   });
+
+  test('the vocabularies are searched all the same', () => {
+    const run = onFullDisk('pas', 'vocab', 'search', 'hrnec');
+    expect(run.stdout + run.stderr).toContain('Nothing resembles "hrnec"');
+  });
 });
 
 test('an archive whose photographs unpack to far more than it has is refused before they fill the disk', async () => {
