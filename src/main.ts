@@ -9,8 +9,8 @@ import { commanderText } from './commands/commander-texts.ts';
 import { withoutHelpWord } from './commands/help-word.ts';
 import { buildProgram } from './commands/program.ts';
 import type { Runtime } from './context/context.ts';
-import { printable } from './text/printable.ts';
-import { wrapped } from './text/wrap.ts';
+import { printable } from './text/characters.ts';
+import { wrapped } from './text/width.ts';
 
 /**
  * Runs the command line.

@@ -4,9 +4,8 @@ import { COLUMN_NAMES, type ColumnName, isLabelColumn, labelColumnsOf, meaningOf
 import { type ElementName, FIELDS } from '../find/fields.ts';
 import { STATE_COLUMN } from '../tables/exported-find.ts';
 import { headerPlaceOf, placeOf, type Table, type TablePlace } from '../tables/table.ts';
-import { alternatives } from '../text/enumeration.ts';
-import { foldName, nearestNames } from '../text/names.ts';
-import { normalId, normalText } from '../text/normal-text.ts';
+import { normalId, normalText } from '../text/characters.ts';
+import { alternatives, foldName, nearestNames } from '../text/names.ts';
 import { type CellDoubt, cellText, findCellDoubt, type RowCells } from './cell-text.ts';
 
 /** Parts of the record that the service makes; a table may contain them. */

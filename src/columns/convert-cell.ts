@@ -2,7 +2,7 @@ import { type NameOrder, orderOf, parseName, readings } from '../find/person-nam
 import { CENTIMETRES, twoReadings } from '../find/read-cell.ts';
 import { formatPoint } from '../place/geometry.ts';
 import { parsePosition } from '../place/read-position.ts';
-import { joinNames } from '../text/file-names.ts';
+import { joinNames } from '../text/csv.ts';
 import { isReadable } from '../text/reading.ts';
 import { type DepthUnit, keyForm, OPEN_UNIT, type ReadColumn } from './column-rule.ts';
 import { parseDateForm } from './date-form.ts';

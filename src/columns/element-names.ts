@@ -1,7 +1,6 @@
 import type { ColumnName } from '../find/column-names.ts';
 import { FIELDS } from '../find/fields.ts';
-import { editDistance } from '../text/edit-distance.ts';
-import { foldName } from '../text/names.ts';
+import { editDistance, foldName } from '../text/names.ts';
 import { DEPTH_UNITS, type DepthUnit } from './column-rule.ts';
 
 /** Museums' names of the columns that are no single element; the names of elements are in {@link FIELDS}. */

@@ -3,7 +3,7 @@ import { msg } from '../base/message.ts';
 import { fieldOf, isElementName } from '../find/fields.ts';
 import { FORM_LABEL_GAP, FORM_WORST_ACCURACY_M, FORM_WRITTEN, formGroupOf, isWrittenToo } from '../find/form-names.ts';
 import { type Attachments, rowPlaceOf, type Table, type TableRow } from '../tables/table.ts';
-import { joinNames } from '../text/file-names.ts';
+import { joinNames } from '../text/csv.ts';
 import {
   ACCURACY,
   answersReader,

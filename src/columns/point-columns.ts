@@ -17,7 +17,7 @@ import { parseCoordinate } from '../place/read-degrees.ts';
 import { parsePosition } from '../place/read-position.ts';
 import { DRAWN_WITHIN_M, isSamePlace } from '../place/same-place.ts';
 import type { TableRow } from '../tables/table.ts';
-import { enumerate } from '../text/enumeration.ts';
+import { enumerate } from '../text/names.ts';
 import { isReadable, type Reading, type Unreadable, unreadable } from '../text/reading.ts';
 import type { Columns } from './columns.ts';
 

@@ -4,8 +4,7 @@ import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../find/column-n
 import { NAME_ORDERS } from '../find/person-name.ts';
 import { ANGLE_PARTS, type AnglePart } from '../place/read-degrees.ts';
 import { type TomlTable, tomlScalar, tomlString, tryParseToml } from '../store/toml.ts';
-import { alternatives } from '../text/enumeration.ts';
-import { foldName, nearestNames } from '../text/names.ts';
+import { alternatives, foldName, nearestNames } from '../text/names.ts';
 import { type ColumnMap, type ColumnRule, DEPTH_UNITS, JOINED, keyForm, LABELLED, type ReadColumn } from './column-rule.ts';
 import { isDateForm } from './date-form.ts';
 import type { Setting } from './settings.ts';

@@ -4,8 +4,8 @@ import { msg } from '../base/message.ts';
 import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../find/column-names.ts';
 import { type ElementName, FIELDS, type FindElements } from '../find/fields.ts';
 import type { Find } from '../find/find.ts';
+import { normalText } from '../text/characters.ts';
 import { foldName, nearestNames } from '../text/names.ts';
-import { normalText } from '../text/normal-text.ts';
 import { parseColumns } from './columns.ts';
 import { mapRow, type RowContext } from './map-row.ts';
 

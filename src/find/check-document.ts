@@ -1,9 +1,9 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
-import { trimText } from '../text/white-space.ts';
+import { trimText } from '../text/characters.ts';
 import { attributeOf, childOf, childText, lineAt, lineOf, sourceOf, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
-import { strayTextMessage, strayTextsIn } from '../xml/stray-text.ts';
+import { strayTextMessage, strayTextsIn } from '../xml/source-text.ts';
 import { FIELDS, type Field, type FindElements, isElementName } from './fields.ts';
 import { type DocumentProfile, type Find, namespaceOf, schemaLocationOf } from './find.ts';
 import { NEW_PERSON } from './resolve-reference.ts';

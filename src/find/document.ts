@@ -1,4 +1,4 @@
-import { trimText } from '../text/white-space.ts';
+import { trimText } from '../text/characters.ts';
 import { buildXml, replaceIllegalCharacters, type XmlNode } from '../xml/write-xml.ts';
 import { FIELDS, type Field, type FindElements } from './fields.ts';
 import { type DocumentProfile, type Find, namespaceOf, schemaLocationOf } from './find.ts';

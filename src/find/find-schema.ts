@@ -15,7 +15,7 @@ import {
   type XmlElement,
 } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
-import { strayTextMessage, strayTextsWithin } from '../xml/stray-text.ts';
+import { strayTextMessage, strayTextsWithin } from '../xml/source-text.ts';
 import type { SchemaViolation, Validator } from '../xml/xsd.ts';
 import { type DocumentProfile, namespaceOf } from './find.ts';
 

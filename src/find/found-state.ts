@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { trimText } from '../text/white-space.ts';
+import { trimText } from '../text/characters.ts';
 import { type ElementName, FIELDS, type Field, type FindElements, pointElement } from './fields.ts';
 import { type HarvestedElements, nameKey } from './harvested-find.ts';
 import { NEW_PERSON } from './resolve-reference.ts';

@@ -1,8 +1,8 @@
 import { type Message, msg } from '../base/message.ts';
 import { type PointInSystem, parsePoint } from '../place/geometry.ts';
 import { isSamePlace } from '../place/same-place.ts';
+import { collapseText, trimText } from '../text/characters.ts';
 import { isReadable } from '../text/reading.ts';
-import { collapseText, trimText } from '../text/white-space.ts';
 import { attributeOf, childOf, childrenOf, childText, type XmlElement } from '../xml/element.ts';
 import type { Reference } from './field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';

@@ -1,7 +1,7 @@
 import { parsePoint } from '../place/geometry.ts';
 import { isSamePlace } from '../place/same-place.ts';
+import { trimText } from '../text/characters.ts';
 import { isReadable } from '../text/reading.ts';
-import { trimText } from '../text/white-space.ts';
 import { type ElementName, FIELDS, type FindElements, pointElement } from './fields.ts';
 import { isAsFound } from './found-state.ts';
 import { NEW_PERSON } from './resolve-reference.ts';

@@ -1,6 +1,6 @@
 import { type Message, msg } from '../base/message.ts';
 import type { GeomSystem } from '../place/geometry.ts';
-import { alternatives } from '../text/enumeration.ts';
+import { alternatives } from '../text/names.ts';
 import { type Reading, unreadable } from '../text/reading.ts';
 import type { TargetState } from './field.ts';
 

@@ -1,7 +1,6 @@
 import { localDate } from '../base/clock.ts';
 import { type Message, msg } from '../base/message.ts';
-import { alternatives } from '../text/enumeration.ts';
-import { foldName } from '../text/names.ts';
+import { alternatives, foldName } from '../text/names.ts';
 import { type Reading, unreadable } from '../text/reading.ts';
 
 /** Months in Czech (nominative and genitive) and in English, folded; a word matches by its beginning. */

@@ -1,7 +1,7 @@
 import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
+import { collapseText, trimText } from '../text/characters.ts';
 import { canAbbreviate, foldName, nameKey, nameWords } from '../text/names.ts';
 import { type Unreadable, unreadable } from '../text/reading.ts';
-import { collapseText, trimText } from '../text/white-space.ts';
 import type { Reference } from './field.ts';
 import type { LookupTerm, TermCandidate, TermLookup } from './lookup.ts';
 import {

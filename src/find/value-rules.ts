@@ -1,8 +1,7 @@
 import { cmd, type Message, msg } from '../base/message.ts';
-import { alternatives } from '../text/enumeration.ts';
-import { codePointName } from '../text/printable.ts';
+import { codePointName, trimText } from '../text/characters.ts';
+import { alternatives } from '../text/names.ts';
 import { type Unreadable, unreadable } from '../text/reading.ts';
-import { trimText } from '../text/white-space.ts';
 import { findIllegalCharacter } from '../xml/write-xml.ts';
 import type { Reference } from './field.ts';
 import { FIELDS, type Field, type FindElements } from './fields.ts';

@@ -1,6 +1,6 @@
 import { UsageError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
-import { normalId } from '../text/normal-text.ts';
+import { normalId } from '../text/characters.ts';
 import type { FindId } from './entry.ts';
 import { UNSENT_SQL } from './entry-row.ts';
 import { checksum, damagedRow } from './events.ts';

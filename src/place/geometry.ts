@@ -1,7 +1,7 @@
 import { FileError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
+import { trimText } from '../text/characters.ts';
 import { isReadable, type Reading, type Unreadable, unreadable } from '../text/reading.ts';
-import { trimText } from '../text/white-space.ts';
 
 export type GeomSystem = '4326' | '5514';
 

@@ -1,5 +1,5 @@
 import { currentLanguage, msgid, ngettext, sizeText, t } from '../base/language.ts';
-import { compareCzech } from '../text/czech-order.ts';
+import { compareCzech } from '../text/names.ts';
 import type { Assets } from './assets.ts';
 import { dayOfMoment, findsText, momentText, sJtskText, wgs84Text, wholeNumber } from './format.ts';
 import { type Html, html, markupOf, trusted, webAddress } from './html.ts';

@@ -1,6 +1,6 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { codePointName } from '../text/printable.ts';
+import { codePointName } from '../text/characters.ts';
 import { type Unreadable, unreadable } from '../text/reading.ts';
 import type { ShownCell } from './table.ts';
 

@@ -2,7 +2,7 @@ import { type Issue, warningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { type ColumnName, meaningOfColumn } from '../find/column-names.ts';
 import { dayOfMoment } from '../find/read-date.ts';
-import { joinNames } from '../text/file-names.ts';
+import { joinNames } from '../text/csv.ts';
 import { isPictureName } from '../text/names.ts';
 
 /** Data of a point from a device or a map app. */

@@ -1,7 +1,6 @@
 import { documentNode } from '../find/document.ts';
 import type { DocumentProfile } from '../find/find.ts';
-import { BYTE_ORDER_MARK, csvCell, withMarkKept } from '../text/csv.ts';
-import { joinNames } from '../text/file-names.ts';
+import { BYTE_ORDER_MARK, csvCell, joinNames, withMarkKept } from '../text/csv.ts';
 import { elementText, replaceIllegalCharacters } from '../xml/write-xml.ts';
 import {
   coordinatesOf,

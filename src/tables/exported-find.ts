@@ -12,7 +12,7 @@ import {
   parsePoint,
 } from '../place/geometry.ts';
 import { toSJtsk, toWgs84 } from '../place/project.ts';
-import { joinNames } from '../text/file-names.ts';
+import { joinNames } from '../text/csv.ts';
 import { plainNumber } from '../text/plain-number.ts';
 import { isReadable } from '../text/reading.ts';
 

@@ -5,7 +5,7 @@ import { meaningOfColumn } from '../find/column-names.ts';
 import { parseHtml } from '../text/html-text.ts';
 import { attributeOf, childOf, childrenOf, childText, lineCounter, type XmlElement } from '../xml/element.ts';
 import type { XmlWalk } from '../xml/parse.ts';
-import { strayTextMessage, strayTextsIn } from '../xml/stray-text.ts';
+import { strayTextMessage, strayTextsIn } from '../xml/source-text.ts';
 import { deviceValues, UnreadNames } from './device-values.ts';
 import { type NamedValues, tableOfRecords } from './record-table.ts';
 import type { Table } from './table.ts';

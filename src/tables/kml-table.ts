@@ -7,7 +7,7 @@ import { parseHtml } from '../text/html-text.ts';
 import { isReadable, type Reading, unreadable } from '../text/reading.ts';
 import { attributeOf, childOf, childText, lineCounter, type XmlElement } from '../xml/element.ts';
 import type { XmlWalk } from '../xml/parse.ts';
-import { strayTextMessage, strayTextsIn } from '../xml/stray-text.ts';
+import { strayTextMessage, strayTextsIn } from '../xml/source-text.ts';
 import { deviceValues, UnreadNames } from './device-values.ts';
 import { type NamedValues, tableOfRecords } from './record-table.ts';
 import type { Table } from './table.ts';

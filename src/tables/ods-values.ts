@@ -1,7 +1,7 @@
 import { withoutFormulaMark } from '../text/csv.ts';
 import { spreadsheetNumber } from '../text/plain-number.ts';
 import { attributeOf, type XmlDocument, type XmlElement } from '../xml/element.ts';
-import { mixedContentOf } from '../xml/mixed-content.ts';
+import { mixedContentOf } from '../xml/source-text.ts';
 import { type CellValue, errorResult, isOverlong, overlongValue, UNSAVED_RESULT } from './cell-faults.ts';
 import type { ShownCell } from './table.ts';
 

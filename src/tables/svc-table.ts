@@ -5,7 +5,7 @@ import { FORBIDDEN_TEXT } from '../find/harvested-find.ts';
 import { NEW_PERSON } from '../find/resolve-reference.ts';
 import { attributeOf, childOf, childText, lineCounter, type XmlElement } from '../xml/element.ts';
 import type { XmlWalk } from '../xml/parse.ts';
-import { strayTextMessage, strayTextsIn } from '../xml/stray-text.ts';
+import { strayTextMessage, strayTextsIn } from '../xml/source-text.ts';
 import { FINDS_NAMESPACE } from './export-text.ts';
 import { type NamedValues, tableOfRecords } from './record-table.ts';
 import type { Table } from './table.ts';

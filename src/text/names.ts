@@ -1,4 +1,4 @@
-import { editDistance } from './edit-distance.ts';
+import { type Message, msg } from '../base/message.ts';
 
 /** Folds a name to letters without accents, lower case, words joined by `_`: "Datum nálezu" becomes "datum_nalezu". */
 export function foldName(text: string): string {
@@ -61,4 +61,48 @@ export function nearestNames(name: string, known: readonly string[]): string[] {
     .sort((a, b) => a.distance - b.distance)
     .slice(0, 3)
     .map(({ candidate }) => candidate);
+}
+
+/**
+ * Returns the optimal string alignment distance (letters changed, added, left out, or swapped with their neighbour), or `limit +
+ * 1` when it is larger than `limit`.
+ */
+export function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) > limit) return limit + 1;
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    let least = i;
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      let cost = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + (same ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, (beforeLast[j - 2] ?? 0) + 1);
+      row.push(cost);
+      least = Math.min(least, cost);
+    }
+    if (least > limit) return limit + 1;
+    beforeLast = last;
+    last = row;
+  }
+  return Math.min(last[b.length] ?? 0, limit + 1);
+}
+
+/** Compares by Czech collation: `Čapek` behind `Cyril`, `ch` behind `h`. */
+export function compareCzech(one: string, other: string): number {
+  compare ??= new Intl.Collator('cs', { numeric: true }).compare;
+  return compare(one, other);
+}
+
+/** Created on first use, since that takes longer than sorting a short list. */
+let compare: Intl.Collator['compare'] | undefined;
+
+/** Joins with "or": "2024-04-03 or 2024-03-04" */
+export function alternatives(names: readonly Message[]): Message {
+  return names.length === 0 ? '' : names.reduce((all, name) => msg`${all} or ${name}`);
+}
+
+/** Joins with "and": "lon and lat" */
+export function enumerate(names: readonly Message[]): Message {
+  return names.length === 0 ? '' : names.reduce((all, name) => msg`${all} and ${name}`);
 }

@@ -2,7 +2,7 @@ import inquirer from 'inquirer';
 import { InterruptedError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { foldName } from '../text/names.ts';
-import { wrapped } from '../text/wrap.ts';
+import { wrapped } from '../text/width.ts';
 
 /** A choice. `short` stays on the screen after the answer; `description` is shown while the choice is selected. */
 export type Offer<T> = { readonly value: T; readonly name: string; readonly short?: string; readonly description?: string };

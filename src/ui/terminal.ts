@@ -1,11 +1,11 @@
 import { Chalk, type ChalkInstance } from 'chalk';
 import type { Message } from '../base/message.ts';
-import { printable } from '../text/printable.ts';
-import { wrapped } from '../text/wrap.ts';
+import { printable } from '../text/characters.ts';
+import { wrapped } from '../text/width.ts';
 import { table } from './print-table.ts';
 import { type Bar, makeBar, NO_PROGRESS, type Progress, widthOf } from './progress.ts';
 
-export { printable } from '../text/printable.ts';
+export { printable } from '../text/characters.ts';
 export type { Progress } from './progress.ts';
 
 export type Streams = {

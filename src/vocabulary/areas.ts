@@ -1,5 +1,5 @@
 import { type BoundingBox, contains, distanceM, metresPerDegree, type Polygon, parsePolygon } from '../place/polygon.ts';
-import { compareCzech } from '../text/czech-order.ts';
+import { compareCzech } from '../text/names.ts';
 import { type Candidate, candidateOf } from './candidate.ts';
 import { isHarvested } from './harvests.ts';
 import { termsById } from './terms.ts';

@@ -1,6 +1,6 @@
 import { msgid, ngettext, t } from '../base/language.ts';
 import { msg } from '../base/message.ts';
-import { editDistance } from '../text/edit-distance.ts';
+import { editDistance } from '../text/names.ts';
 import type { Reading, TermToken, Word } from './own-term.ts';
 import type { Similarity } from './similarity.ts';
 

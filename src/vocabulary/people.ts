@@ -1,5 +1,4 @@
-import { editDistance } from '../text/edit-distance.ts';
-import { canAbbreviate, nameKey, nameWords } from '../text/names.ts';
+import { canAbbreviate, editDistance, nameKey, nameWords } from '../text/names.ts';
 import type { Candidate, TermAnswer } from './candidate.ts';
 import { isHarvested } from './harvests.ts';
 import type { Vocabulary } from './vocabulary.ts';

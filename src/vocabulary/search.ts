@@ -1,5 +1,4 @@
-import { compareCzech } from '../text/czech-order.ts';
-import { editDistance } from '../text/edit-distance.ts';
+import { compareCzech, editDistance } from '../text/names.ts';
 import { fold, wordsOf } from './fold.ts';
 import { otherWordings } from './own-term.ts';
 import { type StoredWord, similarWords } from './similar-words.ts';

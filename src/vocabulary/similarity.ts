@@ -1,4 +1,4 @@
-import { editDistance } from '../text/edit-distance.ts';
+import { editDistance } from '../text/names.ts';
 import { compoundParts, type Word } from './own-term.ts';
 
 /** Similarity of a museum's word to a word of the vocabulary. */

@@ -1,4 +1,4 @@
-import { compareCzech } from '../text/czech-order.ts';
+import { compareCzech } from '../text/names.ts';
 import { fold } from './fold.ts';
 import { type MatchScore, type Name, type OwnTerm, scoreMatch, type Words } from './match-score.ts';
 import { tokensOf, type Word, wordsOfName } from './own-term.ts';

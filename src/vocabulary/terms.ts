@@ -1,5 +1,5 @@
 import { parsePolygon } from '../place/polygon.ts';
-import { compareCzech } from '../text/czech-order.ts';
+import { compareCzech } from '../text/names.ts';
 import { fold, marked, wordsOf } from './fold.ts';
 import type { Term, TermDraft } from './term.ts';
 import type { Vocabulary } from './vocabulary.ts';

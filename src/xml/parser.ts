@@ -1,10 +1,9 @@
 import { msg } from '../base/message.ts';
 import type { XmlElement } from './element.ts';
 import { FlatElement, FlatTree, type ResolvedName } from './flat-tree.ts';
-import { Names, qualifiedNameParts, type RawName, splitQualifiedName } from './name.ts';
+import { Names, namespaceIn, qualifiedNameParts, type RawName, Scope, splitQualifiedName } from './name.ts';
 import { assertTextLimit, Fault } from './parse-error.ts';
 import { assertAllowedCharacters, DECODING_NEEDS, decoded, decodedSection, NON_ASCII } from './references.ts';
-import { namespaceIn, Scope } from './scope.ts';
 
 /** An element of a long document, and its ancestors, outermost first, of which only the start tags were parsed. */
 export type XmlPart = { readonly element: XmlElement; readonly around: readonly XmlElement[] };

@@ -33,7 +33,7 @@ import { isReadable } from '../../src/text/reading.ts';
 import { parseTerm } from '../../src/vocabulary/read-term.ts';
 import { lineOf, sourceOf, type XmlElement } from '../../src/xml/element.ts';
 import { parseXml, walkXml, XmlSyntaxError } from '../../src/xml/parse.ts';
-import { strayTextsWithin } from '../../src/xml/stray-text.ts';
+import { strayTextsWithin } from '../../src/xml/source-text.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
 import { workbookParts } from '../support/make-workbook.ts';
 import { makeZip, type ZipPart } from '../support/make-zip.ts';

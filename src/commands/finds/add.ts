@@ -16,7 +16,7 @@ import {
 } from '../../flows/interview/entry-session.ts';
 import { keysText } from '../../flows/interview/interview.ts';
 import { collapseUnchecked } from '../../flows/queue/collapse-issues.ts';
-import { printable } from '../../text/printable.ts';
+import { printable } from '../../text/characters.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import type { Prompt } from '../../ui/prompt.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';

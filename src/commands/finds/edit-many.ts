@@ -10,7 +10,7 @@ import { collapseUnchecked } from '../../flows/queue/collapse-issues.ts';
 import { listFinds } from '../../flows/queue/known-finds.ts';
 import { findsNamed } from '../../flows/queue/named-finds.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
-import { printable } from '../../text/printable.ts';
+import { printable } from '../../text/characters.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { findCount } from '../count-texts.ts';
 

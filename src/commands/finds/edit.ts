@@ -15,7 +15,7 @@ import type { Interviewed } from '../../flows/interview/interview-context.ts';
 import { collapseUnchecked } from '../../flows/queue/collapse-issues.ts';
 import { findsNamed } from '../../flows/queue/named-finds.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
-import { printable } from '../../text/printable.ts';
+import { printable } from '../../text/characters.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
 import { type EditOptions, editMany, printChanges } from './edit-many.ts';

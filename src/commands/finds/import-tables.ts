@@ -16,7 +16,7 @@ import type { Enqueued } from '../../flows/queue/enqueue-finds.ts';
 import { type CopiedTable, importTable, openCorrections } from '../../flows/queue/import-table.ts';
 import type { MergeAnswers } from '../../flows/queue/merge-find.ts';
 import { readMap } from '../../flows/queue/table-columns.ts';
-import { normalId } from '../../text/normal-text.ts';
+import { normalId } from '../../text/characters.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { printable } from '../../ui/terminal.ts';
 import { findCount, photographCount } from '../count-texts.ts';

@@ -12,8 +12,8 @@ import type { Decision } from '../../flows/interview/ask-about-table.ts';
 import { overviewLines, previewLines, unmappedTermLines } from '../../flows/interview/table-texts.ts';
 import { previewNumbers, previewTable, type TableLook } from '../../flows/queue/table-columns.ts';
 import type { Table } from '../../tables/table.ts';
-import { printable } from '../../text/printable.ts';
-import { wrapped } from '../../text/wrap.ts';
+import { printable } from '../../text/characters.ts';
+import { wrapped } from '../../text/width.ts';
 import { issueValue } from '../../ui/issues.ts';
 import { type ImportOptions, importTables } from './import-tables.ts';
 

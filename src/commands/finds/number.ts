@@ -9,7 +9,7 @@ import { readTableOrInput } from '../../context/own-files.ts';
 import { openLookups } from '../../context/validation.ts';
 import { assertMayNumber, enqueueNumber, planNumber, targetForChange } from '../../flows/queue/enqueue-change.ts';
 import { planNumbers, queueNumbers, type TableNumber } from '../../flows/queue/enqueue-numbers.ts';
-import { trimText } from '../../text/white-space.ts';
+import { trimText } from '../../text/characters.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';

@@ -5,7 +5,7 @@ import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { type PlannedRemoval, planRemoval, removeFinds } from '../../flows/queue/remove-finds.ts';
 import type { Entry } from '../../outbox/entry.ts';
-import { printable } from '../../text/printable.ts';
+import { printable } from '../../text/characters.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { numberCount, photographCount } from '../count-texts.ts';
 

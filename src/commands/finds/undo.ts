@@ -6,7 +6,7 @@ import { shellWord } from '../../base/shell-word.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openValidation } from '../../context/validation.ts';
 import { commandLog, lastCommand, undoCommand as undoLogged } from '../../flows/queue/undo-command.ts';
-import { printable } from '../../text/printable.ts';
+import { printable } from '../../text/characters.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { findCount } from '../count-texts.ts';
 

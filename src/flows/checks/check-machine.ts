@@ -7,7 +7,7 @@ import { shellWord } from '../../base/shell-word.ts';
 import { toDatabaseError } from '../../store/database.ts';
 import { findDamage } from '../../store/database-file.ts';
 import { isAccessibleToOthers } from '../../store/folder.ts';
-import { alternatives } from '../../text/enumeration.ts';
+import { alternatives } from '../../text/names.ts';
 
 /** Result of a check. A push continues despite a warning; a problem prevents it, now or soon; unchecked is unknown. */
 export type Check = {

@@ -14,7 +14,7 @@ import {
   type ReportFind,
 } from '../../report/report-model.ts';
 import { stateName } from '../../report/states.ts';
-import { compareCzech } from '../../text/czech-order.ts';
+import { compareCzech } from '../../text/names.ts';
 import { makeAreaLookup, namedAreas } from '../../vocabulary/areas.ts';
 import { superiorsOf, termByIdent } from '../../vocabulary/terms.ts';
 import type { Vocabulary } from '../../vocabulary/vocabulary.ts';

@@ -4,7 +4,7 @@ import type { Change } from '../../find/harvested-find.ts';
 import { NEW_PERSON } from '../../find/resolve-reference.ts';
 import { type RowCell, wordOf } from '../../tables/export-text.ts';
 import { type ExportedFind, inBothSystems, pointOf } from '../../tables/exported-find.ts';
-import { joinNames } from '../../text/file-names.ts';
+import { joinNames } from '../../text/csv.ts';
 import { elementLabel } from './find-texts.ts';
 
 const COLUMNS: readonly Field[] = FIELDS.filter(({ kind }) => kind !== 'geom-system' && kind !== 'point');

@@ -2,7 +2,7 @@ import { currentLanguage, t } from '../../base/language.ts';
 import { FIELDS, type Field } from '../../find/fields.ts';
 import { ENTRY_STATES, type EntryState } from '../../outbox/entry.ts';
 import type { ExportedFind } from '../../tables/exported-find.ts';
-import { joinNames } from '../../text/file-names.ts';
+import { joinNames } from '../../text/csv.ts';
 import { STATE_WORDS } from './entry-words.ts';
 import { elementLabel, elementText, pointText } from './find-texts.ts';
 import { changeText } from './remote-state.ts';

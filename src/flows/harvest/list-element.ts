@@ -1,6 +1,6 @@
 import type { Subject } from '../../ledger/subject.ts';
-import { namespaceDeclarationsIn, startTagOf } from '../../xml/declarations.ts';
 import { bytesOf, childOf, type XmlDocument, type XmlElement } from '../../xml/element.ts';
+import { namespaceDeclarationsIn, startTagOf } from '../../xml/source-text.ts';
 
 const LINE_FEED = Buffer.from('\n');
 

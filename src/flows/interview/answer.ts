@@ -15,7 +15,7 @@ import type { InspectedPhotograph } from '../../photo/photograph.ts';
 import { formatPoint } from '../../place/geometry.ts';
 import { toWgs84 } from '../../place/project.ts';
 import { type Position, parsePosition, positionText } from '../../place/read-position.ts';
-import { splitNames } from '../../text/file-names.ts';
+import { splitNames } from '../../text/csv.ts';
 import { isReadable, type Reading } from '../../text/reading.ts';
 
 export type AnswerContext = RowContext &

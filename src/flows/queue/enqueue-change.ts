@@ -22,7 +22,7 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { pulledRecord } from '../../outbox/pulled.ts';
 import { decisionAbout, recordEvents } from '../../outbox/record-events.ts';
 import { findById } from '../../outbox/stored-finds.ts';
-import { trimText } from '../../text/white-space.ts';
+import { trimText } from '../../text/characters.ts';
 import { isGoneAtService } from '../finds/pulled-since.ts';
 import { asIdent, createFindLookup } from './find-lookup.ts';
 import type { Kept, PhotographKeeping } from './kept-photographs.ts';

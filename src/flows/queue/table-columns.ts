@@ -25,8 +25,8 @@ import { photoResolver } from '../../photo/photo-path.ts';
 import { writeOutputFile } from '../../store/output-file.ts';
 import type { Table } from '../../tables/table.ts';
 import { requireUtf8 } from '../../tables/table-text.ts';
+import { printable } from '../../text/characters.ts';
 import { BYTE_ORDER_MARK, csvCell } from '../../text/csv.ts';
-import { printable } from '../../text/printable.ts';
 
 /** Parses a column map; only issues where it has an error. */
 export function readMap(file: string, bytes: Buffer, lookupTerm: LookupTerm): ColumnMapReading {

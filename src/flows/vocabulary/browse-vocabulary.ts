@@ -1,7 +1,7 @@
 import { UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import { editDistance } from '../../text/edit-distance.ts';
+import { editDistance } from '../../text/names.ts';
 import { type ExportedTerm, termCsvLines, turtleLines } from '../../vocabulary/export-terms.ts';
 import { allHarvests, isHarvested } from '../../vocabulary/harvests.ts';
 import { type SearchHit, type SearchOptions, searchTerms } from '../../vocabulary/search.ts';

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { collapseText as collapseOfMock, trimText as trimOfMock } from '../../../mock-server/white-space.ts';
-import { normalText } from '../../../src/text/normal-text.ts';
-import { collapseText, trimText } from '../../../src/text/white-space.ts';
+import { collapseText, normalText, trimText } from '../../../src/text/characters.ts';
 
 /** White space by Unicode's property, and the four separators of ASCII. */
 const isWhite = (letter: string): boolean => /[\p{White_Space}\u001c-\u001f]/u.test(letter);

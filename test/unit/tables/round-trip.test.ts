@@ -6,7 +6,7 @@ import { exportGeoPackage } from '../../../src/tables/export-gpkg.ts';
 import { exportCsv, exportGeoJson, exportXml } from '../../../src/tables/export-text.ts';
 import type { ExportedFind } from '../../../src/tables/exported-find.ts';
 import { exportXlsx } from '../../../src/tables/write-workbook.ts';
-import { normalId, normalText } from '../../../src/text/normal-text.ts';
+import { normalId, normalText } from '../../../src/text/characters.ts';
 import { readFinds } from '../../support/read-finds.ts';
 
 const PROFILE = { prefix: 'svc', schemaBase: 'http://example.org/schema/svc', schemaVersion: '2.2' };

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { cutTo, displayWidth, learnWidths } from '../../../src/text/width.ts';
-import { wrapped } from '../../../src/text/wrap.ts';
+import { cutTo, displayWidth, learnWidths, wrapped } from '../../../src/text/width.ts';
 import { table } from '../../../src/ui/print-table.ts';
 import { makeBar, widthOf } from '../../../src/ui/progress.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { editDistance } from '../../../src/text/edit-distance.ts';
+import { editDistance } from '../../../src/text/names.ts';
 import { fold, gramsOf, wordsOf } from '../../../src/vocabulary/fold.ts';
 
 test.each([

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { namespaceDeclarationsIn } from '../../../src/xml/declarations.ts';
 import { childOf } from '../../../src/xml/element.ts';
 import { parseXml } from '../../../src/xml/parse.ts';
+import { namespaceDeclarationsIn } from '../../../src/xml/source-text.ts';
 
 function declarations(text: string): string {
   const document = parseXml(Buffer.from(text));

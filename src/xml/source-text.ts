@@ -1,6 +1,28 @@
 import { type Message, msg } from '../base/message.ts';
-import { startTagOf } from './declarations.ts';
 import { sourceOf, type XmlDocument, type XmlElement } from './element.ts';
+import { parseXml } from './parse.ts';
+
+/**
+ * Returns the source of the namespace declarations in scope at the end of `path`, inner ones winning: text cut out of the
+ * innermost element needs them to be parsed alone.
+ * @param path elements of the document, each the parent of the next
+ */
+export function namespaceDeclarationsIn(document: XmlDocument, path: readonly XmlElement[]): string {
+  const declarations = new Map<string, string>();
+  for (const element of path) {
+    const tag = startTagOf(document, element);
+    for (const [text, name = ''] of tag.matchAll(/\s([^\s=]+)\s*=\s*(?:"[^"]*"|'[^']*')/g)) {
+      if (/^xmlns(?::|$)/.test(name)) declarations.set(name, ` ${text.trim()}`);
+    }
+  }
+  return [...declarations.values()].join('');
+}
+
+/** Returns the start tag, up to the `>` outside attribute values. */
+export function startTagOf(document: XmlDocument, { start, end, children }: XmlElement): string {
+  const beginning = sourceOf(document, { start, end: children[0]?.start ?? end });
+  return /^<(?:[^>"']|"[^"]*"|'[^']*')*>/.exec(beginning)?.[0] ?? '';
+}
 
 /** Text between the children of an element, which no reader uses. */
 type StrayText = { readonly element: XmlElement; readonly text: string; readonly start: number };
@@ -34,4 +56,21 @@ export function* strayTextsWithin(document: XmlDocument, element: XmlElement): G
 
 export function strayTextMessage({ element: { name }, text }: StrayText): Message {
   return msg`The text "${text}" stands between the elements of ${name}. Put it into one of them, or take it out.`;
+}
+
+/** Yields the texts and the children of an element in document order. */
+export function* mixedContentOf(document: XmlDocument, element: XmlElement): Generator<string | XmlElement> {
+  const { children, start, end, text } = element;
+  if (children.length === 0) {
+    if (text !== '') yield text;
+    return;
+  }
+  let from = start + Buffer.byteLength(startTagOf(document, element));
+  for (const child of [...children, undefined]) {
+    const source = sourceOf(document, { start: from, end: child?.start ?? document.bytes.lastIndexOf('</', end - 1) });
+    // Comments, CDATA sections and references are parsed as elsewhere.
+    if (source !== '') yield /[<&\r]/.test(source) ? parseXml(Buffer.from(`<t>${source}</t>`)).root.text : source;
+    if (child !== undefined) yield child;
+    from = child?.end ?? end;
+  }
 }
