@@ -1,5 +1,5 @@
-import { CONTROL_PATH } from './addresses.ts';
-import type { Answer, Incoming } from './http-message.ts';
+import { CONTROL_PATH } from './base/addresses.ts';
+import type { Answer, Incoming } from './base/http-message.ts';
 
 /** Beside those that every page may read (Fetch standard, CORS-safelisted response headers). */
 const EXPOSED = 'Location, X-Record-ID, Retry-After, WWW-Authenticate, Date';

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { messageOf } from './error-message.ts';
-import type { MockServerOptions } from './options.ts';
+import { messageOf } from './base/error-message.ts';
+import type { MockServerOptions } from './state/options.ts';
 
 /** As the proxies and the application server in front of the service (A-WIRE-3). */
 const TIMEOUTS = { requestTimeout: 600_000, keepAliveTimeout: 60_000 } as const;

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
-import { NotLoadedError } from './database.ts';
-import { messageOf } from './error-message.ts';
-import { addMockServerOptions, type MockServerFlags, parseMockServerOptions } from './options.ts';
+import { messageOf } from './base/error-message.ts';
 import { replay } from './replay.ts';
 import { type MockServer, startMockServer } from './server.ts';
+import { NotLoadedError } from './state/database.ts';
+import { addMockServerOptions, type MockServerFlags, parseMockServerOptions } from './state/options.ts';
 
 /**
  * Starts the server that the flags ask for, prints one line when it accepts connections, and ends with SIGTERM or SIGINT.

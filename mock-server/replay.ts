@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { request as askPlain } from 'node:http';
 import { request as askSecure } from 'node:https';
-import { messageOf } from './error-message.ts';
-import { parseRecording, type Recorded } from './recording.ts';
+import { messageOf } from './base/error-message.ts';
+import { parseRecording, type Recorded } from './state/recording.ts';
 
 /** What a replay came to. */
 type Replayed = {

@@ -1,16 +1,15 @@
-import { CONTROL_PATH, SCHEMA_VERSIONS } from './addresses.ts';
+import { CONTROL_PATH, SCHEMA_VERSIONS } from './base/addresses.ts';
+import type { Answer, Incoming } from './base/http-message.ts';
+import { htmlPage } from './base/problem.ts';
 import { answerControl } from './control/endpoint.ts';
-import { answerDescription } from './descriptions.ts';
-import { answerPhotographDownload } from './download.ts';
-import type { SentAnswer } from './fault-hooks.ts';
-import type { Answer, Incoming } from './http-message.ts';
-import type { JournalEntry } from './journal.ts';
-import type { Mock } from './mock.ts';
-import { answerHarvest } from './oai/endpoint.ts';
-import { answerWrite } from './pas/endpoint.ts';
-import { answerTokenAuth } from './pas/token-auth.ts';
-import { answerUserInfo } from './pas/user-info.ts';
-import { htmlPage } from './problem.ts';
+import { answerDescription } from './endpoints/descriptions.ts';
+import { answerPhotographDownload } from './endpoints/download.ts';
+import { answerHarvest } from './endpoints/oai/endpoint.ts';
+import { answerWrite } from './endpoints/pas/endpoint.ts';
+import { answerTokenAuth, answerUserInfo } from './endpoints/pas/token-auth.ts';
+import type { SentAnswer } from './rules/run-under-fault.ts';
+import type { JournalEntry } from './state/journal.ts';
+import type { Mock } from './state/mock.ts';
 
 /** Finds who answers a path. */
 export async function route(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {

@@ -1,27 +1,34 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { clientAddress } from './access.ts';
-import { contains, plainAddress } from './address-list.ts';
-import { type Addresses, addressesAt, addressesOf, CONTROL_PATH } from './addresses.ts';
-import { ControlRefusal } from './control/refusal.ts';
+import { contains, plainAddress } from './base/address-list.ts';
+import { type Addresses, addressesAt, addressesOf, CONTROL_PATH } from './base/addresses.ts';
+import { isStorageFailure, messageOf } from './base/error-message.ts';
+import { BodySample, type Exchange, exchangeOf, shortened, struckOut, withoutBodies } from './base/exchange.ts';
+import {
+  type Answer,
+  ClientDisconnected,
+  ControlRefusal,
+  HttpError,
+  type Incoming,
+  onDisconnect,
+  readTarget,
+} from './base/http-message.ts';
+import { createWording } from './base/messages.ts';
+import { detail, htmlPage, json } from './base/problem.ts';
 import { corsHeaders, preflightAnswer } from './cors.ts';
-import { isStorageFailure, messageOf } from './error-message.ts';
-import { BodySample, type Exchange, exchangeOf, shortened, struckOut, withoutBodies } from './exchange.ts';
-import { type SentAnswer, SimulatedDisconnect } from './fault-hooks.ts';
-import { type Answer, ClientDisconnected, HttpError, type Incoming, onDisconnect, readTarget } from './http-message.ts';
 import { startListening } from './listener.ts';
-import { createWording } from './messages.ts';
-import type { Mock } from './mock.ts';
-import { type MockServerOptions, readMockServerOptions } from './options.ts';
-import { detail, htmlPage, json } from './problem.ts';
-import { RECORDED_BODY_BYTES, Recording } from './recording.ts';
 import { route } from './router.ts';
-import { loadSeed } from './seed.ts';
-import { createMock } from './state.ts';
-import { Tenants } from './tenants.ts';
+import { type SentAnswer, SimulatedDisconnect } from './rules/run-under-fault.ts';
+import { clientAddress } from './state/access.ts';
+import { createMock } from './state/create-mock.ts';
+import type { Mock } from './state/mock.ts';
+import { type MockServerOptions, readMockServerOptions } from './state/options.ts';
+import { RECORDED_BODY_BYTES, Recording } from './state/recording.ts';
+import { loadSeed } from './state/seed/load-seed.ts';
+import { Tenants } from './state/tenants.ts';
 
-export type { FaultRule } from './fault-rules.ts';
-export { addMockServerOptions, type MockServerOptions, parseMockServerOptions } from './options.ts';
+export type { FaultRule } from './state/fault-rules.ts';
+export { addMockServerOptions, type MockServerOptions, parseMockServerOptions } from './state/options.ts';
 
 export type MockServer = AsyncDisposable & {
   readonly base_url: string;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { AbstractStartedContainer, GenericContainer, type StartedTestContainer, Wait } from 'testcontainers';
-import { CONTROL_PATH } from './addresses.ts';
-import { CONTROL_TOKEN_VARIABLE } from './options.ts';
+import { CONTROL_PATH } from './base/addresses.ts';
+import { CONTROL_TOKEN_VARIABLE } from './state/options.ts';
 
 /** Where the server listens in its image. */
 const PORT = 8080;

@@ -1,7 +1,6 @@
 // Writes docs/mock-faithfulness.md: how the contract, the deployed service and the mock differ. With --check it only says whether it is stale.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { HARVEST_QUIRKS } from '../dist/mock-server/oai/quirks.js';
-import { QUIRKS } from '../dist/mock-server/quirks.js';
+import { QUIRKS } from '../dist/mock-server/rules/quirks.js';
 
 const PAGE = new URL('../docs/mock-faithfulness.md', import.meta.url);
 const FOLDER = new URL('../docs/contract/', import.meta.url);
@@ -97,7 +96,7 @@ const row = (...cells) => `| ${cells.join(' | ')} |`;
 const section = (title) => README.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? '';
 
 const quirks = Object.entries(QUIRKS).map(([quirk, text]) =>
-  row(`\`${quirk}\``, clausesOf(quirk), text, named(quirk in HARVEST_QUIRKS ? 'harvest-deployed' : 'quirks', quirk)),
+  row(`\`${quirk}\``, clausesOf(quirk), text, named(quirk.startsWith('oai-') ? 'harvest-deployed' : 'quirks', quirk)),
 );
 const open = section('What the contract does not say, and how it is filled')
   .split('\n')
@@ -116,7 +115,7 @@ const otherwise = section('What it does not pretend to be')
 const page = [
   '# How faithful the mock server is',
   '',
-  '<!-- Written by `npm run reference` from quirks.ts, oai/quirks.ts and README.md of the mock server, and from docs/contract. Do not edit. -->',
+  '<!-- Written by `npm run reference` from rules/quirks.ts and README.md of the mock server, and from docs/contract. Do not edit. -->',
   '',
   '## Deployed service against contract',
   '',

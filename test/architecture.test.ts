@@ -32,6 +32,9 @@ const LAYER_OF_FOLDER: Readonly<Record<string, number>> = {
   'main.ts': 9,
 };
 
+/** The same of the mock server; the files in its root are the server. */
+const LAYERS_OF_MOCK = ['base', 'state', 'rules', 'endpoints', 'control', ''];
+
 /** These may use others of the domain that lie below them. */
 const UPPER_FLOOR = ['tables', 'photo', 'columns', 'qgis'];
 const [DOMAIN, LAST_OF_DOMAIN] = [3, 5];
@@ -210,6 +213,19 @@ describe('the layers of src', () => {
     );
     expect(astray).toEqual([]);
   });
+});
+
+test('the layers of the mock server are imported downwards only', () => {
+  const mocks = sources.filter(({ path }) => /^mock-server\/.*\.ts$/.test(path));
+  const rankOf = (path: string): number => LAYERS_OF_MOCK.indexOf(path.split('/').slice(1, -1)[0] ?? '');
+  expect(mocks.filter(({ path }) => rankOf(path) < 0).map(({ path }) => path)).toEqual([]);
+  expect(LAYERS_OF_MOCK.filter((layer) => !existsSync(join(ROOT, 'mock-server', layer)))).toEqual([]);
+  const upward = mocks.flatMap(({ path, imports }) =>
+    imports
+      .filter((target) => /^mock-server\/.*\.ts$/.test(target) && rankOf(target) > rankOf(path))
+      .map((target) => `${path} -> ${target}`),
+  );
+  expect(upward).toEqual([]);
 });
 
 test('client and mock server share no code', () => {

@@ -51,10 +51,10 @@ test('each clause is cited by a test, or said not to be tested and why', () => {
 });
 
 test('each rule by which the mock server refuses belongs to a clause', () => {
-  const messages = [...textOf('mock-server/messages.ts').matchAll(/^ {2}'?([a-z][a-z0-9-]*)'?: \[/gm)].map(
+  const messages = [...textOf('mock-server/base/messages.ts').matchAll(/^ {2}'?([a-z][a-z0-9-]*)'?: \[/gm)].map(
     ([, rule = '']) => rule,
   );
-  const view = textOf('mock-server/contract-references.ts');
+  const view = textOf('mock-server/state/contract-references.ts');
   const notes = ['imported-note', 'number-label', 'fault-other', 'fault-failed', 'fault-closed', 'fault-throttled'];
   expect(messages.length).toBeGreaterThan(50);
   expect(

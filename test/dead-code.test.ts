@@ -21,7 +21,7 @@ const FOR_TESTS: Readonly<Record<string, string>> = {
   'src/ledger/subject.ts#subjectOf': 'reads what a harvest noted',
   'src/report/map-frame.ts#MAP_WIDTH': 'what the marks of the map must stay within',
   'src/xml/xsd.ts#MAX_DOCUMENT_BYTES': 'the limit that the test goes beyond',
-  'mock-server/digest.ts#parseContentDigest': 'headers are endless, and a request for each is not',
+  'mock-server/base/digest.ts#parseContentDigest': 'headers are endless, and a request for each is not',
 };
 
 const VALUES = /^export\s+(?:abstract\s+)?(?:async\s+)?(?:const|let|function\*?|class)\s+(\w+)/gm;

@@ -1,10 +1,10 @@
 import type { JSONPathQuery, JSONValue } from 'json-p3';
 import type { XmlElement } from 'libxml2-wasm';
-import { messageOf } from '../error-message.ts';
-import { bodyBytes, type Message, STRUCK_OUT } from '../exchange.ts';
-import { withXml } from '../schema.ts';
-import { check, object, optional, type Reader, ShapeError, text } from '../shape.ts';
-import { ControlRefusal } from './refusal.ts';
+import { messageOf } from '../base/error-message.ts';
+import { bodyBytes, type Message, STRUCK_OUT } from '../base/exchange.ts';
+import { ControlRefusal } from '../base/http-message.ts';
+import { check, object, optional, type Reader, ShapeError, text } from '../base/shape.ts';
+import { withXml } from '../state/schema.ts';
 
 /** Condition on a text; without either it must be there. */
 export type Wanted = { readonly equals?: string; readonly matches?: string };

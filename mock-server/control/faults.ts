@@ -1,7 +1,14 @@
-import { FAULTS, type FaultEndpoint, type FaultName, type FaultRule, readFaultRule, readFaultRules } from '../fault-rules.ts';
-import type { Mock } from '../mock.ts';
-import { flag, object } from '../shape.ts';
-import { ControlRefusal } from './refusal.ts';
+import { ControlRefusal } from '../base/http-message.ts';
+import { flag, object } from '../base/shape.ts';
+import {
+  FAULTS,
+  type FaultEndpoint,
+  type FaultName,
+  type FaultRule,
+  readFaultRule,
+  readFaultRules,
+} from '../state/fault-rules.ts';
+import type { Mock } from '../state/mock.ts';
 
 type Call = { readonly body: unknown; readonly segment: string };
 /** What a fault takes beside its condition. */

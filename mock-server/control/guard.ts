@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { blockListOf, contains, plainAddress } from '../address-list.ts';
-import type { Answer, Incoming } from '../http-message.ts';
-import type { Mock } from '../mock.ts';
-import { json } from '../problem.ts';
+import { blockListOf, contains, plainAddress } from '../base/address-list.ts';
+import type { Answer, Incoming } from '../base/http-message.ts';
+import { json } from '../base/problem.ts';
+import type { Mock } from '../state/mock.ts';
 
 const LOOPBACK = blockListOf(['127.0.0.0/8', '::1']);
 const ASKS_FOR_TOKEN = { 'www-authenticate': 'Basic realm="control interface of the mock server", charset="UTF-8"' };

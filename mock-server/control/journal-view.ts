@@ -1,9 +1,8 @@
-import { readRule } from '../contract-references.ts';
-import { decodeSegment } from '../http-message.ts';
-import type { JournalEntry } from '../journal.ts';
-import type { Mock } from '../mock.ts';
+import { ControlRefusal, decodeSegment } from '../base/http-message.ts';
+import { readRule } from '../state/contract-references.ts';
+import type { JournalEntry } from '../state/journal.ts';
+import type { Mock } from '../state/mock.ts';
 import { assertKnownParameters, wholeNumber } from './query.ts';
-import { ControlRefusal } from './refusal.ts';
 
 const ANY = { default: 0, max: Number.MAX_SAFE_INTEGER };
 

@@ -1,9 +1,9 @@
 import { parentPort } from 'node:worker_threads';
-import { messageOf } from '../error-message.ts';
-import { ShapeError } from '../shape.ts';
+import { messageOf } from '../base/error-message.ts';
+import { ControlRefusal } from '../base/http-message.ts';
+import { ShapeError } from '../base/shape.ts';
 import { assertReadable, bodyDifference, textDifference } from './body-check.ts';
 import type { Question, Reply } from './matcher.ts';
-import { ControlRefusal } from './refusal.ts';
 
 // A thread of its own: expressions from outside may take for ever, and are ended with the thread.
 parentPort?.on('message', async (question: Question) => parentPort?.postMessage(await replyTo(question)));

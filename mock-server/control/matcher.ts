@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { messageOf } from '../error-message.ts';
-import type { Message } from '../exchange.ts';
-import { packagePath } from '../package-files.ts';
-import { ShapeError } from '../shape.ts';
+import { messageOf } from '../base/error-message.ts';
+import type { Message } from '../base/exchange.ts';
+import { ControlRefusal } from '../base/http-message.ts';
+import { packagePath } from '../base/package-files.ts';
+import { ShapeError } from '../base/shape.ts';
 import type { BodyCheck, Wanted } from './body-check.ts';
-import { ControlRefusal } from './refusal.ts';
 
 /** `texts`: how each text differs; `body`: how a body differs; `readable`: asserts that a path can be read. */
 export type Question =

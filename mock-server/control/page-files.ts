@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { CONTROL_PATH } from '../addresses.ts';
-import type { Answer } from '../http-message.ts';
-import type { Mock } from '../mock.ts';
-import { packagePath } from '../package-files.ts';
-import { htmlPage } from '../problem.ts';
+import { CONTROL_PATH } from '../base/addresses.ts';
+import type { Answer } from '../base/http-message.ts';
+import { packagePath } from '../base/package-files.ts';
+import { htmlPage } from '../base/problem.ts';
+import type { Mock } from '../state/mock.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',

@@ -1,12 +1,12 @@
-import { readRule } from '../contract-references.ts';
-import { type Exchange, SECRET_HEADERS } from '../exchange.ts';
-import { FAULTS, type FaultName } from '../fault-rules.ts';
-import type { Journal, JournalEntry } from '../journal.ts';
-import { array, check, flag, integer, nullable, object, oneOf, optional, type Reader, text } from '../shape.ts';
+import { type Exchange, SECRET_HEADERS } from '../base/exchange.ts';
+import { ControlRefusal } from '../base/http-message.ts';
+import { array, check, flag, integer, nullable, object, oneOf, optional, type Reader, text } from '../base/shape.ts';
+import { readRule } from '../state/contract-references.ts';
+import { FAULTS, type FaultName } from '../state/fault-rules.ts';
+import type { Journal, JournalEntry } from '../state/journal.ts';
 import { type BodyCheck, expression, readBodyCheck, type Wanted, wanted } from './body-check.ts';
 import { isAbout } from './journal-view.ts';
 import type { Matcher } from './matcher.ts';
-import { ControlRefusal } from './refusal.ts';
 
 type HeaderCheck = Wanted & { readonly name: string; readonly absent?: boolean };
 

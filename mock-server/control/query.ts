@@ -1,4 +1,4 @@
-import { ShapeError } from '../shape.ts';
+import { ShapeError } from '../base/shape.ts';
 
 /** @throws ShapeError where something else is asked for, or the same twice: it would be left out in silence */
 export function assertKnownParameters(query: URLSearchParams, ...known: readonly string[]): void {

@@ -1,5 +1,7 @@
-import type { Mock } from '../mock.ts';
-import { rewriteProject } from '../pas/project-record.ts';
+import { ControlRefusal } from '../base/http-message.ts';
+import { check, flag, instant, object, oneOf, optional, type Reader, ShapeError, text } from '../base/shape.ts';
+import { rewriteProject } from '../rules/project-record.ts';
+import type { Mock } from '../state/mock.ts';
 import {
   type ArchiveRecord,
   type Body,
@@ -8,10 +10,8 @@ import {
   type Entity,
   identOf,
   type RecordInput,
-} from '../records/record.ts';
-import { renderRecord } from '../records/render.ts';
-import { check, flag, instant, object, oneOf, optional, type Reader, ShapeError, text } from '../shape.ts';
-import { ControlRefusal } from './refusal.ts';
+} from '../state/records/record.ts';
+import { renderRecord } from '../state/records/render.ts';
 
 type Change = {
   readonly ident?: string;

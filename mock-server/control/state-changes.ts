@@ -1,13 +1,12 @@
-import { type Account, rankOf } from '../accounts.ts';
-import { FIND_CHILDREN, inOrder } from '../child-order.ts';
-import { type HistoryCode, historyEntry } from '../history.ts';
-import type { Mock } from '../mock.ts';
-import { mayEditNumber, roleOf } from '../pas/permission.ts';
-import { rewriteProject } from '../pas/project-record.ts';
-import { type ArchiveRecord, childOf, listOf, textOf } from '../records/record.ts';
-import { object, oneOf, optional, text } from '../shape.ts';
+import { ControlRefusal } from '../base/http-message.ts';
+import { object, oneOf, optional, text } from '../base/shape.ts';
+import { mayEditNumber, roleOf } from '../rules/permission.ts';
+import { rewriteProject } from '../rules/project-record.ts';
+import { type Account, rankOf } from '../state/accounts.ts';
+import type { Mock } from '../state/mock.ts';
+import { FIND_CHILDREN, type HistoryCode, historyEntry, inOrder } from '../state/records/child-order.ts';
+import { type ArchiveRecord, childOf, listOf, textOf } from '../state/records/record.ts';
 import { recordView } from './records.ts';
-import { ControlRefusal } from './refusal.ts';
 
 type MoveName = 'submit' | 'confirm' | 'archive' | 'return';
 type Move = {

@@ -1,8 +1,10 @@
-import type { Account } from '../accounts.ts';
-import type { Addresses } from '../addresses.ts';
-import type { Mock } from '../mock.ts';
-import { mayImportInto, roleOf } from '../pas/permission.ts';
-import { idOf, textOf } from '../records/record.ts';
+import type { Addresses } from '../base/addresses.ts';
+import { ControlRefusal } from '../base/http-message.ts';
+import { flag, nullable, object, oneOf, optional, text } from '../base/shape.ts';
+import { mayImportInto, roleOf } from '../rules/permission.ts';
+import { type Account, GROUP_OF_ROLE, ROLES } from '../state/accounts.ts';
+import type { Mock } from '../state/mock.ts';
+import { idOf, textOf } from '../state/records/record.ts';
 
 /** What `GET /state` shows: counts, who may sign in, which projects they may import into, where everything is. */
 export function stateView(mock: Mock, addresses: Addresses): unknown {
@@ -38,7 +40,7 @@ export function addressesView(addresses: Addresses, training: boolean): Readonly
   };
 }
 
-export function accountView(account: Account): unknown {
+function accountView(account: Account): unknown {
   const { username, email, user, organisation, active } = account;
   return { username, email, user, role: roleOf(account), organisation, active };
 }
@@ -57,4 +59,36 @@ function countsOf(mock: Mock): unknown {
     records: byEntity,
     journal: mock.journal.size,
   };
+}
+
+const readRights = object({
+  role: optional(nullable(oneOf(ROLES))),
+  organisation: optional(text({ min: 1 })),
+  active: optional(flag),
+});
+
+/** The group of an account that has no role. */
+const NO_ROLE = 'Uživatel';
+
+/** Changes what an account may do: its user's record says so from now on, and requests under way are not asked again. */
+export function changeAccount(mock: Mock, username: string, body: unknown): unknown {
+  const { role, organisation: ident, active } = readRights(body);
+  const account = mock.accounts.byName(username);
+  const user = account === undefined ? undefined : mock.archive.live('uzivatel', account.user);
+  if (account === undefined || user === undefined) throw new ControlRefusal(404, `there is no account ${username}`);
+  const organisation = ident === undefined ? undefined : mock.archive.live('organizace', ident);
+  if (ident !== undefined && organisation === undefined) throw new ControlRefusal(404, `there is no organisation ${ident}`);
+  const cs = (value: string) => ({ '@lang': 'cs', '#': value });
+  mock.archive.put({
+    entity: 'uzivatel',
+    body: {
+      ...user.body,
+      ...(role === undefined ? {} : { skupina: cs(role === null ? NO_ROLE : GROUP_OF_ROLE[role]) }),
+      ...(organisation === undefined
+        ? {}
+        : { organizace: { ...cs(textOf(organisation.body['nazev']) ?? organisation.ident), '@id': organisation.ident } }),
+      ...(active === undefined ? {} : { aktivni: String(active) }),
+    },
+  });
+  return accountView(mock.accounts.byName(username) ?? account);
 }

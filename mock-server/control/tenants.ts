@@ -1,11 +1,10 @@
-import { addressesAt } from '../addresses.ts';
-import { readFaultRules } from '../fault-rules.ts';
-import type { Incoming } from '../http-message.ts';
-import type { Mock } from '../mock.ts';
-import { withoutUndefined } from '../options.ts';
-import { readSettings } from '../settings.ts';
-import { flag, integer, object, oneOf, optional, text } from '../shape.ts';
-import { ControlRefusal } from './refusal.ts';
+import { addressesAt } from '../base/addresses.ts';
+import { ControlRefusal, type Incoming } from '../base/http-message.ts';
+import { flag, integer, object, oneOf, optional, text } from '../base/shape.ts';
+import { readFaultRules } from '../state/fault-rules.ts';
+import type { Mock } from '../state/mock.ts';
+import { withoutUndefined } from '../state/options.ts';
+import { readSettings } from '../state/settings.ts';
 import { addressesView } from './state-view.ts';
 
 const whole = (max: number, min = 0) => optional(integer({ min, max }));

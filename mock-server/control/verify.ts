@@ -1,6 +1,7 @@
-import type { JournalEntry } from '../journal.ts';
-import type { Mock } from '../mock.ts';
-import { array, check, integer, number, object, optional, type Reader } from '../shape.ts';
+import { ControlRefusal } from '../base/http-message.ts';
+import { array, check, integer, number, object, optional, type Reader } from '../base/shape.ts';
+import type { JournalEntry } from '../state/journal.ts';
+import type { Mock } from '../state/mock.ts';
 import { Matcher } from './matcher.ts';
 import {
   assertJudgeable,
@@ -11,7 +12,6 @@ import {
   readPattern,
   type Sources,
 } from './pattern.ts';
-import { ControlRefusal } from './refusal.ts';
 
 type Range = { readonly at_least?: number; readonly at_most?: number };
 

@@ -21,7 +21,7 @@ describe('The clauses', () => {
   });
 
   test('are called in words as the mock server calls them in its journal', () => {
-    const source = readFileSync(join(PROJECT, 'mock-server/contract-references.ts'), 'utf8');
+    const source = readFileSync(join(PROJECT, 'mock-server/state/contract-references.ts'), 'utf8');
     const called = [...source.matchAll(/^ {2}'([^']+)': \{/gm)].map(([, name = '']) => name);
     const names = Object.values(CLAUSES).map(([name]) => name);
     expect(called.length).toBeGreaterThan(10);

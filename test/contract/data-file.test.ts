@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeF
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openState } from '../../mock-server/database.ts';
+import { openState } from '../../mock-server/state/database.ts';
 import { documentOf, findLines, smallestFind } from '../support/contract-find.ts';
 import { jpeg } from '../support/contract-photographs.ts';
 import { elementText, importXml, postFile, setNumber, tokenOf } from '../support/contract-requests.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { HARVEST_QUIRKS } from '../../mock-server/oai/quirks.ts';
+import type { QUIRKS } from '../../mock-server/rules/quirks.ts';
 import { ask, basic, errorOf, headersOf, listAll, pagesOf, recordsOf, tokenOf } from '../support/raw-harvest.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
@@ -18,7 +18,7 @@ const asked = async (query: string, options: Parameters<typeof ask>[2] = {}): Pr
 const codeOf = async (query: string, options: Parameters<typeof ask>[2] = {}): Promise<string | undefined> =>
   errorOf(await asked(query, options));
 
-const QUIRK_TESTS: Readonly<Record<keyof typeof HARVEST_QUIRKS, () => Promise<void>>> = {
+const QUIRK_TESTS: Readonly<Record<Extract<keyof typeof QUIRKS, `oai-${string}`>, () => Promise<void>>> = {
   'oai-request-unescaped': async () => {
     expect(await asked(`${LIST}&from=2020-01-01&set=projekt`)).toContain('set="projekt"');
     expect(await asked('verb=ListSets&x=%26%3C')).toContain('x="&<"');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Body } from '../../mock-server/records/record.ts';
-import { inVersion } from '../../mock-server/records/render-version.ts';
+import type { Body } from '../../mock-server/state/records/record.ts';
+import { inVersion } from '../../mock-server/state/records/render-version.ts';
 import { ask } from '../support/raw-harvest.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 

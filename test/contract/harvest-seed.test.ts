@@ -2,11 +2,11 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addressesOf, SCHEMA_VERSIONS } from '../../mock-server/addresses.ts';
-import { type Entity, textOf } from '../../mock-server/records/record.ts';
-import { renderRecord } from '../../mock-server/records/render.ts';
-import { loadSeed, SeedError, syntheticFinds } from '../../mock-server/seed.ts';
-import type { SeedContent } from '../../mock-server/seed-content.ts';
+import { addressesOf, SCHEMA_VERSIONS } from '../../mock-server/base/addresses.ts';
+import { type Entity, textOf } from '../../mock-server/state/records/record.ts';
+import { renderRecord } from '../../mock-server/state/records/render.ts';
+import { loadSeed, SeedError, syntheticFinds } from '../../mock-server/state/seed/load-seed.ts';
+import type { SeedContent } from '../../mock-server/state/seed-content.ts';
 import { packageRoot } from '../../src/base/package-root.ts';
 import { entityValidator, faults, SCHEMA_BASE } from '../support/schema-validators.ts';
 import { startMock } from '../support/start-mock.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { BodySample, exchangeOf } from '../../mock-server/exchange.ts';
-import { Journal } from '../../mock-server/journal.ts';
+import { BodySample, exchangeOf } from '../../mock-server/base/exchange.ts';
+import { Journal } from '../../mock-server/state/journal.ts';
 import { smallestFind } from '../support/contract-find.ts';
 import { useMock } from '../support/contract-import.ts';
 import { setNumber } from '../support/contract-requests.ts';

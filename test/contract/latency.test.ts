@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { Latency } from '../../mock-server/latency.ts';
-import { readSettings } from '../../mock-server/settings.ts';
+import { Latency } from '../../mock-server/state/latency.ts';
+import { readSettings } from '../../mock-server/state/settings.ts';
 
 const drawn = (seed: number, count = 10_000) => {
   const latency = new Latency(seed);

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { HARVEST_QUIRKS } from '../../mock-server/oai/quirks.ts';
-import type { QUIRKS } from '../../mock-server/quirks.ts';
+import type { QUIRKS } from '../../mock-server/rules/quirks.ts';
 import { documentOf, findLines, smallestFind } from '../support/contract-find.ts';
 import { useMock } from '../support/contract-import.ts';
 import { jpeg } from '../support/contract-photographs.ts';
@@ -8,7 +7,7 @@ import { contentDigest, elementText, postFile } from '../support/contract-reques
 
 const wkt = (text: string) => findLines(1, { geom_wkt: `<svc:geom_wkt EPSG="4326">${text}</svc:geom_wkt>` });
 /** Those of harvesting have their tests in harvest-deployed.test.ts. */
-type WriteQuirk = Exclude<keyof typeof QUIRKS, keyof typeof HARVEST_QUIRKS>;
+type WriteQuirk = Exclude<keyof typeof QUIRKS, `oai-${string}`>;
 
 const OTHER_EPSG = '<svc:geom_wkt EPSG="5514">POINT (15.17 49.84)</svc:geom_wkt>';
 const BLANK = '<svc:geom_wkt EPSG="4326"> </svc:geom_wkt>';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { verify as ask } from '../../mock-server/control/verify.ts';
-import { Journal } from '../../mock-server/journal.ts';
+import { Journal } from '../../mock-server/state/journal.ts';
 import { documentOf, smallestFind } from '../support/contract-find.ts';
 import { useMock } from '../support/contract-import.ts';
 import { postFile, setNumber, tokenOf } from '../support/contract-requests.ts';

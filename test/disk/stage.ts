@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { addressesOf } from '../../mock-server/addresses.ts';
+import { addressesOf } from '../../mock-server/base/addresses.ts';
 import { serve } from '../../mock-server/server.ts';
-import { createMock } from '../../mock-server/state.ts';
+import { createMock } from '../../mock-server/state/create-mock.ts';
 import type { Service } from '../support/run-pas.ts';
 
 /** The mock server in this process, which can be put back to where it was in no time. */

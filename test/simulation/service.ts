@@ -1,12 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { addressesOf } from '../../mock-server/addresses.ts';
-import { FIND_CHILDREN, inOrder } from '../../mock-server/child-order.ts';
-import { historyEntry } from '../../mock-server/history.ts';
-import type { MockServerOptions } from '../../mock-server/options.ts';
-import { listOf } from '../../mock-server/records/record.ts';
+import { addressesOf } from '../../mock-server/base/addresses.ts';
 import { serve } from '../../mock-server/server.ts';
-import { createMock } from '../../mock-server/state.ts';
+import { createMock } from '../../mock-server/state/create-mock.ts';
+import type { MockServerOptions } from '../../mock-server/state/options.ts';
+import { FIND_CHILDREN, historyEntry, inOrder } from '../../mock-server/state/records/child-order.ts';
+import { listOf } from '../../mock-server/state/records/record.ts';
 import type { HttpResponse } from '../../src/http/exchange.ts';
 import type { VirtualTime } from './virtual-time.ts';
 

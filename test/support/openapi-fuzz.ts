@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 import { generateSync, type JsonSchema } from 'json-schema-faker';
-import { seededRandom } from '../../mock-server/random.ts';
+import { seededRandom } from '../../mock-server/base/random.ts';
 import { contentDigest, multipart, type Part } from './contract-requests.ts';
 import type { Described, Exchanged } from './openapi.ts';
 

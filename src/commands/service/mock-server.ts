@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { addMockServerOptions, type MockServerFlags, parseMockServerOptions } from '../../../mock-server/options.ts';
+import { addMockServerOptions, type MockServerFlags, parseMockServerOptions } from '../../../mock-server/state/options.ts';
 import { type ExitReason, messageOf, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';

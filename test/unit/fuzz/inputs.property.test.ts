@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import busboy from 'busboy';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { digestFault, parseContentDigest } from '../../../mock-server/digest.ts';
+import { digestFault, parseContentDigest } from '../../../mock-server/base/digest.ts';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { readConfigFile } from '../../../src/context/config.ts';
 import { contentDigest, sha512Of } from '../../../src/http/digest.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type FindGeometry, readGeometry } from '../../../mock-server/pas/geometry.ts';
+import { type FindGeometry, readGeometry } from '../../../mock-server/state/records/geometry.ts';
 
 // Of a place beyond the border: the mock server itself would refuse it, as it lies in none of its areas.
 // 50°12'32.442" N 16°50'59.179" E on Bessel's ellipsoid, moved to WGS 84 by the seven parameters of EPSG:5226.

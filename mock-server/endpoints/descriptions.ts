@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Answer, Incoming } from '../base/http-message.ts';
+import { packagePath } from '../base/package-files.ts';
+import { json } from '../base/problem.ts';
+
+type Examples = Readonly<Record<string, { readonly value: unknown }>>;
+type Description = { readonly components: { readonly examples?: Examples } };
+
+/** The OpenAPI description of an interface, with the address at which it is described, and examples that can be sent there. */
+export function answerDescription({ addresses }: Incoming, of: 'service' | 'control'): Answer {
+  const text = readFileSync(packagePath('mock-server', 'openapi', `${of}.json`), 'utf8')
+    .replaceAll('{schema_base}', addresses.schemaBase)
+    .replaceAll('{prefix}', addresses.prefix);
+  const { components, ...description } = JSON.parse(text) as Description;
+  const examples = components.examples === undefined ? {} : { examples: withDigests(components.examples) };
+  const url = of === 'service' ? addresses.baseUrl : addresses.controlUrl;
+  return json(200, { ...description, components: { ...components, ...examples }, servers: [{ url }] });
+}
+
+/** `<name>Digest` is the digest of the file of `<name>`, which the addresses in it change. */
+function withDigests(examples: Examples): Examples {
+  const filled = Object.entries(examples).map(([name, example]) => {
+    const digested = examples[name.replace(/Digest$/, '')]?.value;
+    const file = typeof digested === 'object' && digested !== null && 'file' in digested ? digested.file : undefined;
+    if (!name.endsWith('Digest') || typeof file !== 'string') return [name, example];
+    const digest = createHash('sha512').update(file).digest('base64');
+    return [name, { ...example, value: `sha-512=:${digest}:` }];
+  });
+  return Object.fromEntries(filled) as Examples;
+}

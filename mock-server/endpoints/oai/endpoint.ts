@@ -1,0 +1,153 @@
+import { promisify } from 'node:util';
+import { constants, gzip } from 'node:zlib';
+import { NEWEST_VERSION } from '../../base/addresses.ts';
+import { type Answer, decodeSegment, HttpError, type Incoming, readBody } from '../../base/http-message.ts';
+import { createWording } from '../../base/messages.ts';
+import { htmlPage } from '../../base/problem.ts';
+import { acceptedTypes } from '../../rules/preconditions.ts';
+import { runUnderFault, type SentAnswer } from '../../rules/run-under-fault.ts';
+import { signIn, throughSession, unauthorised, type Viewer } from '../../rules/viewer.ts';
+import type { JournalEntry } from '../../state/journal.ts';
+import type { Mock } from '../../state/mock.ts';
+import { answerText, type Envelope, errorText, type HarvestPath, parsePath } from './envelope.ts';
+import type { Harvest } from './harvest.ts';
+import { badArgument, ILLEGAL_VERB, ProtocolError, parseQuery, type Query } from './protocol.ts';
+import { answerVerb } from './verbs.ts';
+
+/** Longer than any list of arguments that makes sense. */
+const MAX_FORM_BYTES = 65_536;
+const compress = promisify(gzip);
+/** Below this a compressed answer is hardly smaller. */
+const WORTHWHILE_BYTES = 1024;
+
+/** Interface B: `/<x.y>/oai`, the generic `/oai` and the aliases `/id/<ident_cely>`. */
+export async function answerHarvest(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
+  if (mock.settings.outage) return htmlPage(503, 'Service Temporarily Unavailable');
+  const path = parsePath(incoming.path, mock.deployed);
+  if (path === undefined) return htmlPage(404, 'Not Found');
+  if (!['GET', 'HEAD', 'POST'].includes(incoming.method)) {
+    return htmlPage(405, 'Method Not Allowed', { allow: 'GET, HEAD, POST' });
+  }
+  try {
+    if (path.kind === 'generic') return redirectToNewest(mock, incoming);
+    const given = path.kind === 'record' ? aliasQuery(incoming, path.ident) : await readArguments(incoming);
+    const basic = signedIn(mock, incoming, path, given);
+    const { viewer, cookie } = mock.deployed ? throughSession(mock, incoming, basic) : { viewer: basic, cookie: undefined };
+    entry.user = viewer.username;
+    const rule = mock.faults.take('oai', given.get('identifier')?.split('/').at(-1) ?? given.get('set') ?? undefined);
+    entry.fault = rule?.fault ?? null;
+    if (rule?.fault === 'token-expired') return unauthorised(mock.deployed);
+    const say = createWording(incoming, mock.seedNumber);
+    const answer = await runUnderFault(rule, { clock: mock.clock, say }, () =>
+      answerRequest(mock, incoming, path, given, viewer, rule?.fault === 'bad-resumption-token'),
+    );
+    const headers = cookie === undefined ? answer.headers : { ...answer.headers, 'set-cookie': cookie };
+    return await compressed({ ...answer, headers }, incoming.headers['accept-encoding']);
+  } catch (thrown) {
+    if (thrown instanceof HttpError) return thrown.answer;
+    throw thrown;
+  }
+}
+
+/** 307 keeps the form of a POST; the deployed service's 302 loses it (B-ADDRESS-2). */
+function redirectToNewest(mock: Mock, incoming: Incoming): Answer {
+  const location = `${incoming.addresses.oaiBase}/${NEWEST_VERSION}/oai${incoming.search}`;
+  const status = incoming.method === 'POST' && !mock.deployed ? 307 : 302;
+  return htmlPage(status, status === 307 ? 'Temporary Redirect' : 'Found', { location });
+}
+
+/** `{oai_base}/id/<ident_cely>` is short for the record in the native format (B-VERB-9). */
+function aliasQuery({ addresses }: Incoming, ident: string): URLSearchParams {
+  const identifier = `${addresses.idBase}/${decodeSegment(ident)}`;
+  return new URLSearchParams({ verb: 'GetRecord', metadataPrefix: `oai_${addresses.prefix}`, identifier });
+}
+
+/** Of the query, and of the form that a POST carries (OAI-PMH 2.0, section 3.1.1). @throws HttpError */
+async function readArguments(incoming: Incoming): Promise<URLSearchParams> {
+  if (incoming.method !== 'POST') return incoming.query;
+  const type = (incoming.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/x-www-form-urlencoded') throw new HttpError(htmlPage(415, 'Unsupported Media Type'));
+  const form = await readBody(incoming, MAX_FORM_BYTES);
+  if (form === undefined) throw new HttpError(htmlPage(413, 'Content Too Large'));
+  return new URLSearchParams([...incoming.query, ...new URLSearchParams(form.toString('utf8'))]);
+}
+
+/** @throws HttpError 401, and the deployed service's own answers to credentials that cannot be read (B-AUTH-3) */
+function signedIn(mock: Mock, incoming: Incoming, path: HarvestPath, given: URLSearchParams): Viewer {
+  const viewer = signIn(mock, incoming);
+  if (viewer === undefined) throw new HttpError(unauthorised(mock.deployed));
+  if (typeof viewer === 'object') return viewer;
+  if (!mock.deployed) throw new HttpError(unauthorised(false));
+  if (viewer === 'no-colon') throw new HttpError(htmlPage(500, 'Internal Server Error'));
+  const envelope = envelopeOf(mock, incoming, path, given);
+  throw new HttpError(xmlAnswer(errorText(envelope, new ProtocolError('badVerb', ILLEGAL_VERB))));
+}
+
+async function answerRequest(
+  mock: Mock,
+  incoming: Incoming,
+  path: HarvestPath,
+  given: URLSearchParams,
+  viewer: Viewer,
+  refuseTokens: boolean,
+): Promise<Answer> {
+  const envelope = envelopeOf(mock, incoming, path, given);
+  const version = path.kind === 'version' ? path.version : NEWEST_VERSION;
+  const harvest: Harvest = {
+    mock,
+    addresses: incoming.addresses,
+    version,
+    deployed: mock.deployed,
+    viewer,
+    requestUrl: envelope.requestUrl,
+    nowMs: envelope.nowMs,
+    refuseTokens,
+  };
+  try {
+    const query = parseQuery(given, mock.deployed);
+    if (path.kind === 'version' && !path.listed) refuseUnlisted(query);
+    return xmlAnswer(answerText(envelope, await answerVerb(harvest, query)));
+  } catch (thrown) {
+    if (!(thrown instanceof ProtocolError)) throw thrown;
+    incoming.told.push(thrown.code);
+    return xmlAnswer(errorText(envelope, thrown));
+  }
+}
+
+/** A version that never was is no 404 on the deployed service: some verbs work all the same (B-ADDRESS-7). */
+function refuseUnlisted({ verb }: Query): void {
+  if (verb === 'Identify') throw new HttpError(htmlPage(500, 'Internal Server Error'));
+  if (verb === 'ListRecords' || verb === 'GetRecord') throw badArgument('there is no such version');
+}
+
+function envelopeOf(mock: Mock, incoming: Incoming, path: HarvestPath, given: URLSearchParams): Envelope {
+  const segment = path.kind === 'version' ? path.segment : NEWEST_VERSION;
+  return {
+    nowMs: mock.clock.now(),
+    responseMs: mock.harvestIndex.responseMs(mock.settings.response_date_shifts_ms),
+    requestUrl: `${incoming.addresses.oaiBase}/${segment}/oai`,
+    given,
+    deployed: mock.deployed,
+  };
+}
+
+function xmlAnswer(body: string): Answer {
+  return { status: 200, headers: { 'content-type': 'text/xml;charset=UTF-8' }, body };
+}
+
+/** Gzips an answer for a client that accepts it, at the cheapest level: harvests are bound by the time of the server. */
+async function compressed(answer: SentAnswer, acceptEncoding: string | string[] | undefined): Promise<SentAnswer> {
+  const headers = { ...answer.headers, vary: 'Accept-Encoding' };
+  const plain = Buffer.isBuffer(answer.body) ? answer.body : Buffer.from(answer.body);
+  if (plain.length < WORTHWHILE_BYTES || !acceptsGzip(acceptEncoding)) return { ...answer, headers, body: plain };
+  const body = await compress(plain, { level: constants.Z_BEST_SPEED });
+  return { ...answer, headers: { ...headers, 'content-encoding': 'gzip' }, body };
+}
+
+/** RFC 9110, section 12.5.3: `gzip`, or `*` where gzip is not named, and not with a weight of zero. */
+function acceptsGzip(header: string | string[] | undefined): boolean {
+  if (header === undefined) return false;
+  const accepted = acceptedTypes(String(header));
+  const found = accepted.find(({ type }) => type === 'gzip') ?? accepted.find(({ type }) => type === '*');
+  return found !== undefined && found.quality > 0;
+}

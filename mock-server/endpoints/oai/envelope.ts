@@ -1,0 +1,78 @@
+import { NEWEST_VERSION, SCHEMA_VERSIONS, type SchemaVersion } from '../../base/addresses.ts';
+import { escapeAttribute, escapeText } from '../../state/records/render.ts';
+import { toSeconds } from './dates.ts';
+import { ILLEGAL_VERB, INVALID_SET, type ProtocolError } from './protocol.ts';
+
+/** What every answer says about its request. */
+export type Envelope = {
+  readonly nowMs: number;
+  /** What the answer says of the time. */
+  readonly responseMs: number;
+  /** The address that was used, without the query. */
+  readonly requestUrl: string;
+  readonly given: URLSearchParams;
+  readonly deployed: boolean;
+};
+
+export function answerText(envelope: Envelope, content: string): string {
+  return wrap(envelope, requestElement(envelope, envelope.given), content);
+}
+
+/**
+ * After `badVerb` and `badArgument` the request has no attributes (OAI-PMH 2.0, section 3.2). Of an unknown verb the deployed
+ * service tells no more than its host (B-ADDRESS-6).
+ */
+export function errorText(envelope: Envelope, error: ProtocolError): string {
+  const bare = envelope.deployed || error.code === 'badVerb' || error.code === 'badArgument';
+  const request = requestElement(
+    envelope.deployed && error.message === ILLEGAL_VERB
+      ? { ...envelope, requestUrl: new URL(envelope.requestUrl).origin }
+      : envelope,
+    bare ? new URLSearchParams() : envelope.given,
+  );
+  const message = envelope.deployed ? deployedMessage(error) : error.message;
+  return wrap(envelope, request, `<error code="${error.code}">${escapeText(message)}</error>`);
+}
+
+/** What the deployed service says: little (B-ADDRESS-6). */
+function deployedMessage({ code, message }: ProtocolError): string {
+  if (code === 'badVerb') return message;
+  if (code !== 'badArgument') return '';
+  return message === INVALID_SET ? message : 'Invalid arguments';
+}
+
+/** The deployed service repeats arguments without escaping them, so that some make its answer ill-formed (B-ADDRESS-5). */
+function requestElement({ requestUrl, deployed }: Envelope, given: URLSearchParams): string {
+  const quoted = deployed ? (text: string): string => text : escapeAttribute;
+  const attributes = [...given].map(([name, value]) => ` ${name}="${quoted(value)}"`).join('');
+  return `<request${attributes}>${escapeText(requestUrl)}</request>`;
+}
+
+function wrap(envelope: Envelope, request: string, content: string): string {
+  const style = envelope.deployed ? '<?xml-stylesheet type="text/xsl" href="/oai2.xsl"?>\n' : '';
+  return (
+    `<?xml version="1.0" encoding="UTF-8"?>\n${style}<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"` +
+    ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"' +
+    ' xsi:schemaLocation="http://www.openarchives.org/OAI/2.0/ http://www.openarchives.org/OAI/2.0/OAI-PMH.xsd">\n' +
+    `<responseDate>${toSeconds(envelope.responseMs)}</responseDate>\n${request}\n${content}\n</OAI-PMH>\n`
+  );
+}
+
+/** An endpoint of interface B, by its path. */
+export type HarvestPath =
+  | { readonly kind: 'generic' }
+  | { readonly kind: 'version'; readonly version: SchemaVersion; readonly listed: boolean; readonly segment: string }
+  | { readonly kind: 'record'; readonly ident: string };
+
+/** @param deployed also takes `v2.1`, and versions that never were (B-ADDRESS-7) */
+export function parsePath(path: string, deployed: boolean): HarvestPath | undefined {
+  if (path === '/oai') return { kind: 'generic' };
+  const ident = /^\/id\/([^/]+)$/.exec(path)?.[1];
+  if (ident !== undefined) return { kind: 'record', ident };
+  const segment = /^\/([^/]+)\/oai$/.exec(path)?.[1];
+  if (segment === undefined) return undefined;
+  const name = deployed ? segment.replace(/^v/, '') : segment;
+  const version = SCHEMA_VERSIONS.find((known) => known === name);
+  if (version !== undefined) return { kind: 'version', version, listed: true, segment };
+  return deployed && /^\d+\.\d+$/.test(name) ? { kind: 'version', version: NEWEST_VERSION, listed: false, segment } : undefined;
+}

@@ -1,0 +1,83 @@
+import { type Addresses, recordAddressOf, type SchemaVersion } from '../../base/addresses.ts';
+import type { Viewer, VisibilityCode } from '../../rules/viewer.ts';
+import { isHidden, isVisible, isVisibleDeployed, maskBody, visibilityCodeOfTerm } from '../../rules/visibility.ts';
+import type { Mock } from '../../state/mock.ts';
+import type { ArchiveRecord, RecordHeader } from '../../state/records/record.ts';
+import { escapeText, renderForbidden, renderRecord } from '../../state/records/render.ts';
+import { renderDublinCore, renderForbiddenDublinCore } from '../../state/records/render-dublin-core.ts';
+import { toMilliseconds, toSeconds } from './dates.ts';
+import type { Format } from './protocol.ts';
+import { setSpecIn } from './sets.ts';
+
+/** One harvesting request that has been signed in, as the verbs see it. */
+export type Harvest = {
+  readonly mock: Mock;
+  readonly addresses: Addresses;
+  readonly version: SchemaVersion;
+  readonly deployed: boolean;
+  readonly viewer: Viewer;
+  /** The address of the endpoint as the client used it. */
+  readonly requestUrl: string;
+  readonly nowMs: number;
+  /** A fault makes every token of this request bad. */
+  readonly refuseTokens: boolean;
+};
+
+export function headerOf(harvest: Harvest, record: RecordHeader): string {
+  const { addresses, version, deployed } = harvest;
+  const datestamp = deployed ? toMilliseconds(record.datestampMs) : toSeconds(record.datestampMs);
+  const set = `<setSpec>${setSpecIn(record.setSpec, version, deployed)}</setSpec>`;
+  return (
+    `<header${record.deleted ? ' status="deleted"' : ''}>` +
+    `<identifier>${escapeText(recordAddressOf(addresses, record.ident))}</identifier>` +
+    `<datestamp>${datestamp}</datestamp>${deployed && lostItsSet(record) ? '' : set}</header>`
+  );
+}
+
+/** Deleted records of the deployed service may lack their set (B-RECORD-1): here every second one. */
+function lostItsSet({ deleted, ident }: RecordHeader): boolean {
+  return deleted && Number(ident.at(-1)) % 2 === 1;
+}
+
+/** A record that the viewer may not see at all keeps its header; the refusal stands for its metadata. */
+export function recordElement(harvest: Harvest, record: ArchiveRecord, format: Format): string {
+  if (record.deleted) return `<record>${headerOf(harvest, record)}</record>`;
+  const metadata = mayRead(harvest, record) ? metadataOf(harvest, record, format) : forbidden(harvest, format);
+  return `<record>${headerOf(harvest, record)}<metadata>${metadata}</metadata></record>`;
+}
+
+function mayRead({ deployed, mock, viewer }: Harvest, record: ArchiveRecord): boolean {
+  return deployed ? isVisibleDeployed(mock.archive, record, viewer) : isVisible(record, viewer);
+}
+
+/** Hidden from the viewer's role altogether; the deployed service omits nothing (B-SEE-19). */
+export function isOmitted({ deployed, viewer }: Harvest, record: ArchiveRecord): boolean {
+  return !deployed && isHidden(record, viewer);
+}
+
+function metadataOf(harvest: Harvest, record: ArchiveRecord, format: Format): string {
+  const { mock, addresses, version, viewer, deployed } = harvest;
+  const body = maskBody(record, viewer, { letterOf: (entry) => letterOf(mock, entry), deployed });
+  return format === 'native'
+    ? renderRecord(body, record.entity, version, addresses)
+    : renderDublinCore(body, record.entity, addresses, { deployed });
+}
+
+function forbidden({ version, addresses, deployed }: Harvest, format: Format): string {
+  return format === 'native' ? renderForbidden(version, addresses) : renderForbiddenDublinCore({ deployed });
+}
+
+/** Every record of a page asks for the letters of the same few entries. */
+const lettersOf = new WeakMap<Mock, { readonly revision: number; readonly letters: Map<string, VisibilityCode> }>();
+
+function letterOf(mock: Mock, entry: string): VisibilityCode {
+  const revision = mock.archive.revision('heslo');
+  let known = lettersOf.get(mock);
+  if (known?.revision !== revision) {
+    known = { revision, letters: new Map() };
+    lettersOf.set(mock, known);
+  }
+  const letter = known.letters.get(entry) ?? visibilityCodeOfTerm(mock.archive.live('heslo', entry)?.body);
+  known.letters.set(entry, letter);
+  return letter;
+}

@@ -1,0 +1,148 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { conditionOfReader } from '../../rules/visibility.ts';
+import { type ListQuery, toHeader, toRecord } from '../../state/records/archive-table.ts';
+import type { RecordHeader } from '../../state/records/record.ts';
+import { escapeText } from '../../state/records/render.ts';
+import { parseWindow, toSeconds } from './dates.ts';
+import { type Harvest, headerOf, recordElement } from './harvest.ts';
+import { badArgument, type Format, INVALID_SET, ProtocolError, parseFormat, type Query, type Verb } from './protocol.ts';
+import { setsOf } from './sets.ts';
+import { type ListState, signedTokens, storedTokens, type Tokens } from './tokens.ts';
+
+/** ListRecords and ListIdentifiers: one page, newest records first, with the token for the next. @throws ProtocolError */
+export async function listPage(harvest: Harvest, query: Query): Promise<string> {
+  const token = query.arguments.get('resumptionToken');
+  const state = token === undefined ? firstState(harvest, query) : resumedState(harvest, query.verb, token);
+  const format = parseFormat(harvest.addresses, state.prefix);
+  // Counting and reading each take the time of a slice.
+  await nextTurn();
+  const pageSize = harvest.mock.settings.page_size;
+  const { page, elements, more } = await readPage(
+    harvest,
+    query.verb,
+    { ...listQuery(harvest, state), limit: pageSize + 1 },
+    format,
+  );
+  if (page.length === 0 && token === undefined) {
+    throw new ProtocolError('noRecordsMatch', 'no record fits set, from and until');
+  }
+  const size = harvest.deployed ? harvest.mock.archive.count(listQuery(harvest, state)) : state.size;
+  return `<${query.verb}>\n${elements.join('\n')}${tokenElement(harvest, { ...state, size }, page, more)}\n</${query.verb}>`;
+}
+
+type Page = { readonly page: readonly RecordHeader[]; readonly elements: readonly string[]; readonly more: boolean };
+
+/** @param query asks for one record more than the page holds, which tells whether there is another page */
+async function readPage(harvest: Harvest, verb: Verb, query: ListQuery, format: Format): Promise<Page> {
+  const { archive } = harvest.mock;
+  const pageSize = query.limit - 1;
+  if (verb === 'ListRecords') {
+    const rows = archive.listRows(query);
+    await nextTurn();
+    const elements = await inSlices(rows.slice(0, pageSize), (row) => recordElement(harvest, toRecord(row), format));
+    return { page: rows.slice(0, pageSize).map(toHeader), elements, more: rows.length > pageSize };
+  }
+  const headers = archive.listHeaders(query);
+  const page = headers.slice(0, pageSize);
+  const elements = await inSlices(page, (header) => listedHeader(harvest, header));
+  return { page, elements, more: headers.length > pageSize };
+}
+
+/** How long other requests wait while a page is made: a pace of 105 ms against 100 ms leaves no more. */
+const SLICE_MS = 3;
+
+/** What is made of each item. Other requests get their turn in between, so that none is noticed late. */
+async function inSlices<T>(items: readonly T[], make: (item: T) => string): Promise<string[]> {
+  const made: string[] = [];
+  let startedMs = performance.now();
+  for (const item of items) {
+    made.push(make(item));
+    if (performance.now() - startedMs < SLICE_MS) continue;
+    await nextTurn();
+    startedMs = performance.now();
+  }
+  await nextTurn();
+  return made;
+}
+
+/** The deployed service wraps headers as if they were records (B-RECORD-4). */
+function listedHeader(harvest: Harvest, header: RecordHeader): string {
+  return harvest.deployed ? `<record>${headerOf(harvest, header)}</record>` : headerOf(harvest, header);
+}
+
+function firstState(harvest: Harvest, { verb, arguments: given }: Query): ListState {
+  const { mock, version, deployed, viewer } = harvest;
+  const set = given.get('set');
+  // Malformed dates come first: every other refusal repeats them.
+  const { fromMs, untilMs } = parseWindow(given.get('from'), given.get('until'), deployed);
+  const prefix = given.get('metadataPrefix') ?? '';
+  parseFormat(harvest.addresses, prefix);
+  if (set !== undefined) checkSet(harvest, set);
+  const state = {
+    verb: deployed ? null : verb,
+    version: deployed ? null : version,
+    prefix,
+    set: set ?? null,
+    fromMs: fromMs ?? null,
+    untilMs: untilMs ?? null,
+    user: viewer.user,
+    after: null,
+    cursor: 0,
+    size: 0,
+  };
+  return { ...state, size: mock.archive.count(listQuery(harvest, state)) };
+}
+
+/** A set that the endpoint does not list has no records; the deployed service calls it invalid (B-SET-6). */
+function checkSet({ version, deployed }: Harvest, set: string): void {
+  if (setsOf(version, deployed).some((known) => known.setSpec === set)) return;
+  throw deployed ? badArgument(INVALID_SET) : new ProtocolError('noRecordsMatch', `there is no set ${set}`);
+}
+
+/** A token is good for the list that it was issued for, and for whoever began it. */
+function resumedState(harvest: Harvest, verb: Verb, token: string): ListState {
+  if (harvest.refuseTokens) throw new ProtocolError('badResumptionToken', 'the token has expired');
+  const state = tokensOf(harvest).read(token, harvest.nowMs);
+  if (harvest.deployed) return state;
+  if (state.verb !== verb) throw new ProtocolError('badResumptionToken', `the token belongs to ${state.verb}`);
+  if (state.version !== harvest.version) throw new ProtocolError('badResumptionToken', 'the token belongs to another version');
+  if (state.user !== harvest.viewer.user) throw new ProtocolError('badResumptionToken', 'the token belongs to another user');
+  return state;
+}
+
+/** By default a page begins behind the last record of the one before; the deployed service counts, and drifts (B-TOKEN-12). */
+function listQuery({ deployed, viewer, mock }: Harvest, state: ListState): Omit<ListQuery, 'limit'> {
+  return {
+    ...(state.set === null ? {} : { set: state.set }),
+    ...(state.fromMs === null ? {} : { fromMs: state.fromMs }),
+    ...(state.untilMs === null ? {} : { untilMs: state.untilMs }),
+    ...(deployed ? {} : { visible: conditionOfReader(viewer) }),
+    instead: mock.harvestIndex.behind(),
+    ...(state.after === null ? {} : { after: state.after }),
+    ...(deployed ? { offset: state.cursor } : {}),
+  };
+}
+
+/**
+ * A list in one page has no token; in several, every page but the last has one and the last an empty element (OAI-PMH 2.0,
+ * section 3.5). The deployed service gives the last page a token too, which leads to an empty list (B-TOKEN-1).
+ */
+function tokenElement(harvest: Harvest, state: ListState, page: readonly RecordHeader[], more: boolean): string {
+  const { deployed, nowMs, mock } = harvest;
+  const last = page.at(-1);
+  const size = `completeListSize="${state.size}" cursor="${state.cursor}"`;
+  const continues = deployed ? last !== undefined && state.size > mock.settings.page_size : more;
+  if (!continues || last === undefined) return state.cursor === 0 || deployed ? '' : `\n<resumptionToken ${size}/>`;
+  const expiresMs = nowMs + mock.settings.resumption_token_ms;
+  const next: ListState = {
+    ...state,
+    after: deployed ? null : { datestampMs: last.datestampMs, ident: last.ident },
+    cursor: state.cursor + (deployed ? mock.settings.page_size : page.length),
+  };
+  const token = escapeText(tokensOf(harvest).issue(next, expiresMs));
+  return `\n<resumptionToken expirationDate="${toSeconds(expiresMs)}" ${size}>${token}</resumptionToken>`;
+}
+
+function tokensOf({ deployed, mock }: Harvest): Tokens {
+  return deployed ? storedTokens(mock.database) : signedTokens(mock.seedNumber);
+}

@@ -1,0 +1,113 @@
+import type { Addresses } from '../../base/addresses.ts';
+import type { ProtocolErrorCode } from '../../state/contract-references.ts';
+
+/** A request that the protocol answers with an error; HTTP stays 200. */
+export class ProtocolError extends Error {
+  readonly code: ProtocolErrorCode;
+  constructor(code: ProtocolErrorCode, message: string) {
+    super(message);
+    this.name = 'ProtocolError';
+    this.code = code;
+  }
+}
+
+const VERBS = ['Identify', 'ListMetadataFormats', 'ListSets', 'GetRecord', 'ListIdentifiers', 'ListRecords'] as const;
+export type Verb = (typeof VERBS)[number];
+
+export type Format = 'dublin-core' | 'native';
+
+/** The formats by the names that requests give them. */
+export function formatsOf({ prefix }: Addresses): ReadonlyMap<string, Format> {
+  return new Map([
+    ['oai_dc', 'dublin-core'],
+    [`oai_${prefix}`, 'native'],
+  ]);
+}
+
+type Arguments = { readonly required: readonly string[]; readonly optional: readonly string[]; readonly exclusive?: string };
+
+const LIST: Arguments = { required: ['metadataPrefix'], optional: ['set', 'from', 'until'], exclusive: 'resumptionToken' };
+/** B-VERB-1 to B-VERB-8: which arguments a verb takes. An exclusive one stands alone with the verb. */
+const ARGUMENTS: Readonly<Record<Verb, Arguments>> = {
+  Identify: { required: [], optional: [] },
+  ListMetadataFormats: { required: [], optional: ['identifier'] },
+  ListSets: { required: [], optional: [], exclusive: 'resumptionToken' },
+  GetRecord: { required: ['identifier', 'metadataPrefix'], optional: [] },
+  ListIdentifiers: LIST,
+  ListRecords: LIST,
+};
+/** The deployed service checks the arguments of these verbs only (B-VERB-12). */
+const CHECKED_WHEN_DEPLOYED: ReadonlySet<Verb> = new Set(['GetRecord', 'ListIdentifiers', 'ListRecords']);
+
+/** RFC 3986, appendix A: an address or a part of one, no letter unescaped that may not stand in it. */
+const URI = new RegExp(
+  String.raw`^([a-z][a-z0-9+.-]*:|(?![^/?#]*:))(//(CHAR*@)?(\[[\da-f:.]+\]|CHAR*)(:\d*)?(?=[/?#]|$))?(CHAR|[:@/])*(\?(CHAR|[:@/?])*)?(#(CHAR|[:@/?])*)?$`.replaceAll(
+    'CHAR',
+    String.raw`(?:[\w\-.~!$&'()*+,;=]|%[\da-f]{2})`,
+  ),
+  'i',
+);
+/** What the schema of OAI-PMH lets an answer repeat; anything else is illegal syntax (section 3.6), and refused unrepeated. */
+const SYNTAX: Readonly<Record<string, RegExp>> = {
+  identifier: URI,
+  metadataPrefix: /^[A-Za-z0-9\-_.!~*'()]+$/,
+  set: /^[\w\-.!~*'()]+(:[\w\-.!~*'()]+)*$/,
+};
+
+/** The arguments of a request beside the verb, checked for names, number and emptiness; values are still texts. */
+export type Query = { readonly verb: Verb; readonly arguments: ReadonlyMap<string, string> };
+
+/** @throws ProtocolError `badVerb`, `badArgument` */
+export function parseQuery(given: URLSearchParams, deployed: boolean): Query {
+  const verb = readVerb(given);
+  const values = new Map([...given].filter(([name]) => name !== 'verb'));
+  const checked = !deployed || CHECKED_WHEN_DEPLOYED.has(verb);
+  if (checked) checkArguments(verb, given, values);
+  if (!deployed) {
+    for (const [name, value] of values) if (SYNTAX[name]?.test(value) === false) throw badArgument(`${name} is malformed`);
+  }
+  return { verb, arguments: values };
+}
+
+/** Of a verb that nobody knows. */
+export const ILLEGAL_VERB = 'Illegal OAI verb';
+
+function readVerb(given: URLSearchParams): Verb {
+  const names = given.getAll('verb');
+  if (names.length === 0) throw new ProtocolError('badVerb', 'verb is absent');
+  if (names.length > 1) throw new ProtocolError('badVerb', 'verb is repeated');
+  const verb = VERBS.find((known) => known === names[0]);
+  if (verb === undefined) throw new ProtocolError('badVerb', ILLEGAL_VERB);
+  return verb;
+}
+
+function checkArguments(verb: Verb, given: URLSearchParams, values: ReadonlyMap<string, string>): void {
+  const { required, optional, exclusive } = ARGUMENTS[verb];
+  for (const [name, value] of values) {
+    const isKnown = required.includes(name) || optional.includes(name) || name === exclusive;
+    if (!isKnown) throw badArgument(`${verb} takes no argument ${name}`);
+    if (given.getAll(name).length > 1) throw badArgument(`the argument ${name} is repeated`);
+    if (value === '') throw badArgument(`the argument ${name} is empty`);
+  }
+  if (exclusive !== undefined && values.has(exclusive)) {
+    if (values.size > 1) throw badArgument(`${exclusive} must be the only argument beside the verb`);
+    return;
+  }
+  const missing = required.find((name) => !values.has(name));
+  if (missing !== undefined) throw badArgument(`the argument ${missing} is missing`);
+}
+
+/** The one refusal of an argument that the deployed service words by itself. */
+export const INVALID_SET = 'Invalid set';
+
+export function badArgument(message: string): ProtocolError {
+  return new ProtocolError('badArgument', message);
+}
+
+/** @throws ProtocolError `cannotDisseminateFormat` */
+export function parseFormat(addresses: Addresses, text: string | undefined): Format {
+  const formats = formatsOf(addresses);
+  const format = formats.get(text ?? '');
+  if (format !== undefined) return format;
+  throw new ProtocolError('cannotDisseminateFormat', `the formats are ${[...formats.keys()].join(' and ')}`);
+}

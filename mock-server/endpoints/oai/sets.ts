@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import type { SchemaVersion } from '../../base/addresses.ts';
+import { packagePath } from '../../base/package-files.ts';
+
+/** One row of the contract's list of sets, with its names. */
+export type HarvestSet = {
+  readonly setSpec: string;
+  readonly cs: string;
+  readonly en: string;
+  readonly vocabulary: boolean;
+  /** Schema versions whose endpoint lists it. */
+  readonly versions: readonly SchemaVersion[];
+};
+
+const EVERY_SET = JSON.parse(readFileSync(packagePath('schemas', 'contract', 'set-specs.json'), 'utf8')) as readonly HarvestSet[];
+
+/** The sets of an endpoint. The deployed service lists all of them everywhere, against its contract. */
+export function setsOf(version: SchemaVersion, deployed: boolean): readonly HarvestSet[] {
+  return deployed ? EVERY_SET : EVERY_SET.filter((set) => set.versions.includes(version));
+}
+
+/** What a header names: the most specific set that the endpoint has; one that it lacks is told by its parent. */
+export function setSpecIn(setSpec: string, version: SchemaVersion, deployed: boolean): string {
+  if (deployed || !setSpec.includes(':')) return setSpec;
+  return NAMES[version].has(setSpec) ? setSpec : (setSpec.split(':')[0] ?? setSpec);
+}
+
+const NAMES: Readonly<Record<SchemaVersion, ReadonlySet<string>>> = {
+  '2.0': namesOf('2.0'),
+  '2.1': namesOf('2.1'),
+  '2.2': namesOf('2.2'),
+};
+
+function namesOf(version: SchemaVersion): ReadonlySet<string> {
+  return new Set(setsOf(version, false).map((set) => set.setSpec));
+}

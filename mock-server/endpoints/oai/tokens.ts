@@ -1,0 +1,99 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { Database } from 'better-sqlite3';
+import type { SchemaVersion } from '../../base/addresses.ts';
+import { ProtocolError, type Verb } from './protocol.ts';
+
+/** How a list goes on. What a token of the deployed service leaves out is null there. */
+export type ListState = {
+  readonly verb: Verb | null;
+  readonly version: SchemaVersion | null;
+  readonly prefix: string;
+  readonly set: string | null;
+  readonly fromMs: number | null;
+  readonly untilMs: number | null;
+  /** The user who began the list; null: anonymous. */
+  readonly user: string | null;
+  /** The last record of the page before: the next one begins behind it, whatever was changed meanwhile. */
+  readonly after: { readonly datestampMs: number; readonly ident: string } | null;
+  /** How many records the pages before had. */
+  readonly cursor: number;
+  /** Size of the whole list when it began. */
+  readonly size: number;
+};
+
+export type Tokens = {
+  issue(state: ListState, expiresMs: number): string;
+  /** @throws ProtocolError `badResumptionToken` */
+  read(token: string, nowMs: number): ListState;
+};
+
+function refused(reason: string): ProtocolError {
+  return new ProtocolError('badResumptionToken', reason);
+}
+
+/**
+ * Tokens that carry their state, signed. Nothing is stored, so that they survive a restart and cost no memory. What they look
+ * like depends on the seed number: some need escaping in a URL, as the protocol allows.
+ */
+export function signedTokens(seedNumber: number): Tokens {
+  const key = createHash('sha256').update(`resumption tokens of ${seedNumber}`).digest();
+  const spelling = SPELLINGS[Math.abs(seedNumber) % SPELLINGS.length] ?? SPELLINGS[0];
+  const sign = (bytes: Buffer): Buffer => createHmac('sha256', key).update(bytes).digest().subarray(0, 12);
+  return {
+    issue: (state, expiresMs) => {
+      const bytes = Buffer.from(JSON.stringify([state, expiresMs]));
+      return spelling.write(Buffer.concat([sign(bytes), bytes]));
+    },
+    read: (token, nowMs) => {
+      const all = spelling.read(token);
+      const [signature, bytes] = [all.subarray(0, 12), all.subarray(12)];
+      // Decoding forgives blanks and stray characters; a token is these characters and no others.
+      const isOurs = signature.length === 12 && timingSafeEqual(signature, sign(bytes)) && spelling.write(all) === token;
+      if (!isOurs) throw refused('the token is unknown');
+      const [state, expiresMs] = JSON.parse(bytes.toString()) as [ListState, number];
+      if (nowMs > expiresMs) throw refused('the token has expired');
+      return state;
+    },
+  };
+}
+
+type Spelling = { readonly write: (bytes: Buffer) => string; readonly read: (text: string) => Buffer };
+
+const SPELLINGS: readonly [Spelling, ...Spelling[]] = [
+  { write: (bytes) => bytes.toString('base64url'), read: (text) => Buffer.from(text, 'base64url') },
+  { write: (bytes) => bytes.toString('base64'), read: (text) => Buffer.from(text, 'base64') },
+  { write: (bytes) => bytes.toString('hex').toUpperCase(), read: (text) => Buffer.from(text, 'hex') },
+  { write: (bytes) => `list|${bytes.toString('base64')}&v=1`, read: (text) => Buffer.from(text.slice(5, -4), 'base64') },
+];
+
+const TOKEN_TABLE = `
+create table if not exists resumption_tokens (
+  token text primary key,
+  state text not null,
+  expires_ms integer not null
+) strict;
+create index if not exists resumption_tokens_by_expiry on resumption_tokens (expires_ms);
+`;
+
+/** Tokens as the deployed service makes them: 32 upper-case hexadecimal digits of a state that is stored (B-TOKEN-8). */
+export function storedTokens(database: Database): Tokens {
+  database.exec(TOKEN_TABLE);
+  return {
+    issue: (state, expiresMs) => {
+      const text = JSON.stringify(state);
+      const token = createHash('md5').update(`${text}${expiresMs}`).digest('hex').toUpperCase();
+      database
+        .prepare('insert or replace into resumption_tokens (token, state, expires_ms) values (?, ?, ?)')
+        .run(token, text, Math.floor(expiresMs));
+      return token;
+    },
+    read: (token, nowMs) => {
+      database.prepare('delete from resumption_tokens where expires_ms < ?').run(Math.floor(nowMs));
+      const row = database.prepare('select state from resumption_tokens where token = ?').get(token) as
+        | { state: string }
+        | undefined;
+      if (row === undefined) throw refused('the token is unknown or has expired');
+      return JSON.parse(row.state) as ListState;
+    },
+  };
+}

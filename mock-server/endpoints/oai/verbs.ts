@@ -1,0 +1,111 @@
+import { namespaceOf, xsdAddressOf } from '../../base/addresses.ts';
+import type { ArchiveRecord } from '../../state/records/record.ts';
+import { escapeAttribute, escapeText } from '../../state/records/render.ts';
+import { dublinCoreOf, RIGHTS } from '../../state/records/render-dublin-core.ts';
+import { toMilliseconds, toSeconds } from './dates.ts';
+import { type Harvest, isOmitted, recordElement } from './harvest.ts';
+import { listPage } from './lists.ts';
+import { type Format, formatsOf, ProtocolError, parseFormat, type Query } from './protocol.ts';
+import { listSets } from './set-list.ts';
+
+const NAME = 'Mock finds archive';
+const ADMIN_EMAIL = 'harvesting@mock.example.org';
+
+/** The element that answers a verb. @throws ProtocolError */
+export function answerVerb(harvest: Harvest, query: Query): Promise<string> | string {
+  switch (query.verb) {
+    case 'Identify':
+      return identify(harvest);
+    case 'ListMetadataFormats':
+      return listMetadataFormats(harvest, query);
+    case 'ListSets':
+      return listSets(harvest, query);
+    case 'GetRecord':
+      return getRecord(harvest, query);
+    case 'ListIdentifiers':
+    case 'ListRecords':
+      return listPage(harvest, query);
+  }
+}
+
+function listMetadataFormats(harvest: Harvest, { arguments: given }: Query): string {
+  const identifier = given.get('identifier');
+  if (identifier !== undefined) recordOf(harvest, identifier);
+  const { addresses, version } = harvest;
+  const addressesOf: Readonly<Record<Format, readonly [schema: string, namespace: string]>> = {
+    'dublin-core': ['http://www.openarchives.org/OAI/2.0/oai_dc.xsd', 'http://www.openarchives.org/OAI/2.0/oai_dc/'],
+    native: [xsdAddressOf(addresses, version), namespaceOf(addresses, version)],
+  };
+  const formats = [...formatsOf(addresses)].map(([name, format]) => {
+    const [schema, namespace] = addressesOf[format];
+    return (
+      `<metadataFormat><metadataPrefix>${name}</metadataPrefix><schema>${schema}</schema>` +
+      `<metadataNamespace>${namespace}</metadataNamespace></metadataFormat>`
+    );
+  });
+  return `<ListMetadataFormats>\n${formats.join('\n')}\n</ListMetadataFormats>`;
+}
+
+/**
+ * A record or element that is not accessible is returned with the refusal in place of its content; what a table calls hidden
+ * is omitted, and does not exist for that role when asked for by name.
+ */
+function getRecord(harvest: Harvest, { arguments: given }: Query): string {
+  const format = parseFormat(harvest.addresses, given.get('metadataPrefix'));
+  const record = recordOf(harvest, given.get('identifier') ?? '');
+  return `<GetRecord>\n${recordElement(harvest, record, format)}\n</GetRecord>`;
+}
+
+/**
+ * The record of an identifier `{oai_base}/id/<ident_cely>`, by the address as the client used it or as the server announced it. The
+ * deployed service cuts off as many characters as the prefix has, whatever they are (B-VERB-9).
+ */
+function recordOf(harvest: Harvest, identifier: string): ArchiveRecord {
+  const { addresses, mock, deployed } = harvest;
+  const used = `${addresses.idBase}/`;
+  const known = [used, `${addresses.baseUrl}/id/`, `${mock.addresses.idBase}/`];
+  const prefix = deployed ? used : known.find((one) => identifier.startsWith(one));
+  const ident = prefix === undefined ? '' : identifier.slice(prefix.length);
+  const record = mock.harvestIndex.recordIn(mock.archive, ident);
+  if (record === undefined || isOmitted(harvest, record)) throw new ProtocolError('idDoesNotExist', 'there is no such record');
+  return record;
+}
+
+/** OAI-PMH 2.0, section 4.2, with the descriptions of B-VERB-2: a rights manifest, and Dublin Core in Czech and English. */
+function identify({ mock, addresses, requestUrl, deployed, nowMs }: Harvest): string {
+  const earliestMs = mock.archive.earliestDatestampMs() ?? nowMs;
+  // Milliseconds against the announced granularity are a habit of the deployed service (B-VERB-14).
+  const earliest = deployed ? toMilliseconds(earliestMs) : toSeconds(earliestMs);
+  const about = dublinCoreOf([
+    ['title', 'Zkušební archiv nálezů', 'cs'],
+    ['title', NAME, 'en'],
+    ['identifier', `${addresses.oaiBase}/oai`, 'cs'],
+    ['identifier', `${addresses.oaiBase}/oai`, 'en'],
+    ['description', 'Zkušební server: záznamy jsou smyšlené.', 'cs'],
+    ['description', 'A server for tests: its records are invented.', 'en'],
+    ['rights', RIGHTS],
+  ]);
+  return [
+    '<Identify>',
+    `<repositoryName>${NAME}</repositoryName>`,
+    `<baseURL>${escapeText(requestUrl)}</baseURL>`,
+    '<protocolVersion>2.0</protocolVersion>',
+    `<adminEmail>${ADMIN_EMAIL}</adminEmail>`,
+    `<earliestDatestamp>${earliest}</earliestDatestamp>`,
+    '<deletedRecord>persistent</deletedRecord>',
+    '<granularity>YYYY-MM-DDThh:mm:ssZ</granularity>',
+    ...(deployed ? [] : ['<compression>gzip</compression>']),
+    `<description>${rightsManifest()}</description>`,
+    `<description>${about}</description>`,
+    '</Identify>',
+  ].join('\n');
+}
+
+function rightsManifest(): string {
+  return (
+    '<rightsManifest xmlns="http://www.openarchives.org/OAI/2.0/rights/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"' +
+    ' xsi:schemaLocation="http://www.openarchives.org/OAI/2.0/rights/ http://www.openarchives.org/OAI/2.0/rightsManifest.xsd"' +
+    ' appliesTo="http://www.openarchives.org/OAI/2.0/entity#metadata">' +
+    `<rights><rightsReference ref="${escapeAttribute(RIGHTS)}"/></rights></rightsManifest>`
+  );
+}

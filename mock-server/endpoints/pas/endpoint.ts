@@ -1,0 +1,66 @@
+import { type Answer, decodeSegment, HttpError, type Incoming } from '../../base/http-message.ts';
+import { createWording } from '../../base/messages.ts';
+import { detail } from '../../base/problem.ts';
+import { acceptedTypes, checkPreconditions, qualityOf } from '../../rules/preconditions.ts';
+import { runUnderFault, type SentAnswer } from '../../rules/run-under-fault.ts';
+import type { WriteRequest } from '../../rules/write-request.ts';
+import type { JournalEntry } from '../../state/journal.ts';
+import type { Mock } from '../../state/mock.ts';
+import { escapeText } from '../../state/records/render.ts';
+import { importFind } from './import-xml.ts';
+import { attachPhotograph } from './photograph.ts';
+import { changeRegistrationNumber } from './registration-number.ts';
+
+type Endpoint = {
+  readonly name: 'import' | 'number' | 'photo';
+  readonly path: RegExp;
+  readonly method: 'POST' | 'PATCH';
+  run(mock: Mock, request: WriteRequest, record: string): Promise<Answer>;
+};
+
+/** A-GATE-2. No path ends with a slash. */
+const ENDPOINTS: readonly Endpoint[] = [
+  { name: 'import', path: /^\/api\/pas\/import-xml$/, method: 'POST', run: importFind },
+  { name: 'number', path: /^\/api\/pas\/nalez\/([^/]+)\/evidencni-cislo$/, method: 'PATCH', run: changeRegistrationNumber },
+  { name: 'photo', path: /^\/api\/pas\/nalez\/([^/]+)\/upload-foto$/, method: 'POST', run: attachPhotograph },
+];
+
+/** Answers the three write endpoints: gates, then the operation under whatever fault is set. */
+export async function answerWrite(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
+  const say = createWording(incoming, mock.seedNumber);
+  const endpoint = ENDPOINTS.find((candidate) => candidate.path.test(incoming.path));
+  if (endpoint === undefined) return detail(404, say('not-found'));
+  const segment = endpoint.path.exec(incoming.path)?.[1];
+  const record = segment === undefined ? undefined : decodeSegment(segment);
+  mock.journal.measureAddress(entry, incoming.arrivedAtMs);
+  try {
+    const account = checkPreconditions(mock, { incoming, entry, say, allowedMethod: endpoint.method, record });
+    const rule = mock.faults.take(endpoint.name, record);
+    entry.fault = rule?.fault ?? null;
+    if (rule?.fault === 'token-expired') {
+      mock.accounts.expireTokenOf(account.user);
+      return detail(401, say('token-expired'), { 'www-authenticate': 'Bearer' });
+    }
+    const latencyMs = mock.latency.next(mock.settings.latency_ms);
+    if (latencyMs > 0) await mock.clock.sleep(latencyMs);
+    return await runUnderFault(rule, { clock: mock.clock, say }, (hooks) =>
+      endpoint.run(mock, { incoming, account, say, hooks, fault: rule?.fault }, record ?? ''),
+    );
+  } catch (thrown) {
+    if (thrown instanceof HttpError) return inAcceptedFormat(thrown.answer, incoming);
+    throw thrown;
+  }
+}
+
+/** Who prefers a page to JSON gets errors as one (A-GATE-7). */
+function inAcceptedFormat(answer: Answer, incoming: Incoming): Answer {
+  const accepted = acceptedTypes(incoming.headers.accept);
+  const wantsHtml = qualityOf(accepted, 'text/html') > qualityOf(accepted, 'application/json');
+  if (!wantsHtml || answer.headers['content-type'] !== 'application/json') return answer;
+  const headers = { ...answer.headers, 'content-type': 'text/html; charset=utf-8' };
+  return {
+    ...answer,
+    headers,
+    body: `<!DOCTYPE html>\n<html><body><pre>${escapeText(answer.body.toString())}</pre></body></html>\n`,
+  };
+}

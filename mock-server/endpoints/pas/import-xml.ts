@@ -1,0 +1,98 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { XmlDocument } from 'libxml2-wasm';
+import { type Addresses, NEWEST_VERSION, xsdAddressOf } from '../../base/addresses.ts';
+import { digestFault } from '../../base/digest.ts';
+import { type Answer, HttpError } from '../../base/http-message.ts';
+import { type FilePart, readFileParts } from '../../base/multipart.ts';
+import { htmlPage, schemaErrors, validationErrors } from '../../base/problem.ts';
+import { treeOf } from '../../base/xml-tree.ts';
+import { checkDeclaration, type FindDocument, onlyFind, parseFindDocument } from '../../rules/find-document.ts';
+import { isAtLeast, mayImportInto } from '../../rules/permission.ts';
+import { resolveReferences } from '../../rules/references.ts';
+import { assertNoProblems, refusal } from '../../rules/refusal.ts';
+import { areaProblems, completenessProblems, geometryProblems, handoverProblems } from '../../rules/state-rules.ts';
+import type { WriteRequest } from '../../rules/write-request.ts';
+import type { Mock } from '../../state/mock.ts';
+import { MAX_DOCUMENT_BYTES } from '../../state/schema.ts';
+import { findAnswer } from './find-answer.ts';
+import { nextFindIdent, type PlannedFind, saveFind } from './save-find.ts';
+
+/**
+ * `POST /api/pas/import-xml`, its checks in the order of A-IMPORT-4. Between its longer steps other requests get their turn: a request
+ * that had to wait would seem to arrive late, and the next one too early after it.
+ */
+export async function importFind(mock: Mock, request: WriteRequest): Promise<Answer> {
+  const { say, incoming, hooks } = request;
+  const file = await onlyFile(mock, request);
+  const digest = digestFault(headerText(incoming.headers['content-digest']), file.sha512);
+  if (digest !== undefined) throw refusal(400, say(digest));
+  const find = await mock.schemas.withDocument(file.bytes, async (document, xml) => {
+    const named = checkDeclaration(mock, incoming.addresses, document, say);
+    await checkSchema(mock, request, document, named);
+    await nextTurn();
+    return { named, ...parseFindDocument(onlyFind(treeOf(xml, document.root), say), say, mock.deployed) };
+  });
+  if (find === undefined) throw refusal(400, say('xml-malformed'));
+  await nextTurn();
+  checkPermission(mock, request, find);
+  const planned = plan(mock, request, find);
+  const pause = hooks.beforeSave();
+  if (pause !== undefined) await pause;
+  const saved = saveFind(mock, planned, say);
+  incoming.change = { kind: 'find-created', ident: saved.ident };
+  hooks.afterSave();
+  await nextTurn();
+  return findAnswer({ ...incoming.addresses, schemaBase: find.named.schemaBase }, 201, saved);
+}
+
+/** Step 1. The contract wants exactly one file; the deployed service takes the last part of that name (A-WIRE-1). */
+async function onlyFile(mock: Mock, { incoming, say }: WriteRequest): Promise<FilePart> {
+  const maxBodyBytes = Math.min(mock.settings.body_max_bytes, MAX_DOCUMENT_BYTES);
+  const parts = await readFileParts(incoming, { maxBodyBytes });
+  if (parts === 'not-multipart') throw refusal(415, say('media-type', incoming.headers['content-type'] ?? ''));
+  if (parts === 'malformed') throw refusal(400, say('multipart-malformed'));
+  if (parts === 'too-large') throw new HttpError(htmlPage(413, 'Request Entity Too Large'));
+  const file = parts.findLast((part) => part.field === 'file');
+  if (file === undefined) throw refusal(400, say('file-missing'));
+  if (parts.length > 1 && !mock.deployed) throw refusal(400, say('file-many'));
+  return file;
+}
+
+/** Steps 5 and 6: every violation is reported, with its line. */
+async function checkSchema(mock: Mock, { say, incoming }: WriteRequest, document: XmlDocument, named: Addresses): Promise<void> {
+  if (!mock.settings.schema_reachable) {
+    const message = say('schema-unreachable', xsdAddressOf(named, NEWEST_VERSION));
+    throw new HttpError(validationErrors([{ line: null, column: null, message, error_type: 2 }]));
+  }
+  const errors = await mock.schemas.errorsOf(document, NEWEST_VERSION, named.schemaBase);
+  if (errors.length === 0) return;
+  incoming.told.push('schema');
+  throw new HttpError(schemaErrors(errors.map((error) => ({ ...error, error_type: 2 }))));
+}
+
+/** Steps 14 and 15. */
+function checkPermission(mock: Mock, { account, say }: WriteRequest, find: FindDocument): void {
+  const project = mock.archive.live('projekt', find.projekt);
+  if (project === undefined) throw refusal(404, say('project-unknown', find.projekt));
+  if (find.stav > 1 && !isAtLeast(account, 'archaeologist')) throw refusal(403, say('state-refused'));
+  if (!mayImportInto(mock, account, project)) throw refusal(403, say('project-refused', find.projekt));
+}
+
+/** Steps 16 to 21: everything that can be wrong is known before anything is written. */
+function plan(mock: Mock, { account, say }: WriteRequest, find: FindDocument): PlannedFind {
+  const references = resolveReferences(mock, find, say);
+  assertNoProblems(references.problems);
+  const ident = nextFindIdent(mock, find.projekt, say);
+  assertNoProblems(geometryProblems(find, say));
+  assertNoProblems(handoverProblems(find, say));
+  const placement =
+    find.geometry === undefined ? undefined : mock.areas.placementOf([find.geometry.longitude, find.geometry.latitude]);
+  assertNoProblems(areaProblems(find, placement, say));
+  assertNoProblems(completenessProblems(find, placement, say));
+  return { ident, find, references, placement, creator: account.user };
+}
+
+/** A header that was sent several times counts as one with several values. */
+export function headerText(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(', ') : value;
+}

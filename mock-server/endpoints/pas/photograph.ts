@@ -1,0 +1,142 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { digestFault } from '../../base/digest.ts';
+import { type Answer, HttpError } from '../../base/http-message.ts';
+import { type FilePart, readFileParts } from '../../base/multipart.ts';
+import { htmlPage } from '../../base/problem.ts';
+import { mayAttachPhotograph } from '../../rules/permission.ts';
+import { isEncryptedArchive } from '../../rules/photo/encrypted-archive.ts';
+import { fileKindOf, holdsVirus, type PhotographType } from '../../rules/photo/file-kind.ts';
+import { readAt, removeGps, tiffAt } from '../../rules/photo/gps.ts';
+import { countPages } from '../../rules/photo/tiff.ts';
+import { refusal } from '../../rules/refusal.ts';
+import { lockRecord, type WriteRequest } from '../../rules/write-request.ts';
+import type { Mock } from '../../state/mock.ts';
+import { findAnswer } from './find-answer.ts';
+import { headerText } from './import-xml.ts';
+import { nextPhotographName, savePhotograph } from './save-photograph.ts';
+
+/** `POST /api/pas/nalez/{ident_cely}/upload-foto`, its checks in the order of A-PHOTO-17. */
+export async function attachPhotograph(mock: Mock, request: WriteRequest, ident: string): Promise<Answer> {
+  const parts = await readParts(mock, request);
+  try {
+    checkRecord(mock, request, ident);
+    const part = onlyFile(parts, request);
+    const path = part.path;
+    if (path === undefined) throw new Error('an uploaded photograph lies in no file');
+    const type = await checkFile(mock, request, part, path);
+    await checkDigestAndVirus(mock, request, part, path);
+    const release = await lockRecord(mock, request, ident);
+    try {
+      return await store(mock, request, ident, { part, path, type });
+    } finally {
+      release();
+    }
+  } finally {
+    await Promise.all(parts.map((part) => (part.path === undefined ? undefined : mock.photographs.discard(part.path))));
+  }
+}
+
+async function readParts(mock: Mock, { incoming, say }: WriteRequest): Promise<FilePart[]> {
+  const parts = await readFileParts(incoming, {
+    maxBodyBytes: mock.settings.body_max_bytes,
+    folder: mock.photographs.incomingFolder(),
+  });
+  if (parts === 'not-multipart') throw refusal(415, say('media-type', incoming.headers['content-type'] ?? ''));
+  if (parts === 'malformed') throw refusal(400, say('multipart-malformed'));
+  if (parts === 'too-large') throw new HttpError(htmlPage(413, 'Request Entity Too Large'));
+  return parts;
+}
+
+function checkRecord(mock: Mock, { account, say }: WriteRequest, ident: string): void {
+  const find = mock.archive.live('samostatny_nalez', ident);
+  if (find === undefined) throw refusal(404, say('find-unknown', ident));
+  if (!mayAttachPhotograph(mock, account, find)) throw refusal(403, say('find-refused', ident));
+}
+
+function onlyFile(parts: readonly FilePart[], { say }: WriteRequest): FilePart {
+  const file = parts.find((part) => part.field === 'file');
+  if (file === undefined) throw refusal(400, say('file-missing'));
+  if (parts.length > 1) throw refusal(400, say('file-many'));
+  return file;
+}
+
+/** Size, then password, then type; undefined for bytes that nobody recognises, which are refused only behind the lock. */
+async function checkFile(mock: Mock, { say }: WriteRequest, part: FilePart, path: string): Promise<PhotographType | undefined> {
+  const limit = mock.settings.photo_max_bytes;
+  if (part.sizeBytes > limit) throw refusal(422, say('photo-large', String(limit)));
+  const found = fileKindOf(part.bytes);
+  switch (found.kind) {
+    case 'photograph':
+      return found.type;
+    case 'unrecognised':
+      return undefined;
+    case 'other':
+      throw refusal(422, say('photo-type', found.type));
+    case 'archive': {
+      const file = await open(path);
+      try {
+        const encrypted = await isEncryptedArchive(found.format, (offset, length) => readAt(file, offset, length));
+        throw refusal(422, encrypted ? say('photo-encrypted') : say('photo-type', found.format));
+      } finally {
+        await file.close();
+      }
+    }
+    default:
+      return found satisfies never;
+  }
+}
+
+async function checkDigestAndVirus(mock: Mock, request: WriteRequest, part: FilePart, path: string): Promise<void> {
+  const { say, fault } = request;
+  const digest = digestFault(headerText(request.incoming.headers['content-digest']), part.sha512);
+  if (digest !== undefined) throw refusal(digest === 'digest-mismatch' ? 422 : 400, say(digest));
+  if (fault === 'antivirus-down') throw refusal(500, say('antivirus-down'));
+  if (fault === 'virus' || (mock.settings.antivirus && (await holdsVirus(path, part.sizeBytes))))
+    throw refusal(422, say('virus'));
+}
+
+type Checked = { readonly part: FilePart; readonly path: string; readonly type: PhotographType | undefined };
+
+async function store(mock: Mock, request: WriteRequest, ident: string, { part, path, type }: Checked): Promise<Answer> {
+  const { say, hooks, account } = request;
+  if (type === undefined) throw refusal(422, say('photo-unrecognised'));
+  const name = nextPhotographName(mock, ident, part.fileName, say);
+  const file = await open(path, 'r+');
+  let hadGps: boolean;
+  let pages: number;
+  try {
+    hadGps = await removeGps(file, type);
+    pages = /tif$/i.test(name) ? await countPages(tiffAt(file, 0, Number.MAX_SAFE_INTEGER)) : 1;
+  } finally {
+    await file.close();
+  }
+  const sha512 = hadGps ? await sha512Of(path) : part.sha512;
+  await hooks.beforeSave();
+  const uuid = randomUUID();
+  const photograph = {
+    find: ident,
+    uuid,
+    name,
+    originalName: part.fileName,
+    mimetype: type,
+    pages,
+    sizeBytes: part.sizeBytes,
+    sha512: sha512.toString('hex'),
+    user: account.user,
+  };
+  const saved = await mock.photographs.keep(path, uuid, () => savePhotograph(mock, photograph));
+  request.incoming.change = { kind: 'photograph-added', ident, name };
+  hooks.afterSave();
+  await nextTurn();
+  return findAnswer(request.incoming.addresses, 201, saved);
+}
+
+async function sha512Of(path: string): Promise<Buffer> {
+  const hash = createHash('sha512');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest();
+}

@@ -1,0 +1,55 @@
+import type { Answer } from '../../base/http-message.ts';
+import { trimText } from '../../base/white-space.ts';
+import { mayEditNumber } from '../../rules/permission.ts';
+import { refusal } from '../../rules/refusal.ts';
+import { lockRecord, type WriteRequest } from '../../rules/write-request.ts';
+import type { Mock } from '../../state/mock.ts';
+import { FIND_CHILDREN, historyEntry, inOrder } from '../../state/records/child-order.ts';
+import { type ArchiveRecord, listOf, textOf } from '../../state/records/record.ts';
+import { isXmlText } from '../../state/records/render.ts';
+import { findAnswer } from './find-answer.ts';
+
+const MAX_CHARACTERS = 255;
+
+/**
+ * `PATCH /api/pas/nalez/{ident_cely}/evidencni-cislo`, its checks in the order of A-NUMBER-16: length and emptiness come
+ * before the record's existence, and the record is read before it is locked.
+ */
+export async function changeRegistrationNumber(mock: Mock, request: WriteRequest, ident: string): Promise<Answer> {
+  const { say, account, hooks } = request;
+  const given = request.incoming.query.getAll('evidencni_cislo').at(-1);
+  if (given === undefined) throw refusal(400, say('number-missing'));
+  const value = trimText(given);
+  if (value === '') throw refusal(422, say('number-empty'));
+  if (Array.from(value).length > MAX_CHARACTERS) throw refusal(422, say('number-long'));
+  const find = mock.archive.live('samostatny_nalez', ident);
+  if (find === undefined) throw refusal(404, say('find-unknown', ident));
+  if (!mayEditNumber(mock, account, find)) throw refusal(403, say('find-refused', ident));
+  if (textOf(find.body['evidencni_cislo']) === value) throw refusal(422, say('number-same'));
+  const release = await lockRecord(mock, request, ident);
+  try {
+    await hooks.beforeSave();
+    if (!isXmlText(value)) throw refusal(500, say('storage-failed'));
+    const saved = save(mock, request, ident, value);
+    request.incoming.change = { kind: 'number-changed', ident };
+    hooks.afterSave();
+    return findAnswer(request.incoming.addresses, 200, saved);
+  } finally {
+    release();
+  }
+}
+
+/** An archived find is archived again: its state stays, its history says so. */
+function save(mock: Mock, { account, say }: WriteRequest, ident: string, value: string): ArchiveRecord {
+  return mock.database.transaction(() => {
+    const find = mock.archive.live('samostatny_nalez', ident);
+    if (find === undefined) throw refusal(404, say('find-unknown', ident));
+    const atMs = mock.clock.now();
+    const note = `${say('number-label')}: ${textOf(find.body['evidencni_cislo']) ?? 'None'} -> ${value}`;
+    const entries = [historyEntry(mock.counters, 'SN-UPD', account.user, atMs, note)];
+    if (find.stav === 4) entries.push(historyEntry(mock.counters, 'SN34', account.user, atMs));
+    const historie = [...listOf(find.body['historie']), ...entries];
+    const body = inOrder({ ...find.body, evidencni_cislo: value, historie }, FIND_CHILDREN);
+    return mock.archive.put({ entity: 'samostatny_nalez', body });
+  })();
+}

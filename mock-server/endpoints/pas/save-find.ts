@@ -1,0 +1,105 @@
+import type { Say } from '../../base/messages.ts';
+import type { FindDocument } from '../../rules/find-document.ts';
+import { rewriteProject } from '../../rules/project-record.ts';
+import type { References } from '../../rules/references.ts';
+import { refusal } from '../../rules/refusal.ts';
+import type { Placement } from '../../state/areas.ts';
+import type { Mock } from '../../state/mock.ts';
+import { FIND_CHILDREN, historyEntry, inOrder } from '../../state/records/child-order.ts';
+import { geometryElements } from '../../state/records/geometry.ts';
+import type { ArchiveRecord, Body, RecordInput } from '../../state/records/record.ts';
+
+const HIGHEST_NUMBER = 99_999;
+/** Characters of a surname or a given name that can be stored (A-FINDER-4). */
+const MAX_NAME_CHARACTERS = 100;
+
+/**
+ * The identifier that the next find of a project gets: one more than the highest (A-ASSIGN-2). It is not reserved: two
+ * imports at the same moment can be given the same one.
+ * @throws HttpError 500 when the project is full
+ */
+export function nextFindIdent(mock: Mock, project: string, say: Say): string {
+  const highest = mock.archive.highestFindOfProject(project);
+  const number = Number(/(\d{5})$/.exec(highest ?? '')?.[1] ?? 0) + 1;
+  if (number > HIGHEST_NUMBER) throw refusal(500, say('numbers-exhausted', project));
+  return `${project}-${findLetter(mock.seedNumber)}${String(number).padStart(5, '0')}`;
+}
+
+/**
+ * The contract leaves the identifier's form open (A-ASSIGN-1); only the default is the deployed service's. None stands before the `N` of the
+ * seed's finds: the next number is that after the lexically highest.
+ */
+function findLetter(seedNumber: number): string {
+  return seedNumber === 0 ? 'N' : (['N', 'P', 'SN'][seedNumber % 3] ?? 'N');
+}
+
+export type PlannedFind = {
+  readonly ident: string;
+  readonly find: FindDocument;
+  readonly references: References;
+  readonly placement: Placement | undefined;
+  readonly creator: string;
+};
+
+/**
+ * Saves the find, its history, a new person and the project's list in one transaction.
+ * @throws HttpError 422 when another import took the identifier or created the same person meanwhile (A-ASSIGN-4)
+ */
+export function saveFind(mock: Mock, planned: PlannedFind, say: Say): ArchiveRecord {
+  const { ident, references } = planned;
+  if (planned.find.geometry?.storable === false || hasOverlongName(references.newPerson))
+    throw refusal(500, say('storage-failed'));
+  return mock.database.transaction(() => {
+    if (isTaken(mock, ident, references.newPerson)) throw refusal(422, say('collision'));
+    if (references.newPerson !== undefined) mock.archive.put(references.newPerson);
+    const saved = mock.archive.put({ entity: 'samostatny_nalez', body: bodyOf(mock, planned, say), creator: planned.creator });
+    rewriteProject(mock.archive, planned.find.projekt);
+    return saved;
+  })();
+}
+
+function hasOverlongName(person: RecordInput | undefined): boolean {
+  return [person?.body['prijmeni'], person?.body['jmeno']].some(
+    (name) => Array.from(String(name ?? '')).length > MAX_NAME_CHARACTERS,
+  );
+}
+
+function isTaken(mock: Mock, ident: string, newPerson: RecordInput | undefined): boolean {
+  if (mock.archive.live('samostatny_nalez', ident) !== undefined) return true;
+  if (newPerson === undefined) return false;
+  const { ident_cely, prijmeni, jmeno } = newPerson.body;
+  return (
+    mock.archive.get(String(ident_cely)) !== undefined ||
+    mock.archive.withTexts('osoba', { prijmeni: String(prijmeni), jmeno: String(jmeno) }).length > 0
+  );
+}
+
+function bodyOf(mock: Mock, { ident, find, references, placement, creator }: PlannedFind, say: Say): Body {
+  const atMs = mock.clock.now();
+  const passed = (['SN01', 'SN12', 'SN23'] as const).slice(0, find.stav);
+  const guarded = {
+    ...(placement === undefined ? {} : { katastr: placement.katastr }),
+    ...(find.lokalizace === undefined ? {} : { lokalizace: find.lokalizace }),
+    ...(find.geometry === undefined ? {} : geometryElements(find.geometry)),
+  };
+  return inOrder(
+    {
+      ...references.elements,
+      ident_cely: ident,
+      evidencni_cislo: find.evidencni_cislo,
+      projekt: { '@id': find.projekt, '#': find.projekt },
+      okres: placement?.okres,
+      hloubka: find.hloubka === undefined ? undefined : String(Number(find.hloubka)),
+      presna_datace: find.presna_datace,
+      pocet: find.pocet,
+      poznamka: find.poznamka,
+      datum_nalezu: find.datum_nalezu,
+      stav: String(find.stav),
+      predano: String(find.predano),
+      geom_system: find.geom_system,
+      chranene_udaje: guarded,
+      historie: passed.map((code) => historyEntry(mock.counters, code, creator, atMs, say('imported-note'))),
+    },
+    FIND_CHILDREN,
+  );
+}

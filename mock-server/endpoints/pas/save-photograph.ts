@@ -1,0 +1,78 @@
+import { extname } from 'node:path';
+import { FILE_BASE } from '../../base/addresses.ts';
+import type { Say } from '../../base/messages.ts';
+import { refusal } from '../../rules/refusal.ts';
+import type { Mock } from '../../state/mock.ts';
+import { FIND_CHILDREN, historyEntry, inOrder } from '../../state/records/child-order.ts';
+import { type ArchiveRecord, type Body, childOf, listOf, textOf } from '../../state/records/record.ts';
+
+const LAST_NUMBER = 99;
+/** What a generated name may look like; longer or stranger ones are refused. */
+const ALLOWED_NAME = /^[A-Za-z0-9]{1,80}F\d{2}(\.[A-Za-z0-9]{1,10})?$/;
+
+/**
+ * The identifier without hyphens, `F`, the number after the highest, and the uploaded name's extension as it is (A-FILE-1).
+ * @throws HttpError 422 when the numbers are used up or the name is not allowed
+ */
+export function nextPhotographName(mock: Mock, ident: string, uploadedName: string, say: Say): string {
+  const find = mock.archive.live('samostatny_nalez', ident);
+  const numbers = listOf(find?.body['soubor']).map((file) =>
+    Number(/F(\d{2})(?:\.[^.]*)?$/.exec(textOf(childOf(file)?.['nazev']) ?? '')?.[1] ?? 0),
+  );
+  const next = Math.max(0, ...numbers) + 1;
+  if (next > LAST_NUMBER) throw refusal(422, say('photo-names', ident));
+  const name = `${ident.replaceAll('-', '')}F${String(next).padStart(2, '0')}${extname(uploadedName)}`;
+  if (!ALLOWED_NAME.test(name)) throw refusal(422, say('photo-name', name));
+  return name;
+}
+
+type NewPhotograph = {
+  readonly find: string;
+  readonly uuid: string;
+  readonly name: string;
+  readonly originalName: string;
+  readonly mimetype: string;
+  readonly pages: number;
+  readonly sizeBytes: number;
+  /** Of the stored bytes, in lower-case hexadecimal. */
+  readonly sha512: string;
+  readonly user: string;
+};
+
+/** Writes the find's `soubor`; on an archived find the rearchiving event as well. */
+export function savePhotograph(mock: Mock, photograph: NewPhotograph): ArchiveRecord {
+  return mock.database.transaction(() => {
+    const find = mock.archive.live('samostatny_nalez', photograph.find);
+    if (find === undefined) throw new Error(`the find ${photograph.find} vanished under its lock`);
+    const { uuid, mimetype, sizeBytes } = photograph;
+    mock.photographs.record({ uuid, find: photograph.find, mimetype, size_bytes: sizeBytes });
+    const atMs = mock.clock.now();
+    const files = [...listOf(find.body['soubor']), fileElement(mock, photograph, atMs)].sort(byName);
+    const rearchived = find.stav === 4 ? [historyEntry(mock.counters, 'SN34', photograph.user, atMs)] : [];
+    const historie = [...listOf(find.body['historie']), ...rearchived];
+    return mock.archive.put({
+      entity: 'samostatny_nalez',
+      body: inOrder({ ...find.body, historie, soubor: files }, FIND_CHILDREN),
+    });
+  })();
+}
+
+function fileElement(mock: Mock, photograph: NewPhotograph, atMs: number): Body {
+  const { find, uuid } = photograph;
+  return {
+    id: mock.counters.next('soub'),
+    path: `rest/pas-mock/record/${find}/file/${uuid}`,
+    nazev: photograph.name,
+    mimetype: photograph.mimetype,
+    rozsah: String(photograph.pages),
+    size_mb: (photograph.sizeBytes / 1_048_576).toFixed(10),
+    sha_512: photograph.sha512,
+    url: `${FILE_BASE}/${find}/file/${uuid}`,
+    historie: [historyEntry(mock.counters, 'SBR0', photograph.user, atMs, photograph.originalName)],
+  };
+}
+
+function byName(a: string | Body, b: string | Body): number {
+  const [first, second] = [a, b].map((file) => textOf(childOf(file)?.['nazev']) ?? '');
+  return (first ?? '') < (second ?? '') ? -1 : 1;
+}

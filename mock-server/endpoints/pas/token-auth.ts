@@ -1,0 +1,88 @@
+import { type Answer, type Incoming, readBody } from '../../base/http-message.ts';
+import { createWording, type Say } from '../../base/messages.ts';
+import { readFormFields } from '../../base/multipart.ts';
+import { detail, htmlPage, json, xml } from '../../base/problem.ts';
+import { acceptedTypes, accepts, authenticate } from '../../rules/preconditions.ts';
+import { runUnderFault, type SentAnswer } from '../../rules/run-under-fault.ts';
+import type { JournalEntry } from '../../state/journal.ts';
+import type { Mock } from '../../state/mock.ts';
+import { renderRecord } from '../../state/records/render.ts';
+
+const MAX_BODY_BYTES = 64 * 1024;
+
+/**
+ * `POST /api/token-auth/`: credentials in, the account's token out (A-AUTH-2). Neither access lists nor throttling apply.
+ * A deactivated account gets a token too; using it is what fails.
+ */
+export async function answerTokenAuth(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
+  const say = createWording(incoming, mock.seedNumber);
+  if (mock.settings.outage) return htmlPage(503, 'Service Temporarily Unavailable');
+  if (incoming.method !== 'POST') return detail(405, say('method-not-allowed', incoming.method), { allow: 'POST' });
+  const rule = mock.faults.take('token');
+  entry.fault = rule?.fault ?? null;
+  return runUnderFault(rule, { clock: mock.clock, say }, async () => {
+    const credentials = await readCredentials(incoming, say);
+    if (!(credentials instanceof Map)) return credentials;
+    const username = credentials.get('username')?.trim() ?? '';
+    const password = credentials.get('password') ?? '';
+    const missing = [username === '' ? 'username' : '', password === '' ? 'password' : ''].filter((name) => name !== '');
+    if (missing.length > 0) return json(400, Object.fromEntries(missing.map((name) => [name, [say('field-required')]])));
+    const account = mock.accounts.signIn(username, password);
+    if (account === undefined) return json(400, { non_field_errors: [say('bad-credentials')] });
+    entry.user = account.username;
+    const token = mock.accounts.tokenFor(account.user, mock.settings.token_ms);
+    // As when a shared token is at the end of its day: what was just handed out is refused at once.
+    if (rule?.fault === 'token-expired') mock.accounts.expireTokenOf(account.user);
+    return json(200, { token });
+  });
+}
+
+/** JSON, or a form of either kind. */
+async function readCredentials(incoming: Incoming, say: Say): Promise<Map<string, string> | Answer> {
+  const contentType = (incoming.headers['content-type'] ?? '').toLowerCase();
+  if (contentType.startsWith('multipart/form-data')) {
+    const fields = await readFormFields(incoming, MAX_BODY_BYTES);
+    return fields ?? detail(400, say('multipart-malformed'));
+  }
+  const body = await readBody(incoming, MAX_BODY_BYTES);
+  if (body === undefined) return htmlPage(413, 'Request Entity Too Large');
+  if (contentType.startsWith('application/x-www-form-urlencoded')) {
+    return new Map(new URLSearchParams(body.toString('utf8')));
+  }
+  if (!contentType.startsWith('application/json')) return detail(415, say('media-type', contentType));
+  return readJsonFields(body) ?? detail(400, say('body-malformed'));
+}
+
+function readJsonFields(body: Buffer): Map<string, string> | undefined {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    return new Map(Object.entries(value).map(([name, field]) => [name, typeof field === 'string' ? field : '']));
+  } catch {
+    return undefined;
+  }
+}
+
+/** `GET /api/uzivatel-info/`: the account's own `uzivatel` record (A-USER-1). Not throttled; offers XML only, errors are JSON. */
+export async function answerUserInfo(mock: Mock, incoming: Incoming, entry: JournalEntry): Promise<SentAnswer> {
+  const say = createWording(incoming, mock.seedNumber);
+  if (mock.settings.outage) return htmlPage(503, 'Service Temporarily Unavailable');
+  if (!accepts(acceptedTypes(incoming.headers.accept), 'application/xml')) return detail(406, say('not-acceptable'));
+  const account = authenticate(mock, { incoming, say });
+  entry.user = account.username;
+  if (incoming.method !== 'GET') {
+    return detail(405, say('method-not-allowed', incoming.method), { allow: 'GET' });
+  }
+  const rule = mock.faults.take('user-info');
+  entry.fault = rule?.fault ?? null;
+  if (rule?.fault === 'token-expired') {
+    mock.accounts.expireTokenOf(account.user);
+    return detail(401, say('token-expired'), { 'www-authenticate': 'Bearer' });
+  }
+  return runUnderFault(rule, { clock: mock.clock, say }, () => {
+    const record = mock.archive.live('uzivatel', account.user);
+    if (record === undefined) return detail(404, say('not-found'));
+    const body = renderRecord(record.body, 'uzivatel', '2.2', incoming.addresses, { pretty: true, declaration: true });
+    return xml(200, body, { 'content-type': 'application/xml; charset=utf-8' });
+  });
+}

@@ -1,0 +1,171 @@
+import type { XmlDocument } from 'libxml2-wasm';
+import { type Addresses, NEWEST_VERSION, namespaceOf, xsdAddressOf } from '../base/addresses.ts';
+import type { Say } from '../base/messages.ts';
+import { collapseText, trimText } from '../base/white-space.ts';
+import { child, namespaceOnRoot, type XmlTree } from '../base/xml-tree.ts';
+import type { Mock } from '../state/mock.ts';
+import { type FindGeometry, type GeomSystem, readGeometry } from '../state/records/geometry.ts';
+import { assertNoProblems, problem, refusal } from './refusal.ts';
+
+/** What an import document says, read but not yet resolved. Absent, empty and blank are the same: undefined. */
+export type FindDocument = {
+  /** Line of the find's start tag: where findings without a line of their own are reported. */
+  readonly line: number;
+  readonly evidencni_cislo: string | undefined;
+  readonly projekt: string;
+  readonly hloubka: string | undefined;
+  /** Identifiers of vocabulary entries, by element. */
+  readonly entries: Readonly<Record<VocabularyElement, string | undefined>>;
+  readonly presna_datace: string | undefined;
+  readonly pocet: string | undefined;
+  readonly poznamka: string | undefined;
+  readonly nalezce: Finder | undefined;
+  readonly datum_nalezu: string | undefined;
+  readonly stav: 1 | 2 | 3;
+  readonly predano: boolean;
+  readonly predano_organizace: string | undefined;
+  readonly geom_system: GeomSystem;
+  readonly lokalizace: string | undefined;
+  readonly geometry: FindGeometry | undefined;
+};
+
+export const VOCABULARY_OF_ELEMENT = {
+  okolnosti: 'nalezove_okolnosti',
+  obdobi: 'obdobi',
+  druh_nalezu: 'predmet_druh',
+  specifikace: 'predmet_specifikace',
+  pristupnost: 'pristupnost',
+} as const;
+export type VocabularyElement = keyof typeof VOCABULARY_OF_ELEMENT;
+
+export type Finder =
+  | { readonly kind: 'known'; readonly id: string; readonly line: number }
+  | { readonly kind: 'new'; readonly surname: string; readonly givenName: string; readonly line: number };
+
+/** The root's only child (A-IMPORT-4, step 7). @throws HttpError 400, 422 */
+export function onlyFind(root: XmlTree, say: Say): XmlTree {
+  if (root.children.length === 0 && !root.hasOtherNodes) throw refusal(400, say('root-empty'));
+  const finds = root.children.filter((entity) => entity.name === 'samostatny_nalez');
+  if (finds.length > 1) throw refusal(422, say('root-many'));
+  const find = finds[0];
+  if (find === undefined || root.children.length > 1 || root.hasOtherNodes) throw refusal(422, say('root-content'));
+  return find;
+}
+
+/** Steps 8 to 13 of A-IMPORT-4, each refused alone. @throws HttpError 422 */
+export function parseFindDocument(find: XmlTree, say: Say, deployed: boolean): FindDocument {
+  const text = (name: string) => textIn(child(find, name));
+  const nalezce = readFinder(child(find, 'nalezce'), say);
+  const projekt = idIn(child(find, 'projekt'));
+  if (projekt === undefined) return refuseField(find.line, 'projekt', say('project-empty'));
+  const ident = child(find, 'ident_cely');
+  if (![':tba', undefined].includes(textIn(ident))) return refuseField(ident?.line, 'ident_cely', say('ident-not-tba'));
+  const stav = Number(text('stav'));
+  if (stav !== 1 && stav !== 2 && stav !== 3) return refuseField(child(find, 'stav')?.line, 'stav', say('state-range'));
+  const system = text('geom_system');
+  if (system !== '4326' && system !== '5514') {
+    return refuseField(child(find, 'geom_system')?.line, 'geom_system', say('geom-system'));
+  }
+  const guarded = child(find, 'chranene_udaje');
+  return {
+    line: find.line,
+    nalezce,
+    projekt,
+    stav,
+    geom_system: system,
+    geometry: readSelectedGeometry(guarded, system, say, deployed),
+    lokalizace: textIn(child(guarded, 'lokalizace')),
+    evidencni_cislo: text('evidencni_cislo'),
+    hloubka: text('hloubka'),
+    presna_datace: text('presna_datace'),
+    pocet: text('pocet'),
+    poznamka: text('poznamka'),
+    datum_nalezu: text('datum_nalezu'),
+    predano: ['true', '1'].includes(text('predano') ?? ''),
+    predano_organizace: idIn(child(find, 'predano_organizace')),
+    entries: {
+      okolnosti: idIn(child(find, 'okolnosti')),
+      obdobi: idIn(child(find, 'obdobi')),
+      druh_nalezu: idIn(child(find, 'druh_nalezu')),
+      specifikace: idIn(child(find, 'specifikace')),
+      pristupnost: idIn(child(find, 'pristupnost')),
+    },
+  };
+}
+
+/** With `:tba` the text counts: `Surname, Given name`, split at the first comma. With any other id it is not read. */
+function readFinder(element: XmlTree | undefined, say: Say): Finder | undefined {
+  const id = idIn(element);
+  if (element === undefined || id === undefined) return undefined;
+  if (id !== ':tba') return { kind: 'known', id, line: element.line };
+  const comma = element.text.indexOf(',');
+  const surname = trimText(element.text.slice(0, Math.max(0, comma)));
+  const givenName = collapseText(element.text.slice(comma + 1));
+  if (comma < 0 || surname === '' || givenName === '') return refuseField(element.line, 'nalezce', say('finder-text'));
+  return { kind: 'new', surname, givenName, line: element.line };
+}
+
+function readSelectedGeometry(
+  guarded: XmlTree | undefined,
+  system: GeomSystem,
+  say: Say,
+  deployed: boolean,
+): FindGeometry | undefined {
+  const name = system === '4326' ? 'geom_wkt' : 'geom_sjtsk_wkt';
+  const element = child(guarded, name);
+  if (element === undefined) return undefined;
+  // The contract fixes the attribute; the deployed service never compares it (A-POINT-3).
+  if (!deployed && Number(element.attributes.get('EPSG')) !== Number(system)) {
+    return refuseField(element.line, name, say('wkt-epsg', system));
+  }
+  // Left out, it is no geometry; a blank one is a malformed point, but no geometry either to the deployed service (A-POINT-10).
+  if (deployed && element.text === '') return undefined;
+  const geometry = readGeometry(element.text, system, deployed);
+  return typeof geometry === 'string' ? refuseField(element.line, name, say(geometry)) : geometry;
+}
+
+function refuseField(line: number | undefined, field: string, text: string): never {
+  assertNoProblems([problem(line ?? null, field, text)]);
+  throw new Error('a problem refuses');
+}
+
+function textIn(element: XmlTree | undefined): string | undefined {
+  return element === undefined || element.text === '' ? undefined : element.text;
+}
+
+/** As it is written: texts are trimmed, references are not (A-VALUE-1). */
+function idIn(element: XmlTree | undefined): string | undefined {
+  return element?.attributes.get('id') || undefined;
+}
+
+const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
+
+/**
+ * The declared schema must be the supported one, in the spelling that the service knows: its prefix bound on the root,
+ * and the exact pair in `xsi:schemaLocation` (A-DECLARE-2, A-DECLARE-3). Pairs of other namespaces may stand beside it.
+ * @param used the addresses by which the client reached the server; a document may name the server's own as well
+ * @returns those that the document names
+ * @throws HttpError 422
+ */
+export function checkDeclaration(mock: Mock, used: Addresses, document: XmlDocument, say: Say): Addresses {
+  const { prefix } = used;
+  const bound = namespaceOnRoot(document, prefix);
+  const named = [used, mock.addresses].find((addresses) => namespaceOf(addresses, NEWEST_VERSION) === bound);
+  if (named === undefined) throw refusal(422, say('schema-prefix', prefix, namespaceOf(used, NEWEST_VERSION)));
+  const xsd = xsdAddressOf(named, NEWEST_VERSION);
+  const location = document.root.attrs.find(
+    (attribute) => attribute.name === 'schemaLocation' && attribute.namespaceUri === XSI,
+  )?.value;
+  const tokens = (location ?? '').split(/\s+/).filter((token) => token !== '');
+  if (tokens.length === 0) throw refusal(422, say('schema-location-missing'));
+  if (tokens.length % 2 === 1) throw refusal(422, say('schema-location-odd'));
+  const pairs = tokens.flatMap((token, index) => (index % 2 === 0 ? [[token, tokens[index + 1]]] : []));
+  // Of a namespace that stands there twice the last pair counts.
+  const declared = pairs.findLast(([name]) => name === bound)?.[1];
+  if (declared !== xsd) throw refusal(422, say('schema-location-wrong', xsd));
+  const allowed = mock.settings.allowed_schema_versions;
+  // An empty list restricts as little as none.
+  const isRefused = allowed !== null && allowed.length > 0 && !allowed.includes(NEWEST_VERSION);
+  if (isRefused) throw refusal(422, say('schema-version', NEWEST_VERSION));
+  return named;
+}

@@ -1,0 +1,61 @@
+import { type Account, type Role, rankOf } from '../state/accounts.ts';
+import type { Mock } from '../state/mock.ts';
+import { type ArchiveRecord, idOf, stavOf } from '../state/records/record.ts';
+
+/** The project type that finds may be imported into (A-PROJECT-3). */
+const SURVEY_PROJECT = 'HES-001138';
+
+/** An active account without any role group counts as a Researcher here (S-ROLE-4). */
+export function roleOf(account: Account): Role {
+  return account.role ?? 'researcher';
+}
+
+export function isAtLeast(account: Account, role: Role): boolean {
+  return rankOf(roleOf(account)) >= rankOf(role);
+}
+
+/** Whether the project is among the survey projects that the account may import into (A-PROJECT-4 to A-PROJECT-6). */
+export function mayImportInto(mock: Mock, account: Account, project: ArchiveRecord): boolean {
+  if (idOf(project.body['typ_projektu']) !== SURVEY_PROJECT) return false;
+  const stav = stavOf(project.body) ?? -1;
+  const role = roleOf(account);
+  if (rankOf(role) >= rankOf('archivist')) return stav >= 0 && stav <= 8;
+  if (stav !== 3 && stav !== 4) return false;
+  const organisation = idOf(project.body['organizace']);
+  if (role === 'archaeologist' && organisation !== undefined && organisation === account.organisation) return true;
+  const partners = cooperatingArchaeologists(mock, account);
+  if (role === 'researcher' && account.projects !== undefined) {
+    return partners.length > 0 && account.projects.includes(project.ident);
+  }
+  return partners.some((partner) => partner.organisation !== null && partner.organisation === organisation);
+}
+
+function cooperatingArchaeologists(mock: Mock, account: Account): Account[] {
+  return account.cooperatesWith
+    .map((user) => mock.accounts.byUser(user))
+    .filter((partner) => partner !== undefined)
+    .filter((partner) => isAtLeast(partner, 'archaeologist'));
+}
+
+/** A-NUMBER-18: Archaeologists for what they created or their organisation holds; Archivists any; Researchers never. */
+export function mayEditNumber(mock: Mock, account: Account, find: ArchiveRecord): boolean {
+  if (isAtLeast(account, 'archivist')) return true;
+  return isAtLeast(account, 'archaeologist') && isOwnOrOfOrganisation(mock, account, find);
+}
+
+/** A-PHOTO-18: Researchers for their own finds in state 1; Archaeologists in any state; Archivists any. */
+export function mayAttachPhotograph(mock: Mock, account: Account, find: ArchiveRecord): boolean {
+  if (isAtLeast(account, 'archivist')) return true;
+  if (isAtLeast(account, 'archaeologist')) return isOwnOrOfOrganisation(mock, account, find);
+  return find.creator === account.user && find.stav === 1;
+}
+
+/** Created by the account, or its organisation runs the project or received the find. */
+function isOwnOrOfOrganisation(mock: Mock, account: Account, find: ArchiveRecord): boolean {
+  if (find.creator === account.user) return true;
+  if (account.organisation === null) return false;
+  const project = find.project === null ? undefined : mock.archive.live('projekt', find.project);
+  return (
+    idOf(project?.body['organizace']) === account.organisation || idOf(find.body['predano_organizace']) === account.organisation
+  );
+}

@@ -1,0 +1,110 @@
+import { contains } from '../base/address-list.ts';
+import { type Answer, HttpError, type Incoming } from '../base/http-message.ts';
+import type { Say } from '../base/messages.ts';
+import { detail } from '../base/problem.ts';
+import { type Account, namesOf, type TokenState } from '../state/accounts.ts';
+import type { JournalEntry } from '../state/journal.ts';
+import type { Mock } from '../state/mock.ts';
+
+type GatedRequest = {
+  readonly incoming: Incoming;
+  readonly entry: JournalEntry;
+  readonly say: Say;
+  readonly allowedMethod: 'POST' | 'PATCH';
+  /** `ident_cely` in the path; import has none. */
+  readonly record: string | undefined;
+};
+
+/**
+ * Everything that is asked before an operation runs, in the service's order (A-GATE-4).
+ * @returns who is asking
+ * @throws HttpError with the refusal
+ */
+export function checkPreconditions(mock: Mock, request: GatedRequest): Account {
+  refuseWhenClosed(mock, request);
+  refuseUnservableFormat(request);
+  const account = authenticate(mock, request);
+  mock.journal.measureUser(request.entry, account.username, request.incoming.arrivedAtMs);
+  refuseByLists(mock, request, account);
+  throttle(mock, request, account);
+  refuseMethod(request);
+  return account;
+}
+
+function refuseWhenClosed(mock: Mock, { say }: GatedRequest): void {
+  if (mock.settings.access_mode === 'closed') throw new HttpError(detail(503, say('closed')));
+}
+
+/** The format of errors is negotiated first, even though success is XML: `Accept: application/xml` alone gets 406 (A-GATE-7). */
+function refuseUnservableFormat({ incoming, say }: GatedRequest): void {
+  const accepted = acceptedTypes(incoming.headers.accept);
+  const served = ['application/json', 'text/html'].some((type) => accepts(accepted, type));
+  if (!served) throw new HttpError(detail(406, say('not-acceptable')));
+}
+
+export function authenticate(mock: Mock, { incoming, say }: Pick<GatedRequest, 'incoming' | 'say'>): Account {
+  const refuse = (text: string): HttpError => new HttpError(detail(401, text, { 'www-authenticate': 'Bearer' }));
+  const token = /^bearer +(\S+) *$/i.exec(incoming.headers.authorization ?? '')?.[1];
+  if (token === undefined) throw refuse(say('token-missing'));
+  const state: TokenState | undefined = mock.accounts.tokenState(token, mock.settings.token_ms);
+  if (state === undefined) throw refuse(say('token-unknown'));
+  if (state.expired) throw refuse(say('token-expired'));
+  if (!state.account.active) throw refuse(say('account-inactive'));
+  return state.account;
+}
+
+/** Black lists win; in `whitelist_only` both white lists are required where both kinds have rules (A-GATE-8). */
+function refuseByLists(mock: Mock, { incoming, say }: GatedRequest, account: Account): void {
+  const { ipBlacklist, ipWhitelist, userBlacklist, userWhitelist } = mock.access;
+  const whitelistOnly = mock.settings.access_mode === 'whitelist_only';
+  const isNamed = (users: ReadonlySet<string>): boolean => namesOf(account).some((name) => users.has(name));
+  const refuse = (text: string): HttpError => new HttpError(detail(403, text));
+  if (ipBlacklist !== undefined && contains(ipBlacklist, incoming.address)) throw refuse(say('address-refused'));
+  if (whitelistOnly && ipWhitelist === undefined && userWhitelist === undefined) throw refuse(say('no-whitelist'));
+  if (whitelistOnly && ipWhitelist !== undefined && !contains(ipWhitelist, incoming.address))
+    throw refuse(say('address-refused'));
+  if (userBlacklist !== undefined && isNamed(userBlacklist)) throw refuse(say('user-refused'));
+  if (whitelistOnly && userWhitelist !== undefined && !isNamed(userWhitelist)) throw refuse(say('user-refused'));
+}
+
+function throttle(mock: Mock, { incoming, say, record }: GatedRequest, account: Account): void {
+  const verdict = mock.throttle.check({ account, address: incoming.address, record, atMs: incoming.arrivedAtMs }, mock.settings);
+  if (verdict.passed) return;
+  throw new HttpError(throttled(say, verdict.retryAfterSeconds));
+}
+
+function throttled(say: Say, retryAfterSeconds: number | undefined): Answer {
+  if (retryAfterSeconds === undefined) return detail(429, say('throttled-always'));
+  return detail(429, say('throttled', String(retryAfterSeconds)), { 'retry-after': String(retryAfterSeconds) });
+}
+
+function refuseMethod({ incoming, say, allowedMethod }: GatedRequest): void {
+  if (incoming.method === allowedMethod) return;
+  throw new HttpError(detail(405, say('method-not-allowed', incoming.method), { allow: `${allowedMethod}` }));
+}
+
+type AcceptedType = { readonly type: string; readonly quality: number };
+
+/** The media ranges of an `Accept` header; none means everything (RFC 9110, section 12.5.1). */
+export function acceptedTypes(header: string | undefined): readonly AcceptedType[] {
+  if (header === undefined || header.trim() === '') return [{ type: '*/*', quality: 1 }];
+  return header.split(',').map((entry) => {
+    const [type = '', ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());
+    const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+    return { type, quality: quality === undefined ? 1 : Number(quality) };
+  });
+}
+
+export function accepts(accepted: readonly AcceptedType[], type: string): boolean {
+  return qualityOf(accepted, type) > 0;
+}
+
+/** The most specific range that matches decides. */
+export function qualityOf(accepted: readonly AcceptedType[], type: string): number {
+  const group = `${type.split('/')[0]}/*`;
+  for (const range of [type, group, '*/*']) {
+    const match = accepted.find((entry) => entry.type === range);
+    if (match !== undefined) return match.quality;
+  }
+  return 0;
+}

@@ -1,0 +1,34 @@
+import type { Archive } from '../state/records/archive.ts';
+import { PROJECT_CHILDREN_AFTER_FINDS } from '../state/records/child-order.ts';
+import { type Body, textOf } from '../state/records/record.ts';
+
+/** The accessibility of a project without finds: open to anybody (S-ACCESS-3). */
+const ANONYMOUS = 'HES-000865';
+
+/** Brings a project's list of finds and its helper accessibility up to date; its datestamp moves (A-HISTORY-4). */
+export function rewriteProject(archive: Archive, ident: string): void {
+  const project = archive.live('projekt', ident);
+  if (project === undefined) return;
+  const finds = archive.findIdentsOfProject(ident).map((find) => ({ '@id': find, '#': find }));
+  const before: Record<string, Body[string]> = {};
+  const after: Record<string, Body[string]> = {};
+  for (const [name, value] of Object.entries(project.body)) {
+    if (name === 'samostatny_nalez') continue;
+    if (PROJECT_CHILDREN_AFTER_FINDS.some((later) => later === name)) after[name] = value;
+    else before[name] = name === 'pristupnost_pom' ? helperAccessibility(archive, ident) : value;
+  }
+  const body = { ...before, ...(finds.length === 0 ? {} : { samostatny_nalez: finds }), ...after };
+  archive.put({ entity: 'projekt', body });
+}
+
+/** The entry with the lowest `razeni` among the project's finds. */
+function helperAccessibility(archive: Archive, project: string): Body {
+  const entries = archive
+    .accessibilitiesOfProject(project)
+    .map((id) => archive.live('heslo', id))
+    .filter((entry) => entry !== undefined)
+    .sort((a, b) => Number(textOf(a.body['razeni']) ?? 0) - Number(textOf(b.body['razeni']) ?? 0));
+  const entry = entries[0] ?? archive.live('heslo', ANONYMOUS);
+  const ident = entry?.ident ?? ANONYMOUS;
+  return { '@lang': 'cs', '@id': ident, '#': textOf(entry?.body['heslo']) ?? ident };
+}

@@ -1,0 +1,108 @@
+import type { Say } from '../base/messages.ts';
+import type { Problem } from '../base/problem.ts';
+import type { Mock } from '../state/mock.ts';
+import type { Archive } from '../state/records/archive.ts';
+import { type Body, identOf, type RecordInput, textOf } from '../state/records/record.ts';
+import { type FindDocument, type Finder, VOCABULARY_OF_ELEMENT, type VocabularyElement } from './find-document.ts';
+import { problem } from './refusal.ts';
+
+/** The elements that point to other records, as the service writes them: with its own Czech labels. */
+export type References = {
+  readonly elements: Readonly<Partial<Record<VocabularyElement | 'nalezce' | 'predano_organizace', Body>>>;
+  /** A person to be created together with the find. */
+  readonly newPerson: RecordInput | undefined;
+  readonly problems: readonly Problem[];
+};
+
+const MAX_DEPTH_CM = 2_147_483_647;
+
+/** Step 16 of A-IMPORT-4: finder, references and value types; all findings together. */
+export function resolveReferences(mock: Mock, find: FindDocument, say: Say): References {
+  const problems: Problem[] = [];
+  const elements: Record<string, Body> = {};
+  for (const [element, vocabulary] of vocabularyElements()) {
+    const id = find.entries[element];
+    if (id === undefined) {
+      if (element === 'pristupnost') problems.push(problem(find.line, element, say('entry-unknown', '""', vocabulary)));
+      continue;
+    }
+    const entry = mock.archive.live('heslo', id);
+    if (entry?.setSpec === `heslo:${vocabulary}`) elements[element] = label(id, textOf(entry.body['heslo']));
+    else problems.push(problem(find.line, element, say('entry-unknown', id, vocabulary)));
+  }
+  const receiver = find.predano_organizace;
+  if (receiver !== undefined) {
+    const organisation = mock.archive.live('organizace', receiver);
+    if (organisation === undefined)
+      problems.push(problem(find.line, 'predano_organizace', say('organisation-unknown', receiver)));
+    else elements['predano_organizace'] = label(receiver, textOf(organisation.body['nazev']));
+  }
+  const finder = find.nalezce === undefined ? undefined : resolveFinder(mock.archive, find.nalezce);
+  if (finder === 'unknown' && find.nalezce?.kind === 'known') {
+    problems.push(problem(find.nalezce.line, 'nalezce', say('person-unknown', find.nalezce.id), 1));
+  }
+  if (typeof finder === 'object') elements['nalezce'] = finder.element;
+  problems.push(...valueProblems(find, say));
+  return { elements, newPerson: typeof finder === 'object' ? finder.newPerson : undefined, problems };
+}
+
+function vocabularyElements(): ReadonlyArray<[VocabularyElement, string]> {
+  return Object.entries(VOCABULARY_OF_ELEMENT) as [VocabularyElement, string][];
+}
+
+function label(id: string, text: string | undefined): Body {
+  return { '@lang': 'cs', '@id': id, '#': text ?? id };
+}
+
+type ResolvedFinder = { readonly element: Body; readonly newPerson: RecordInput | undefined };
+
+/** A known person by identifier; a new one by surname and given name, exactly as written, unless there is one already. */
+function resolveFinder(archive: Archive, finder: Finder): ResolvedFinder | 'unknown' {
+  if (finder.kind === 'known') {
+    const person = archive.live('osoba', finder.id);
+    return person === undefined ? 'unknown' : { element: personElement(person.ident, person.body), newPerson: undefined };
+  }
+  const existing = archive.withTexts('osoba', { prijmeni: finder.surname, jmeno: finder.givenName })[0];
+  if (existing !== undefined) return { element: personElement(existing.ident, existing.body), newPerson: undefined };
+  const body: Body = {
+    ident_cely: nextPersonIdent(archive),
+    jmeno: finder.givenName,
+    prijmeni: finder.surname,
+    vypis: `${finder.surname}, ${initialsOf(finder.givenName)}`,
+    vypis_cely: `${finder.surname}, ${finder.givenName}`,
+  };
+  return { element: personElement(identOf('osoba', body) ?? '', body), newPerson: { entity: 'osoba', body } };
+}
+
+function personElement(ident: string, body: Body): Body {
+  return { '@id': ident, '#': textOf(body['vypis_cely']) ?? ident };
+}
+
+/** `Jan Karel` → `J. K.`, `Jean-Pierre` → `J.-P.` */
+function initialsOf(givenName: string): string {
+  return givenName
+    .split(' ')
+    .map((name) =>
+      name
+        .split('-')
+        .map((part) => `${Array.from(part)[0] ?? ''}.`)
+        .join('-'),
+    )
+    .join(' ');
+}
+
+function nextPersonIdent(archive: Archive): string {
+  const highest = Number(/(\d+)$/.exec(archive.highestIdent('osoba') ?? '')?.[1] ?? 0);
+  return `OS-${String(highest + 1).padStart(6, '0')}`;
+}
+
+/** Values that the XSD lets pass and the service does not (A-VALUE-3, A-VALUE-6). */
+function valueProblems(find: FindDocument, say: Say): Problem[] {
+  const problems: Problem[] = [];
+  const depth = find.hloubka === undefined ? 0 : Number(find.hloubka);
+  if (depth < 0 || depth > MAX_DEPTH_CM) problems.push(problem(find.line, 'hloubka', say('depth-range')));
+  if (find.datum_nalezu !== undefined && !/^\d{4}-\d{2}-\d{2}$/.test(find.datum_nalezu)) {
+    problems.push(problem(find.line, 'datum_nalezu', say('date-form')));
+  }
+  return problems;
+}

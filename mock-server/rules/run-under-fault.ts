@@ -1,0 +1,98 @@
+import type { MockClock } from '../base/clock.ts';
+import { type Answer, HttpError } from '../base/http-message.ts';
+import type { Say } from '../base/messages.ts';
+import { detail, htmlPage } from '../base/problem.ts';
+import type { FaultRule } from '../state/fault-rules.ts';
+
+/** The connection ends without an answer: cut with a reset, or left open in silence until the client gives up. */
+export class SimulatedDisconnect extends Error {
+  readonly kind: 'hang' | 'reset';
+  constructor(kind: 'hang' | 'reset') {
+    super(kind);
+    this.name = 'SimulatedDisconnect';
+    this.kind = kind;
+  }
+}
+
+/** Points inside an operation where a fault can strike: before anything is stored, and after the transaction is committed. */
+export type Hooks = {
+  /** undefined where there is nothing to wait for: what was planned is then saved before anybody else has a turn. */
+  beforeSave(): Promise<void> | undefined;
+  afterSave(): void;
+};
+
+/** The hooks of a request that no fault strikes. */
+const NO_HOOKS: Hooks = { beforeSave: () => undefined, afterSave: () => {} };
+
+/** An answer that is to leave the server damaged: half of it under its full length. */
+export type SentAnswer = Answer & { readonly truncated?: true };
+
+/**
+ * Runs an operation under a fault. What strikes before or after saving does so at the operation's own hooks; an operation
+ * that saves nothing may ignore them, and is then struck around itself.
+ */
+export async function runUnderFault(
+  fault: FaultRule | undefined,
+  { clock, say }: { readonly clock: Pick<MockClock, 'sleep'>; readonly say: Say },
+  operation: (hooks: Hooks) => Promise<Answer> | Answer,
+): Promise<SentAnswer> {
+  if (fault === undefined) return operation(NO_HOOKS);
+  const early = answerInstead(fault, say);
+  if (early !== undefined) return early;
+  if (fault.fault === 'slow' && fault.at !== 'save') await clock.sleep(fault.ms ?? 2000);
+  let struck = false;
+  const hooks: Hooks = {
+    beforeSave: async () => {
+      if (fault.fault === 'slow' && fault.at === 'save') await clock.sleep(fault.ms ?? 2000);
+      strike(fault, '-before-save', say);
+    },
+    afterSave: () => {
+      struck = true;
+      strike(fault, '-after-save', say);
+    },
+  };
+  const answer = await operation(hooks);
+  // A refused request never reached its save; the fault then strikes nothing, as in life.
+  if (!struck && answer.status < 400) {
+    await hooks.beforeSave();
+    hooks.afterSave();
+  }
+  if (fault.fault === 'truncate') return { ...answer, truncated: true };
+  return fault.fault === 'malformed' ? nonsense(answer) : answer;
+}
+
+function strike(fault: FaultRule, point: '-before-save' | '-after-save', say: Say): void {
+  if (fault.fault === `hang${point}`) throw new SimulatedDisconnect('hang');
+  if (fault.fault === `reset${point}`) throw new SimulatedDisconnect('reset');
+  if (fault.fault === `status${point}`) throw new HttpError(detail(fault.status ?? 409, say('fault-other')));
+  if (fault.fault !== `500${point}`) return;
+  throw new HttpError(answersJson(fault) ? detail(500, say('fault-failed')) : htmlPage(500, 'Internal Server Error'));
+}
+
+function answersJson({ endpoint }: FaultRule): boolean {
+  return endpoint === 'import' || endpoint === 'number' || endpoint === 'photo';
+}
+
+/** Faults that stand in for what a proxy or a gate would have said. */
+function answerInstead(fault: FaultRule, say: Say): Answer | undefined {
+  const retryAfter: Record<string, string> = fault.retry_after === undefined ? {} : { 'retry-after': String(fault.retry_after) };
+  const isJson = answersJson(fault);
+  switch (fault.fault) {
+    case '502':
+      return htmlPage(502, 'Bad Gateway');
+    case '504':
+      return htmlPage(504, 'Gateway Time-out');
+    case '503':
+    case 'oai-503':
+      return isJson ? detail(503, say('fault-closed'), retryAfter) : htmlPage(503, 'Service Temporarily Unavailable', retryAfter);
+    case 'throttle':
+      return isJson ? detail(429, say('fault-throttled'), retryAfter) : htmlPage(429, 'Too Many Requests', retryAfter);
+    default:
+      return undefined;
+  }
+}
+
+/** The status is right, the body is not what it says it is. */
+function nonsense(answer: Answer): Answer {
+  return { ...answer, body: '<html><body>Something else answered.<br></html' };
+}

@@ -1,0 +1,128 @@
+import type { Archive } from '../state/records/archive.ts';
+import type { Condition } from '../state/records/archive-table.ts';
+import { type ArchiveRecord, type Body, childOf, ENTITIES, type Entity, idOf, listOf, textOf } from '../state/records/record.ts';
+import { FORBIDDEN } from '../state/records/render.ts';
+import type { Viewer, VisibilityCode } from './viewer.ts';
+
+/** One cell of the tables; several conditions: any of them. */
+type Rule = 'yes' | 'hidden' | ReadonlyArray<{ readonly stav: number } | { readonly stavOver: number } | 'mine' | 'ours'>;
+
+type Row = Readonly<Record<VisibilityCode, Rule>>;
+const always: Row = { A: 'yes', B: 'yes', C: 'yes', D: 'yes' };
+const forAnonymousInState = (stav: number): Row => ({ ...always, A: [{ stav }] });
+
+/** B-SEE-3 to B-SEE-18: visibility of whole records. `mine`: created by the user; `ours`: by the user's organisation. */
+const RECORD_RULES: Readonly<Record<Entity, Row>> = {
+  projekt: { A: [{ stav: 6 }], B: [{ stav: 6 }], C: [{ stavOver: 0 }], D: 'yes' },
+  archeologicky_zaznam: forAnonymousInState(3),
+  let: always,
+  adb: forAnonymousInState(3),
+  dokument: forAnonymousInState(3),
+  ext_zdroj: forAnonymousInState(3),
+  pian: forAnonymousInState(2),
+  samostatny_nalez: { A: [{ stav: 4 }], B: [{ stav: 4 }, 'mine'], C: [{ stav: 4 }, 'ours'], D: 'yes' },
+  uzivatel: { A: 'hidden', B: ['mine'], C: ['mine'], D: 'yes' },
+  heslo: always,
+  ruian_kraj: always,
+  ruian_okres: always,
+  ruian_katastr: always,
+  organizace: always,
+  osoba: always,
+};
+/** The same table, row `projekt/oznamovatel`. */
+const ANNOUNCER_RULE: Row = { A: 'hidden', B: 'hidden', C: [{ stav: 1 }, 'ours'], D: 'yes' };
+
+/** B-MASK-2 to B-MASK-6: the element that governs the protected elements, and where those stand. */
+const GOVERNING: Partial<Record<Entity, string>> = {
+  projekt: 'pristupnost_pom',
+  archeologicky_zaznam: 'pristupnost',
+  adb: 'pristupnost_pom',
+  pian: 'pristupnost_pom',
+  samostatny_nalez: 'pristupnost',
+};
+
+/** Whether the viewer may read the record. */
+export function isVisible(record: ArchiveRecord, viewer: Viewer): boolean {
+  return holds(RECORD_RULES[record.entity][viewer.letter], record, viewer);
+}
+
+function holds(rule: Rule, record: ArchiveRecord, viewer: Viewer): boolean {
+  if (rule === 'yes' || rule === 'hidden') return rule === 'yes';
+  return rule.some((condition) => {
+    if (condition === 'mine') return viewer.user !== null && record.creator === viewer.user;
+    if (condition === 'ours') return viewer.organisation !== null && record.organisation === viewer.organisation;
+    if ('stav' in condition) return record.stav === condition.stav;
+    return record.stav !== null && record.stav > condition.stavOver;
+  });
+}
+
+/** What the viewer's role is never shown does not exist for it. All else does, perhaps with the refusal in place of its content. */
+export function isHidden({ entity }: ArchiveRecord, { letter }: Viewer): boolean {
+  return RECORD_RULES[entity][letter] === 'hidden';
+}
+
+/** The same as a condition over the archive's columns. */
+export function conditionOfReader({ letter }: Viewer): Condition {
+  const hidden = ENTITIES.filter((entity) => RECORD_RULES[entity][letter] === 'hidden');
+  return { sql: hidden.map((entity) => `entity <> '${entity}'`).join(' and ') || 'true', parameters: {} };
+}
+
+type MaskContext = { readonly letterOf: (entry: string) => VisibilityCode; readonly deployed: boolean };
+
+/**
+ * The body as the viewer may see it: protected elements that are not for this viewer hold the refusal's text. An announcer
+ * who is hidden from the viewer's role is omitted; the deployed service puts the refusal there too.
+ * @param context `letterOf`: role letter of an accessibility entry, by its identifier
+ */
+export function maskBody(record: ArchiveRecord, viewer: Viewer, context: MaskContext): Body {
+  const { entity, body } = record;
+  const governing = GOVERNING[entity];
+  const entry = governing === undefined ? undefined : idOf(body[governing]);
+  const mayReadProtected = entry === undefined || context.letterOf(entry) <= viewer.letter;
+  const masked = mayReadProtected ? body : withProtectedMasked(body);
+  const rule = ANNOUNCER_RULE[viewer.letter];
+  if (entity !== 'projekt' || body['oznamovatel'] === undefined || holds(rule, record, viewer)) return masked;
+  if (context.deployed || rule !== 'hidden') return { ...masked, oznamovatel: FORBIDDEN };
+  const { oznamovatel: _omitted, ...rest } = masked;
+  return rest;
+}
+
+/** All protected elements of a record go together, also those inside a fieldwork event or a site; an empty one stays empty. */
+function withProtectedMasked(body: Body): Body {
+  const masked: Record<string, Body[string]> = { ...body };
+  if (!isEmpty(body['chranene_udaje'])) masked['chranene_udaje'] = FORBIDDEN;
+  for (const name of ['akce', 'lokalita']) {
+    const part = body[name];
+    if (typeof part === 'object' && 'chranene_udaje' in part) masked[name] = { ...part, chranene_udaje: FORBIDDEN };
+  }
+  return masked;
+}
+
+function isEmpty(value: Body[string] | undefined): boolean {
+  return value === undefined || (typeof value === 'object' && Object.keys(value).length === 0);
+}
+
+/** The letter that an accessibility entry stands for: its abbreviation (S-ACCESS-2); unknown entries are the archivists'. */
+export function visibilityCodeOfTerm(term: Body | undefined): VisibilityCode {
+  const short = textOf(term?.['zkratka']);
+  return short === 'A' || short === 'B' || short === 'C' ? short : 'D';
+}
+
+/** Who really sees a record on the deployed service (B-SEE-11): its rule for finds is not the contract's. */
+export function isVisibleDeployed(archive: Archive, record: ArchiveRecord, viewer: Viewer): boolean {
+  if (record.entity !== 'samostatny_nalez' || viewer.letter === 'D' || record.stav === 4) return isVisible(record, viewer);
+  if (viewer.user === null) return false;
+  if (latestChangeRegistersBy(record, viewer.user)) return true;
+  return viewer.letter === 'C' && viewer.organisation !== null && organisationsOf(archive, record).includes(viewer.organisation);
+}
+
+/** An own find disappears for its finder once another entry, such as its submission, follows the registration. */
+function latestChangeRegistersBy({ body }: ArchiveRecord, user: string): boolean {
+  const latest = childOf(listOf(body['historie']).at(-1));
+  return textOf(latest?.['typ_zmeny']) === 'SN01' && idOf(latest?.['uzivatel']) === user;
+}
+
+function organisationsOf(archive: Archive, { body }: ArchiveRecord): Array<string | undefined> {
+  const project = archive.live('projekt', idOf(body['projekt']) ?? '');
+  return [idOf(project?.body['organizace']), idOf(body['predano_organizace'])];
+}

@@ -1,0 +1,33 @@
+import type { Incoming } from '../base/http-message.ts';
+import type { Say } from '../base/messages.ts';
+import type { Account } from '../state/accounts.ts';
+import type { FaultName } from '../state/fault-rules.ts';
+import type { Mock } from '../state/mock.ts';
+import { refusal } from './refusal.ts';
+import type { Hooks } from './run-under-fault.ts';
+
+/** A write that has passed the gates. */
+export type WriteRequest = {
+  readonly incoming: Incoming;
+  readonly account: Account;
+  readonly say: Say;
+  readonly hooks: Hooks;
+  /** The fault that strikes this request; operations look for the few that only they can act out. */
+  readonly fault: FaultName | undefined;
+};
+
+/**
+ * Takes the record's lock, waiting as the service does (A-LOCK-3).
+ * @returns gives it back
+ * @throws HttpError 429 without `Retry-After` when somebody else keeps it
+ */
+export async function lockRecord(mock: Mock, { say, fault }: WriteRequest, ident: string): Promise<() => void> {
+  const { retry_delay_ms, max_retries } = mock.settings.record_lock_params;
+  if (fault === 'lock') {
+    await mock.clock.sleep(retry_delay_ms * max_retries);
+    throw refusal(429, say('record-locked'));
+  }
+  const release = await mock.locks.acquire(ident, mock.settings);
+  if (release === undefined) throw refusal(429, say('record-locked'));
+  return release;
+}

@@ -1,0 +1,43 @@
+import { type BlockList, isIP } from 'node:net';
+import { blockListOf, contains, plainAddress } from '../base/address-list.ts';
+import type { Settings } from './settings.ts';
+
+/** The lists of one settings value, ready to be asked. */
+export type AccessLists = {
+  readonly trustedProxies: BlockList;
+  /** undefined where there is no rule of the kind at all. */
+  readonly ipBlacklist: BlockList | undefined;
+  readonly ipWhitelist: BlockList | undefined;
+  readonly userBlacklist: ReadonlySet<string> | undefined;
+  readonly userWhitelist: ReadonlySet<string> | undefined;
+};
+
+export function accessListsOf(settings: Settings): AccessLists {
+  const active = settings.access_rules.filter((rule) => rule.active !== false);
+  const valuesOf = (type: string) => active.filter((rule) => rule.rule_type === type).map((rule) => rule.value);
+  return {
+    trustedProxies: blockListOf(settings.trusted_proxies),
+    ipBlacklist: unlessEmpty(valuesOf('ip_blacklist'), blockListOf),
+    ipWhitelist: unlessEmpty(valuesOf('ip_whitelist'), blockListOf),
+    userBlacklist: unlessEmpty(valuesOf('user_blacklist'), nameSet),
+    userWhitelist: unlessEmpty(valuesOf('user_whitelist'), nameSet),
+  };
+}
+
+/**
+ * The socket's address, unless that is a trusted proxy's: then the right-most entry of `X-Forwarded-For` that is not
+ * (A-GATE-10). Entries further left may be forged. Where every entry is trusted, the header names no client.
+ */
+export function clientAddress(socketAddress: string, forwardedFor: string | undefined, trusted: BlockList): string {
+  const peer = plainAddress(socketAddress);
+  const chain = [...(forwardedFor ?? '').split(',').map((entry) => plainAddress(entry.trim())), peer];
+  return chain.findLast((entry) => isIP(entry) !== 0 && !contains(trusted, entry)) ?? peer;
+}
+
+function nameSet(values: readonly string[]): ReadonlySet<string> {
+  return new Set(values.map((value) => value.toLowerCase()));
+}
+
+function unlessEmpty<T>(values: readonly string[], make: (values: readonly string[]) => T): T | undefined {
+  return values.length === 0 ? undefined : make(values);
+}

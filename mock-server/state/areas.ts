@@ -1,0 +1,69 @@
+import { coverPoint, type Polygon, type Position, parsePolygons } from '../base/polygons.ts';
+import type { Archive } from './records/archive.ts';
+import { type ArchiveRecord, type BodyValue, textOf } from './records/record.ts';
+
+type Area = {
+  readonly record: ArchiveRecord;
+  readonly polygons: readonly Polygon[];
+  readonly west: number;
+  readonly south: number;
+  readonly east: number;
+  readonly north: number;
+};
+
+export type Placement = { readonly katastr: BodyValue; readonly okres: BodyValue | undefined };
+
+/** Finds the cadastral area of a point among the archive's `ruian_katastr` records. */
+export class Areas {
+  readonly #archive: Archive;
+  #areas: readonly Area[] = [];
+  #readAtRevision = -1;
+
+  constructor(archive: Archive) {
+    this.#archive = archive;
+  }
+
+  /** The area that the point lies in, and its district; a point on a shared border belongs to the first of both. */
+  placementOf(point: Position): Placement | undefined {
+    const area = this.#current().find((candidate) => covers(candidate, point));
+    if (area === undefined) return undefined;
+    const { ident, body } = area.record;
+    return { katastr: { '@lang': 'cs', '@id': ident, '#': textOf(body['nazev']) ?? ident }, okres: body['okres'] };
+  }
+
+  #current(): readonly Area[] {
+    const revision = this.#archive.revision('ruian_katastr');
+    if (revision !== this.#readAtRevision) {
+      this.#areas = this.#archive.allOf('ruian_katastr').map(areaOf);
+      this.#readAtRevision = revision;
+    }
+    return this.#areas;
+  }
+}
+
+function areaOf(record: ArchiveRecord): Area {
+  const polygons = bordersOf(record);
+  const outer = polygons.flatMap((polygon) => polygon[0] ?? []);
+  const longitudes = outer.map(([longitude]) => longitude);
+  const latitudes = outer.map(([, latitude]) => latitude);
+  return {
+    record,
+    polygons,
+    west: Math.min(...longitudes),
+    east: Math.max(...longitudes),
+    south: Math.min(...latitudes),
+    north: Math.max(...latitudes),
+  };
+}
+
+function covers(area: Area, point: Position): boolean {
+  const [longitude, latitude] = point;
+  if (longitude < area.west || longitude > area.east || latitude < area.south || latitude > area.north) return false;
+  return coverPoint(area.polygons, point);
+}
+
+/** An area's borders in longitude and latitude; none where an operator wrote some that cannot be read. */
+export function bordersOf({ body }: ArchiveRecord): readonly Polygon[] {
+  const polygons = parsePolygons(textOf(body['hranice_wkt']) ?? '');
+  return typeof polygons === 'string' ? [] : polygons;
+}

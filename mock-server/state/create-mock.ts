@@ -1,0 +1,214 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Database } from 'better-sqlite3';
+import type { Addresses } from '../base/addresses.ts';
+import { MockClock, type MockTime } from '../base/clock.ts';
+import { isStorageFailure, messageOf } from '../base/error-message.ts';
+import { seededRandom } from '../base/random.ts';
+import { accessListsOf } from './access.ts';
+import { Accounts } from './accounts.ts';
+import { Areas } from './areas.ts';
+import { Counters } from './counters.ts';
+import { openState, originOf, setOrigin } from './database.ts';
+import { Faults } from './faults.ts';
+import { Journal } from './journal.ts';
+import { Latency } from './latency.ts';
+import { Locks } from './lock.ts';
+import type { Mock } from './mock.ts';
+import type { MockServerOptions } from './options.ts';
+import { Photographs } from './photographs.ts';
+import { Archive } from './records/archive.ts';
+import { HarvestIndex } from './records/harvest-index.ts';
+import { Schemas } from './schema.ts';
+import { isSeed, loadSeed, seedName, syntheticFinds } from './seed/load-seed.ts';
+import type { SeedContent } from './seed-content.ts';
+import { DEFAULT_SETTINGS, type Settings } from './settings.ts';
+import { Snapshots } from './snapshots.ts';
+import { Throttle } from './throttle.ts';
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Of what a journal keeps; a tenant is one of many. */
+const MAX_JOURNAL_BYTES = { server: 32 * 1024 * 1024, tenant: 2 * 1024 * 1024 };
+
+/** How a service differs from one that stands alone: its time, and of a tenant what it shares. */
+type About = {
+  readonly time?: MockTime;
+  readonly tenants?: Mock['tenants'];
+  readonly schemas?: Schemas;
+  readonly seed?: SeedContent;
+  readonly recording?: Mock['recording'];
+};
+
+/** What a service is made of. */
+type Made = {
+  readonly options: MockServerOptions;
+  readonly addresses: Addresses;
+  readonly about: About;
+  readonly database: Database;
+  readonly seed: SeedContent;
+};
+
+/**
+ * Puts one service's parts together and fills them from the seed, unless the data file already holds something.
+ * @throws Error with a readable reason where the data file cannot be used, or was filled from another seed
+ */
+export async function createMock(
+  options: MockServerOptions,
+  addresses: Addresses,
+  about: About = {},
+): Promise<Mock & { dispose(): void }> {
+  let database: Database | undefined;
+  try {
+    database = openState(options.data);
+    return await fillMock(options, addresses, about, database);
+  } catch (thrown) {
+    database?.close();
+    if (options.data === undefined || !isStorageFailure(thrown)) throw thrown;
+    throw new Error(`${options.data} cannot be written: ${messageOf(thrown)}`, { cause: thrown });
+  }
+}
+
+async function fillMock(
+  options: MockServerOptions,
+  addresses: Addresses,
+  about: About,
+  database: Database,
+): Promise<Mock & { dispose(): void }> {
+  const { source, isFilled } = seedOf(options, database);
+  const seed = about.seed ?? (await loadSeed(source));
+  const parts = partsOf({ options, addresses, about, database, seed }, () => mock.settings.index_delay_ms);
+  const { clock, snapshots } = parts;
+  const startSettings = startSettingsOf(options, seed);
+  const mock: Writable<Mock> & { dispose(): void } = {
+    ...parts,
+    settings: startSettings,
+    access: accessListsOf(startSettings),
+    applySettings(patch: Partial<Settings>): void {
+      mock.settings = { ...mock.settings, ...patch };
+      mock.access = accessListsOf(mock.settings);
+    },
+    reset(): void {
+      for (const _step of startAnew());
+    },
+    dispose(): void {
+      about.tenants?.dispose();
+      if (about.schemas === undefined) parts.schemas.dispose();
+      parts.photographs.close();
+      database.close();
+    },
+  };
+  function* startAnew(): Generator<void> {
+    clock.reset();
+    for (const part of [parts.journal, parts.throttle, parts.locks, parts.harvestIndex, snapshots]) part.clear();
+    parts.faults.set(options.faults ?? []);
+    mock.applySettings(startSettings);
+    setOrigin(database, undefined);
+    if (!snapshots.backToSeed(mock)) yield* fill(mock, seed, options.records ?? 0);
+    fillPhotographs(mock, seed);
+    setOrigin(database, source);
+  }
+  parts.faults.set(options.faults ?? []);
+  try {
+    if (isFilled) parts.photographs.sweep();
+    // Others get their turn, and so does a signal.
+    else for (const _step of startAnew()) await nextTurn();
+  } catch (thrown) {
+    parts.photographs.close();
+    throw thrown;
+  }
+  return mock;
+}
+
+/** @param indexDelay as the settings have it now */
+function partsOf({ options, addresses, about, database, seed }: Made, indexDelay: () => Settings['index_delay_ms']) {
+  const clock = new MockClock(about.time);
+  const now = () => clock.now();
+  const deployed = options.deployed === true;
+  const harvestIndex = new HarvestIndex(now);
+  const snapshots = new Snapshots();
+  const archive: Archive = new Archive(database, now, (ident, before) => {
+    harvestIndex.noteWrite(ident, before, indexDelay());
+    snapshots.noteWrite(ident, before);
+  });
+  return {
+    addresses,
+    clock,
+    database,
+    archive,
+    harvestIndex,
+    deployed,
+    accounts: new Accounts(database, archive, now),
+    counters: new Counters(database),
+    areas: new Areas(archive),
+    photographs: new Photographs(database, options.data === undefined ? undefined : `${options.data}.photographs`),
+    journal: new Journal(about.schemas === undefined ? MAX_JOURNAL_BYTES.server : MAX_JOURNAL_BYTES.tenant),
+    faults: new Faults(),
+    throttle: new Throttle({ ignoreMillisecondWindows: deployed }),
+    locks: new Locks(clock),
+    latency: new Latency(options.seedNumber ?? 0),
+    snapshots,
+    tenants: about.tenants,
+    recording: about.recording,
+    controlToken: options.controlToken,
+    cors: options.cors,
+    schemas: about.schemas ?? new Schemas(addresses),
+    training: options.training === true,
+    seedNumber: options.seedNumber ?? 0,
+    seed,
+  };
+}
+
+/** The seed that is asked for, else the data file's own. @throws Error where the file was filled from another */
+function seedOf(options: MockServerOptions, database: Database): { readonly source: string; readonly isFilled: boolean } {
+  const origin = originOf(database);
+  const asked = options.seed === undefined ? undefined : seedName(options.seed);
+  // A folder may have been moved.
+  const isOther = origin !== undefined && asked !== undefined && asked !== origin && isSeed(origin);
+  if (isOther)
+    throw new Error(
+      `${options.data} was filled from the seed ${origin}, not ${asked}: leave --seed away, or name another data file`,
+    );
+  return { source: asked ?? origin ?? 'demo', isFilled: origin !== undefined };
+}
+
+function startSettingsOf(options: MockServerOptions, seed: SeedContent): Settings {
+  const seedNumber = options.seedNumber ?? 0;
+  const interval = options.minIntervalMs;
+  return {
+    ...DEFAULT_SETTINGS,
+    // The deployed service's proxy counts the boundaries too, so that the largest allowed photograph never arrives.
+    ...(options.deployed === true ? { body_max_bytes: DEFAULT_SETTINGS.photo_max_bytes } : {}),
+    ...(seedNumber === 0 ? {} : { page_size: 20 + Math.floor(seededRandom(seedNumber)() * 180) }),
+    ...seed.settings,
+    ...(interval === undefined ? {} : { min_request_intervals: { user_ms: interval, ip_ms: interval } }),
+    ...(options.latencyMs === undefined ? {} : { latency_ms: options.latencyMs }),
+    ...(options.pageSize === undefined ? {} : { page_size: options.pageSize }),
+    ...(options.schemaVersions === undefined ? {} : { allowed_schema_versions: options.schemaVersions }),
+  };
+}
+
+/** Replaces everything stored but photographs by the seed, step by step in one transaction. */
+function* fill(mock: Mock, seed: SeedContent, syntheticCount: number): Generator<void> {
+  mock.database.exec('begin');
+  try {
+    mock.accounts.clear();
+    mock.counters.clear();
+    mock.archive.clear();
+    for (const record of seed.records) mock.archive.seed(record);
+    if (syntheticCount > 0) yield* mock.archive.insertRows(syntheticFinds(syntheticCount, mock.seedNumber, seed));
+    for (const account of seed.accounts) mock.accounts.add(account);
+    mock.database.exec('commit');
+  } catch (thrown) {
+    // A full disk has ended it already.
+    if (mock.database.inTransaction) mock.database.exec('rollback');
+    throw thrown;
+  }
+  // The seed is indexed.
+  mock.harvestIndex.clear();
+  mock.snapshots.keepAsSeed(mock);
+}
+
+function fillPhotographs({ photographs }: Mock, seed: SeedContent): void {
+  photographs.clear();
+  for (const photograph of seed.photographs) photographs.add(photograph, photograph.bytes);
+}

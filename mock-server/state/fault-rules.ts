@@ -1,0 +1,98 @@
+import { array, check, flag, integer, number, object, oneOf, optional, type Reader, text } from '../base/shape.ts';
+
+const FAULT_ENDPOINTS = ['import', 'number', 'photo', 'token', 'user-info', 'oai', 'download'] as const;
+export type FaultEndpoint = (typeof FAULT_ENDPOINTS)[number];
+
+const WRITES = ['import', 'number', 'photo'] as const;
+const LOCKED = ['number', 'photo'] as const;
+
+/** Which endpoints a fault makes sense for. Reads have no save, so `-before-save` and `-after-save` differ little there. */
+export const FAULTS = {
+  '500-before-save': FAULT_ENDPOINTS,
+  '500-after-save': FAULT_ENDPOINTS,
+  'hang-before-save': FAULT_ENDPOINTS,
+  'hang-after-save': FAULT_ENDPOINTS,
+  'reset-before-save': FAULT_ENDPOINTS,
+  'reset-after-save': FAULT_ENDPOINTS,
+  'status-before-save': FAULT_ENDPOINTS,
+  'status-after-save': FAULT_ENDPOINTS,
+  '502': FAULT_ENDPOINTS,
+  '503': FAULT_ENDPOINTS,
+  '504': FAULT_ENDPOINTS,
+  throttle: FAULT_ENDPOINTS,
+  lock: LOCKED,
+  slow: FAULT_ENDPOINTS,
+  truncate: FAULT_ENDPOINTS,
+  malformed: FAULT_ENDPOINTS,
+  'token-expired': [...WRITES, 'token', 'user-info', 'oai'],
+  'antivirus-down': ['photo'],
+  virus: ['photo'],
+  'bad-resumption-token': ['oai'],
+  'oai-503': ['oai'],
+} as const satisfies Record<string, readonly FaultEndpoint[]>;
+export type FaultName = keyof typeof FAULTS;
+
+/** When a rule strikes; several conditions hold together. Without any it strikes always. */
+type FaultCondition = {
+  /** The n-th request of the endpoint since the rule was set, from 1. */
+  readonly nth?: number;
+  readonly every?: number;
+  readonly probability?: number;
+  /** Makes `probability` reproducible. */
+  readonly seed?: number;
+  /** Identifier in the path of a number or photograph; in a harvesting request the record or set that is asked for, of a download the find. */
+  readonly ident?: string;
+};
+
+export type FaultRule = {
+  readonly endpoint: FaultEndpoint;
+  readonly fault: FaultName;
+  readonly when?: FaultCondition;
+  /** How often it may strike; default: as often as its condition holds. */
+  readonly times?: number;
+  /** Seconds, for `throttle` and `503`; absent: no such header. */
+  readonly retry_after?: number;
+  /** Delay of `slow`, in milliseconds; default 2000. */
+  readonly ms?: number;
+  /** What `status-before-save` and `status-after-save` answer; default 409. */
+  readonly status?: number;
+  /** Where `slow` waits: before the operation (`start`), or inside it, holding its lock, just before saving (`save`). */
+  readonly at?: 'start' | 'save';
+  /** false: neither counts nor strikes until it is switched on. */
+  readonly active?: boolean;
+};
+
+const condition: Reader<FaultCondition> = object({
+  nth: optional(integer({ min: 1 })),
+  every: optional(integer({ min: 1 })),
+  probability: optional(number({ min: 0, max: 1 })),
+  seed: optional(integer({})),
+  ident: optional(text({ min: 1 })),
+});
+
+/** @throws ShapeError with the place and the reason */
+export const readFaultRule: Reader<FaultRule> = check(
+  object({
+    endpoint: oneOf(FAULT_ENDPOINTS),
+    fault: oneOf(Object.keys(FAULTS) as FaultName[]),
+    when: optional(condition),
+    times: optional(integer({ min: 1 })),
+    retry_after: optional(integer({ min: 0 })),
+    ms: optional(integer({ min: 0, max: 3_600_000 })),
+    status: optional(integer({ min: 400, max: 599 })),
+    at: optional(oneOf(['start', 'save'] as const)),
+    active: optional(flag),
+  }),
+  (rule) => {
+    if (rule.when?.ident !== undefined && !['number', 'photo', 'oai', 'download'].includes(rule.endpoint)) {
+      return `"ident" means nothing on endpoint "${rule.endpoint}"`;
+    }
+    const endpoints: readonly FaultEndpoint[] = FAULTS[rule.fault];
+    return endpoints.includes(rule.endpoint)
+      ? undefined
+      : `fault "${rule.fault}" does not exist on endpoint "${rule.endpoint}", only on ${endpoints.join(', ')}`;
+  },
+);
+
+/** @throws ShapeError with the place and the reason */
+export const readFaultRules: Reader<FaultRule[]> = array(readFaultRule);

@@ -1,0 +1,68 @@
+import { seededRandom } from '../base/random.ts';
+import type { FaultEndpoint, FaultRule } from './fault-rules.ts';
+
+type LiveRule = { readonly id: number; rule: FaultRule; readonly random: () => number; seen: number; struck: number };
+
+/** The faults that are set, and how often each has met a request and struck. */
+export class Faults {
+  #rules: LiveRule[] = [];
+  #nextId = 1;
+
+  /** Replaces all rules. */
+  set(rules: readonly FaultRule[]): void {
+    this.#rules = [];
+    for (const rule of rules) this.add(rule);
+  }
+
+  add(rule: FaultRule): void {
+    this.#rules.push({ id: this.#nextId++, rule, random: seededRandom(rule.when?.seed ?? 1), seen: 0, struck: 0 });
+  }
+
+  /** @returns false where there is no such rule; so does {@link remove} */
+  switch(id: number, active: boolean): boolean {
+    const live = this.#rules.find((candidate) => candidate.id === id);
+    if (live !== undefined) live.rule = { ...live.rule, active };
+    return live !== undefined;
+  }
+
+  remove(id: number): boolean {
+    const before = this.#rules.length;
+    this.#rules = this.#rules.filter((live) => live.id !== id);
+    return this.#rules.length < before;
+  }
+
+  /** As they were set. */
+  rules(): readonly FaultRule[] {
+    return this.#rules.map(({ rule }) => rule);
+  }
+
+  /** The rules with their counters, as `GET /faults` shows them. */
+  list(): ReadonlyArray<FaultRule & { readonly id: number; readonly seen: number; readonly struck: number }> {
+    return this.#rules.map(({ id, rule, seen, struck }) => ({ id, ...rule, seen, struck }));
+  }
+
+  /**
+   * Called once for each request that has passed the gates. Every rule of the endpoint counts it; the first whose
+   * condition holds strikes.
+   * @param ident the record in the path, or what a harvesting request asks for
+   */
+  take(endpoint: FaultEndpoint, ident?: string): FaultRule | undefined {
+    let striking: LiveRule | undefined;
+    for (const live of this.#rules) {
+      if (live.rule.endpoint !== endpoint || live.rule.active === false) continue;
+      if (live.rule.when?.ident !== undefined && live.rule.when.ident !== ident) continue;
+      live.seen += 1;
+      if (striking === undefined && holds(live)) striking = live;
+    }
+    if (striking !== undefined) striking.struck += 1;
+    return striking?.rule;
+  }
+}
+
+function holds({ rule, random, seen, struck }: LiveRule): boolean {
+  const { nth, every, probability } = rule.when ?? {};
+  if (rule.times !== undefined && struck >= rule.times) return false;
+  if (nth !== undefined && seen !== nth) return false;
+  if (every !== undefined && seen % every !== 0) return false;
+  return probability === undefined || random() < probability;
+}

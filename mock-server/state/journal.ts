@@ -1,0 +1,187 @@
+import { type Change, type Exchange, messageView, sizeOf } from '../base/exchange.ts';
+import { viewOfRule } from './contract-references.ts';
+
+/** One request as the mock saw it; names as `GET /journal` shows them. */
+export type JournalEntry = {
+  readonly id: number;
+  readonly method: string;
+  readonly path: string;
+  readonly address: string;
+  /** The mock's clock at the start of handling, with fractions. */
+  readonly at_ms: number;
+  user: string | null;
+  /** null while no answer has been sent; 0 where none ever will be. */
+  status: number | null;
+  /** The shorter of the two gaps below; null for the first one, and for anything but the write endpoints. */
+  gap_ms: number | null;
+  user_gap_ms: number | null;
+  address_gap_ms: number | null;
+  /** How long the answer took, in real milliseconds. */
+  ms: number | null;
+  fault: string | null;
+  /** The rules that refused it, as `contract-references.ts` names them; of interface B the code of the protocol's error. */
+  rules: readonly string[];
+  change: Change | null;
+};
+
+const MAX_ENTRIES = 20_000;
+const NO_RULES: readonly string[] = [];
+
+/** What was asked of the mock, in order of arrival. Bounded: the oldest entries go first. */
+export class Journal {
+  #entries: JournalEntry[] = [];
+  #nextId = 1;
+  #dropped = false;
+  /** Of the newest entries, in order of their ends. */
+  readonly #exchanges = new Map<number, Exchange>();
+  readonly #maxBytes: number;
+  #exchangeBytes = 0;
+  /** Of all entries; other texts of theirs are short. */
+  #pathLength = 0;
+  /** Entries whose requests are answered, and whose bodies are still coming. */
+  readonly #awaited = new Set<Promise<void>>();
+  readonly #lastByAddress = new Map<string, number>();
+  readonly #lastByUser = new Map<string, number>();
+
+  /** @param maxBytes of the headers and bodies that are kept, and of the paths */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** @param recorded false for what is measured but not kept: the control interface's own requests */
+  open(request: { method: string; path: string; address: string; atMs: number }, recorded: boolean): JournalEntry {
+    const entry: JournalEntry = {
+      id: recorded ? this.#nextId++ : 0,
+      method: request.method,
+      path: request.path,
+      address: request.address,
+      at_ms: request.atMs,
+      user: null,
+      status: null,
+      gap_ms: null,
+      user_gap_ms: null,
+      address_gap_ms: null,
+      ms: null,
+      fault: null,
+      rules: NO_RULES,
+      change: null,
+    };
+    if (!recorded) return entry;
+    this.#entries.push(entry);
+    this.#pathLength += entry.path.length;
+    // Dropped in blocks, so that a full journal costs nothing per request.
+    if (this.#entries.length >= MAX_ENTRIES * 1.1) this.#keepNewest(MAX_ENTRIES);
+    while (this.#pathLength > this.#maxBytes && this.#entries.length > 1) this.#keepNewest(Math.ceil(this.#entries.length * 0.9));
+    return entry;
+  }
+
+  #keepNewest(count: number): void {
+    const dropped = this.#entries.splice(0, this.#entries.length - count);
+    for (const { path } of dropped) this.#pathLength -= path.length;
+    this.#dropped = true;
+  }
+
+  /**
+   * Ends an entry: what was said, and what it came to.
+   * @param body resolves when the request's body is there, where it is answered before
+   */
+  close(
+    entry: JournalEntry,
+    outcome: Pick<JournalEntry, 'rules' | 'change' | 'ms'>,
+    exchange: () => Exchange,
+    body?: Promise<void>,
+  ): void {
+    Object.assign(entry, outcome, outcome.rules.length === 0 ? { rules: NO_RULES } : {});
+    if (entry.id === 0) return;
+    if (body === undefined) {
+      this.#keep(entry.id, exchange());
+      return;
+    }
+    const closing = body.then(() => this.#keep(entry.id, exchange()));
+    this.#awaited.add(closing);
+    void closing.finally(() => this.#awaited.delete(closing));
+  }
+
+  #keep(entryId: number, kept: Exchange): void {
+    this.#exchanges.set(entryId, kept);
+    this.#exchangeBytes += sizeOf(kept);
+    for (const [id, oldest] of this.#exchanges) {
+      if (this.#exchangeBytes <= this.#maxBytes) break;
+      this.#exchanges.delete(id);
+      this.#exchangeBytes -= sizeOf(oldest);
+    }
+  }
+
+  /** Resolves when the bodies of all requests that have been answered by now are there. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#awaited);
+  }
+
+  /** One entry with its headers and the beginning of its bodies, as long as they are kept. */
+  whole(id: number): unknown {
+    const entry = this.#entries.find((candidate) => candidate.id === id);
+    if (entry === undefined) return undefined;
+    const exchange = this.#exchanges.get(id);
+    return {
+      ...entry,
+      rules: entry.rules.map(viewOfRule),
+      request: exchange === undefined ? null : messageView(exchange.request),
+      answer: exchange?.answer === undefined ? null : messageView(exchange.answer),
+    };
+  }
+
+  /** Whether entries have gone since the journal was last cleared: what it does not show may have been asked all the same. */
+  get hasDropped(): boolean {
+    return this.#dropped || this.#entries.length > MAX_ENTRIES;
+  }
+
+  /** Headers and the beginning of the bodies, as long as they are kept. */
+  exchange(id: number): Exchange | undefined {
+    return this.#exchanges.get(id);
+  }
+
+  /** Measures the gap since the address's last write request, by time that never runs backwards. */
+  measureAddress(entry: JournalEntry, arrivedAtMs: number): void {
+    entry.address_gap_ms = gapSince(this.#lastByAddress, entry.address, arrivedAtMs);
+    entry.gap_ms = entry.address_gap_ms;
+  }
+
+  /** The same for the user, once known. */
+  measureUser(entry: JournalEntry, user: string, arrivedAtMs: number): void {
+    entry.user = user;
+    entry.user_gap_ms = gapSince(this.#lastByUser, user, arrivedAtMs);
+    const gaps = [entry.user_gap_ms, entry.address_gap_ms].filter((gap) => gap !== null);
+    entry.gap_ms = gaps.length === 0 ? null : Math.min(...gaps);
+  }
+
+  entries(after = 0): readonly JournalEntry[] {
+    return this.#entries.filter((entry) => entry.id > after).slice(-MAX_ENTRIES);
+  }
+
+  /** The oldest entry that is still kept; without any, the next one. */
+  get oldestId(): number {
+    return this.#entries.at(-MAX_ENTRIES)?.id ?? this.#entries[0]?.id ?? this.#nextId;
+  }
+
+  get size(): number {
+    return Math.min(this.#entries.length, MAX_ENTRIES);
+  }
+
+  /** Forgets the entries and the gaps; ids go on. */
+  clear(): void {
+    this.#entries = [];
+    this.#pathLength = 0;
+    this.#dropped = false;
+    this.#exchanges.clear();
+    this.#exchangeBytes = 0;
+    this.#lastByAddress.clear();
+    this.#lastByUser.clear();
+  }
+}
+
+function gapSince(last: Map<string, number>, key: string, atMs: number): number | null {
+  const before = last.get(key);
+  if (last.size > MAX_ENTRIES) last.clear();
+  last.set(key, atMs);
+  return before === undefined ? null : atMs - before;
+}

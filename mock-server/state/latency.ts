@@ -1,0 +1,42 @@
+import { seededRandom } from '../base/random.ts';
+import { integer, object, type Reader, ShapeError } from '../base/shape.ts';
+
+/** A timer takes no more, and would fire at once. */
+export const MAX_TIMER_MS = 2_147_483_647;
+/** How many standard deviations lie below 99 of 100 values. */
+const P99 = 2.326_347_874;
+
+/** One delay for all, or a log-normal distribution by what half and 99 of 100 requests take at most, as answers of a server have. */
+export type LatencySetting = number | { readonly median_ms: number; readonly p99_ms: number };
+
+const delayMs = integer({ min: 0, max: MAX_TIMER_MS });
+const distribution = object({
+  median_ms: integer({ min: 1, max: MAX_TIMER_MS }),
+  p99_ms: integer({ min: 1, max: MAX_TIMER_MS }),
+});
+
+export const readLatency: Reader<LatencySetting> = (value, place = '') => {
+  if (typeof value !== 'object') return delayMs(value, place);
+  const found = distribution(value, place);
+  if (found.p99_ms < found.median_ms) throw new ShapeError(place, 'has a p99_ms below its median_ms');
+  return found;
+};
+
+/** Delays that look random, and are the same for the same seed. */
+export class Latency {
+  readonly #random: () => number;
+
+  constructor(seed: number) {
+    this.#random = seededRandom(seed);
+  }
+
+  /** In milliseconds. */
+  next(setting: LatencySetting): number {
+    if (typeof setting === 'number') return setting;
+    const { median_ms, p99_ms } = setting;
+    // Box and Muller; 1 - x is never 0.
+    const normal = Math.sqrt(-2 * Math.log(1 - this.#random())) * Math.cos(2 * Math.PI * this.#random());
+    const spread = Math.log(p99_ms / median_ms) / P99;
+    return Math.min(MAX_TIMER_MS, median_ms * Math.exp(spread * normal));
+  }
+}

@@ -1,0 +1,46 @@
+import type { MockClock } from '../base/clock.ts';
+import type { Settings } from './settings.ts';
+
+/** One operation at a time per record (A-LOCK-1). A lock that is not given back ends by itself. */
+export class Locks {
+  readonly #expiryMs = new Map<string, number>();
+  readonly #clock: Pick<MockClock, 'elapsed' | 'sleep'>;
+
+  constructor(clock: Pick<MockClock, 'elapsed' | 'sleep'>) {
+    this.#clock = clock;
+  }
+
+  /**
+   * Tries `max_retries` times, waiting after each failed try.
+   * @returns a function that gives the lock back, or undefined when it could not be had
+   */
+  async acquire(ident: string, settings: Settings): Promise<(() => void) | undefined> {
+    const { retry_delay_ms, max_retries } = settings.record_lock_params;
+    for (let tries = 0; tries < max_retries; tries += 1) {
+      if (this.hold(ident, settings.record_lock_ttl_ms)) {
+        const mine = this.#expiryMs.get(ident);
+        // A lock that expired meanwhile may belong to somebody else by now.
+        return () => {
+          if (this.#expiryMs.get(ident) === mine) this.release(ident);
+        };
+      }
+      await this.#clock.sleep(retry_delay_ms);
+    }
+    return undefined;
+  }
+
+  /** Takes the lock for `ms` of the mock's time; false when somebody holds it. */
+  hold(ident: string, ms: number): boolean {
+    if ((this.#expiryMs.get(ident) ?? 0) > this.#clock.elapsed()) return false;
+    this.#expiryMs.set(ident, this.#clock.elapsed() + ms);
+    return true;
+  }
+
+  release(ident: string): void {
+    this.#expiryMs.delete(ident);
+  }
+
+  clear(): void {
+    this.#expiryMs.clear();
+  }
+}

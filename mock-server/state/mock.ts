@@ -1,0 +1,66 @@
+import type { Database } from 'better-sqlite3';
+import type { Addresses } from '../base/addresses.ts';
+import type { MockClock } from '../base/clock.ts';
+import type { AccessLists } from './access.ts';
+import type { Accounts } from './accounts.ts';
+import type { Areas } from './areas.ts';
+import type { Counters } from './counters.ts';
+import type { Faults } from './faults.ts';
+import type { Journal } from './journal.ts';
+import type { Latency } from './latency.ts';
+import type { Locks } from './lock.ts';
+import type { Photographs } from './photographs.ts';
+import type { Recording } from './recording.ts';
+import type { Archive } from './records/archive.ts';
+import type { HarvestIndex } from './records/harvest-index.ts';
+import type { Schemas } from './schema.ts';
+import type { SeedContent } from './seed-content.ts';
+import type { Settings } from './settings.ts';
+import type { Snapshots } from './snapshots.ts';
+import type { Tenants } from './tenants.ts';
+import type { Throttle } from './throttle.ts';
+
+/** Everything one running mock server knows. No module holds state, so servers in one process never meet. */
+export type Mock = {
+  readonly addresses: Addresses;
+  readonly clock: MockClock;
+  readonly database: Database;
+  readonly archive: Archive;
+  readonly harvestIndex: HarvestIndex;
+  readonly accounts: Accounts;
+  /** Numbers inside identifiers that the mock assigns. */
+  readonly counters: Counters;
+  /** Cadastral areas by place. */
+  readonly areas: Areas;
+  readonly photographs: Photographs;
+  readonly journal: Journal;
+  readonly faults: Faults;
+  readonly throttle: Throttle;
+  readonly locks: Locks;
+  readonly latency: Latency;
+  readonly snapshots: Snapshots;
+  /** Other services on the same server; a tenant has none. */
+  readonly tenants: Tenants<Mock & { dispose(): void }> | undefined;
+  /** Of a server, and of all its tenants. */
+  readonly recording: Recording | undefined;
+  /** Asked of whoever uses the control interface; undefined: whoever is on this machine may. */
+  readonly controlToken: string | undefined;
+  /** Origins whose web pages may use the service, separated by commas, or `*`. */
+  readonly cors: string | undefined;
+  /** Behaves as the deployed service where that differs from the contract; the differences are in quirks.ts. */
+  readonly deployed: boolean;
+  /** Only the write interface exists. */
+  readonly training: boolean;
+  /** Seeds what the contract leaves open, so that no client leans on accidents. */
+  readonly seedNumber: number;
+  readonly schemas: Schemas;
+  /** What a reset goes back to, and what tenants start from. */
+  readonly seed: SeedContent;
+  readonly settings: Settings;
+  /** What `settings` says about access, compiled. */
+  readonly access: AccessLists;
+  /** Replaces the named settings. */
+  applySettings(patch: Partial<Settings>): void;
+  /** Back to the seed. */
+  reset(): void;
+};

@@ -1,0 +1,130 @@
+import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
+import { messageOf } from '../base/error-message.ts';
+import { type Exchange, KEPT_BYTES } from '../base/exchange.ts';
+import { flag, integer, nullable, object, type Reader, ShapeError, text } from '../base/shape.ts';
+import type { JournalEntry } from './journal.ts';
+
+/** Of a request all that a replay needs is kept; what is longer cannot be replayed. */
+export const RECORDED_BODY_BYTES = 1024 * 1024;
+const MAX_FILE_BYTES = 256 * 1024 * 1024;
+
+type RecordedBody = {
+  /** As text where it is UTF-8, else in Base64; null where it holds a secret. */
+  readonly text: string | null;
+  readonly base64: boolean;
+  readonly size_bytes: number;
+  /** Only its beginning is here. */
+  readonly cut: boolean;
+};
+
+type RecordedMessage = { readonly headers: Readonly<Record<string, string>>; readonly body: RecordedBody };
+
+/** One line of a recording. */
+export type Recorded = {
+  readonly method: string;
+  /** As it was asked for, with the query; of a tenant below its mount. */
+  readonly path: string;
+  /** Who was told by a token or a password; null: nobody. */
+  readonly user: string | null;
+  /** 0: never answered. */
+  readonly status: number;
+  /** A fault that an operator had asked for. */
+  readonly fault: string | null;
+  readonly request: RecordedMessage;
+  readonly answer: RecordedMessage | null;
+};
+
+/** Requests and answers as JSON lines, each written when its answer has been sent. */
+export class Recording {
+  readonly #path: string;
+  #file: number | undefined;
+  #sizeBytes = 0;
+
+  /** @throws Error where the file holds something already, or cannot be made */
+  constructor(path: string) {
+    this.#path = path;
+    try {
+      this.#file = openSync(path, 'a', 0o600);
+    } catch (thrown) {
+      throw new Error(`the recording ${path} cannot be written: ${messageOf(thrown)}`, { cause: thrown });
+    }
+    if (fstatSync(this.#file).size === 0) return;
+    this.close();
+    throw new Error(`the recording ${path} is there already; name another file`);
+  }
+
+  /** @param mount of the tenant that was asked; empty: of none */
+  write(mount: string, entry: JournalEntry, { request, answer }: Exchange): void {
+    if (this.#file === undefined) return;
+    const message = ({ headers, body, sizeBytes }: Exchange['request'], maxBytes: number): RecordedMessage => ({
+      headers,
+      body: bodyOf(body?.subarray(0, maxBytes), sizeBytes),
+    });
+    const recorded: Recorded = {
+      method: entry.method,
+      path: mount + entry.path,
+      user: entry.user,
+      status: entry.status ?? 0,
+      fault: entry.fault,
+      request: message(request, RECORDED_BODY_BYTES),
+      answer: answer === undefined ? null : message(answer, KEPT_BYTES),
+    };
+    const line = Buffer.from(`${JSON.stringify(recorded)}\n`);
+    try {
+      if (this.#sizeBytes + line.length > MAX_FILE_BYTES) throw new Error(`it has ${MAX_FILE_BYTES} bytes, the most that it may`);
+      for (let sent = 0; sent < line.length; ) sent += writeSync(this.#file, line, sent);
+      this.#sizeBytes += line.length;
+    } catch (thrown) {
+      // The server is not there for its recording: it goes on, and what was recorded stays.
+      process.stderr.write(`mock server: the recording ${this.#path} ends here: ${messageOf(thrown)}\n`);
+      this.close();
+    }
+  }
+
+  close(): void {
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = undefined;
+  }
+}
+
+function bodyOf(bytes: Buffer | undefined, sizeBytes: number): RecordedBody {
+  if (bytes === undefined) return { text: null, base64: false, size_bytes: sizeBytes, cut: false };
+  const asText = bytes.toString('utf8');
+  const base64 = !Buffer.from(asText).equals(bytes);
+  return { text: base64 ? bytes.toString('base64') : asText, base64, size_bytes: sizeBytes, cut: bytes.length < sizeBytes };
+}
+
+const headers: Reader<Record<string, string>> = (value, place = '') => {
+  if (typeof value !== 'object' || value === null) throw new ShapeError(place, 'must be an object');
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, text()(item, `${place}.${name}`)]));
+};
+const message: Reader<RecordedMessage> = object({
+  headers,
+  body: object({ text: nullable(text()), base64: flag, size_bytes: integer({ min: 0 }), cut: flag }),
+});
+const readRecorded: Reader<Recorded> = object({
+  method: text({ min: 1 }),
+  path: text({ min: 1 }),
+  user: nullable(text()),
+  status: integer({ min: 0 }),
+  fault: nullable(text()),
+  request: message,
+  answer: nullable(message),
+});
+
+/**
+ * The lines of a recording. A last line without its end was being written when the server was killed, and is left out.
+ * @throws Error that names the line and says what is wrong with it
+ */
+export function parseRecording(content: string): Recorded[] {
+  return content
+    .split('\n')
+    .slice(0, -1)
+    .map((line, at) => {
+      try {
+        return readRecorded(JSON.parse(line));
+      } catch (thrown) {
+        throw new Error(`line ${at + 1} is no line of a recording: ${messageOf(thrown)}`, { cause: thrown });
+      }
+    });
+}

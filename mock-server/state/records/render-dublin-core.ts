@@ -1,0 +1,93 @@
+import type { Addresses } from '../../base/addresses.ts';
+import { type Body, type Entity, identOf, listOf } from './record.ts';
+import { escapeAttribute, escapeText, FORBIDDEN } from './render.ts';
+import { DUBLIN_CORE, type Mapping } from './render-dublin-core-table.ts';
+
+export const RIGHTS = 'https://creativecommons.org/licenses/by-nc/4.0/';
+const PUBLISHER = 'Archeologický informační systém (mock)';
+
+type DublinCoreOptions = {
+  /** As the deployed service writes it: one `oai_dc:dc` inside another, its own spelling, holes where something is masked. */
+  readonly deployed: boolean;
+};
+
+/** A record in unqualified Dublin Core (B-DC-1 to B-DC-3); what a record does not have is left out. */
+export function renderDublinCore(body: Body, entity: Entity, addresses: Addresses, options: DublinCoreOptions): string {
+  const { title, subject, mappings } = DUBLIN_CORE[entity];
+  const ident = identOf(entity, body) ?? '';
+  const address = (id: string): string => `${addresses.idBase}/${id}`;
+  const elements = [
+    element('title', `${title} ${ident}`, 'cs'),
+    element('identifier', ident),
+    element('subject', subject, 'cs'),
+    ...mappings.flatMap((mapping) => mapped(body, mapping, address, options)),
+    ...(options.deployed && entity === 'projekt' && body['chranene_udaje'] === FORBIDDEN
+      ? [element('coverage', address(''))]
+      : []),
+    element('format', 'application/xml'),
+    element('rights', RIGHTS),
+    element('publisher', PUBLISHER, 'cs'),
+    element('source', address(ident)),
+  ];
+  return container(elements.join(''), options).replaceAll('{file_base}', addresses.fileBase);
+}
+
+/** In place of a record that the caller may not see. */
+export function renderForbiddenDublinCore(options: DublinCoreOptions): string {
+  return container(options.deployed ? FORBIDDEN : element('type', FORBIDDEN), options);
+}
+
+/** Dublin Core elements as the description of a repository or a set. */
+export function dublinCoreOf(elements: ReadonlyArray<readonly [name: string, text: string, language?: 'cs' | 'en']>): string {
+  return container(elements.map(([name, text, language]) => element(name, text, language)).join(''), { deployed: false });
+}
+
+function container(content: string, { deployed }: DublinCoreOptions): string {
+  const start =
+    '<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" xmlns:dc="http://purl.org/dc/elements/1.1/"' +
+    ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://www.openarchives.org/OAI/2.0/oai_dc/' +
+    ' http://www.openarchives.org/OAI/2.0/oai_dc.xsd">';
+  return deployed ? `${start}${start}${content}</oai_dc:dc></oai_dc:dc>` : `${start}${content}</oai_dc:dc>`;
+}
+
+function element(name: string, text: string, language?: string): string {
+  const attribute = language === undefined ? '' : ` xml:lang="${escapeAttribute(language)}"`;
+  return `<dc:${name}${attribute}>${escapeText(text)}</dc:${name}>`;
+}
+
+function mapped(body: Body, mapping: Mapping, address: (id: string) => string, { deployed }: DublinCoreOptions): string[] {
+  const label = deployed ? (mapping.deployedLabel ?? mapping.label) : mapping.label;
+  return valuesAt(body, mapping.path.split('/')).flatMap((value) => {
+    if (mapping.as === 'coordinates') return coordinatesIn(value).map((text) => element(mapping.to, text));
+    if (mapping.as === 'address') {
+      const id = typeof value === 'string' ? undefined : value['@id'];
+      return typeof id === 'string' && id !== '' ? [element(mapping.to, address(id))] : [];
+    }
+    const text = typeof value === 'string' ? value : value['#'];
+    if (typeof text !== 'string' || text === '') return [];
+    const language = typeof value === 'string' ? undefined : value['@lang'];
+    const own = typeof language === 'string' ? language : undefined;
+    return [
+      element(mapping.to, label === undefined ? text : label + text, label === undefined ? own : (own ?? languageOf(label))),
+    ];
+  });
+}
+
+/** Labels are Czech words before a colon; a prefix such as `doi:` is none. */
+function languageOf(label: string): string | undefined {
+  return label.endsWith(': ') ? 'cs' : undefined;
+}
+
+/** Every occurrence of a path; a masked part has nothing below it. */
+function valuesAt(body: Body, [name, ...rest]: readonly string[]): ReadonlyArray<string | Body> {
+  const values = name === undefined ? [] : listOf(body[name]);
+  if (rest.length === 0) return values;
+  return values.flatMap((value) => (typeof value === 'string' ? [] : valuesAt(value, rest)));
+}
+
+function coordinatesIn(value: string | Body): string[] {
+  if (typeof value === 'string') return [];
+  return Object.entries(value).flatMap(([name, child]) =>
+    name === 'gml:coordinates' && typeof child === 'string' ? [child] : listOf(child).flatMap(coordinatesIn),
+  );
+}

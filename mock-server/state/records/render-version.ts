@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { NEWEST_VERSION, type SchemaVersion } from '../../base/addresses.ts';
+import { packagePath } from '../../base/package-files.ts';
+import { type Body, type BodyValue, type Entity, isList } from './record.ts';
+
+/** The children that a type has, each with its own type. */
+type Children = ReadonlyMap<string, string>;
+
+const typesOf = new Map<SchemaVersion, ReadonlyMap<string, Children>>();
+
+/** The body with what the schema of an older version knows, and nothing else; of the newest version the body itself. */
+export function inVersion(entity: Entity, body: Body, version: SchemaVersion): Body {
+  return version === NEWEST_VERSION ? body : known(body, `${entity}Type`, typesIn(version));
+}
+
+/** What does not change is shared with the original. A type without children of ours is taken as it is. */
+function known(body: Body, type: string, types: ReadonlyMap<string, Children>): Body {
+  const children = types.get(type);
+  if (children === undefined) return body;
+  let copy: Record<string, BodyValue> | undefined;
+  for (const [name, value] of Object.entries(body)) {
+    const childType = children.get(name);
+    if (childType === undefined && !/^[@#]/.test(name)) {
+      copy ??= { ...body };
+      delete copy[name];
+      continue;
+    }
+    const kept = childType === undefined ? value : knownIn(value, childType, types);
+    if (kept === value) continue;
+    copy ??= { ...body };
+    copy[name] = kept;
+  }
+  return copy ?? body;
+}
+
+function knownIn(value: BodyValue, type: string, types: ReadonlyMap<string, Children>): BodyValue {
+  const one = (item: string | Body): string | Body => (typeof item === 'string' ? item : known(item, type, types));
+  if (!isList(value)) return one(value);
+  const items = value.map(one);
+  return items.every((item, index) => item === value[index]) ? value : items;
+}
+
+function typesIn(version: SchemaVersion): ReadonlyMap<string, Children> {
+  const present = typesOf.get(version);
+  if (present !== undefined) return present;
+  const schema = readFileSync(packagePath('schemas', 'svc', version, 'svc.xsd'), 'utf8');
+  const types = new Map<string, Children>();
+  for (const [, type = '', content = ''] of schema.matchAll(/<xs:complexType name="([^"]+)"[^>]*>(.*?)<\/xs:complexType>/gs)) {
+    const children = [...content.matchAll(/<xs:element name="([^"]+)" type="([^"]+)"/g)];
+    if (children.length > 0) types.set(type, new Map(children.map(([, name = '', childType = '']) => [name, childType])));
+  }
+  typesOf.set(version, types);
+  return types;
+}

@@ -1,0 +1,144 @@
+import { readFileSync } from 'node:fs';
+import type { XmlDocument, XsdValidator } from 'libxml2-wasm';
+import type { Addresses } from '../base/addresses.ts';
+import { packagePath } from '../base/package-files.ts';
+
+type Xml = typeof import('libxml2-wasm');
+
+type SchemaError = { readonly line: number; readonly column: number; readonly message: string };
+
+/** Longest document that is read as XML; a find has a few kilobytes. */
+export const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
+
+/** The address under which the parser finds the one schema that ours import. */
+const XML_XSD = 'mock-server:xml.xsd';
+
+/** Compiled schemas that are kept; each address by which clients reach the server has its own. */
+const MAX_VALIDATORS = 12;
+
+/** Reads XML and judges it by the schemas that this deployment serves. Nothing is ever fetched from the network. */
+export class Schemas {
+  readonly #addresses: Addresses;
+  readonly #validators = new Map<string, Promise<XsdValidator>>();
+
+  constructor(addresses: Addresses) {
+    this.#addresses = addresses;
+  }
+
+  /** The schema file of a version as it is served, with the deployment's addresses in it. */
+  text(version: string, schemaBase = this.#addresses.schemaBase): string {
+    return readFileSync(packagePath('schemas', 'svc', version, 'svc.xsd'), 'utf8')
+      .replaceAll('{schema_base}', schemaBase)
+      .replaceAll('{prefix}', this.#addresses.prefix)
+      .replace('../../xml/xml.xsd', `${schemaBase}/xml.xsd`);
+  }
+
+  xmlSchemaText(): string {
+    return readFileSync(packagePath('schemas', 'xml', 'xml.xsd'), 'utf8');
+  }
+
+  /** Compiles what the first import will need. */
+  async warmUp(version: string): Promise<void> {
+    await this.#validator(version, this.#addresses.schemaBase);
+  }
+
+  /** See {@link withXml}. */
+  withDocument<T>(bytes: Buffer, use: (document: XmlDocument, xml: Xml) => Promise<T> | T): Promise<T | undefined> {
+    return withXml(bytes, use);
+  }
+
+  /** Every violation, in document order. @param schemaBase that the document names */
+  async errorsOf(document: XmlDocument, version: string, schemaBase = this.#addresses.schemaBase): Promise<SchemaError[]> {
+    const xml = await loadXml();
+    const validator = await this.#validator(version, schemaBase);
+    try {
+      validator.validate(document);
+      return [];
+    } catch (thrown) {
+      // The validator cannot judge a document that refers to entities of its own; the service reads no DTD either.
+      if (thrown instanceof xml.XmlError && !(thrown instanceof xml.XmlValidateError)) return [entityError(document)];
+      if (!(thrown instanceof xml.XmlValidateError)) throw thrown;
+      return thrown.details.map((found) => ({ line: found.line, column: found.col, message: found.message.trim() }));
+    }
+  }
+
+  dispose(): void {
+    for (const key of this.#validators.keys()) this.#forget(key);
+  }
+
+  #validator(version: string, schemaBase: string): Promise<XsdValidator> {
+    const key = `${version} ${schemaBase}`;
+    const known = this.#validators.get(key);
+    if (known !== undefined) return known;
+    const compiled = this.#compile(version, schemaBase);
+    this.#validators.set(key, compiled);
+    const [oldest] = this.#validators.keys();
+    if (this.#validators.size > MAX_VALIDATORS && oldest !== undefined) this.#forget(oldest);
+    return compiled;
+  }
+
+  /** A validation that waits for it already goes first. */
+  #forget(key: string): void {
+    this.#validators
+      .get(key)
+      ?.then((validator) => validator.dispose())
+      .catch(() => {});
+    this.#validators.delete(key);
+  }
+
+  async #compile(version: string, schemaBase: string): Promise<XsdValidator> {
+    const xml = await loadXml();
+    const source = this.text(version, schemaBase).replace(`${schemaBase}/xml.xsd`, XML_XSD);
+    const document = xml.XmlDocument.fromString(source);
+    const xmlXsd = readFileSync(packagePath('schemas', 'xml', 'xml.xsd'));
+    // The parser's list of inputs is one for the process, and whoever else compiles a schema in it empties it.
+    xml.xmlRegisterInputProvider(new xml.XmlBufferInputProvider({ [XML_XSD]: xmlXsd }));
+    try {
+      return xml.XsdValidator.fromDoc(document);
+    } finally {
+      xml.xmlCleanupInputProvider();
+      document.dispose();
+    }
+  }
+}
+
+/**
+ * Hands a parsed document to `use` and frees it afterwards. DTDs and external entities are not loaded.
+ * @returns what `use` returns, or undefined where the bytes are not well-formed XML
+ */
+export async function withXml<T>(
+  bytes: Buffer,
+  use: (document: XmlDocument, xml: Xml) => Promise<T> | T,
+): Promise<T | undefined> {
+  if (bytes.length === 0 || bytes.length > MAX_DOCUMENT_BYTES) return undefined;
+  const xml = await loadXml();
+  let document: XmlDocument;
+  try {
+    const option =
+      xml.ParseOption.XML_PARSE_NONET |
+      xml.ParseOption.XML_PARSE_NO_XXE |
+      xml.ParseOption.XML_PARSE_BIG_LINES |
+      xml.ParseOption.XML_PARSE_NOCDATA;
+    document = xml.XmlDocument.fromBuffer(bytes, { option });
+  } catch (thrown) {
+    if (thrown instanceof xml.XmlError) return undefined;
+    throw thrown;
+  }
+  try {
+    return await use(document, xml);
+  } finally {
+    document.dispose();
+  }
+}
+
+function entityError(document: XmlDocument): SchemaError {
+  return { line: document.root.line, column: 0, message: 'The document refers to an entity, which cannot be validated.' };
+}
+
+let library: Promise<Xml> | undefined;
+
+/** Loaded when first needed: compiling the WebAssembly would double the time to the first answer. */
+function loadXml(): Promise<Xml> {
+  library ??= import('libxml2-wasm');
+  return library;
+}

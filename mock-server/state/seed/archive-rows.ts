@@ -1,0 +1,91 @@
+import { ShapeError } from '../../base/shape.ts';
+import type { Body } from '../records/record.ts';
+import type { Places } from './places.ts';
+import type { References } from './references.ts';
+import { atRow, isObject, type SeedRow } from './seed-files.ts';
+
+/** Keys that may stand anywhere in a row of these files and become a geometry in both systems. */
+const POINT = 'point';
+const POLYGON = 'polygon';
+/** Keys of a row that are no elements. */
+const TIMES = new Set(['datestamp', 'deleted']);
+
+/**
+ * A row that is written as the record's elements in the order of the schema, with `point` (longitude and latitude) or
+ * `polygon` (WKT) where a geometry stands. @throws SeedError
+ */
+export function elementsBody(row: SeedRow, references: References, places: Places): Body {
+  return atRow(row, () => {
+    const elements = Object.entries(row.value).filter(([key]) => !TIMES.has(key));
+    const expanded = expand(Object.fromEntries(elements), places, '');
+    return references.body(expanded);
+  });
+}
+
+function expand(value: Readonly<Record<string, unknown>>, places: Places, at: string): Record<string, unknown> {
+  const expanded: Record<string, unknown> = {};
+  for (const [key, item] of Object.entries(value)) {
+    const place = at === '' ? key : `${at}.${key}`;
+    if (key === POINT) Object.assign(expanded, places.ofPoint(item, place).geometry);
+    else if (key === POLYGON) Object.assign(expanded, places.geometryOfPolygon(item, place));
+    else if (Array.isArray(item)) expanded[key] = item.map((one) => (isObject(one) ? expand(one, places, place) : one));
+    else expanded[key] = isObject(item) ? expand(item, places, place) : item;
+  }
+  return expanded;
+}
+
+/** What only the seed knows about projects: their finds, and the accessibility that follows from those. */
+export type ProjectFinds = { readonly idents: readonly string[]; readonly accessibility: string | undefined };
+
+const PROTECTED = ['lokalizace', 'parcelni_cislo', 'kulturni_pamatka_cislo', 'kulturni_pamatka_popis'] as const;
+const PROJECT_ORDER = [
+  ['ident_cely', 'stav', 'typ_projektu'],
+  [
+    'podnet',
+    'planovane_zahajeni',
+    'vedouci_projektu',
+    'organizace',
+    'uzivatelske_oznaceni',
+    'oznaceni_stavby',
+    'kulturni_pamatka',
+  ],
+  ['datum_zahajeni', 'datum_ukonceni', 'termin_odevzdani_nz'],
+] as const;
+const PROJECT_KEYS = new Set<string>([
+  ...PROJECT_ORDER.flat(),
+  ...PROTECTED,
+  ...['pristupnost_pom', 'geom_system', 'point', 'dalsi_katastr', 'historie', 'oznamovatel', 'archeologicky_zaznam', 'dokument'],
+  ...TIMES,
+]);
+
+/** One entry of `projects.json`: district and main cadastral area follow from `point`, the list of finds from the finds. */
+export function projectBody(row: SeedRow, references: References, places: Places, finds: ProjectFinds): Body {
+  return atRow(row, () => {
+    const { value } = row;
+    const unknown = Object.keys(value).find((key) => !PROJECT_KEYS.has(key));
+    if (unknown !== undefined) throw new ShapeError('', `has an unknown key "${unknown}"`);
+    const place = places.ofPoint(value[POINT], POINT);
+    if (place.area === undefined || place.district === undefined) {
+      throw new ShapeError(POINT, 'lies in no cadastral area of this seed');
+    }
+    const some = (keys: readonly string[]): Body =>
+      references.body(Object.fromEntries(keys.filter((key) => value[key] !== undefined).map((key) => [key, value[key]])));
+    const accessibility = value['pristupnost_pom'] ?? finds.accessibility;
+    return {
+      ...some(PROJECT_ORDER[0]),
+      okres: references.to(place.district, POINT),
+      ...some(PROJECT_ORDER[1]),
+      ...some(PROJECT_ORDER[2]),
+      ...references.body({ pristupnost_pom: accessibility, geom_system: value['geom_system'] ?? '5514' }),
+      chranene_udaje: {
+        hlavni_katastr: references.to(place.area, POINT),
+        ...some(['dalsi_katastr', 'lokalizace', 'parcelni_cislo']),
+        ...place.geometry,
+        ...some(['kulturni_pamatka_cislo', 'kulturni_pamatka_popis']),
+      },
+      ...some(['historie', 'oznamovatel', 'archeologicky_zaznam']),
+      ...(finds.idents.length === 0 ? {} : { samostatny_nalez: finds.idents.map((ident) => references.to(ident, '')) }),
+      ...some(['dokument']),
+    };
+  });
+}

@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { FILE_BASE } from '../../base/addresses.ts';
+import { array, flag, integer, object, optional, type Reader, ShapeError, text } from '../../base/shape.ts';
+import type { Body } from '../records/record.ts';
+import type { SeedPhotograph } from '../seed-content.ts';
+import type { Places } from './places.ts';
+import type { References } from './references.ts';
+import { present, TIMES } from './registers.ts';
+import { atRow, type SeedRow } from './seed-files.ts';
+
+const anything: Reader<unknown> = (value) => value;
+
+/** One entry of `finds.json`. District, cadastral area and both geometries follow from `point`. */
+const find = object({
+  ident_cely: text({ min: 1 }),
+  evidencni_cislo: optional(text()),
+  igsn: optional(text()),
+  /** Default: the part of the identifier before `-N`. */
+  projekt: optional(text()),
+  hloubka: optional(integer({ min: 0 })),
+  okolnosti: optional(text()),
+  obdobi: optional(text()),
+  presna_datace: optional(text()),
+  druh_nalezu: optional(text()),
+  specifikace: optional(text()),
+  pocet: optional(text()),
+  poznamka: optional(text()),
+  nalezce: optional(text()),
+  datum_nalezu: optional(text()),
+  stav: integer({ min: 1, max: 4 }),
+  predano: optional(flag),
+  predano_organizace: optional(text()),
+  geom_system: optional(text()),
+  pristupnost: text({ min: 1 }),
+  /** Longitude and latitude. */
+  point: optional(anything),
+  lokalizace: optional(text()),
+  historie: optional(anything),
+  /** Names of files in the folder `photographs`. */
+  photographs: optional(array(text({ min: 1 }))),
+  ...TIMES,
+});
+
+export type SeedFind = { readonly body: Body; readonly project: string; readonly photographs: readonly SeedPhotograph[] };
+
+export function findBody(row: SeedRow, references: References, places: Places, folder: string): SeedFind {
+  return atRow(row, () => {
+    const found = find(row.value);
+    const project = found.projekt ?? found.ident_cely.replace(/-N\d{5}$/, '');
+    const place = found.point === undefined ? undefined : places.ofPoint(found.point, 'point');
+    if (place !== undefined && place.area === undefined) throw new ShapeError('point', 'lies in no cadastral area of this seed');
+    const history = found.historie === undefined ? [] : references.history(found.historie, 'historie');
+    const files = (found.photographs ?? []).map((name) => {
+      const first = firstChange(found.historie);
+      return seedPhotograph(folder, found.ident_cely, name, first, references);
+    });
+    const reference = (name: keyof typeof found): Body => {
+      const ident = found[name];
+      return typeof ident === 'string' ? { [name]: references.to(ident, name) } : {};
+    };
+    const body = {
+      ...present(found, ['ident_cely', 'evidencni_cislo', 'igsn']),
+      projekt: references.to(project, 'projekt'),
+      ...(place?.district === undefined ? {} : { okres: references.to(place.district, 'okres') }),
+      ...present(found, ['hloubka']),
+      ...reference('okolnosti'),
+      ...reference('obdobi'),
+      ...present(found, ['presna_datace']),
+      ...reference('druh_nalezu'),
+      ...reference('specifikace'),
+      ...present(found, ['pocet', 'poznamka']),
+      ...reference('nalezce'),
+      ...present(found, ['datum_nalezu', 'stav']),
+      predano: String(found.predano ?? false),
+      ...reference('predano_organizace'),
+      geom_system: found.geom_system ?? '4326',
+      ...reference('pristupnost'),
+      chranene_udaje: {
+        ...(place?.area === undefined ? {} : { katastr: references.to(place.area, 'katastr') }),
+        ...present(found, ['lokalizace']),
+        ...place?.geometry,
+      },
+      ...(history.length === 0 ? {} : { historie: history }),
+      ...(files.length === 0 ? {} : { soubor: files.map((file) => file.element) }),
+    };
+    return { body, project, photographs: files.map((file) => file.photograph) };
+  });
+}
+
+/** Who uploads a seed's photographs, and when: the find's registration. */
+function firstChange(history: unknown): { readonly user: string; readonly at: string } {
+  const first: unknown = Array.isArray(history) ? history[0] : undefined;
+  const change = object({
+    typ_zmeny: text(),
+    uzivatel: text(),
+    datum_zmeny: text(),
+    poznamka: optional(text()),
+    id: optional(text()),
+  });
+  if (first === undefined) throw new ShapeError('historie', 'is missing: photographs are uploaded by somebody');
+  const { uzivatel, datum_zmeny } = change(first, 'historie[0]');
+  return { user: uzivatel, at: datum_zmeny };
+}
+
+const MIMETYPES: Readonly<Record<string, string>> = { '.jpg': 'image/jpeg', '.jpeg': 'image/jpeg', '.png': 'image/png' };
+
+/** Reads `photographs/<name>` of the seed folder; the `soubor` element follows from its bytes (A-FILE-5). @throws ShapeError */
+function seedPhotograph(
+  folder: string,
+  find: string,
+  name: string,
+  upload: { readonly user: string; readonly at: string },
+  references: References,
+): { readonly element: Body; readonly photograph: SeedPhotograph } {
+  const path = join(folder, 'photographs', name);
+  const mimetype = MIMETYPES[extname(name).toLowerCase()];
+  if (name.includes('/') || name.includes('\\') || mimetype === undefined) {
+    throw new ShapeError('photographs', `${name} must be the name of a .jpg or .png file in the folder photographs`);
+  }
+  if (!existsSync(path)) throw new ShapeError('photographs', `${name} is not in the folder photographs`);
+  const bytes = readFileSync(path);
+  const uuid = uuidOf(`${find}/${name}`);
+  const history = [
+    { typ_zmeny: 'SBR0', uzivatel: upload.user, datum_zmeny: upload.at, poznamka: `IMG_${uuid.slice(0, 4)}${extname(name)}` },
+  ];
+  const element = {
+    id: references.numbered('soub'),
+    path: `rest/mock/record/${find}/file/${uuid}`,
+    nazev: name,
+    mimetype,
+    rozsah: '1',
+    size_mb: (bytes.length / 1_048_576).toFixed(10),
+    sha_512: createHash('sha512').update(bytes).digest('hex'),
+    url: `${FILE_BASE}/${find}/file/${uuid}`,
+    historie: references.history(history, 'soubor'),
+  };
+  return { element, photograph: { uuid, find, mimetype, bytes } };
+}
+
+/** Always the same for the same photograph. */
+function uuidOf(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-');
+}

@@ -1,0 +1,48 @@
+import { type Polygon, type Position, parsePolygons, type Ring } from '../../base/polygons.ts';
+import { ShapeError } from '../../base/shape.ts';
+import type { Body } from '../records/record.ts';
+
+/** @throws ShapeError */
+export function polygonsOfWkt(wkt: string, place: string): readonly Polygon[] {
+  const polygons = parsePolygons(wkt);
+  if (typeof polygons === 'string') throw new ShapeError(place, polygons);
+  return polygons;
+}
+
+export function positionOf(numbers: readonly unknown[], place: string): Position {
+  const [x, y] = numbers;
+  if (numbers.length !== 2 || typeof x !== 'number' || typeof y !== 'number' || Number.isNaN(x) || Number.isNaN(y)) {
+    throw new ShapeError(place, 'a position is two numbers, longitude and latitude');
+  }
+  return [x, y];
+}
+
+/** GML of a position, in the comma style that the service writes (A-ANSWER-5). */
+export function gmlPoint([x, y]: Position, epsg: string): Body {
+  return { 'gml:Point': { '@srsName': `EPSG:${epsg}`, 'gml:coordinates': `${x},${y}` } };
+}
+
+export function gmlPolygons(polygons: readonly Polygon[], epsg: string): Body {
+  const srs = { '@srsName': `EPSG:${epsg}` };
+  const [only] = polygons;
+  if (polygons.length === 1 && only !== undefined) return { 'gml:Polygon': { ...srs, ...gmlRings(only) } };
+  return { 'gml:MultiPolygon': { ...srs, 'gml:polygonMember': polygons.map((one) => ({ 'gml:Polygon': gmlRings(one) })) } };
+}
+
+function gmlRings(rings: readonly Ring[]): Body {
+  const [outer, ...inner] = rings.map((ring) => ({
+    'gml:LinearRing': { 'gml:coordinates': ring.map(([x, y]) => `${x},${y}`).join(' ') },
+  }));
+  return { 'gml:outerBoundaryIs': outer ?? '', ...(inner.length === 0 ? {} : { 'gml:innerBoundaryIs': inner }) };
+}
+
+export function wktPoint([x, y]: Position, epsg: string): Body {
+  return { '@EPSG': epsg, '#': `POINT(${x} ${y})` };
+}
+
+export function wktPolygons(polygons: readonly Polygon[], epsg: string): Body {
+  const texts = polygons.map(
+    (rings) => `(${rings.map((ring) => `(${ring.map(([x, y]) => `${x} ${y}`).join(', ')})`).join(', ')})`,
+  );
+  return { '@EPSG': epsg, '#': texts.length === 1 ? `POLYGON${texts[0]}` : `MULTIPOLYGON(${texts.join(', ')})` };
+}

@@ -1,0 +1,50 @@
+import { coverPoint, type Position } from '../../base/polygons.ts';
+import { ShapeError } from '../../base/shape.ts';
+import { geometryElements, readGeometry } from '../records/geometry.ts';
+import type { Body } from '../records/record.ts';
+import { gmlPolygons, polygonsOfWkt, positionOf, wktPolygons } from './geometry.ts';
+import type { Area } from './registers.ts';
+
+/** What follows from a place: its geometry in both systems and the areas that it lies in. */
+type Place = { readonly geometry: Body; readonly area: string | undefined; readonly district: string | undefined };
+
+/** Derives from positions what the service would (A-POINT-2). */
+export class Places {
+  readonly #areas: readonly Area[];
+
+  constructor(areas: readonly Area[]) {
+    this.#areas = areas;
+  }
+
+  /** @param value longitude and latitude. @throws ShapeError */
+  ofPoint(value: unknown, place: string): Place {
+    const position = positionOf(Array.isArray(value) ? value : [], place);
+    const area = this.#areas.find(({ polygons }) => coverPoint(polygons, position));
+    const geometry = geometryElements(inBothSystems(position, place));
+    return { geometry, area: area?.ident, district: area?.district };
+  }
+
+  /** @param value a WKT polygon of longitude and latitude. @throws ShapeError */
+  geometryOfPolygon(value: unknown, place: string): Body {
+    if (typeof value !== 'string') throw new ShapeError(place, 'must be a WKT text');
+    const polygons = polygonsOfWkt(value, place);
+    const inSJtsk = polygons.map((rings) => rings.map((ring) => ring.map((position) => projected(position, place))));
+    return {
+      geom_gml: gmlPolygons(polygons, '4326'),
+      geom_wkt: wktPolygons(polygons, '4326'),
+      geom_sjtsk_gml: gmlPolygons(inSJtsk, '5514'),
+      geom_sjtsk_wkt: wktPolygons(inSJtsk, '5514'),
+    };
+  }
+}
+
+function inBothSystems([longitude, latitude]: Position, place: string): Exclude<ReturnType<typeof readGeometry>, string> {
+  const geometry = readGeometry(`POINT(${longitude} ${latitude})`, '4326', false);
+  if (typeof geometry === 'string') throw new ShapeError(place, 'lies outside the range of S-JTSK: longitude comes first');
+  return geometry;
+}
+
+function projected(position: Position, place: string): Position {
+  const [x, y] = inBothSystems(position, place).sjtsk;
+  return [Number(x), Number(y)];
+}

@@ -1,0 +1,97 @@
+import { ShapeError } from '../../base/shape.ts';
+import type { Body, BodyValue } from '../records/record.ts';
+import { isObject } from './seed-files.ts';
+
+/** What a reference to a record reads. */
+type Labels = ReadonlyMap<string, string>;
+
+/** Identifiers that nobody would write as a text of their own: a value of this form is a reference. */
+const REFERENCE = /^(HES|ORG|OS|U)-\d{6}$|^ruian-\d{2,6}$/;
+/** These carry the language of the referred label. */
+const WITH_LANGUAGE = /^(HES|ORG|ruian)-/;
+/** Elements that hold the identifier of a record of another kind. */
+const REFERRING = new Set(['projekt', 'samostatny_nalez', 'dokument', 'archeologicky_zaznam', 'pian', 'adb', 'let', 'ext_zdroj']);
+/** Elements that hold an identifier of their own. */
+const IDENTIFYING = new Set(['ident_cely', 'kod', 'id']);
+/** Elements whose occurrences are numbered in an attribute. */
+const NUMBERED = new Set(['autor', 'editor']);
+
+/**
+ * Turns what stands in a seed file into a record's body: numbers and truth values become text, and an identifier
+ * of another record becomes a reference with that record's label.
+ */
+export class References {
+  readonly #labels: Labels;
+  readonly #lastNumbers = new Map<string, number>();
+
+  constructor(labels: Labels) {
+    this.#labels = labels;
+  }
+
+  /** @throws ShapeError where a record that is referred to does not exist */
+  to(ident: string, place: string): Body {
+    const label = this.#labels.get(ident);
+    if (label === undefined) throw new ShapeError(place, `refers to ${ident}, which this seed does not have`);
+    return WITH_LANGUAGE.test(ident) ? { '@lang': 'cs', '@id': ident, '#': label } : { '@id': ident, '#': label };
+  }
+
+  label(ident: string): string {
+    return this.#labels.get(ident) ?? ident;
+  }
+
+  /** A body, in the order in which the keys stand. @throws ShapeError */
+  body(value: Readonly<Record<string, unknown>>, place = ''): Body {
+    const body: Record<string, BodyValue> = {};
+    for (const [key, item] of Object.entries(value)) {
+      body[key] = this.value(key, item, place === '' ? key : `${place}.${key}`);
+    }
+    return body;
+  }
+
+  value(key: string, item: unknown, place: string): BodyValue {
+    if (key === 'historie') return this.history(item, place);
+    if (Array.isArray(item)) return item.map((one, index) => this.#repeated(key, one, index, `${place}[${index}]`));
+    return this.#single(key, item, place);
+  }
+
+  /** History entries in the schema's order, numbered where they carry no `id`. */
+  history(value: unknown, place: string): Body[] {
+    const entries: unknown[] = Array.isArray(value) ? value : [value];
+    return entries.map((entry, index) => {
+      const where = `${place}[${index}]`;
+      if (!isObject(entry)) throw new ShapeError(where, 'must be an object with typ_zmeny, uzivatel and datum_zmeny');
+      const { id = this.numbered('hist'), datum_zmeny, uzivatel, poznamka, typ_zmeny, ...rest } = entry;
+      const [unknown] = Object.keys(rest);
+      if (unknown !== undefined) throw new ShapeError(where, `has an unknown key "${unknown}"`);
+      const note = poznamka === undefined ? {} : { poznamka };
+      return this.body({ id, datum_zmeny, uzivatel, ...note, typ_zmeny }, where);
+    });
+  }
+
+  /** The next inner identifier of a kind, such as `hist-12`. */
+  numbered(kind: string): string {
+    const next = (this.#lastNumbers.get(kind) ?? 0) + 1;
+    this.#lastNumbers.set(kind, next);
+    return `${kind}-${next}`;
+  }
+
+  #repeated(key: string, item: unknown, index: number, place: string): string | Body {
+    const single = this.#single(key, item, place);
+    if (typeof single === 'string' || !NUMBERED.has(key)) return single;
+    const { '#': text = '', ...attributes } = single;
+    return { ...attributes, '@poradi': String(index + 1), '#': text };
+  }
+
+  #single(key: string, item: unknown, place: string): string | Body {
+    if (typeof item === 'number' || typeof item === 'boolean') return String(item);
+    if (isObject(item)) return this.body(item, place);
+    if (typeof item !== 'string') throw new ShapeError(place, 'must be a text, a number, true or false, an object or a list');
+    if (key.startsWith('@') || key === '#' || IDENTIFYING.has(key)) return item;
+    return REFERENCE.test(item) || REFERRING.has(key) ? this.to(item, place) : item;
+  }
+}
+
+/** A text with the language that it is written in. */
+export function inLanguage(language: 'cs' | 'en', text: string): Body {
+  return { '@lang': language, '#': text };
+}

@@ -1,0 +1,176 @@
+import type { Polygon } from '../../base/polygons.ts';
+import { flag, integer, object, optional, type Reader, text } from '../../base/shape.ts';
+import type { Body } from '../records/record.ts';
+import { gmlPoint, gmlPolygons, polygonsOfWkt, positionOf, wktPoint, wktPolygons } from './geometry.ts';
+import { inLanguage, type References } from './references.ts';
+import { atRow, type SeedRow } from './seed-files.ts';
+
+/** When a record was last changed or deleted; every row may say so. */
+export const TIMES = { datestamp: optional(text()), deleted: optional(text()) };
+
+const WGS_84 = '4326';
+
+const organisation = object({
+  ident_cely: text({ min: 1 }),
+  nazev: text({ min: 1 }),
+  nazev_en: optional(text()),
+  nazev_zkraceny: text({ min: 1 }),
+  nazev_zkraceny_en: text({ min: 1 }),
+  typ_organizace: text({ min: 1 }),
+  oao: optional(flag),
+  mesicu_do_zverejneni: optional(integer({ min: 0 })),
+  zverejneni_pristupnost: optional(text()),
+  email: optional(text()),
+  telefon: optional(text()),
+  adresa: optional(text()),
+  ico: optional(text()),
+  soucast: optional(text()),
+  zanikla: optional(flag),
+  cteni_dokumentu: optional(flag),
+  ror: optional(text()),
+  ...TIMES,
+});
+
+/** A licensed organisation that publishes after three years to archaeologists, unless the row says otherwise. */
+export function organisationBody(row: SeedRow, references: References): Body {
+  return atRow(row, () => {
+    const { nazev_en, nazev_zkraceny_en, soucast, ...found } = organisation(row.value);
+    return {
+      ident_cely: found.ident_cely,
+      nazev: inLanguage('cs', found.nazev),
+      ...(nazev_en === undefined ? {} : { nazev_en: inLanguage('en', nazev_en) }),
+      nazev_zkraceny: inLanguage('cs', found.nazev_zkraceny),
+      nazev_zkraceny_en: inLanguage('en', nazev_zkraceny_en),
+      typ_organizace: references.to(found.typ_organizace, 'typ_organizace'),
+      oao: String(found.oao ?? true),
+      mesicu_do_zverejneni: String(found.mesicu_do_zverejneni ?? 36),
+      zverejneni_pristupnost: references.to(found.zverejneni_pristupnost ?? 'HES-000867', 'zverejneni_pristupnost'),
+      ...present(found, ['email', 'telefon', 'adresa', 'ico']),
+      ...(soucast === undefined ? {} : { soucast: references.to(soucast, 'soucast') }),
+      zanikla: String(found.zanikla ?? false),
+      cteni_dokumentu: String(found.cteni_dokumentu ?? false),
+      ...present(found, ['ror']),
+    };
+  });
+}
+
+const person = object({
+  ident_cely: text({ min: 1 }),
+  jmeno: text({ min: 1 }),
+  prijmeni: text({ min: 1 }),
+  rok_narozeni: optional(integer({})),
+  rok_umrti: optional(integer({})),
+  rodne_prijmeni: optional(text()),
+  orcid: optional(text()),
+  wikidata: optional(text()),
+  ...TIMES,
+});
+
+export function personBody(row: SeedRow): Body {
+  return atRow(row, () => {
+    const found = person(row.value);
+    return {
+      ...present(found, ['ident_cely', 'jmeno', 'prijmeni']),
+      vypis: `${found.prijmeni}, ${initials(found.jmeno)}`,
+      vypis_cely: `${found.prijmeni}, ${found.jmeno}`,
+      ...present(found, ['rok_narozeni', 'rok_umrti', 'rodne_prijmeni', 'orcid', 'wikidata']),
+    };
+  });
+}
+
+/** One initial per given name; hyphenated names keep their hyphen: `J.-P.` (A-FINDER-3). */
+function initials(given: string): string {
+  const initial = (name: string): string => `${name.slice(0, 1)}.`;
+  return given
+    .split(/\s+/)
+    .map((name) => name.split('-').map(initial).join('-'))
+    .join(' ');
+}
+
+const point: Reader<string> = text({ min: 1 });
+const region = object({
+  kod: text({ min: 1 }),
+  nazev: text({ min: 1 }),
+  nazev_en: text({ min: 1 }),
+  rada_id: text({ min: 1 }),
+  email: optional(text()),
+  point,
+  boundary: text({ min: 1 }),
+  ...TIMES,
+});
+const district = object({
+  kod: text({ min: 1 }),
+  nazev: text({ min: 1 }),
+  nazev_en: text({ min: 1 }),
+  spz: text({ min: 1 }),
+  kraj: text({ min: 1 }),
+  point,
+  boundary: text({ min: 1 }),
+  ...TIMES,
+});
+const cadastralArea = object({
+  kod: text({ min: 1 }),
+  nazev: text({ min: 1 }),
+  okres: text({ min: 1 }),
+  pian: optional(text()),
+  point,
+  boundary: text({ min: 1 }),
+  ...TIMES,
+});
+
+export function regionBody(row: SeedRow): Body {
+  return atRow(row, () => {
+    const found = region(row.value);
+    const names = { nazev: inLanguage('cs', found.nazev), nazev_en: inLanguage('en', found.nazev_en) };
+    return { kod: found.kod, ...names, rada_id: found.rada_id, ...outline(found).elements, ...present(found, ['email']) };
+  });
+}
+
+export function districtBody(row: SeedRow, references: References): Body {
+  return atRow(row, () => {
+    const found = district(row.value);
+    const names = { nazev: inLanguage('cs', found.nazev), nazev_en: inLanguage('en', found.nazev_en) };
+    return { kod: found.kod, ...names, spz: found.spz, kraj: references.to(found.kraj, 'kraj'), ...outline(found).elements };
+  });
+}
+
+export type Area = {
+  readonly ident: string;
+  readonly district: string;
+  readonly polygons: readonly Polygon[];
+};
+
+export function cadastralAreaBody(row: SeedRow, references: References): { readonly body: Body; readonly area: Area } {
+  return atRow(row, () => {
+    const found = cadastralArea(row.value);
+    const { elements, polygons } = outline(found);
+    const body = {
+      kod: found.kod,
+      nazev: inLanguage('cs', found.nazev),
+      okres: references.to(found.okres, 'okres'),
+      ...(found.pian === undefined ? {} : { pian: references.to(found.pian, 'pian') }),
+      ...elements,
+    };
+    return { body, area: { ident: found.kod, district: found.okres, polygons } };
+  });
+}
+
+function outline(found: { readonly point: string; readonly boundary: string }): {
+  readonly elements: Body;
+  readonly polygons: readonly Polygon[];
+} {
+  const position = positionOf((/^POINT *\(([^()]*)\)$/.exec(found.point)?.[1] ?? '').trim().split(/ +/).map(Number), 'point');
+  const polygons = polygonsOfWkt(found.boundary, 'boundary');
+  const elements = {
+    definicni_bod_gml: gmlPoint(position, WGS_84),
+    definicni_bod_wkt: wktPoint(position, WGS_84),
+    hranice_gml: gmlPolygons(polygons, WGS_84),
+    hranice_wkt: wktPolygons(polygons, WGS_84),
+  };
+  return { elements, polygons };
+}
+
+/** The named properties that are there, as text, in this order. */
+export function present<K extends string>(found: { readonly [key in K]?: string | number | boolean }, names: readonly K[]): Body {
+  return Object.fromEntries(names.filter((name) => found[name] !== undefined).map((name) => [name, String(found[name])]));
+}

@@ -1,0 +1,69 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { messageOf } from '../../base/error-message.ts';
+import { parseJson, ShapeError } from '../../base/shape.ts';
+
+/** A seed folder cannot be loaded; the message names the file, the place in it and the reason. */
+export class SeedError extends Error {
+  constructor(file: string, place: string, reason: string) {
+    super(place === '' ? `${file}: ${reason}` : `${file}, ${place}: ${reason}`);
+    this.name = 'SeedError';
+  }
+}
+
+/** One entry of a seed file, with what a message about it must name. */
+export type SeedRow = {
+  readonly file: string;
+  /** Such as `entry 3 (HES-000253)`. */
+  readonly place: string;
+  readonly value: Readonly<Record<string, unknown>>;
+};
+
+/** The entries of a file, which must hold a list of objects; none where the file is missing. @throws SeedError */
+export function readRows(folder: string, file: string): SeedRow[] {
+  const parsed = readJson(folder, file);
+  if (parsed === undefined) return [];
+  if (!Array.isArray(parsed)) throw new SeedError(file, '', 'must hold a list of entries, in square brackets');
+  return parsed.map((value: unknown, index) => {
+    if (!isObject(value)) throw new SeedError(file, `entry ${index + 1}`, 'must be an object, in braces');
+    return { file, place: placeOf(value, index), value };
+  });
+}
+
+/** A whole file, or undefined where it is missing. @throws SeedError */
+export function readJson(folder: string, file: string): unknown {
+  const path = join(folder, file);
+  if (!existsSync(path)) return undefined;
+  try {
+    return parseJson(readFileSync(path, 'utf8'));
+  } catch (thrown) {
+    throw new SeedError(file, '', `cannot be read as JSON (${messageOf(thrown)})`);
+  }
+}
+
+/** The JSON files of a subfolder, by name. */
+export function jsonFilesIn(folder: string, subfolder: string): string[] {
+  const path = join(folder, subfolder);
+  if (!existsSync(path)) return [];
+  const names = readdirSync(path).filter((name) => name.endsWith('.json'));
+  return names.sort().map((name) => join(subfolder, name));
+}
+
+/** Runs `work`; a shape that it refuses is reported with the entry's file and place. */
+export function atRow<T>(row: SeedRow, work: () => T): T {
+  try {
+    return work();
+  } catch (thrown) {
+    if (thrown instanceof ShapeError) throw new SeedError(row.file, row.place, thrown.message);
+    throw thrown;
+  }
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function placeOf(value: Readonly<Record<string, unknown>>, index: number): string {
+  const name = value['ident_cely'] ?? value['kod'] ?? value['username'];
+  return typeof name === 'string' ? `entry ${index + 1} (${name})` : `entry ${index + 1}`;
+}

@@ -1,0 +1,124 @@
+import { array, integer, object, optional, type Reader, ShapeError, text } from '../../base/shape.ts';
+import type { Body } from '../records/record.ts';
+import { inLanguage, type References } from './references.ts';
+import { atRow, type SeedRow } from './seed-files.ts';
+
+/** One entry of `vocabularies/<name>.json`; its order in the file is its order in the vocabulary unless it says otherwise. */
+type Term = {
+  readonly ident_cely: string;
+  readonly heslo: string;
+  readonly heslo_en: string;
+  readonly popis?: string;
+  readonly popis_en?: string;
+  readonly zkratka?: string;
+  readonly razeni?: number;
+  /** The entries above this one. */
+  readonly nadrazene?: string | readonly string[];
+  /** Years: earliest and latest beginning, earliest and latest end. */
+  readonly datace?: readonly number[];
+  readonly odkaz?: ReadonlyArray<Readonly<Record<string, string>>>;
+  /** Pairs of document type and material. */
+  readonly dokument_typ_material_rada?: ReadonlyArray<readonly string[]>;
+  readonly datestamp?: string;
+  readonly deleted?: string;
+};
+
+const oneOrMore: Reader<string | readonly string[]> = (value, place) =>
+  Array.isArray(value) ? array(text({ min: 1 }))(value, place) : text({ min: 1 })(value, place);
+
+const link = object({
+  zdroj: text(),
+  nazev_kodu: text(),
+  kod: text(),
+  uri: optional(text()),
+  scheme_uri: optional(text()),
+  skos_mapping_relation: text(),
+});
+
+const term: Reader<Term> = object({
+  ident_cely: text({ min: 1 }),
+  heslo: text({ min: 1 }),
+  heslo_en: text({ min: 1 }),
+  popis: optional(text()),
+  popis_en: optional(text()),
+  zkratka: optional(text()),
+  razeni: optional(integer({})),
+  nadrazene: optional(oneOrMore),
+  datace: optional(array(integer({}))),
+  odkaz: optional(array(link)),
+  dokument_typ_material_rada: optional(array(array(text()))),
+  datestamp: optional(text()),
+  deleted: optional(text()),
+});
+
+/** A term with the vocabulary that it stands in. */
+export type PlacedTerm = { readonly row: SeedRow; readonly vocabulary: string; readonly order: number; readonly term: Term };
+
+export function parseTermRow(row: SeedRow, vocabulary: string, index: number): PlacedTerm {
+  const found = atRow(row, () => term(row.value));
+  if (found.datace !== undefined && found.datace.length !== 4) {
+    atRow(row, () => {
+      throw new ShapeError('datace', 'needs four years: earliest and latest beginning, earliest and latest end');
+    });
+  }
+  return { row, vocabulary, order: found.razeni ?? index + 1, term: found };
+}
+
+/** The bodies of all terms; each relation between two of them is told on both. */
+export function termBodies(terms: readonly PlacedTerm[], references: References): Map<PlacedTerm, Body> {
+  const above = new Map<string, Body[]>();
+  const below = new Map<string, Body[]>();
+  for (const { row, term } of terms) {
+    for (const superior of [term.nadrazene ?? []].flat()) {
+      const id = references.numbered('hier');
+      const typ = inLanguage('cs', 'podřízenost');
+      const upper = atRow(row, () => references.to(superior, 'nadrazene'));
+      push(above, term.ident_cely, { id, heslo_nadrazene: upper, typ });
+      push(below, superior, { id, heslo_podrazene: references.to(term.ident_cely, ''), typ });
+    }
+  }
+  return new Map(terms.map((placed) => [placed, atRow(placed.row, () => termBody(placed, above, below, references))]));
+}
+
+function push(lists: Map<string, Body[]>, key: string, item: Body): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
+}
+
+function termBody({ vocabulary, order, term }: PlacedTerm, above: Related, below: Related, references: References): Body {
+  const { popis, popis_en, zkratka, datace, odkaz, dokument_typ_material_rada: documents } = term;
+  const superior = above.get(term.ident_cely);
+  const inferior = below.get(term.ident_cely);
+  return {
+    ident_cely: term.ident_cely,
+    nazev_heslare: inLanguage('cs', vocabulary),
+    heslo: inLanguage('cs', term.heslo),
+    heslo_en: inLanguage('en', term.heslo_en),
+    ...(popis === undefined ? {} : { popis: inLanguage('cs', popis) }),
+    ...(popis_en === undefined ? {} : { popis_en: inLanguage('en', popis_en) }),
+    ...(zkratka === undefined ? {} : { zkratka: inLanguage('cs', zkratka) }),
+    razeni: String(order),
+    ...(superior === undefined ? {} : { hierarchie_vyse: superior }),
+    ...(inferior === undefined ? {} : { hierarchie_nize: inferior }),
+    ...(documents === undefined ? {} : { dokument_typ_material_rada: documents.map((pair) => documentPair(pair, references)) }),
+    ...(datace === undefined ? {} : { datace: dating(datace) }),
+    ...(odkaz === undefined ? {} : { odkaz: odkaz.map((one) => ({ id: references.numbered('hodk'), ...one })) }),
+  };
+}
+
+type Related = ReadonlyMap<string, readonly Body[]>;
+
+function documentPair([kind = '', material = '']: readonly string[], references: References): Body {
+  const place = 'dokument_typ_material_rada';
+  return {
+    id: references.numbered('hdtm'),
+    dokument_typ: references.to(kind, place),
+    dokument_material: references.to(material, place),
+  };
+}
+
+function dating(years: readonly number[]): Body {
+  const names = ['rok_od_min', 'rok_od_max', 'rok_do_min', 'rok_do_max'];
+  return Object.fromEntries(names.map((name, index) => [name, String(years[index])]));
+}

@@ -1,0 +1,88 @@
+import { array, flag, object, optional, type Reader, ShapeError, text } from '../../base/shape.ts';
+import type { Body, BodyValue } from '../records/record.ts';
+import type { SeedAccount } from '../seed-content.ts';
+import { inLanguage, type References } from './references.ts';
+import { present, TIMES } from './registers.ts';
+import { atRow, isObject, type SeedRow } from './seed-files.ts';
+
+const anything: Reader<unknown> = (value) => value;
+
+/** One entry of `accounts.json`: a user, and with `username` and `password` also somebody who can sign in. */
+const user = object({
+  username: optional(text({ min: 1 })),
+  password: optional(text({ min: 1 })),
+  /** Survey projects that a researcher may import into, by active cooperation. */
+  projects: optional(array(text({ min: 1 }))),
+  ident_cely: text({ min: 1 }),
+  jmeno: text({ min: 1 }),
+  prijmeni: text({ min: 1 }),
+  email: text({ min: 3 }),
+  osoba: optional(text()),
+  orcid: optional(text()),
+  organizace: text({ min: 1 }),
+  jazyk: optional(text()),
+  telefon: optional(text()),
+  aktivni: optional(flag),
+  admin: optional(flag),
+  superadmin: optional(flag),
+  /** One role, or several groups. */
+  skupina: anything,
+  notifikace: optional(array(text())),
+  hlidaci_pes: optional(array(text())),
+  datum_registrace: text({ min: 1 }),
+  historie: optional(anything),
+  spoluprace_nadrizeni: optional(array(anything)),
+  spoluprace_podrizeni: optional(array(anything)),
+  ...TIMES,
+});
+
+export function userBody(row: SeedRow, references: References): Body {
+  return atRow(row, () => {
+    const found = user(row.value);
+    const groups = array(text({ min: 1 }))([found.skupina].flat(), 'skupina');
+    return {
+      ...present(found, ['ident_cely', 'jmeno', 'prijmeni', 'email']),
+      ...(found.osoba === undefined ? {} : { osoba: references.to(found.osoba, 'osoba') }),
+      ...present(found, ['orcid']),
+      organizace: references.to(found.organizace, 'organizace'),
+      jazyk: found.jazyk ?? 'cs',
+      ...present(found, ['telefon']),
+      aktivni: String(found.aktivni ?? true),
+      admin: String(found.admin ?? false),
+      superadmin: String(found.superadmin ?? false),
+      skupina: groups.map((group) => inLanguage('cs', group)),
+      ...(found.notifikace === undefined ? {} : { notifikace: found.notifikace }),
+      ...(found.hlidaci_pes === undefined
+        ? {}
+        : { hlidaci_pes: found.hlidaci_pes.map((area) => references.to(area, 'hlidaci_pes')) }),
+      datum_registrace: found.datum_registrace,
+      ...(found.historie === undefined ? {} : { historie: references.history(found.historie, 'historie') }),
+      ...cooperations('spoluprace_nadrizeni', 'vedouci', found.spoluprace_nadrizeni, references),
+      ...cooperations('spoluprace_podrizeni', 'spolupracovnik', found.spoluprace_podrizeni, references),
+    };
+  });
+}
+
+/** Cooperations told on one side of the pair; `stav` 1 is inactive, 2 active. */
+function cooperations(name: string, partner: string, list: readonly unknown[] | undefined, references: References): Body {
+  if (list === undefined) return {};
+  const bodies: BodyValue = list.map((entry, index) => {
+    const place = `${name}[${index}]`;
+    if (!isObject(entry)) throw new ShapeError(place, `must be an object with id, ${partner} and stav`);
+    const { historie, ...rest } = entry;
+    const history = historie === undefined ? {} : { historie: references.history(historie, `${place}.historie`) };
+    return { ...references.body(rest, place), ...history };
+  });
+  return { [name]: bodies };
+}
+
+/** Who signs in as this user, if anybody does. */
+export function accountOf(row: SeedRow): SeedAccount | undefined {
+  return atRow(row, () => {
+    const { username, password, projects, ident_cely } = user(row.value);
+    if (username === undefined && password === undefined) return undefined;
+    if (username === undefined) throw new ShapeError('username', 'is missing beside the password');
+    if (password === undefined) throw new ShapeError('password', 'is missing beside the user name');
+    return { username, password, user: ident_cely, ...(projects === undefined ? {} : { projects }) };
+  });
+}

@@ -1,0 +1,132 @@
+import { addressFault } from '../base/address-list.ts';
+import { array, check, flag, integer, nullable, object, oneOf, optional, type Reader, text } from '../base/shape.ts';
+import { type LatencySetting, MAX_TIMER_MS, readLatency } from './latency.ts';
+
+type AccessRule = {
+  readonly rule_type: 'ip_blacklist' | 'ip_whitelist' | 'user_blacklist' | 'user_whitelist';
+  /** An address, a CIDR block or an `a-b` range; of a user rule an e-mail address or a user name. */
+  readonly value: string;
+  readonly active?: boolean;
+};
+
+export type RateLimit = {
+  readonly scope: 'user' | 'ip' | 'record';
+  /** An e-mail address or a user name, or an address, block or range; a record rule has none. */
+  readonly value?: string;
+  /** `<count>/<unit>`, units `ms`, `s`, `m`, `h`, `d`. A malformed rate refuses everything, as the service does. */
+  readonly rate: string;
+  readonly active?: boolean;
+};
+
+/** What an operator can change while the mock runs; names as in the control interface. */
+export type Settings = {
+  readonly access_mode: 'open' | 'whitelist_only' | 'closed';
+  readonly access_rules: readonly AccessRule[];
+  /** Addresses, blocks or ranges whose `X-Forwarded-For` is believed. */
+  readonly trusted_proxies: readonly string[];
+  /** 0 switches a scope off. */
+  readonly min_request_intervals: { readonly user_ms: number; readonly ip_ms: number };
+  readonly rate_limits: readonly RateLimit[];
+  /** Real delay before a write is handled. */
+  readonly latency_ms: LatencySetting;
+  readonly record_lock_params: { readonly retry_delay_ms: number; readonly max_retries: number };
+  readonly record_lock_ttl_ms: number;
+  readonly allowed_schema_versions: readonly string[] | null;
+  /** Whether the antivirus step runs. */
+  readonly antivirus: boolean;
+  /** Records per page of harvested lists. */
+  readonly page_size: number;
+  readonly resumption_token_ms: number;
+  /** How long a write stays out of the harvesting interface, in milliseconds of the mock's clock; several: taken in turn. */
+  readonly index_delay_ms: number | readonly number[];
+  /** How far each `responseDate` is off, taken in turn; none: it is right. */
+  readonly response_date_shifts_ms: readonly number[];
+  readonly token_ms: number;
+  /** Planned outage: the authentication paths and the harvesting interface answer 503 with an HTML page (A-AUTH-13, B-ADDRESS-8). */
+  readonly outage: boolean;
+  /** Whether the service reaches its own schema file (A-IMPORT-10). */
+  readonly schema_reachable: boolean;
+  /** Largest photograph, in bytes. */
+  readonly photo_max_bytes: number;
+  /** Largest request body, boundaries included; above it the proxy answers 413 with an HTML page. */
+  readonly body_max_bytes: number;
+};
+
+export const DEFAULT_SETTINGS: Settings = {
+  access_mode: 'open',
+  access_rules: [],
+  trusted_proxies: [],
+  min_request_intervals: { user_ms: 100, ip_ms: 100 },
+  rate_limits: [],
+  latency_ms: 0,
+  record_lock_params: { retry_delay_ms: 500, max_retries: 10 },
+  record_lock_ttl_ms: 300_000,
+  allowed_schema_versions: null,
+  antivirus: true,
+  page_size: 100,
+  resumption_token_ms: 3_600_000,
+  index_delay_ms: 0,
+  response_date_shifts_ms: [],
+  token_ms: 86_400_000,
+  outage: false,
+  schema_reachable: true,
+  photo_max_bytes: 262_144_000,
+  // Room for the boundaries of a photograph that is just a little too large and is to be told so by the service itself.
+  body_max_bytes: 262_144_000 + 1_048_576,
+};
+
+const accessRule: Reader<AccessRule> = check(
+  object({
+    rule_type: oneOf(['ip_blacklist', 'ip_whitelist', 'user_blacklist', 'user_whitelist'] as const),
+    value: text({ min: 1 }),
+    active: optional(flag),
+  }),
+  (rule) => (rule.rule_type.startsWith('ip_') ? addressFault(rule.value) : undefined),
+);
+
+const rateLimit: Reader<RateLimit> = check(
+  object({
+    scope: oneOf(['user', 'ip', 'record'] as const),
+    value: optional(text({ min: 1 })),
+    rate: text(),
+    active: optional(flag),
+  }),
+  (limit) => {
+    if (limit.scope === 'record') return limit.value === undefined ? undefined : 'a record limit takes no value';
+    if (limit.value === undefined) return `a limit of scope ${limit.scope} needs a value`;
+    return limit.scope === 'ip' ? addressFault(limit.value) : undefined;
+  },
+);
+
+const proxy: Reader<string> = check(text(), addressFault);
+const milliseconds = integer({ min: 0 });
+/** A hundred years. */
+const LARGEST_SHIFT_MS = 3_155_760_000_000;
+export const readSchemaVersion: Reader<string> = check(text(), (version) =>
+  /^\d+\.\d+$/.test(version) ? undefined : 'must be a version such as "2.2"',
+);
+
+/** Any part of the settings. @throws ShapeError with the place and the reason */
+export const readSettings: Reader<Partial<Settings>> = object({
+  access_mode: optional(oneOf(['open', 'whitelist_only', 'closed'] as const)),
+  access_rules: optional(array(accessRule)),
+  trusted_proxies: optional(array(proxy)),
+  min_request_intervals: optional(object({ user_ms: milliseconds, ip_ms: milliseconds })),
+  rate_limits: optional(array(rateLimit)),
+  latency_ms: optional(readLatency),
+  record_lock_params: optional(
+    object({ retry_delay_ms: integer({ min: 1, max: MAX_TIMER_MS }), max_retries: integer({ min: 1 }) }),
+  ),
+  record_lock_ttl_ms: optional(integer({ min: 1 })),
+  allowed_schema_versions: optional(nullable(array(readSchemaVersion))),
+  antivirus: optional(flag),
+  page_size: optional(integer({ min: 1, max: 10_000 })),
+  resumption_token_ms: optional(milliseconds),
+  index_delay_ms: optional((value, place) => (Array.isArray(value) ? array(milliseconds) : milliseconds)(value, place)),
+  response_date_shifts_ms: optional(array(integer({ min: -LARGEST_SHIFT_MS, max: LARGEST_SHIFT_MS }))),
+  token_ms: optional(milliseconds),
+  outage: optional(flag),
+  schema_reachable: optional(flag),
+  photo_max_bytes: optional(integer({ min: 1 })),
+  body_max_bytes: optional(integer({ min: 1 })),
+});

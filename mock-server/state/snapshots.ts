@@ -1,0 +1,135 @@
+import type { Database } from 'better-sqlite3';
+import type { ClockState, MockClock } from '../base/clock.ts';
+import type { FaultRule } from './fault-rules.ts';
+import type { Faults } from './faults.ts';
+import type { Locks } from './lock.ts';
+import type { Archive } from './records/archive.ts';
+import type { ArchiveRow } from './records/archive-table.ts';
+import type { HarvestIndex, PendingWrites } from './records/harvest-index.ts';
+import type { Settings } from './settings.ts';
+import type { Throttle } from './throttle.ts';
+
+/** What a snapshot is taken of. */
+type Parts = {
+  readonly database: Database;
+  readonly archive: Archive;
+  readonly harvestIndex: HarvestIndex;
+  readonly clock: MockClock;
+  readonly faults: Faults;
+  readonly throttle: Throttle;
+  readonly locks: Locks;
+  readonly settings: Settings;
+  applySettings(patch: Partial<Settings>): void;
+};
+
+const MAX_SNAPSHOTS = 50;
+
+type Rows = ReadonlyArray<Readonly<Record<string, unknown>>>;
+
+type Snapshot = {
+  /** What the records that were written to since were before; undefined: they were not there. */
+  readonly before: Map<string, ArchiveRow | undefined>;
+  /** All other tables, which are small. */
+  readonly tables: ReadonlyMap<string, Rows>;
+  readonly settings: Settings;
+  readonly faults: readonly FaultRule[];
+  readonly clock: ClockState;
+  readonly pending: PendingWrites;
+};
+
+/**
+ * States of one service by name. Of the records only what is written afterwards is kept, so that neither taking a snapshot nor going back
+ * to it depends on how many there are.
+ */
+export class Snapshots {
+  readonly #byName = new Map<string, Snapshot>();
+  #seed: Snapshot | undefined;
+
+  /** Told of every write to a record before it is done. */
+  noteWrite(ident: string, before: () => ArchiveRow | undefined): void {
+    if (this.#seed !== undefined && !this.#seed.before.has(ident)) this.#seed.before.set(ident, before());
+    for (const { before: known } of this.#byName.values()) if (!known.has(ident)) known.set(ident, before());
+  }
+
+  /** What is stored now is what a reset goes back to. */
+  keepAsSeed(mock: Parts): void {
+    this.#seed = stateOf(mock);
+  }
+
+  /** @returns false where nothing was kept as the seed: a file of an earlier run was opened */
+  backToSeed(mock: Parts): boolean {
+    if (this.#seed === undefined) return false;
+    goBack(this.#seed, mock);
+    return true;
+  }
+
+  /** Takes a snapshot, in place of one of that name. @returns false where there are too many */
+  take(name: string, mock: Parts): boolean {
+    if (!this.#byName.has(name) && this.#byName.size >= MAX_SNAPSHOTS) return false;
+    this.#byName.set(name, stateOf(mock));
+    return true;
+  }
+
+  /** Goes back to a state; the journal goes on. @returns false where there is none of that name */
+  restore(name: string, mock: Parts): boolean {
+    const snapshot = this.#byName.get(name);
+    if (snapshot === undefined) return false;
+    goBack(snapshot, mock);
+    return true;
+  }
+
+  remove(name: string): boolean {
+    return this.#byName.delete(name);
+  }
+
+  names(): readonly string[] {
+    return [...this.#byName.keys()];
+  }
+
+  /** Forgets all that have a name. */
+  clear(): void {
+    this.#byName.clear();
+  }
+}
+
+function stateOf(mock: Parts): Snapshot {
+  return {
+    before: new Map(),
+    tables: new Map(smallTables(mock).map((table) => [table, mock.database.prepare(`select * from ${table}`).all() as Rows])),
+    settings: mock.settings,
+    faults: mock.faults.rules(),
+    clock: mock.clock.state(),
+    pending: mock.harvestIndex.pending(),
+  };
+}
+
+function goBack(snapshot: Snapshot, mock: Parts): void {
+  mock.database.transaction(() => {
+    for (const [ident, row] of snapshot.before) mock.archive.putBack(ident, row);
+    for (const table of smallTables(mock)) refill(mock, table, snapshot.tables.get(table) ?? []);
+  })();
+  snapshot.before.clear();
+  mock.applySettings(snapshot.settings);
+  mock.faults.set(snapshot.faults);
+  mock.clock.take(snapshot.clock);
+  mock.harvestIndex.take(snapshot.pending);
+  mock.throttle.clear();
+  mock.locks.clear();
+}
+
+function smallTables({ database }: Parts): string[] {
+  const tables = database
+    .prepare(`select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'`)
+    .pluck()
+    .all();
+  return (tables as string[]).filter((table) => table !== 'records' && table !== 'origin');
+}
+
+function refill({ database }: Parts, table: string, rows: Rows): void {
+  database.exec(`delete from ${table}`);
+  const [first] = rows;
+  if (first === undefined) return;
+  const columns = Object.keys(first);
+  const insert = database.prepare(`insert into ${table} (${columns}) values (${columns.map((column) => `@${column}`)})`);
+  for (const row of rows) insert.run(row);
+}

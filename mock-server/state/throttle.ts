@@ -1,0 +1,104 @@
+import { blockListOf, contains } from '../base/address-list.ts';
+import { type Account, namesOf } from './accounts.ts';
+import type { RateLimit, Settings } from './settings.ts';
+
+type PacedRequest = {
+  readonly account: Pick<Account, 'email' | 'username'>;
+  readonly address: string;
+  /** `ident_cely` in the path; import has none. */
+  readonly record: string | undefined;
+  readonly atMs: number;
+};
+
+/** `retryAfterSeconds` is absent only where a rate is malformed (A-RATE-18). */
+type ThrottleVerdict = { readonly passed: true } | { readonly passed: false; readonly retryAfterSeconds?: number };
+
+type Window = { count: number; readonly endsAtMs: number };
+
+const PASSED: ThrottleVerdict = { passed: true };
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+/** Idle scopes are swept when there are this many, so that strangers' addresses cannot fill the memory. */
+const MAX_SCOPES = 20_000;
+
+/** Minimum intervals and rate limits of the three write endpoints. */
+export class Throttle {
+  /** Time of the last request that passed the scope's own check. */
+  readonly #lastPassedMs = new Map<string, number>();
+  readonly #windows = new Map<string, Window>();
+  /** The deployed service's millisecond windows are over before they are looked at. */
+  readonly #ignoreMillisecondWindows: boolean;
+
+  constructor(options: { readonly ignoreMillisecondWindows: boolean }) {
+    this.#ignoreMillisecondWindows = options.ignoreMillisecondWindows;
+  }
+
+  /** User interval, then address interval, then rate limits. What passes one check has reset that check's clock. */
+  check(request: PacedRequest, settings: Settings): ThrottleVerdict {
+    const { user_ms, ip_ms } = settings.min_request_intervals;
+    const waitMs =
+      this.#intervalWait(`user ${request.account.email}`, user_ms, request.atMs) ||
+      this.#intervalWait(`ip ${request.address}`, ip_ms, request.atMs);
+    if (waitMs > 0) return refused(waitMs);
+    for (const limit of settings.rate_limits) {
+      const subject = limit.active === false ? undefined : subjectOf(limit, request);
+      if (subject === undefined) continue;
+      const verdict = this.#countInWindow(subject, limit.rate, request.atMs);
+      if (!verdict.passed) return verdict;
+    }
+    return PASSED;
+  }
+
+  clear(): void {
+    this.#lastPassedMs.clear();
+    this.#windows.clear();
+  }
+
+  /** Milliseconds still to wait, 0 when the request passes. */
+  #intervalWait(scope: string, intervalMs: number, atMs: number): number {
+    if (intervalMs === 0) return 0;
+    const last = this.#lastPassedMs.get(scope);
+    const waitMs = last === undefined ? 0 : last + intervalMs - atMs;
+    if (waitMs > 0) return waitMs;
+    if (this.#lastPassedMs.size >= MAX_SCOPES) this.#lastPassedMs.clear();
+    this.#lastPassedMs.set(scope, atMs);
+    return 0;
+  }
+
+  /** A fixed window opens with its first request; refused requests are counted but do not prolong it. */
+  #countInWindow(subject: string, rate: string, atMs: number): ThrottleVerdict {
+    const parsed = parseRate(rate);
+    if (parsed === undefined) return { passed: false };
+    if (parsed.unit === 'ms' && this.#ignoreMillisecondWindows) return PASSED;
+    let window = this.#windows.get(subject);
+    if (window === undefined || window.endsAtMs <= atMs) {
+      if (this.#windows.size >= MAX_SCOPES) this.#windows.clear();
+      window = { count: 0, endsAtMs: atMs + (UNIT_MS[parsed.unit] ?? 0) };
+      this.#windows.set(subject, window);
+    }
+    window.count += 1;
+    return window.count <= parsed.count ? PASSED : refused(window.endsAtMs - atMs);
+  }
+}
+
+function refused(waitMs: number): ThrottleVerdict {
+  return { passed: false, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) };
+}
+
+/** Several rules for one user, address or record share its counter; an address rule counts each address alone. */
+function subjectOf(limit: RateLimit, request: PacedRequest): string | undefined {
+  switch (limit.scope) {
+    case 'user':
+      return namesOf(request.account).includes((limit.value ?? '').toLowerCase()) ? `user ${request.account.email}` : undefined;
+    case 'ip':
+      return contains(blockListOf([limit.value ?? '']), request.address) ? `ip ${request.address}` : undefined;
+    case 'record':
+      return request.record === undefined ? undefined : `record ${request.record}`;
+    default:
+      return limit.scope satisfies never;
+  }
+}
+
+function parseRate(rate: string): { readonly count: number; readonly unit: string } | undefined {
+  const match = /^(\d+)\/(ms|s|m|h|d)$/.exec(rate);
+  return match?.[1] === undefined || match[2] === undefined ? undefined : { count: Number(match[1]), unit: match[2] };
+}
