@@ -25,10 +25,10 @@ const OWN_PARTS = [
     { words: '`find` reads days', files: /^find\/read-date\.ts$/ },
     { words: '`find` reads names', files: /^find\/(person-name|name-words|given-names)\.ts$/ },
     { words: '`vocabulary` searches', files: /^vocabulary\/(search|similar-words|similarity|fold|czech|match-score)\.ts$/ },
-    { words: '`store` writes output', files: /^store\/(append-file|output-file|rename-over)\.ts$/ },
+    { words: '`store` writes output', files: /^store\/(append-file|output-file)\.ts$/ },
     { words: '`store` locks', files: /^store\/lock-.*\.ts$/ },
     { words: '`oai` harvests', files: /^oai\/.*\.ts$/ },
-    { words: 'completion', files: /^commands\/setup\/complet(e|ion-suggestions)\.ts$/ },
+    { words: 'completion', files: /^commands\/setup\/complete\.ts$/ },
   ].map((part) => ({ page: '0019-own-parts', ...part })),
 ];
 

@@ -3,8 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { setLanguage } from '../dist/src/base/language.js';
-import { LANGUAGES } from '../dist/src/base/languages.js';
+import { LANGUAGES, setLanguage } from '../dist/src/base/language.js';
 
 const language = LANGUAGES.find((each) => each === process.argv[2]);
 if (language === undefined) {

@@ -1,13 +1,11 @@
 import { CommanderError } from 'commander';
 import { ConfigError, EXIT_CODES, type ExitReason, InterruptedError, messageOf, PasError, UsageError } from './base/errors.ts';
-import { currentLanguage, languageFlag, languageNamed, t } from './base/language.ts';
-import { LANGUAGES } from './base/languages.ts';
+import { currentLanguage, LANGUAGES, languageFlag, languageNamed, t } from './base/language.ts';
 import { addToCommands } from './base/message.ts';
 import { packageVersion } from './base/package-root.ts';
 import type { Runner } from './commands/command.ts';
 import { commanderText } from './commands/commander-texts.ts';
-import { withoutHelpWord } from './commands/help-word.ts';
-import { buildProgram } from './commands/program.ts';
+import { buildProgram, withoutHelpWord } from './commands/program.ts';
 import type { Runtime } from './context/context.ts';
 import { printable } from './text/characters.ts';
 import { wrapped } from './text/width.ts';

@@ -11,7 +11,12 @@ const ENTRIES =
 /** Exports that only tests import, and why they are not written there. */
 const FOR_TESTS: Readonly<Record<string, string>> = {
   'src/commands/setup/complete.ts#completionWords': 'lines of a shell are endless, and a process for each is not',
+  'src/commands/setup/complete.ts#suggestionsFor': 'lines of a shell are endless, and a process for each is not',
+  'src/base/language.ts#withPrepositions': 'numbers are endless, and texts of the catalog with one are not',
   'src/columns/defaults.ts#checkDefaults': 'the faults of defaults are many, and each needs a file otherwise',
+  'src/flows/queue/enqueue-change.ts#knownNumber': 'what the outbox knows of a number, which a command only compares',
+  'src/store/secrets.ts#KeyringError': 'the fault of a keyring, which a test raises',
+  'src/ui/terminal.ts#makeBar': 'a terminal draws by the clock of the machine',
   'src/find/rules.ts#RULES': 'every rule must have its case',
   'src/flows/system/search-path.ts#pathOfRegistry': 'the registry is on Windows alone',
   'src/flows/system/search-path.ts#registryWithPath': 'the registry is on Windows alone',

@@ -20,7 +20,6 @@ const DECLARED_TWICE: Readonly<Record<string, string>> = {
   Reading: 'the result of a parser, and a spelling of a term',
   References: 'names in a find, and registers of the seed',
   SentFind: 'content with its record, and content of an event',
-  System: 'the operating system of a process, and of a machine',
   dayOfMoment: 'parses for a find, and formats for a report',
   dayText: 'speaks the language of the process, or that of the report',
   elementText: 'words for a person, and XML',

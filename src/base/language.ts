@@ -1,7 +1,8 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { localDate } from './clock.ts';
-import { LANGUAGES, type Language } from './languages.ts';
+import { packageRoot } from './package-root.ts';
 import type { Forms } from './po-files.ts';
-import { withPrepositions } from './prepositions.ts';
 
 /**
  * Language of messages. The source has the English text, as t`…` (or `ngettext` where a number decides the form); the Czech text
@@ -135,7 +136,7 @@ export function languageNamed(word: string | undefined): Language | undefined {
 
 /** Calls `say` once per language, for output that readers of both use. Restores the language afterwards. */
 export async function forEachLanguage<T>(say: () => T): Promise<Readonly<Record<Language, T>>> {
-  const forms = await (await import('./catalog.ts')).readCatalog('cs');
+  const forms = await readCatalog('cs');
   const saidIn = (language: typeof spoken): T => {
     const before = spoken;
     spoken = language;
@@ -150,5 +151,71 @@ export async function forEachLanguage<T>(say: () => T): Promise<Readonly<Record<
 
 /** Sets the language of the process. */
 export async function setLanguage(language: Language): Promise<void> {
-  spoken = language === 'en' ? undefined : { language, forms: await (await import('./catalog.ts')).readCatalog(language) };
+  spoken = language === 'en' ? undefined : { language, forms: await readCatalog(language) };
+}
+
+export const LANGUAGES = ['en', 'cs'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+/**
+ * Czech prepositions before numbers get a vowel where the spoken number begins with certain consonants: `se 7` (sedmi), `s 8`,
+ * `ze 100` (sta), `ve 3` (třech). The catalog has them without the vowel.
+ */
+
+/** First digit of the number → first letters of its spoken word. */
+const BEGINNINGS: Readonly<Record<number, string>> = { 2: 'dv', 3: 'tř', 4: 'čt', 6: 'š', 7: 's' };
+/** First letters before which each preposition gets the vowel: `v sedmi`, but `se sedmi`. */
+const ADDED: Readonly<Record<string, readonly string[]>> = {
+  s: ['dv', 'tř', 'čt', 'š', 's', 'st'],
+  z: ['dv', 'tř', 'čt', 'š', 's', 'st'],
+  v: ['dv', 'tř', 'čt', 'st'],
+  k: ['dv', 'tř', 'čt', 'st'],
+};
+
+/** Returns the first letters of the spoken number: `17` → `s`, *sedmnáct*; empty where the preposition stays plain. */
+function beginningOf(count: number): string {
+  let group = count;
+  while (group >= 1000) group = Math.floor(group / 1000);
+  // The spoken forms of a thousand and a million have no one.
+  if (group === 1 && count >= 1000) return '';
+  if (group >= 100 && group < 200) return 'st';
+  const digit = group >= 10 && group < 20 ? group - 10 : Number(String(group)[0]);
+  return BEGINNINGS[digit] ?? '';
+}
+
+/** Adjusts the prepositions of a text with numbered placeholders to the values that follow them. */
+export function withPrepositions(text: string, values: readonly string[]): string {
+  return text.replace(/(?<!\p{L})([szvk]) (?=\$\{(\d+)\})/giu, (plain, preposition: string, index: string) => {
+    const [count] = /^\d{1,12}(?![\w.:-])/.exec(values[Number(index)] ?? '') ?? [];
+    const added = count !== undefined && ADDED[preposition.toLowerCase()]?.includes(beginningOf(Number(count))) === true;
+    return added ? `${preposition}e ` : plain;
+  });
+}
+
+/** Reading .po files takes longer than most commands, so the build leaves their texts beside the code. */
+async function readCatalog(language: Language): Promise<Forms> {
+  const folder = poFolder(language);
+  return readBuilt(language, folder) ?? (await import('./po-files.ts')).readPoFiles(folder);
+}
+
+export function poFolder(language: Language): string {
+  return join(packageRoot, 'src', 'language', language);
+}
+
+/** Path of the file into which the build writes the texts of a language. */
+export function builtCatalog(language: Language): string {
+  return join(packageRoot, 'dist', `language-${language}.json`);
+}
+
+/** Undefined where nothing was built, or a .po file was edited since. */
+function readBuilt(language: Language, folder: string): Forms | undefined {
+  try {
+    const builtMs = statSync(builtCatalog(language)).mtimeMs;
+    const edited = [folder, ...readdirSync(folder).map((name) => join(folder, name))].some(
+      (path) => statSync(path).mtimeMs > builtMs,
+    );
+    return edited ? undefined : (JSON.parse(readFileSync(builtCatalog(language), 'utf8')) as Forms);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,5 +1,4 @@
 import { type Counted, inLanguage, interpolate, numbered, type Template } from './language.ts';
-import { shellWord } from './shell-word.ts';
 
 /**
  * A message as a value: a text with its values, which is translated when it is converted to a string. The English text is its
@@ -124,4 +123,19 @@ export function deserializeValue(kept: StoredMessage): Value {
   if (typeof kept !== 'object') return kept;
   if ('command' in kept) return new Command(kept.command, kept.values);
   return new Phrase(kept.text, kept.values.map(deserializeValue), kept.counted);
+}
+
+/** Quotes a word for the shell of the platform, so that a copied command works. */
+export function shellWord(word: string, platform: NodeJS.Platform = process.platform): string {
+  if (platform === 'win32') return windowsWord(word);
+  return /^[\p{L}\p{N}_./:@%+=-]+$/u.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/**
+ * Quotes for cmd and PowerShell alike where possible: cmd knows double quotes only, and PowerShell expands `$` inside them. A
+ * backslash before the closing quote would escape it, so it is doubled.
+ */
+function windowsWord(word: string): string {
+  if (/^[\p{L}\p{N}_.\\/:+=-]+$/u.test(word)) return word;
+  return /[$`"]/.test(word) ? `'${word.replaceAll("'", "''")}'` : `"${word.replace(/\\+$/, '$&$&')}"`;
 }

@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
-import { t } from '../base/language.ts';
-import { LANGUAGES } from '../base/languages.ts';
+import { LANGUAGES, t } from '../base/language.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 
 /** Runs one command: opens a context, calls `work`, closes the context, and uses the returned exit reason. */

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Argument, Command, type Option } from 'commander';
-import { LANGUAGES, type Language } from '../base/languages.ts';
+import { LANGUAGES, type Language } from '../base/language.ts';
 import { examplesOf, withGlobalOptions } from './command.ts';
 
 /** Structure of the command line as data: help, completion and reference then need not load the commands. */
@@ -85,7 +85,7 @@ export const OUTLINE_FILE = fileURLToPath(new URL('./outline.json', import.meta.
 /** Reads the outline of the build; undefined where there is none, or the commands were built again since. */
 export function readOutline(language: Language): Outline | undefined {
   try {
-    if (statSync(OUTLINE_FILE).mtimeMs < statSync(new URL('./all.js', import.meta.url)).mtimeMs) return undefined;
+    if (statSync(OUTLINE_FILE).mtimeMs < statSync(new URL('./program.js', import.meta.url)).mtimeMs) return undefined;
     const outlines = JSON.parse(readFileSync(OUTLINE_FILE, 'utf8')) as Readonly<Record<string, Outline>>;
     return LANGUAGES.includes(language) ? outlines[language] : undefined;
   } catch {

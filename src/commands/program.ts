@@ -1,13 +1,12 @@
 import { Command, type Help, Option } from 'commander';
 import { EXIT_CODES } from '../base/errors.ts';
-import { t } from '../base/language.ts';
-import { LANGUAGES, type Language } from '../base/languages.ts';
+import { LANGUAGES, type Language, t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import { packageVersion } from '../base/package-root.ts';
 import { printable } from '../text/characters.ts';
 import { displayWidth, padded, wrapped } from '../text/width.ts';
 import type { Streams } from '../ui/terminal.ts';
-import { FIRST_COMMANDS, isCommand, registerCommands } from './all.ts';
-import { examplesHelp, type Runner } from './command.ts';
+import { addExamplesOfGroups, examplesHelp, type Runner } from './command.ts';
 import { commanderText, HELP_TEXTS } from './commander-texts.ts';
 import { readOutline, registerOutline } from './outline.ts';
 
@@ -101,4 +100,97 @@ function helpItem(term: string, termWidth: number, description: string, helper: 
 
 function indented(text: string, head: string, indent: number): string {
   return head + text.replaceAll('\n', `\n${' '.repeat(indent)}`);
+}
+
+type CommandModule = { readonly register: (program: Command, run: Runner) => void };
+
+/**
+ * All commands, in the order of `pas help --all`, by their names. A module is loaded for its command, or for the help: most of
+ * them take longer to load than to run.
+ */
+const MODULES: readonly (readonly [words: readonly string[], load: () => Promise<CommandModule>])[] = [
+  [['demo'], () => import('./service/demo.ts')],
+  [['init'], () => import('./setup/init.ts')],
+  [['profile'], () => import('./setup/profile.ts')],
+  [['service'], () => import('./service/service.ts')],
+  [['outbox'], () => import('./service/outboxes.ts')],
+  [['login', 'logout', 'whoami'], () => import('./setup/login.ts')],
+  [['harvest-vocab'], () => import('./vocabulary/harvest-vocab.ts')],
+  [['vocab'], () => import('./vocabulary/vocab.ts')],
+  [['schema'], () => import('./service/schema.ts')],
+  [['harvest'], () => import('./harvest/harvest.ts')],
+  [['oai'], () => import('./harvest/oai.ts')],
+  [['field'], () => import('./field/field-make.ts')],
+  [['add'], () => import('./finds/add.ts')],
+  [['import'], () => import('./finds/import.ts')],
+  [['photo'], () => import('./finds/photo.ts')],
+  [['number'], () => import('./finds/number.ts')],
+  [['list'], () => import('./finds/list.ts')],
+  [['show'], () => import('./finds/show.ts')],
+  [['edit'], () => import('./finds/edit.ts')],
+  [['remove'], () => import('./finds/remove.ts')],
+  [['undo', 'log'], () => import('./finds/undo.ts')],
+  [['validate'], () => import('./finds/validate.ts')],
+  [['build'], () => import('./finds/build.ts')],
+  [['export'], () => import('./finds/export.ts')],
+  [['push'], () => import('./sending/push.ts')],
+  [['pull'], () => import('./harvest/pull.ts')],
+  [['status'], () => import('./sending/status.ts')],
+  [['reconcile'], () => import('./sending/reconcile.ts')],
+  [['resolve'], () => import('./sending/resolve.ts')],
+  [['report'], () => import('./finds/report.ts')],
+  [['pace'], () => import('./service/pace.ts')],
+  [['doctor'], () => import('./service/doctor.ts')],
+  [['backup'], () => import('./service/backup.ts')],
+  [['restore'], () => import('./service/restore.ts')],
+  [['copy'], () => import('./service/copy.ts')],
+  [['rehearse'], () => import('./service/rehearse.ts')],
+  [['mock-server'], () => import('./service/mock-server.ts')],
+  [['completion'], () => import('./setup/completion.ts')],
+  [['setup-path'], () => import('./setup/setup-path.ts')],
+  [['__complete'], () => import('./setup/complete.ts')],
+];
+
+/** Commands of the first screen, in the order that leads to the first push. */
+const FIRST_COMMANDS: readonly (readonly [what: Message, words: readonly string[]])[] = [
+  [msg`Try it without an account:`, ['demo']],
+  [msg`Steps to the first push:`, ['init', 'login', 'harvest-vocab', 'import', 'validate', 'push', 'status']],
+  [msg`Other commands:`, ['add', 'report', 'doctor']],
+];
+
+function isCommand(word: string): boolean {
+  return MODULES.some(([words]) => words.includes(word));
+}
+
+/** @param word the first word of the command line; without it every command is registered */
+async function registerCommands(program: Command, run: Runner, word?: string): Promise<void> {
+  const wanted = MODULES.filter(([words]) => word === undefined || words.includes(word));
+  for (const [, load] of wanted) (await load()).register(program, run);
+  addExamplesOfGroups(program);
+}
+
+/**
+ * Converts `pas help vocab search` and `pas vocab help search` to `pas vocab search --help`. For an unknown command the word help
+ * is removed, so that the error is that of a mistyped command. Other arguments are returned unchanged.
+ * @param args as typed
+ */
+export function withoutHelpWord(program: Command, args: readonly string[]): readonly string[] {
+  const languageAt = args.indexOf('--lang');
+  const isWord = (arg: string, index: number): boolean => !arg.startsWith('-') && (languageAt < 0 || index !== languageAt + 1);
+  const flags = args.filter((arg, index) => !isWord(arg, index));
+  const names: string[] = [];
+  let command = program;
+  let isHelp = false;
+  for (const word of args.filter(isWord)) {
+    if (command !== program && command.commands.length === 0) break;
+    if (word === 'help') {
+      isHelp = true;
+      continue;
+    }
+    const next = command.commands.find((child) => child.name() === word);
+    if (next === undefined) return isHelp ? [...flags, ...names, word] : args;
+    names.push(word);
+    command = next;
+  }
+  return isHelp ? [...flags, ...names, '--help'] : args;
 }

@@ -6,9 +6,8 @@ import { t } from '../base/language.ts';
 import { writePrivateFile } from '../store/files.ts';
 import { type LockFile, waitForLockFile } from '../store/lock-file.ts';
 import { tomlText } from '../store/toml.ts';
-import { type ConfigFile, readConfigFile } from './config.ts';
+import { type ConfigFile, type ProfileSettings, readConfigFile } from './config.ts';
 import type { Places } from './places.ts';
-import type { ProfileSettings } from './profile-settings.ts';
 
 function writeConfigFile(path: string, config: ConfigFile): void {
   const { defaults, projectMaps } = config;

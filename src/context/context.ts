@@ -2,16 +2,14 @@ import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { t } from '../base/language.ts';
-import { addToCommands } from '../base/message.ts';
-import { shellWord } from '../base/shell-word.ts';
+import { addToCommands, shellWord } from '../base/message.ts';
 import { labelAndName } from '../flows/finds/find-texts.ts';
 import type { Connections } from '../http/send.ts';
 import { machineId, type System, thisSystem } from '../outbox/machine-id.ts';
 import type { Binding, Outbox } from '../outbox/open-outbox.ts';
 import type { PushLockOptions } from '../outbox/push-lock.ts';
 import { restrictPermissions } from '../store/folder.ts';
-import { systemKeyring } from '../store/keyring.ts';
-import { openSecrets, ownerOf, type SecretStore } from '../store/secrets.ts';
+import { openSecrets, ownerOf, type SecretStore, systemKeyring } from '../store/secrets.ts';
 import { learnWidths } from '../text/width.ts';
 import { nameElements } from '../ui/issues.ts';
 import type { Prompt } from '../ui/prompt.ts';
@@ -20,14 +18,17 @@ import type { VocabularyStore } from '../vocabulary/vocabulary-store.ts';
 import { assignOutbox, changeConfigFile } from './change-config.ts';
 import { type ConfigFile, chooseProfile, type Profile, readConfigFile } from './config.ts';
 import {
+  type Environment,
+  givenVariables,
   type JournalLayout,
   type JournalPlaces,
   journalLayout,
   journalPlaces,
   type OutboxPlaces,
   outboxPlaces,
-} from './outbox-places.ts';
-import { type Environment, givenVariables, type Places, placesFrom } from './places.ts';
+  type Places,
+  placesFrom,
+} from './places.ts';
 
 /** Flags of every command. */
 export type GlobalOptions = {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Language } from '../base/languages.ts';
+import type { Language } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
 import type { Places } from './places.ts';
 
@@ -33,7 +33,7 @@ export async function knownNames(places: Places, kind: NameKind, partial: string
 
 /** Returns the outbox of the default profile; undefined where there is none yet. */
 async function outboxFile(places: Places): Promise<string | undefined> {
-  const [{ readConfigFile }, { outboxPlaces }] = await Promise.all([import('./config.ts'), import('./outbox-places.ts')]);
+  const [{ readConfigFile }, { outboxPlaces }] = await Promise.all([import('./config.ts'), import('./places.ts')]);
   const { defaultProfile, profiles } = readConfigFile(places.configFile);
   const { outbox } = profiles.get(defaultProfile ?? [...profiles.keys()][0] ?? '') ?? {};
   return outbox === undefined ? undefined : outboxPlaces(places, String(outbox)).outboxFile;

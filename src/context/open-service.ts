@@ -1,14 +1,20 @@
-import { UsageError } from '../base/errors.ts';
+import { existsSync } from 'node:fs';
+import { ConfigError, PasError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd, msg } from '../base/message.ts';
+import type { Harvesting, SyncContext } from '../flows/push/push-all.ts';
 import type { OpenService, ProfileUser } from '../flows/push/resolve-account.ts';
 import { type Exchange, withTimeout } from '../http/exchange.ts';
 import { redactAnswers } from '../http/redaction.ts';
+import type { OaiCredentials } from '../oai/ask.ts';
+import type { OaiClient } from '../oai/client.ts';
+import { referencesOfQueued } from '../outbox/queued-references.ts';
+import type { Account } from '../pas-api/account.ts';
 import { ownerOf, type SecretPlace } from '../store/secrets.ts';
+import type { Vocabulary } from '../vocabulary/vocabulary.ts';
 import { freeProfileName, profilesAlike } from './change-config.ts';
-import type { Profile } from './config.ts';
+import { initCommand, isProtected, type Profile } from './config.ts';
 import type { Context } from './context.ts';
-import { initCommand } from './profile-settings.ts';
 
 /** Opens the write interface for the account of the environment or the profile. */
 export async function openService(context: Context): Promise<OpenService> {
@@ -103,5 +109,192 @@ export async function confirmProduction(context: Context, yes: boolean): Promise
   const account = profile.username ?? t`this account`;
   if (!(await prompt.confirm(t`Write real records to ${profile.baseUrl} as ${account}?`))) {
     throw new UsageError(t`Nothing was sent.`);
+  }
+}
+
+/** The generic endpoint, which redirects to the newest schema version. */
+const NEWEST = 'newest';
+
+/** Opens everything that a lookup at the service needs, by the profile. */
+export async function openSync(context: Context): Promise<Omit<SyncContext, 'recordKeys'>> {
+  const { prefix, indexAllowanceMs, oaiAuth: auth } = context.profile();
+  const harvesting: Harvesting = { open: () => openHarvestClient(context), auth, format: `oai_${prefix}`, indexAllowanceMs };
+  return {
+    outbox: await context.outbox(),
+    service: await openService(context),
+    harvesting: ownHarvestBase(context) === undefined ? undefined : harvesting,
+    clock: context.clock,
+    lock: context.pushLock(),
+  };
+}
+
+/**
+ * Opens the harvesting client of the profile with its authentication, with pauses and retries where they are safe.
+ * @param version schema version of the endpoint, such as `2.1`, or {@link NEWEST}
+ * @param waitedMs time for which the service was waited for in vain before
+ * @throws ConfigError when the profile has no harvesting interface; UsageError for an invalid version
+ */
+export async function openHarvestClient(
+  context: Context,
+  version = context.profile().schemaVersion,
+  waitedMs = 0,
+): Promise<OaiClient> {
+  if (version !== NEWEST && !/^\d+(?:\.\d+)*$/.test(version)) {
+    throw new UsageError(t`"${version}" is not a schema version.`, { hint: t`Write it as 2.2, or ${NEWEST}.` });
+  }
+  const profile = context.profile();
+  const [{ send }, { openOaiClient }, { HARVEST_RETRY, withRetry }] = await Promise.all([
+    context.connections(),
+    import('../oai/client.ts'),
+    import('../http/retry.ts'),
+  ]);
+  return openOaiClient({
+    oaiBase: harvestBaseOf(profile),
+    ...(version === NEWEST ? {} : { version }),
+    credentials: await credentialsOf(context, profile),
+    exchange: withRetry(profile.oaiAuth === 'none' ? send : keepingQuiet(send, passwordOf(context, profile)), {
+      clock: context.clock,
+      random: context.random,
+      ...HARVEST_RETRY,
+      maxAwayMs: Math.max(0, HARVEST_RETRY.maxAwayMs - waitedMs),
+      onWait: (waitMs, reason) => {
+        const seconds = Math.ceil(waitMs / 1000);
+        context.terminal.note(t`Waiting for the service (${reason}); next try in ${seconds} s.`);
+      },
+    }),
+    answerTimeoutMs: profile.answerTimeoutMs,
+  });
+}
+
+/** Returns the account of a harvest; empty for an anonymous one. */
+export function accountOf({ oaiAuth, username }: Profile): string {
+  return oaiAuth === 'none' ? '' : (username ?? '');
+}
+
+type HarvestingAccount = {
+  /** Undefined for an anonymous harvest, or where the service does not answer. */
+  readonly account: Account | undefined;
+  /** Time for which the service was waited for in vain. */
+  readonly waitedMs: number;
+};
+
+/**
+ * Returns the account, on which the visible records depend; it is undefined for an anonymous harvest, or where the service does not
+ * answer.
+ * @param ask asks the service, and may store the answer
+ */
+export async function harvestingAccount(
+  context: Context,
+  ask?: (service: OpenService) => Promise<Account>,
+): Promise<HarvestingAccount> {
+  const { oaiAuth } = context.profile();
+  const startedMs = context.clock.monotonicMs();
+  const unknown = { account: undefined, waitedMs: 0 };
+  if (oaiAuth === 'none') return unknown;
+  const service = await openService(context);
+  if (service.usesExternalToken && oaiAuth === 'basic') return unknown;
+  const { readAccount } = await import('../flows/push/read-account.ts');
+  try {
+    return { account: await (ask ?? readAccount)(service), waitedMs: 0 };
+  } catch (thrown) {
+    if (!(thrown instanceof PasError) || thrown instanceof ConfigError) throw thrown;
+    context.terminal.note(t`Whether the account has other rights than before is not known: ${thrown.message}`);
+    return { account: undefined, waitedMs: context.clock.monotonicMs() - startedMs };
+  }
+}
+
+export function harvestBaseOf(profile: Profile): string {
+  if (profile.oaiBase !== undefined) return profile.oaiBase;
+  throw withoutHarvesting(profile);
+}
+
+/** Returns the identifiers that the mapping and unsent finds refer to. */
+export async function entriesInUse(context: Context): Promise<ReadonlySet<string>> {
+  const { readMappingFile } = await import('./own-files.ts');
+  const { rows } = await readMappingFile(context);
+  const { outbox: id } = context.profile();
+  const hasOutbox = id !== undefined && existsSync(context.outboxPlaces(id).outboxFile);
+  const queued = hasOutbox ? referencesOfQueued(await context.outboxToRead()) : [];
+  return new Set([...rows.map((row) => row.id), ...queued]);
+}
+
+/** Returns the vocabulary of the profile's service. */
+export async function openHarvested(context: Context): Promise<Vocabulary> {
+  return (await context.vocabularyToRead()).source(harvestBaseOf(context.profile()));
+}
+
+/**
+ * Returns the interface that shows the profile's own records. A training instance has none and uses that of production for
+ * vocabularies: there, its identifiers belong to other records.
+ */
+export function ownHarvestBase(context: Context): string | undefined {
+  const { kind, baseUrl, oaiBase } = context.profile();
+  if (oaiBase === undefined || kind === 'production') return oaiBase;
+  const isOfAnother = [...context.config().profiles.values()].some(
+    (other) => other.kind !== 'training' && other.oai_base === oaiBase && other.base_url !== baseUrl,
+  );
+  return isOfAnother || new URL(oaiBase).hostname !== new URL(baseUrl).hostname ? undefined : oaiBase;
+}
+
+/** Makes the error for a lookup without a harvesting interface. */
+export function withoutHarvesting(profile: Profile): ConfigError {
+  if (profile.oaiBase !== undefined)
+    return new ConfigError(
+      t`The harvesting interface of profile ${profile.name} belongs to another instance and does not show what was sent to this one.`,
+      {
+        hint: t`Check the website of the instance, then run \`${cmd`pas resolve`} FIND --created IDENT\` or \`${cmd`pas resolve`} FIND --resend\`.`,
+      },
+    );
+  return new ConfigError(t`Profile ${profile.name} has no harvesting interface.`, {
+    hint: t`Add it with \`${cmd`pas init --name ${profile.name} --oai-base`} …\`; a training instance uses that of production.`,
+  });
+}
+
+async function credentialsOf(context: Context, profile: Profile): Promise<OaiCredentials> {
+  switch (profile.oaiAuth) {
+    case 'none':
+      return { kind: 'none' };
+    case 'bearer': {
+      const { session } = await openService(context);
+      return { kind: 'bearer', ...session };
+    }
+    case 'basic': {
+      const password = passwordOf(context, profile);
+      if (profile.username === undefined || password === undefined) {
+        throw new ConfigError(t`Profile ${profile.name} needs to sign in for harvesting, and is not signed in.`, {
+          hint: t`Run \`${cmd`pas login`}\`.`,
+        });
+      }
+      return { kind: 'basic', username: profile.username, password };
+    }
+  }
+}
+
+/**
+ * Tests if the harvesting interface accepts the account that has just signed in: then it shows the account its own user record,
+ * which is hidden from all others (B-SEE-12). The password is sent only to an address of the
+ * profile, over TLS or to this machine.
+ * @returns undefined where no test is needed: the profile has the setting, or no harvesting interface of its own
+ */
+export async function probeHarvestAuth(
+  context: Context,
+  { username, password, identCely }: { readonly username: string; readonly password: string; readonly identCely: string },
+): Promise<boolean | undefined> {
+  const profile = context.profile();
+  const oaiBase = ownHarvestBase(context);
+  const isSaid = context.config().profiles.get(profile.name)?.oai_auth !== undefined;
+  if (isSaid || oaiBase === undefined || !isProtected(oaiBase, false)) return undefined;
+  const [{ send }, { openOaiClient }] = await Promise.all([context.connections(), import('../oai/client.ts')]);
+  const client = openOaiClient({
+    ...{ oaiBase, version: profile.schemaVersion, answerTimeoutMs: profile.answerTimeoutMs },
+    credentials: { kind: 'basic', username, password },
+    exchange: keepingQuiet(send, password),
+  });
+  try {
+    const { header, refused } = await client.getRecord(identCely, `oai_${profile.prefix}`);
+    return !header.deleted && !refused;
+  } catch (thrown) {
+    if (thrown instanceof PasError) return false;
+    throw thrown;
   }
 }

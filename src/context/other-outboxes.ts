@@ -1,10 +1,18 @@
-import { existsSync } from 'node:fs';
-import { PasError } from '../base/errors.ts';
-import { cmd } from '../base/message.ts';
+import { existsSync, rmSync } from 'node:fs';
+import { ConfigError, OutboxLeasedError, PasError, UsageError } from '../base/errors.ts';
+import { cmd, msg } from '../base/message.ts';
 import type { Elsewhere } from '../columns/map-row.ts';
+import type { OutboxPlace } from '../flows/outbox/restore-outbox.ts';
+import type { WithLockIfFree } from '../flows/reconcile/resolve-entries.ts';
+import { fitsUser, knownAccount } from '../outbox/bound-account.ts';
+import { mergeJournal } from '../outbox/merge.ts';
 import { headerOf, type Outbox, openOutbox } from '../outbox/open-outbox.ts';
+import { acquirePushLock, type PushLock, withPushLock } from '../outbox/push-lock.ts';
+import { assertJournal } from '../outbox/record-events.ts';
 import { findByIdentCely } from '../outbox/stored-finds.ts';
+import { pointProfiles, profilesOfOutbox } from './change-config.ts';
 import type { Context } from './context.ts';
+import { assertBinding, bindingOf, isUnused, openOutboxOf } from './profile-outbox.ts';
 
 type Issuer = { readonly profile: string; readonly outbox: Outbox };
 
@@ -39,4 +47,111 @@ function openIssuers(context: Context, address: string): Issuer[] {
       throw thrown;
     }
   });
+}
+
+/** Returns the places of any outbox of the data home, and a function that opens it with its journal. */
+export function placesOfOutboxes(context: Context): (id: string) => OutboxPlace {
+  return (id) => ({
+    ...context.outboxPlaces(id),
+    lock: context.pushLock(id),
+    open: () => openOutboxOf({ ...context, knownOutboxId: () => id }, id, 'push'),
+  });
+}
+
+/** Switches the profile, with others of the same outbox, to another outbox. The previous one stays, unless it was never used. */
+export function pointProfileTo(context: Context, id: string): void {
+  const { name } = context.profile();
+  let before: string | undefined;
+  context.changeConfig((config) => {
+    before = config.profiles.get(name)?.outbox?.toString();
+    if (before === id) return config;
+    return pointProfiles(config, before === undefined ? [name] : profilesOfOutbox(config, before), id);
+  });
+  if (before !== undefined && before !== id) removeUnused(context, before);
+}
+
+/** Keeps an outbox that is being pushed or cannot be opened. */
+function removeUnused(context: Context, id: string): void {
+  const { folder, outboxFile } = context.outboxPlaces(id);
+  if (!existsSync(outboxFile)) return;
+  try {
+    const lock = acquirePushLock(context.pushLock(id));
+    const outbox = openOutbox(outboxFile, context.clock);
+    try {
+      // In one transaction, so that no other process adds anything between check and removal.
+      outbox.change(() => {
+        if (isUnused(outbox)) rmSync(folder, { recursive: true, force: true });
+      });
+    } finally {
+      outbox.close();
+      lock.release();
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof PasError)) throw thrown;
+  }
+}
+
+/**
+ * Opens an earlier outbox of the profile's service, rebuilt from the journal where its folder is missing. The caller holds its
+ * lock.
+ * @throws UsageError where neither a folder nor the journal has it; ConfigError where it is of another service or account
+ */
+export async function openContinued(context: Context, id: string): Promise<Outbox> {
+  const isHere = existsSync(context.outboxPlaces(id).outboxFile);
+  if (!isHere) {
+    const known = assertJournal(await context.outboxToPush()).eventsSince(id, 0);
+    if (known.length === 0)
+      throw new UsageError(msg`Neither the data home nor the journal knows an outbox ${id}.`, {
+        hint: msg`${cmd`pas outbox show --all`} lists those of the data home.`,
+      });
+  }
+  const profile = context.profile();
+  const outbox = await context.outboxOf(id, bindingOf(profile));
+  assertBinding(outbox, profile);
+  const { account } = headerOf(outbox);
+  const own = knownAccount(await context.outboxToPush())?.identCely;
+  const isOwn = account === null || own === undefined ? fitsUser(outbox, profile.username) : own === account;
+  const [sender, named] = [account ?? '', profile.name];
+  if (!isOwn)
+    throw new ConfigError(msg`The outbox ${id} sends as the account ${sender}, which is not that of profile ${named}.`, {
+      hint: msg`${cmd`pas outbox show --all`} lists the outboxes with their accounts.`,
+    });
+  mergeJournal(outbox, { withOpen: true });
+  return outbox;
+}
+
+/**
+ * Runs `work` under the push lock.
+ * @param id of another outbox than the profile's
+ * @throws OutboxLeasedError during a push
+ */
+export function withLock<T>(context: Pick<Context, 'pushLock'>, work: () => Promise<T>, id?: string): Promise<T> {
+  return withPushLock(context.pushLock(id), work);
+}
+
+/** Runs `work` under the lock where it is free, and without it during a push; `work` receives which. */
+export function withLockIfFree(context: Pick<Context, 'pushLock'>): WithLockIfFree {
+  return (work) => {
+    const lock = lockIfFree(context);
+    try {
+      return work(lock !== undefined);
+    } finally {
+      lock?.release();
+    }
+  };
+}
+
+function lockIfFree({ pushLock }: Pick<Context, 'pushLock'>): PushLock | undefined {
+  try {
+    return acquirePushLock(pushLock());
+  } catch (thrown) {
+    if (thrown instanceof OutboxLeasedError) return undefined;
+    throw thrown;
+  }
+}
+
+/** Runs `work` under the push locks of these outboxes. */
+export function withLocks<T>(context: Pick<Context, 'pushLock'>, ids: readonly string[], work: () => Promise<T>): Promise<T> {
+  const [first, ...others] = ids;
+  return first === undefined ? work() : withLock(context, () => withLocks(context, others, work), first);
 }

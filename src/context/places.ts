@@ -1,13 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
-import { posix, win32 } from 'node:path';
+import { join, posix, win32 } from 'node:path';
+import { ConfigError } from '../base/errors.ts';
+import { msg } from '../base/message.ts';
+import { isContainer, type System } from '../outbox/machine-id.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export type Places = {
   readonly home: string;
   readonly configFile: string;
-  /** Has a folder for each outbox, named by its UUID; see `outbox-places.ts`. */
+  /** Has a folder for each outbox, named by its UUID; see {@link OutboxPlaces}. */
   readonly outboxesFolder: string;
   readonly vocabularyFile: string;
   /** The museum's own terms. */
@@ -28,7 +31,7 @@ export function givenVariables(environment: Environment): Environment {
 }
 
 /** Facts of the system on which the places depend, besides the environment. */
-export type System = {
+export type UserSystem = {
   readonly platform: NodeJS.Platform;
   readonly homeFolder: string;
   /** Home folder from the user database, independent of the environment; undefined without an entry, as in containers. */
@@ -41,7 +44,7 @@ export type System = {
  * Neither is inside the other, so that a copy of the data does not include the state. A relative path in a variable is ignored
  * (XDG Base Directory Specification): otherwise every folder would have its own pace.
  */
-export function placesFrom(environment: Environment, system: System = thisSystem()): Places {
+export function placesFrom(environment: Environment, system: UserSystem = thisSystem()): Places {
   const { join, isAbsolute } = system.platform === 'win32' ? win32 : posix;
   const given = givenVariables(environment);
   const absolute = (name: string): string | undefined => (isAbsolute(given[name] ?? '') ? given[name] : undefined);
@@ -75,7 +78,7 @@ export function placesFrom(environment: Environment, system: System = thisSystem
   };
 }
 
-function thisSystem(): System {
+function thisSystem(): UserSystem {
   return {
     platform: process.platform,
     homeFolder: homedir(),
@@ -101,5 +104,52 @@ export function storedLanguage(environment: Environment): string | undefined {
     return /^\s*lang\s*=\s*["']([^"']*)["']/m.exec(beforeTables)?.[1];
   } catch {
     return undefined;
+  }
+}
+
+/** The files of one outbox. */
+export type OutboxPlaces = { readonly folder: string; readonly outboxFile: string; readonly photosFolder: string };
+
+/** `state`: one journal for all outboxes of the machine, outside the data home. `beside`: one in the folder of each outbox. */
+export const JOURNAL_LAYOUTS = ['state', 'beside'] as const;
+export type JournalLayout = (typeof JOURNAL_LAYOUTS)[number];
+
+/** Journal of an outbox, and the folder of its lock. */
+export type JournalPlaces = { readonly journalFile: string; readonly locksFolder: string; readonly layout: JournalLayout };
+
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** Tells if a text from a file is safe as a folder name. */
+export function isOutboxId(text: string): boolean {
+  return UUID.test(text);
+}
+
+/** @throws ConfigError where the identifier is no UUID */
+export function outboxPlaces({ outboxesFolder }: Pick<Places, 'outboxesFolder'>, id: string): OutboxPlaces {
+  if (!isOutboxId(id))
+    throw new ConfigError(msg`"${id}" cannot be the identifier of an outbox: it must be a UUID in small letters.`);
+  return filesIn(join(outboxesFolder, id));
+}
+
+function filesIn(folder: string): OutboxPlaces {
+  return { folder, outboxFile: join(folder, 'outbox.sqlite'), photosFolder: join(folder, 'photos') };
+}
+
+/** Returns the layout of config.toml, else the default: a container may lose its state folder at any time. */
+export function journalLayout(configured: JournalLayout | undefined, system: System): JournalLayout {
+  return configured ?? (isContainer(system) ? 'beside' : 'state');
+}
+
+/** @param outboxFolder folder of the outbox */
+export function journalPlaces(
+  { journalFile, locksFolder }: Pick<Places, 'journalFile' | 'locksFolder'>,
+  layout: JournalLayout,
+  outboxFolder: string,
+): JournalPlaces {
+  switch (layout) {
+    case 'state':
+      return { journalFile, locksFolder, layout };
+    case 'beside':
+      return { journalFile: join(outboxFolder, 'journal.sqlite'), locksFolder: outboxFolder, layout };
   }
 }

@@ -1,23 +1,26 @@
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { localDate } from '../base/clock.ts';
+import { ConfigError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import { defaultsFor, type FindDefaults, parseDefaults } from '../columns/defaults.ts';
 import { withMapping } from '../columns/mapping.ts';
 import { parseConstants } from '../columns/with-constants.ts';
-import type { Find } from '../find/find.ts';
-import { openFindSchema } from '../find/find-schema.ts';
+import { type DocumentProfile, type Find, schemaLocationOf } from '../find/find.ts';
+import { openFindSchema, type ReadOwnSchema } from '../find/find-schema.ts';
 import type { LookupTerm } from '../find/lookup.ts';
 import { type ValidatedFind, validateFind } from '../find/validate-find.ts';
 import type { FinderSource } from '../flows/interview/choose-finders.ts';
 import type { AddingSources } from '../flows/interview/entry-session.ts';
 import { keepingPhotographs, type PhotographKeeping } from '../flows/queue/kept-photographs.ts';
 import { knownAccount } from '../outbox/bound-account.ts';
+import { readKept } from '../store/kept-files.ts';
 import type { LidoSource } from '../tables/export-lido.ts';
 import type { LabelsOf } from '../tables/exported-find.ts';
 import { termByIdent } from '../vocabulary/terms.ts';
+import type { Profile } from './config.ts';
 import type { Context } from './context.ts';
-import { accountOf, ownHarvestBase } from './harvesting.ts';
+import { accountOf, ownHarvestBase } from './open-service.ts';
 import { readMappingFile } from './own-files.ts';
-import { documentProfileOf, ownSchemaReader } from './own-schema.ts';
 
 /** Opens everything for the validation: the profile's schema, its account, the vocabularies with the museum's mapping. */
 export async function openValidationContext(context: Context) {
@@ -124,4 +127,29 @@ export function photographKeeping(context: Context, { link = false, stripGps = f
 
 export function photoRootOf(tablePath: string, option: string | undefined): string {
   return option === undefined ? dirname(resolve(tablePath)) : resolve(option);
+}
+
+export function documentProfileOf({ prefix, schemaBase, schemaVersion }: Profile): DocumentProfile {
+  return { prefix, schemaBase, schemaVersion };
+}
+
+/** Returns the folder of the deployment's own schema, named after its address. */
+export function ownSchemaFolder({ places }: Context, profile: DocumentProfile): string {
+  const { host, pathname } = new URL(schemaLocationOf(profile));
+  const parts = [host, ...pathname.replace(/\.xsd$/, '').split('/')].filter((part) => part !== '');
+  return join(places.schemasFolder, ...parts.map((part) => part.replace(/[^\w.-]/g, '_').replace(/^\.+$/, '_')));
+}
+
+/** Reads the deployment's own schema as last fetched. A damaged one is not used, with a warning. */
+function ownSchemaReader(context: Context): ReadOwnSchema {
+  return async (profile) => {
+    try {
+      return readKept(ownSchemaFolder(context, profile));
+    } catch (thrown) {
+      if (!(thrown instanceof ConfigError)) throw thrown;
+      const hint = thrown.hint ?? '';
+      context.terminal.warn(t`${thrown.message} The bundled schema is used. ${hint}`);
+      return undefined;
+    }
+  };
 }

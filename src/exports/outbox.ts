@@ -1,8 +1,11 @@
 import { setMaxListeners } from 'node:events';
+import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import { ConfigError, FileError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
+import { readConfigFile } from '../context/config.ts';
+import { type JournalPlaces, journalLayout, journalPlaces, placesFrom } from '../context/places.ts';
 import type { Find } from '../find/find.ts';
 import { validateFind } from '../find/validate-find.ts';
 import { createBreakers } from '../flows/push/circuit-breaker.ts';
@@ -20,20 +23,21 @@ import {
 import { type EnqueueReport, enqueueFinds } from '../flows/queue/enqueue-finds.ts';
 import { type ImportReport, importTable } from '../flows/queue/import-table.ts';
 import { keepingPhotographs } from '../flows/queue/kept-photographs.ts';
-import { type Decision, resolveEntries } from '../flows/reconcile/resolve-entries.ts';
+import { type Decision, resolveEntries, sendHeld } from '../flows/reconcile/resolve-entries.ts';
 import { HARVEST_RETRY, withRetry } from '../http/retry.ts';
 import { type OaiClientOptions, openOaiClient } from '../oai/client.ts';
 import { knownAccount } from '../outbox/bound-account.ts';
 import { allEntries, entriesOfTarget } from '../outbox/entries.ts';
-import { ENTRY_KINDS, type Entry, type EntryKind, type EntryState } from '../outbox/entry.ts';
+import { ENTRY_KINDS, type Entry, type EntryKind, type EntryState, type HeldBasis } from '../outbox/entry.ts';
+import { openJournal } from '../outbox/journal.ts';
 import { machineId, thisSystem } from '../outbox/machine-id.ts';
+import { mergeJournal } from '../outbox/merge.ts';
+import { headerOf, type Outbox, openOutbox } from '../outbox/open-outbox.ts';
 import { acquirePushLock } from '../outbox/push-lock.ts';
 import { ROLES, type Role } from '../pas-api/account.ts';
 import { readTable } from '../tables/read-table.ts';
 import { type Connection, checkAddress, openConnection, type ServiceOptions } from './connection.ts';
-import { type Answer, answerHeld, type Question, questionOf } from './held-questions.ts';
 import { type CheckOptions, openKnowledge } from './knowledge.ts';
-import { openOutboxFile } from './outbox-file.ts';
 
 export { OutboxLeasedError, PasError } from '../base/errors.ts';
 export type { Issue } from '../base/issue.ts';
@@ -47,7 +51,6 @@ export type { ImportReport } from '../flows/queue/import-table.ts';
 export type { Decision } from '../flows/reconcile/resolve-entries.ts';
 export type { EntryKind, EntryState, HeldBasis } from '../outbox/entry.ts';
 export type { ServiceOptions } from './connection.ts';
-export type { Answer, Question } from './held-questions.ts';
 
 export type OutboxOptions = {
   /** The SQLite file. Back it up: no other file knows what was sent. */
@@ -265,4 +268,89 @@ function toPublic(entry: Entry): OutboxEntry {
 
 function roleNamed(name: string | undefined): Role | undefined {
   return ROLES.find((role) => role === name);
+}
+
+/** Question about a held entry. `candidates`: identifiers of records, file names or numbers. */
+export type Question = {
+  /** Local id of the find; null for a record without a find in this outbox. */
+  readonly find: string | null;
+  /** Stable code. */
+  readonly basis: HeldBasis;
+  readonly question: string;
+  readonly candidates: readonly string[];
+};
+
+/** `send`: it is another find. `created`: the service has it as this record. */
+export type Answer = 'send' | 'hold' | { readonly created: string };
+
+/** Asks the program about held entries and records its answers. The caller holds the push lock. */
+async function answerHeld(
+  outbox: Outbox,
+  held: readonly Entry[],
+  onQuestion: (question: Question) => Answer | Promise<Answer>,
+): Promise<void> {
+  for (const entry of held) {
+    const question = questionOf(entry);
+    const answer = question === undefined ? 'hold' : await onQuestion(question);
+    if (answer === 'hold') continue;
+    if (answer === 'send') sendHeld(outbox, [entry]);
+    else {
+      const name = entry.localId ?? entry.identCely ?? '';
+      // The running push holds the lock already.
+      resolveEntries(outbox, name, { kind: 'created', identCely: answer.created }, entry.id, (work) => work(false));
+    }
+  }
+}
+
+export function questionOf({ held, localId }: Entry): Question | undefined {
+  if (held === null) return undefined;
+  const { basis, question, candidates } = held;
+  return { find: localId, basis, question: String(question), candidates };
+}
+
+type OutboxFile = {
+  readonly file: string;
+  readonly journalFile?: string;
+  readonly service: { readonly prefix?: string; readonly schemaVersion?: string };
+};
+
+type Opened = { readonly outbox: Outbox; readonly lock: Parameters<typeof acquirePushLock>[0] };
+
+/** Opens the file with its journal, and merges that. @throws ConfigError where it is for another service */
+function openOutboxFile({ file, service, journalFile }: OutboxFile, address: string): Opened {
+  const { prefix = 'svc', schemaVersion = '2.2' } = service;
+  const journal = journalOf(file, journalFile);
+  const outbox = openOutbox(file, systemClock, {
+    binding: { address, prefix, schemaVersion },
+    journal: () => openJournal(journal.journalFile, { machine: () => machineId(thisSystem), clock: systemClock }),
+  });
+  try {
+    const header = headerOf(outbox);
+    if (header.address !== address || header.prefix !== prefix || header.schemaVersion !== schemaVersion) {
+      const [here, there] = [
+        `${address} ${prefix} ${schemaVersion}`,
+        `${header.address} ${header.prefix} ${header.schemaVersion}`,
+      ];
+      throw new ConfigError(`${file} is an outbox for ${there}, not for ${here}.`, {
+        hint: 'Use another file for another service. Where the service has moved, run pas service moved OLD NEW.',
+      });
+    }
+    mergeJournal(outbox, { withOpen: false });
+    return { outbox, lock: lockOf(outbox, journal) };
+  } catch (thrown) {
+    outbox.close();
+    throw thrown;
+  }
+}
+
+/** Returns the journal of the program `pas`, so that this process and `pas` never push one file at once. */
+function journalOf(file: string, given: string | undefined): JournalPlaces {
+  const places = placesFrom(process.env);
+  if (given !== undefined) return { journalFile: given, locksFolder: join(dirname(given), 'locks'), layout: 'state' };
+  return journalPlaces(places, journalLayout(readConfigFile(places.configFile).journal, thisSystem), dirname(file));
+}
+
+function lockOf(outbox: Outbox, { locksFolder }: JournalPlaces): Opened['lock'] {
+  const holder = { pid: process.pid, host: hostname() };
+  return { folder: locksFolder, outboxId: headerOf(outbox).outbox, clock: systemClock, holder };
 }

@@ -1,5 +1,4 @@
-import { type Clock, elapsedMs, type Moment, momentOf } from '../base/clock.ts';
-import { rejectOnAbort } from '../base/reject-on-abort.ts';
+import { type Clock, elapsedMs, type Moment, momentOf, rejectOnAbort } from '../base/clock.ts';
 import {
   clampToNow,
   GUARD_MS,

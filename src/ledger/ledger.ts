@@ -4,8 +4,7 @@ import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { assertSameFile } from '../store/append-file.ts';
-import { asDatabaseError, type Database, openDatabase, type Statement } from '../store/database.ts';
-import { migrate } from '../store/migrate.ts';
+import { asDatabaseError, type Database, migrate, openDatabase, type Statement } from '../store/database.ts';
 
 /** The open ledger of a harvest into a file; the other modules of this folder work on it. */
 export type Ledger = {

@@ -5,10 +5,9 @@ import type { Clock } from '../base/clock.ts';
 import { DatabaseError, isDamaged } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
-import { asDatabaseError, type Database, openDatabase, openSqlite } from '../store/database.ts';
+import { asDatabaseError, type Database, migrate, openDatabase, openSqlite } from '../store/database.ts';
 import { backupPathFor } from '../store/database-file.ts';
 import { writePrivateFile } from '../store/files.ts';
-import { migrate } from '../store/migrate.ts';
 import { EVENT_COLUMNS, type EventOf, type EventRow, type OutboxEvent, parseEvent, serializeEvent } from './events.ts';
 import { isSchemaDamage } from './schema-damage.ts';
 

@@ -8,12 +8,12 @@ import {
   asDatabaseError,
   assertSafeSqlite,
   type Database,
+  migrate,
   openDatabase,
   type Statement,
   sqliteVersion,
   toDatabaseError,
 } from '../store/database.ts';
-import { migrate } from '../store/migrate.ts';
 import { checksum, EVENT_COLUMNS, type EventRow, parseEvent } from './events.ts';
 import type { Journal } from './journal.ts';
 import { isSchemaDamage } from './schema-damage.ts';

@@ -20,8 +20,7 @@ import { t } from '../base/language.ts';
 import { cmd } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { asDatabaseError, type Database, openDatabase, openSqlite, type Statement } from './database.ts';
-import { flushFolder } from './folder.ts';
-import { renameOver } from './rename-over.ts';
+import { flushFolder, renameOver } from './folder.ts';
 
 /**
  * Checks the integrity of a database that may be in use; returns at most `limit` findings, none when it is sound.

@@ -1,8 +1,9 @@
-import { chmodSync, rmSync, statfsSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type Sqlite from 'better-sqlite3';
-import { DatabaseError, messageOf } from '../base/errors.ts';
+import { DatabaseError, DatabaseTooNewError, messageOf } from '../base/errors.ts';
+import { t } from '../base/language.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { makeFolder } from './folder.ts';
 
@@ -232,4 +233,38 @@ export function openReplaceable(
 function isDamage(cause: unknown): boolean {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   return /^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(code);
+}
+
+/**
+ * Applies the numbered SQL files of `folder` (000001_name.sql, …) that the database lacks, each in one transaction with its
+ * number in `user_version`. Forward only: a released file is never edited.
+ * @param onUpgrade called before a database with content is changed
+ * @throws DatabaseTooNewError when the database has a higher number than the newest file
+ */
+export function migrate(database: Database, folder: string, onUpgrade?: () => void): void {
+  const migrations = readdirSync(folder)
+    .filter((name) => /^\d{6}_.+\.sql$/.test(name))
+    .sort()
+    .map((name) => ({ number: Number(name.slice(0, 6)), path: join(folder, name) }));
+  const newest = migrations.at(-1)?.number ?? 0;
+  const step = database.transaction(() => {
+    // Read inside the write transaction, so that two processes that start together do not both apply a file.
+    const current = currentVersion(database);
+    if (current > newest) {
+      const file = basename(database.name);
+      throw new DatabaseTooNewError(t`${file} was written by a newer pas (schema ${current}; this pas knows ${newest}).`, {
+        hint: t`Install the newest pas. Nothing was changed.`,
+      });
+    }
+    if (current > 0 && current < newest) onUpgrade?.();
+    for (const migration of migrations.filter(({ number }) => number > current)) {
+      database.exec(readFileSync(migration.path, 'utf8'));
+      database.pragma(`user_version = ${migration.number}`);
+    }
+  });
+  if (currentVersion(database) !== newest) step.immediate();
+}
+
+function currentVersion(database: Database): number {
+  return Number(database.pragma('user_version', { simple: true }));
 }

@@ -5,8 +5,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { toDatabaseError } from './database.ts';
 import { removeTemp, TEMP_PATTERN, tempPathIn } from './files.ts';
-import { flushFolder, makeFolder } from './folder.ts';
-import { renameOver } from './rename-over.ts';
+import { flushFolder, makeFolder, renameOver } from './folder.ts';
 
 type NamedContent = { readonly name: string; readonly content: string | Buffer };
 

@@ -5,8 +5,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { toDatabaseError } from './database.ts';
-import { flushFolder, makeFolder } from './folder.ts';
-import { renameOver } from './rename-over.ts';
+import { flushFolder, makeFolder, renameOver } from './folder.ts';
 
 /** Returns an unpredictable name for a temporary file, which no other process or link can have. It has the process id. */
 export function tempPathIn(folder: string): string {

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { AsyncEntry } from '@napi-rs/keyring';
-import type { KeyringAnswer, KeyringRequest } from './keyring.ts';
+import type { KeyringAnswer, KeyringRequest } from './secrets.ts';
 
 /**
  * Process for one action on the system's keyring: request as JSON on stdin, answer as JSON on stdout. A keyring is native code

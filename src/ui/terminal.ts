@@ -1,12 +1,10 @@
 import { Chalk, type ChalkInstance } from 'chalk';
+import { t } from '../base/language.ts';
 import type { Message } from '../base/message.ts';
 import { printable } from '../text/characters.ts';
-import { wrapped } from '../text/width.ts';
-import { table } from './print-table.ts';
-import { type Bar, makeBar, NO_PROGRESS, type Progress, widthOf } from './progress.ts';
+import { cutTo, displayWidth, learnWidths, padded, wrapped } from '../text/width.ts';
 
 export { printable } from '../text/characters.ts';
-export type { Progress } from './progress.ts';
 
 export type Streams = {
   readonly stdin: NodeJS.ReadStream;
@@ -91,3 +89,137 @@ export function makeTerminal(streams: Streams, options: TerminalOptions): Termin
 
 /** Text between the colour sequences of chalk. */
 const NOT_A_COLOUR = /(?:(?!\u001b\[\d+(?:;\d+)*m)[\s\S])+/g;
+
+const GAP = '  ';
+/** Minimum width of a column with several words. */
+const NARROWEST = 10;
+
+/**
+ * Formats aligned columns; the last one may wrap.
+ * @param columns width in cells: words are cut to fit, codes and numbers are not; where that is not enough, each row becomes
+ * several lines. Without it nothing is cut.
+ */
+export async function table(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  columns = Number.POSITIVE_INFINITY,
+): Promise<string[]> {
+  const all = [header, ...rows];
+  await learnWidths(all.flat());
+  const natural = header.map((_, column) => Math.max(...all.map((row) => displayWidth(row[column] ?? ''))));
+  const widths = fitted(natural, least(natural, rows), columns - GAP.length * (header.length - 1));
+  if (widths === undefined) return rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...paragraph(header, row)]);
+  return all.map((row) =>
+    header
+      .map((_, column) => {
+        const [cell, cells] = [row[column] ?? '', widths[column] ?? 0];
+        const isLast = column === header.length - 1;
+        const shown = isLast && columns === Number.POSITIVE_INFINITY ? cell : cutTo(cell, cells);
+        return isLast ? shown : padded(shown, cells);
+      })
+      .join(GAP)
+      .trimEnd(),
+  );
+}
+
+/** Returns the minimum width of each column: codes are not cut. */
+function least(natural: readonly number[], rows: readonly (readonly string[])[]): number[] {
+  return natural.map((width, column) => (rows.some((row) => row[column]?.includes(' ')) ? Math.min(width, NARROWEST) : width));
+}
+
+/** Shrinks the widest columns first. @returns undefined where they cannot be shrunk enough */
+function fitted(natural: readonly number[], narrowest: readonly number[], room: number): number[] | undefined {
+  const widths = [...natural];
+  let over = widths.reduce((sum, width) => sum + width, 0) - room;
+  while (over > 0) {
+    let widest: number | undefined;
+    for (const [column, width] of widths.entries()) {
+      if (width <= (narrowest[column] ?? 0)) continue;
+      if (widest === undefined || width > (widths[widest] ?? 0)) widest = column;
+    }
+    if (widest === undefined) return undefined;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+    over -= 1;
+  }
+  return widths;
+}
+
+function paragraph(header: readonly string[], row: readonly string[]): string[] {
+  const width = Math.max(...header.map(displayWidth));
+  return header.flatMap((name, column) => {
+    const cell = row[column] ?? '';
+    return cell === '' ? [] : [`${padded(name, width)}${GAP}${cell}`];
+  });
+}
+
+export type Progress = {
+  /**
+   * @param total undefined while it is unknown
+   * @param perSecond current rate; without it, the mean since the beginning
+   */
+  update(done: number, total: number | undefined, perSecond?: number): void;
+  end(): void;
+};
+
+const NO_PROGRESS: Progress = { update: () => {}, end: () => {} };
+
+const WIDEST_BAR = 24;
+const REDRAW_MS = 80;
+/** Shorter work needs no bar, and gives no reliable rate. */
+const FIRST_AFTER_MS = 500;
+
+/** Returns the columns of a terminal; a serial line, or a terminal of a program, may report 0 for unknown. */
+function widthOf({ columns }: Pick<NodeJS.WriteStream, 'columns'>): number | undefined {
+  return columns === 0 ? undefined : columns;
+}
+
+/** A bar that is hidden while other output is written, and redrawn below it. */
+type Bar = Progress & { hide(): void };
+
+/** Makes a bar in the terminal's last line, with the rate and the remaining time. */
+export function makeBar(stream: Pick<NodeJS.WriteStream, 'write' | 'columns'>, label: string, now: () => number): Bar {
+  const startedAt = now();
+  let drawnAt: number | undefined;
+  const draw = (text: string) => stream.write(`\r\u001b[2K${cutTo(text, (widthOf(stream) ?? 80) - 1)}`);
+  const clear = (): void => {
+    if (drawnAt !== undefined) draw('');
+    drawnAt = undefined;
+  };
+  return {
+    update(done, total, perSecond) {
+      const at = now();
+      if (at - startedAt < FIRST_AFTER_MS || (drawnAt !== undefined && at - drawnAt < REDRAW_MS && done !== total)) return;
+      drawnAt = at;
+      const rate = perSecond ?? (done * 1000) / (at - startedAt);
+      draw(
+        [label, barOf(done, total, Math.min(WIDEST_BAR, Math.floor((widthOf(stream) ?? 80) / 5))), noteOf(done, total, rate)]
+          .filter((part) => part !== '')
+          .join(' '),
+      );
+    },
+    hide: clear,
+    end: clear,
+  };
+}
+
+function barOf(done: number, total: number | undefined, cells: number): string {
+  if (total === undefined) return String(done);
+  const filled = total === 0 ? 0 : Math.round((Math.min(done, total) / total) * cells);
+  return `${'█'.repeat(filled)}${'░'.repeat(cells - filled)} ${done}/${total}`;
+}
+
+function noteOf(done: number, total: number | undefined, perSecond: number): string {
+  if (perSecond <= 0) return '';
+  const rate = `${perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond)}/s`;
+  if (total === undefined || done >= total) return rate;
+  const left = duration((total - done) / perSecond);
+  return t`${rate}, ${left} left`;
+}
+
+/** Formats a duration: "42 s", "17 min", "3 h 20 min" */
+function duration(seconds: number): string {
+  const whole = Math.max(0, Math.ceil(seconds));
+  if (whole < 120) return `${whole} s`;
+  const minutes = Math.ceil(whole / 60);
+  return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}

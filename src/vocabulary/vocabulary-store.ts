@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { packageRoot } from '../base/package-root.ts';
-import { asDatabaseError, type Database, openDatabase, type Statement } from '../store/database.ts';
-import { migrate } from '../store/migrate.ts';
+import { asDatabaseError, type Database, migrate, openDatabase, type Statement } from '../store/database.ts';
 import { type LookupArea, makeAreaLookup } from './areas.ts';
 import { type LookupProject, type LookupTerm, makeProjectLookup, makeTermLookup } from './term-lookup.ts';
 import type { Vocabulary } from './vocabulary.ts';

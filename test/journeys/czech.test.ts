@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Language } from '../../src/base/languages.ts';
+import type { Language } from '../../src/base/language.ts';
 import { hostRuns } from '../support/hosted-runs.ts';
 import { type Home, makeHome } from '../support/run-pas.ts';
 

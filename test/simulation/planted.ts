@@ -241,7 +241,7 @@ export const PLANTED: readonly Planted[] = [
     name: 'a number is compared with the last one from here, not with the one that is shown',
     seed: 13,
     themes: ['a number is set back'],
-    file: 'src/flows/queue/known-number.ts',
+    file: 'src/flows/queue/enqueue-change.ts',
     from: '(accepted === undefined || isPulledSince(outbox, pulled, accepted))',
     to: 'accepted === undefined',
   },

@@ -1,4 +1,4 @@
-import { poFolder } from '../../src/base/catalog.ts';
+import { poFolder } from '../../src/base/language.ts';
 import { readPoFiles } from '../../src/base/po-files.ts';
 
 /** The value as programs are given it, with its messages in words. */

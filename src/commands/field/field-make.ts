@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { openHarvested } from '../../context/harvesting.ts';
+import { openHarvested } from '../../context/open-service.ts';
 import { accountName, openValidationContext, profileDefaults } from '../../context/validation.ts';
 import { FIELD_TOOLS, type FieldTool, makeField } from '../../flows/field/field-tools.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';

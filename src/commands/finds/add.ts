@@ -20,7 +20,7 @@ import { printable } from '../../text/characters.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import type { Prompt } from '../../ui/prompt.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
-import { printNextStep } from '../next-command.ts';
+import { printNextStep } from '../result-texts.ts';
 
 type AddOptions = GlobalOptions & KeepingFlags & Beginning & { readonly draft?: boolean; readonly resume?: string | true };
 

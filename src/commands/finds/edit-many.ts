@@ -12,7 +12,7 @@ import { findsNamed } from '../../flows/queue/named-finds.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { printable } from '../../text/characters.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
-import { findCount } from '../count-texts.ts';
+import { findCount } from '../result-texts.ts';
 
 export type EditOptions = GlobalOptions & {
   readonly where?: readonly string[];

@@ -3,8 +3,7 @@ import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { documentProfileOf } from '../../context/own-schema.ts';
-import { openLabels, openLidoSource } from '../../context/validation.ts';
+import { documentProfileOf, openLabels, openLidoSource } from '../../context/validation.ts';
 import type { FindChoice } from '../../flows/finds/chosen-finds.ts';
 import { ENTRY_STATES } from '../../flows/finds/entry-words.ts';
 import { exportFinds } from '../../flows/finds/export-finds.ts';
@@ -18,7 +17,7 @@ import {
 } from '../../flows/finds/exporters.ts';
 import { findsNamed } from '../../flows/queue/named-finds.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { findCount } from '../count-texts.ts';
+import { findCount } from '../result-texts.ts';
 
 type ExportOptions = GlobalOptions &
   Pick<FindChoice, 'state' | 'project'> & {

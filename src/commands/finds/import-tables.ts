@@ -2,15 +2,14 @@ import { resolve } from 'node:path';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd, joinMessages, msg } from '../../base/message.ts';
-import { shellWord } from '../../base/shell-word.ts';
+import { cmd, joinMessages, msg, shellWord } from '../../base/message.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { lookInOtherOutboxes } from '../../context/other-outboxes.ts';
 import { readFileOrInput, readMappingFile, readTableOrInput, type TableOptions } from '../../context/own-files.ts';
 import { askAboutFinders, openValidationContext, photographKeeping, photoRootOf } from '../../context/validation.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
-import { nearestTo } from '../../flows/finds/new-people.ts';
+import { nearestTo } from '../../flows/finds/outbox-status.ts';
 import { collapseGpsWarnings, collapseUnchecked, collapseUnknownColumns } from '../../flows/queue/collapse-issues.ts';
 import type { Enqueued } from '../../flows/queue/enqueue-finds.ts';
 import { type CopiedTable, importTable, openCorrections } from '../../flows/queue/import-table.ts';
@@ -19,8 +18,7 @@ import { readMap } from '../../flows/queue/table-columns.ts';
 import { normalId } from '../../text/characters.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { printable } from '../../ui/terminal.ts';
-import { findCount, photographCount } from '../count-texts.ts';
-import { printNextStep } from '../next-command.ts';
+import { findCount, photographCount, printNextStep } from '../result-texts.ts';
 import { personText } from '../sending/print-new-people.ts';
 
 export type ImportOptions = GlobalOptions &

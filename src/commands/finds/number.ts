@@ -13,7 +13,7 @@ import { trimText } from '../../text/characters.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { numberCount } from '../count-texts.ts';
+import { numberCount } from '../result-texts.ts';
 import type { ImportOptions } from './import-tables.ts';
 
 export function register(program: Command, run: Runner): void {

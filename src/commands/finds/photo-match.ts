@@ -4,8 +4,7 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { type KeepingFlags, photographKeeping } from '../../context/validation.ts';
-import { questionsAbout } from '../../flows/interview/ask-about-matches.ts';
-import { rowOf } from '../../flows/interview/match-texts.ts';
+import { questionsAbout, rowOf } from '../../flows/interview/ask-about-matches.ts';
 import { collapseGpsWarnings } from '../../flows/queue/collapse-issues.ts';
 import {
   type FileStatus,
@@ -18,10 +17,8 @@ import {
 } from '../../flows/queue/match-folder.ts';
 import type { Confidence } from '../../photo/match-photographs.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
-import { table } from '../../ui/print-table.ts';
-import { printable } from '../../ui/terminal.ts';
-import { strippedText } from '../count-texts.ts';
-import { printNextStep } from '../next-command.ts';
+import { printable, table } from '../../ui/terminal.ts';
+import { printNextStep, strippedText } from '../result-texts.ts';
 
 export type MatchFlags = GlobalOptions &
   KeepingFlags & {

@@ -11,7 +11,7 @@ import { addPhotograph, type QueuedPhoto, targetForChange } from '../../flows/qu
 import type { EntryId } from '../../outbox/entry.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { strippedText } from '../count-texts.ts';
+import { strippedText } from '../result-texts.ts';
 import { wholeNumber } from './list.ts';
 import type { MatchFlags } from './photo-match.ts';
 

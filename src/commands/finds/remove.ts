@@ -7,7 +7,7 @@ import { type PlannedRemoval, planRemoval, removeFinds } from '../../flows/queue
 import type { Entry } from '../../outbox/entry.ts';
 import { printable } from '../../text/characters.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { numberCount, photographCount } from '../count-texts.ts';
+import { numberCount, photographCount } from '../result-texts.ts';
 
 type RemoveOptions = GlobalOptions & { readonly yes?: boolean };
 

@@ -5,13 +5,13 @@ import { type ExitReason, FileError, InterruptedError, UsageError } from '../../
 import { sizeText, t } from '../../base/language.ts';
 import type { Mapping } from '../../columns/mapping.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { ownHarvestBase } from '../../context/harvesting.ts';
 import { installSignalHandlers } from '../../context/interrupts.ts';
+import { ownHarvestBase } from '../../context/open-service.ts';
 import { readMappingFile } from '../../context/own-files.ts';
 import { findsNamed } from '../../flows/queue/named-finds.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { findCount, photographCount } from '../count-texts.ts';
+import { findCount, photographCount } from '../result-texts.ts';
 
 type ReportOptions = GlobalOptions & {
   readonly force?: boolean;

@@ -13,7 +13,7 @@ import { displayWidth, padded } from '../../text/width.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { answersFor, commandFor, heldValue } from '../next-command.ts';
+import { answersFor, commandFor, heldValue } from '../result-texts.ts';
 
 type ShowOptions = GlobalOptions & { readonly why?: boolean };
 

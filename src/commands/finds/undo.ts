@@ -1,14 +1,13 @@
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { momentText, t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
-import { shellWord } from '../../base/shell-word.ts';
+import { cmd, shellWord } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openValidation } from '../../context/validation.ts';
 import { commandLog, lastCommand, undoCommand as undoLogged } from '../../flows/queue/undo-command.ts';
 import { printable } from '../../text/characters.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { findCount } from '../count-texts.ts';
+import { findCount } from '../result-texts.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {

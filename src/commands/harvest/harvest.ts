@@ -5,14 +5,14 @@ import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { type OutputSubject, openOutput } from '../../context/harvest-output.ts';
-import { accountOf, harvestBaseOf, harvestingAccount, openHarvestClient } from '../../context/harvesting.ts';
 import { deadlineSignal, installSignalHandlers } from '../../context/interrupts.ts';
 import { keepMalformedAnswer } from '../../context/malformed-answer.ts';
+import { accountOf, harvestBaseOf, harvestingAccount, openHarvestClient } from '../../context/open-service.ts';
 import { harvestRecords, listName, type RecordHarvest, type SetFigures } from '../../flows/harvest/harvest-records.ts';
 import { OUTPUT_FORMS, OUTPUT_NAMES, type OutputName } from '../../flows/harvest/outputs.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { recordCount } from '../count-texts.ts';
+import { recordCount } from '../result-texts.ts';
 import { leftOutText, progressPerSet, warnOfDisbelief } from './harvest-progress.ts';
 
 type HarvestOptions = GlobalOptions & {

@@ -2,9 +2,9 @@ import { type Command, Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { harvestBaseOf, openHarvestClient } from '../../context/harvesting.ts';
 import { installSignalHandlers } from '../../context/interrupts.ts';
 import { keepMalformedAnswer } from '../../context/malformed-answer.ts';
+import { harvestBaseOf, openHarvestClient } from '../../context/open-service.ts';
 import {
   type Asking,
   askFormats,

@@ -3,16 +3,16 @@ import { ConfigError, type ExitReason } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import type { Profile } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { harvestingAccount, openHarvestClient } from '../../context/harvesting.ts';
 import { deadlineSignal, installSignalHandlers } from '../../context/interrupts.ts';
 import { keepMalformedAnswer } from '../../context/malformed-answer.ts';
+import { harvestingAccount, openHarvestClient } from '../../context/open-service.ts';
 import { changeText, remoteStateValue, standingText } from '../../flows/finds/remote-state.ts';
 import { type PulledFind, pull } from '../../flows/harvest/pull-finds.ts';
 import { resolveAccount } from '../../flows/push/resolve-account.ts';
 import type { Standing } from '../../outbox/pulled.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { findCount } from '../count-texts.ts';
+import { findCount } from '../result-texts.ts';
 
 type PullOptions = GlobalOptions & { readonly full?: boolean; readonly deadline?: string };
 

@@ -2,10 +2,10 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context } from '../../context/context.ts';
 import type { TermCandidate } from '../../find/lookup.ts';
-import { acceptNewPeople, type NewPerson, newPeople } from '../../flows/finds/new-people.ts';
+import { acceptNewPeople, type NewPerson, newPeople } from '../../flows/finds/outbox-status.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { printable } from '../../ui/terminal.ts';
-import { findCount } from '../count-texts.ts';
+import { findCount } from '../result-texts.ts';
 
 const MAX_SHOWN = 20;
 

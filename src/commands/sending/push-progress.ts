@@ -8,9 +8,8 @@ import type { Rest } from '../../flows/push/push-watching.ts';
 import type { WatchEvent } from '../../flows/push/watch.ts';
 import { reassignmentOf, uncertainTexts } from '../../flows/reconcile/uncertain-text.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import type { Progress } from '../../ui/progress.ts';
-import { printable } from '../../ui/terminal.ts';
-import { FoldedLines } from './folded-lines.ts';
+import { type Progress, printable } from '../../ui/terminal.ts';
+import { FoldedLines } from '../result-texts.ts';
 
 type PushProgress = Required<Pick<PushAllOptions, 'report' | 'onRound' | 'onLook' | 'onReconciled' | 'onLookFailed'>> & {
   end(): void;

@@ -2,14 +2,14 @@ import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { openSync, withoutHarvesting } from '../../context/harvesting.ts';
+import { openSync, withoutHarvesting } from '../../context/open-service.ts';
 import { entryText } from '../../flows/finds/entry-words.ts';
 import { reconcileNow } from '../../flows/push/push-all.ts';
 import { recordsNamed } from '../../flows/queue/named-finds.ts';
 import type { Reconciled } from '../../flows/reconcile/reconcile-entries.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { commandFor } from '../next-command.ts';
+import { commandFor } from '../result-texts.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {

@@ -3,8 +3,8 @@ import { ConfigError, type ExitReason, PasError, UsageError } from '../../base/e
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { type Command as CommandText, cmd, commandWith, joinMessages, type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { openHarvestClient, ownHarvestBase, withoutHarvesting } from '../../context/harvesting.ts';
-import { withLockIfFree } from '../../context/locked-outbox.ts';
+import { openHarvestClient, ownHarvestBase, withoutHarvesting } from '../../context/open-service.ts';
+import { withLockIfFree } from '../../context/other-outboxes.ts';
 import { STATE_WORDS } from '../../flows/finds/entry-words.ts';
 import { lookUpRecord, recordProblem } from '../../flows/reconcile/look-up-record.ts';
 import {

@@ -6,11 +6,9 @@ import { t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { isProtected, type Profile } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { openHarvestClient } from '../../context/harvesting.ts';
 import { timeoutSignal } from '../../context/interrupts.ts';
-import { openService, placeOfSecrets, SECRET_PLACE_TEXTS } from '../../context/open-service.ts';
+import { openHarvestClient, openService, placeOfSecrets, SECRET_PLACE_TEXTS } from '../../context/open-service.ts';
 import { checkPacing, openPace, sharedPause } from '../../context/pacing.ts';
-import { checkFence, checkJournal, checkLocks } from '../../flows/checks/check-journal.ts';
 import {
   type Check,
   checkDatabase,
@@ -24,12 +22,19 @@ import {
   unchecked,
   warning,
 } from '../../flows/checks/check-machine.ts';
-import { checkLease, checkPhotographs, checkRows } from '../../flows/checks/check-outbox.ts';
+import {
+  checkFence,
+  checkJournal,
+  checkLease,
+  checkLocks,
+  checkPhotographs,
+  checkRows,
+} from '../../flows/checks/check-outbox.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { padded } from '../../text/width.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { INSTANCE_WORDS } from './instance-words.ts';
+import { INSTANCE_WORDS } from '../result-texts.ts';
 
 type DoctorOptions = GlobalOptions & { readonly offline?: boolean };
 

@@ -3,13 +3,19 @@ import { type ExitReason, PasError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { profilesOfOutbox } from '../../context/change-config.ts';
-import { bindingOf } from '../../context/check-binding.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { withLock } from '../../context/locked-outbox.ts';
-import { isOutboxId } from '../../context/outbox-places.ts';
-import { catchUnusable, type Description, describeOutbox, outboxFolders } from '../../flows/outbox/describe-outbox.ts';
+import { withLock } from '../../context/other-outboxes.ts';
+import { isOutboxId } from '../../context/places.ts';
+import { bindingOf } from '../../context/profile-outbox.ts';
+import {
+  catchUnusable,
+  type Description,
+  describeOutbox,
+  outboxFolders,
+  repairOutbox,
+  verifyOutbox,
+} from '../../flows/outbox/describe-outbox.ts';
 import type { Fence } from '../../flows/outbox/fence.ts';
-import { repairOutbox, verifyOutbox } from '../../flows/outbox/verify-outbox.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { registerAdopt } from './adopt.ts';

@@ -9,14 +9,20 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openValidation } from '../../context/validation.ts';
-import { chosenToCopy } from '../../flows/outbox/choose-copies.ts';
-import { assertTraining, findsToRehearse, projectsOf, type Rehearsed, rehearsed } from '../../flows/outbox/rehearsal.ts';
+import {
+  assertTraining,
+  chosenToCopy,
+  findsToRehearse,
+  projectsOf,
+  type Rehearsed,
+  rehearsed,
+} from '../../flows/outbox/rehearsal.ts';
 import { copyFinds } from '../../flows/queue/copy-finds.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { printable } from '../../ui/terminal.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
-import { findCount } from '../count-texts.ts';
+import { findCount } from '../result-texts.ts';
 import { pushCommand } from '../sending/push.ts';
 
 type RehearseOptions = GlobalOptions & {

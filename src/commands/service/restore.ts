@@ -4,7 +4,7 @@ import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { placesOfOutboxes, pointProfileTo } from '../../context/restored-outbox.ts';
+import { placesOfOutboxes, pointProfileTo } from '../../context/other-outboxes.ts';
 import { type Restored, restoreOutbox } from '../../flows/outbox/restore-outbox.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';

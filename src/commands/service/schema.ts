@@ -4,7 +4,7 @@ import { t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { isProtected } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { documentProfileOf, ownSchemaFolder } from '../../context/own-schema.ts';
+import { documentProfileOf, ownSchemaFolder } from '../../context/validation.ts';
 import {
   forgetSchema,
   type SchemaChange,

@@ -4,10 +4,16 @@ import { type ExitReason, PasError, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { type Context, credentialKeysOf, type GlobalOptions } from '../../context/context.ts';
-import { withLocks } from '../../context/locked-outbox.ts';
-import { isOutboxId } from '../../context/outbox-places.ts';
-import { catchUnusable, type Description, describeOutbox, outboxFolders } from '../../flows/outbox/describe-outbox.ts';
-import { moveOutbox, type ServiceMove } from '../../flows/outbox/move-service.ts';
+import { withLocks } from '../../context/other-outboxes.ts';
+import { isOutboxId } from '../../context/places.ts';
+import {
+  catchUnusable,
+  type Description,
+  describeOutbox,
+  moveOutbox,
+  outboxFolders,
+  type ServiceMove,
+} from '../../flows/outbox/describe-outbox.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
 type MovedOptions = GlobalOptions & { readonly yes?: boolean; readonly prefix?: string; readonly schemaVersion?: string };

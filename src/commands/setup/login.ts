@@ -3,12 +3,12 @@ import { AuthError, ConfigError, type ExitReason, UsageError } from '../../base/
 import { t } from '../../base/language.ts';
 import { profilesOfOutbox, withSettings } from '../../context/change-config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { probeHarvestAuth } from '../../context/harvesting.ts';
 import {
   credentialKey,
   keepingQuiet,
   openService,
   placeOfSecrets,
+  probeHarvestAuth,
   profileUser,
   SECRET_PLACE_TEXTS,
 } from '../../context/open-service.ts';

@@ -7,7 +7,7 @@ import { profilesOfOutbox } from '../../context/change-config.ts';
 import { type Context, credentialKeysOf, type GlobalOptions } from '../../context/context.ts';
 import { entryTotals } from '../../flows/finds/outbox-status.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { INSTANCE_WORDS } from '../service/instance-words.ts';
+import { INSTANCE_WORDS } from '../result-texts.ts';
 
 export function register(program: Command, run: Runner): void {
   const parent = program.command('profile').description(t`Manage profiles.`);

@@ -5,11 +5,19 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { MappingRow } from '../../columns/mapping.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { openHarvested } from '../../context/harvesting.ts';
+import { openHarvested } from '../../context/open-service.ts';
 import { changeMappingFile, readMappingFile, readTableOrInput, writeMappingTo, writeResult } from '../../context/own-files.ts';
 import { openLookups } from '../../context/validation.ts';
-import { checkedMapping, mapTerm, mergeMapping, setOfName, unmapTerm } from '../../flows/vocabulary/map-terms.ts';
-import { type Proposal, type Proposals, suggestMapping } from '../../flows/vocabulary/suggest-mapping.ts';
+import {
+  checkedMapping,
+  mapTerm,
+  mergeMapping,
+  type Proposal,
+  type Proposals,
+  setOfName,
+  suggestMapping,
+  unmapTerm,
+} from '../../flows/vocabulary/map-terms.ts';
 import { BYTE_ORDER_MARK, csvCell } from '../../text/csv.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { printable } from '../../ui/terminal.ts';

@@ -3,7 +3,7 @@ import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { openHarvested } from '../../context/harvesting.ts';
+import { openHarvested } from '../../context/open-service.ts';
 import { writeResult } from '../../context/own-files.ts';
 import {
   EXPORT_FORMS,

@@ -2,8 +2,7 @@ import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } 
 import { basename, dirname, join } from 'node:path';
 import { type ExitReason, PasError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { cmd, type Message } from '../../base/message.ts';
-import { shellWord } from '../../base/shell-word.ts';
+import { cmd, type Message, shellWord } from '../../base/message.ts';
 import { toDatabaseError } from '../../store/database.ts';
 import { findDamage } from '../../store/database-file.ts';
 import { isAccessibleToOthers } from '../../store/folder.ts';

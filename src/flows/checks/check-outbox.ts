@@ -6,7 +6,9 @@ import { unsentPhotoEntries } from '../../outbox/entries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { isPushRunning } from '../../outbox/push-lock.ts';
 import { openContentStore } from '../../store/content-store.ts';
-import { type Check, ok, problem } from './check-machine.ts';
+import { isLockingReliable } from '../../store/lock-file.ts';
+import { fenceOf } from '../outbox/fence.ts';
+import { type Check, checkDatabase, ok, problem } from './check-machine.ts';
 
 /** Checks each row of the outbox by its checksum. @throws DatabaseError where one is damaged */
 export function checkRows(outbox: Outbox): Check {
@@ -53,4 +55,48 @@ export function checkPhotographs(
     t`${missing.length} of ${count} queued photographs were removed or changed: ${named}.`,
     t`Queue them again with \`${cmd`pas photo add`} FIND FILE\`.`,
   );
+}
+
+/** Checks that the journal is readable, and reports its size and place. */
+export function checkJournal(file: string, layout: 'state' | 'beside'): Check {
+  if (!existsSync(file)) return ok('journal', t`${file} is not made yet`);
+  const todo = t`Have it rebuilt from what can be read and from the outboxes: ${cmd`pas outbox check`}`;
+  const { level, message } = checkDatabase('journal', file, todo);
+  if (level !== 'ok') return problem('journal', message, todo, 'config');
+  return ok('journal', layout === 'state' ? t`${message}, for all outboxes of this machine` : t`${message}, beside its outbox`);
+}
+
+/** Checks that a lock in the folder excludes another process. */
+export function checkLocks(folder: string): Check {
+  if (!existsSync(folder)) return ok('locks', t`${folder} is made by the first push`);
+  if (isLockingReliable(folder)) return ok('locks', t`a lock in ${folder} keeps a second push out`);
+  return problem(
+    'locks',
+    t`A lock in ${folder} does not keep a second push out: finds could be sent twice.`,
+    t`Put the state folder on a disk of this machine (PAS_STATE), and never start two pushes at once.`,
+  );
+}
+
+/** Checks that a push from this machine is permitted. @param machine identifier of this machine; empty where it has none */
+export function checkFence(outbox: Outbox, machine: string): Check {
+  const { journal, journalProblem } = outbox;
+  if (journalProblem !== undefined) {
+    const todo = journalProblem.hint ?? t`Mend it and run \`${cmd`pas doctor`}\` again.`;
+    return problem('belongs-to', journalProblem.message, todo, journalProblem.exitReason);
+  }
+  const fence = journal === undefined ? 'new' : fenceOf(outbox, machine).kind;
+  switch (fence) {
+    case 'own':
+      return ok('belongs-to', t`the outbox is pushed from this machine`);
+    case 'new':
+      return ok('belongs-to', t`the outbox was not pushed yet`);
+    case 'lost-journal':
+      return ok('belongs-to', t`the outbox was pushed with a journal that is gone; the next push looks at the service first`);
+    case 'foreign':
+      return problem(
+        'belongs-to',
+        t`The outbox was pushed from another machine or with another journal.`,
+        t`If nothing is sent from there any more: ${cmd`pas outbox adopt --yes`}`,
+      );
+  }
 }

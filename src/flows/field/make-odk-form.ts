@@ -1,7 +1,6 @@
 import { dirname, extname, join } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
-import { forEachLanguage, t } from '../../base/language.ts';
-import { LANGUAGES } from '../../base/languages.ts';
+import { forEachLanguage, LANGUAGES, t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { FORM_LABEL_GAP, FORM_NOT_LISTED, formGroupOf, isWrittenToo } from '../../find/form-names.ts';
 import { rankOf } from '../../find/rule.ts';

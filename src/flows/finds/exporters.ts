@@ -80,7 +80,7 @@ const ROWS = {
     summary: msg`CSV or XLSX to be read, with labels for codes`,
     formats: ['csv', 'xlsx'],
     isAtService: true,
-    render: async (finds, source) => renderRows((await import('./people-rows.ts')).peopleRows(finds), source),
+    render: async (finds, source) => renderRows((await import('./museum-rows.ts')).peopleRows(finds), source),
   },
   museum: {
     summary: msg`CSV or XLSX for a collection system`,

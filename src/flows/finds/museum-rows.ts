@@ -1,11 +1,14 @@
-import { forEachLanguage, t } from '../../base/language.ts';
+import { currentLanguage, forEachLanguage, t } from '../../base/language.ts';
 import { FIELDS, type Field } from '../../find/fields.ts';
 import type { Change } from '../../find/harvested-find.ts';
 import { NEW_PERSON } from '../../find/resolve-reference.ts';
+import { ENTRY_STATES, type EntryState } from '../../outbox/entry.ts';
 import { type RowCell, wordOf } from '../../tables/export-text.ts';
 import { type ExportedFind, inBothSystems, pointOf } from '../../tables/exported-find.ts';
 import { joinNames } from '../../text/csv.ts';
-import { elementLabel } from './find-texts.ts';
+import { STATE_WORDS } from './entry-words.ts';
+import { elementLabel, elementText, pointText } from './find-texts.ts';
+import { changeText } from './remote-state.ts';
 
 const COLUMNS: readonly Field[] = FIELDS.filter(({ kind }) => kind !== 'geom-system' && kind !== 'point');
 
@@ -73,4 +76,38 @@ function cellsOf({ elements, labelsOf }: ExportedFind, field: Field): readonly R
   }
   if (field.kind === 'date') return [{ day: String(value) }];
   return [String(wordOf(value))];
+}
+
+const SHOWN: readonly Field[] = FIELDS.filter(({ kind }) => kind !== 'geom-system' && kind !== 'point');
+
+/** Yields finds for readers: a heading, then a line per find, with labels in place of codes. */
+export function* peopleRows(finds: Iterable<ExportedFind>): Generator<readonly string[]> {
+  yield [
+    t`Find`,
+    t`State of sending`,
+    t`Identifier`,
+    ...SHOWN.map((field) => elementLabel(field)),
+    t`Coordinates`,
+    t`Photographs`,
+    t`Changed at the service`,
+  ];
+  for (const find of finds) {
+    const state = ENTRY_STATES.find((each: EntryState) => each === find.state);
+    yield [
+      find.localId,
+      state === undefined ? t`not queued` : String(STATE_WORDS[state]),
+      find.identCely ?? '',
+      ...SHOWN.map((field) => saidOf(find, field)),
+      pointText(find.elements) ?? '',
+      joinNames(find.photos, '; '),
+      (find.changed ?? []).map(changeText).join('; '),
+    ];
+  }
+}
+
+function saidOf({ elements, labelsOf }: ExportedFind, field: Field): string {
+  const value = elements[field.name];
+  const labels = field.kind === 'term' && typeof value === 'object' ? labelsOf?.(value.id) : undefined;
+  if (labels === undefined) return elementText(field, value) ?? '';
+  return (currentLanguage() === 'cs' ? labels.cs : labels.en) || labels.cs;
 }

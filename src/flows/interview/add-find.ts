@@ -15,7 +15,7 @@ import { findByLocalId, latestFinds, renameFind, type StoredFind } from '../../o
 import { readAnswer } from './answer.ts';
 import { type EntrySession, NEW_FIND, type Saved } from './entry-session.ts';
 import { interview } from './interview.ts';
-import type { InterviewContext, Suggested } from './interview-context.ts';
+import type { InterviewContext, Suggested } from './interview-question.ts';
 import { makeOfferTerms, type OfferContext } from './offer-terms.ts';
 
 /** `asAsked`: all input was understood, and the find is queued, or the draft that was requested. */

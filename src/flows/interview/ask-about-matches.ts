@@ -1,12 +1,14 @@
-import { msgid, ngettext, t } from '../../base/language.ts';
+import { decimal, msgid, ngettext, t } from '../../base/language.ts';
+import { type Message, msg } from '../../base/message.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { allFinds } from '../../outbox/stored-finds.ts';
+import type { Confidence, Match, Reason } from '../../photo/match-photographs.ts';
 import { foldName } from '../../text/names.ts';
 import type { Offer, Prompt } from '../../ui/prompt.ts';
 import { printable } from '../../ui/terminal.ts';
-import type { Answer, Questions } from '../queue/match-folder.ts';
-import { reasonsText } from './match-texts.ts';
+import { STATE_WORDS } from '../finds/entry-words.ts';
+import { type Answer, type FileStatus, findOf, type Questions } from '../queue/match-folder.ts';
 
 export function questionsAbout(outbox: Outbox, prompt: Prompt): Questions {
   const finds = [...allFinds(outbox)].map(({ localId, elements }) => {
@@ -53,4 +55,87 @@ function endings(): readonly [Offer<Answer>, Offer<Answer>] {
     { value: { kind: 'skip' }, name: t`skip this photograph`, short: t`skipped` },
     { value: { kind: 'stop' }, name: t`skip all that are left`, short: t`all left are skipped` },
   ];
+}
+
+/** Texts of matches for people; programs read the codes. */
+
+const CONFIDENCE_WORDS: Readonly<Record<Confidence, Message>> = {
+  sure: msg`sure`,
+  likely: msg`likely`,
+  doubtful: msg`doubtful`,
+  none: '–',
+};
+
+function reasonsText({ reasons }: Pick<Match, 'reasons'>): string {
+  return reasons.map(reasonText).join(', ');
+}
+
+const KILOMETRE_M = 1000;
+
+function reasonText(reason: Reason): string {
+  switch (reason.kind) {
+    case 'name':
+      return t`named ${reason.id}`;
+    case 'folder':
+      return t`in the folder ${reason.id}`;
+    case 'more-in-name':
+      return t`named ${reason.id} and more`;
+    case 'like-name':
+      return t`named like ${reason.id}`;
+    case 'several-names': {
+      const ids = reason.ids.join(', ');
+      return t`named after several: ${ids}`;
+    }
+    case 'distance': {
+      const metres = Math.round(reason.metres);
+      return t`${metres} m from it`;
+    }
+    case 'far': {
+      const away =
+        reason.metres < KILOMETRE_M ? `${Math.round(reason.metres)} m` : `${decimal(reason.metres / KILOMETRE_M, 1)} km`;
+      return t`but ${away} from it`;
+    }
+    case 'entered':
+      return enteredText(reason.minutes);
+    case 'same-day':
+      return t`on its day`;
+    case 'other-day':
+      return dayText(reason.days);
+    case 'next-to': {
+      const seconds = reason.seconds;
+      return t`${seconds} s from ${reason.file}`;
+    }
+  }
+}
+
+function enteredText(minutes: number): string {
+  const apart = Math.abs(minutes);
+  if (apart === 0) return t`as it was entered`;
+  return minutes > 0 ? t`${apart} min after it was entered` : t`${apart} min before it was entered`;
+}
+
+function dayText(days: number): string {
+  const apart = Math.abs(days);
+  return days > 0
+    ? ngettext(msgid`but ${apart} day after its day`, `but ${apart} days after its day`, apart)
+    : ngettext(msgid`but ${apart} day before its day`, `but ${apart} days before its day`, apart);
+}
+
+/** Returns file, find, confidence and reasons. */
+export function rowOf(fate: FileStatus): readonly string[] {
+  switch (fate.kind) {
+    case 'matched': {
+      const { find, confidence } = fate.match;
+      return [fate.file, find ?? '', String(CONFIDENCE_WORDS[confidence]), reasonsText(fate.match)];
+    }
+    case 'known': {
+      const finds = [...new Set(fate.entries.map(findOf))].join(', ');
+      const states = [...new Set(fate.entries.map(({ state }) => STATE_WORDS[state]))].join(', ');
+      return [fate.file, finds, t`known`, t`already here: ${states}`];
+    }
+    case 'copy':
+      return [fate.file, '', t`copy`, t`the same picture as ${fate.of}`];
+    case 'refused':
+      return [fate.file, '', t`left out`, t`cannot be sent, see below`];
+  }
 }

@@ -11,7 +11,7 @@ import { resolveFinder } from '../../find/resolve-finder.ts';
 import type { Table } from '../../tables/table.ts';
 import { choose, type Prompt } from '../../ui/prompt.ts';
 import { printable } from '../../ui/terminal.ts';
-import type { NewPerson } from '../finds/new-people.ts';
+import type { NewPerson } from '../finds/outbox-status.ts';
 
 /** Sources of finders' names: `element=value`, and a table to which these settings apply. */
 export type FinderSource = {

@@ -30,9 +30,8 @@ import { asFind } from '../queue/as-find.ts';
 import { contentOf } from '../queue/enqueue-finds.ts';
 import { withPosition } from './answer.ts';
 import { requireUnambiguous, withDraftIntent } from './entry-session.ts';
-import type { Interviewed } from './interview-context.ts';
-import { askQuestion, stateOf } from './interview-question.ts';
-import { type ReviewContext, review } from './interview-review.ts';
+import { type ReviewContext, review } from './interview.ts';
+import { askQuestion, type Interviewed, stateOf } from './interview-question.ts';
 
 type EditContext = {
   readonly outbox: Outbox;

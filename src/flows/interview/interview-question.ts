@@ -1,3 +1,4 @@
+import type { Issue } from '../../base/issue.ts';
 import { dayText, t } from '../../base/language.ts';
 import type { TargetState } from '../../find/field.ts';
 import { type FindElements, fieldOf } from '../../find/fields.ts';
@@ -9,7 +10,7 @@ import { answerText, stateName } from '../finds/find-texts.ts';
 import { type Answer, withoutAnswer } from './answer.ts';
 import type { OfferTerms } from './offer-terms.ts';
 
-export type QuestionContext = {
+type QuestionContext = {
   readonly prompt: Prompt;
   readonly say: (text: string) => void;
   readonly read: (question: Question, text: string, find: Find) => Promise<Answer>;
@@ -161,3 +162,16 @@ function fixedOffers({ how }: Question, typed: string): Offers {
   const fitting = all.filter(({ name }) => name.toLowerCase().includes(wanted));
   return fitting.length > 0 ? fitting : all;
 }
+
+export type InterviewContext = QuestionContext & {
+  /** Returns suggestions for empty elements; they may depend on the project. */
+  readonly suggest: (find: Find) => Suggested;
+  /** Returns errors and warnings of the find in its target state. */
+  readonly check: (find: Find) => readonly Issue[];
+  /** Saves the incomplete find; called after every answer. `before` is the find that it replaces. */
+  readonly keep: (find: Find, before: Find) => Promise<void>;
+};
+
+export type Suggested = { readonly localId: string; readonly elements: FindElements };
+
+export type Interviewed = { readonly find: Find; readonly intent: 'send' | 'draft' };

@@ -1,8 +1,21 @@
 import { existsSync, readdirSync } from 'node:fs';
+import type { Clock } from '../../base/clock.ts';
 import { PasError } from '../../base/errors.ts';
+import { assertSound } from '../../outbox/backup-copy.ts';
 import { type KnownAccount, knownAccount, knownUsername } from '../../outbox/bound-account.ts';
 import { countEntries, countFinds } from '../../outbox/counts.ts';
-import { type Header, headerOf, type Outbox } from '../../outbox/open-outbox.ts';
+import { assertSoundJournal } from '../../outbox/journal.ts';
+import { rebuildStates } from '../../outbox/merge.ts';
+import {
+  type Binding,
+  type Header,
+  headerOf,
+  isSameBinding,
+  type Outbox,
+  repairHeader,
+  updateHeader,
+} from '../../outbox/open-outbox.ts';
+import { type NewEvent, recordEvents } from '../../outbox/record-events.ts';
 import { type Fence, fenceOf } from './fence.ts';
 
 export type Description = {
@@ -51,4 +64,51 @@ export async function catchUnusable<T>(work: () => Promise<T>): Promise<T | PasE
     if (thrown instanceof PasError) return thrown;
     throw thrown;
   }
+}
+
+/**
+ * Verifies every row of an outbox and its journal by checksum, and updates every state from the events.
+ * @returns the finds or records whose state was wrong
+ * @throws DatabaseError where anything is damaged, or the journal is unusable
+ */
+export function verifyOutbox(outbox: Outbox): string[] {
+  assertSound(outbox);
+  const corrected = rebuildStates(outbox);
+  if (outbox.journalProblem !== undefined) throw outbox.journalProblem;
+  if (outbox.journal !== undefined) assertSoundJournal(outbox.journal);
+  return corrected;
+}
+
+/**
+ * Rebuilds the header of an outbox where it is damaged. The caller holds the push lock.
+ * @param binding of the profile
+ * @returns true if it was damaged
+ */
+export function repairOutbox(outboxFile: string, clock: Clock, binding: Binding, id: string): boolean {
+  return existsSync(outboxFile) && repairHeader(outboxFile, clock, binding, id);
+}
+
+/** New address and documents of a service. */
+export type ServiceMove = { readonly address: string; readonly prefix?: string; readonly schemaVersion?: string };
+
+/**
+ * Records a new address or document form of an outbox's service. The caller holds the push lock.
+ * @returns false where nothing changes
+ */
+export function moveOutbox(outbox: Outbox, { address, prefix, schemaVersion }: ServiceMove): boolean {
+  return outbox.change(() => {
+    const before = headerOf(outbox);
+    const after = { address, prefix: prefix ?? before.prefix, schemaVersion: schemaVersion ?? before.schemaVersion };
+    if (isSameBinding(before, after)) return false;
+    if (address !== before.address) {
+      const at = Math.floor(outbox.clock.now());
+      const moved: NewEvent = { kind: 'moved', entry: null, body: { from: before.address, to: address, at } };
+      // Later outboxes of the account find this one by the address.
+      const bound: NewEvent[] =
+        before.account === null ? [] : [{ kind: 'bound', entry: null, body: { account: before.account, address, at } }];
+      recordEvents(outbox, [moved, ...bound]);
+    }
+    updateHeader(outbox, after);
+    return true;
+  });
 }

@@ -4,9 +4,11 @@ import { type Message, msg } from '../../base/message.ts';
 import { attemptsOf } from '../../outbox/attempts.ts';
 import { entriesOfFind, importOfFind } from '../../outbox/entries.ts';
 import type { Entry } from '../../outbox/entry.ts';
-import type { Outbox } from '../../outbox/open-outbox.ts';
+import { headerOf, isSameBinding, type Outbox } from '../../outbox/open-outbox.ts';
 import { allFinds, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
 import type { CopiedFind } from '../queue/copy-finds.ts';
+import { findsNamed } from '../queue/named-finds.ts';
+import { isUnattempted } from './fence.ts';
 
 /** The parts of a profile that a rehearsal needs. */
 type Instance = { readonly name: string; readonly kind: 'production' | 'training'; readonly baseUrl: string };
@@ -95,4 +97,14 @@ function isAboutProject(outbox: Outbox, entry: Entry): boolean {
   if (errors.length > 0) return errors.every(({ element }) => element === PROJECT_ELEMENT);
   const last = attemptsOf(outbox, entry).at(-1);
   return entry.kind === 'import' && entry.state !== 'accepted' && (last?.status === 403 || last?.status === 404);
+}
+
+/** Returns the named finds, or all. @throws UsageError with the unknown names */
+export function chosenToCopy(outbox: Outbox, names: readonly string[]): StoredFind[] {
+  return names.length === 0 ? [...allFinds(outbox)] : findsNamed(outbox, names);
+}
+
+/** Tells if an outbox can be moved completely into another: no attempt was made from it, and both have one service. */
+export function canMergeOutbox(from: Outbox, to: Outbox): boolean {
+  return isSameBinding(headerOf(from), headerOf(to)) && isUnattempted(from);
 }

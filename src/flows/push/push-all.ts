@@ -12,8 +12,7 @@ import { countQueued } from '../../outbox/overview.ts';
 import { type PushLockOptions, withPushLock } from '../../outbox/push-lock.ts';
 import type { Account } from '../../pas-api/account.ts';
 import { parseRecordIdent } from '../harvest/read-record-ident.ts';
-import { earlierOutboxes, isUnattempted, UndecidedOutboxError } from '../outbox/earlier-outboxes.ts';
-import { adopt, type Fence, foreignOutbox, passFence } from '../outbox/fence.ts';
+import { adopt, assertDecided, type Fence, foreignOutbox, passFence } from '../outbox/fence.ts';
 import { openKeptPhotograph } from '../queue/open-kept-photograph.ts';
 import type { LookupContext } from '../reconcile/gather-evidence.ts';
 import { type Reconciled, reconcile } from '../reconcile/reconcile-entries.ts';
@@ -163,7 +162,7 @@ function createPush(given: PushAllOptions): Push {
       if (given.stop.aborted) return { ...NOTHING_SENT, stopCause: { kind: 'interrupted' } };
       throw thrown;
     }
-    assertDecided(outbox, account);
+    assertDecided(outbox, account.identCely);
     bindAccount(outbox, account.identCely);
     if (!hasLooked) await reconcileBeforeLook(given);
     hasLooked = true;
@@ -182,13 +181,6 @@ function createPush(given: PushAllOptions): Push {
     });
   };
   return { round, reconcile: (result) => reconcileUncertain(given, result) };
-}
-
-/** @throws UndecidedOutboxError where this machine has sent for the account from another outbox, and a person has not said how the two stand */
-function assertDecided(outbox: Outbox, { identCely }: Account): void {
-  if (!isUnattempted(outbox)) return;
-  const earlier = earlierOutboxes(outbox, identCely);
-  if (earlier.length > 0) throw new UndecidedOutboxError(earlier);
 }
 
 /** Settles entries that an earlier push left uncertain first: their records are no equals of those still to be sent. */

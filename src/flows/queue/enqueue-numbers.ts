@@ -9,9 +9,16 @@ import { effectiveNumbers } from '../../outbox/numbers.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { allFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import type { Table } from '../../tables/table.ts';
-import { assertMayNumber, enqueueNumber, GONE_HINT, goneText, type NumberChange, planNumber } from './enqueue-change.ts';
+import {
+  assertMayNumber,
+  enqueueNumber,
+  GONE_HINT,
+  goneText,
+  type NumberChange,
+  numberOfFind,
+  planNumber,
+} from './enqueue-change.ts';
 import { asIdent, createFindLookup, type NamedFind } from './find-lookup.ts';
-import { numberOfFind } from './known-number.ts';
 
 export type TableNumber = {
   readonly find: string;

@@ -1,9 +1,8 @@
 import { Readable } from 'node:stream';
 import { ChangedFileError, SLICE_BYTES, verifiedPieces } from '../../http/digest.ts';
 import type { Photograph } from '../../outbox/entry.ts';
-import { openContentStore } from '../../store/content-store.ts';
+import { openContentStore, readAhead } from '../../store/content-store.ts';
 import { toDatabaseError } from '../../store/database.ts';
-import { readAhead } from '../../store/read-ahead.ts';
 
 /** Opens a stored photograph. The stream verifies its digest, and fails before its end if it differs from the queued one. */
 export function openKeptPhotograph(folder: string, photograph: Photograph): Readable {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../../src/base/clock.ts';
-import { rejectOnAbort } from '../../../src/base/reject-on-abort.ts';
+import { rejectOnAbort, systemClock } from '../../../src/base/clock.ts';
 
 test.each([0.5, 60_000, 2 ** 31 + 1_000_000])('a sleep of %d ms ends with the reason of its signal, at once', async (ms) => {
   const stop = new AbortController();

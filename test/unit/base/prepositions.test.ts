@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withPrepositions } from '../../../src/base/prepositions.ts';
+import { withPrepositions } from '../../../src/base/language.ts';
 
 /** `s #` of a number → as it is said. */
 const said = (text: string, value: string): string =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { shellWord } from '../../../src/base/shell-word.ts';
+import { shellWord } from '../../../src/base/message.ts';
 
 test.each([
   ['finds.csv', 'finds.csv'],

@@ -9,8 +9,7 @@ import {
   profilesOfOutbox,
 } from '../../../src/context/change-config.ts';
 import { readConfigFile } from '../../../src/context/config.ts';
-import { outboxPlaces } from '../../../src/context/outbox-places.ts';
-import { placesFrom } from '../../../src/context/places.ts';
+import { outboxPlaces, placesFrom } from '../../../src/context/places.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { placesFrom, type System } from '../../../src/context/places.ts';
+import { placesFrom, type UserSystem } from '../../../src/context/places.ts';
 
-function system(platform: NodeJS.Platform, homeFolder: string, ...there: readonly string[]): System {
+function system(platform: NodeJS.Platform, homeFolder: string, ...there: readonly string[]): UserSystem {
   return { platform, homeFolder, accountFolder: homeFolder, exists: (path) => there.includes(path) };
 }
 
@@ -10,7 +10,7 @@ const macOs = system('darwin', '/Users/eva');
 const windows = system('win32', 'C:\\Users\\Eva Nováková');
 
 /** Where the data lie, and the state. */
-function lies(environment: Record<string, string>, on: System): readonly string[] {
+function lies(environment: Record<string, string>, on: UserSystem): readonly string[] {
   const { home, paceFile, journalFile } = placesFrom(environment, on);
   return [home, paceFile, journalFile];
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { enqueueNumber, enqueuePhoto, targetForChange, targetOf } from '../../../src/flows/queue/enqueue-change.ts';
+import { enqueueNumber, enqueuePhoto, knownNumber, targetForChange, targetOf } from '../../../src/flows/queue/enqueue-change.ts';
 import { planNumbers, queueNumbers } from '../../../src/flows/queue/enqueue-numbers.ts';
-import { knownNumber } from '../../../src/flows/queue/known-number.ts';
 import { planRemoval, removeFinds } from '../../../src/flows/queue/remove-finds.ts';
 import { type ClaimableQuery, nextClaimable } from '../../../src/outbox/claims.ts';
 import { addPhoto, entriesOfFind, entryById } from '../../../src/outbox/entries.ts';

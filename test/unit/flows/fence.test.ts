@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { earlierOutboxes, isUnattempted, keepSeparate } from '../../../src/flows/outbox/earlier-outboxes.ts';
-import { adopt, fenceOf, passFence } from '../../../src/flows/outbox/fence.ts';
+import { adopt, earlierOutboxes, fenceOf, isUnattempted, keepSeparate, passFence } from '../../../src/flows/outbox/fence.ts';
 import { bindAccount } from '../../../src/outbox/bound-account.ts';
 import { claim } from '../../../src/outbox/claims.ts';
 import { headerOf, updateHeader } from '../../../src/outbox/open-outbox.ts';

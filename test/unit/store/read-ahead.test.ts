@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { readAhead } from '../../../src/store/read-ahead.ts';
+import { readAhead } from '../../../src/store/content-store.ts';
 
 const MIB = 1024 * 1024;
 

@@ -2,8 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type Keyring, KeyringError, systemKeyring } from '../../../src/store/keyring.ts';
-import { openSecrets, ownerOf, type SecretStore } from '../../../src/store/secrets.ts';
+import { type Keyring, KeyringError, openSecrets, ownerOf, type SecretStore, systemKeyring } from '../../../src/store/secrets.ts';
 
 const SECRETS = { password: 'planted-password', token: 'planted-token' };
 const ADDRESS = 'https://finds.example.org';

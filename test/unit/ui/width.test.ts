@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { cutTo, displayWidth, learnWidths, wrapped } from '../../../src/text/width.ts';
-import { table } from '../../../src/ui/print-table.ts';
-import { makeBar, widthOf } from '../../../src/ui/progress.ts';
+import { makeBar, makeTerminal, table } from '../../../src/ui/terminal.ts';
 
 beforeAll(() => learnWidths());
 
@@ -119,5 +118,8 @@ test('a bar shows the rate and the time left, in one line of the terminal, and i
 });
 
 test('a terminal that does not know its width, as serial lines do not, is not taken for one of no width', () => {
-  expect([0, 100].map((columns) => widthOf({ columns }))).toEqual([undefined, 100]);
+  const options = { json: false, quiet: false, verbose: false, color: false, cursor: true };
+  const widthFor = (columns: number): number =>
+    makeTerminal({ ...process, stdout: Object.assign(Object.create(process.stdout), { columns }) }, options).columns;
+  expect([0, 90].map(widthFor)).toEqual([100, 90]);
 });

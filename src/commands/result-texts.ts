@@ -1,8 +1,9 @@
-import { t } from '../base/language.ts';
-import { type Command, cmd } from '../base/message.ts';
+import { msgid, ngettext, t } from '../base/language.ts';
+import { type Command, cmd, type Message, msg } from '../base/message.ts';
 import type { Context } from '../context/context.ts';
 import { looksLikeIdent } from '../flows/queue/find-lookup.ts';
 import type { Entry } from '../outbox/entry.ts';
+import { printable } from '../ui/terminal.ts';
 
 /** Prints the next commands after entries were queued. */
 export function printNextStep({ terminal }: Context): void {
@@ -52,3 +53,64 @@ export function heldValue({ held }: Entry): { readonly held?: Record<string, unk
   const { question, basis, candidates } = held;
   return { held: { question: String(question), basis, candidates } };
 }
+
+/** Counts with their nouns, for sentences that have several of them. */
+
+export function findCount(count: number): string {
+  return ngettext(msgid`${count} find`, `${count} finds`, count);
+}
+
+export function photographCount(count: number): string {
+  return ngettext(msgid`${count} photograph`, `${count} photographs`, count);
+}
+
+export function numberCount(count: number): string {
+  return ngettext(msgid`${count} number`, `${count} numbers`, count);
+}
+
+export function recordCount(count: number): string {
+  return ngettext(msgid`${count} record`, `${count} records`, count);
+}
+
+export function requestCount(count: number): string {
+  return ngettext(msgid`${count} request`, `${count} requests`, count);
+}
+
+/** A complete sentence. */
+export function strippedText(count: number): string {
+  return ngettext(
+    msgid`The place was taken out of ${count} photograph.`,
+    `The place was taken out of ${count} photographs.`,
+    count,
+  );
+}
+
+type Folded = { readonly what: string; readonly text: string; more: number };
+
+/** Groups lines by kind: the first one, and the number of further ones. A restored service has hundreds. */
+export class FoldedLines {
+  readonly #kinds = new Map<string, Folded>();
+
+  /** @param kind equal where only names and numbers differ */
+  add(kind: string, what: Message, text: string): void {
+    const known = this.#kinds.get(kind);
+    if (known === undefined) this.#kinds.set(kind, { what: printable(what), text, more: 0 });
+    else known.more += 1;
+  }
+
+  /** Returns and removes the lines, in the order of the first of each kind. */
+  take(): string[] {
+    const lines = [...this.#kinds.values()].map(({ what, text, more }) => andMore(what, more, text));
+    this.#kinds.clear();
+    return lines;
+  }
+}
+
+/** Formats an entry and the number of further ones of its kind. */
+export function andMore(what: string, more: number, text: string): string {
+  if (more === 0) return `${what}: ${text}`;
+  return ngettext(msgid`${what} and ${more} more: ${text}`, `${what} and ${more} more: ${text}`, more);
+}
+
+/** Kinds of profiles for people. */
+export const INSTANCE_WORDS = { production: msg`production`, training: msg`training` } as const;
