@@ -6,7 +6,7 @@ import { t } from '../base/language.ts';
 import { writePrivateFile } from '../store/files.ts';
 import { type LockFile, waitForLockFile } from '../store/lock-file.ts';
 import { tomlText } from '../store/toml.ts';
-import { type ConfigFile, type ProfileSettings, readConfigFile } from './config.ts';
+import { type ConfigFile, type ProfileSettings, profilesAlike, readConfigFile } from './config.ts';
 import type { Places } from './places.ts';
 
 function writeConfigFile(path: string, config: ConfigFile): void {
@@ -59,34 +59,6 @@ function lockConfig(path: string, clock: Clock): LockFile {
 /** Replaces the settings of a profile. */
 export function withSettings(config: ConfigFile, name: string, settings: ProfileSettings): ConfigFile {
   return { ...config, profiles: new Map([...config.profiles, [name, settings]]) };
-}
-
-/** Settings that profiles of one outbox have in common. */
-const OF_AN_OUTBOX = ['base_url', 'username', 'kind', 'prefix', 'schema_version'] as const;
-
-/** Returns other profiles of the same account at the same service. */
-export function profilesAlike({ profiles }: Pick<ConfigFile, 'profiles'>, name: string, settings: ProfileSettings): string[] {
-  return [...profiles].flatMap(([other, its]) =>
-    other !== name && OF_AN_OUTBOX.every((key) => (its[key] ?? DEFAULTS[key]) === (settings[key] ?? DEFAULTS[key]))
-      ? [other]
-      : [],
-  );
-}
-
-const DEFAULTS: Readonly<Record<string, string>> = { prefix: 'svc', schema_version: '2.2' };
-
-/** Returns an unused profile name for a user. */
-export function freeProfileName({ profiles }: Pick<ConfigFile, 'profiles'>, username: string): string {
-  const [local = ''] = username.split('@');
-  const wanted = local.replace(/[^\w.-]/g, '-').slice(0, 60) || 'profile';
-  for (let count = 1; ; count += 1) {
-    const name = count === 1 ? wanted : `${wanted}-${count}`;
-    if (!profiles.has(name)) return name;
-  }
-}
-
-export function profilesOfOutbox({ profiles }: ConfigFile, id: string): string[] {
-  return [...profiles].flatMap(([name, { outbox }]) => (outbox === id ? [name] : []));
 }
 
 /** Sets the outbox of these profiles. */

@@ -172,27 +172,27 @@ export function toProfile(name: string, settings: ProfileSettings, environment: 
       });
     }
   }
-  const text = (key: ProfileKey): string | undefined => (settings[key] === undefined ? undefined : String(settings[key]));
-  const count = (key: ProfileKey, fallback: number): number => Number(settings[key] ?? fallback);
+  const text = (key: ProfileKey): string | undefined => settingOf(settings, key)?.toString();
+  const count = (key: ProfileKey): number => Number(settingOf(settings, key));
   const profile: Profile = {
     name,
     baseUrl: text('base_url') ?? '',
     oaiBase: text('oai_base'),
     schemaBase: text('schema_base') ?? '',
     kind: text('kind') === 'training' ? 'training' : 'production',
-    prefix: text('prefix') ?? 'svc',
-    schemaVersion: text('schema_version') ?? '2.2',
+    prefix: text('prefix') ?? '',
+    schemaVersion: text('schema_version') ?? '',
     username: environment['PAS_USERNAME'] ?? text('username'),
     oaiAuth: oaiAuth(text('oai_auth')),
-    minIntervalMs: count('min_interval_ms', 100),
-    pacing: text('pacing') ?? 'local',
-    pacingFallbackIntervalMs: count('pacing_fallback_interval_ms', 2000),
-    maxInFlight: Math.max(1, count('max_in_flight', 16)),
-    photoMaxBytes: count('photo_max_bytes', 262_144_000),
-    settleMs: count('settle_ms', 600_000),
-    indexAllowanceMs: count('index_allowance_ms', 900_000),
-    lookBackDays: count('look_back_days', 30),
-    answerTimeoutMs: count('answer_timeout_ms', 120_000),
+    minIntervalMs: count('min_interval_ms'),
+    pacing: text('pacing') ?? '',
+    pacingFallbackIntervalMs: count('pacing_fallback_interval_ms'),
+    maxInFlight: Math.max(1, count('max_in_flight')),
+    photoMaxBytes: count('photo_max_bytes'),
+    settleMs: count('settle_ms'),
+    indexAllowanceMs: count('index_allowance_ms'),
+    lookBackDays: count('look_back_days'),
+    answerTimeoutMs: count('answer_timeout_ms'),
     allowHttp: settings.allow_http === true,
     outbox: text('outbox'),
   };
@@ -219,43 +219,59 @@ export function requireTls(where: string, address: string, allowHttp: boolean): 
 
 type Kind = 'url' | 'text' | 'pacing' | 'count' | 'boolean' | 'outbox' | readonly string[];
 
+type KeyRule = {
+  readonly kind: Kind;
+  readonly required?: true;
+  readonly fallback?: string | number;
+  readonly help: Message;
+};
+
 /** Keys of a profile: the name in config.toml and, with dashes, the flag of `pas init`. */
 export const PROFILE_KEYS = {
   base_url: { kind: 'url', required: true, help: msg`address of the write interface` },
   oai_base: { kind: 'url', help: msg`address of the harvesting interface` },
   schema_base: { kind: 'url', required: true, help: msg`root of the schema location` },
   kind: { kind: ['production', 'training'], required: true, help: msg`production or training instance` },
-  prefix: { kind: 'text', help: msg`XML prefix of the service (default svc)` },
-  schema_version: { kind: 'text', help: msg`schema version that the service accepts (default 2.2)` },
+  prefix: { kind: 'text', fallback: 'svc', help: msg`XML prefix of the service (default svc)` },
+  schema_version: { kind: 'text', fallback: '2.2', help: msg`schema version that the service accepts (default 2.2)` },
   username: { kind: 'text', help: msg`account, usually an e-mail address` },
-  oai_auth: { kind: ['none', 'basic', 'bearer'], help: msg`how to sign in for harvesting (default none)` },
-  min_interval_ms: { kind: 'count', help: msg`minimum milliseconds between requests (default 100)` },
+  oai_auth: { kind: ['none', 'basic', 'bearer'], fallback: 'none', help: msg`how to sign in for harvesting (default none)` },
+  min_interval_ms: { kind: 'count', fallback: 100, help: msg`minimum milliseconds between requests (default 100)` },
   pacing: {
     kind: 'pacing',
+    fallback: 'local',
     help: msg`who shares the pace: local (this machine) or redis://host:port/db (several machines; default local)`,
   },
   pacing_fallback_interval_ms: {
     kind: 'count',
+    fallback: 2000,
     help: msg`least milliseconds between requests while that Redis cannot be used (default 2000)`,
   },
-  max_in_flight: { kind: 'count', help: msg`maximum number of parallel requests (default 16)` },
-  photo_max_bytes: { kind: 'count', help: msg`maximum size of a photograph in bytes (default 262144000)` },
+  max_in_flight: { kind: 'count', fallback: 16, help: msg`maximum number of parallel requests (default 16)` },
+  photo_max_bytes: { kind: 'count', fallback: 262_144_000, help: msg`maximum size of a photograph in bytes (default 262144000)` },
   settle_ms: {
     kind: 'count',
+    fallback: 600_000,
     help: msg`how long the service may still process an unanswered request, in milliseconds (default 600000)`,
   },
   index_allowance_ms: {
     kind: 'count',
+    fallback: 900_000,
     help: msg`how much later a new record may appear in harvests, in milliseconds (default 900000)`,
   },
   look_back_days: {
     kind: 'count',
+    fallback: 30,
     help: msg`how many days before the oldest unsent find the first look at a project begins (default 30)`,
   },
-  answer_timeout_ms: { kind: 'count', help: msg`how long to wait for an answer, in milliseconds (default 120000)` },
+  answer_timeout_ms: {
+    kind: 'count',
+    fallback: 120_000,
+    help: msg`how long to wait for an answer, in milliseconds (default 120000)`,
+  },
   allow_http: { kind: 'boolean', help: msg`allow addresses without TLS` },
   outbox: { kind: 'outbox', help: msg`identifier of the outbox, which pas writes itself` },
-} as const satisfies Record<string, { kind: Kind; required?: true; help: Message }>;
+} as const satisfies Record<string, KeyRule>;
 
 export type ProfileKey = keyof typeof PROFILE_KEYS;
 
@@ -339,4 +355,34 @@ function checkPacing(where: string, value: string): string {
 
 export function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Returns a setting, or its default. */
+function settingOf(settings: ProfileSettings, key: ProfileKey): string | number | boolean | undefined {
+  const { fallback }: KeyRule = PROFILE_KEYS[key];
+  return settings[key] ?? fallback;
+}
+
+/** Settings that profiles of one outbox have in common. */
+const OF_AN_OUTBOX = ['base_url', 'username', 'kind', 'prefix', 'schema_version'] as const;
+
+/** Returns other profiles of the same account at the same service. */
+export function profilesAlike({ profiles }: Pick<ConfigFile, 'profiles'>, name: string, settings: ProfileSettings): string[] {
+  return [...profiles].flatMap(([other, its]) =>
+    other !== name && OF_AN_OUTBOX.every((key) => settingOf(its, key) === settingOf(settings, key)) ? [other] : [],
+  );
+}
+
+/** Returns an unused profile name for a user. */
+export function freeProfileName({ profiles }: Pick<ConfigFile, 'profiles'>, username: string): string {
+  const [local = ''] = username.split('@');
+  const wanted = local.replace(/[^\w.-]/g, '-').slice(0, 60) || 'profile';
+  for (let count = 1; ; count += 1) {
+    const name = count === 1 ? wanted : `${wanted}-${count}`;
+    if (!profiles.has(name)) return name;
+  }
+}
+
+export function profilesOfOutbox({ profiles }: ConfigFile, id: string): string[] {
+  return [...profiles].flatMap(([name, { outbox }]) => (outbox === id ? [name] : []));
 }

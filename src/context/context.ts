@@ -11,7 +11,6 @@ import type { PushLockOptions } from '../outbox/push-lock.ts';
 import { restrictPermissions } from '../store/folder.ts';
 import { openSecrets, ownerOf, type SecretStore, systemKeyring } from '../store/secrets.ts';
 import { learnWidths } from '../text/width.ts';
-import { nameElements } from '../ui/issues.ts';
 import type { Prompt } from '../ui/prompt.ts';
 import { makeTerminal, type Streams, type Terminal } from '../ui/terminal.ts';
 import type { VocabularyStore } from '../vocabulary/vocabulary-store.ts';
@@ -129,9 +128,7 @@ export function makeContext(world: Runtime, options: GlobalOptions): Context {
   const terminal = fixed.terminal ?? terminalFor(streams, environment, options);
   // Commands in messages of a nested context are run by the user of the outer one.
   if (world.fixed === undefined) {
-    const flag = once(() => profileFlag(readConfig, environment, profile));
-    addToCommands(flag);
-    nameElements(labelAndName);
+    addToCommands(once(() => profileFlag(readConfig, environment, profile)));
   }
   const base = { ...world, environment, clock, random, places, terminal, config: readConfig, profile, onClose };
   const openedVocabulary = async (path: string): Promise<VocabularyStore> => {
@@ -206,6 +203,7 @@ function terminalFor(streams: Streams, environment: Environment, options: Global
     verbose: options.verbose === true,
     color: options.color !== false && wantsColor(environment, streams),
     cursor: environment['TERM'] !== 'dumb',
+    elementName: labelAndName,
   });
 }
 
@@ -218,21 +216,7 @@ function ofNoAccount(environment: Environment): Environment {
 type Parts = Pick<Context, 'clock' | 'places' | 'terminal' | 'config' | 'profile' | 'machine' | 'onClose'> &
   Pick<Ports, 'system' | 'holder'> & { readonly fixed: Fixed };
 
-type OutboxAccess = Pick<
-  Context,
-  | 'machine'
-  | 'outboxId'
-  | 'outboxPlaces'
-  | 'journalPlaces'
-  | 'pushLock'
-  | 'outbox'
-  | 'outboxToPush'
-  | 'outboxToRead'
-  | 'outboxOf'
-  | 'changeConfig'
->;
-
-function outboxAccess({ fixed, system, holder, ...parts }: Parts): OutboxAccess {
+function outboxAccess({ fixed, system, holder, ...parts }: Parts) {
   const { clock, config, places, profile } = parts;
   const knownOutboxId = (): string | undefined => fixed.outboxId ?? config().profiles.get(profile().name)?.outbox?.toString();
   const outboxId = (): string => knownOutboxId() ?? assignOutbox(places, clock, profile().name);
@@ -253,15 +237,16 @@ function outboxAccess({ fixed, system, holder, ...parts }: Parts): OutboxAccess 
     outboxId,
     outboxPlaces: placesOf,
     journalPlaces: journalOf,
-    pushLock: (id = outboxId()) => ({ folder: journalOf(id).locksFolder, outboxId: id, clock, holder }),
+    pushLock: (id = outboxId()): PushLockOptions => ({ folder: journalOf(id).locksFolder, outboxId: id, clock, holder }),
     outbox,
     outboxToPush,
     outboxToRead: once(async () => {
       const { openProfileOutboxReadOnly } = await loaded();
       return openProfileOutboxReadOnly(sources, outbox);
     }),
-    outboxOf: async (id, binding) => (await loaded()).openOutboxOf(sources, id, 'push', binding),
-    changeConfig: (change) => changeConfigFile(places, clock, change),
+    outboxOf: async (id: string, binding?: Binding): Promise<Outbox> =>
+      (await loaded()).openOutboxOf(sources, id, 'push', binding),
+    changeConfig: (change: (config: ConfigFile) => ConfigFile): void => void changeConfigFile(places, clock, change),
   };
 }
 

@@ -11,9 +11,9 @@ import type { OaiClient } from '../oai/client.ts';
 import { referencesOfQueued } from '../outbox/queued-references.ts';
 import type { Account } from '../pas-api/account.ts';
 import { ownerOf, type SecretPlace } from '../store/secrets.ts';
+import { requireConfirmation } from '../ui/terminal.ts';
 import type { Vocabulary } from '../vocabulary/vocabulary.ts';
-import { freeProfileName, profilesAlike } from './change-config.ts';
-import { initCommand, isProtected, type Profile } from './config.ts';
+import { freeProfileName, initCommand, isProtected, type Profile, profilesAlike } from './config.ts';
 import type { Context } from './context.ts';
 
 /** Opens the write interface for the account of the environment or the profile. */
@@ -100,16 +100,13 @@ export function announceInstance({ terminal, profile }: Context): void {
 export async function confirmProduction(context: Context, yes: boolean): Promise<void> {
   const profile = context.profile();
   if (profile.kind !== 'production' || yes) return;
-  if (!context.terminal.interactive) {
-    throw new UsageError(t`Profile ${profile.name} writes to the production service ${profile.baseUrl}.`, {
-      hint: t`Add --yes to write real records.`,
-    });
-  }
-  const prompt = await context.prompt();
   const account = profile.username ?? t`this account`;
-  if (!(await prompt.confirm(t`Write real records to ${profile.baseUrl} as ${account}?`))) {
-    throw new UsageError(t`Nothing was sent.`);
-  }
+  await requireConfirmation(
+    context,
+    t`Write real records to ${profile.baseUrl} as ${account}?`,
+    [t`Profile ${profile.name} writes to the production service ${profile.baseUrl}.`, t`Add --yes to write real records.`],
+    t`Nothing was sent.`,
+  );
 }
 
 /** The generic endpoint, which redirects to the newest schema version. */

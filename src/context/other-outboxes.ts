@@ -10,7 +10,8 @@ import { headerOf, type Outbox, openOutbox } from '../outbox/open-outbox.ts';
 import { acquirePushLock, type PushLock, withPushLock } from '../outbox/push-lock.ts';
 import { assertJournal } from '../outbox/record-events.ts';
 import { findByIdentCely } from '../outbox/stored-finds.ts';
-import { pointProfiles, profilesOfOutbox } from './change-config.ts';
+import { pointProfiles } from './change-config.ts';
+import { profilesOfOutbox } from './config.ts';
 import type { Context } from './context.ts';
 import { assertBinding, bindingOf, isUnused, openOutboxOf } from './profile-outbox.ts';
 

@@ -11,8 +11,16 @@ import { type Merged, mergeJournal, NOTHING_MERGED } from '../outbox/merge.ts';
 import { type Binding, headerOf, isSameBinding, type Outbox, openOutbox } from '../outbox/open-outbox.ts';
 import { cannotWrite, copyToTempFolder } from '../store/database-file.ts';
 import type { Terminal } from '../ui/terminal.ts';
-import { assignOutbox, freeProfileName, profilesAlike, profilesOfOutbox } from './change-config.ts';
-import { type ConfigFile, initCommand, type Profile, type ProfileSettings } from './config.ts';
+import { assignOutbox } from './change-config.ts';
+import {
+  type ConfigFile,
+  freeProfileName,
+  initCommand,
+  type Profile,
+  type ProfileSettings,
+  profilesAlike,
+  profilesOfOutbox,
+} from './config.ts';
 import type { JournalPlaces, OutboxPlaces, Places } from './places.ts';
 
 /** Parts of the context that opening an outbox needs. */

@@ -8,14 +8,6 @@ const MAX_LISTED = 20;
 const EXAMPLES = 3;
 const ROWS_NAMED = 5;
 
-/** Returns an element's name for people beside its own. */
-let elementNamed = (element: string): string => element;
-
-/** Sets the names of elements in issues. */
-export function nameElements(by: typeof elementNamed): void {
-  elementNamed = by;
-}
-
 /**
  * Prints issues in the order of rows, one paragraph each: position, element, cause and remedy. Of many issues, each kind gets a
  * line with its count and some examples.
@@ -44,9 +36,9 @@ export function printIssues(
   return isAll;
 }
 
-function paragraph({ color }: Terminal, issue: Issue): string {
+function paragraph({ color, elementName }: Terminal, issue: Issue): string {
   const place = [issue.find, placeText(issue)].filter((part) => part !== undefined && part !== '').join(', ');
-  const element = issue.element === undefined ? '' : color.bold(`${elementNamed(issue.element)}: `);
+  const element = issue.element === undefined ? '' : color.bold(`${elementName(issue.element)}: `);
   return `${markOf(color, issue)} ${place === '' ? '' : color.dim(`${printable(place)}  `)}${element}${printable(issue.message)}`;
 }
 

@@ -1,8 +1,10 @@
 import { Chalk, type ChalkInstance } from 'chalk';
+import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Message } from '../base/message.ts';
 import { printable } from '../text/characters.ts';
 import { cutTo, displayWidth, learnWidths, padded, wrapped } from '../text/width.ts';
+import type { Prompt } from './prompt.ts';
 
 export { printable } from '../text/characters.ts';
 
@@ -19,6 +21,7 @@ type TerminalOptions = {
   readonly color: boolean;
   /** The terminal can move its cursor. */
   readonly cursor: boolean;
+  readonly elementName: Terminal['elementName'];
 };
 
 /** Output: results go to stdout, everything else to stderr. */
@@ -27,6 +30,8 @@ export type Terminal = {
   readonly color: ChalkInstance;
   readonly interactive: boolean;
   readonly columns: number;
+  /** Returns an element's name for people beside its own. */
+  elementName(element: string): string;
   /** Prints a line of the result for people; nothing under `--json`. */
   line(text?: string): void;
   /** Prints a table of the result for people, within the terminal's width. */
@@ -58,6 +63,7 @@ export function makeTerminal(streams: Streams, options: TerminalOptions): Termin
   };
   return {
     json: options.json,
+    elementName: options.elementName,
     color,
     interactive: streams.stdin.isTTY === true && streams.stderr.isTTY === true,
     columns: widthOf(streams.stdout) ?? 100,
@@ -85,6 +91,21 @@ export function makeTerminal(streams: Streams, options: TerminalOptions): Termin
       return bar;
     },
   };
+}
+
+/**
+ * Asks a person to confirm.
+ * @param unasked message and hint of the error without a terminal
+ * @throws UsageError without a terminal, or when the answer is no
+ */
+export async function requireConfirmation(
+  { terminal, prompt }: { readonly terminal: Terminal; prompt(): Promise<Prompt> },
+  question: string,
+  [unasked, hint]: readonly [message: string, hint: string],
+  refused: string,
+): Promise<void> {
+  if (!terminal.interactive) throw new UsageError(unasked, { hint });
+  if (!(await (await prompt()).confirm(question))) throw new UsageError(refused);
 }
 
 /** Text between the colour sequences of chalk. */

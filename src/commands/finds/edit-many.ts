@@ -12,6 +12,7 @@ import { findsNamed } from '../../flows/queue/named-finds.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { printable } from '../../text/characters.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
+import { requireConfirmation } from '../../ui/terminal.ts';
 import { findCount } from '../result-texts.ts';
 
 export type EditOptions = GlobalOptions & {
@@ -63,13 +64,9 @@ export async function editMany(context: Context, names: readonly string[], optio
 }
 
 async function confirm(context: Context, finds: number): Promise<void> {
-  if (!context.terminal.interactive) {
-    throw new UsageError(t`There is no terminal to ask on. Nothing was changed.`, {
-      hint: t`To change them as shown, add --yes.`,
-    });
-  }
   const question = ngettext(msgid`Change ${finds} find so?`, `Change ${finds} finds so?`, finds);
-  if (!(await (await context.prompt()).confirm(question, false))) throw new UsageError(t`Nothing was changed.`);
+  const unasked = [t`There is no terminal to ask on. Nothing was changed.`, t`To change them as shown, add --yes.`] as const;
+  await requireConfirmation(context, question, unasked, t`Nothing was changed.`);
 }
 
 export function printChanges({ terminal }: Context, changes: readonly CellChange[], stored: StoredFind): void {

@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
-import { type ExitReason, UsageError } from '../../base/errors.ts';
+import type { ExitReason } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { type PlannedRemoval, planRemoval, removeFinds } from '../../flows/queue/remove-finds.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import { printable } from '../../text/characters.ts';
+import { requireConfirmation } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { numberCount, photographCount } from '../result-texts.ts';
 
@@ -65,17 +66,13 @@ function printKept({ terminal }: Context, { name, because }: { readonly name: st
 async function confirm(context: Context, planned: readonly PlannedRemoval[]): Promise<void> {
   const [finds, names] = [planned.length, planned.map(({ name }) => printable(name)).join(', ')];
   const what = partsText(planned.flatMap(({ entries }) => entries));
-  if (!context.terminal.interactive) {
-    throw new UsageError(t`Without a terminal nothing is removed unasked: ${names} (${what}).`, {
-      hint: t`Add --yes to remove it.`,
-    });
-  }
   const question = ngettext(
     msgid`Remove ${finds} find: ${names} (${what})?`,
     `Remove ${finds} finds: ${names} (${what})?`,
     finds,
   );
-  if (!(await (await context.prompt()).confirm(question))) throw new UsageError(t`Nothing was removed.`);
+  const unasked = t`Without a terminal nothing is removed unasked: ${names} (${what}).`;
+  await requireConfirmation(context, question, [unasked, t`Add --yes to remove it.`], t`Nothing was removed.`);
 }
 
 function partsText(entries: readonly Entry[]): string {

@@ -2,14 +2,15 @@ import type { Command } from 'commander';
 import { ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import { pointProfiles, profilesOfOutbox } from '../../context/change-config.ts';
+import { pointProfiles } from '../../context/change-config.ts';
+import { profilesOfOutbox } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openContinued, withLock, withLocks } from '../../context/other-outboxes.ts';
 import { isOutboxId } from '../../context/places.ts';
 import { describeOutbox } from '../../flows/outbox/describe-outbox.ts';
 import { adopt, earlierOutboxes, fenceOf, isUnattempted, keepSeparate } from '../../flows/outbox/fence.ts';
 import { type MergedOutbox, mergeOutbox } from '../../flows/outbox/merge-outbox.ts';
-import { printable } from '../../ui/terminal.ts';
+import { printable, requireConfirmation } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
 type AdoptOptions = GlobalOptions & { readonly continue?: string; readonly separate?: boolean; readonly yes?: boolean };
@@ -126,9 +127,8 @@ function print({ terminal }: Context, { added, same, renamed, lost }: MergedOutb
 }
 
 /** @throws UsageError without a terminal for the question, or when the answer is no */
-async function confirm({ terminal, prompt }: Context, yes: boolean, what: string, question: string): Promise<void> {
+async function confirm(context: Context, yes: boolean, what: string, question: string): Promise<void> {
   if (yes) return;
-  if (!terminal.interactive) throw new UsageError(what, { hint: t`Add --yes if it is so: ${question}` });
-  terminal.note(what);
-  if (!(await (await prompt()).confirm(question))) throw new UsageError(t`Nothing was changed.`);
+  if (context.terminal.interactive) context.terminal.note(what);
+  await requireConfirmation(context, question, [what, t`Add --yes if it is so: ${question}`], t`Nothing was changed.`);
 }

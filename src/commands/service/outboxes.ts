@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type ExitReason, PasError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
-import { profilesOfOutbox } from '../../context/change-config.ts';
+import { profilesOfOutbox } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { withLock } from '../../context/other-outboxes.ts';
 import { isOutboxId } from '../../context/places.ts';

@@ -20,7 +20,7 @@ import {
 import { copyFinds } from '../../flows/queue/copy-finds.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
-import { printable } from '../../ui/terminal.ts';
+import { printable, requireConfirmation } from '../../ui/terminal.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
 import { findCount } from '../result-texts.ts';
 import { pushCommand } from '../sending/push.ts';
@@ -88,19 +88,16 @@ function trainingProfile(context: Context, named: string | undefined): string {
 }
 
 /** @throws UsageError without a terminal for the question, or when the answer is no */
-async function confirm({ terminal, prompt }: Context, count: number, address: string, yes: boolean): Promise<void> {
+async function confirm(context: Context, count: number, address: string, yes: boolean): Promise<void> {
   const what = ngettext(
     msgid`A rehearsal makes a record of ${count} find at the training instance ${address}.`,
     `A rehearsal makes records of ${count} finds at the training instance ${address}.`,
     count,
   );
-  terminal.note(what);
+  context.terminal.note(what);
   if (yes) return;
-  if (!terminal.interactive)
-    throw new UsageError(t`There is no terminal to confirm on. Nothing was sent.`, {
-      hint: t`Add --yes to make training records.`,
-    });
-  if (!(await (await prompt()).confirm(t`Make them?`))) throw new UsageError(t`Nothing was sent.`);
+  const unasked = [t`There is no terminal to confirm on. Nothing was sent.`, t`Add --yes to make training records.`] as const;
+  await requireConfirmation(context, t`Make them?`, unasked, t`Nothing was sent.`);
 }
 
 /** Returns the project codes for the rehearsal: from the profile, from the flags, and from answers, which the profile stores. */

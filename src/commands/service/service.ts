@@ -14,6 +14,7 @@ import {
   outboxFolders,
   type ServiceMove,
 } from '../../flows/outbox/describe-outbox.ts';
+import { requireConfirmation } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
 type MovedOptions = GlobalOptions & { readonly yes?: boolean; readonly prefix?: string; readonly schemaVersion?: string };
@@ -32,13 +33,6 @@ export function register(program: Command, run: Runner): void {
     .option('--schema-version <version>', t`schema version that the service accepts now`)
     .option('--yes', t`do not ask`)
     .action((old: string, now: string, options: MovedOptions) => run(options, (context) => moved(context, old, now, options)));
-  parent.command('list', { hidden: true }).action((options: GlobalOptions) =>
-    run(options, () => {
-      throw new UsageError(t`There is no such command any more.`, {
-        hint: t`Outboxes with their services: ${cmd`pas outbox show --all`}`,
-      });
-    }),
-  );
 }
 
 type Affected = {
@@ -134,12 +128,12 @@ function moveProfiles(context: Context, { profiles, move }: Affected): void {
 }
 
 /** @throws UsageError without a terminal for the question, or when the answer is no */
-async function confirm({ terminal, prompt }: Context, { from, move, outboxes }: Affected): Promise<void> {
+async function confirm(context: Context, { from, move, outboxes }: Affected): Promise<void> {
   const [entries, accepted] = [sum(outboxes, 'entries'), sum(outboxes, 'accepted')];
   const what = t`${from} has ${entries} entries here, ${accepted} of them records. They will be taken for those of ${move.address}.`;
-  if (!terminal.interactive) throw new UsageError(what, { hint: t`Add --yes if it is the same service.` });
-  terminal.note(what);
-  if (!(await (await prompt()).confirm(t`Is it the same service?`))) throw new UsageError(t`Nothing was changed.`);
+  if (context.terminal.interactive) context.terminal.note(what);
+  const unasked = [what, t`Add --yes if it is the same service.`] as const;
+  await requireConfirmation(context, t`Is it the same service?`, unasked, t`Nothing was changed.`);
 }
 
 function sum(outboxes: readonly Description[], key: 'entries' | 'accepted'): number {

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import { profilesAlike, withSettings } from '../../context/change-config.ts';
+import { withSettings } from '../../context/change-config.ts';
 import {
   checkSettings,
   flagOf,
@@ -10,6 +10,7 @@ import {
   PROFILE_KEYS,
   type ProfileKey,
   type ProfileSettings,
+  profilesAlike,
   requireTls,
   toProfile,
 } from '../../context/config.ts';

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { AuthError, ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { profilesOfOutbox, withSettings } from '../../context/change-config.ts';
+import { withSettings } from '../../context/change-config.ts';
+import { profilesOfOutbox } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import {
   credentialKey,

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
+import { ConfigError, type ExitReason } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message } from '../../base/message.ts';
-import { profilesOfOutbox } from '../../context/change-config.ts';
+import { profilesOfOutbox } from '../../context/config.ts';
 import { type Context, credentialKeysOf, type GlobalOptions } from '../../context/context.ts';
 import { entryTotals } from '../../flows/finds/outbox-status.ts';
+import { requireConfirmation } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { INSTANCE_WORDS } from '../result-texts.ts';
 
@@ -110,17 +111,15 @@ async function countUnsentOf(context: Context, id: string): Promise<number> {
 }
 
 /** @throws UsageError without a terminal for the question, or when the answer is no */
-async function confirmUnsent({ terminal, prompt }: Context, name: string, unsent: number): Promise<void> {
+async function confirmUnsent(context: Context, name: string, unsent: number): Promise<void> {
   const what = ngettext(
     msgid`${unsent} entry of profile ${name} is not sent, and cannot be sent without it.`,
     `${unsent} entries of profile ${name} are not sent, and cannot be sent without it.`,
     unsent,
   );
   const hint = t`Send them first: ${cmd`pas push --profile ${name}`}. To remove it all the same, add --yes; the entries stay in its outbox.`;
-  if (!terminal.interactive) throw new UsageError(what, { hint });
-  terminal.warn(what);
-  if (!(await (await prompt()).confirm(t`Remove the profile ${name} all the same?`)))
-    throw new UsageError(t`Nothing was removed.`);
+  if (context.terminal.interactive) context.terminal.warn(what);
+  await requireConfirmation(context, t`Remove the profile ${name} all the same?`, [what, hint], t`Nothing was removed.`);
 }
 
 function unknownProfile(name: string, known: readonly string[]): ConfigError {

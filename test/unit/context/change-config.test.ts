@@ -1,14 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import {
-  assignOutbox,
-  changeConfigFile,
-  pointProfiles,
-  profilesAlike,
-  profilesOfOutbox,
-} from '../../../src/context/change-config.ts';
-import { readConfigFile } from '../../../src/context/config.ts';
+import { assignOutbox, changeConfigFile, pointProfiles } from '../../../src/context/change-config.ts';
+import { profilesAlike, profilesOfOutbox, readConfigFile } from '../../../src/context/config.ts';
 import { outboxPlaces, placesFrom } from '../../../src/context/places.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';

@@ -118,7 +118,7 @@ test('a bar shows the rate and the time left, in one line of the terminal, and i
 });
 
 test('a terminal that does not know its width, as serial lines do not, is not taken for one of no width', () => {
-  const options = { json: false, quiet: false, verbose: false, color: false, cursor: true };
+  const options = { json: false, quiet: false, verbose: false, color: false, cursor: true, elementName: String };
   const widthFor = (columns: number): number =>
     makeTerminal({ ...process, stdout: Object.assign(Object.create(process.stdout), { columns }) }, options).columns;
   expect([0, 90].map(widthFor)).toEqual([100, 90]);
