@@ -54,7 +54,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     .requiredOption('--base-url <url>', 'of the server that is asked')
     .action(async (file: string, { baseUrl }: { baseUrl: string }) => {
       try {
-        const { same, skipped, others } = await replay(file, baseUrl.replace(/\/+$/, ''));
+        const { same, skipped, others } = await replay(file, baseUrl.replace(/(?<!\/)\/+$/, ''));
         for (const { line, request, recorded, got } of others)
           process.stdout.write(`line ${line}: ${request} was answered with ${recorded}, now with ${got}\n`);
         process.stdout.write(`${same} answered as recorded, ${others.length} otherwise, ${skipped} not asked\n`);

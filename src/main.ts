@@ -64,13 +64,13 @@ function refuseUnknownLanguage(args: readonly string[], { environment }: Runtime
 }
 
 /** Parts of Node that print requests with their tokens where NODE_DEBUG names one. Node reads it before any code runs. */
-const TRACED = /(?:^|,)\s*([^,]*\*|http|http2|https|net|stream|tls|undici|fetch)[^,]*/i;
+const TRACED = /^(?:http|net|stream|tls|undici|fetch)|\*/i;
 
 /** @throws ConfigError where NODE_DEBUG would print secrets */
 function refuseTracing({ environment }: Runtime): void {
-  const traced = TRACED.exec(environment['NODE_DEBUG'] ?? '');
-  if (traced === null) return;
-  const variable = `NODE_DEBUG=${traced[0]}`;
+  const traced = environment['NODE_DEBUG']?.split(',').find((part) => TRACED.test(part.trim()));
+  if (traced === undefined) return;
+  const variable = `NODE_DEBUG=${traced.trim()}`;
   throw new ConfigError(t`${variable} makes Node print passwords and tokens.`, {
     hint: t`Run the command again without NODE_DEBUG.`,
   });

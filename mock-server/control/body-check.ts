@@ -45,7 +45,7 @@ export function textDifference(name: string, found: string | undefined, { equals
 export async function assertReadable({ xpath, json }: BodyCheck): Promise<void> {
   if (json !== undefined) await readJsonPath(json);
   if (xpath === undefined) return;
-  const prefixes = [...xpath.matchAll(/([\w.-]+):(?=[\w*])/g)].map(([, prefix = '']) => [prefix, 'urn:any'] as const);
+  const prefixes = [...xpath.matchAll(/(?<![\w.-])([\w.-]+):(?=[\w*])/g)].map(([, prefix = '']) => [prefix, 'urn:any'] as const);
   await withXml(Buffer.from('<x/>'), ({ root }) => evaluate(root, xpath, Object.fromEntries(prefixes)));
 }
 

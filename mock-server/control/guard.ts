@@ -42,7 +42,7 @@ function namesThisMachine({ addresses }: Mock, host: string | undefined): boolea
 
 /** A browser asks for a user name as well; which one is no matter. */
 function bears(token: string, authorization: string | undefined): boolean {
-  const [, scheme = '', given = ''] = /^(Bearer|Basic) +(.+)$/i.exec(authorization ?? '') ?? [];
+  const [, scheme = '', given = ''] = /^(Bearer|Basic) +(\S.*)$/is.exec(authorization ?? '') ?? [];
   const isBasic = scheme.toLowerCase() === 'basic';
   // Headers arrive as Latin-1, whatever their bytes are.
   const text = Buffer.from(given, isBasic ? 'base64' : 'latin1').toString('utf8');

@@ -92,7 +92,7 @@ function initialsOf(givenName: string): string {
 }
 
 function nextPersonIdent(archive: Archive): string {
-  const highest = Number(/(\d+)$/.exec(archive.highestIdent('osoba') ?? '')?.[1] ?? 0);
+  const highest = Number(/(?<!\d)\d+$/.exec(archive.highestIdent('osoba') ?? '')?.[0] ?? 0);
   return `OS-${String(highest + 1).padStart(6, '0')}`;
 }
 

@@ -40,7 +40,7 @@ type UnreadableCredentials = 'not-base64' | 'no-colon';
 export function signIn(mock: Mock, incoming: Incoming): Viewer | undefined | UnreadableCredentials {
   const header = incoming.headers.authorization;
   if (header === undefined) return ANONYMOUS;
-  const [, scheme = '', credentials = ''] = /^(\S+) *(.*)$/.exec(header) ?? [];
+  const [, scheme = '', credentials = ''] = /^(\S+) *(.*)$/s.exec(header) ?? [];
   if (scheme.toLowerCase() === 'basic') return signInBasic(mock, credentials.trim());
   if (mock.deployed) return ANONYMOUS;
   if (scheme.toLowerCase() !== 'bearer') return undefined;

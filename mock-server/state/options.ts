@@ -264,7 +264,7 @@ function isMissing(thrown: unknown): boolean {
 }
 
 /** A web address without its last slash. */
-const readAddress: Reader<string> = (value, place) => anyAddress(value, place).replace(/\/+$/, '');
+const readAddress: Reader<string> = (value, place) => anyAddress(value, place).replace(/(?<!\/)\/+$/, '');
 
 const anyAddress = check(text(), (address) =>
   /^https?:\/\/[^\s?#]+$/.test(address) && URL.canParse(address)

@@ -11,8 +11,8 @@ export function normalAddress(text: string): string | undefined {
   if (!/^https?:\/\/[^/]/i.test(trimmed) || !URL.canParse(trimmed)) return undefined;
   const { protocol, hostname, port, pathname, username, password, search, hash } = new URL(trimmed);
   if (username !== '' || password !== '' || search !== '' || hash !== '') return undefined;
-  const rest = `${port === '' ? '' : `:${port}`}${pathname.replace(/%[0-9a-f]{2}/gi, oneForm).replace(/\/+$/, '')}`;
-  const host = hostname.replace(/\.+$/, '');
+  const rest = `${port === '' ? '' : `:${port}`}${pathname.replace(/%[0-9a-f]{2}/gi, oneForm).replace(/(?<!\/)\/+$/, '')}`;
+  const host = hostname.replace(/(?<!\.)\.+$/, '');
   // Without its final dots the host may be a number, which the URL parser writes in another form.
   return host === hostname ? `${protocol}//${host}${rest}` : normalAddress(`${protocol}//${host}${rest}`);
 }

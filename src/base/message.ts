@@ -137,5 +137,5 @@ export function shellWord(word: string, platform: NodeJS.Platform = process.plat
  */
 function windowsWord(word: string): string {
   if (/^[\p{L}\p{N}_.\\/:+=-]+$/u.test(word)) return word;
-  return /[$`"]/.test(word) ? `'${word.replaceAll("'", "''")}'` : `"${word.replace(/\\+$/, '$&$&')}"`;
+  return /[$`"]/.test(word) ? `'${word.replaceAll("'", "''")}'` : `"${word.replace(/(?<!\\)\\+$/, '$&$&')}"`;
 }

@@ -10,10 +10,10 @@ export function readPoFiles(folder: string): Forms {
   for (const name of readdirSync(folder).filter((file) => file.endsWith('.po'))) {
     const texts = po.parse(readFileSync(join(folder, name))).translations[''] ?? {};
     for (const [english, { msgstr }] of Object.entries(texts)) {
-      const names = [...english.matchAll(PLACE)].map(([, value = '']) => value);
+      const names = [...english.matchAll(PLACE)].map(([, value = '']) => value.trim());
       let count = 0;
       forms[english.replace(PLACE, () => `\${${count++}}`)] = msgstr.map((form) =>
-        form.replace(PLACE, (_, value: string) => `\${${names.indexOf(value)}}`),
+        form.replace(PLACE, (_, value: string) => `\${${names.indexOf(value.trim())}}`),
       );
     }
   }
@@ -21,4 +21,4 @@ export function readPoFiles(folder: string): Forms {
 }
 
 /** A placeholder with its name in the sources: a variable, a member, or a command. */
-const PLACE = /\$\{\s*([^}]*?)\s*\}/g;
+const PLACE = /\$\{([^{}]*)\}/g;

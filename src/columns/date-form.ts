@@ -54,7 +54,7 @@ function patternOf(form: string): RegExp {
   const source = pieces.map((between, index) => {
     const part = parts[index];
     const escaped = between.trim().replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
-    return `${between === '' ? '' : `\\s*${escaped}\\s*`}${part === undefined ? '' : groupOf(part)}`;
+    return `${between === '' ? '' : `\\s*${escaped}`}${escaped === '' ? '' : '\\s*'}${part === undefined ? '' : groupOf(part)}`;
   });
   const pattern = new RegExp(`^${source.join('')}$`);
   patterns.set(form, pattern);

@@ -29,7 +29,7 @@ type PointColumns = { readonly latitude?: number; readonly longitude?: number; r
 
 /** Metadata that phones and then each server add to a filled form. */
 const BY_PHONE =
-  /^(?:(?:.*[-/])?(?:meta|formhub)[-/].*|instanceID|instanceName|start|end|today|username|deviceid|subscriberid|simserial|phonenumber|audit)$/;
+  /(?:^|[-/])(?:meta|formhub)[-/]|^(?:instanceID|instanceName|start|end|today|username|deviceid|subscriberid|simserial|phonenumber|audit)$/;
 const BY_SERVER = {
   '-': /^(?:SubmissionDate|Submitter(?:ID|Name)|Attachments(?:Present|Expected)|Status|ReviewState|DeviceID|Edits|FormVersion|isValidated|(?:PARENT_)?KEY|SET-OF-.*)$/,
   '/': /^(?:_(?:id|uuid|submission_time|validation_status|notes|status|submitted_by|tags|index|parent_.*|submission_.*)|__version__)$/,

@@ -12,7 +12,7 @@ const TELLING: readonly ColumnName[] = [
 ];
 
 const TOTAL =
-  /^(?:celkem|celkov[ýáé] (?:součet|počet)|součet|mezisoučet|úhrnem|suma|dohromady|(?:grand |sub)?total|sum|summe|gesamt|insgesamt|[σ∑])(?:[\s:.=]*\d[\d\s.,]*)?\s*(?:ks|kusů|nálezů|finds|pcs)?[\s:.=]*$/i;
+  /^(?:celkem|celkov[ýáé] (?:součet|počet)|součet|mezisoučet|úhrnem|suma|dohromady|(?:grand |sub)?total|sum|summe|gesamt|insgesamt|[σ∑])[\s:.=,\d]*(?:(?:ks|kusů|nálezů|finds|pcs)[\s:.=]*)?$/i;
 const NUMBER = /^[-+]?[\d\s.,]+%?$/;
 const SEPARATOR = /^[-–—=_*.·~+|/\\\s]+$/;
 

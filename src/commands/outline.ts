@@ -66,7 +66,7 @@ function argumentOutline(argument: Argument): ArgumentOutline {
 }
 
 function optionOutline(option: Option): OptionOutline {
-  const value = /[<[]([^\]>]+)[\]>]/.exec(option.flags)?.[1] ?? null;
+  const value = /[<[]([^<[\]>]+)[\]>]/.exec(option.flags)?.[1] ?? null;
   const fallback = option.defaultValueDescription ?? option.defaultValue;
   return {
     flags: option.flags,

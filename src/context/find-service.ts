@@ -16,7 +16,7 @@ const MAX_PROBING_MS = 20_000;
 const MAX_FOLDERS = 4;
 const MAX_PROBED_BYTES = 2 * 1024 * 1024;
 /** Paths of the service, which an address copied from a browser or a manual may have at its end. */
-const OWN_PATHS = /\/(?:(?:\d+\.\d+\/)?oai|api\/(?:pas|token-auth|uzivatel-info)|api|id|schema)(?:\/.*)?$/;
+const OWN_PATHS = /\/(?:(?:\d+\.\d+\/)?oai|api\/(?:pas|token-auth|uzivatel-info)|api|id|schema)(?:\/.*)?$/s;
 const ACCOUNT_PATH = '/api/uzivatel-info/';
 /** Server header of the bundled mock. */
 const MOCK_SERVER = /^pas-mock-server\b/;
@@ -53,7 +53,7 @@ function startOf(given: string, allowHttp: boolean): string {
     throw new ConfigError(t`This is no address of a service: it must be like https://finds.example.org, without a user name.`);
   // Not left to the service's redirect to https, which could be forged.
   if (parsed.protocol === 'http:' && !isLoopback(parsed.hostname) && !allowHttp) parsed.protocol = 'https:';
-  const path = parsed.pathname.replace(OWN_PATHS, '').replace(/\/+$/, '');
+  const path = parsed.pathname.replace(OWN_PATHS, '').replace(/(?<!\/)\/+$/, '');
   return String(checkSettings('pas init', { base_url: `${parsed.origin}${path}` }).base_url);
 }
 

@@ -100,8 +100,8 @@ function accountFolder(): string | undefined {
 /** Reads the language from config.toml with little code; undefined where it has none. Faults are reported later. */
 export function storedLanguage(environment: Environment): string | undefined {
   try {
-    const [beforeTables = ''] = readFileSync(placesFrom(environment).configFile, 'utf8').split(/^\s*\[/m);
-    return /^\s*lang\s*=\s*["']([^"']*)["']/m.exec(beforeTables)?.[1];
+    const [beforeTables = ''] = readFileSync(placesFrom(environment).configFile, 'utf8').split(/^[ \t]*\[/m);
+    return /^[ \t]*lang[ \t]*=[ \t]*["']([^"'\n]*)["']/m.exec(beforeTables)?.[1];
   } catch {
     return undefined;
   }

@@ -173,7 +173,7 @@ function withMarks(source: string): string {
   return source.replace(OTHER_NODES, (node) => (node.startsWith('<![') ? 'text' : MARK));
 }
 
-const OTHER_NODES = /<!\[CDATA\[[\s\S]*?\]\]>|<!--[\s\S]*?-->|<\?[\s\S]*?\?>/g;
+const OTHER_NODES = /<!\[CDATA\[[\s\S]*?(?:\]\]>|$)|<!--[\s\S]*?(?:-->|$)|<\?[\s\S]*?(?:\?>|$)/g;
 
 /** Tells if text stands behind a comment or an instruction, where the service does not read it (A-VALUE-1). */
 function isCutShort(source: string): boolean {

@@ -109,13 +109,13 @@ export function parseEditText(
     .split(/\r\n?|\n/)
     .entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue;
-    const [, name = '', value = ''] = /^\s*([\p{L}\p{N}_ ]+?)\s*=(.*)$/u.exec(line) ?? [];
+    const [, name = '', value = ''] = /^([\p{L}\p{N}_\s]+)=(.*)$/u.exec(line)?.map((part) => part.trim()) ?? [];
     const where = { line: index + 1 };
     if (name === '')
       issues.push(errorIssue('edit-line', msg`This line is no "element = value". Mend it, or write # before it.`, where));
     else if (cells.has(name))
       issues.push(errorIssue('edit-line-twice', msg`${name} stands twice. Keep one of the lines.`, where));
-    else cells.set(name, decoded(value.trim()));
+    else cells.set(name, decoded(value));
   }
   if (cells.size === 0 && issues.length === 0) return undefined;
   return { cells: new Map([...cells].filter(([, value]) => value !== '')), issues };

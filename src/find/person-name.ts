@@ -21,7 +21,7 @@ const SUFFIXES: Readonly<Record<string, string>> = {
   ...{ st: 'st.', starsi: 'st.', sen: 'st.', senior: 'st.', sr: 'st.' },
   ...{ ml: 'ml.', mladsi: 'ml.', jun: 'ml.', junior: 'ml.', jr: 'ml.' },
 };
-const BORN = /[\s,(]+(?:roz(?:en[áaýy])?(?:\.\s*|\s+)|née\s+)(\p{L}[\p{L}'’-]*)\)?(?=[\s,]|$)/iu;
+const BORN = /(?<![\s,(])[\s,(]+(?:roz(?:en[áaýy])?(?:\.\s*|\s+)|née\s+)(\p{L}[\p{L}'’-]*)\)?(?=[\s,]|$)/iu;
 
 /** A dot ends a word, so a blank is inserted behind it except within one title: `Ph.D.`, `Ing.arch.`, `P.J.Novák`. */
 function withBlanks(text: string): string {

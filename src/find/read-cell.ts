@@ -15,7 +15,8 @@ export const CENTIMETRES = { mm: 0.1, cm: 1, dm: 10, m: 100 } as const;
 
 /** Parses a whole number; `25,0` is one, `25,5` is not. */
 export function parseInteger(cell: string): Reading<number> {
-  const [, digits = cell, unit] = /^(.*?)\s*(mm|cm|dm|m)\.?$/i.exec(cell) ?? [];
+  const unit = /(?<!\s)\s*(mm|cm|dm|m)\.?$/i.exec(cell);
+  const digits = cell.slice(0, unit?.index);
   const readings = twoReadings(digits);
   if (readings !== undefined) {
     const meant = alternatives(readings);
@@ -23,9 +24,9 @@ export function parseInteger(cell: string): Reading<number> {
   }
   if (/^[+-]?\d{1,15}([.,]0+)?$/.test(cell)) return { value: Number.parseInt(cell, 10) };
   if (/^[+-]?\d{1,15}(?:[.,]\d+)?$/.test(digits)) {
-    if (unit === undefined)
+    if (unit === null)
       return unreadable('integer', msg`"${cell}" is not a whole number. Depth is in whole centimetres: 1.5 m is 150.`);
-    const advice = adviceFor(digits, CENTIMETRES[unit.toLowerCase() as keyof typeof CENTIMETRES]);
+    const advice = adviceFor(digits, CENTIMETRES[unit[1]?.toLowerCase() as keyof typeof CENTIMETRES]);
     return unreadable('integer', msg`"${cell}" has a unit. Depth is in whole centimetres, without a unit: write ${advice}.`);
   }
   return unreadable('integer', msg`"${cell}" is not a whole number. Write digits only, without a unit.`);

@@ -22,7 +22,7 @@ const ROMAN = ['I', 'II', 'III', 'IV', 'V', 'VI', 'VII', 'VIII', 'IX', 'X', 'XI'
 const NO_MONTH = '00';
 
 /** A time of midnight, which spreadsheets write behind a day. */
-const MIDNIGHT = /[T ]\s*0{1,2}:00(?::00(?:[.,]0+)?)?$/;
+const MIDNIGHT = /(?:T|(?<!\s)\s)\s*0{1,2}:00(?::00(?:[.,]0+)?)?$/;
 
 type Form = readonly [pattern: RegExp, parts: (match: readonly string[]) => readonly [year: string, month: string, day: string]];
 
@@ -117,7 +117,8 @@ const ONE_DAY = msg`The service accepts one whole day: write it as YYYY-MM-DD. I
 
 function isMonth(cell: string): boolean {
   if (/^\d{4}[-/.](?:0?[1-9]|1[0-2])$/.test(cell)) return true;
-  const [, month = ''] = /^(\p{L}+|\d{1,2})\.?\s*[/.\s-]\s*\d{4}$|^(\p{L}+)[.\s-]*\d{2}$/u.exec(cell)?.filter(Boolean) ?? [];
+  const [, month = ''] =
+    /^(\p{L}+|\d{1,2})\.?(?:\s+|\s*[/.-]\s*)\d{4}$|^(\p{L}+)[.\s-]*\d{2}$/u.exec(cell)?.filter(Boolean) ?? [];
   const number = Number(/^\d/.test(month) ? month : monthOf(month));
   return month !== '' && number >= 1 && number <= 12;
 }

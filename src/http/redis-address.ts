@@ -19,7 +19,7 @@ const MAX_DATABASE_NUMBER = 1_000_000;
 export function parseRedisAddress(text: string): RedisAddress | AddressFault {
   const url = /^rediss?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined;
   const database = Number(/^\/?(\d*)$/.exec(url?.pathname ?? '-')?.[1] ?? Number.NaN);
-  if (url !== undefined && (url.password !== '' || /^[^/]*:[^/]*@/.test(text.slice(text.indexOf('//') + 2)))) {
+  if (url !== undefined && (url.password !== '' || /^[^/:]*:[^/@]*@/.test(text.slice(text.indexOf('//') + 2)))) {
     return {
       message: msg`holds a password, and secrets never stand in config.toml or in a flag`,
       hint: msg`Leave it out of the address; give it in PAS_PACING_PASSWORD, or keep it with \`${cmd`pas login --pacing-password`}\`.`,
@@ -65,5 +65,7 @@ export function redisEndpoint({ host, port, database }: RedisAddress): string {
 
 /** Strikes passwords out of the addresses that a text quotes. */
 export function withoutRedisPasswords(text: string): string {
-  return text.replace(/(rediss?:\/\/)[^\s"']*@/g, '$1***@');
+  return text.replace(/(rediss?:\/\/)([^\s"']*)/g, (whole, scheme: string, rest: string) =>
+    rest.includes('@') ? `${scheme}***${rest.slice(rest.lastIndexOf('@'))}` : whole,
+  );
 }

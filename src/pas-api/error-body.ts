@@ -1,5 +1,6 @@
 import type { Message } from '../base/message.ts';
 import type { HttpResponse } from '../http/exchange.ts';
+import { parseHtml } from '../text/html-text.ts';
 
 /** One entry of `schema_errors` or `validation_errors` (A-ERROR-2). The message is for people only. */
 export type ServerFinding = {
@@ -44,12 +45,7 @@ function toFinding(value: unknown): ServerFinding {
 
 /** The beginning of a foreign answer, without markup, to tell a person what kind of answer it was. */
 function excerptOf(text: string): string {
-  const visible = text
-    .slice(0, 20_000)
-    .replace(/<(script|style|head)\b[\s\S]*?<\/\1\s*>/gi, ' ')
-    .replace(/<[^>]*>/g, ' ')
-    .replace(/\s+/g, ' ')
-    .trim();
+  const visible = parseHtml(text.slice(0, 20_000)).text.replace(/\s+/g, ' ').trim();
   return cut(visible, EXCERPT_CHARACTERS);
 }
 

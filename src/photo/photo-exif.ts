@@ -108,5 +108,5 @@ export async function readPhotoPosition(path: string): Promise<Reading<Position>
 }
 
 function digits(degrees: number): string {
-  return degrees.toFixed(7).replace(/\.?0+$/, '');
+  return degrees.toFixed(7).replace(/(?:\.|(?<!0))0+$/, '');
 }

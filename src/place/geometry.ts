@@ -82,15 +82,15 @@ export function parseWrittenPoint(text: string): Reading<PointText> {
 
 const NUMBER = String.raw`-?\d+(?:\.\d+)?`;
 const GIS_POINT = new RegExp(
-  String.raw`^(?:point *(?:z|m|zm)? *\(|multipoint *(?:z|m|zm)? *\( *\(?) *(${NUMBER}) +(${NUMBER})(?: +[-+.\de]+){0,2} *\)(?: *\))?$`,
+  String.raw`^(?:point *(?:(?:z|m|zm) *)?\( *|multipoint *(?:(?:z|m|zm) *)?\( *(?:\( *)?)(${NUMBER}) +(${NUMBER})(?: +[-+.\de]+){0,2} *\)(?: *\))?$`,
   'i',
 );
 
 /** Parses a cell of a GIS program: an SRID before the text, a height or a measure behind the point, a MultiPoint of one. */
 export function parseGisText(text: string): { readonly wkt: string; readonly epsg?: number } {
-  const [, srid, body = ''] = /^(?:srid *= *(\d{1,6}) *; *)?(.*)$/i.exec(text.trim().replace(/\s+/g, ' ')) ?? [];
+  const [, srid, body = ''] = /^(?:srid *= *(\d{1,6}) *; *)?(.*)$/is.exec(text.trim().replace(/\s+/g, ' ')) ?? [];
   const [, x = '', y = ''] = GIS_POINT.exec(body) ?? [];
-  const isEmpty = /^(?:multi)?point *(?:z|m|zm)? *empty$/i.test(body);
+  const isEmpty = /^(?:multi)?point *(?:(?:z|m|zm) *)?empty$/i.test(body);
   const wkt = isEmpty ? '' : y === '' ? body : formatPoint({ x, y });
   return { wkt, ...(srid === undefined ? {} : { epsg: Number(srid) }) };
 }

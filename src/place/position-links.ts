@@ -17,7 +17,7 @@ export function parsePlaceLink(text: string): Reading<Degrees> | undefined {
 
 /** Reads a geo URI (RFC 5870): `geo:50.0871,14.4208`. Phones write the place behind `?q=`. */
 function readGeo(text: string): Reading<Degrees> {
-  const [, place = '', parameters = '', query = ''] = /^geo:([^;?]*)([^?]*)\??(.*)$/i.exec(text) ?? [];
+  const [, place = '', parameters = '', query = ''] = /^geo:([^;?]*)([^?]*)\??(.*)$/is.exec(text) ?? [];
   const crs = /;crs=([^;]+)/i.exec(parameters)?.[1];
   if (crs !== undefined && crs.toLowerCase() !== 'wgs84') {
     return unreadable(
@@ -143,5 +143,5 @@ function readPlusCode(text: string): Reading<Degrees> | undefined {
 }
 
 function inDegrees(value: number): string {
-  return value.toFixed(7).replace(/\.?0+$/, '');
+  return value.toFixed(7).replace(/(?:\.|(?<!0))0+$/, '');
 }

@@ -21,7 +21,7 @@ export function angleCell(parts: ReadonlyMap<AnglePart, string>): string {
 
 /** Removes the mark of an angle: `49°` in a column of degrees is 49. */
 export function withoutAngleMark(text: string): string {
-  return text.replace(/\s*[°º'′’"″”]+$/u, '').trim();
+  return text.replace(/(?<![°º'′’"″”])[°º'′’"″”]+$/u, '').trim();
 }
 
 /** Joins the parts. An empty part keeps its mark, so that the reader reports it as missing. */

@@ -107,7 +107,7 @@ function hasWrongMarks(tokens: readonly Token[]): boolean {
 /** Converts unsigned degrees, minutes and seconds to decimal degrees. */
 export function inDegrees(degrees: string, minutes: string, seconds: string): string {
   const value = Number(degrees) + Number(minutes) / 60 + Number(seconds) / 3600;
-  return value.toFixed(MAX_DIGITS).replace(/\.?0+$/, '');
+  return value.toFixed(MAX_DIGITS).replace(/(?:\.|(?<!0))0+$/, '');
 }
 
 type Attempt = {

@@ -96,7 +96,7 @@ function cellValue(cell: Buffer, type: string, decode: (bytes: Buffer) => string
   if (type === 'C') return { value: { text: textOf(cell, decode) } };
   const text = cell
     .toString('latin1')
-    .replace(/[\0 ]+$/, '')
+    .replace(/(?<![\0 ])[\0 ]+$/, '')
     .trimStart();
   switch (type) {
     case 'N':
@@ -118,7 +118,7 @@ function textOf(cell: Buffer, decode: (bytes: Buffer) => string): string {
   while (end > 0 && (cell[end - 1] === 0x20 || cell[end - 1] === 0)) end -= 1;
   if (end === 0) return '';
   const text = decode(cell.subarray(0, end));
-  return end === cell.length ? text.replace(/\uFFFD+$/, '') : text;
+  return end === cell.length ? text.replace(/(?<!\uFFFD)\uFFFD+$/, '') : text;
 }
 
 /** Parses a number without trailing zeros; asterisks mean no number. */
@@ -127,7 +127,7 @@ function numberOf(text: string): Reading<DbfValue> {
   if (/^-?\d+$/.test(text)) return { value: { text } };
   if (/^-?\d*\.\d*$/.test(text) && /\d/.test(text)) {
     const shown = text.replace(/^(-?)\./, '$10.').replace(/\.$/, '');
-    const plain = shown.includes('.') ? shown.replace(/\.?0*$/, '') : shown;
+    const plain = shown.includes('.') ? shown.replace(/(?:\.|(?<!0))0+$/, '') : shown;
     const isWritten = plain !== shown && shown.length - shown.indexOf('.') - 1 <= MAX_DECIMALS;
     return { value: isWritten ? { text: plain, shown } : { text: plain } };
   }

@@ -88,7 +88,7 @@ function partedLinks(links: readonly string[]): readonly [photographs: string[],
 function fileOf(link: string): string | undefined {
   const isLocal = /^file:/i.test(link);
   if (!isLocal && /^[a-z][a-z\d+.-]+:/i.test(link)) return undefined;
-  const path = decoded(link.replace(/^file:(?:\/\/[^/]*)?/i, '').replace(/[?#].*$/, '')).replaceAll('\\', '/');
+  const path = decoded(link.replace(/^file:(?:\/\/[^/]*)?/i, '').replace(/[?#].*$/s, '')).replaceAll('\\', '/');
   return isLocal || /^(?:\/|[a-z]:)/i.test(path) ? path.slice(path.lastIndexOf('/') + 1) : path.replace(/^(?:\.\/)+/, '');
 }
 

@@ -93,7 +93,7 @@ function parseJson(file: string, whole: Buffer, part: Buffer, placeOf: (offset: 
   } catch (thrown) {
     const found = messageOf(thrown);
     const offset = /at position (\d+)/.exec(found)?.[1];
-    const reason = found.replace(/ at position \d.*$/, '');
+    const reason = found.replace(/ at position \d.*$/s, '');
     const place = placeOf(offset === undefined ? part.length : Buffer.byteLength(text.slice(0, Number(offset))));
     const line = lineAt(whole.toString('latin1', 0, place), place);
     throw new FileError(file, msg`${file} is not JSON that can be read: line ${line}, ${reason}.`, {
@@ -110,7 +110,7 @@ function systemOf(file: string, document: Values): GeomSystem {
   const properties = isObject(crs) ? crs['properties'] : undefined;
   const name = isObject(properties) ? String(properties['name'] ?? '') : '';
   if (/(?:^|[:/])CRS84$/i.test(name)) return '4326';
-  const system = geomSystemOf(Number(/\b(?:EPSG|ESRI)(?:[:/]+[\d.]*)?[:/]+(\d+)$/i.exec(name)?.[1]));
+  const system = geomSystemOf(Number(/\b(?:EPSG|ESRI)(?:[:/]+[\d.]+)?[:/]+(\d+)$/i.exec(name)?.[1]));
   if (system === undefined) throw unsupportedCrsError(file, name === '' ? JSON.stringify(crs) : name);
   return system;
 }

@@ -108,7 +108,7 @@ function readBracket(text: string): { condition?: (value: number) => boolean; lo
     const unit = { h: 'hour', m: 'minute', s: 'second' } as const;
     return { token: { kind: 'elapsed', unit: unit[elapsed.charAt(0).toLowerCase() as 'h' | 'm' | 's'], length: elapsed.length } };
   }
-  const [, currency = '', locale = ''] = /^\$([^-]*)-?(.*)$/.exec(text) ?? [];
+  const [, currency = '', locale = ''] = /^\$([^-]*)-?(.*)$/s.exec(text) ?? [];
   return { ...(locale !== '' && { locale }), ...(currency !== '' && { token: { kind: 'literal', text: currency } }) };
 }
 
@@ -206,7 +206,7 @@ function fill(tokens: readonly Token[], decimals: number, scaled: number, value:
   const point = tokens.findIndex(({ kind }) => kind === 'point');
   const places = tokens.flatMap(({ kind }, index) => (kind === 'digit' && (point === -1 || index < point) ? [index] : []));
   const whole = digits === '0' ? '' : digits;
-  const lastDecimal = fraction.replace(/0+$/, '').length;
+  const lastDecimal = fraction.replace(/(?<!0)0+$/, '').length;
   let decimal = 0;
   return tokens
     .map((token, index) => {

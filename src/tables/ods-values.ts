@@ -75,7 +75,7 @@ function dateValue(stored: string, shown: string | undefined): CellValue {
 /** Tells if the numbers of a text are year, month and day of this date; a month may be a word. */
 function showsWholeDay(stored: string, shown: string): boolean {
   const [, year = '', month = '', day = ''] = /^(\d+)-(\d\d)-(\d\d)/.exec(stored) ?? [];
-  const date = shown.replace(/\d{1,2}:\d.*$/, '');
+  const date = shown.replace(/\d{1,2}:\d.*$/s, '');
   const numbers = /^\d{6}(?:\d\d)?$/.test(date) ? digitGroups(date, year) : (date.match(/\d+/g) ?? []);
   const take = (isIt: (number: string) => boolean): boolean => {
     const at = numbers.findIndex(isIt);

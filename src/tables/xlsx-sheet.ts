@@ -81,7 +81,7 @@ function cellsOf(
 function rowNumber(row: XmlElement): number | undefined {
   const own = attributeOf(row, 'r');
   const [first] = row.children;
-  const text = own ?? /\d+$/.exec((first && attributeOf(first, 'r')) ?? '')?.[0];
+  const text = own ?? /(?<!\d)\d+$/.exec((first && attributeOf(first, 'r')) ?? '')?.[0];
   if (text === undefined) return undefined;
   return /^\d+$/.test(text) ? Number(text) : Number.NaN;
 }

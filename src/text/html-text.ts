@@ -15,6 +15,7 @@ const HIDDEN = /^(?:script|style|head|title)\b/i;
 export function parseHtml(source: string): HtmlText {
   if (!LOOKS_LIKE_HTML.test(source)) return { text: source, pictures: [] };
   const [pieces, pictures]: [string[], Set<string>] = [[], new Set()];
+  const lower = source.toLowerCase();
   let at = 0;
   while (at < source.length) {
     const open = source.indexOf('<', at);
@@ -30,7 +31,7 @@ export function parseHtml(source: string): HtmlText {
     at = close + (isComment ? 3 : 1);
     if (isComment) continue;
     const hidden = HIDDEN.exec(tag)?.[0];
-    if (hidden !== undefined) at = behind(source, `</${hidden}`, at);
+    if (hidden !== undefined) at = behind(lower, `</${hidden.toLowerCase()}`, at);
     if (BREAKS.test(tag)) pieces.push('\n');
     else if (CELL.test(tag)) pieces.push(' ');
     const picture = /^img\s/i.test(tag) ? attribute(tag, 'src') : undefined;
@@ -43,7 +44,7 @@ export function parseHtml(source: string): HtmlText {
 }
 
 function behind(source: string, mark: string, from: number): number {
-  const at = source.toLowerCase().indexOf(mark, from);
+  const at = source.indexOf(mark, from);
   return at === -1 ? source.length : at;
 }
 

@@ -28,7 +28,7 @@ export function startTagOf(document: XmlDocument, { start, end, children }: XmlE
 type StrayText = { readonly element: XmlElement; readonly text: string; readonly start: number };
 
 /** Comments, instructions, and the delimiters of CDATA sections. */
-const MARKUP = /<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!\[CDATA\[|\]\]>/g;
+const MARKUP = /<!--[\s\S]*?(?:-->|$)|<\?[\s\S]*?(?:\?>|$)|<!\[CDATA\[|\]\]>/g;
 
 const LONGEST = 60;
 

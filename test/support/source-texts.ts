@@ -22,13 +22,13 @@ export type Literal = { readonly place: string; readonly text: string; readonly 
 
 export type Source = { readonly path: string; readonly texts: readonly SourceText[]; readonly literals: readonly Literal[] };
 
-type Node = { readonly type: string; readonly start: number; readonly [key: string]: unknown };
+export type Node = { readonly type: string; readonly start: number; readonly [key: string]: unknown };
 
 export function readSources(...folders: readonly string[]): Source[] {
   return folders.flatMap(filesBelow).map(readSource);
 }
 
-function filesBelow(folder: string): string[] {
+export function filesBelow(folder: string): string[] {
   return readdirSync(join(PROJECT, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => join(PROJECT, folder, name))
     .filter((path) => /\.(ts|js)$/.test(path));
@@ -89,7 +89,7 @@ function receiversOf(node: Node, key: string, outer: readonly string[]): readonl
   return /^(Binary|Conditional|Logical|Object|Array|Template|TSAs|TSSatisfies|Parenthesized)/.test(node.type) ? outer : [];
 }
 
-function childrenOf(node: Node): (readonly [string, Node])[] {
+export function childrenOf(node: Node): (readonly [string, Node])[] {
   return Object.entries(node).flatMap(([key, value]) =>
     (Array.isArray(value) ? (value as unknown[]) : [value]).filter(isNode).map((child) => [key, child] as const),
   );

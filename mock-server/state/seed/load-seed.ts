@@ -48,7 +48,7 @@ async function checkAgainstSchema(seeded: readonly SeededRecord[]): Promise<void
       const xml = renderRecord(record.body, record.entity, NEWEST_VERSION, ADDRESSES);
       const errors = await schemas.withDocument(Buffer.from(xml), (document) => schemas.errorsOf(document, NEWEST_VERSION));
       const reason = errors === undefined ? 'holds a character that XML cannot' : errors[0]?.message;
-      if (reason !== undefined) throw new SeedError(row.file, row.place, reason.replace(/\{[^}]*\}/g, ''));
+      if (reason !== undefined) throw new SeedError(row.file, row.place, reason.replace(/\{[^{}]*\}/g, ''));
     }
   } finally {
     schemas.dispose();

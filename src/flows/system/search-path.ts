@@ -102,7 +102,7 @@ export function changeUserPath(folder: string, to: 'there' | 'gone'): boolean {
     const file = join(own, 'environment.reg');
     reg('export', USER_ENVIRONMENT, file, '/y');
     const before = pathOfRegistry(readFileSync(file, 'utf16le'));
-    const isIt = (entry: string): boolean => entry.replace(/\\+$/, '').toLowerCase() === folder.replace(/\\+$/, '').toLowerCase();
+    const isIt = (entry: string): boolean => keyOf(entry) === keyOf(folder);
     const others = before.split(';').filter((entry) => entry !== '' && !isIt(entry));
     const wasThere = before.split(';').some(isIt);
     if (wasThere === (to === 'there')) return wasThere;
@@ -113,6 +113,10 @@ export function changeUserPath(folder: string, to: 'there' | 'gone'): boolean {
   } finally {
     rmSync(own, { recursive: true, force: true });
   }
+}
+
+function keyOf(folder: string): string {
+  return folder.replace(/(?<!\\)\\+$/, '').toLowerCase();
 }
 
 function reg(...args: readonly string[]): void {
@@ -137,7 +141,9 @@ export function pathOfRegistry(text: string): string {
   if (quoted !== undefined) return quoted.replace(/\\(.)/g, '$1');
   const bytes = /^hex\([12]\):([\da-f,]*)$/i.exec(value)?.[1];
   if (bytes === undefined) throw new ConfigError(t`The user's path in the registry of Windows is of an unknown kind.`);
-  return Buffer.from(bytes.replaceAll(',', ''), 'hex').toString('utf16le').replace(/\0+$/, '');
+  return Buffer.from(bytes.replaceAll(',', ''), 'hex')
+    .toString('utf16le')
+    .replace(/(?<!\0)\0+$/, '');
 }
 
 /** With a path in which variables such as `%USERPROFILE%` are filled in. */

@@ -1,0 +1,108 @@
+import { Script } from 'node:vm';
+import { describe, expect, test } from 'vitest';
+import { parseDateForm } from '../src/columns/date-form.ts';
+import { numberOf } from '../src/columns/value-shapes.ts';
+import { parseNumberFormat } from '../src/tables/number-format.ts';
+import { parseHtml } from '../src/text/html-text.ts';
+import { type Attack, attacksOn, attackText } from './support/pattern-attacks.ts';
+import { findPatterns } from './support/patterns.ts';
+
+/** Patterns that may go back again and again, since what they meet is short or comes from whom it would harm. */
+const EXCEPTIONS: Readonly<Record<string, string>> = {
+  '/\\B(?=(?:\\d{3})+(?!\\d))/g': 'the digits of a number, 21 at most',
+};
+
+const SHORT = 4000;
+const LONGER = 8;
+/** Linear work grows by {@link LONGER}, quadratic by its square. */
+const MAX_GROWTH = 3 * LONGER;
+/** Less is too little to be compared. */
+const MIN_MICROSECONDS = 20_000;
+/** Linear work on a short text takes a tenth of it; what takes longer is measured. */
+const SUSPICIOUS_MS = 0.3;
+/** Ends what is worse than quadratic. */
+const TIMEOUT_MS = 60_000;
+
+/** Processor time of the quickest of some runs, so that other work on the machine does not count. */
+function cost(work: () => unknown): number {
+  const times = Array.from({ length: 3 }, () => {
+    const before = process.cpuUsage().user;
+    work();
+    return process.cpuUsage().user - before;
+  });
+  return Math.min(...times);
+}
+
+function isSuperlinear(work: (length: number) => unknown): boolean {
+  const longer = cost(() => work(SHORT * LONGER));
+  if (longer < MIN_MICROSECONDS) return false;
+  return (
+    longer >
+    MAX_GROWTH *
+      Math.max(
+        cost(() => work(SHORT)),
+        MIN_MICROSECONDS / LONGER / LONGER,
+      )
+  );
+}
+
+function slowAttack(source: string, flags: string): Attack | undefined {
+  const pattern = new RegExp(source, flags);
+  const search = (text: string): unknown =>
+    pattern.global || pattern.sticky
+      ? text.replaceAll(new RegExp(pattern, `${flags.replace('g', '')}g`), 'x')
+      : pattern.test(text);
+  return attacksOn(source, flags).find((attack) => {
+    const text = attackText(attack, SHORT);
+    const begun = performance.now();
+    search(text);
+    if (performance.now() - begun < SUSPICIOUS_MS) return false;
+    return isSuperlinear((length) => search(attackText(attack, length)));
+  });
+}
+
+/** Interrupts the engine of regular expressions, which nothing else in the process can. */
+function within<Result>(work: () => Result): Result | string {
+  const holder = globalThis as { attacked?: () => Result };
+  holder.attacked = work;
+  try {
+    return new Script('attacked()').runInThisContext({ timeout: TIMEOUT_MS }) as Result;
+  } catch (thrown) {
+    return String(thrown);
+  } finally {
+    delete holder.attacked;
+  }
+}
+
+describe('a regular expression takes time in proportion to the length of the text', () => {
+  const patterns = findPatterns('src', 'mock-server');
+
+  test('and is found wherever it is written', () => {
+    expect(patterns.length).toBeGreaterThan(600);
+    // What is made of constants, some of another file; in `body-check.ts` clients write them, and a worker with a deadline runs them.
+    expect(patterns.filter(({ source }) => source.includes('(?:19|20)\\d\\d([-_. ])'))).toHaveLength(1);
+    expect(patterns.filter(({ source }) => source === 'x').flatMap(({ files }) => files)).toEqual([
+      'mock-server/control/body-check.ts',
+    ]);
+  });
+
+  test('whatever the text is made of', () => {
+    const slow = patterns.flatMap(({ source, flags, files }) => {
+      const attack = within(() => slowAttack(source, flags));
+      return attack === undefined ? [] : [{ pattern: `/${source}/${flags}`, files, attack }];
+    });
+    expect(slow.filter(({ pattern }) => EXCEPTIONS[pattern] === undefined)).toEqual([]);
+    expect(Object.keys(EXCEPTIONS).filter((each) => slow.every(({ pattern }) => pattern !== each))).toEqual([]);
+  });
+});
+
+test.each([
+  ['blanks before a time that does not come', (count: number) => parseDateForm(`1.1.2024${' '.repeat(count)}x`, 'd.m.yyyy')],
+  ['blanks between the parts of a date', (count: number) => parseDateForm(`1${' '.repeat(count)}x`, 'd m yyyy')],
+  ['blanks before a unit that does not come', (count: number) => numberOf(`5${' '.repeat(count)}x`)],
+  ['blanks in HTML without a line break', (count: number) => parseHtml(`<p>${' '.repeat(count)}x`)],
+  ['hidden elements of HTML', (count: number) => parseHtml('<script></script>'.repeat(count))],
+  ['placeholders of a number format', (count: number) => parseNumberFormat(`${'0'.repeat(count)}x/0`).show(1.5)],
+])('%s take time in proportion to their length', (_, work) => {
+  expect(isSuperlinear(work)).toBe(false);
+});
