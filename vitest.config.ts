@@ -11,6 +11,7 @@ const shared = {
   // Modules are loaded once for each worker, not for each file.
   isolate: false,
   globalSetup: 'test/support/test-disk.ts',
+  setupFiles: 'test/support/property-runs.ts',
 } as const;
 
 /** For what mostly waits for processes that it started. */

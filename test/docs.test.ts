@@ -2,10 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { EXIT_CODES } from '../src/base/errors.ts';
-import { freePort } from './support/free-port.ts';
 import { readYaml } from './support/read-yaml.ts';
-import { inBash, layOut, runPage } from './support/run-page.ts';
-import { makeHome } from './support/run-pas.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const textOf = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
@@ -87,26 +84,7 @@ test('the page of exit codes says what the program does', () => {
   expect(rows).toEqual(Object.values(EXIT_CODES).map(([code, meaning]) => [code, String(meaning)]));
 });
 
-/** What a page shows, word by word, but for what it leaves out with `…`. */
-function whereShown(shown: string): RegExp {
-  const parts = shown.trim().split('…');
-  const said = parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${said.join('[\\s\\S]*?')}$`);
-}
-
 describe('the pages that a reader types along', () => {
-  test.concurrent.each([
-    ['docs/ci.md', undefined],
-    ['README.md', 'The first push'],
-    ['docs/tutorial-field.md', undefined],
-    ['docs/tutorial-museum.md', undefined],
-    ['docs/tutorial-phone.md', undefined],
-  ])('%s says what happens', async (page, heading) => {
-    const blocks = await runPage(page, heading);
-    expect(blocks.length).toBeGreaterThan(0);
-    for (const { shown, printed } of blocks) if (shown !== undefined) expect(printed.trim()).toMatch(whereShown(shown));
-  });
-
   test('every block of commands of README is run, but for those that install', () => {
     const text = textOf('README.md');
     const [before = '', after = ''] = text.split('\n## The first push\n');
@@ -150,52 +128,6 @@ describe('the pages that a reader types along', () => {
     expect(dead).toEqual([]);
   });
 });
-
-describe('the jobs for CI services', () => {
-  const TESTS = 'curl -sf "$MOCK_URL/__mock__/state" -o state.json';
-
-  test('the shell job runs the tests against the mock, keeps the journal, and ends as they end', async () => {
-    const home = makeHome();
-    const port = String(await freePort());
-    layOut(home.folder, port);
-    const env = { ...home.env, MOCK_PORT: port };
-    await inBash(home.folder, `sh examples/ci/job.sh sh -c '${TESTS}' && cat journal.json state.json`, env);
-    expect(await inBash(home.folder, 'sh examples/ci/job.sh sh -c "exit 7" || echo "ended with $?"', env)).toContain(
-      'ended with 7',
-    );
-  });
-
-  test('the workflow is YAML, and its lines start the mock, run the tests and keep what it uploads', async () => {
-    const text = readFileSync(join(import.meta.dirname, '..', 'examples', 'ci', 'github-actions.yml'), 'utf8');
-    const { jobs } = readYaml(text) as { jobs: { client: { env: Record<string, string>; steps: Step[] } } };
-    const { env, steps } = jobs.client;
-    expect(steps.map(({ uses, run }) => [uses, run].filter((each) => each !== undefined).length)).toEqual(steps.map(() => 1));
-    const used = steps.flatMap(({ uses }) => uses ?? []);
-    expect(used.filter((each) => !/^actions\/[a-z-]+@v\d+$/.test(each))).toEqual([]);
-    const uploaded = steps.flatMap(({ with: given }) => given?.['path']?.trim().split('\n') ?? []);
-    expect(uploaded).toEqual(['mock.log', 'journal.json']);
-
-    const port = String(await freePort());
-    const home = makeHome();
-    layOut(home.folder, port);
-    const lines = steps.flatMap(({ run }) =>
-      run === undefined
-        ? []
-        : [
-            run
-              .replaceAll('8099', port)
-              .replace(/^npm ci$/, 'true')
-              .replace(/^npm test$/, TESTS),
-          ],
-    );
-    expect(lines).toHaveLength(4);
-    const script = `set -e\ntrap 'kill $(jobs -p)' EXIT\n${lines.join('\n')}\nls -s ${uploaded.join(' ')}`;
-    const here = Object.entries(env).map(([name, value]) => [name, value.replace('8099', port)]);
-    await inBash(home.folder, script, { ...home.env, ...Object.fromEntries(here) });
-  });
-});
-
-type Step = { readonly uses?: string; readonly run?: string; readonly with?: Readonly<Record<string, string>> };
 
 test.each([
   ['a tab', 'on:\n\tpush'],

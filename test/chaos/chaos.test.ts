@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tinyPng } from '../support/a-season.ts';
 import { freePort } from '../support/free-port.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, type Run, signedIn } from '../support/run-pas.ts';
 import { type Random, seededRandom } from './random.ts';
@@ -29,9 +28,6 @@ const MAX_TURNS = 20;
 type Planned = { readonly localId: string; readonly note: string; readonly number: string };
 type Open = { readonly entry: number; readonly find: string; readonly kind: string };
 type Status = { readonly entries: Record<string, Record<string, number>>; readonly needs_person: readonly Open[] };
-
-// A process that may be killed runs by itself.
-hostRuns();
 
 test(`${ROUNDS} rounds of faults and kills end with everything at the service exactly once`, async () => {
   const data = join(mkdtempSync(join(tmpdir(), 'pas-chaos-')), 'mock.sqlite');

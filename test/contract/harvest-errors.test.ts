@@ -215,7 +215,6 @@ describe('whatever is asked', () => {
         const { status, text } = await ask(mock, asked);
         expect([status, faults(validator, text.replaceAll(mock.server.schema_base, SCHEMA_BASE)).slice(0, 2)]).toEqual([200, []]);
       }),
-      { numRuns: 300 },
     );
     await mock.reset();
   });

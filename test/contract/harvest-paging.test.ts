@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { SLOW_RUNS } from '../support/property-runs.ts';
 import { ask, headersOf, listAll, pagesOf, tokenOf } from '../support/raw-harvest.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
@@ -69,7 +70,7 @@ describe('the union of the pages is the list', () => {
         expect(await listAll(mock, ALL + set, { as, version })).toEqual(whole);
       },
     );
-    await fc.assert(property, { numRuns: 25 });
+    await fc.assert(property, SLOW_RUNS);
   });
 });
 

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { type Home, PROJECT, type Run, settledAfter, signedIn } from '../support/run-pas.ts';
 import { isOfShares } from './shares.ts';
 import { openStage, type Stage } from './stage.ts';
@@ -16,8 +15,6 @@ const DOCUMENTED = [...readFileSync(join(PROJECT, 'docs', 'exit-codes.md'), 'utf
 );
 /** None of these is what a disk does. */
 const NOT_A_DISKS = [1, 4, 11, 13, 14, 15, 130];
-
-hostRuns();
 
 /** Continuous integration must have a compiler. */
 test.skipIf(!canWatchCalls && process.env['CI'] === undefined).each(STORIES.filter(({ command }) => COMMANDS.includes(command)))(

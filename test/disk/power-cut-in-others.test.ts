@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { seededRandom } from '../chaos/random.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { makeHome, settledAfter, signedIn } from '../support/run-pas.ts';
 import { diskOf, type Image, imagesAt, lay, readTrace } from './recorded-disk.ts';
 import { IMAGES, isOfShares, SEED } from './shares.ts';
@@ -15,8 +14,6 @@ const CUT = STORIES.filter(({ command }) => /^(add|reconcile|backup|harvest )/.t
 
 /** Of so many different images one goes on to the end. */
 const GOES_ON_EVERY = 8;
-
-hostRuns();
 
 /** Continuous integration must have a compiler. */
 test.skipIf(!canWatchCalls && process.env['CI'] === undefined).each(CUT)(

@@ -5,15 +5,12 @@ import { expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { seededRandom } from '../chaos/random.ts';
 import { writeSeason } from '../support/a-season.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { damage } from '../support/hostile-disk.ts';
 import { expectDone, type Home, homeWithoutNetwork } from '../support/run-pas.ts';
 import { outboxFolder } from './places.ts';
 import { diskOf, type Image, imagesAt, lay, readTrace } from './recorded-disk.ts';
 import { IMAGES, isOfShares, SEED } from './shares.ts';
 import { canWatchCalls, pasWatched } from './watched-disk.ts';
-
-hostRuns();
 
 /** Three finds in the outbox, two in the backup. */
 async function homeWithBackup(): Promise<Home> {

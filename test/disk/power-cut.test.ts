@@ -9,7 +9,6 @@ import { openSqlite } from '../../src/store/database.ts';
 import { assertUndamaged } from '../../src/store/database-file.ts';
 import { type Random, seededRandom } from '../chaos/random.ts';
 import { writeSeason } from '../support/a-season.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { expectDone, type Home, makeHome, settledAfter, signedIn } from '../support/run-pas.ts';
 import { compare, finish } from './finish.ts';
@@ -25,8 +24,6 @@ const GOES_ON_EVERY = 100;
 const FINDS = 2;
 /** What is on disk of an entry whose request has begun. */
 const BEGUN = ['sending', 'uncertain', 'accepted'];
-
-hostRuns();
 
 /** What is known at a moment: what the program has said, and which requests have begun to leave, by the digest or the number that they carry. */
 type Known = { readonly promised: number; readonly begun: readonly string[]; readonly hasJustBegun: boolean };

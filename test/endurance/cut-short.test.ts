@@ -3,13 +3,10 @@ import { appendFileSync, chmodSync, existsSync, readFileSync, statSync, writeFil
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { digestOf, everythingIn, pasAsOrdinaryUser, pasWithFilesUpTo } from '../support/hostile-disk.ts';
 import { outboxFolder } from '../support/outbox-files.ts';
 import { expectDone, type Home, PROJECT, type Run, signedIn } from '../support/run-pas.ts';
 import { useMockProcess } from '../support/use-mock.ts';
-
-hostRuns();
 
 const mock = useMockProcess('--min-interval', '10');
 let home: Home;

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import {
   canMountDisks,
   damage,
@@ -16,8 +15,6 @@ import {
 import { outboxFile, outboxFolder } from '../support/outbox-files.ts';
 import { expectDone, type Home, jsonLines, makeHome, type Run, signedIn } from '../support/run-pas.ts';
 import { useMockProcess } from '../support/use-mock.ts';
-
-hostRuns();
 
 const mock = useMockProcess('--min-interval', '10');
 let home: Home;

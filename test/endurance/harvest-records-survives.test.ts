@@ -5,13 +5,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openSqlite } from '../../src/store/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { oaiFault } from '../support/harvest-troubles.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { canMountDisks, pasWithFilesUpTo } from '../support/hostile-disk.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { type Home, PROJECT, type Run, signedIn } from '../support/run-pas.ts';
 import { pasOnSmallDisk } from '../support/small-disk.ts';
-
-hostRuns();
 
 const SET = 'heslo';
 const PAGE_SIZE = 20;

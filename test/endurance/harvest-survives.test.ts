@@ -2,11 +2,8 @@ import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { oaiFault, passingTroubles } from '../support/harvest-troubles.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { type Home, type Run, signedIn } from '../support/run-pas.ts';
-
-hostRuns();
 
 let service: MockProcess;
 let home: Home;

@@ -8,12 +8,9 @@ import { describe, expect, test } from 'vitest';
 import type { Runtime } from '../../src/context/context.ts';
 import { main } from '../../src/main.ts';
 import { eventually } from '../support/eventually.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { envelope, ODD_SET, page, send, startOddService } from '../support/odd-service.ts';
 import { addressFlags, type Home, makeHome, type Service } from '../support/run-pas.ts';
-
-hostRuns();
 
 const MEBI = 1024 * 1024;
 

@@ -9,6 +9,7 @@ import { readTableBytes } from '../../src/tables/read-table.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
 import { makeWorkbook, type WorkbookCell } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
+import { SLOW_RUNS } from '../support/property-runs.ts';
 import { homeWithoutNetwork } from '../support/run-pas.ts';
 
 const HEADER = ['local_id', 'projekt', 'stav'];
@@ -106,7 +107,7 @@ describe('a GeoPackage that would never end is one clear error:', () => {
         for (const [at, value] of changes) bytes[at] = value;
         expect(await refusal('season.gpkg', bytes)).not.toBe('');
       }),
-      { numRuns: 25 },
+      SLOW_RUNS,
     );
   });
 });

@@ -4,11 +4,8 @@ import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { countMade } from '../support/count-made.ts';
 import { eventually } from '../support/eventually.ts';
 import { findStates } from '../support/find-states.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-
-hostRuns();
 
 const mock = useMock('--min-interval', '10');
 

@@ -4,12 +4,9 @@ import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { EVA_SAID, userInfo } from '../support/account-service.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { envelope, ODD_SET, page, startOddService } from '../support/odd-service.ts';
 import { MEASURES_MEMORY, type Peak, peakOf } from '../support/peak-memory.ts';
 import { addressFlags, expectDone, type Home, makeHome, type Service } from '../support/run-pas.ts';
-
-hostRuns();
 
 const MEBI = 1024 * 1024;
 /** As much as is read of a page. */

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { startHangingProxy, startPageProxy } from '../support/faulty-network.ts';
 import { findStates } from '../support/find-states.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { page, startOddService } from '../support/odd-service.ts';
 import {
   addressFlags,
@@ -17,8 +16,6 @@ import {
   signedIn,
 } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-
-hostRuns();
 
 const FINDS = 12;
 const PORTAL = '<html><head><title>Hotel</title></head><body>Welcome to our network</body></html>';

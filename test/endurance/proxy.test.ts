@@ -2,11 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { startCuttingWire, startPageProxy } from '../support/faulty-network.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { expectDone, type Home, jsonLines, type Service, settledAfter, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-
-hostRuns();
 
 const FINDS = 4;
 

@@ -2,11 +2,8 @@ import { expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { type PageRule, startPageProxy } from '../support/faulty-network.ts';
 import { findStates } from '../support/find-states.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { expectDone, type Home, jsonLines, type Run, type Service, settledAfter, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-
-hostRuns();
 
 const PAGE: Omit<PageRule, 'passOn'> = {
   path: '/import-xml',

@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { eventually } from '../support/eventually.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, jsonLines, type Run, signedIn } from '../support/run-pas.ts';
-
-hostRuns();
 
 const FINDS = 8;
 

@@ -2,12 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { eventually } from '../support/eventually.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { configFile } from '../support/outbox-files.ts';
 import { expectDone, settledAfter, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-
-hostRuns();
 
 const mock = useMock('--min-interval', '10');
 test('an anonymous harvest cannot decide, and says why', async () => {

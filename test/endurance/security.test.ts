@@ -6,7 +6,6 @@ import { createServer as createSocketServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { everythingIn, isSuperuser, modeOf, pasAsOther } from '../support/hostile-disk.ts';
 import {
   addressFlags,
@@ -20,8 +19,6 @@ import {
   signedIn,
 } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-
-hostRuns();
 
 const mock = useMock('--min-interval', '10');
 const closers: (() => void)[] = [];

@@ -5,11 +5,8 @@ import { tinyPng } from '../support/a-season.ts';
 import { countMade } from '../support/count-made.ts';
 import { findStates } from '../support/find-states.ts';
 import { freePort } from '../support/free-port.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { type MockProcess, type MockState, startMockProcess } from '../support/mock-process.ts';
 import { expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
-
-hostRuns();
 
 /** The times that the profile has by default are over after half an hour of the service's clock. */
 const HALF_AN_HOUR = 30 * 60_000;

@@ -9,11 +9,8 @@ import { openOutbox } from '../../src/outbox/open-outbox.ts';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { claimEntry } from '../support/attempted-entries.ts';
 import { startCuttingWire, startPageProxy } from '../support/faulty-network.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { expectDone, type Home, jsonLines, type Run, settledAfter, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-
-hostRuns();
 
 const mock = useMock('--min-interval', '10');
 

@@ -4,11 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { tokenOf } from '../support/contract-requests.ts';
 import { findStates } from '../support/find-states.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { expectDone, signedIn } from '../support/run-pas.ts';
-
-hostRuns();
 
 let service: RunningMock;
 beforeAll(async () => {

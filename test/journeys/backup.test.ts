@@ -3,13 +3,10 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { everythingIn, modeOf } from '../support/hostile-disk.ts';
 import { outboxFile, outboxFolder } from '../support/outbox-files.ts';
 import { expectDone, type Home, jsonLines, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-
-hostRuns();
 
 const mock = useMock('--min-interval', '10');
 let home: Home;

@@ -5,12 +5,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { expectDone, type Home, jsonLines, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
-
-hostRuns();
 
 let service: RunningMock;
 let home: Home;

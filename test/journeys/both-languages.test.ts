@@ -1,12 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { tinyPng } from '../support/a-season.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { piecesOfTexts } from '../support/in-words.ts';
 import { type Home, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-
-hostRuns();
 
 const mock = useMock('--min-interval', '10');
 

@@ -1,10 +1,7 @@
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Language } from '../../src/base/language.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { type Home, makeHome } from '../support/run-pas.ts';
-
-hostRuns();
 
 /** The help of every command, by its words, as a person sees it. Texts are made while modules load, so each language loads them anew. */
 async function helpIn(language: Language): Promise<Map<string, string[]>> {

@@ -4,12 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-
-hostRuns();
 
 const mock = useMock('--min-interval', '10');
 let home: Home;

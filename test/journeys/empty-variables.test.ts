@@ -2,11 +2,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { placesFrom } from '../../src/context/places.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { addressFlags, expectDone, makeHome, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
-hostRuns();
 const mock = useMock();
 
 test('an account’s variable that is set to nothing is as good as none: what the profile says counts', async () => {

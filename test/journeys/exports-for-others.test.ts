@@ -3,13 +3,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readTable } from '../../src/tables/read-table.ts';
 import { tinyPng } from '../support/a-season.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { lidoValidator } from '../support/lido-schema.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { addressFlags, expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
 import { faults } from '../support/schema-validators.ts';
-
-hostRuns();
 
 let service: RunningMock;
 let home: Home;

@@ -3,14 +3,11 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parsePlaceLink } from '../../src/place/position-links.ts';
 import { tinyPng } from '../support/a-season.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { makeDbf, makeShp } from '../support/make-shapefile.ts';
 import { workbookParts } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-
-hostRuns();
 
 const mock = useMock('--min-interval', '0');
 let home: Home;

@@ -4,13 +4,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FIELDS } from '../../src/find/fields.ts';
 import { readTable } from '../../src/tables/read-table.ts';
 import { tinyPng } from '../support/a-season.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { outboxFolder } from '../support/outbox-files.ts';
 import { expectDone, type Home, homeWithoutNetwork, signedIn } from '../support/run-pas.ts';
-
-hostRuns();
 
 let service: RunningMock;
 let home: Home;

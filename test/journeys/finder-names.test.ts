@@ -1,8 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { type Home, homeWithoutNetwork } from '../support/run-pas.ts';
 
-hostRuns();
 let home: Home;
 
 beforeAll(async () => {

@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { type Home, jsonLines, signedIn } from '../support/run-pas.ts';
-
-hostRuns();
 
 let service: RunningMock;
 let started: Home;

@@ -2,14 +2,11 @@ import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { tinyPng } from '../support/a-season.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { makeOds } from '../support/make-ods.ts';
 import { makeDbf, makeShp, WGS_84, zipShapefile } from '../support/make-shapefile.ts';
 import { makeZip, type ZipPart } from '../support/make-zip.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-
-hostRuns();
 
 /** What telephones, GIS programs and LibreOffice give back, as `pas import` takes it. */
 

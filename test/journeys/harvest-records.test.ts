@@ -2,14 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { ask, recordsOf } from '../support/raw-harvest.ts';
 import { addressFlags, type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 import { type HarvestSummary, identOf, lines, linesOf, served, testWholeHarvests } from '../support/whole-harvest.ts';
-
-hostRuns();
 
 describe.each([
   ['in strict mode', false],

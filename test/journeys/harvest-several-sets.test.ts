@@ -2,13 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { headersOf, listAll, pagesOf, recordsOf } from '../support/raw-harvest.ts';
 import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 import { type HarvestSummary, identOf, linesOf, REFUSAL, served } from '../support/whole-harvest.ts';
-
-hostRuns();
 
 let mock: TestMock;
 let signed: Home;

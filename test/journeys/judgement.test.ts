@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { documentOf } from '../support/contract-find.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { DOUBTFUL_PROJECTS, JUDGED_FINDS } from '../support/judged-finds.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-
-hostRuns();
 
 type Judged = { file: string; severity: string; element: string | null; line: number | null; message: string };
 

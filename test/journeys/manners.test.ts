@@ -5,13 +5,10 @@ import { systemClock } from '../../src/base/clock.ts';
 import { openOutbox } from '../../src/outbox/open-outbox.ts';
 import { insertFind } from '../../src/outbox/stored-finds.ts';
 import { displayWidth } from '../../src/text/width.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { inBash } from '../support/run-page.ts';
 import { expectDone, type Home, makeHome, PROJECT } from '../support/run-pas.ts';
 import { startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
-
-hostRuns();
 
 const PAS = `"${process.execPath}" "${join(PROJECT, 'bin', 'pas.js')}"`;
 const NOBODY = 'http://127.0.0.1:9';

@@ -2,11 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import iconv from 'iconv-lite';
 import { beforeAll, expect, test } from 'vitest';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-
-hostRuns();
 
 /** A mapping that several people and programs have their hands on. */
 

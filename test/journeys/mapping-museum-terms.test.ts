@@ -1,12 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { MUSEUM_TERMS, type MuseumTerm, readMuseumTerms, UNSEEN_MUSEUM_TERMS } from '../support/museum-terms.ts';
 import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-
-hostRuns();
 
 let service: RunningMock;
 let home: Home;

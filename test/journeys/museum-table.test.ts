@@ -1,11 +1,8 @@
 import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { expectDone, type Home, PROJECT, signedIn } from '../support/run-pas.ts';
-
-hostRuns();
 
 /** The whole way of a museum's own table, as examples/museum has it. */
 

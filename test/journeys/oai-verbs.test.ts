@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { ask, tokenOf } from '../support/raw-harvest.ts';
 import { addressFlags, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
-
-hostRuns();
 
 let mock: TestMock;
 let home: Home;

@@ -3,12 +3,9 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { readZip } from '../../src/tables/zip-entries.ts';
 import { tinyPng } from '../support/a-season.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { expectDone, type Home, PROJECT, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-
-hostRuns();
 
 /** Tables as people have them: `test/fixtures/odd-tables`. */
 

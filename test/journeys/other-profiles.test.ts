@@ -2,11 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
 import { startMock } from '../support/start-mock.ts';
-
-hostRuns();
 
 /** `mock`, a training profile, is the configured one; `the.museum` is production, where nothing was sent yet. */
 let home: Home;

@@ -4,12 +4,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { writeSeason } from '../support/a-season.ts';
 import { findStates } from '../support/find-states.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { keepJournalInState, outboxFile } from '../support/outbox-files.ts';
 import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-
-hostRuns();
 
 const mock = useMock('--min-interval', '0');
 let home: Home;

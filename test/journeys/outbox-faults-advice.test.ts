@@ -5,12 +5,9 @@ import { systemClock } from '../../src/base/clock.ts';
 import { openOutbox, updateHeader } from '../../src/outbox/open-outbox.ts';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { tokenOf } from '../support/contract-requests.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { configFile, keepJournalInState, outboxFile } from '../support/outbox-files.ts';
 import { addressFlags, expectDone, type Home, type Run, settledAfter, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-
-hostRuns();
 
 const mock = useMock('--min-interval', '0');
 const NEVER_SETTLED = settledAfter(3_600_000, 0);

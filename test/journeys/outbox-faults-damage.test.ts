@@ -6,13 +6,10 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { findStates } from '../support/find-states.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { numberedRuns } from '../support/numbered-runs.ts';
 import { configFile, keepJournalInState, outboxFile, outboxFolder, outboxIdOf } from '../support/outbox-files.ts';
 import { addressFlags, expectDone, type Home, PROJECT, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-
-hostRuns();
 
 const mock = useMock('--min-interval', '0');
 const other = useMock('--min-interval', '0');

@@ -3,14 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { findStates } from '../support/find-states.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { keepJournalInState, outboxFolder } from '../support/outbox-files.ts';
 import { placedPhotograph } from '../support/placed-photograph.ts';
 import { expectDone, type Home, settledAfter, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 import { wrongClock } from '../support/wrong-clock.ts';
-
-hostRuns();
 
 const mock = useMock('--min-interval', '0');
 const DAY_MS = 24 * 3600 * 1000;

@@ -2,12 +2,9 @@ import { expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { tokenOf } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import type { RunningMock } from '../support/mock-process.ts';
 import { addressFlags, expectDone, type Home, jsonLines, settledAfter, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-
-hostRuns();
 
 const production = useMock('--min-interval', '0');
 const training = useMock('--min-interval', '0', '--training');

@@ -4,12 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { eventually } from '../support/eventually.ts';
 import { findStates } from '../support/find-states.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { placedPhotograph } from '../support/placed-photograph.ts';
 import { addressFlags, expectDone, type Home, settledAfter, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-
-hostRuns();
 
 const production = useMock('--min-interval', '0');
 const training = useMock('--min-interval', '0');

@@ -3,12 +3,9 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { writeSeason } from '../support/a-season.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { configFile, keepJournalInState, outboxFile, outboxFolder, outboxIdOf } from '../support/outbox-files.ts';
 import { addressFlags, expectDone, type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-
-hostRuns();
 
 const mock = useMock('--min-interval', '0');
 let home: Home;

@@ -16,12 +16,9 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { eventually } from '../support/eventually.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { type Home, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 import { served } from '../support/whole-harvest.ts';
-
-hostRuns();
 
 const SET = 'heslo:obdobi';
 /** Ten pages of sets, Identify and three pages of records pass; then the service is busy, until the file has been changed. */

@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { addressFlags, expectDone, makeHome, settledAfter, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
-hostRuns();
 const mock = useMock('--min-interval', '10');
 
 test('of a find in doubt one sentence is said, and its evidence where it is asked for', async () => {

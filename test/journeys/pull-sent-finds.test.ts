@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { writeSeason } from '../support/a-season.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
@@ -22,7 +21,6 @@ type AtService = {
 type PulledFind = AtService & { find: string; ident_cely: string; news: boolean };
 type Pulled = { from: string | null; finds: PulledFind[] };
 
-hostRuns();
 let service: RunningMock;
 let home: Home;
 /** Identifier of `K-1`, `K-2`, … */

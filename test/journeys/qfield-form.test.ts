@@ -3,12 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { tinyPng } from '../support/a-season.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { pointBlob } from '../support/make-geopackage.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { addressFlags, expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
-
-hostRuns();
 
 let service: RunningMock;
 let home: Home;

@@ -1,14 +1,11 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { canMountDisks } from '../support/hostile-disk.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { expectDone, type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { pasOnSmallDisk } from '../support/small-disk.ts';
 import { startMock } from '../support/start-mock.ts';
-
-hostRuns();
 
 /** Places of the examples, each as the report would write it. */
 const PLACES = ['49.8405', '15.1712', '694 201', '694201', 'Všesoky', 'Petrovice', 'Výpustkem', 'Horáková'];

@@ -1,12 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { findStates } from '../support/find-states.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { expectDone, type Home, settledAfter, signedIn } from '../support/run-pas.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 import { useMock } from '../support/use-mock.ts';
 
-hostRuns();
 const mock = useMock('--min-interval', '10');
 let home: Home;
 const IN_DOUBT = { endpoint: 'import', when: { nth: 2 }, times: 1 };

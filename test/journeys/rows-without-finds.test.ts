@@ -1,11 +1,8 @@
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-
-hostRuns();
 
 const mock = useMock('--min-interval', '0');
 let home: Home;

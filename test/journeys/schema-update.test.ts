@@ -4,11 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { expectDone, type Home, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
-
-hostRuns();
 
 type Shown = {
   change?: string;

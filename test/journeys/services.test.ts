@@ -2,12 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { configFile } from '../support/outbox-files.ts';
 import { addressFlags, expectDone, type Home, type Service, signedIn } from '../support/run-pas.ts';
-
-hostRuns();
 
 let first: RunningMock;
 let second: RunningMock;

@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
-
-hostRuns();
 
 let service: RunningMock;
 let home: Home;

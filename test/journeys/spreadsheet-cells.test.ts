@@ -1,14 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { makeDbf, makeShp, WGS_84 } from '../support/make-shapefile.ts';
 import { type WorkbookCell, workbookParts } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-
-hostRuns();
 
 const mock = useMock('--min-interval', '0');
 let home: Home;

@@ -1,9 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-
-hostRuns();
 
 /** Words that people write in place of those of the vocabularies, and what they are told. */
 

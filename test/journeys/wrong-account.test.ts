@@ -3,12 +3,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { tokenOf } from '../support/contract-requests.ts';
 import { findStates } from '../support/find-states.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { configFile, keepJournalInState, outboxIdOf } from '../support/outbox-files.ts';
 import { addressFlags, expectDone, type Home, makeHome, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-
-hostRuns();
 
 const mock = useMock('--min-interval', '0');
 const OTHER = { PAS_USERNAME: 'archivist', PAS_PASSWORD: 'archivist' };

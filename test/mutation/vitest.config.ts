@@ -7,5 +7,7 @@ export default defineConfig({
     testTimeout: 60_000,
     isolate: false,
     globalSetup: 'test/support/test-disk.ts',
+    setupFiles: 'test/support/property-runs.ts',
+    env: { PROPERTY_RUNS: '1000' },
   },
 });

@@ -1,11 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { placedPhotograph } from '../support/placed-photograph.ts';
 import { type Home, homeWithoutNetwork } from '../support/run-pas.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
-
-hostRuns();
 
 let home: Home;
 /** Of the day of the finds; K-3 lies here. */

@@ -3,12 +3,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { evaluateScript } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { useReportPage } from '../support/report-browser.ts';
 import { expectDone, type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock } from '../support/start-mock.ts';
-
-hostRuns();
 
 let home: Home;
 

@@ -7,12 +7,9 @@ import { html, markupOf } from '../../src/report/html.ts';
 import { writeSeason } from '../support/a-season.ts';
 import { evaluateScript, expectAccessible, expectReadable } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { useReportPage } from '../support/report-browser.ts';
 import { expectDone, type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock } from '../support/start-mock.ts';
-
-hostRuns();
 
 /** Names of colours: what is written, or drawn on a map, and its ground. */
 const STATES = ['draft', 'refused', 'uncertain', 'queued', 'registered', 'submitted', 'confirmed', 'archived'];

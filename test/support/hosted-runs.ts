@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
 import type { Run } from './run-pas.ts';
 
 const HOST = join(import.meta.dirname, 'pas-host.mjs');
@@ -15,25 +14,13 @@ const MAX_HOSTS = 6;
 
 type Host = { readonly child: ChildProcess; isBusy: boolean };
 const hosts = new Map<string, Promise<Host>>();
-let areHosted = false;
 
 /**
- * From here on the runs of this file that are awaited to their end share one process, where that cannot be told from one
- * each: starting Node and loading modules is most of what a run costs. What is started to be killed has its own, and so
- * has what runs beside another. To be called beside the tests, not in one.
+ * Runs `pas` in a process that it shares with other runs: starting Node and loading modules is most of what a run costs. Undefined where
+ * the run needs a process of its own: it has an environment that only a new process reads, or the shared process is busy.
  */
-export function hostRuns(): void {
-  beforeAll(() => {
-    areHosted = true;
-  });
-  afterAll(() => {
-    areHosted = false;
-  });
-}
-
-/** Undefined where the run needs a process of its own. */
 export async function hosted(args: readonly string[], env: NodeJS.ProcessEnv, cwd: string): Promise<Run | undefined> {
-  if (!areHosted || args.some((arg) => arg.startsWith('--lang')) || args.length === 0 || env['PAS_LANG'] === '') return undefined;
+  if (args.some((arg) => arg.startsWith('--lang')) || args.length === 0 || env['PAS_LANG'] === '') return undefined;
   if (Object.keys(env).some((name) => name !== READ_BY_THE_HOST && !READ_BY_EACH_RUN.has(name))) return undefined;
   const host = await hostOf(`${env['PAS_LANG'] ?? 'en'} ${env[READ_BY_THE_HOST] ?? ''}`, env);
   if (host.isBusy) return undefined;

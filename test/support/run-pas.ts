@@ -21,7 +21,7 @@ export type Home = {
   readonly folder: string;
   /** Writes a file beside the home and returns its path. */
   file(name: string, content: string | Buffer): string;
-  /** Runs `pas` to its end: in a process of its own, or where a file says so in the process of {@link hosted} runs. */
+  /** Runs `pas` to its end, in the process of {@link hosted} runs where that is as good as one of its own. */
   pas(...args: string[]): Promise<Run>;
   /** Runs `pas … --json`, and parses its one value. */
   json<T>(...args: string[]): Promise<T>;

@@ -194,7 +194,6 @@ test('whatever columns are called and hold, the map that is written is the map t
         else expect(read.map).toEqual(map);
       },
     ),
-    { numRuns: 200 },
   );
 });
 

@@ -265,7 +265,6 @@ describe('whatever a table is like,', () => {
         const text = columnMapText(map, { table: 't', columns: new Map(), fixed: new Map(), undecided: [] });
         expect(parseColumnMap('m.toml', text).map?.columns).toEqual(map.columns);
       }),
-      { numRuns: 300 },
     );
   });
 
@@ -278,7 +277,6 @@ describe('whatever a table is like,', () => {
           if (new Set(texts).size < texts.length || texts.includes('')) expect(doubt).toBeDefined();
         }
       }),
-      { numRuns: 300 },
     );
   });
 });

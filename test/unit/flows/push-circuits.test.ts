@@ -6,6 +6,7 @@ import { addNumber, addPhoto, entryById, selectEntries } from '../../../src/outb
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { inWords } from '../../support/in-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
+import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { type Asked, answer, count, isCreate, obeyed, page, type Reply, scene } from '../../support/push-scene.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
@@ -264,7 +265,7 @@ test('whatever refuses all there is, few entries stay refused, none is lost, and
         expect(asked.length).toBeLessThanOrEqual(2 * (25 + 2 * 16));
       },
     ),
-    { numRuns: 40 },
+    SLOW_RUNS,
   );
 });
 

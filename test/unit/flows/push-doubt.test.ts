@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { TransportError } from '../../../src/http/exchange.ts';
 import { manualClock } from '../../support/manual-clock.ts';
+import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { answer, count, isCreate, LATENCY_MS, obeyed, page, type Reply, scene } from '../../support/push-scene.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
@@ -162,6 +163,6 @@ test('whatever comes back, at most one find is in doubt before something was ans
       expect(doubted).toBeLessThanOrEqual(1);
       expect(count(outbox, 'sending')).toBe(0);
     }),
-    { numRuns: 60 },
+    SLOW_RUNS,
   );
 });

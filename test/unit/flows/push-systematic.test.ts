@@ -3,7 +3,7 @@ import { manualClock } from '../../support/manual-clock.ts';
 import { answer, count, created, isCreate, obeyed, page, type Reply, scene } from '../../support/push-scene.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
-const FINDS = 400;
+const FINDS = 60;
 /** Beside {@link LATENCY_MS}: just under half a second in all. */
 const SLOWER_MS = 90;
 

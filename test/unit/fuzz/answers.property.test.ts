@@ -75,7 +75,6 @@ describe('a harvested page', () => {
       fc.asyncProperty(fc.oneof({ weight: 4, arbitrary: damaged(page) }, anyBytes), async (body) => {
         expect(await outcomeOf(body)).toMatch(/^[012] records$|^oai-/);
       }),
-      { numRuns: 600 },
     );
   });
 
@@ -96,7 +95,6 @@ describe('what the write interface answers', () => {
       fc.property(fc.oneof(damaged(document), anyBytes), (body) => {
         expect(['string', 'undefined']).toContain(typeof parseRecordIdent(body));
       }),
-      { numRuns: 600 },
     );
   });
 
@@ -116,7 +114,6 @@ describe('what the write interface answers', () => {
           }
         },
       ),
-      { numRuns: 300 },
     );
   });
 
@@ -131,7 +128,6 @@ describe('what the write interface answers', () => {
         if (read.kind === 'other') expect(read.excerpt.length).toBeLessThanOrEqual(201);
         if (read.kind === 'findings') expect(read.findings.every(({ message }) => typeof message === 'string')).toBe(true);
       }),
-      { numRuns: 600 },
     );
   });
 

@@ -46,7 +46,6 @@ describe('config.toml', () => {
       fc.property(fc.oneof(anyText, fc.uint8Array({ maxLength: 200 }), shaped), (content) => {
         read(content);
       }),
-      { numRuns: 500 },
     );
   });
 
@@ -77,7 +76,6 @@ describe('well-known text', () => {
           else expect(String(reading.problem).length).toBeLessThan(2000);
         },
       ),
-      { numRuns: 1000 },
     );
   });
 
@@ -161,7 +159,6 @@ describe('a form', () => {
           expect(parts[0]?.bytes.equals(bytes)).toBe(true);
         }
       }),
-      { numRuns: 300 },
     );
   });
 });

@@ -74,7 +74,6 @@ describe('what an answer repeats of a secret is struck out', () => {
           expect(body.includes('***')).toBe(true);
         },
       ),
-      { numRuns: 300 },
     );
   });
 });
@@ -103,7 +102,6 @@ describe('a secret of any form', () => {
         expect(body.includes(text)).toBe(false);
         expect(body.length === 0 || body.includes('***')).toBe(true);
       }),
-      { numRuns: 150 },
     );
   });
 
@@ -132,16 +130,13 @@ describe('a secret that is shorter than six characters', () => {
 });
 
 describe('text that is made to be slow', () => {
-  const LENGTH = 1_000_000;
+  const LENGTH = 500_000;
   const timeOf = (unitOfText: string, secret: string): number => {
     const answer = said(unitOfText.repeat(LENGTH / unitOfText.length));
     const redact = createRedactor([secret]);
-    const times = [1, 2, 3].map(() => {
-      const began = performance.now();
-      redact(answer);
-      return performance.now() - began;
-    });
-    return Math.min(...times);
+    const began = performance.now();
+    redact(answer);
+    return performance.now() - began;
   };
 
   test.each(['\\', '%25', '&amp;', '<', '<a', '&#0000', '\\u00', 'a', '%5C%5C'])(

@@ -270,5 +270,4 @@ test('whatever happens while a list is read, what is kept is the list as it was 
       }),
       endsAsItWas,
     ),
-    { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 300) },
   ));

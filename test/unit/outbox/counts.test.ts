@@ -12,6 +12,7 @@ import { releaseRecord } from '../../../src/outbox/ownership.ts';
 import { decisionAbout, recordEvents, recordEvidence } from '../../../src/outbox/record-events.ts';
 import { removeTarget, unhideFind } from '../../../src/outbox/removal.ts';
 import { attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
+import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { openAnew, queueImport, type TempOutbox, tempOutbox } from '../../support/temp-outbox.ts';
 
 type Step = (outbox: TempOutbox) => void;
@@ -140,7 +141,7 @@ test('the counts are those of what is there, and the states those that the event
         expectSameElsewhere(outbox);
       },
     ),
-    { numRuns: 60 },
+    SLOW_RUNS,
   );
 }, 60_000);
 

@@ -16,7 +16,7 @@ import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { openAt, queueImport, type TempOutbox, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
-const RUNS = Number(process.env['DAMAGE_RUNS'] ?? 300);
+const RUNS = Number(process.env['DAMAGE_RUNS'] ?? 40);
 const CLOCK = manualClock();
 
 /** Everything that an outbox can hold, in all states. */

@@ -346,7 +346,6 @@ describe('whatever happened,', () => {
       fc.property(anyOrder, ([events, shuffled, twice]) => {
         expect(plain(foldEvents([...shuffled, ...twice]))).toEqual(plain(foldEvents(events)));
       }),
-      { numRuns: 2000 },
     );
   });
 
@@ -360,7 +359,6 @@ describe('whatever happened,', () => {
         expect(facts(merged(merged(a, b), c))).toEqual(facts(merged(a, merged(b, c))));
         expect(facts(merged(a, a))).toEqual(facts(a));
       }),
-      { numRuns: 1000 },
     );
   });
 
@@ -371,13 +369,11 @@ describe('whatever happened,', () => {
         const facts = foldEvents([...kept, eventOf(answer(of, 'accepted'), position, 'accepting')]);
         expect(stateOf(facts, SENDABLE)).toBe('accepted');
       }),
-      { numRuns: 2000 },
     );
     fc.assert(
       fc.property(anyHistory, fc.constantFrom('a1', 'a2', 'a3'), (events, of) => {
         expect(stateOf(foldEvents([...events, eventOf(answer(of, 'accepted'), 9, 'accepting')]), SENDABLE)).toBe('accepted');
       }),
-      { numRuns: 2000 },
     );
   });
 
@@ -395,7 +391,6 @@ describe('whatever happened,', () => {
           created.body.answer === 'created';
         expect(isUndo || (next.kind === 'decided' && next.body.answer === 'release')).toBe(true);
       }),
-      { numRuns: 5000 },
     );
   });
 
@@ -408,7 +403,6 @@ describe('whatever happened,', () => {
         ];
         expect(after.attempts).toBe(before.attempts + (more.did === 'attempt' ? 1 : 0));
       }),
-      { numRuns: 2000 },
     );
   });
 
@@ -426,7 +420,6 @@ describe('whatever happened,', () => {
         for (const event of events)
           if (event.kind === 'attempted' && !named.has(event.id)) expect(open.has(event.id) || unknown.has(event.id)).toBe(true);
       }),
-      { numRuns: 2000 },
     );
   });
 });

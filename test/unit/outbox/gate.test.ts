@@ -220,7 +220,6 @@ describe('whatever was found,', () => {
           expect(found.rejected).not.toContain(candidate);
         }
       }),
-      { numRuns: 2000 },
     );
   });
 
@@ -235,7 +234,6 @@ describe('whatever was found,', () => {
         }
         throw new Error('it is asked about again and again');
       }),
-      { numRuns: 1000 },
     );
   });
 

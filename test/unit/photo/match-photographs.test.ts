@@ -132,7 +132,6 @@ describe('the find that a name says', () => {
         for (const sure of said(fileName, ...ids).filter((each) => !each.endsWith('?')))
           expect(standsIn(fileName, sure), `${sure} in ${fileName}`).toBe(true);
       }),
-      { numRuns: 3000 },
     );
   });
 

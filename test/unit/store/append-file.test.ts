@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { FileError } from '../../../src/base/errors.ts';
 import { type Extent, openAppendFile, type Seal } from '../../../src/store/append-file.ts';
+import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
 const aPath = (): string => join(tempFolder(), 'file');
@@ -80,7 +81,7 @@ test('a file that grew over many runs is known again, by its end and as a whole'
         await again.close(extent, 'tail');
       }
     }),
-    { numRuns: 20 },
+    SLOW_RUNS,
   );
 });
 
@@ -96,7 +97,7 @@ test('a byte that is another one, anywhere in a file, is noticed', async () => {
       await expect(openAppendFile(path, extent, wasClosed ? seal : undefined)).rejects.toThrow(/was changed/);
       expect(readFileSync(path).equals(bytes)).toBe(true);
     }),
-    { numRuns: 20 },
+    SLOW_RUNS,
   );
 });
 

@@ -15,6 +15,7 @@ import { writePrivateFile } from '../../../src/store/files.ts';
 import { keep, readKept } from '../../../src/store/kept-files.ts';
 import { writeOutputFile } from '../../../src/store/output-file.ts';
 import { canLimitFiles, withFilesUpTo } from '../../support/file-limit.ts';
+import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
 const OLD = 'what was there before';
@@ -36,8 +37,6 @@ const piecesAndRoom = somePieces.chain((pieces) => {
   const sizeBytes = Buffer.byteLength(pieces.join(''));
   return fc.record({ pieces: fc.constant(pieces), sizeBytes: fc.constant(sizeBytes), room: fc.nat({ max: sizeBytes + 2 }) });
 });
-
-const RUNS = { numRuns: 40 };
 
 async function withRoom(bytes: number, work: () => unknown): Promise<unknown> {
   try {
@@ -69,7 +68,7 @@ describe.skipIf(!canLimitFiles && process.env['CI'] === undefined)('a disk that 
         expect(readFileSync(path, 'utf8')).toBe(room < sizeBytes ? OLD : pieces.join(''));
         expect(readdirSync(folder)).toEqual(['file']);
       }),
-      RUNS,
+      SLOW_RUNS,
     );
   });
 
@@ -88,7 +87,7 @@ describe.skipIf(!canLimitFiles && process.env['CI'] === undefined)('a disk that 
         await store.add(source());
         expect(readFileSync(place).equals(bytes)).toBe(true);
       }),
-      RUNS,
+      SLOW_RUNS,
     );
   });
 
@@ -102,7 +101,7 @@ describe.skipIf(!canLimitFiles && process.env['CI'] === undefined)('a disk that 
         if (outcome !== 'written') expectClear(outcome);
         expect(readKept(folder)?.bytes).toEqual(outcome === 'written' ? bytes : Buffer.from(OLD));
       }),
-      RUNS,
+      SLOW_RUNS,
     );
   });
 
@@ -130,7 +129,7 @@ describe.skipIf(!canLimitFiles && process.env['CI'] === undefined)('a disk that 
         );
         if (outcome === 'written') expect(readFileSync(path, 'utf8')).toBe(whole + tail);
       }),
-      RUNS,
+      SLOW_RUNS,
     );
   });
 
@@ -153,7 +152,7 @@ describe.skipIf(!canLimitFiles && process.env['CI'] === undefined)('a disk that 
         }
         expect(readdirSync(target)).toEqual(['b.sqlite']);
       }),
-      RUNS,
+      SLOW_RUNS,
     );
   });
 });

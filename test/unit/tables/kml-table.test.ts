@@ -204,6 +204,5 @@ test('whatever is written into KML is read from it', async () => {
       );
       expect(rows.map((row) => row['poznamka'])).toEqual(notes);
     }),
-    { numRuns: 100 },
   );
 });

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { randomRow, wrongCells } from '../../support/random-cells.ts';
 import { openDocumentOf, workbookOf } from '../../support/random-spreadsheets.ts';
 import { readFinds } from '../../support/read-finds.ts';
 
-const TABLES = Number(process.env['CELL_TABLES'] ?? 40);
 const rows = fc.array(randomRow, { minLength: 8, maxLength: 8 });
 
 /** What separates decimals in a text is a setting of the computer that wrote it. */
@@ -16,7 +16,7 @@ describe('a random cell of a spreadsheet is queued as it is meant, or named in a
       fc.asyncProperty(rows, async (table) => {
         expect(wrongCells(table, await readFinds('season.xlsx', workbookOf(table)))).toEqual([]);
       }),
-      { numRuns: TABLES },
+      SLOW_RUNS,
     );
   });
 
@@ -25,7 +25,7 @@ describe('a random cell of a spreadsheet is queued as it is meant, or named in a
       fc.asyncProperty(rows, async (table) => {
         expect(wrongCells(table, await readFinds('season.ods', openDocumentOf(table, decimal)), withPoints)).toEqual([]);
       }),
-      { numRuns: TABLES },
+      SLOW_RUNS,
     );
   });
 });

@@ -279,7 +279,6 @@ test('whatever is written into a shapefile is read from it', async () => {
         features.map(([note, shape]) => [note, shape === null ? null : shape.map((value) => value + 0)]),
       );
     }),
-    { numRuns: 100 },
   );
 });
 
@@ -305,6 +304,5 @@ test('whatever bytes of a shapefile are changed, it is read or refused in words'
         if (!(thrown instanceof FileError)) throw thrown;
       }
     }),
-    { numRuns: 300 },
   );
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { gramsOf } from '../../../src/vocabulary/fold.ts';
 import { similarWords } from '../../../src/vocabulary/similar-words.ts';
+import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
 const syllable = fc.constantFrom('spo', 'na', 'ko', 'le', 'mis', 'ka', 'pas', 'kru', 'hy');
@@ -21,7 +22,7 @@ test('the words that share the most grams are found, as if each word of the voca
         .map(({ stored }) => stored);
       expect(similarWords(vocabulary, typed, most)).toEqual(expected);
     }),
-    { numRuns: 25 },
+    SLOW_RUNS,
   );
 });
 

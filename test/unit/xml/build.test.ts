@@ -25,7 +25,6 @@ describe('writing XML', () => {
         expect(root.text).toBe(content);
         expect(root.attributes[0]?.value).toBe(value);
       }),
-      { numRuns: 500 },
     );
   });
 

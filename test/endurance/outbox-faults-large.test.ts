@@ -3,11 +3,8 @@ import { expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { eventually } from '../support/eventually.ts';
 import { findStates } from '../support/find-states.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { useMockProcess } from '../support/use-mock.ts';
-
-hostRuns();
 
 const mock = useMockProcess('--min-interval', '0');
 

@@ -1,16 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { freePort } from './support/free-port.ts';
-import { startMockProcess } from './support/mock-process.ts';
-import { readYaml } from './support/read-yaml.ts';
-import { inBash, layOut } from './support/run-page.ts';
-import { makeHome } from './support/run-pas.ts';
+import { freePort } from '../support/free-port.ts';
+import { startMockProcess } from '../support/mock-process.ts';
+import { readYaml } from '../support/read-yaml.ts';
+import { inBash, layOut } from '../support/run-page.ts';
+import { makeHome } from '../support/run-pas.ts';
 
-type Step = { readonly uses?: string; readonly run?: string; readonly env?: Readonly<Record<string, string>> };
+type Step = {
+  readonly uses?: string;
+  readonly run?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly with?: Readonly<Record<string, string>>;
+};
 
 const example = (name: string): unknown =>
-  readYaml(readFileSync(join(import.meta.dirname, '..', 'examples', 'ci', name), 'utf8'));
+  readYaml(readFileSync(join(import.meta.dirname, '..', '..', 'examples', 'ci', name), 'utf8'));
 
 describe('the action', () => {
   const { inputs, runs } = example('action/action.yml') as {
@@ -104,4 +109,47 @@ test('the shell job tests a client in shell', async () => {
   layOut(home.folder, port);
   const said = await inBash(home.folder, 'sh examples/ci/job.sh sh examples/ci/client-test.sh', { ...home.env, MOCK_PORT: port });
   expect(said).toContain('ok: a throttled import is sent again, and arrives once');
+});
+
+describe('the jobs for CI services', () => {
+  const TESTS = 'curl -sf "$MOCK_URL/__mock__/state" -o state.json';
+
+  test('the shell job runs the tests against the mock, keeps the journal, and ends as they end', async () => {
+    const home = makeHome();
+    const port = String(await freePort());
+    layOut(home.folder, port);
+    const env = { ...home.env, MOCK_PORT: port };
+    await inBash(home.folder, `sh examples/ci/job.sh sh -c '${TESTS}' && cat journal.json state.json`, env);
+    expect(await inBash(home.folder, 'sh examples/ci/job.sh sh -c "exit 7" || echo "ended with $?"', env)).toContain(
+      'ended with 7',
+    );
+  });
+
+  test('the workflow is YAML, and its lines start the mock, run the tests and keep what it uploads', async () => {
+    const { jobs } = example('github-actions.yml') as { jobs: { client: { env: Record<string, string>; steps: Step[] } } };
+    const { env, steps } = jobs.client;
+    expect(steps.map(({ uses, run }) => [uses, run].filter((each) => each !== undefined).length)).toEqual(steps.map(() => 1));
+    const used = steps.flatMap(({ uses }) => uses ?? []);
+    expect(used.filter((each) => !/^actions\/[a-z-]+@v\d+$/.test(each))).toEqual([]);
+    const uploaded = steps.flatMap(({ with: given }) => given?.['path']?.trim().split('\n') ?? []);
+    expect(uploaded).toEqual(['mock.log', 'journal.json']);
+
+    const port = String(await freePort());
+    const home = makeHome();
+    layOut(home.folder, port);
+    const lines = steps.flatMap(({ run }) =>
+      run === undefined
+        ? []
+        : [
+            run
+              .replaceAll('8099', port)
+              .replace(/^npm ci$/, 'true')
+              .replace(/^npm test$/, TESTS),
+          ],
+    );
+    expect(lines).toHaveLength(4);
+    const script = `set -e\ntrap 'kill $(jobs -p)' EXIT\n${lines.join('\n')}\nls -s ${uploaded.join(' ')}`;
+    const here = Object.entries(env).map(([name, value]) => [name, value.replace('8099', port)]);
+    await inBash(home.folder, script, { ...home.env, ...Object.fromEntries(here) });
+  });
 });

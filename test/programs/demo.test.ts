@@ -1,8 +1,5 @@
 import { expect, test } from 'vitest';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { expectDone, makeHome } from '../support/run-pas.ts';
-
-hostRuns();
 
 test('the demo ends with its counts, and says that the server has the same', async () => {
   const { stdout } = await expectDone(makeHome().pas('demo'));

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { runPage } from '../support/run-page.ts';
+
+/** What a page shows, word by word, but for what it leaves out with `…`. */
+function whereShown(shown: string): RegExp {
+  const parts = shown.trim().split('…');
+  const said = parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${said.join('[\\s\\S]*?')}$`);
+}
+
+test.concurrent.each([
+  ['docs/ci.md', undefined],
+  ['README.md', 'The first push'],
+  ['docs/tutorial-field.md', undefined],
+  ['docs/tutorial-museum.md', undefined],
+  ['docs/tutorial-phone.md', undefined],
+])('%s says what happens', async (page, heading) => {
+  const blocks = await runPage(page, heading);
+  expect(blocks.length).toBeGreaterThan(0);
+  for (const { shown, printed } of blocks) if (shown !== undefined) expect(printed.trim()).toMatch(whereShown(shown));
+});
