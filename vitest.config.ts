@@ -33,8 +33,6 @@ export default defineConfig({
             'test/programs/**',
             'test/pace/**',
             'test/endurance/**',
-            'test/chaos/**',
-            'test/stories/**',
             'test/fuzz/**',
             'test/disk/**',
             'test/jitter/**',
@@ -50,10 +48,7 @@ export default defineConfig({
       { test: { ...shared, ...ALONE, name: 'pace', include: ['test/pace/**/*.test.ts'] } },
       // Kills, cut lines, full disks and nonsense met by whole processes.
       { test: { ...shared, ...SIDE_BY_SIDE, name: 'endurance', include: ['test/endurance/**/*.test.ts'] } },
-      { test: { ...shared, name: 'chaos', include: ['test/chaos/**/*.test.ts'], testTimeout: 4 * 3600 * 1000 } },
-      // Random histories of one list, in one process and without waiting.
-      { test: { ...shared, name: 'stories', include: ['test/stories/**/*.test.ts'], testTimeout: 4 * 3600 * 1000 } },
-      // Random troubles of one list; `npm test` plays a few of them.
+      // Random scenarios of harvests; `npm test` plays a few of them.
       { test: { ...shared, name: 'harvests', include: ['test/harvests/**/*.test.ts'], testTimeout: 4 * 3600 * 1000 } },
       // Bytes that are made of others, guided by the code that they reach.
       {

@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 const SUPPORT = 'support/eventually.ts';
 /** A moment that is drawn by chance, a link's delay, a permitted pace, modules that load, a turn of the event loop: nothing is expected of how long it takes. */
 const MOMENTS = [
-  'chaos/chaos.test.ts',
   'conformance/main.ts',
+  'endurance/chaos.test.ts',
   'endurance/harvest-records-survives.test.ts',
   'endurance/harvest-survives.test.ts',
   'endurance/restore.test.ts',

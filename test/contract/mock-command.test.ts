@@ -1,9 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { once as nextEvent } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { main } from '../../mock-server/main.ts';
 import { PROJECT } from '../support/run-pas.ts';
 import { tied } from '../support/tied.ts';
 
@@ -30,7 +31,7 @@ async function startWith(variables: Variables, ...flags: string[]): Promise<Star
     if (output.includes('\n')) break;
   }
   const end = async (signal: 'SIGTERM' | 'SIGINT') => {
-    const exit = once(child, 'exit');
+    const exit = nextEvent(child, 'exit');
     child.kill(signal);
     const [code] = (await exit) as [number | null];
     return code;
@@ -42,15 +43,28 @@ type Failure = { readonly code: number | null; readonly text: string };
 
 const failure = (...flags: string[]): Promise<Failure> => failureWith({}, ...flags);
 
+/** How the program refuses to start, in this process. */
 async function failureWith(variables: Variables, ...flags: string[]): Promise<Failure> {
-  const env = { ...process.env, ...variables };
-  const child = spawn(process.execPath, [COMMAND, ...flags], { stdio: ['ignore', 'ignore', 'pipe'], env });
   let text = '';
-  child.stderr.on('data', (chunk) => {
-    text += String(chunk);
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+  const write = vi.spyOn(process.stderr, 'write').mockImplementation((piece) => {
+    text += String(piece);
+    return true;
   });
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, text };
+  const exit = vi.spyOn(process, 'exit').mockImplementation((code) => {
+    process.exitCode = code ?? 0;
+    throw new Error('ended');
+  });
+  // It would end this process with a signal.
+  const once = vi.spyOn(process, 'once').mockReturnValue(process);
+  try {
+    await main([process.execPath, COMMAND, ...flags]).catch(() => undefined);
+    return { code: Number(process.exitCode), text };
+  } finally {
+    process.exitCode = undefined;
+    for (const spy of [write, exit, once]) spy.mockRestore();
+    vi.unstubAllEnvs();
+  }
 }
 
 describe('pas-mock-server', () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { seededRandom } from '../chaos/random.ts';
+import { seededRandom } from '../support/random.ts';
 import { makeHome, settledAfter, signedIn } from '../support/run-pas.ts';
 import { diskOf, type Image, imagesAt, lay, readTrace } from './recorded-disk.ts';
 import { IMAGES, isOfShares, SEED } from './shares.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import type { Random } from '../chaos/random.ts';
+import type { Random } from '../support/random.ts';
 
 /** What a program did to its disk, or let out, as watched-disk.c writes it down. */
 export type Step =

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { seededRandom } from '../chaos/random.ts';
+import { seededRandom } from '../support/random.ts';
 import { MAX_BLOCKS } from './instrument.ts';
 import { mutated, STRETCHED_BYTES, stretched } from './mutate.ts';
 import type { Target } from './targets.ts';

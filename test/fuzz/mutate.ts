@@ -1,4 +1,4 @@
-import type { Random } from '../chaos/random.ts';
+import type { Random } from '../support/random.ts';
 
 /** Numbers at which readers tend to go wrong, in the widths in which files hold them. */
 const EDGES: readonly Buffer[] = [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0xffff, 0x7fff_ffff, 0xffff_ffff].flatMap((number) => {

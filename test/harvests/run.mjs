@@ -1,4 +1,4 @@
-// npm run harvests -- --stories N --seed S [--from R] [--jobs J]
+// npm run harvests -- --scenarios N --seed S [--from R] [--jobs J]
 import { playInParts } from '../support/play-in-parts.mjs';
 
-await playInParts('harvests', 'stories', 5000, 2);
+await playInParts('harvests', 'scenarios', 5000, 2);

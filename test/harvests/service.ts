@@ -1,14 +1,14 @@
 import type { Exchange } from '../../src/http/exchange.ts';
-import type { Random } from '../chaos/random.ts';
+import type { Random } from '../support/random.ts';
 import { answer, OAI_BASE, oaiError, oaiXml } from '../support/scripted-oai.ts';
 
 type Kept = { readonly text: string; readonly stampMs: number; readonly deleted: boolean };
 
-/** How the list is wrong; `right` shows it as it is. */
+/** The faults of a list; `right` shows it as it is. */
 export const TROUBLES = ['right', 'empty', 'partial', 'shrinking', 'growing', 'reordered', 'tokens', 'clock'] as const;
 export type Trouble = (typeof TROUBLES)[number];
 
-const SET = 'osoba';
+export const SET = 'osoba';
 
 /** A harvesting interface in memory with one counted list, which may show less than there is. */
 export class ListService {
@@ -39,8 +39,12 @@ export class ListService {
     if (this.#kept.size > 0) this.#put(this.#random.pick([...this.#kept.keys()]), false);
   }
 
-  remove(): void {
-    if (this.#kept.size > 0) this.#put(this.#random.pick([...this.#kept.keys()]), true);
+  /** @returns the identifier of the record, undefined where there is none */
+  remove(): string | undefined {
+    if (this.#kept.size === 0) return undefined;
+    const ident = this.#random.pick([...this.#kept.keys()]);
+    this.#put(ident, true);
+    return ident;
   }
 
   /** For good, without a trace. */
@@ -136,7 +140,7 @@ export class ListService {
     if (deleted) return `<record><header status="deleted">${header}</header></record>`;
     const names = '<jmeno>Eva</jmeno><prijmeni>Nová</prijmeni><vypis>Nová, E.</vypis>';
     const content = `<ident_cely>${ident}</ident_cely>${names}<vypis_cely>${text}</vypis_cely>`;
-    const metadata = `<metadata><svc xmlns="urn:svc/2.2/"><osoba>${content}</osoba></svc></metadata>`;
+    const metadata = `<metadata><svc xmlns="urn:svc/2.2/"><${SET}>${content}</${SET}></svc></metadata>`;
     return `<record><header>${header}</header>${metadata}</record>`;
   }
 

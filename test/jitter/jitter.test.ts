@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { seededRandom } from '../chaos/random.ts';
 import { writeSeason } from '../support/a-season.ts';
 import { type DelayModel, independentJitter, startDelayProxy, wanderingJitter } from '../support/delay-proxy.ts';
 import { type Measured, measurePushes, warmUp } from '../support/measure-pushes.ts';
 import { startMockProcess } from '../support/mock-process.ts';
+import { seededRandom } from '../support/random.ts';
 import { expectDone, signedIn } from '../support/run-pas.ts';
 
 const LINK = { baseMs: 60, spreadMs: 30 };

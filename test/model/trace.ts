@@ -1,5 +1,5 @@
 import type { Claim, Settlement } from '../../src/outbox/claims.ts';
-import type { Random } from '../chaos/random.ts';
+import type { Random } from '../support/random.ts';
 import { Copies, identOf } from './copies.ts';
 import { ReferenceFind } from './reference.ts';
 

@@ -8,6 +8,6 @@ export default defineConfig({
     isolate: false,
     globalSetup: 'test/support/test-disk.ts',
     setupFiles: 'test/support/property-runs.ts',
-    env: { PROPERTY_RUNS: '1000' },
+    env: { PROPERTY_RUNS: process.env['PROPERTY_RUNS'] ?? '1000' },
   },
 });

@@ -2,7 +2,7 @@ import crypto from 'node:crypto';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { Readable } from 'node:stream';
-import { seededRandom } from '../chaos/random.ts';
+import { seededRandom } from '../support/random.ts';
 
 type Work = (...given: unknown[]) => unknown;
 type Callback = (failed: unknown, ...results: unknown[]) => void;

@@ -5,7 +5,7 @@ import { type Clock, monotonicMs, wallMs } from '../../src/base/clock.ts';
 import type { Runtime } from '../../src/context/context.ts';
 import { main } from '../../src/main.ts';
 import type { System } from '../../src/outbox/machine-id.ts';
-import type { Random } from '../chaos/random.ts';
+import type { Random } from '../support/random.ts';
 import { breakDisk } from './disk.ts';
 import type { Network } from './network.ts';
 import type { DiskFault } from './story.ts';

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { type HttpRequest, type HttpResponse, TransportError } from '../../src/http/exchange.ts';
-import type { Random } from '../chaos/random.ts';
+import type { Random } from '../support/random.ts';
 import type { Arrival, Service } from './service.ts';
 import type { VirtualTime } from './virtual-time.ts';
 

@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from '../chaos/random.ts';
+import { type Random, seededRandom } from '../support/random.ts';
 import { FATES, type Fate } from './network.ts';
 import { THEMES, type Theme } from './themes.ts';
 

@@ -1,4 +1,4 @@
-import type { Random } from '../chaos/random.ts';
+import type { Random } from '../support/random.ts';
 import type { Fate } from './network.ts';
 import type { Account, Doing, Fates, MachineName, PlannedFind, Profile, Step, Sync } from './story.ts';
 import { curating, doing, importing, numberOf } from './story.ts';

@@ -11,9 +11,9 @@ import { mergeJournal, rebuildStates } from '../../../src/outbox/merge.ts';
 import { headerOf, type Outbox, openOutbox } from '../../../src/outbox/open-outbox.ts';
 import { allFinds } from '../../../src/outbox/stored-finds.ts';
 import { openSqlite } from '../../../src/store/database.ts';
-import { seededRandom } from '../../chaos/random.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
+import { seededRandom } from '../../support/random.ts';
 import { openAt, queueImport, type TempOutbox, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
 const RUNS = Number(process.env['DAMAGE_RUNS'] ?? 40);

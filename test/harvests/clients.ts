@@ -15,9 +15,13 @@ import { repeatedElementsOf } from '../../src/oai/repeated-elements.ts';
 import { termsOfSet } from '../../src/vocabulary/terms.ts';
 import { openVocabulary } from '../../src/vocabulary/vocabulary-store.ts';
 import { type JsonLine, unseal } from '../support/record-harvest.ts';
-import { LISTS, type ListName, REFUSED, type Shown } from './service.ts';
+import { OAI_BASE } from '../support/scripted-oai.ts';
+import { SET } from './service.ts';
 
-/** Longer than any delay of a story's index. */
+type Shown = ReadonlyMap<string, string>;
+
+const VERSION = '2.2';
+/** Longer than any delay of an index. */
 const INDEX_ALLOWANCE_MS = 10 * 60_000;
 
 export type Run = {
@@ -35,8 +39,8 @@ type Ran = {
   readonly isBelieved: boolean;
 };
 
-/** One of the two commands, with what it keeps between its runs: the one place where stories meet the program. */
-export type StoryClient = {
+/** One of the two commands, with what it keeps between its runs: the one place where scenarios meet the program. */
+export type HarvestClient = {
   /** @throws what the command would say */
   run(run: Run): Promise<Ran>;
   /** What a kill in the middle of a write leaves behind. */
@@ -45,44 +49,37 @@ export type StoryClient = {
   close(): void;
 };
 
-type Place = { readonly oaiBase: string; readonly version: string; readonly list: ListName };
-
-function clientOf({ oaiBase, version, list }: Place, exchange: Exchange): OaiClient {
-  const { reader } = LISTS[list];
-  const credentials =
-    reader === undefined ? ({ kind: 'none' } as const) : ({ kind: 'basic', username: reader, password: reader } as const);
-  return openOaiClient({ oaiBase, version, exchange, credentials });
+function clientOf(exchange: Exchange): OaiClient {
+  return openOaiClient({ oaiBase: OAI_BASE, version: VERSION, exchange, credentials: { kind: 'none' } });
 }
 
 /** `pas harvest SET --out FILE` */
-export function recordsClient(place: Place): StoryClient {
-  const folder = mkdtempSync(join(tmpdir(), 'pas-story-'));
+export function recordsClient(): HarvestClient {
+  const folder = mkdtempSync(join(tmpdir(), 'pas-scenario-'));
   const path = join(folder, 'out.jsonl');
-  const { oaiBase, version, list } = place;
-  const { reader, entity, text } = LISTS[list];
   return {
     run: async ({ exchange, clock, full, rights, acceptLosses }) => {
       const ledger = openLedger(`${path}.harvest`);
       let output: RecordOutput | undefined;
       const subject = {
-        oaiBase,
-        version,
-        sets: list,
+        oaiBase: OAI_BASE,
+        version: VERSION,
+        sets: SET,
         verb: 'ListRecords',
         format: 'oai_svc',
         fromBound: '',
         untilBound: '',
       } as const;
       try {
-        ledger.change(() => assertSubject(ledger, { ...subject, account: reader ?? '', form: 'jsonl' }, path));
+        ledger.change(() => assertSubject(ledger, { ...subject, account: '', form: 'jsonl' }, path));
         const { pass, sets } = await harvestRecords({
-          client: clientOf(place, exchange),
+          client: clientOf(exchange),
           clock,
           openOutput: async (opening) => {
-            output = jsonlOutput(await appendingFile(path, ledger, opening), repeatedElementsOf('2.2'), 'ListRecords');
+            output = jsonlOutput(await appendingFile(path, ledger, opening), repeatedElementsOf(VERSION), 'ListRecords');
             return { ledger, output };
           },
-          sets: [list],
+          sets: [SET],
           metadataPrefix: 'oai_svc',
           skipBroken: false,
           ...{ full, rights, acceptLosses, indexAllowanceMs: INDEX_ALLOWANCE_MS },
@@ -104,9 +101,9 @@ export function recordsClient(place: Place): StoryClient {
       return new Map(
         [...last.values()]
           .filter(({ deleted, ...line }) => deleted !== true && !('vanished' in line))
-          .map(({ identifier, masked, metadata }) => [
-            identifier.slice(`${oaiBase}/id/`.length),
-            masked === true ? REFUSED : ((metadata as Record<string, Record<string, string>>)[entity]?.[text] ?? ''),
+          .map(({ identifier, metadata }) => [
+            identifier.slice(`${OAI_BASE}/id/`.length),
+            (metadata as Record<string, Record<string, string>>)[SET]?.['vypis_cely'] ?? '',
           ]),
       );
     },
@@ -115,10 +112,9 @@ export function recordsClient(place: Place): StoryClient {
 }
 
 /** `pas harvest-vocab SET` */
-export function vocabularyClient(place: Place): StoryClient {
-  const folder = mkdtempSync(join(tmpdir(), 'pas-story-'));
+export function vocabularyClient(): HarvestClient {
+  const folder = mkdtempSync(join(tmpdir(), 'pas-scenario-'));
   const path = join(folder, 'vocabulary.sqlite');
-  const { oaiBase, version, list } = place;
   let now = Date.now;
   const clock: Clock = { now: () => wallMs(now()), monotonicMs: () => monotonicMs(now()), sleep: async () => {}, hold: () => {} };
   return {
@@ -127,15 +123,15 @@ export function vocabularyClient(place: Place): StoryClient {
       const store = openVocabulary(path, run.clock);
       try {
         const [harvested] = await harvestVocabulary({
-          client: clientOf(place, run.exchange),
-          vocabulary: store.source(oaiBase),
+          client: clientOf(run.exchange),
+          vocabulary: store.source(OAI_BASE),
           clock: run.clock,
-          sets: [list],
+          sets: [SET],
           metadataPrefix: 'oai_svc',
           full: run.full,
           acceptLosses: run.acceptLosses,
           skipBroken: false,
-          ...{ subject: `${version} `, indexAllowanceMs: INDEX_ALLOWANCE_MS },
+          ...{ subject: `${VERSION} `, indexAllowanceMs: INDEX_ALLOWANCE_MS },
         });
         return { isFull: harvested?.pass === 'full', isBelieved: harvested?.disbelief === undefined };
       } finally {
@@ -146,7 +142,7 @@ export function vocabularyClient(place: Place): StoryClient {
     holds: () => {
       const store = openVocabulary(path, clock);
       try {
-        return new Map([...termsOfSet(store.source(oaiBase), list)].map(({ ident, label }) => [ident, label]));
+        return new Map([...termsOfSet(store.source(OAI_BASE), SET)].map(({ ident, label }) => [ident, label]));
       } finally {
         store.close();
       }
