@@ -31,7 +31,6 @@ test('an outbox says what it is for, and becomes this machine’s with the first
   expect(await home.json<Shown>('outbox', 'show')).toMatchObject({ belongs_to: 'own', finds: 2, unsent: 0 });
   expect(await home.json<Shown[]>('outbox', 'show', '--all')).toMatchObject([{ outbox: outboxIdOf(home) }]);
   expect((await expectDone(home.pas('outbox', 'show'))).stdout).toContain(outboxFile(home));
-  expect((await home.pas('service', 'list')).stderr).toContain('pas outbox show --all');
 });
 
 test('what is shown of entries is corrected by their events, and damage is exit 12', async () => {
