@@ -18,21 +18,22 @@ const NAME = /^malformed-answer-(\d+)\.xml$/;
  */
 export function keepMalformedAnswer(context: Context, thrown: unknown): never {
   const { places, clock, terminal, profile } = context;
-  if (thrown instanceof MalformedAnswerError && thrown.body.length > 0) {
+  if (thrown instanceof MalformedAnswerError) {
     const path = join(places.home, `malformed-answer-${Math.floor(clock.now())}.xml`);
     const beginning = thrown.body.subarray(0, MAX_KEPT_BYTES);
     try {
       const password = profile().oaiAuth === 'none' ? undefined : passwordOf(context, profile());
-      writePrivateFile(
-        path,
-        createRedactor(password === undefined ? [] : [password])({ status: 200, headers: {}, body: beginning }).body,
-      );
-      removeOldest(places.home);
-      terminal.warn(
-        beginning.length === thrown.lengthBytes
-          ? t`The original answer is saved in ${path}.`
-          : t`The first ${MAX_MEBIBYTES} MiB of the original answer are saved in ${path}.`,
-      );
+      // Nothing is left of an answer that repeats a short password.
+      const { body } = createRedactor(password === undefined ? [] : [password])({ status: 200, headers: {}, body: beginning });
+      if (body.length > 0) {
+        writePrivateFile(path, body);
+        removeOldest(places.home);
+        terminal.warn(
+          beginning.length === thrown.lengthBytes
+            ? t`The original answer is saved in ${path}.`
+            : t`The first ${MAX_MEBIBYTES} MiB of the original answer are saved in ${path}.`,
+        );
+      }
     } catch (unkept) {
       const why = messageOf(unkept);
       terminal.warn(t`The original answer could not be saved. ${why}`);

@@ -2,53 +2,49 @@ import { decodeEscapes, type Layer } from './escapes.ts';
 import type { Exchange, HttpResponse } from './exchange.ts';
 
 const MASK = '***';
-/** A shorter secret is part of many words: an answer that repeats it is not shown at all. */
+/** Shorter secrets occur in many words: an answer that repeats one is hidden as a whole. */
 const MIN_CHARACTERS = 6;
-/** An answer may be cut off inside a secret: its beginning is masked as well, where it is this long. */
+/** Minimum length of a beginning of a secret that is masked too, since an answer may be cut off inside the secret. */
 const MIN_BEGINNING_BYTES = 40;
 const MIN_BASE64_BYTES = 5;
 
 /**
- * Masks secrets that an answer repeats of its request: debug pages and proxies do so, and answers end up in messages, in the outbox and
- * in kept files.
- * @param words passwords, which may be a word of a find: they are masked where an answer says that something failed
+ * Wraps `send` to mask secrets that an answer repeats, as debug pages and proxies do: answers are shown in messages and stored.
+ * @param words passwords, which may also be words of a find: they are masked in answers other than 200 and 201
  */
 export function redactAnswers(secrets: readonly string[], send: Exchange, words: readonly string[] = []): Exchange {
-  const redactSuccess = createRedactor(secrets);
+  const redactSuccess = createRedactor(secrets, 'read');
   const redactFailure = createRedactor([...secrets, ...words]);
   return async (request) => {
     const response = await send(request);
-    return isSuccess(response) ? redactSuccess(response) : redactFailure(response);
+    return [200, 201].includes(response.status) ? redactSuccess(response) : redactFailure(response);
   };
 }
 
-function isSuccess({ status }: HttpResponse): boolean {
-  return status === 200 || status === 201;
-}
-
-/** A function that masks secrets in an answer, in each spelling that can be read. Its time is linear in the length of the answer. */
-export function createRedactor(secrets: readonly string[]): (response: HttpResponse) => HttpResponse {
+/**
+ * Makes a function that masks secrets in an answer, in each spelling that can be read. Its time is linear in the length of the answer.
+ * @param use `shown`: a body that repeats a short secret is hidden; `read`: it is kept, since the document of a success would be lost
+ */
+export function createRedactor(
+  secrets: readonly string[],
+  use: 'shown' | 'read' = 'shown',
+): (response: HttpResponse) => HttpResponse {
   if (secrets.length === 0) return (response) => response;
   const { patterns, short } = spellingsOf(secrets);
-  return (response) => {
-    const { status, headers, body } = response;
-    // The document of a success is read and not shown, and would be lost.
-    const isHidden = !isSuccess(response) && repeats(short, body);
-    return {
-      status,
-      headers: Object.fromEntries(
-        Object.entries(headers).map(([name, value]) => {
-          const bytes = Buffer.from(value, 'latin1');
-          if (name === 'location' && repeats(short, bytes)) return [name, MASK];
-          return [name, masked(patterns, bytes).toString('latin1')];
-        }),
-      ),
-      body: isHidden ? withoutTexts(body) : masked(patterns, body),
-    };
-  };
+  return ({ status, headers, body }) => ({
+    status,
+    headers: Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => {
+        const bytes = Buffer.from(value, 'latin1');
+        if (name === 'location' && repeats(short, bytes)) return [name, MASK];
+        return [name, masked(patterns, bytes).toString('latin1')];
+      }),
+    ),
+    body: use === 'shown' && repeats(short, body) ? withoutTexts(body) : masked(patterns, body),
+  });
 }
 
-/** The same for a text. */
+/** Makes a function that masks secrets in a text, and replaces a text that repeats a short secret. */
 export function createTextRedactor(secrets: readonly string[]): (text: string) => string {
   if (secrets.length === 0) return (text) => text;
   const { patterns, short } = spellingsOf(secrets);
@@ -58,7 +54,7 @@ export function createTextRedactor(secrets: readonly string[]): (text: string) =
   };
 }
 
-/** JSON keeps its form, by which the kind of an answer is known; anything else becomes empty. */
+/** Masks every text of JSON, whose form tells the kind of the answer; any other body becomes empty. */
 function withoutTexts(body: Buffer): Buffer {
   try {
     return Buffer.from(
@@ -69,7 +65,7 @@ function withoutTexts(body: Buffer): Buffer {
   }
 }
 
-/** Bytes to look for, in one layer of an answer. */
+/** Bytes that are searched in one layer of an answer. */
 type Pattern = {
   readonly layer: LayerName;
   readonly bytes: Uint8Array;
@@ -77,11 +73,11 @@ type Pattern = {
   readonly failures: Int32Array;
   readonly isBase64: boolean;
 };
-/** `raw`: as it came. `decoded`: escapes replaced by what they stand for. `text`: the same without markup. */
+/** `raw`: the bytes of the answer; `decoded`: without escapes; `text`: without escapes and markup. */
 type LayerName = 'raw' | 'decoded' | 'text';
 type Spellings = { readonly patterns: readonly Pattern[]; readonly short: readonly Pattern[] };
 
-/** A command has a password and a token, and asks with them again and again. */
+/** Size of the cache: a command uses the same password and token for all requests. */
 const MAX_KEPT_SPELLINGS = 16;
 const keptSpellings = new Map<string, Spellings>();
 
@@ -95,12 +91,15 @@ function spellingsOf(secrets: readonly string[]): Spellings {
 }
 
 function makeSpellings(secrets: readonly string[]): Spellings {
-  const all = secrets.flatMap((secret) => [...new Set([secret.normalize('NFC'), secret.normalize('NFD')])]).map(patternsOf);
+  const all = secrets.flatMap((secret) => {
+    const [composed, decomposed] = [secret.normalize('NFC'), secret.normalize('NFD')];
+    const isShort = [...composed].length < MIN_CHARACTERS;
+    return [...new Set([composed, decomposed])].map((each) => patternsOf(each, isShort));
+  });
   return { patterns: all.flatMap(({ patterns }) => patterns), short: all.flatMap(({ short }) => short) };
 }
 
-function patternsOf(secret: string): Spellings {
-  const isShort = [...secret].length < MIN_CHARACTERS;
+function patternsOf(secret: string, isShort: boolean): Spellings {
   const bytes = Buffer.from(secret);
   const utf16 = Buffer.from(secret, 'utf16le');
   const encoded = [bytes, ...oldEncodings(secret), utf16, Buffer.from(utf16).swap16()];
@@ -112,10 +111,9 @@ function patternsOf(secret: string): Spellings {
   );
   const base64 = distinct(inBase64(bytes).map((each) => patternOf('decoded', decodedBytes('decoded', each), true)));
   const isTooShort = ({ bytes: looked, isBase64 }: Pattern) => looked.length < (isBase64 ? MIN_BASE64_BYTES : MIN_CHARACTERS);
-  const shortest = plain.filter((pattern) => isShort || isTooShort(pattern));
   return {
     patterns: isShort ? [] : [...plain, ...base64].filter((pattern) => !isTooShort(pattern)),
-    short: shortest,
+    short: isShort ? [...plain, ...base64.filter((pattern) => pattern.bytes.length > 0)] : plain.filter(isTooShort),
   };
 }
 
@@ -143,7 +141,7 @@ function decodedBytes(layer: Exclude<LayerName, 'raw'>, bytes: Buffer): Uint8Arr
   return decoded.slice(0, length);
 }
 
-/** In base64 a secret reads in three ways, by where it begins, and in two alphabets. The letters that depend on its neighbours are left out. */
+/** Returns the base64 forms of the bytes, at three offsets and in two alphabets, without the letters that depend on the neighbours. */
 function inBase64(bytes: Buffer): Buffer[] {
   return [0, 1, 2].flatMap((before) => {
     const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
@@ -180,7 +178,7 @@ function repeats(patterns: readonly Pattern[], body: Buffer): boolean {
 
 function masked(patterns: readonly Pattern[], body: Buffer): Buffer {
   if (patterns.length === 0 || body.length === 0) return body;
-  // Few answers repeat a secret: the places in the answer are worked out for those alone.
+  // Few answers repeat a secret: only for those are the positions computed.
   const layers = layersOf(body, false);
   if (layers.isTooDeep) return Buffer.from(MASK);
   const found = patterns.filter((pattern) => rangesIn(layers[pattern.layer], pattern, 'first').length > 0);
@@ -212,7 +210,7 @@ function layersOf(body: Buffer, places: boolean): Layers {
   };
 }
 
-/** Places of the pattern in the answer, and of its beginning where the rest does not follow. */
+/** Returns the ranges of the pattern in the answer, and of its beginning where the rest is missing. */
 function rangesIn(layer: Layer, { bytes, failures }: Pattern, wanted: 'all' | 'first' | 'first-whole'): Range[] {
   const { bytes: text, length } = layer;
   const ranges: Range[] = [];
@@ -245,7 +243,7 @@ function rangesIn(layer: Layer, { bytes, failures }: Pattern, wanted: 'all' | 'f
   return ranges;
 }
 
-/** Letters beside a range in the same word of base64 tell of the secret's first and last byte. */
+/** Extends ranges to whole words of base64: the letters beside them depend on the first and last byte of the secret. */
 function withWholeWords(body: Buffer, ranges: readonly Range[]): Range[] {
   const isLetter = (at: number) => /[A-Za-z0-9+/=_-]/.test(String.fromCharCode(body[at] ?? 0));
   const words: Range[] = [];

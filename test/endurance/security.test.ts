@@ -1,12 +1,14 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createServer as createSocketServer } from 'node:net';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { everythingIn, isSuperuser, modeOf, pasAsOther } from '../support/hostile-disk.ts';
+import { SLOW_RUNS } from '../support/property-runs.ts';
 import {
   addressFlags,
   expectDone,
@@ -19,6 +21,17 @@ import {
   signedIn,
 } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
+
+const MAX_SECRET = 4000;
+/** A token stands in a header. */
+const VISIBLE = Array.from({ length: 94 }, (_, at) => String.fromCharCode(33 + at));
+const REPEATED: readonly ((secret: string) => string)[] = [
+  (secret) => secret,
+  (secret) => JSON.stringify(secret),
+  encodeURIComponent,
+  (secret) => secret.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`),
+  (secret) => Buffer.from(`eva:${secret}`).toString('base64'),
+];
 
 const mock = useMock('--min-interval', '10');
 const closers: (() => void)[] = [];
@@ -142,6 +155,57 @@ describe('secrets', () => {
     expect(all).toContain('***');
     for (const part of ['planted-', 'p l a n t e d', '&#112;&#108;&#97;']) expect(all).not.toContain(part);
     expect(all).not.toContain(Buffer.from(`eva:${planted}`).toString('base64'));
+  });
+
+  test('of any form that answers repeat are in nothing that pas prints or writes', async () => {
+    let repeat: (response: ServerResponse) => void = () => {};
+    const parrot = await serve((request, response) => {
+      request.resume().on('end', () => repeat(response));
+    });
+    const queued = await homeAt({ base_url: parrot }, {});
+    await expectDone(queued.pas('import', writeSeason(queued, 1)));
+    const runs = fc.record({
+      secret: fc.string({ unit: fc.constantFrom(...VISIBLE), minLength: 6, maxLength: MAX_SECRET, size: 'max' }),
+      spell: fc.constantFrom(...REPEATED),
+      status: fc.constantFrom(400, 401, 403, 404, 418, 422, 429, 500, 503),
+      isJson: fc.boolean(),
+      pieces: fc.integer({ min: 1, max: 9 }),
+    });
+    const property = fc.asyncProperty(runs, async ({ secret, spell, status, isJson, pieces }) => {
+      const said = spell(secret);
+      const body = Buffer.from(isJson ? JSON.stringify({ detail: said }) : `<p>debug: ${said}</p>`);
+      repeat = (response) => {
+        response.writeHead(status, { 'content-type': isJson ? 'application/json' : 'text/html' });
+        const length = Math.ceil(body.length / pieces);
+        for (let at = 0; at < body.length; at += length) response.write(body.subarray(at, at + length));
+        response.end();
+      };
+      const copy = queued.copy();
+      const [signingIn, sending] = [copy.with({ PAS_PASSWORD: secret }), copy.with({ PAS_TOKEN: secret })];
+      const printed = [
+        await signingIn.pas('login', '--verbose'),
+        await sending.pas('whoami', '--verbose', '--json'),
+        await sending.pas('push', '--verbose'),
+        await copy.pas('show', 'K-1', '--json'),
+      ];
+      const all = printed.map(({ stdout, stderr }) => stdout + stderr).join('\n') + written(copy);
+      rmSync(copy.folder, { recursive: true });
+      for (const text of [secret, said]) expect(all.includes(text)).toBe(false);
+      expect(all).not.toMatch(/TypeError|Bug in pas/);
+    });
+    await fc.assert(property, SLOW_RUNS);
+  });
+
+  test('that are short are in no answer that is kept', async () => {
+    const password = 'Kz9#x';
+    const parrot = await serve((_, response) =>
+      response.end(`<a>${Buffer.from(`eva:${password}`).toString('base64')} ${password}`),
+    );
+    const home = await homeAt({ base_url: parrot }, { PAS_PASSWORD: password }, '--oai-auth', 'basic');
+    const { code, stdout, stderr } = await home.pas('harvest-vocab', '--verbose');
+    expect(code).toBe(14);
+    expect(stdout + stderr + written(home)).not.toContain(password);
+    expect(stdout + stderr + written(home)).not.toContain(Buffer.from(`eva:${password}`).toString('base64'));
   });
 
   test('fall back to a file that only its owner can read where the keyring hangs, and pas does not', async () => {
@@ -331,7 +395,7 @@ describe('a data folder or a file of secrets that others may read', () => {
     const home = await signedIn(mock.service);
     const [folder, secrets] = open(home);
     const status = await expectDone(home.pas('status'));
-    expect(status.stderr).toContain(`Others could read ${folder}, ${secrets} until now; from now on only you can.`);
+    expect(status.stderr).toContain(`Others could read ${folder}, ${secrets} until now; from here on only you can.`);
     expect([modeOf(folder), modeOf(secrets)]).toEqual(['700', '600']);
     expect((await expectDone(home.pas('status'))).stderr).not.toContain('Others');
   });

@@ -2,14 +2,17 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AuthError, ContractError, PasError } from '../../../src/base/errors.ts';
+import { OUTCOMES } from '../../../src/base/outcomes.ts';
 import { parseRecordIdent } from '../../../src/flows/harvest/read-record-ident.ts';
 import { readAccount } from '../../../src/flows/push/read-account.ts';
 import type { HttpResponse } from '../../../src/http/exchange.ts';
 import { createRedactor } from '../../../src/http/redaction.ts';
-import { openOaiClient } from '../../../src/oai/client.ts';
+import { type OaiClient, openOaiClient } from '../../../src/oai/client.ts';
 import { parseErrorBody } from '../../../src/pas-api/error-body.ts';
+import { outcomeOf } from '../../../src/pas-api/outcome.ts';
+import type { Operation } from '../../../src/pas-api/requests.ts';
 import { openSession } from '../../../src/pas-api/session.ts';
-import { listXml, OAI_BASE, recordXml } from '../../support/scripted-oai.ts';
+import { listXml, OAI_BASE, oaiXml, recordXml } from '../../support/scripted-oai.ts';
 
 /** What a server may send that is broken, malicious or not the service at all. */
 const anyBytes = fc.uint8Array({ maxLength: 400 }).map((bytes) => Buffer.from(bytes));
@@ -36,6 +39,26 @@ function damaged(text: string) {
   return fc
     .tuple(fc.nat(text.length), fc.nat(200), piece)
     .map(([at, removed, inserted]) => Buffer.from(text.slice(0, at) + inserted + text.slice(at + removed)));
+}
+
+/** JSON in which any of these keys has any value. */
+function jsonWith(...keys: readonly string[]) {
+  const value = fc.oneof(fc.jsonValue(), fc.constantFrom({ toString: 1 }, [[{ valueOf: null }]], { constructor: 1 }));
+  const shaped = fc.record(Object.fromEntries(keys.map((key) => [key, value])), { requiredKeys: [] });
+  return fc.oneof(shaped, value).map(toBytes);
+}
+
+const anyStatus = fc.oneof(fc.constantFrom(200, 201, 400, 401, 403, 404, 422, 429, 500, 503), fc.integer({ min: 200, max: 599 }));
+
+/** @throws what no command expects */
+async function endOf(work: () => Promise<unknown>): Promise<string> {
+  try {
+    await work();
+    return 'read';
+  } catch (thrown) {
+    if (!(thrown instanceof PasError)) throw thrown;
+    return thrown.code;
+  }
 }
 
 function answering(response: Partial<HttpResponse>) {
@@ -78,6 +101,41 @@ describe('a harvested page', () => {
     );
   });
 
+  test.each<readonly [string, string, (client: OaiClient) => Promise<unknown>]>([
+    [
+      'Identify',
+      '<Identify><repositoryName>a</repositoryName><granularity>YYYY-MM-DD</granularity></Identify>',
+      (client) => client.identify(),
+    ],
+    ['ListSets', '<ListSets><set><setSpec>a</setSpec><setName>b</setName></set></ListSets>', (client) => client.listSets()],
+    [
+      'ListMetadataFormats',
+      '<ListMetadataFormats><metadataFormat><metadataPrefix>a</metadataPrefix></metadataFormat></ListMetadataFormats>',
+      (client) => client.listMetadataFormats(),
+    ],
+    [
+      'ListIdentifiers',
+      listXml('ListIdentifiers', ['<header><identifier>a</identifier></header>'], 'next'),
+      (client) => client.listIdentifiers({ metadataPrefix: 'oai_svc' }),
+    ],
+    ['GetRecord', `<GetRecord>${recordXml('HES-000001')}</GetRecord>`, (client) => client.getRecord('HES-000001', 'oai_svc')],
+    ['an error', '<error code="noRecordsMatch">none</error>', (client) => client.listRecords({ metadataPrefix: 'oai_svc' })],
+  ])('of %s is read or refused, with any status', async (_, inner, ask) => {
+    const whole = inner.startsWith('<?xml') ? inner : oaiXml(inner);
+    await fc.assert(
+      fc.asyncProperty(anyStatus, fc.oneof({ weight: 4, arbitrary: damaged(whole) }, anyBytes), async (status, body) => {
+        const client = openOaiClient({
+          oaiBase: OAI_BASE,
+          version: '2.2',
+          credentials: { kind: 'none' },
+          maxAnswerBytes: 1_000_000,
+          exchange: answering({ status, body }),
+        });
+        expect(await endOf(() => ask(client))).toMatch(/^[a-z-]+$/);
+      }),
+    );
+  });
+
   test('that unpacks to more than was agreed is refused before it fills the memory', async () => {
     const bomb = gzipSync(Buffer.alloc(300_000_000, 0x20));
     const before = process.memoryUsage().rss;
@@ -100,30 +158,61 @@ describe('what the write interface answers', () => {
 
   test('about the account is read or refused', async () => {
     const session = { token: async () => 't', renew: async () => 't' };
+    const sound = '<a><uzivatel><ident_cely>U-1</ident_cely><jmeno>E</jmeno><skupina>archeolog</skupina></uzivatel></a>';
     await fc.assert(
-      fc.asyncProperty(
-        fc.integer({ min: 200, max: 599 }),
-        fc.oneof(damaged('<a><uzivatel><jmeno>E</jmeno></uzivatel></a>'), anyBytes),
-        async (status, body) => {
-          try {
-            expect(
-              await readAccount({ baseUrl: 'https://x.example', session, send: answering({ status, body }) }),
-            ).toHaveProperty('role');
-          } catch (thrown) {
-            expect(thrown).toBeInstanceOf(PasError);
-          }
+      fc.asyncProperty(anyStatus, fc.oneof(damaged(sound), jsonWith('detail'), anyBytes), async (status, body) => {
+        const send = answering({ status, body });
+        expect(await endOf(() => readAccount({ baseUrl: 'https://x.example', session, send }))).toMatch(/^[a-z-]+$/);
+      }),
+    );
+  });
+
+  test('to a sign-in is a token, or an error of the sign-in', async () => {
+    const bodies = fc.oneof(jsonWith('token', 'detail', 'non_field_errors'), damaged('{"token":"0123456789abcdef"}'), anyBytes);
+    await fc.assert(
+      fc.asyncProperty(anyStatus, bodies, async (status, body) => {
+        const { session, kept } = signingIn(status, body);
+        const end = await endOf(() => session.token());
+        expect(kept.length).toBe(end === 'read' ? 1 : 0);
+      }),
+    );
+  });
+
+  test('to a write has one outcome', () => {
+    const document =
+      '<svc:svc xmlns:svc="urn:s"><svc:samostatny_nalez><svc:ident_cely>C-1-N1</svc:ident_cely></svc:samostatny_nalez></svc:svc>';
+    const headers = fc.record(
+      {
+        'x-record-id': fc.oneof(fc.constant('C-1-N1'), fc.string()),
+        'retry-after': fc.oneof(fc.constant('5'), fc.string()),
+        location: fc.string(),
+        'content-type': fc.constantFrom('application/json', 'text/html', 'application/xml', ''),
+      },
+      { requiredKeys: [] },
+    );
+    const bodies = fc.oneof(
+      damaged(document),
+      jsonWith('detail', 'schema_errors', 'validation_errors'),
+      damaged('{"schema_errors":[{"line":1,"column":2,"message":"m","error_type":2}]}'),
+      anyBytes,
+    );
+    fc.assert(
+      fc.property(
+        fc.constantFrom<Operation>('import', 'number', 'photo'),
+        anyStatus,
+        headers,
+        bodies,
+        (operation, status, given, body) => {
+          const { kind } = outcomeOf(operation, { status, headers: given, body }, 0, parseRecordIdent);
+          expect(Object.keys(OUTCOMES)).toContain(kind);
         },
       ),
     );
   });
 
   test('about an error is short and never throws, whatever JSON it is', () => {
-    const shaped = fc.record(
-      { detail: fc.jsonValue(), schema_errors: fc.jsonValue(), validation_errors: fc.jsonValue() },
-      { requiredKeys: [] },
-    );
     fc.assert(
-      fc.property(fc.oneof(anyBytes, fc.jsonValue().map(toBytes), shaped.map(toBytes)), (body) => {
+      fc.property(fc.oneof(anyBytes, jsonWith('detail', 'schema_errors', 'validation_errors')), (body) => {
         const read = parseErrorBody({ body });
         if (read.kind === 'other') expect(read.excerpt.length).toBeLessThanOrEqual(201);
         if (read.kind === 'findings') expect(read.findings.every(({ message }) => typeof message === 'string')).toBe(true);
@@ -191,12 +280,15 @@ describe('what the write interface answers', () => {
   });
 });
 
-function signingIn(status: number, said: object | string) {
+function signingIn(status: number, said: object | string | Buffer) {
   const kept: string[] = [];
   const session = openSession({
     ...{ baseUrl: 'https://x.example', username: 'eva', password: 'a long password' },
     keeper: { read: () => undefined, write: (token) => void kept.push(token) },
-    send: answering({ status, body: typeof said === 'string' ? Buffer.from(said) : toBytes(said) }),
+    send: answering({
+      status,
+      body: Buffer.isBuffer(said) ? said : typeof said === 'string' ? Buffer.from(said) : toBytes(said),
+    }),
   });
   return { session, kept };
 }

@@ -89,12 +89,17 @@ const ESCAPES: readonly (readonly [string, (secret: string) => string])[] = [
   ['in HTML inside of an address', (secret) => encodeURIComponent(secret.replace(/&/g, '&amp;').replace(/</g, '&lt;'))],
 ];
 
+const unit = fc.constantFrom(...'abcdefABCDEF0123456789', ...'\\\\"\'&<>%+/=-_ {}[];#ux', ...'žČ中');
+
 describe('a secret of any form', () => {
-  const unit = fc.constantFrom(...'abcdefABCDEF0123456789', ...'\\\\"\'&<>%+/=-_ {}[];#ux', ...'žČ中');
+  const anySecret = fc.oneof(
+    { weight: 9, arbitrary: fc.string({ unit, minLength: 6, maxLength: 80 }) },
+    { weight: 1, arbitrary: fc.string({ unit, minLength: 80, maxLength: 4000, size: 'max' }) },
+  );
 
   test.each(ESCAPES)('is masked in a failure %s', (how, spell) => {
     fc.assert(
-      fc.property(fc.string({ unit, minLength: 6, maxLength: 80 }), (secret) => {
+      fc.property(anySecret, (secret) => {
         // What splits an escape that is a part of the secret leaves no escape.
         fc.pre(!how.startsWith('split') || !/[\\%&<>]/.test(secret));
         const text = spell(secret);
@@ -124,27 +129,43 @@ describe('a secret that is shorter than six characters', () => {
     expect(redact(said('{"detail":"nothing"}')).body.toString()).toBe('{"detail":"nothing"}');
   });
 
-  test('leaves the document of a success as it is', () => {
-    expect(createRedactor(['abc'])(said('<nalez>abc</nalez>', 201)).body.toString()).toBe('<nalez>abc</nalez>');
+  test('is in no failure that repeats it, whatever it is made of', () => {
+    fc.assert(
+      fc.property(fc.string({ unit, minLength: 1, maxLength: 5 }), fc.constantFrom(...ESCAPES), (secret, [, spell]) => {
+        const { body } = createRedactor([secret])(said(`you said: ${spell(secret)} to me`));
+        expect(body.toString()).toBe('');
+      }),
+    );
+  });
+
+  test('leaves the document of a success as it is', async () => {
+    const send = redactAnswers(['abc'], async () => said('<nalez>abc</nalez>', 201));
+    expect((await send({ method: 'GET', url: 'https://x.example' })).body.toString()).toBe('<nalez>abc</nalez>');
   });
 });
 
 describe('text that is made to be slow', () => {
-  const LENGTH = 500_000;
-  const timeOf = (unitOfText: string, secret: string): number => {
+  const LENGTH = 1_000_000;
+  const HARMLESS = 'The record could not be saved; ask the operator for help. ';
+  const SECRETS_TO_MEET = [`${'\\'.repeat(14)}token`, `${'a'.repeat(4000)}b`, '%25252525a'];
+  /** Processor time of the quickest of some runs: other work on the machine does not count. */
+  const cost = (unitOfText: string, secret: string): number => {
     const answer = said(unitOfText.repeat(LENGTH / unitOfText.length));
     const redact = createRedactor([secret]);
-    const began = performance.now();
-    redact(answer);
-    return performance.now() - began;
+    const times = [1, 2].map(() => {
+      const before = process.cpuUsage().user;
+      redact(answer);
+      return process.cpuUsage().user - before;
+    });
+    return Math.min(...times);
   };
 
+  const harmless = SECRETS_TO_MEET.map((secret) => [secret, cost(HARMLESS, secret)] as const);
+
   test.each(['\\', '%25', '&amp;', '<', '<a', '&#0000', '\\u00', 'a', '%5C%5C'])(
-    'costs little more than any: %j',
+    'costs no more than ten times what harmless text costs: %j',
     (unitOfText) => {
-      // A pattern that is not linear takes minutes.
-      for (const secret of [`${'\\'.repeat(14)}token`, `${'a'.repeat(4000)}b`, '%25252525a'])
-        expect(timeOf(unitOfText, secret)).toBeLessThan(5000);
+      for (const [secret, microseconds] of harmless) expect(cost(unitOfText, secret)).toBeLessThan(10 * microseconds);
     },
   );
 });
