@@ -4,37 +4,31 @@ import { type Clock, elapsedMs, momentOf } from '../base/clock.ts';
 type DeadlineOptions = {
   readonly clock: Clock;
   readonly limitMs: number;
-  /** Grows with all that arrives, such as the bytes that were read so far. */
+  /** Returns a count that grows with every byte read. */
   readonly progress: () => number;
-  /**
-   * Called when the time is over and all that had arrived by then is read. Returns how much more time is given, in
-   * milliseconds; undefined ends the deadline.
-   */
+  /** Called when the limit has passed and the sockets were read. Returns the extension in milliseconds; undefined ends the deadline. */
   readonly judge: () => number | undefined;
 };
 
-/** A limit on how long something may take; see {@link startDeadline}. */
 export type Deadline = {
-  /** Begins the whole time anew. */
+  /** Restarts the limit. */
   putOff(): void;
-  /** Ends it without a judgement. */
+  /** Ends the deadline; `judge` is not called. */
   cancel(): void;
 };
 
-/** A timer that fires so much later than it was due shows that the process was paused. */
+/** Minimum delay of a timer that counts as a pause of the process. */
 const PAUSED_MS = 250;
-/** Time for what is on its way to a process that was paused. */
+/** Extension after a pause, for bytes that are still in transit. */
 const GRACE_MS = 1000;
-/** Bounds the extra time of an exchange whose process is paused again and again. */
 const MAX_GRACES = 3;
-/** Bounds the reading of an answer that comes without a gap. */
 const MAX_READING_MS = 1000;
-/** Event loop turns that are given to reading before anything is called late; each of them polls all sockets once. */
+/** Event loop turns without progress before `judge` is called; each turn polls all sockets once. */
 const QUIET_TURNS = 2;
 
 /**
- * Starts a deadline that is judged only after the sockets were read: a process that was paused (by SIGSTOP, or the sleep of the
- * machine) finds its timers over before it reads what arrived meanwhile. After a pause it has, in addition, a short time of grace.
+ * Starts a deadline of `limitMs` that is judged only after the sockets were read: the timers of a process that was paused (SIGSTOP,
+ * sleep of the machine) expire before it reads the bytes that arrived meanwhile. A pause also extends the deadline by a second.
  */
 export function startDeadline({ clock, limitMs, progress, judge }: DeadlineOptions): Deadline {
   const cancelled = new AbortController();
@@ -48,7 +42,7 @@ export function startDeadline({ clock, limitMs, progress, judge }: DeadlineOptio
     for (let graces = 0; ; ) {
       const awaited = begun;
       await clock.sleep(begun.monotonicMs + givenMs - clock.monotonicMs(), signal);
-      // Begun anew while it was slept.
+      // Restarted during the sleep.
       if (awaited !== begun) continue;
       const wasPaused = elapsedMs(clock, begun) - givenMs > PAUSED_MS;
       await arrivedIsRead(clock, progress);
@@ -70,7 +64,7 @@ export function startDeadline({ clock, limitMs, progress, judge }: DeadlineOptio
   return { putOff: () => give(limitMs), cancel: () => cancelled.abort() };
 }
 
-/** Resolves when some turns of the event loop in a row have brought nothing, or when reading takes too long. */
+/** Resolves after consecutive event loop turns without progress, or after MAX_READING_MS. */
 async function arrivedIsRead(clock: Clock, progress: () => number): Promise<void> {
   const begunMs = clock.monotonicMs();
   let known = progress();

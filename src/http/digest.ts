@@ -2,21 +2,22 @@ import { createHash, hash } from 'node:crypto';
 import { LocalizedError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 
-/** `Content-Digest` value for the SHA-512 of a file's bytes (RFC 9530; A-DIGEST-1). */
+/** Formats a SHA-512 as the value of `Content-Digest` (RFC 9530; A-DIGEST-1). */
 export function contentDigest(sha512: Buffer): string {
   return `sha-512=:${sha512.toString('base64')}:`;
 }
 
+/** Returns the SHA-512 of the bytes, in 64 bytes. */
 export function sha512Of(bytes: Buffer): Buffer {
   return hash('sha512', bytes, 'buffer');
 }
 
-/** How much is sent at a time. */
+/** Size of the pieces in which a file is sent. */
 export const SLICE_BYTES = 64 * 1024;
 
 /**
- * Passes the pieces of a file on while it is sent, but keeps the last one back until the whole is known to be the file that was queued. A
- * file that changed since is therefore never received whole, so the service cannot store it.
+ * Yields the pieces of a file, the last one only when size and SHA-512 of the whole match the queued file: the service never
+ * receives, and so never stores, a file that changed.
  * @throws ChangedFileError
  */
 export async function* verifiedPieces(
@@ -37,15 +38,12 @@ export async function* verifiedPieces(
   if (heldBack !== undefined) yield* slicesOf(heldBack);
 }
 
-/**
- * In small pieces, however large the one is that was read: a request that was cut off goes back to the queue only where a piece of it
- * had not left yet.
- */
+/** Splits a piece: a request that was cut off returns to the queue only if one of its pieces had not left. */
 function* slicesOf(bytes: Buffer): Generator<Buffer> {
   for (let offset = 0; offset < bytes.length; offset += SLICE_BYTES) yield bytes.subarray(offset, offset + SLICE_BYTES);
 }
 
-/** The file on disk is no longer the one that was queued. */
+/** Thrown when the file on disk differs from the queued one. */
 export class ChangedFileError extends LocalizedError {
   constructor() {
     super(msg`the file changed since it was queued`);

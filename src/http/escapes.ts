@@ -1,28 +1,26 @@
-/** Bytes of a text after its escapes were replaced, and the place in the text that each comes from. */
+/** Decoded bytes of a text, with the range of the text from which each byte was decoded. */
 export type Layer = {
   readonly bytes: Uint8Array;
   readonly length: number;
   readonly starts: Int32Array | undefined;
   readonly ends: Int32Array | undefined;
-  /** Escapes of escapes were left after the last pass. */
+  /** The last pass still found escapes. */
   readonly isTooDeep: boolean;
 };
 
 type Options = {
-  /** Tags are taken out, for texts that are split by them, or kept, for texts that stand inside of them. */
+  /** `drop` removes tags, for texts that they split; `keep` is for texts inside of tags. */
   readonly markup: 'keep' | 'drop';
   readonly places: boolean;
 };
 
-/** Each pass takes off one layer of escapes. */
+/** Limit of nested escapes: each pass decodes one level. */
 const MAX_PASSES = 8;
 const MAX_TAG_BYTES = 200;
 
 /**
- * Replaces the escapes of JSON, URLs and HTML by the bytes that they stand for, until none is left, and leaves out what may stand
- * between the letters of a text that is split: blanks (a form writes `+` for one), `=` (it ends a line of
- * quoted-printable), backslashes and invisible
- * characters. Each pass is linear in the length of the text.
+ * Decodes the escapes of JSON, URLs and HTML, repeatedly, and removes the characters that can split a text: blanks (`+` in a form),
+ * `=` (end of a line in quoted-printable), backslashes and invisible characters. Its time is linear in the length of the text.
  */
 export function decodeEscapes(text: Uint8Array, { markup, places }: Options): Layer {
   let input: Layer = { bytes: text, length: text.length, starts: undefined, ends: undefined, isTooDeep: false };
@@ -51,7 +49,7 @@ function withoutSeparators(input: Layer): Layer {
   return { ...input, length };
 }
 
-/** One pass: what it read and what it wrote. */
+/** Input and output of one pass. */
 class Output {
   hasDecoded = false;
   readonly #input: Layer;
@@ -71,7 +69,7 @@ class Output {
     return this.#input;
   }
 
-  /** Writes a byte that stands for those of the input from `from` to `to`. */
+  /** Writes a byte that was decoded from the input from `from` to `to`. */
   put(byte: number, from: number, to: number): void {
     const at = this.#length;
     this.#bytes[at] = byte;
@@ -83,7 +81,7 @@ class Output {
     if (byte >= 0x80) this.#leaveOutInvisible();
   }
 
-  /** Copies the byte at `from`, and all that follow up to one that may begin an escape. @returns the place after them */
+  /** Copies the byte at `from` and all up to the next that may begin an escape. @returns the position behind them */
   copyPlain(from: number): number {
     const { bytes, length } = this.#input;
     this.put(bytes[from] ?? 0, from, from + 1);
@@ -102,7 +100,7 @@ class Output {
     return at;
   }
 
-  /** U+00A0, U+00AD, U+200B to U+200D, U+2060 and U+FEFF, in UTF-8. */
+  /** Removes U+00A0, U+00AD, U+200B to U+200D, U+2060 and U+FEFF, in UTF-8. */
   #leaveOutInvisible(): void {
     const bytes = this.#bytes;
     const [a, b, c] = [bytes[this.#length - 3], bytes[this.#length - 2], bytes[this.#length - 1] ?? 0];
@@ -123,7 +121,7 @@ class Output {
 
 const [AMPERSAND, BACKSLASH, LESS_THAN, GREATER_THAN, PERCENT] = [0x26, 0x5c, 0x3c, 0x3e, 0x25] as const;
 const SPECIAL = new Set<number>([AMPERSAND, BACKSLASH, LESS_THAN, PERCENT]);
-/** Bytes that a pass copies without looking at what follows. */
+/** 1 for bytes that begin no escape. */
 const IS_PLAIN = Uint8Array.from({ length: 256 }, (_, byte) => (byte < 0x80 && !SPECIAL.has(byte) ? 1 : 0));
 const SEPARATORS = new Set(Buffer.from('\0\t\n\v\f\r +='));
 const IS_SEPARATOR = Uint8Array.from({ length: 256 }, (_, byte) => (SEPARATORS.has(byte) ? 1 : 0));
@@ -141,7 +139,7 @@ function decodePass(output: Output, dropsTags: boolean): void {
   }
 }
 
-/** `%41`, also `%2541`. */
+/** Decodes `%41` and `%2541`. */
 function decodePercent(output: Output, from: number): number {
   const { bytes, length } = output.input;
   let at = from + 1;
@@ -159,7 +157,7 @@ function decodePercent(output: Output, from: number): number {
 
 const IN_JSON: Readonly<Record<string, number>> = { b: 8, f: 12, n: 10, r: 13, t: 9 };
 
-/** `\u0041`, `\x41` and `\n`, behind any number of backslashes. */
+/** Decodes `\u0041`, `\x41` and `\n` behind any number of backslashes. */
 function decodeBackslash(output: Output, from: number): number {
   const { bytes, length } = output.input;
   let at = from;
@@ -197,7 +195,7 @@ function lowSurrogateAt({ bytes, length }: Layer, from: number): { unit: number;
 }
 
 const NAMED: Readonly<Record<string, string>> = { quot: '"', apos: "'", lt: '<', gt: '>', nbsp: '\u00a0', shy: '\u00ad' };
-/** HTML names a letter with an accent by the letter and one of these. */
+/** Names of accents in HTML, which follow the letter. */
 const ACCENTS: Readonly<Record<string, string>> = {
   grave: '\u0300',
   acute: '\u0301',
@@ -210,7 +208,7 @@ const ACCENTS: Readonly<Record<string, string>> = {
 const MAX_NAME_BYTES = 8;
 const MAX_DIGITS = 8;
 
-/** `&lt;`, `&#60;` and `&#x3c;`, also `&amp;lt;`. */
+/** Decodes `&lt;`, `&#60;`, `&#x3c;` and `&amp;lt;`. */
 function decodeReference(output: Output, from: number): number {
   const { bytes, length } = output.input;
   let at = from + 1;

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { LocalizedError } from '../base/errors.ts';
 import type { Message } from '../base/message.ts';
 
-/** How long an answer may take where a request says nothing. */
+/** Time limit of an answer for requests without `answerTimeoutMs`. */
 export const DEFAULT_ANSWER_TIMEOUT_MS = 120_000;
 
 /** A request body of known length that can be opened once per attempt. */
@@ -18,12 +18,12 @@ export type HttpRequest = {
   /** Lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: RequestBody;
-  /** How long the whole answer may take once the last byte of the request is sent. */
+  /** Time limit of the whole answer, from the last byte of the request. */
   readonly answerTimeoutMs?: number;
-  /** A longer answer is refused. */
+  /** Limit of the body; a longer answer fails as `too-large`. */
   readonly maxAnswerBytes?: number;
   readonly signal?: AbortSignal;
-  /** Called when the first byte is about to leave, after any connecting. False: it is too late, and nothing may leave. */
+  /** Called after connecting, just before the first byte leaves. False cancels the request. */
   readonly onDeparture?: () => boolean;
 };
 
@@ -34,10 +34,13 @@ export type HttpResponse = {
   readonly body: Buffer;
 };
 
-/** One request with its answer. Wrappers (pacing, retrying, signing in) have the same type, so that they compose. */
+/**
+ * Sends a request and returns its answer. Wrappers (pacing, retrying, signing in) have the same type and compose.
+ * @throws TransportError where no whole answer came
+ */
 export type Exchange = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** No answer takes longer than `maxMs`, also where a request would allow more. */
+/** Wraps `send` to limit every answer to `maxMs`, also where the request allows more. */
 export function withTimeout(maxMs: number, send: Exchange): Exchange {
   return (request) => send({ ...request, answerTimeoutMs: Math.min(request.answerTimeoutMs ?? maxMs, maxMs) });
 }
@@ -45,13 +48,13 @@ export function withTimeout(maxMs: number, send: Exchange): Exchange {
 export type TransportErrorReason = 'connect' | 'timeout' | 'reset' | 'too-large' | 'aborted' | 'body';
 
 /**
- * No whole answer came. `mayHaveArrived` is false only where the service cannot have received the whole request: the
- * request never began to leave, or its body was cut before the last byte. Only then may a create be sent again.
+ * Thrown where no whole answer came. `mayHaveArrived` is false only if the service cannot have received the whole request (it never
+ * left, or its body was cut before the last byte). Only then may a create be sent again.
  */
 export class TransportError extends LocalizedError {
   readonly reason: TransportErrorReason;
   readonly mayHaveArrived: boolean;
-  /** The head of an answer whose body was cut off. */
+  /** Head of an answer whose body was cut off. */
   readonly head: Pick<HttpResponse, 'status' | 'headers'> | undefined;
 
   constructor(

@@ -2,10 +2,10 @@ import type { Agent } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Clock, elapsedMs, type Moment, momentOf } from '../base/clock.ts';
 
-/** An idle connection is given up early, because a create that meets the server's own idle limit would end in doubt. */
+/** Maximum idle time, below that of servers: a create on a connection that the server closes would become uncertain. */
 export const IDLE_MS = 2000;
 
-/** Closes connections that lay idle while the process was paused: their own timers may not have fired yet. */
+/** Closes connections that were idle while the process was paused and whose timers have not fired yet. */
 export class IdleConnections {
   readonly #clock: Clock;
   readonly #lastUsed = new WeakMap<Socket, Moment>();
@@ -14,15 +14,15 @@ export class IdleConnections {
     this.#clock = clock;
   }
 
-  /** Notes the end of an answer, from which on the connection is idle. */
+  /** Records the end of an answer, from which the connection is idle. */
   noteUse(socket: Socket): void {
     this.#lastUsed.set(socket, momentOf(this.#clock));
   }
 
-  /** Closes those that a request must not be given any more. */
+  /** Closes the free sockets that were idle for longer than IDLE_MS. */
   closeStale({ freeSockets }: Agent): void {
     for (const sockets of Object.values(freeSockets)) {
-      // Node takes from the end and skips closed ones at the beginning only, where those stand that are idle for longest.
+      // Node takes sockets from the end and skips closed ones only at the beginning, where the longest idle ones are.
       const lastStale = sockets?.findLastIndex((socket) => this.#isStale(socket)) ?? -1;
       for (const socket of sockets?.slice(0, lastStale + 1) ?? []) socket.destroy();
     }

@@ -5,13 +5,13 @@ import type { RequestBody } from './exchange.ts';
 
 type FilePart = { readonly fileName: string; readonly contentType: string };
 
-/** Loaded with the first form, because it brings a list of all media types and most commands send none. */
+/** Loads the package with the first form: it contains all media types, and most commands send no form. */
 function newForm(): FormData {
   const Form = createRequire(import.meta.url)('form-data') as typeof FormData;
   return new Form();
 }
 
-/** A form with one field `file` whose bytes are in memory. */
+/** Makes a form with one field `file` whose bytes are in memory. */
 export function bytesForm(bytes: Buffer, part: FilePart): RequestBody {
   const form = newForm();
   form.append('file', bytes, { filename: headerSafe(part.fileName), contentType: part.contentType });
@@ -19,10 +19,10 @@ export function bytesForm(bytes: Buffer, part: FilePart): RequestBody {
   return { contentType: contentTypeOf(form), lengthBytes: whole.length, open: () => whole };
 }
 
-/** A form with one field `file` that is read while it is sent; `sizeBytes` is the file's, known beforehand. */
+/** Makes a form with one field `file` of `sizeBytes`, which is opened and read while it is sent. */
 export function streamForm(openFile: () => Readable, sizeBytes: number, part: FilePart): RequestBody {
   const form = newForm();
-  // The form starts to read a part when it is piped, so the file is opened then, through this stand-in.
+  // The form reads a part once it is piped, so the file is opened then and piped into this stream.
   const file = new PassThrough();
   form.append('file', file, { filename: headerSafe(part.fileName), contentType: part.contentType, knownLength: sizeBytes });
   return {
@@ -40,10 +40,7 @@ export function streamForm(openFile: () => Readable, sizeBytes: number, part: Fi
   };
 }
 
-/**
- * Control characters may stand in a file's name, but in no header (RFC 9110, section 5.5); a backslash hides the quote
- * behind it from those who read the name as a quoted string (section 5.6.4).
- */
+/** Replaces control characters, which no header may have (RFC 9110, section 5.5), and backslashes, which escape a quote (5.6.4). */
 function headerSafe(fileName: string): string {
   return fileName.replace(/[\u0000-\u001f\u007f\\]/g, '_');
 }

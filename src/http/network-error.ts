@@ -1,30 +1,29 @@
 import { messageOf } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 
-/** What the system's and Node's codes of a failed connection mean. */
 const WORDS: Readonly<Record<string, Message>> = {
   ECONNREFUSED: msg`the connection was refused: nothing answers there`,
-  ENOTFOUND: msg`there is no host with this name`,
-  EAI_AGAIN: msg`the name of the host cannot be resolved now`,
+  ENOTFOUND: msg`no host of this name is known`,
+  EAI_AGAIN: msg`the name of the host cannot be looked up now`,
   ETIMEDOUT: msg`the connection timed out`,
-  EHOSTUNREACH: msg`there is no route to it`,
-  ENETUNREACH: msg`there is no route to it`,
+  EHOSTUNREACH: msg`the network has no way to it`,
+  ENETUNREACH: msg`the network has no way to it`,
   ENETDOWN: msg`the network is down`,
-  EADDRNOTAVAIL: msg`there is no route to it`,
+  EADDRNOTAVAIL: msg`the network has no way to it`,
   ECONNRESET: msg`the connection was lost`,
   ECONNABORTED: msg`the connection was lost`,
   EPIPE: msg`the connection was lost`,
   EPROTO: msg`it does not speak TLS as expected`,
   CERT_HAS_EXPIRED: msg`its certificate has expired`,
   CERT_NOT_YET_VALID: msg`its certificate is not valid yet; is the clock right?`,
-  ERR_TLS_CERT_ALTNAME_INVALID: msg`its certificate belongs to another host`,
+  ERR_TLS_CERT_ALTNAME_INVALID: msg`its certificate is of another host`,
   DEPTH_ZERO_SELF_SIGNED_CERT: msg`its certificate is not trusted`,
   SELF_SIGNED_CERT_IN_CHAIN: msg`its certificate is not trusted`,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: msg`its certificate is not trusted`,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: msg`its certificate is not trusted`,
 };
 
-/** Why a connection failed, in words, with the code for whoever looks further. Where a host has several addresses, the first tells. */
+/** Describes a failed connection in words, with its code. For a host with several addresses it uses the first error. */
 export function describeNetworkError(thrown: unknown): Message {
   const first: unknown = thrown instanceof AggregateError ? (thrown.errors[0] ?? thrown) : thrown;
   const code = first instanceof Error && 'code' in first ? String(first.code) : '';

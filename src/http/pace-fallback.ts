@@ -10,28 +10,27 @@ type FallbackOptions = {
   readonly connect: (signal: AbortSignal) => Promise<SharedStore>;
   /** Shared by the processes of this machine alone. */
   readonly local: PaceStore;
-  /** Nobody knows how many others lost the shared store, too, so this is far more than the service's interval. */
+  /** Far more than the service's interval: an unknown number of machines lost the store as well. */
   readonly fallbackIntervalMs: number;
   readonly clock: Clock;
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number;
   readonly onLost: (reason: Message) => void;
   readonly onBack: () => void;
 };
 
-/** How often a store that is lost is looked for. */
+/** Interval of attempts to reconnect. */
 const LOOK_AGAIN_MS = 1000;
 
 /**
- * The shared store while it answers; while it does not, a slow pace of this machine's own, and a look now and then
- * whether it is back.
- * @throws PaceStoreError when it answers at first, but refuses
+ * Opens the shared store. While it does not answer, requests use the local store at `fallbackIntervalMs`, and it reconnects.
+ * @throws PaceStoreError where the shared store refuses at first
  */
 export async function openWithFallback(options: FallbackOptions): Promise<PaceStore & { close(): void }> {
   const { connect, local, fallbackIntervalMs, clock, random, onLost, onBack } = options;
   const closing = new AbortController();
   let shared: SharedStore | undefined;
-  /** Back, but not yet told of what left meanwhile. */
+  /** Connected again, but without the departures from the local store yet. */
   let found: SharedStore | undefined;
   let lookedMs = Number.NEGATIVE_INFINITY;
   let looking = false;
@@ -46,7 +45,7 @@ export async function openWithFallback(options: FallbackOptions): Promise<PaceSt
         if (closing.signal.aborted) store.close();
         else found = store;
       })
-      // Not yet; whoever departs next looks again.
+      // The next departure tries again.
       .catch(() => undefined)
       .finally(() => {
         looking = false;
@@ -60,12 +59,12 @@ export async function openWithFallback(options: FallbackOptions): Promise<PaceSt
     lost?.close();
     shared = undefined;
     alone = false;
-    // Another server may stand in its place already: then nobody need leave alone.
+    // Another server may have replaced it: connects at once.
     lookedMs = lost === undefined ? clock.monotonicMs() : Number.NEGATIVE_INFINITY;
     if (!closing.signal.aborted) onLost(thrown.message);
   };
 
-  /** Others lost it in the same moment: who goes first is left to chance. */
+  /** Delays the first local departure by a random time: other machines lost the store at the same moment. */
   const goAlone = async (scopes: readonly string[]): Promise<void> => {
     if (alone) return;
     alone = true;
@@ -80,7 +79,7 @@ export async function openWithFallback(options: FallbackOptions): Promise<PaceSt
     }));
   };
 
-  /** Only when nobody of this machine is leaving by the local pace, and counting from now. */
+  /** Returns to the shared store once no local slot is taken, and records a departure there. */
   const comeBack = async (scopes: readonly string[]): Promise<void> => {
     const back = found;
     if (back === undefined) return;
@@ -112,7 +111,7 @@ export async function openWithFallback(options: FallbackOptions): Promise<PaceSt
 
   return {
     async update(scopes, change) {
-      // Whoever asks meanwhile must not leave by the local pace.
+      // Concurrent calls wait, so that none departs by the local store.
       if (shared === undefined) {
         comingBack ??= comeBack(scopes).finally(() => {
           comingBack = undefined;

@@ -1,19 +1,20 @@
-/** One scope's share of the pace, kept where everybody who shares the scope can see it. Times are the store's. */
+/** State of one scope (an address or an account), shared by all processes that use it. Times are on the clock of the store. */
 export type PaceState = {
-  /** When the last request of this scope left. */
+  /** Time of the last departure. */
   readonly lastDepartureMs: number;
-  /** Somebody took the slot and has not said yet that the request is out; nobody else leaves before this. */
+  /** Lease of the slot: until then only its holder may depart. */
   readonly leavingUntilMs: number;
-  /** No request of this scope leaves before. */
+  /** No request departs before. */
   readonly blockedUntilMs: number;
-  /** Until when the service asked for that, where it is longer than anybody pauses unasked; or 0. */
+  /** End of the pause that the service asked for, if it is longer than MAX_PAUSE_MS; else 0. */
   readonly askedUntilMs: number;
-  /** Room for the network's jitter, as learnt from the service's throttling; as of the last departure. */
+  /** Extra gap for network jitter, learnt from throttling, as of the last departure. */
   readonly jitterMs: number;
-  /** Room for a service that is slow to wake, after a while without requests. */
+  /** Extra gap for a service that was idle. */
   readonly wakingMs: number;
 };
 
+/** State of a scope without requests. */
 export const UNSEEN: PaceState = {
   lastDepartureMs: 0,
   leavingUntilMs: 0,
@@ -24,57 +25,56 @@ export const UNSEEN: PaceState = {
 };
 
 export type Pause = {
-  /** For how long everybody still pauses; 0 where nobody does. */
+  /** Rest of the pause; 0 without one. */
   readonly keptMs: number;
-  /** For how long the service still wants that, where it is longer than anybody pauses unasked; or 0. */
+  /** Rest of the pause that the service asked for, if it is longer than MAX_PAUSE_MS; else 0. */
   readonly askedMs: number;
 };
 
-/** `next` is left out where nothing is to be written. */
+/** Result of a decision; without `next` nothing is written. */
 type PaceChange<T> = { readonly result: T; readonly next?: readonly PaceState[] };
 
-/** Where the pace is kept: a file for the processes of a machine, Redis for several machines. */
+/** Store of the states: a file for the processes of a machine, Redis for several machines. */
 export type PaceStore = {
   /**
-   * Reads all scopes, lets `change` decide, and writes, as one step that nobody else can come between. `change` may be
-   * called again when somebody did come first, and must do nothing but compute. `nowMs` is the time on the clock that
-   * all who share this store share. `minIntervalMs` is what the store itself asks for, where it stands in for another.
+   * Reads the scopes, calls `change` and writes, as one atomic step. `change` must be pure: it is called again after a conflict.
+   * `nowMs` is on the clock of the store; `minIntervalMs` is the interval of a store that replaces another.
    */
   update<T>(scopes: readonly string[], change: PaceDecision<T>): Promise<T>;
 };
 
 type PaceDecision<T> = (states: readonly PaceState[], nowMs: number, minIntervalMs?: number) => PaceChange<T>;
 
-/**
- * Room for what the server's own scheduling does to a gap of exactly the interval. Measured against the mock over
- * loopback: 2.5 ms keep every arrival at 100 ms or more.
- */
+/** Extra gap for the scheduling of the server: with 2.5 ms every arrival at the mock is 100 ms or more apart over loopback. */
 export const GUARD_MS = 2.5;
-/** Connecting may take a while. Who takes longer than this is taken for dead, and does not leave any more. */
+/** Time from taking a slot to the departure, including connecting. After it the lease has expired and the request must not depart. */
 export const MAX_DEPARTING_MS = 3000;
-/** When to look whether somebody has left: at once, and less often the longer it takes. */
+/** Polling of a slot that another process holds: less often the longer it takes. */
 const FIRST_LOOK_AGAIN_MS = 2;
 const MAX_POLL_MS = 50;
 const LOOKS_PER_DOUBLING = 8;
-/** Up at once, to this at first and then to twice as much; down by half in 42 s (docs/decisions/0005-own-pace.md). */
+/** Jitter doubles with each throttling, from this value, and halves in 42 s (docs/decisions/0005-own-pace.md). */
 const FIRST_JITTER_MS = 10;
 const JITTER_DECAY_MS = 60_000;
 const MAX_JITTER_INTERVALS = 20;
 const MAX_HEADROOM_MS = 60_000;
-/** A service that was left alone for a while wakes unevenly, so the first gaps are wider: 0.1 s in all. */
+/** After so long without requests the first gaps are wider, by 0.1 s in all: an idle service answers unevenly. */
 const IDLE_MS = 10_000;
 const WAKING_MS = 15;
 const WAKING_RECOVERY = 0.15;
 
+/** Returns the time between two departures of a scope (A-RATE-1, A-RATE-2); 0 without an interval. */
 export function gapMs(state: PaceState, intervalMs: number): number {
   return intervalMs === 0 ? 0 : intervalMs + GUARD_MS + state.jitterMs + state.wakingMs;
 }
 
+/** Returns the time until the slot of another process is looked at again. */
 export function pollIntervalMs(leavingUntilMs: number, nowMs: number): number {
   const sinceMs = nowMs - (leavingUntilMs - MAX_DEPARTING_MS);
   return Math.min(Math.max(FIRST_LOOK_AGAIN_MS, sinceMs / LOOKS_PER_DOUBLING), MAX_POLL_MS, leavingUntilMs - nowMs);
 }
 
+/** Returns the state after a slot was taken until `leavingUntilMs`. */
 export function withReservation(state: PaceState, nowMs: number, leavingUntilMs: number): PaceState {
   const sinceMs = nowMs - state.lastDepartureMs;
   return {
@@ -88,9 +88,10 @@ export function withReservation(state: PaceState, nowMs: number, leavingUntilMs:
 
 type Throttle = { readonly departedAtMs: number; readonly nowMs: number; readonly pauseMs: number; readonly intervalMs: number };
 
+/** Returns the state after a throttling (A-RATE-5): with more jitter, and blocked for `pauseMs` but MAX_PAUSE_MS at most. */
 export function withBackoff(state: PaceState, throttle: Throttle): PaceState {
   const { nowMs, pauseMs } = throttle;
-  // What left before the last slow-down tells nothing new about the pace since.
+  // A request that departed before the last throttling says nothing about the pace since.
   const known = throttle.departedAtMs < state.blockedUntilMs;
   const widerMs = Math.min(Math.max(state.jitterMs * 2, FIRST_JITTER_MS), throttle.intervalMs * MAX_JITTER_INTERVALS);
   return {
@@ -105,14 +106,14 @@ function orNothing(ms: number): number {
   return ms < 0.5 ? 0 : ms;
 }
 
-/** Nobody pauses for longer without asking again: a service that asks for more may mean it, or have slipped by some zeros. */
+/** Longest pause without a confirmation by the user: a longer `Retry-After` may be a mistake of the service. */
 export const MAX_PAUSE_MS = 3_600_000;
-/** Nor for longer than this where a person has said that the service means it. */
+/** Longest pause that the user can confirm. */
 export const MAX_KEPT_PAUSE_MS = 24 * 3_600_000;
 
 /**
- * A clock that was set back, or began anew with its machine, finds times ahead of itself. They mean nothing but that
- * somebody may have left just now. What no pas would write holds nobody up for longer than a pas would.
+ * Corrects times in the future, as a clock that was set back or restarted leaves them: a departure ahead of `nowMs` counts as one
+ * now, and every other time is limited to the longest that pas writes.
  */
 export function clampToNow(state: PaceState, nowMs: number): PaceState {
   const past =

@@ -3,14 +3,15 @@ import { DatabaseError } from '../base/errors.ts';
 import { asDatabaseError, type Database, openReplaceable } from '../store/database.ts';
 import { type PaceState, type PaceStore, UNSEEN } from './pace-state.ts';
 
-/** The process stands still and hears no signal while SQLite waits for another one, so it waits in pieces. */
+/** SQLite blocks the process, also for signals, while it waits for a lock; so it waits in short pieces. */
 const STANDING_MS = 100;
 const PAUSE_MS = 10;
 const MAX_BUSY_MS = 5000;
 
 /**
- * The pace of all `pas` processes of one user on this machine, in a small SQLite file outside any outbox, so that
- * different outboxes and accounts that share a service address share its pace too.
+ * Opens the SQLite file with the pace of all processes of one user on this machine. It belongs to no outbox: all outboxes and
+ * accounts that share an address share its pace.
+ * @throws DatabaseError, as does every `update`
  */
 export function openPaceStore(path: string, clock: Clock): PaceStore & { close(): void } {
   const database = openReplaceable(path, 'normal', prepare);
@@ -26,7 +27,7 @@ export function openPaceStore(path: string, clock: Clock): PaceStore & { close()
        blocked_until_ms = :blockedUntilMs, asked_until_ms = :askedUntilMs, jitter_ms = :jitterMs, waking_ms = :wakingMs`,
   );
   return {
-    // Done before the promise is returned, unless another process is writing: what is decided is on record before anybody acts on it.
+    // Synchronous unless another process is writing, so that the decision is stored before the caller acts on it.
     update: async (scopes, change) => {
       const untilMs = clock.monotonicMs() + MAX_BUSY_MS;
       for (;;) {
@@ -59,14 +60,14 @@ function isBusy(thrown: unknown): boolean {
 
 function prepare(database: Database): void {
   database.pragma(`busy_timeout = ${STANDING_MS}`);
-  // A flush to disk could hold a request up just after it was put on record; what a power cut takes has long passed then.
+  // A flush could delay a request; after a power cut the times are past anyway.
   database.pragma('synchronous = off');
   database.exec(`create table if not exists shared_pace (
     scope text primary key, last_departure_ms real not null, leaving_until_ms real not null,
     blocked_until_ms real not null, asked_until_ms real not null default 0,
     jitter_ms real not null, waking_ms real not null
   ) strict`);
-  // One of another making has other columns.
+  // Fails for a file with other columns.
   database.prepare(
     'select scope, last_departure_ms, leaving_until_ms, blocked_until_ms, asked_until_ms, jitter_ms, waking_ms from shared_pace',
   );

@@ -17,59 +17,52 @@ import { isLongPause, LongPauseError } from './retry-after.ts';
 type PaceOptions = {
   readonly store: PaceStore;
   readonly clock: Clock;
-  /** `address:…` and `account:…`: both limits hold for every request (A-RATE-1, A-RATE-2). */
+  /** `address:…` and `account:…`: both intervals hold for every request (A-RATE-1, A-RATE-2). */
   readonly scopes: readonly string[];
   readonly intervalMs: number;
 };
 
-/** Leave for one request to go out. It is either left with or given back; who does neither holds everybody up for a while. */
+/** Permission for one departure. `leave` or `giveBack` must be called: else the lease blocks all processes until it expires. */
 export type Slot = {
-  /** How long it was waited for. */
+  /** Time that the caller waited for it. */
   readonly waitedMs: number;
   /**
-   * To be called just before the first byte, after any connecting. Holds the process for what is left until the slot, so
-   * that nothing else comes between; the next slot counts from here. False where the slot ran out meanwhile: somebody
-   * else may be leaving, so this request must not.
+   * To be called after connecting, just before the first byte. Blocks the process until the time of the slot; the next slot counts
+   * from here. False where the lease has expired: another process may be departing, so the request must not be sent.
    */
   leave(): boolean;
-  /** The request never got out. */
+  /** Releases the slot of a request that was not sent. */
   giveBack(): void;
 };
 
-/**
- * `approach` and `depart` throw a LongPauseError as soon as nobody may leave for so long. All that are given a signal reject at once
- * when it is aborted, also while a store in the network is waited for.
- */
+/** `approach` and `depart` throw a LongPauseError. All that take a signal reject when it is aborted, also during a wait for the store. */
 export type Pace = {
-  /** Resolves shortly before the next slot, so that what must be on disk first does not eat into it. */
+  /** Resolves shortly before the next slot, to leave time for writing to the disk. */
   approach(signal?: AbortSignal): Promise<void>;
-  /** Resolves just before a request may leave, so that it can connect and be built. */
+  /** Resolves just before a request may depart, so that it can connect and be built. */
   depart(signal?: AbortSignal): Promise<Slot>;
-  /**
-   * The service refused for frequency: everybody slows down; `retryAfterMs` is what it asked for. Returns how long
-   * everybody pauses.
-   */
+  /** Slows all processes down after a 429 (A-RATE-6). Returns the length of the pause in milliseconds. */
   slowDown(departedAtMs: number, retryAfterMs: number | undefined): number;
-  /** How long until a request could leave. */
+  /** Returns the time until a request may depart. */
   waitMs(signal?: AbortSignal): Promise<number>;
-  /** The pause that the service asked for. */
+  /** Returns the pause that the service asked for. */
   pause(): Promise<Pause>;
-  /** Ends it for everybody, or has everybody keep all of it. */
+  /** Ends the pause of all processes, or extends it to all that the service asked for. */
   setPause(to: 'ended' | 'whole'): Promise<void>;
 };
 
-/** How early a slot may be taken, and `approach` returns: a commit that reaches the disk takes a few milliseconds, as a rule. */
+/** Time before the slot at which it may be taken and `approach` resolves: a commit takes a few milliseconds. */
 const LEAD_MS = 12;
 const LEAD_DECAY = 0.9;
-/** How early `depart` returns. The process is held for what a request does not need of it. */
+/** Time before the slot at which `depart` resolves; `leave` blocks for the rest. */
 const HELD_MS = 2;
-/** Whoever shares the pace may change it, so nobody sleeps for longer than this without looking. */
+/** Longest sleep between two looks at the state, which other processes change. */
 const LOOK_UP_MS = 500;
 const PAUSE_WITHOUT_RETRY_AFTER_INTERVALS = 10;
 
 /**
- * Spaces departures by at least the interval in every scope. A slot is taken shortly before its time, and by one request
- * alone, so a late departure pushes the next one on instead of closing the gap behind it.
+ * Makes a pace of at least `intervalMs` between departures in every scope (A-RATE-3). One request takes a slot, shortly before its
+ * time, so a late departure delays the next one instead of shortening the gap behind it.
  */
 export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pace {
   const maxLeavingMs = Math.max(MAX_DEPARTING_MS, 2 * intervalMs);
@@ -83,7 +76,7 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
     return inHundredths(Math.max(0, Math.max(...freeAt) - nowMs));
   };
 
-  /** Takes the slot where it is near and nobody else has it. */
+  /** Takes the slot if it is near and free. */
   const tryDepart = (): Promise<Taken | { readonly pollIntervalMs: number }> =>
     store.update<Taken | { pollIntervalMs: number }>(scopes, (found, nowMs, minIntervalMs) => {
       const states = found.map((state) => clampToNow(state, nowMs));
@@ -127,9 +120,9 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
     await clock.sleep(Math.min(ms, LOOK_UP_MS), signal);
   };
 
-  /** Ends the leaving that `mark` stands for, and no other. */
+  /** Ends the lease that `mark` identifies. */
   const release = (mark: number, leftAtMs?: number): void => {
-    // Put aside before the first byte or after it, that cannot be told. The guard is spent on it; what is longer counts as before.
+    // The process may have been paused before or after the first byte: up to GUARD_MS counts as after it, the rest as before.
     const agoMs = leftAtMs === undefined ? 0 : Math.min(clock.monotonicMs() - leftAtMs, GUARD_MS);
     inPassing(
       store.update(scopes, (states, nowMs) => ({
@@ -150,11 +143,11 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
       leave() {
         if (!open) return false;
         clock.hold(atMs - clock.monotonicMs());
-        // One gap short of what the others wait, so that whoever takes the next slot then is not met either.
+        // One gap before the lease expires, so that the process that takes the next slot keeps its distance.
         if (elapsedMs(clock, asked) > maxLeavingMs - intervalMs - GUARD_MS) return false;
         open = false;
         const leftAtMs = clock.monotonicMs();
-        // Only when the bytes are out may the next one follow, in case this process is put aside just before them.
+        // The next request may follow only once the bytes are out: the process may be paused just before them.
         queueMicrotask(() => release(mark, leftAtMs));
         return true;
       },
@@ -177,7 +170,7 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
     },
     async depart(signal) {
       const startedMs = clock.monotonicMs();
-      // What was done since `approach` may take as long the next time.
+      // The work since `approach` may take as long the next time.
       const preparedMs = startedMs - (approachedAtMs ?? startedMs);
       approachedAtMs = undefined;
       leadMs = Math.max(LEAD_MS, Math.min(Math.max(preparedMs + 2 * HELD_MS, leadMs * LEAD_DECAY), intervalMs / 2));
@@ -226,15 +219,15 @@ export function makePace({ store, clock, scopes, intervalMs }: PaceOptions): Pac
   };
 }
 
-/** `mark` says whose slot it is; `atMs` is when it begins, on this machine's monotonic clock. */
+/** Slot with the mark of its holder, and its time on the monotonic clock of this machine. */
 type Taken = { readonly mark: number; readonly atMs: number };
 
-/** For what nobody waits for. A store that fails fails the next departure as well, and is reported there. */
+/** Ignores the failure of an update that is not awaited: the next departure fails as well and reports it. */
 function inPassing(update: Promise<unknown>): void {
   update.catch(() => undefined);
 }
 
-/** Upwards: a remainder too small to be added to a clock's time would never be over. */
+/** Rounds up: a remainder too small to be added to the time of a clock would never end. */
 function inHundredths(ms: number): number {
   return Math.ceil(100 * ms) / 100;
 }

@@ -1,6 +1,6 @@
 import { cmd, type Message, msg } from '../base/message.ts';
 
-/** Where a Redis is, and as whom to use it. Never with a password: that is a secret, and this is printed. */
+/** Address of a Redis and its user, without the password, since it is printed. */
 export type RedisAddress = {
   readonly tls: boolean;
   readonly host: string;
@@ -9,20 +9,20 @@ export type RedisAddress = {
   readonly username: string | undefined;
 };
 
-/** Why a text is no address of a Redis, without a word of the text, which may hold a password. */
+/** Reason why a text is no address of a Redis; it quotes nothing of the text, which may contain a password. */
 type AddressFault = { readonly message: Message; readonly hint: Message };
 
 const DEFAULT_PORT = 6379;
 const MAX_DATABASE_NUMBER = 1_000_000;
 
-/** Reads `redis://[user@]host[:port][/database]`, or the same with `rediss` for TLS. */
+/** Parses `redis://[user@]host[:port][/database]`, or the same with `rediss` for TLS; refuses an address with a password. */
 export function parseRedisAddress(text: string): RedisAddress | AddressFault {
   const url = /^rediss?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined;
   const database = Number(/^\/?(\d*)$/.exec(url?.pathname ?? '-')?.[1] ?? Number.NaN);
   if (url !== undefined && (url.password !== '' || /^[^/:]*:[^/@]*@/.test(text.slice(text.indexOf('//') + 2)))) {
     return {
-      message: msg`contains a password; secrets are not allowed in config.toml or in a flag`,
-      hint: msg`Leave it out of the address; set it in PAS_PACING_PASSWORD, or store it with \`${cmd`pas login --pacing-password`}\`.`,
+      message: msg`holds a password, and secrets never stand in config.toml or in a flag`,
+      hint: msg`Leave it out of the address; give it in PAS_PACING_PASSWORD, or keep it with \`${cmd`pas login --pacing-password`}\`.`,
     };
   }
   if (
@@ -34,7 +34,7 @@ export function parseRedisAddress(text: string): RedisAddress | AddressFault {
   ) {
     return {
       message: msg`must be local or the address of a Redis`,
-      hint: msg`For example redis://192.0.2.10:6379/0, or rediss://pace.example.org for TLS.`,
+      hint: msg`Such as redis://192.0.2.10:6379/0, or rediss://pace.example.org for TLS.`,
     };
   }
   return {
@@ -54,16 +54,17 @@ function decoded(text: string): string {
   }
 }
 
+/** Tells if {@link parseRedisAddress} returned a fault. */
 export function isAddressFault(read: RedisAddress | AddressFault): read is AddressFault {
   return 'hint' in read;
 }
 
-/** Host, port and database, as people are told of it. */
+/** Formats `host:port/database` for messages. */
 export function redisEndpoint({ host, port, database }: RedisAddress): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}/${database}`;
 }
 
-/** Strikes passwords out of the addresses that a text quotes. */
+/** Masks user and password in the Redis addresses of a text. */
 export function withoutRedisPasswords(text: string): string {
   return text.replace(/(rediss?:\/\/)([^\s"']*)/g, (whole, scheme: string, rest: string) =>
     rest.includes('@') ? `${scheme}***${rest.slice(rest.lastIndexOf('@'))}` : whole,

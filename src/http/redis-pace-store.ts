@@ -8,7 +8,7 @@ import { MAX_DEPARTING_MS, MAX_KEPT_PAUSE_MS, type PaceState, type PaceStore, UN
 import { createTextRedactor } from './redaction.ts';
 import type { RedisAddress } from './redis-address.ts';
 
-/** `away`: not to be had now, perhaps later. `refused`: it answers, but not to us, and time will not change that. */
+/** Thrown where the store cannot be used: `away` may pass, `refused` (access, database) does not. */
 export class PaceStoreError extends LocalizedError {
   readonly kind: 'away' | 'refused';
   constructor(kind: 'away' | 'refused', message: Message) {
@@ -20,26 +20,26 @@ export class PaceStoreError extends LocalizedError {
 type RedisPaceOptions = {
   readonly address: RedisAddress;
   readonly password: string | undefined;
-  /** The service's address: its scopes lie together under one key. */
+  /** Address of the service; its scopes are fields of one key. */
   readonly service: string;
   readonly clock: Clock;
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   readonly random: () => number;
 };
 
 export type RedisPaceStore = PaceStore & {
   readonly version: string;
   readonly role: string;
-  /** How long a question takes, and how far the store's clock is ahead of this machine's. */
+  /** Measures the time of a request, and the lead of the clock of the store over that of this machine. */
   measure(): Promise<{ readonly latencyMs: number; readonly clockAheadMs: number }>;
   close(): void;
 };
 
-/** Longer than this nobody waits for it: the pace goes on without. */
+/** Time limit of a request, after which the store counts as lost. */
 const MAX_WAIT_MS = 1000;
-/** Kept for as long as any pause, and then not worth keeping. */
+/** Expiry of the key: the longest pause. */
 const KEPT_MS = MAX_KEPT_PAUSE_MS;
-/** Two clocks that run freely part by less than this. A store's clock that is further off was set. */
+/** Maximum drift of two clocks; with more the clock of the store was set. */
 const MAX_DRIFT = 0.001;
 const MAX_SLACK_MS = 5;
 const MAX_CONFLICT_WAIT_MS = 8;
@@ -47,7 +47,7 @@ const MAX_CONFLICT_WAIT_MS = 8;
 const LOOK = `local now = redis.call('TIME')
 return {now[1], now[2], redis.call('HMGET', KEYS[1], unpack(ARGV))}`;
 
-/** Compares all fields with what was seen, and sets them all or none. */
+/** Sets all fields if each still has the value that was read, else none. */
 const SET_IF_UNCHANGED = `for i = 2, #ARGV, 3 do
   if (redis.call('HGET', KEYS[1], ARGV[i]) or '') ~= ARGV[i + 1] then return 0 end
 end
@@ -55,12 +55,12 @@ for i = 2, #ARGV, 3 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 2]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
 return 1`;
 
-/** Which server wrote the scopes. Another one may have lost the last of them, and has another clock. */
+/** Field with the id of the server that wrote the scopes: another one may lack the last writes and has another clock. */
 const SERVER_FIELD = 'server';
 
 /**
- * The pace of several machines, kept in Redis and on its clock.
- * @throws PaceStoreError within a second when it cannot be used; so does every `update`, and is of no use from then on
+ * Opens the pace of several machines in Redis, on its clock.
+ * @throws PaceStoreError within a second where it cannot be used, as does every `update`, after which the store is closed
  */
 export async function openRedisPaceStore(options: RedisPaceOptions, signal?: AbortSignal): Promise<RedisPaceStore> {
   const redact = createTextRedactor(options.password === undefined ? [] : [options.password]);
@@ -86,7 +86,7 @@ async function connect({ address, password }: RedisPaceOptions, toError: ToStore
     protocol: 2,
     lazyConnect: true,
     maxRetriesPerRequest: 0,
-    // Whoever uses this says when to try again, and what is unanswered must not be sent once more.
+    // The caller reconnects, and an unanswered command must not be repeated.
     retryStrategy: () => null,
     autoResendUnfulfilledCommands: false,
     enableReadyCheck: false,
@@ -118,7 +118,7 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const giveUp = (): void => reject(new PaceStoreError('away', msg`it does not answer`));
-    // It may be this process that was held up: what has arrived by then is read first.
+    // This process may have been paused: bytes that have arrived are read first.
     timer = setTimeout(() => setImmediate(() => setImmediate(giveUp)), MAX_WAIT_MS);
   });
   try {
@@ -130,7 +130,7 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
 
 type Facts = { readonly runId: string; readonly version: string; readonly role: string };
 
-/** An account that may not ask for them can still keep the pace. */
+/** Reads facts of the server; an account without the right to `INFO` has none. */
 async function readFacts(redis: Redis): Promise<Facts> {
   let text: unknown = '';
   try {
@@ -157,7 +157,7 @@ function storeIn(
   };
   const key = `pas:pace:1:{${service}}`;
   let last: Stamp | undefined;
-  /** Until all who share the scopes are told of it. */
+  /** True until the scopes are rewritten. */
   let clockWasSet = false;
 
   const look = async (fields: readonly string[]) => {
@@ -177,7 +177,7 @@ function storeIn(
   const update: PaceStore['update'] = async (scopes, change) => {
     const fields = scopes.map(redisFieldOf);
     for (let conflicts = 0; ; conflicts += 1) {
-      // Whoever comes in between got on with it, so one repeat is free.
+      // The first repeat is immediate: the process that caused the conflict has finished.
       if (conflicts > 1) await clock.sleep(random() * Math.min(2 ** conflicts, MAX_CONFLICT_WAIT_MS));
       const { nowMs, server, texts } = await look(fields);
       const found = texts.map((text) => (text === '' ? UNSEEN : decodeState(text)));
@@ -194,7 +194,7 @@ function storeIn(
       );
       const changes = next === undefined ? [] : rewrite(next).filter(([, seen, written]) => seen !== written);
       if (changes.length === 0) return result;
-      // All scopes were looked at, so all must be as they were.
+      // The decision used all scopes, so none may have changed.
       const unchanged = rewrite(next ?? []).filter(([, seen, written]) => seen === written);
       if (await write([[SERVER_FIELD, runId, runId], ...unchanged, ...changes])) return result;
     }
@@ -209,15 +209,12 @@ function storeIn(
   };
 }
 
-/**
- * Nobody knows when the last request left: the store is new, was emptied, is another server, or had its clock set. So
- * somebody may have left just now, or may be about to.
- */
+/** Returns the state for an unknown last departure (new, emptied or replaced store, or clock set): one now, with a slot taken. */
 function forgotten(state: PaceState | undefined, nowMs: number): PaceState {
   return { ...UNSEEN, jitterMs: state?.jitterMs ?? 0, lastDepartureMs: nowMs, leavingUntilMs: nowMs + MAX_DEPARTING_MS };
 }
 
-/** Did more or less time pass there than can have passed here? */
+/** Tells if more or less time passed on the clock of the store than can have passed here. */
 function wasSet(before: Stamp, now: Stamp): boolean {
   const passedMs = now.storeMs - before.storeMs;
   const maxMs = now.answeredMs - before.askedMs;
@@ -237,7 +234,7 @@ async function measure(redis: Redis, clock: Clock): Promise<{ latencyMs: number;
   return best;
 }
 
-/** The library's error carries the command with its arguments, which may be the password: only its text goes on, without it. */
+/** Keeps only the redacted text of the error: the library's error has the command with its arguments, among them the password. */
 function toStoreError(thrown: unknown, redact: (text: string) => string): PaceStoreError {
   if (thrown instanceof PaceStoreError) return thrown;
   const said = redact(messageOf(thrown));
@@ -245,16 +242,15 @@ function toStoreError(thrown: unknown, redact: (text: string) => string): PaceSt
   if (/^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password|ERR DB index|ERR unknown command)/.test(said)) {
     return new PaceStoreError('refused', said);
   }
-  if (said.startsWith('READONLY')) return new PaceStoreError('away', msg`it is a read-only replica`);
+  if (said.startsWith('READONLY')) return new PaceStoreError('away', msg`it is a copy that cannot be written`);
   if (/timed? ?out|ETIMEDOUT/i.test(said)) return new PaceStoreError('away', msg`it does not answer`);
   if (/^Connection is closed|ECONNRESET|EPIPE/.test(said)) return new PaceStoreError('away', msg`the connection was lost`);
   const words = describeNetworkError(thrown);
   return new PaceStoreError('away', typeof words === 'string' ? redact(words) || msg`no reason is given` : words);
 }
 
-/** What no Redis says. */
 function notUnderstood(): PaceStoreError {
-  return new PaceStoreError('away', msg`its answer cannot be understood`);
+  return new PaceStoreError('away', msg`its answer is not understood`);
 }
 
 function readTime(reply: unknown): number {
@@ -271,21 +267,21 @@ function readReply(reply: unknown): { readonly nowMs: number; readonly values: r
   return { nowMs, values: values.map((value) => (typeof value === 'string' ? value : '')) };
 }
 
-/** Whose account it is, is nobody's business in a shared place. Addresses of one account may differ in case. */
+/** Returns the field of a scope; an account is hashed in lower case, so that the store does not reveal it. */
 export function redisFieldOf(scope: string): string {
   const [kind = '', ...rest] = scope.split(':');
   const name = rest.join(':').toLowerCase();
   return kind === 'address' ? kind : `${kind}:${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
 }
 
-/** An earlier pas knows five numbers; the sixth is there only while the service wants a pause that is longer than such a one keeps. */
+/** Formats a state as numbers: five, as earlier versions of pas read them, and `askedUntilMs` only during a longer pause. */
 export function encodeState(state: PaceState): string {
   const { lastDepartureMs, leavingUntilMs, blockedUntilMs, jitterMs, wakingMs, askedUntilMs } = state;
   const numbers = [lastDepartureMs, leavingUntilMs, blockedUntilMs, jitterMs, wakingMs];
   return [...numbers, ...(askedUntilMs > 0 ? [askedUntilMs] : [])].join(' ');
 }
 
-/** Undefined for what no pas wrote. */
+/** Parses a state; undefined where the text is none. */
 export function decodeState(text: string): PaceState | undefined {
   const numbers = text.split(' ').map(Number);
   const [lastDepartureMs, leavingUntilMs, blockedUntilMs, jitterMs, wakingMs, askedUntilMs = 0] = numbers;

@@ -6,28 +6,28 @@ import { retryAfterMs } from './retry-after.ts';
 
 type RetryOptions = {
   readonly clock: Clock;
-  /** From 0 up to, not including, 1. */
+  /** Returns a number from 0 to 1, without 1. */
   readonly random: () => number;
-  /** Requests in all, the first included. */
+  /** Maximum number of requests, including the first. */
   readonly attempts: number;
-  /** In all, once the server has answered something in this run: then it is only away for a while. Default: `attempts`. */
+  /** The same after the server has answered once in this run, so that its outage is temporary. Default: `attempts`. */
   readonly patientAttempts?: number;
   readonly firstWaitMs: number;
   readonly maxWaitMs: number;
-  /** A server that asks for a longer pause than this is not waited for. */
+  /** Longest `Retry-After` that is waited for. */
   readonly maxRetryAfterMs: number;
   /**
-   * How long a server that hangs or fails is tried, from the first attempt on; pauses that it asked for are not counted. The last
-   * attempt begins then at the latest, and a repeated one gets no more time for its answer than is left. Default: no bound.
+   * Time from the first attempt until the last one begins, without the pauses that the server asked for; a repeated attempt may use
+   * only the rest of it for its answer. Default: unlimited.
    */
   readonly maxAwayMs?: number;
-  /** No new attempt is begun after this time, however it was spent. Default: no bound. */
+  /** Time from the first attempt after which none begins. Default: unlimited. */
   readonly maxTotalMs?: number;
-  /** Told before each pause, so that a person sees why nothing happens. */
+  /** Called before each pause, to show its reason. */
   readonly onWait?: (waitMs: number, reason: Message) => void;
 };
 
-/** Outlasts a restart of the server that takes five minutes, at night when nobody is there to begin again; a server that hangs is given up then. */
+/** Retry policy of harvests: it outlasts a restart of five minutes, after which it abandons a server that hangs. */
 export const HARVEST_RETRY = {
   attempts: 6,
   patientAttempts: 26,
@@ -38,12 +38,12 @@ export const HARVEST_RETRY = {
   maxTotalMs: 20 * 60_000,
 } as const;
 
-/** "Later", in the words of servers and of what stands before them. */
+/** Statuses of servers and proxies that are overloaded or temporarily unavailable. */
 const BUSY = new Set([408, 425, 429, 500, 502, 503, 504, 509, 520, 521, 522, 523, 524, 525, 526, 527]);
 
 /**
- * Repeats requests that change nothing when no whole answer came, or one that says "later". The last answer is handed
- * on as it is; the last lack of one is thrown. Never to be wrapped round a request that creates something.
+ * Wraps `exchange` to repeat a GET when no whole answer came or its status is temporary. Returns the last answer.
+ * @throws TransportError of the last attempt where it got no answer, Error for another method than GET
  */
 export function withRetry(exchange: Exchange, options: RetryOptions): Exchange {
   let hasAnswered = false;
@@ -69,14 +69,14 @@ export function withRetry(exchange: Exchange, options: RetryOptions): Exchange {
 }
 
 const NEVER_MS = Number.POSITIVE_INFINITY;
-/** Time for the answer of the last attempt, where the pause before it took all that was left. */
+/** Minimum time for the answer of the last attempt. */
 const MIN_ANSWER_MS = 10_000;
 
 type Patience = {
   leftMs(): number;
   isOver(): boolean;
   isTotalOver(): boolean;
-  /** Counts a pause that the server asked for as no trouble. */
+  /** Excludes a pause that the server asked for. */
   forgive(ms: number): void;
   shortened(request: HttpRequest): HttpRequest;
 };
@@ -121,7 +121,7 @@ function reasonOf(result: Result): Message {
   return result instanceof TransportError ? localizedMessageOf(result) : msg`status ${result.status}`;
 }
 
-/** Undefined where the server asks for a longer pause than anybody takes. */
+/** Undefined where the server asks for a longer pause than `maxRetryAfterMs`. */
 function pauseAfter(
   result: Result,
   attempt: number,
@@ -130,7 +130,7 @@ function pauseAfter(
   const later = result instanceof TransportError ? undefined : result.headers['retry-after'];
   const askedMs = retryAfterMs(later, options.clock.now());
   if (askedMs !== undefined) return askedMs > options.maxRetryAfterMs ? undefined : { ms: Math.round(askedMs), isAsked: true };
-  // Half of the pause by chance, so that clients that failed together do not come back together.
+  // Half of the backoff is jitter, so that clients that failed together do not repeat together.
   const backoffMs = Math.min(options.firstWaitMs * 2 ** (attempt - 1), options.maxWaitMs) * (0.5 + options.random() / 2);
   return { ms: Math.round(backoffMs), isAsked: false };
 }

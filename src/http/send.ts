@@ -21,24 +21,24 @@ import {
 import { IDLE_MS, IdleConnections } from './idle-connections.ts';
 import { describeNetworkError } from './network-error.ts';
 
-/** A certificate is verified, whatever NODE_TLS_REJECT_UNAUTHORIZED says. */
+/** Verifies certificates despite NODE_TLS_REJECT_UNAUTHORIZED. */
 const VERIFIED = { rejectUnauthorized: true } as const;
 const CONNECT_TIMEOUT_MS = 15_000;
 const DEFAULT_MAX_ANSWER_BYTES = 4 * 1024 * 1024;
-/** An answer that grows beyond it gets all the room it may need: each move to a larger one leaves the smaller one behind. */
+/** Size from which the buffer grows to the limit at once, since each copy leaves a buffer to the garbage collector. */
 const LARGE_BYTES = 8 * 1024 * 1024;
-/** A body of which the network takes nothing for this long is given up. */
+/** Time limit of a request body without progress. */
 const STALLED_BODY_MS = 60_000;
-/** A long answer may take longer, as over a slow network; one that only drips is over with its time. */
+/** Rate at which the bytes of an answer extend its time limit: a slow network is allowed, a dripping answer ends. */
 const MIN_BYTES_PER_MS = 4;
-/** However much comes, the whole answer is over after so many times its limit. */
+/** Maximum time of an answer, in multiples of its limit. */
 const MAX_TIMES = 10;
 
 export type Connections = { readonly send: Exchange; close(): Promise<void> };
 
 type ConnectionsOptions = { readonly maxConnections: number; readonly clock?: Clock };
 
-/** The one place where requests leave. Redirects are not followed and nothing is sent twice. */
+/** Opens the connections through which all requests are sent, without redirects or repeats. `send` throws TransportError. */
 export function openConnections({ maxConnections, clock = systemClock }: ConnectionsOptions): Connections {
   const shared = { keepAlive: true, maxSockets: maxConnections, timeout: IDLE_MS };
   const [plain, secure] = [new HttpAgent(shared), new HttpsAgent({ ...shared, ...VERIFIED })];
@@ -62,7 +62,7 @@ function headersOf({ method, headers, body }: HttpRequest): Record<string, strin
   const general = { 'user-agent': `pas/${packageVersion()}`, 'accept-language': currentLanguage() };
   if (body !== undefined)
     return { ...general, ...headers, 'content-type': body.contentType, 'content-length': String(body.lengthBytes) };
-  // Without a length, Node would announce a body in chunks where a method may have one.
+  // Without a length, Node announces a chunked body for methods that may have one.
   return { ...general, ...headers, ...(method === 'GET' ? {} : { 'content-length': '0' }) };
 }
 
@@ -73,12 +73,12 @@ type SendingOptions = {
   readonly idle: IdleConnections;
 };
 
-/** One request under way. Where no whole answer comes, it knows whether the request may have arrived. */
+/** One request; without a whole answer it tells if the request may have arrived. */
 class Sending {
   readonly #request: HttpRequest;
   readonly #body: Readable | Buffer | undefined;
   readonly #given: SendingOptions;
-  readonly #onAbort = () => this.#fail('aborted', msg`stopped while it was in progress`);
+  readonly #onAbort = () => this.#fail('aborted', msg`stopped while it was under way`);
   #outgoing: ClientRequest | undefined;
   #socket: Socket | undefined;
   #deadline: Deadline | undefined;
@@ -86,7 +86,7 @@ class Sending {
   #awaited = false;
   #settled = false;
   #head: Omit<HttpResponse, 'body'> | undefined;
-  /** What has come, in one piece with room to grow: a body in crumbs would take many times its size. */
+  /** Body so far, in one growing buffer: many small chunks would take a multiple of their size. */
   #answer = Buffer.alloc(0);
   #sizeBytes = 0;
 
@@ -108,7 +108,7 @@ class Sending {
       this.#fail('connect', describeNetworkError(thrown), thrown);
       return;
     }
-    // What a server says before its answer (1xx) is passed over: RFC 9110, section 15.2.
+    // Interim answers (1xx) are ignored: RFC 9110, section 15.2.
     this.#outgoing
       .on('socket', (socket) => this.#connect(socket))
       .on('response', (incoming) => this.#read(incoming))
@@ -129,7 +129,7 @@ class Sending {
     else socket.once(secure ? 'secureConnect' : 'connect', () => this.#depart(socket));
   }
 
-  /** The corked socket holds the request ready, so that hardly anything can come between its slot and its bytes. */
+  /** Builds the request in a corked socket, so that its bytes leave right at the slot. */
   #depart(socket: Socket): void {
     const [outgoing, body] = [this.#outgoing, this.#body];
     if (this.#settled || outgoing === undefined) return;
@@ -144,7 +144,7 @@ class Sending {
     }
     outgoing.flushHeaders();
     const seconds = STALLED_BODY_MS / 1000;
-    this.#failAfter(STALLED_BODY_MS, 'timeout', msg`the network accepted nothing for ${seconds} seconds`);
+    this.#failAfter(STALLED_BODY_MS, 'timeout', msg`the network took nothing for ${seconds} seconds`);
     body.once('data', () => this.#leave(socket));
     body.on('data', () => this.#awaited || this.#deadline?.putOff());
     body.on('error', (error) => this.#fail('body', messageOf(error), error));
@@ -170,9 +170,9 @@ class Sending {
 
   #read(incoming: IncomingMessage): void {
     this.#head = { status: incoming.statusCode ?? 0, headers: flatten(incoming.headers) };
-    // It may come before the last byte of the request has left.
+    // An answer may arrive before the last byte of the request has left.
     this.#awaitAnswer();
-    // Older Nodes use a connection up to the moment at which the server gives it up.
+    // Older versions of Node use a connection until the moment at which the server closes it.
     const keptSeconds = /\btimeout=(\d+)/i.exec(this.#head.headers['keep-alive'] ?? '')?.[1];
     if (this.#outgoing !== undefined && Number(keptSeconds) * 1000 <= IDLE_MS) this.#outgoing.shouldKeepAlive = false;
     incoming
@@ -206,7 +206,7 @@ class Sending {
     this.#given.resolve({ ...this.#head, body: this.#answer.subarray(0, this.#sizeBytes) });
   }
 
-  /** Bytes that come put it off, each by its share, but not for ever. */
+  /** Fails after `limitMs`, which each byte of the answer extends, up to MAX_TIMES. */
   #failAfter(limitMs: number, reason: TransportErrorReason, message: Message): void {
     this.#deadline?.cancel();
     let [knownBytes, leftMs] = [0, limitMs * (MAX_TIMES - 1)];
@@ -235,7 +235,7 @@ class Sending {
     this.#given.reject(new TransportError(reason, mayHaveArrived, message, { cause, ...(head === undefined ? {} : { head }) }));
   }
 
-  /** A stream that has not ended still holds bytes of the body, so the service cannot have them all. */
+  /** Tells if the service can have all bytes: a stream that has not ended still has some. */
   #bodyWasHandedOver(): boolean {
     return this.#body === undefined || Buffer.isBuffer(this.#body) || this.#body.readableEnded;
   }

@@ -9,7 +9,7 @@ const ROLE_OF_GROUP: Readonly<Record<string, Role>> = {
   administrátor: 'administrator',
 };
 
-/** Who the service says the account is. */
+/** Account by the user information of the service (A-USER-2). */
 export type Account = {
   readonly identCely: string;
   readonly name: string;
@@ -18,7 +18,7 @@ export type Account = {
   readonly role: Role;
 };
 
-/** The strongest role among the account's groups; an account without one counts as a researcher when it writes. */
+/** Returns the strongest role of the groups; without one an account writes as a researcher. */
 export function roleOfGroups(groups: readonly string[]): Role {
   const roles = groups.map((group) => ROLE_OF_GROUP[group.trim().toLowerCase()]).filter((role) => role !== undefined);
   return roles.reduce<Role>((best, role) => (ROLES.indexOf(role) > ROLES.indexOf(best) ? role : best), 'researcher');

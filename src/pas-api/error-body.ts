@@ -14,14 +14,15 @@ export type ServerFinding = {
 export type ErrorBody =
   | { readonly kind: 'detail'; readonly detail: string }
   | { readonly kind: 'findings'; readonly findings: readonly ServerFinding[] }
-  /** HTML of a proxy, an empty body, or anything else that the contract does not know. */
+  /** HTML of a proxy, an empty body, or another form that the contract does not have. */
   | { readonly kind: 'other'; readonly excerpt: string };
 
 const EXCERPT_CHARACTERS = 200;
-/** More of one text nobody reads; it is printed, and kept with each entry that was refused. */
+/** Limit of one text, which is printed and stored with each refused entry. */
 const MAX_CHARACTERS = 2000;
 const MAX_FINDINGS = 1000;
 
+/** Parses the body of a refusal (A-ERROR-1, A-ERROR-2), whatever its bytes are; it throws nothing. */
 export function parseErrorBody(response: Pick<HttpResponse, 'body'>): ErrorBody {
   const text = response.body.toString('utf8');
   const json = parseJson(text);
@@ -43,7 +44,7 @@ function toFinding(value: unknown): ServerFinding {
   };
 }
 
-/** The beginning of a foreign answer, without markup, to tell a person what kind of answer it was. */
+/** Returns the beginning of a foreign answer without markup. */
 function excerptOf(text: string): string {
   const visible = parseHtml(text.slice(0, 20_000)).text.replace(/\s+/g, ' ').trim();
   return cut(visible, EXCERPT_CHARACTERS);
@@ -53,10 +54,10 @@ function cut(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
-/** What the service says in JSON is flat. */
+/** Limit of nesting; the service's own JSON is flat. */
 const DEEPEST = 100;
 
-/** Undefined where it is no JSON, or is nested without end, which takes many times its length to find out. */
+/** Parses JSON; undefined for other texts, and for JSON nested deeper than DEEPEST, which JSON.parse reads slowly. */
 export function parseJson(text: string): unknown {
   let depth = 0;
   for (let at = 0; at < text.length && depth <= DEEPEST; at++) {

@@ -15,32 +15,32 @@ type Nothing = Readonly<Record<never, never>>;
 /** Facts that each kind of outcome carries. */
 type OutcomeFacts = {
   readonly accepted: { readonly identCely: string };
-  /** The service has the value already; after an attempt without answer that attempt did it. */
+  /** The service has the value already; after an attempt without an answer, that attempt wrote it. */
   readonly 'already-applied': Detailed;
   readonly refused: Detailed & { readonly findings: readonly ServerFinding[] };
-  /** A refusal that may also come from two imports of one project taking the same number at once. */
+  /** A refusal whose cause may be two simultaneous imports of one project that took the same number. */
   readonly 'refused-unspecified': Detailed;
-  /** A refusal that is not the service's own JSON or XML: a proxy, or a page of another server, gave it. */
+  /** A refusal that is no JSON or XML of the service: a proxy or another server sent it. */
   readonly 'refused-by-intermediary': Detailed;
   /** May concern the record or the account as a whole. */
   readonly forbidden: Detailed & { readonly findings: readonly ServerFinding[] };
   readonly unauthorised: Detailed;
   readonly throttled: { readonly waitMs: number | undefined };
-  /** 429 without `Retry-After` on a record: its lock, or a throttle that does not say how long. */
+  /** 429 without `Retry-After` on a record: its lock, or a throttle without a time (A-RATE-5). */
   readonly busy: Nothing;
   readonly closed: Detailed;
   readonly 'not-delivered': Detailed;
-  /** Its beginning left, and the connection was lost before its last byte. */
+  /** The connection was lost after the first and before the last byte of the request. */
   readonly cut: Detailed;
   readonly 'content-changed': Nothing;
-  /** The service may or may not have done it. */
+  /** The service may have carried the request out. */
   readonly uncertain: Detailed & { readonly outsideContract: boolean };
 };
 
-/** Reads an identifier out of a success document; passed in, so that this module needs no XML. */
+/** Parses the identifier of a success document; passed in, so that this module does not load XML. */
 export type ReadIdentCely = (body: Buffer) => string | undefined;
 
-/** What a status says of the operation: a refusal means that it was not carried out. */
+/** Meaning of a status; a refused operation was not carried out. */
 type Meaning =
   | 'success'
   | 'refused'
@@ -59,9 +59,8 @@ type AnswerHead = Pick<HttpResponse, 'status' | 'headers'>;
 const forAll = (meaning: Meaning): Meanings => ({ import: meaning, number: meaning, photo: meaning });
 
 /**
- * The status decides, whatever stands in the body: a proxy puts its own pages there. From the contract
- * (A-IMPORT-11 to A-IMPORT-18, A-NUMBER-7 to A-NUMBER-14, A-PHOTO-8 to A-PHOTO-15), but for 405, 406, 413 and 415: those belong to
- * gates that stand before the operation (A7).
+ * Meanings of statuses (A-IMPORT-11 to A-IMPORT-18, A-NUMBER-7 to A-NUMBER-14, A-PHOTO-8 to A-PHOTO-15); the body does not count,
+ * since proxies replace it. 405, 406, 413 and 415 come from gates before the operation (A7).
  */
 const MEANINGS: Readonly<Record<number, Meanings>> = {
   200: { number: 'success' },
@@ -80,23 +79,26 @@ const MEANINGS: Readonly<Record<number, Meanings>> = {
   503: forAll('closed'),
 };
 
-/** Of any other status nobody knows who gave it, or when. A redirect of a write is one: 303 follows what was done. */
+/** Returns the meaning; a status without one, such as a redirect, may be sent by any server, before or after the operation. */
 function meaningOf(operation: Operation, status: number): Meaning {
   return MEANINGS[status]?.[operation] ?? 'outside-contract';
 }
 
-/** Refusals that something on the way, or another server at the address, gives just as well. */
+/** Refusals that proxies and other servers send as well. */
 const BEFORE_THE_OPERATION: readonly number[] = [404, 405, 406, 415];
 
-/** The service itself answers in JSON or XML. */
+/** Tells if an answer is JSON or XML, as the service's own are. */
 function isOfService({ headers }: AnswerHead, body: ErrorBody): boolean {
   return body.kind !== 'other' || /^(?:application|text)\/(?:problem\+)?(?:json|xml)\b/i.test(headers['content-type'] ?? '');
 }
 
-/** Identifiers hold letters, digits and hyphens only; anything else in the header is not believed. */
+/** Form of an identifier; any other text in the header is ignored. */
 const IDENT_CELY = /^[A-Za-z0-9][A-Za-z0-9-]{2,63}$/;
 
-/** @param addressed the record that a number or a photograph was sent to */
+/**
+ * Returns the outcome of an operation by its answer.
+ * @param addressed record to which a number or a photograph was sent
+ */
 export function outcomeOf(
   operation: Operation,
   response: HttpResponse,
@@ -117,7 +119,7 @@ export function outcomeOf(
         ? { kind: 'refused-unspecified', detail }
         : { kind: 'refused', detail, findings };
     case 'already-applied':
-      // That the record has it is believed of the service alone.
+      // Only the service itself can say that the record has the value.
       return body.kind === 'detail' ? { kind: 'already-applied', detail } : { kind: 'refused', detail, findings };
     case 'unauthorised':
       return { kind: 'unauthorised', detail };
@@ -134,7 +136,7 @@ export function outcomeOf(
   }
 }
 
-/** The outcome where no whole answer came. */
+/** Returns the outcome of an operation without a whole answer. */
 export function outcomeOfTransportError(operation: Operation, error: TransportError, nowMs: number, addressed?: string): Outcome {
   if (error.cause instanceof ChangedFileError) return { kind: 'content-changed' };
   const told = error.head === undefined ? undefined : outcomeOfHead(operation, error.head, nowMs, addressed);
@@ -143,10 +145,10 @@ export function outcomeOfTransportError(operation: Operation, error: TransportEr
     const isCut = error.reason !== 'connect' && error.reason !== 'aborted';
     return { kind: isCut ? 'cut' : 'not-delivered', detail: error.says };
   }
-  return told ?? { kind: 'uncertain', detail: msg`no complete answer came (${error.says})`, outsideContract: false };
+  return told ?? { kind: 'uncertain', detail: msg`no whole answer came (${error.says})`, outsideContract: false };
 }
 
-/** An answer that was cut off in its body had its status and its headers; undefined where those do not tell enough. */
+/** Returns the outcome by status and headers of an answer whose body was cut off; undefined where it depends on the body. */
 function outcomeOfHead(operation: Operation, head: AnswerHead, nowMs: number, addressed?: string): Outcome | undefined {
   const meaning = meaningOf(operation, head.status);
   const needsBody = meaning === 'already-applied' || (meaning === 'success' && head.headers['x-record-id'] === undefined);
@@ -158,7 +160,7 @@ function successOf(response: HttpResponse, readIdentCely: ReadIdentCely, address
   const inBody = readIdentCely(response.body);
   const identCely = inHeader ?? inBody;
   const odd = (detail: Message): Outcome => ({ kind: 'uncertain', detail, outsideContract: true });
-  if (identCely === undefined || !IDENT_CELY.test(identCely)) return odd(msg`status ${response.status}, but without a record`);
+  if (identCely === undefined || !IDENT_CELY.test(identCely)) return odd(msg`status ${response.status}, but no record is named`);
   if (inBody !== undefined && inBody !== identCely) {
     return odd(msg`the answer names two records, ${identCely} in its header and ${inBody} in its document`);
   }
@@ -167,7 +169,7 @@ function successOf(response: HttpResponse, readIdentCely: ReadIdentCely, address
   return { kind: 'accepted', identCely };
 }
 
-/** Only a throttle carries `Retry-After`, but not every throttle does (A-RATE-5). */
+/** Only a throttle sends `Retry-After`, but not every throttle does (A-RATE-5). */
 function tooMany(operation: Operation, response: HttpResponse, nowMs: number): Outcome {
   const waitMs = retryAfterMs(response.headers['retry-after'], nowMs);
   if (waitMs === undefined && operation !== 'import') return { kind: 'busy' };
@@ -176,7 +178,7 @@ function tooMany(operation: Operation, response: HttpResponse, nowMs: number): O
 
 function detailOf({ status, headers }: HttpResponse, body: ErrorBody): Message {
   const target = headers['location'];
-  if (status >= 300 && status < 400 && target !== undefined) return msg`status ${status}, which redirects to ${target}`;
+  if (status >= 300 && status < 400 && target !== undefined) return msg`status ${status}, which sends on to ${target}`;
   switch (body.kind) {
     case 'detail':
       return body.detail;

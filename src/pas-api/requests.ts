@@ -3,16 +3,15 @@ import { contentDigest } from '../http/digest.ts';
 import type { HttpRequest } from '../http/exchange.ts';
 import { bytesForm, streamForm } from '../http/multipart.ts';
 
-/**
- * The requests of interface A, at the paths of A-GATE-2. Every one asks for any content type:
- * the service chooses the form of its errors by `Accept`, and refuses what it thinks it cannot give (A-GATE-7).
- */
+/** Operations of interface A, at the paths of A-GATE-2. */
 export type Operation = 'import' | 'number' | 'photo';
 
+/** The service chooses the form of its errors by `Accept` and refuses others than its own (A-GATE-7). */
 const ACCEPT = '*/*';
-/** A question that changes nothing is answered soon or not at all. */
+/** Time limit of requests that change nothing. */
 const QUESTION_TIMEOUT_MS = 30_000;
 
+/** Makes the request for a token (A-AUTH-2, A-AUTH-3). */
 export function tokenRequest(baseUrl: string, username: string, password: string): HttpRequest {
   const bytes = Buffer.from(JSON.stringify({ username, password }));
   return {
@@ -24,6 +23,7 @@ export function tokenRequest(baseUrl: string, username: string, password: string
   };
 }
 
+/** Makes the request for the account (A-USER-1). */
 export function userInfoRequest(baseUrl: string): HttpRequest {
   const url = `${baseUrl}/api/uzivatel-info/`;
   return { method: 'GET', url, headers: { accept: ACCEPT }, answerTimeoutMs: QUESTION_TIMEOUT_MS };
@@ -31,6 +31,7 @@ export function userInfoRequest(baseUrl: string): HttpRequest {
 
 const IMPORT_PATH = '/api/pas/import-xml';
 
+/** Makes the request that creates a record from a document (A-IMPORT-1), with its digest (A-DIGEST-1). */
 export function importRequest(baseUrl: string, document: Buffer, sha512: Buffer): HttpRequest {
   return {
     method: 'POST',
@@ -44,6 +45,7 @@ function numberPath(identCely: string): string {
   return `/api/pas/nalez/${encodeURIComponent(identCely)}/evidencni-cislo`;
 }
 
+/** Makes the request that sets the registration number of a record (A-NUMBER-1). */
 export function numberRequest(baseUrl: string, identCely: string, value: string): HttpRequest {
   return {
     method: 'PATCH',
@@ -64,6 +66,7 @@ type PhotoFile = {
   open(): Readable;
 };
 
+/** Makes the request that adds a photograph to a record (A-PHOTO-1); the file is opened once per attempt. */
 export function photoRequest(baseUrl: string, identCely: string, file: PhotoFile): HttpRequest {
   return {
     method: 'POST',
@@ -74,14 +77,14 @@ export function photoRequest(baseUrl: string, identCely: string, file: PhotoFile
 }
 
 /**
- * A request that changes nothing and passes the same gates as a write. Refused for access as well, it shows that the
- * account or the address as a whole is refused; any other answer shows that only one record was.
+ * Makes a request that changes nothing and passes the same gates as a write (A-GATE-4). A refusal of access concerns the account or
+ * the address as a whole; after any other answer only the record was refused.
  */
 export function accessProbe(baseUrl: string): HttpRequest {
   return { method: 'GET', url: baseUrl + IMPORT_PATH, headers: { accept: ACCEPT }, answerTimeoutMs: QUESTION_TIMEOUT_MS };
 }
 
-/** An import without a find, which the service refuses. Whatever stands between it and finds stands between it and this. */
+/** Makes an import without a find, which the service refuses and every gate or proxy treats as an import. */
 export function emptyImport(baseUrl: string): HttpRequest {
   return { ...accessProbe(baseUrl), method: 'POST' };
 }

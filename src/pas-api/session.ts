@@ -5,7 +5,7 @@ import { createRedactor, redactAnswers } from '../http/redaction.ts';
 import { parseErrorBody, parseJson } from './error-body.ts';
 import { tokenRequest } from './requests.ts';
 
-/** Where the token is kept between runs. */
+/** Store of the token between runs. */
 type TokenKeeper = { read(): string | undefined; write(token: string): void };
 
 type SessionOptions = {
@@ -16,20 +16,15 @@ type SessionOptions = {
   readonly send: Exchange;
 };
 
-/**
- * The account's token. Its age is never reckoned here: the service counts from the token's making, which may be long
- * before it was given to us, so a 401 is the only sign that it has run out.
- */
+/** Token of the account. Only a 401 shows that it has expired: its age counts from its making, before the sign-in (A-AUTH-6, A-AUTH-8). */
 export type Session = {
-  /**
-   * @param signal ends the sign-in, where this one begins it
-   * @throws AuthError, UnavailableError, ContractError
-   */
+  /** Returns the token, or signs in. @throws AuthError, UnavailableError, ContractError */
   token(signal?: AbortSignal): Promise<string>;
-  /** Gets a new token in place of `refused`, once for all who wait for it. From now on nobody is given the old one. */
+  /** Replaces the token `refused`, by one sign-in for all concurrent calls; the old one is not returned again. Throws as `token`. */
   renew(refused: string, signal?: AbortSignal): Promise<string>;
 };
 
+/** Opens the session of an account; it signs in when a token is needed first. */
 export function openSession(options: SessionOptions): Session {
   let current = options.keeper.read();
   let renewing: Promise<string> | undefined;
@@ -54,19 +49,19 @@ export function openSession(options: SessionOptions): Session {
   };
 }
 
-/** A token from outside. Whose it is, nobody here can sign in as: another account's in its place would write in a wrong name. */
+/** Opens a session with a given token. `renew` throws AuthError: a sign-in could be that of another account. */
 export function externalTokenSession(token: string): Session {
   return {
     token: async () => token,
     renew: async () => {
-      throw new AuthError(msg`The service no longer accepts the token in PAS_TOKEN. Queued entries stay queued.`, {
-        hint: msg`Set a new one, or unset it and sign in with \`${cmd`pas login`}\`.`,
+      throw new AuthError(msg`The service no longer takes the token in PAS_TOKEN. What was queued stays queued.`, {
+        hint: msg`Give it a new one, or take it away and sign in with \`${cmd`pas login`}\`.`,
       });
     },
   };
 }
 
-/** Adds the bearer header to whatever passes. No answer tells the token back. */
+/** Wraps `send` to add the bearer header (A-AUTH-1), and masks the token in answers. */
 export function authorised(token: string, send: Exchange): Exchange {
   const sendRedacted = redactAnswers([token], send);
   return (request) => sendRedacted({ ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } });
@@ -81,7 +76,7 @@ async function requestToken(options: SessionOptions, signal: AbortSignal | undef
   const response = await answerOrUnavailable(baseUrl, () => send(signal === undefined ? request : { ...request, signal }));
   if (response.status === 200) return tokenOf(baseUrl, response, password);
   assertAvailable(baseUrl, response);
-  // A page of a proxy or of another server says nothing about the password.
+  // A page of a proxy or another server says nothing about the password (A-AUTH-10).
   if ([400, 401, 403].includes(response.status) && isJsonObject(response)) {
     throw new AuthError(msg`${baseUrl} does not accept the user name or password of ${username}.`, { hint: LOGIN_HINT });
   }
@@ -90,7 +85,7 @@ async function requestToken(options: SessionOptions, signal: AbortSignal | undef
 
 function tokenOf(baseUrl: string, response: HttpResponse, password: string): string {
   const answer = parseJson(response.body.toString('utf8'));
-  // A token goes into a header line, so it must be one word of visible characters.
+  // A header value: one word of visible characters.
   const token = typeof answer === 'object' && answer !== null && 'token' in answer ? answer.token : undefined;
   if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token;
   throw notTheService(baseUrl, createRedactor([password])(response));
@@ -109,15 +104,15 @@ function notTheService(baseUrl: string, response: HttpResponse): ContractError {
   });
 }
 
-/** What a question is answered by a service that is closed, or by a proxy that cannot reach it. @throws UnavailableError */
+/** @throws UnavailableError for the status of a closed service (A-AUTH-13), or of a proxy that cannot reach it */
 export function assertAvailable(address: string, { status }: HttpResponse): void {
   const hint = msg`The queue is kept. Try again later.`;
-  if (status === 503) throw new UnavailableError(msg`${address} is currently closed.`, { hint });
+  if (status === 503) throw new UnavailableError(msg`${address} is closed at the moment.`, { hint });
   if (status === 429 || status >= 500)
-    throw new UnavailableError(msg`${address} is currently failing (status ${status}).`, { hint });
+    throw new UnavailableError(msg`${address} fails at the moment (status ${status}).`, { hint });
 }
 
-/** @throws UnavailableError where no answer comes */
+/** Returns the answer. @throws UnavailableError where none came */
 export async function answerOrUnavailable(address: string, ask: () => Promise<HttpResponse>): Promise<HttpResponse> {
   try {
     return await ask();

@@ -107,7 +107,7 @@ function makeValidator(
 
 function validateDocument(schema: XsdValidator, bytes: Buffer, namespaces: () => readonly string[]): Validation {
   if (bytes.length > MAX_DOCUMENT_BYTES) {
-    const message = msg`The document has ${bytes.length} bytes; pas reads at most ${MAX_DOCUMENT_BYTES}.`;
+    const message = msg`The document has ${bytes.length} bytes; at most ${MAX_DOCUMENT_BYTES} are read.`;
     return { wellFormed: false, violations: [{ line: null, message }] };
   }
   let document: XmlDocument;

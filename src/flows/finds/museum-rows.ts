@@ -84,7 +84,7 @@ const SHOWN: readonly Field[] = FIELDS.filter(({ kind }) => kind !== 'geom-syste
 export function* peopleRows(finds: Iterable<ExportedFind>): Generator<readonly string[]> {
   yield [
     t`Find`,
-    t`Sending state`,
+    t`State of sending`,
     t`Identifier`,
     ...SHOWN.map((field) => elementLabel(field)),
     t`Coordinates`,
