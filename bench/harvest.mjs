@@ -16,7 +16,7 @@ const FORMATS = ['oai_dc', 'oai_svc'];
 /** Harvesters that need minutes for all records are given this share of them: their rate does not depend on it. */
 const SHARE_OF_SLOW_ONES = 0.03;
 const BARE = join(import.meta.dirname, 'bare-client.mjs');
-/** What stands behind each record in an output. */
+/** Text after each record in an output. */
 const [LINE_FEED, FORM_FEED] = [10, 12];
 
 export async function run(bench) {
@@ -43,7 +43,7 @@ async function compareHarvesters(bench) {
   mock.stop();
 }
 
-/** What else the native records can be written as, against JSON lines. */
+/** Other outputs of the native records, against JSON lines. */
 async function compareOutputs(bench, env, lines) {
   for (const [form, name] of [
     ['one XML document', 'records.xml'],

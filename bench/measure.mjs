@@ -1,4 +1,4 @@
-/** What every row of the bench needs: a folder, servers, homes, whole processes measured, and a verdict on each figure. */
+/** Tools of all bench rows: a folder, servers, homes, whole processes measured, and a verdict on each figure. */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ export const ROOT = join(import.meta.dirname, '..');
 export const PAS = join(ROOT, 'bin', 'pas.js');
 export const MOCK = join(ROOT, 'bin', 'pas-mock-server.js');
 
-/** What every measured process runs in, ours and the others: a variable such as NODE_EXTRA_CA_CERTS alone makes each Node slower to start. */
+/** Environment of every measured process, ours and the others: a variable such as NODE_EXTRA_CA_CERTS alone makes each Node slower to start. */
 export const CLEAN_ENVIRONMENT = { PATH: process.env.PATH, HOME: process.env.HOME };
 
 /** A run of the bench; `verdicts` is what it found. */

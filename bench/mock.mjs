@@ -23,7 +23,7 @@ export async function run(bench) {
   await manyRecords(bench);
 }
 
-/** What the records cost whoever starts with them, goes back to a state, or makes a tenant. In processor time, which other work does not change. */
+/** Cost of the records at start, at a reset and for a new tenant, in processor time, which other work does not change. */
 async function manyRecords(bench) {
   const plain = await bench.startMock('--min-interval', '0');
   const mock = await bench.startMock('--min-interval', '0', '--records', String(MANY_RECORDS));
@@ -68,7 +68,7 @@ async function ask({ control_url }, method, path, body) {
   if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
 }
 
-/** What the server takes for one of them. */
+/** Server time for one of them. */
 async function cpuMsOf({ pid }, times, run) {
   await run();
   const before = cpuSecondsOf(pid);

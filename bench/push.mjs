@@ -41,7 +41,7 @@ export async function run(bench) {
   });
 }
 
-/** What people write themselves: a document, its answer, a pause, the next. Sent to the same server before the push. */
+/** A hand-written client: a document, its answer, a pause, the next. It sends to the same server before the push. */
 async function sequentialScript(bench, env, { base_url }) {
   const document = expectDone([PAS, 'build', 'B-1'], env);
   const signedIn = await fetch(`${base_url}/api/token-auth/`, {

@@ -6,7 +6,7 @@ const EXPOSED = 'Location, X-Record-ID, Retry-After, WWW-Authenticate, Date';
 const METHODS = 'GET, HEAD, POST, PATCH';
 
 /**
- * What lets a web page of another origin read an answer; never one of the control interface.
+ * Headers that let a web page of another origin read an answer; never one of the control interface.
  * @param allowed the origins, separated by commas, or `*`
  */
 export function corsHeaders(allowed: string | undefined, { headers, path }: Incoming): Readonly<Record<string, string>> {

@@ -4,11 +4,11 @@ import { request as askSecure } from 'node:https';
 import { messageOf } from './base/error-message.ts';
 import { parseRecording, type Recorded } from './state/recording.ts';
 
-/** What a replay came to. */
+/** Result of a replay. */
 type Replayed = {
   /** Answered as recorded. */
   readonly same: number;
-  /** What cannot be asked again, or had an answer by a fault. */
+  /** Requests that cannot be repeated, or that a fault answered. */
   readonly skipped: number;
   readonly others: readonly {
     readonly line: number;
@@ -47,7 +47,7 @@ export async function replay(path: string, baseUrl: string, passwordOf = (user: 
   let skipped = 0;
   for (const [at, line] of recorded.entries()) {
     const { method, request } = line;
-    // What was signed in with is not kept: each user signs in anew. Half a body would be another request.
+    // Credentials are not recorded: each user signs in again. A cut body would be another request.
     if (request.body.text === null || request.body.cut || line.fault !== null || line.status === 0) {
       skipped += 1;
       continue;
@@ -66,7 +66,7 @@ export async function replay(path: string, baseUrl: string, passwordOf = (user: 
   async function authorization({ path: asked, user, request }: Recorded): Promise<Record<string, string>> {
     const [scheme] = request.headers['authorization']?.split(' ') ?? [];
     if (scheme === undefined) return {};
-    // Of any other scheme not even the name is kept.
+    // For any other scheme not even the name is recorded.
     if (!/^(basic|bearer)$/i.test(scheme)) return { authorization: 'Other unknown' };
     if (user === null) return { authorization: `${scheme} unknown` };
     if (/^basic$/i.test(scheme)) return { authorization: `Basic ${btoa(`${user}:${passwordOf(user)}`)}` };

@@ -23,7 +23,7 @@ export async function route(mock: Mock, incoming: Incoming, entry: JournalEntry)
   const schema = schemaAt(mock, incoming);
   if (schema !== undefined) return isRead(incoming) ? schema : notTaken();
   if (path === CONTROL_PATH || path.startsWith(`${CONTROL_PATH}/`)) return answerControl(mock, incoming);
-  // Of the mock alone: the service describes itself nowhere.
+  // Only the mock has this path: the service does not describe itself.
   if (path === '/openapi.json') return isRead(incoming) ? answerDescription(incoming, 'service') : notTaken();
   if (mock.training) return notFound();
   const download = /^\/id\/([^/]+)\/file\/([^/]+)(\/thumb(?:\/page\/1)?)?$/.exec(path);
@@ -47,7 +47,7 @@ function notFound(): Answer {
 
 /**
  * The schemas that this deployment's documents name: where they say that it lies, and under its own path here, whatever a proxy makes
- * of the path or whoever else owns the name.
+ * of the path or another owner of the name.
  */
 function schemaAt(mock: Mock, { path, addresses }: Incoming): Answer | undefined {
   if (!path.endsWith('.xsd')) return undefined;

@@ -3,7 +3,7 @@ import { AbstractStartedContainer, GenericContainer, type StartedTestContainer, 
 import { CONTROL_PATH } from './base/addresses.ts';
 import { CONTROL_TOKEN_VARIABLE } from './state/options.ts';
 
-/** Where the server listens in its image. */
+/** Port of the server in its image. */
 const PORT = 8080;
 
 /**
@@ -36,7 +36,7 @@ export class MockServiceContainer extends GenericContainer {
   }
 }
 
-/** What its control interface refused, or did not answer as it should. */
+/** Error for a refusal or an unexpected answer of its control interface. */
 export class MockControlError extends Error {
   readonly code = 'MOCK_CONTROL';
   /** HTTP status of the answer. */
@@ -58,7 +58,7 @@ export class StartedMockServiceContainer extends AbstractStartedContainer {
     this.controlToken = controlToken;
   }
 
-  /** Of both interfaces, as the tests reach it. */
+  /** Address of both interfaces, as the tests reach it. */
   get baseUrl(): string {
     const host = this.getHost();
     return `http://${host.includes(':') ? `[${host}]` : host}:${this.getMappedPort(PORT)}`;
@@ -69,7 +69,7 @@ export class StartedMockServiceContainer extends AbstractStartedContainer {
   }
 
   /**
-   * What documents have to name: below {@link baseUrl}, unless a flag gives it.
+   * Schema address for documents: below {@link baseUrl}, unless a flag gives it.
    * @throws MockControlError
    */
   async schemaBase(): Promise<string> {

@@ -9,7 +9,7 @@ const CONTRACT = readdirSync(FOLDER)
   .join('\n');
 const README = readFileSync(new URL('../mock-server/README.md', import.meta.url), 'utf8');
 
-/** Of each row of the README, by what it begins with: the clause of the contract, and its test: a file of test/contract, and a title in it. */
+/** Clause and test of each row of the README, by the beginning of the row; a test is a file of test/contract and a title in it. */
 const TESTS = [
   ['token payload', 'A-AUTH-2', 'token', 'one token per account: asked again it is the same, with its old age'],
   ['form of identifiers', 'A-ASSIGN-1', 'variability', 'number 0 is as the deployed service: page size 100, identifiers with -N'],

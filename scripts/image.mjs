@@ -26,16 +26,16 @@ const TARGETS = {
   'linux-x64': { architecture: 'amd64', triplet: 'x86_64-linux-gnu', loader: 'lib64' },
   'linux-arm64': { architecture: 'arm64', triplet: 'aarch64-linux-gnu', loader: 'lib' },
 };
-/** What Node and its native modules are linked with. */
+/** Libraries that Node and its native modules are linked with. */
 const LIBRARIES = ['libc6', 'libgcc-s1', 'libstdc++6'];
 const PORT = 8080;
-/** Who has nothing else on any machine. Whoever runs the image may choose another one: what is written to is open to all. */
+/** User id without other rights on any machine. The caller may choose another one: writable folders are open to all. */
 const USER = 65532;
 const NODE = '/opt/pas/runtime/node';
 const HEALTH = `fetch('http://127.0.0.1:${PORT}/__mock__/health').then(({ok})=>process.exit(ok?0:1),()=>process.exit(1))`;
 const SECOND_NS = 1e9;
 
-// Who runs it does not decide who may read what is packed.
+// The umask of the caller does not decide the permissions of packed files.
 process.umask(0o022);
 const root = resolve(import.meta.dirname, '..');
 const out = join(root, 'release');
@@ -74,7 +74,7 @@ function makeImage(target) {
   renameSync(join(program, 'opt', `pas-${version}-${target}`), join(program, 'opt', 'pas'));
   layBase(base, target);
 
-  // What changes least lies lowest: somebody who fetches the next version has the rest already.
+  // The layer that changes least is the lowest, so that the next version reuses it.
   const layers = [
     layer(layout, base, readdirSync(base), 'libraries of Debian'),
     layer(layout, program, ['opt/pas/runtime'], 'Node'),
@@ -96,7 +96,7 @@ function makeImage(target) {
     }),
     'application/vnd.oci.image.manifest.v1+json',
   );
-  // No registry has this name, so that nobody fetches what a stranger calls so.
+  // No registry has this name, so that no foreign image is fetched.
   const name = `localhost/pas-mock:${version}`;
   const annotations = { 'io.containerd.image.name': name, 'org.opencontainers.image.ref.name': name };
   const entry = { ...manifest, platform: { os: 'linux', architecture }, annotations };
@@ -105,7 +105,7 @@ function makeImage(target) {
     join(layout, 'index.json'),
     JSON.stringify({ schemaVersion: 2, mediaType: 'application/vnd.oci.image.index.v1+json', manifests: [entry] }),
   );
-  // What `docker load` looks for where it does not know the layout.
+  // File that `docker load` reads where it does not know the layout.
   const pathOf = ({ digest }) => `blobs/${digest.replace(':', '/')}`;
   const forDocker = [{ Config: pathOf(config), RepoTags: [name], Layers: layers.map(({ descriptor }) => pathOf(descriptor)) }];
   writeFileSync(join(layout, 'manifest.json'), JSON.stringify(forDocker));

@@ -44,7 +44,7 @@ case $self in */*) ;; *) self=./$self ;; esac
 exec "\${self%/*}/runtime/node" "\${self%/*}/app/bin/NAME.js" "$@"
 `;
 
-// Who runs it does not decide who may read what is packed.
+// The umask of the caller does not decide the permissions of packed files.
 process.umask(0o022);
 const root = resolve(import.meta.dirname, '..');
 const out = join(root, 'release');
@@ -95,7 +95,7 @@ function release(name, node, program) {
   process.stdout.write(`${basename(archive)}: ${(bytes.length / 1e6).toFixed(1)} MB, ${line.slice(0, 64)}\n`);
 }
 
-/** What npm would publish. */
+/** Files that npm would publish. */
 function packedProgram() {
   const folder = join(work, 'program');
   mkdirSync(folder);
@@ -121,7 +121,7 @@ function ownRuntime() {
   return resolve(dirname(realpathSync(process.execPath)), '..');
 }
 
-/** What nothing loads when the program runs: sources of native modules, builds for other machines, types, maps, tests. */
+/** Files that the program never loads: sources of native modules, builds for other machines, types, maps, tests. */
 function leaveOut(app, prebuilt) {
   const modules = join(app, 'node_modules');
   for (const name of ['.bin', '.package-lock.json', 'better-sqlite3-12', 'better-sqlite3/deps', 'better-sqlite3/src']) {
@@ -146,7 +146,7 @@ function writeStarters(folder, os) {
   }
 }
 
-/** Of Node and of every package, in the words of their owners. */
+/** Licences of Node and of every package, in their own words. */
 function licences(app, runtime) {
   const isLicence = (name) => /^(?:licen[cs]e|copying|notice)/i.test(name);
   const own = [
@@ -195,7 +195,7 @@ function seal(folder) {
 function tarXz(folder) {
   const archive = join(out, `${basename(folder)}.tar.xz`);
   const order = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--format=ustar'];
-  // XZ_OPT decides where somebody is in a hurry.
+  // XZ_OPT overrides the compression level.
   process.env['XZ_OPT'] ??= '-6 -T2';
   // That of macOS cannot sort.
   run(platform() === 'darwin' ? 'gtar' : 'tar', [...order, '-I', 'xz', '-cf', archive, basename(folder)], dirname(folder));

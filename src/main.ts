@@ -28,7 +28,7 @@ export async function main(args: readonly string[], world: Runtime): Promise<num
       restrictHomePermissions(context);
       ended.reason = await work(context);
     } catch (thrown) {
-      // What no layer below made readable: a page of a database that is damaged, a disk that is full or gone.
+      // Errors that no lower layer explains: a damaged database page, a full or missing disk.
       throw toDatabaseError(context.places.home, thrown);
     } finally {
       await context.close();
@@ -55,7 +55,7 @@ export async function main(args: readonly string[], world: Runtime): Promise<num
   return code;
 }
 
-/** What `--lang` may be, its option says. @throws UsageError where PAS_LANG has a say and is none of ours */
+/** Reads PAS_LANG; the option declares the values of `--lang`. @throws UsageError where PAS_LANG is used and unknown */
 function refuseUnknownLanguage(args: readonly string[], { environment }: Runtime): void {
   const named = environment['PAS_LANG'] ?? '';
   if (named === '' || languageNamed(named) !== undefined || languageFlag(args) !== undefined) return;
@@ -118,10 +118,10 @@ function asFailure(thrown: unknown): Failure | 'help-or-version' {
 
 /** Enough for the modules of pas, which Node opens many at a time. */
 const MIN_OPEN_FILES = 256;
-/** What Node and SQLite say where no more files can be opened; of a module, that it is not there. */
+/** Errors of Node and SQLite where no more files can be opened; a module then counts as missing. */
 const LACKS_FILES = /^(?:EMFILE|ENFILE|ERR_MODULE_NOT_FOUND|SQLITE_CANTOPEN)/;
 
-/** How many files the process may have open, where that may be why it failed; undefined where they are enough. */
+/** Limit of open files where it may have caused the failure; undefined where it is high enough. */
 function scarceOpenFiles(thrown: unknown): number | undefined {
   let isLacking = false;
   for (let each = thrown; each instanceof Error && !isLacking; each = each.cause)

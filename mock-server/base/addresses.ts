@@ -1,4 +1,4 @@
-/** Where everything is served: one origin, laid out so that every path of the contract holds. None ends with a slash. */
+/** Addresses of all endpoints: one origin with the paths of the contract. None ends with a slash. */
 export type Addresses = {
   /** Interface A. */
   readonly baseUrl: string;
@@ -13,17 +13,17 @@ export type Addresses = {
   /** Photographs: `{fileBase}/<ident>/file/<uuid>`. */
   readonly fileBase: string;
   readonly controlUrl: string;
-  /** What stands before every path here: empty, or `/t/<tenant>`. */
+  /** Prefix of every path: empty, or `/t/<tenant>`. */
   readonly mount: string;
   /** Addresses that the operator fixed; the rest follows the address that a client used. */
   readonly given: GivenAddresses;
 };
 
-/** What of the addresses an operator can fix; none ends with a slash. */
+/** Addresses that an operator can set; none ends with a slash. */
 type GivenAddresses = {
   readonly prefix?: string;
   readonly schemaBase?: string;
-  /** Where clients reach the server, when that is not where it listens: behind a proxy, or in a container. */
+  /** Public address of the server where it differs from the listening one: behind a proxy, or in a container. */
   readonly publicUrl?: string;
   /** Names in documents are those of the deployed service: prefix, namespace and persistent addresses. */
   readonly serviceNames?: boolean;

@@ -17,7 +17,7 @@ export function parseContentDigest(header: string | undefined): Buffer | DigestF
   return valid ? Buffer.from(meaningful, 'base64') : 'digest-base64';
 }
 
-/** What is wrong with a digest header over these bytes; undefined when it is right. */
+/** Explains why a digest header does not match these bytes; undefined where it does. */
 export function digestFault(header: string | undefined, sha512: Buffer): DigestFault | undefined {
   const digest = parseContentDigest(header);
   if (typeof digest === 'string') return digest;

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { constants, gunzipSync } from 'node:zlib';
 
-/** Of each body, in the journal. */
+/** Limit of each body in the journal. */
 export const KEPT_BYTES = 16 * 1024;
 const MAX_UNPACKED_BYTES = 4 * 1024 * 1024;
 export const STRUCK_OUT = '•••';
@@ -41,7 +41,7 @@ export class BodySample {
   }
 }
 
-/** What a request has changed, whether or not its client was told. */
+/** Changes made by a request, with or without an answer to its client. */
 export type Change =
   | { readonly kind: 'find-created' | 'number-changed'; readonly ident: string }
   | { readonly kind: 'photograph-added'; readonly ident: string; readonly name: string };
@@ -55,7 +55,7 @@ export type Message = {
 /** A request and its answer as they are kept; `answer` is missing where none was sent. */
 export type Exchange = { readonly request: Message; readonly answer: Message | undefined };
 
-/** How much memory it takes, roughly: what bounds the journal. */
+/** Approximate memory, in bytes, which bounds the journal. */
 export function sizeOf({ request, answer }: Exchange): number {
   const messages = answer === undefined ? [request] : [request, answer];
   return messages.reduce((sum, { headers, body }) => sum + JSON.stringify(headers).length + (body?.length ?? 0), 0);

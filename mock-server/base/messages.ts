@@ -1,4 +1,4 @@
-/** What the mock says to people, in Czech and English. `{0}` and `{1}` are filled in. No client may branch on any of it. */
+/** Messages of the mock in Czech and English; `{0}` and `{1}` are filled in. No client may branch on them. */
 const MESSAGES = {
   closed: ['Rozhraní je dočasně uzavřeno.', 'The interface is temporarily closed.'],
   'not-acceptable': [
@@ -109,7 +109,7 @@ const MESSAGES = {
   'body-malformed': ['Tělo požadavku nelze přečíst.', 'The body of the request cannot be read.'],
 } as const satisfies Record<string, readonly [string, string]>;
 
-/** What stands in a record's history, and what a fault says: no rule refuses anything with it. */
+/** Texts of a record's history and of faults, which no rule refuses with. */
 const NOTES: ReadonlySet<string> = new Set<MessageKey>([
   'imported-note',
   'number-label',
@@ -123,7 +123,7 @@ export type MessageKey = keyof typeof MESSAGES;
 type Told = { readonly headers: { readonly 'accept-language'?: string | undefined }; readonly told: string[] };
 export type Say = (key: MessageKey, ...values: string[]) => string;
 
-/** Whether a refusal that is put into words is called so. */
+/** Tells if a refusal has this key. */
 export function isRefusal(key: string): boolean {
   return Object.hasOwn(MESSAGES, key) && !NOTES.has(key);
 }

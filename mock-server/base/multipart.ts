@@ -19,7 +19,7 @@ export type FilePart = {
   readonly sha512: Buffer;
   /** The first bytes, enough to tell types apart; all of them when kept in memory. */
   readonly bytes: Buffer;
-  /** Where the whole part lies; undefined when it is kept in memory. */
+  /** File with the whole part; undefined where it is in memory. */
   readonly path: string | undefined;
 };
 
@@ -121,7 +121,7 @@ function feed(
       message.unpipe(parser);
       parser.on('error', () => {});
       parser.destroy();
-      // What is still coming flows into nothing, so that the connection can be answered.
+      // The rest of the request is discarded, so that the connection can be answered.
       message.resume();
       resolve(fault);
     };

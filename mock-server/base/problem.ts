@@ -31,7 +31,7 @@ export function validationErrors(problems: readonly Problem[]): Answer {
   return json(status, { validation_errors: problems });
 }
 
-/** What proxies and unhandled failures answer: a page for people (A-WIRE-3). */
+/** HTML page of proxies and unhandled failures (A-WIRE-3). */
 export function htmlPage(status: number, title: string, headers: Readonly<Record<string, string>> = {}): Answer {
   return {
     status,

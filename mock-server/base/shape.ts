@@ -1,4 +1,4 @@
-/** What an operator sent does not have the shape that it must have; the message names the place and the reason. */
+/** Error for an operator's input of a wrong shape; the message names the place and the reason. */
 export class ShapeError extends Error {
   constructor(place: string, reason: string) {
     super(`${place === '' ? 'the value' : place}: ${reason}`);

@@ -12,7 +12,7 @@ export type XmlTree = {
   /** The text before the first child node of another kind, trimmed: what the service reads (A-VALUE-1). */
   readonly text: string;
   readonly children: readonly XmlTree[];
-  /** Whether a comment or processing instruction stands directly in it. */
+  /** Set where a comment or processing instruction is a direct child. */
   readonly hasOtherNodes: boolean;
 };
 
@@ -63,7 +63,7 @@ export function child(tree: XmlTree | undefined, name: string): XmlTree | undefi
   return tree?.children.find((candidate) => candidate.name === name && candidate.namespace === tree.namespace);
 }
 
-/** What a prefix is bound to on the root itself. */
+/** Namespace of a prefix on the root itself. */
 export function namespaceOnRoot(document: XmlDocumentType, prefix: string): string | undefined {
   return document.root.nsDeclarations[prefix];
 }

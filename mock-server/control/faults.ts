@@ -11,7 +11,7 @@ import {
 import type { Mock } from '../state/mock.ts';
 
 type Call = { readonly body: unknown; readonly segment: string };
-/** What a fault takes beside its condition. */
+/** Members of a fault beside its condition. */
 type FaultOption = 'retry_after' | 'ms' | 'status' | 'at';
 
 const MEANINGS: Readonly<Record<FaultName, string>> = {

@@ -8,8 +8,8 @@ const LOOPBACK = blockListOf(['127.0.0.0/8', '::1']);
 const ASKS_FOR_TOKEN = { 'www-authenticate': 'Basic realm="control interface of the mock server", charset="UTF-8"' };
 
 /**
- * Why somebody may not use the control interface; undefined where they may. Whoever knows the token may, from wherever; where there is
- * none, whoever is on this machine, whatever address the server listens on.
+ * Explains why a caller may not use the control interface; undefined where it may. A caller with the token may, from any host; where there is
+ * no token, any caller on this machine, whatever address the server listens on.
  */
 export function refusalOf(mock: Mock, { message, headers, addresses }: Incoming): Answer | undefined {
   const { origin, host, authorization } = headers;
@@ -31,7 +31,7 @@ export function failure(status: number, reason: string): Answer {
   return json(status, { error: reason });
 }
 
-/** A name that somebody else's DNS lets point here is not ours: a page of theirs would count as our own (DNS rebinding). */
+/** Protects against DNS rebinding: a foreign host name that resolves to this server is refused. */
 function namesThisMachine({ addresses }: Mock, host: string | undefined): boolean {
   const url = `http://${host ?? ''}`;
   if (!URL.canParse(url)) return false;

@@ -43,7 +43,7 @@ export async function answerPageFile(mock: Mock, path: string): Promise<Answer |
   if (photograph === undefined) return undefined;
   return {
     status: 200,
-    // What somebody uploaded is shown, never run.
+    // Uploads are shown, never run.
     headers: {
       ...GUARDS,
       'content-type': photograph.mimetype,

@@ -60,7 +60,7 @@ export async function assertJudgeable(matcher: Matcher, { request_body = [], ans
   for (const check of [...request_body, ...answer_body]) await matcher.differences({ kind: 'readable', check });
 }
 
-/** How the path of each entry differs from the expression of a pattern. */
+/** Explains how the path of each entry differs from the expression of a pattern. */
 export async function pathDifferences(
   matcher: Matcher,
   entries: readonly JournalEntry[],
@@ -75,7 +75,7 @@ export async function pathDifferences(
   });
 }
 
-/** How an entry differs from a pattern by what the journal's list shows. */
+/** Explains how an entry differs from a pattern in the members that the journal lists. */
 export function differencesOf(entry: JournalEntry, pattern: Pattern, ofPath: string | undefined): string[] {
   const { method, path, user, status, find, rule, fault } = pattern;
   const unlike = (name: string, is: string | number | null, wants: string | number | null | undefined): string | undefined =>
@@ -93,7 +93,7 @@ export function differencesOf(entry: JournalEntry, pattern: Pattern, ofPath: str
 }
 
 /**
- * How what was said differs from a pattern.
+ * Explains how a request and its answer differ from a pattern.
  * @throws ControlRefusal where what is kept decides nothing, ShapeError where a path does not fit its document
  */
 export async function messageDifferences(

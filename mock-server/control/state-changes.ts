@@ -13,7 +13,7 @@ type Move = {
   readonly from: readonly number[];
   readonly code: HistoryCode;
   mayMove(mock: Mock, account: Account, find: ArchiveRecord): boolean;
-  /** What the find lacks, in words. */
+  /** Missing elements of the find, in words. */
   missing(find: ArchiveRecord): string[];
 };
 

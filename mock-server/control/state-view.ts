@@ -6,7 +6,7 @@ import { type Account, GROUP_OF_ROLE, ROLES } from '../state/accounts.ts';
 import type { Mock } from '../state/mock.ts';
 import { idOf, textOf } from '../state/records/record.ts';
 
-/** What `GET /state` shows: counts, who may sign in, which projects they may import into, where everything is. */
+/** Answer of `GET /state`: counts, accounts, the projects that they may import into, addresses. */
 export function stateView(mock: Mock, addresses: Addresses): unknown {
   const accounts = mock.accounts.all();
   const nowMs = mock.clock.now();

@@ -7,7 +7,7 @@ import type { Mock } from '../state/mock.ts';
 import { type FindGeometry, type GeomSystem, readGeometry } from '../state/records/geometry.ts';
 import { assertNoProblems, problem, refusal } from './refusal.ts';
 
-/** What an import document says, read but not yet resolved. Absent, empty and blank are the same: undefined. */
+/** Values of an import document, read but not yet resolved. Absent, empty and blank values are undefined. */
 export type FindDocument = {
   /** Line of the find's start tag: where findings without a line of their own are reported. */
   readonly line: number;
@@ -160,7 +160,7 @@ export function checkDeclaration(mock: Mock, used: Addresses, document: XmlDocum
   if (tokens.length === 0) throw refusal(422, say('schema-location-missing'));
   if (tokens.length % 2 === 1) throw refusal(422, say('schema-location-odd'));
   const pairs = tokens.flatMap((token, index) => (index % 2 === 0 ? [[token, tokens[index + 1]]] : []));
-  // Of a namespace that stands there twice the last pair counts.
+  // The last pair counts where a namespace appears twice.
   const declared = pairs.findLast(([name]) => name === bound)?.[1];
   if (declared !== xsd) throw refusal(422, say('schema-location-wrong', xsd));
   const allowed = mock.settings.allowed_schema_versions;

@@ -14,7 +14,7 @@ export function isAtLeast(account: Account, role: Role): boolean {
   return rankOf(roleOf(account)) >= rankOf(role);
 }
 
-/** Whether the project is among the survey projects that the account may import into (A-PROJECT-4 to A-PROJECT-6). */
+/** Tells if the project is a survey project that the account may import into (A-PROJECT-4 to A-PROJECT-6). */
 export function mayImportInto(mock: Mock, account: Account, project: ArchiveRecord): boolean {
   if (idOf(project.body['typ_projektu']) !== SURVEY_PROJECT) return false;
   const stav = stavOf(project.body) ?? -1;

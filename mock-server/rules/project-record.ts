@@ -2,7 +2,7 @@ import type { Archive } from '../state/records/archive.ts';
 import { PROJECT_CHILDREN_AFTER_FINDS } from '../state/records/child-order.ts';
 import { type Body, textOf } from '../state/records/record.ts';
 
-/** The accessibility of a project without finds: open to anybody (S-ACCESS-3). */
+/** Accessibility of a project without finds: public (S-ACCESS-3). */
 const ANONYMOUS = 'HES-000865';
 
 /** Brings a project's list of finds and its helper accessibility up to date; its datestamp moves (A-HISTORY-4). */

@@ -16,7 +16,7 @@ export class SimulatedDisconnect extends Error {
 
 /** Points inside an operation where a fault can strike: before anything is stored, and after the transaction is committed. */
 export type Hooks = {
-  /** undefined where there is nothing to wait for: what was planned is then saved before anybody else has a turn. */
+  /** Undefined where there is nothing to wait for: the plan is then saved before any other request runs. */
   beforeSave(): Promise<void> | undefined;
   afterSave(): void;
 };

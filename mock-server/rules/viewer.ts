@@ -6,7 +6,7 @@ import type { Mock } from '../state/mock.ts';
 /** The roles (S-ROLE-1): anonymous, researcher, archaeologist, archivist. */
 export type VisibilityCode = 'A' | 'B' | 'C' | 'D';
 
-/** Who reads: the contract's role letter, with the user and the organisation that `my record` refers to. */
+/** Reader of a record: the contract's role letter, with the user and the organisation that `my record` refers to. */
 export type Viewer = {
   readonly letter: VisibilityCode;
   readonly user: string | null;
@@ -24,7 +24,7 @@ const LETTER_OF_ROLE: Readonly<Record<Role, VisibilityCode>> = {
   administrator: 'D',
 };
 
-/** An active account without any role reads as anybody does (S-ROLE-4). */
+/** An active account without any role reads as an anonymous one does (S-ROLE-4). */
 function viewerOf(account: Account): Viewer {
   const letter = account.role === null ? 'A' : LETTER_OF_ROLE[account.role];
   return { letter, user: account.user, organisation: account.organisation, username: account.username };
@@ -72,7 +72,7 @@ create table if not exists harvest_sessions (id text primary key, user text not 
 `;
 
 /**
- * Sessions of the deployed service: whoever signed in stays so by cookie, even without credentials (B-AUTH-4).
+ * Sessions of the deployed service: a client that signed in stays signed in by its cookie, even without credentials (B-AUTH-4).
  * @returns the viewer, and the cookie to set
  */
 export function throughSession(mock: Mock, incoming: Incoming, signedIn: Viewer): { viewer: Viewer; cookie: string | undefined } {

@@ -41,7 +41,7 @@ const GOVERNING: Partial<Record<Entity, string>> = {
   samostatny_nalez: 'pristupnost',
 };
 
-/** Whether the viewer may read the record. */
+/** Tells if the viewer may read the record. */
 export function isVisible(record: ArchiveRecord, viewer: Viewer): boolean {
   return holds(RECORD_RULES[record.entity][viewer.letter], record, viewer);
 }
@@ -56,7 +56,7 @@ function holds(rule: Rule, record: ArchiveRecord, viewer: Viewer): boolean {
   });
 }
 
-/** What the viewer's role is never shown does not exist for it. All else does, perhaps with the refusal in place of its content. */
+/** Records that the viewer's role never sees do not exist for it. All others do, perhaps with the refusal in place of their content. */
 export function isHidden({ entity }: ArchiveRecord, { letter }: Viewer): boolean {
   return RECORD_RULES[entity][letter] === 'hidden';
 }
@@ -108,7 +108,7 @@ export function visibilityCodeOfTerm(term: Body | undefined): VisibilityCode {
   return short === 'A' || short === 'B' || short === 'C' ? short : 'D';
 }
 
-/** Who really sees a record on the deployed service (B-SEE-11): its rule for finds is not the contract's. */
+/** Visibility on the deployed service (B-SEE-11), whose rule for finds is not the contract's. */
 export function isVisibleDeployed(archive: Archive, record: ArchiveRecord, viewer: Viewer): boolean {
   if (record.entity !== 'samostatny_nalez' || viewer.letter === 'D' || record.stav === 4) return isVisible(record, viewer);
   if (viewer.user === null) return false;

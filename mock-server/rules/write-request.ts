@@ -19,7 +19,7 @@ export type WriteRequest = {
 /**
  * Takes the record's lock, waiting as the service does (A-LOCK-3).
  * @returns gives it back
- * @throws HttpError 429 without `Retry-After` when somebody else keeps it
+ * @throws HttpError 429 without `Retry-After` while another request holds it
  */
 export async function lockRecord(mock: Mock, { say, fault }: WriteRequest, ident: string): Promise<() => void> {
   const { retry_delay_ms, max_retries } = mock.settings.record_lock_params;

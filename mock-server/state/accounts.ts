@@ -56,7 +56,7 @@ type Row = { readonly username: string; readonly email: string; readonly user: s
 
 export type TokenState = { readonly account: Account; readonly expired: boolean };
 
-/** Who may sign in, and with what. Passwords are those of a test server and are kept as they are. */
+/** Accounts with their passwords, which are those of a test server and stored as they are. */
 export class Accounts {
   readonly #database: Database;
   readonly #prepare: (sql: string) => Statement;
@@ -118,7 +118,7 @@ export class Accounts {
     return token;
   }
 
-  /** Who a token belongs to and whether it is too old; undefined for an unknown token. */
+  /** Account of a token, and if it has expired; undefined for an unknown token. */
   tokenState(token: string, lifetimeMs: number): TokenState | undefined {
     const row = this.#prepare('select user, created_ms from tokens where token = ?').get(token) as
       | { user: string; created_ms: number }

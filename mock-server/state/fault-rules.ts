@@ -6,7 +6,7 @@ export type FaultEndpoint = (typeof FAULT_ENDPOINTS)[number];
 const WRITES = ['import', 'number', 'photo'] as const;
 const LOCKED = ['number', 'photo'] as const;
 
-/** Which endpoints a fault makes sense for. Reads have no save, so `-before-save` and `-after-save` differ little there. */
+/** Endpoints of each fault. Reads have no save, so `-before-save` and `-after-save` differ little there. */
 export const FAULTS = {
   '500-before-save': FAULT_ENDPOINTS,
   '500-after-save': FAULT_ENDPOINTS,
@@ -48,15 +48,15 @@ export type FaultRule = {
   readonly endpoint: FaultEndpoint;
   readonly fault: FaultName;
   readonly when?: FaultCondition;
-  /** How often it may strike; default: as often as its condition holds. */
+  /** Maximum number of times that it triggers; default: as often as its condition holds. */
   readonly times?: number;
   /** Seconds, for `throttle` and `503`; absent: no such header. */
   readonly retry_after?: number;
   /** Delay of `slow`, in milliseconds; default 2000. */
   readonly ms?: number;
-  /** What `status-before-save` and `status-after-save` answer; default 409. */
+  /** Status of `status-before-save` and `status-after-save`; default 409. */
   readonly status?: number;
-  /** Where `slow` waits: before the operation (`start`), or inside it, holding its lock, just before saving (`save`). */
+  /** Point at which `slow` waits: before the operation (`start`), or inside it, holding its lock, just before saving (`save`). */
   readonly at?: 'start' | 'save';
   /** false: neither counts nor strikes until it is switched on. */
   readonly active?: boolean;

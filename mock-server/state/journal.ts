@@ -16,7 +16,7 @@ export type JournalEntry = {
   gap_ms: number | null;
   user_gap_ms: number | null;
   address_gap_ms: number | null;
-  /** How long the answer took, in real milliseconds. */
+  /** Duration of the answer, in real milliseconds. */
   ms: number | null;
   fault: string | null;
   /** The rules that refused it, as `contract-references.ts` names them; of interface B the code of the protocol's error. */
@@ -27,16 +27,16 @@ export type JournalEntry = {
 const MAX_ENTRIES = 20_000;
 const NO_RULES: readonly string[] = [];
 
-/** What was asked of the mock, in order of arrival. Bounded: the oldest entries go first. */
+/** Requests of the mock, in order of arrival. Bounded: the oldest entries go first. */
 export class Journal {
   #entries: JournalEntry[] = [];
   #nextId = 1;
   #dropped = false;
-  /** Of the newest entries, in order of their ends. */
+  /** Newest entries, in order of their ends. */
   readonly #exchanges = new Map<number, Exchange>();
   readonly #maxBytes: number;
   #exchangeBytes = 0;
-  /** Of all entries; other texts of theirs are short. */
+  /** Size of all entries; their other texts are short. */
   #pathLength = 0;
   /** Entries whose requests are answered, and whose bodies are still coming. */
   readonly #awaited = new Set<Promise<void>>();
@@ -130,7 +130,7 @@ export class Journal {
     };
   }
 
-  /** Whether entries have gone since the journal was last cleared: what it does not show may have been asked all the same. */
+  /** Tells if entries were dropped since the journal was last cleared: a request that it does not show may have been made. */
   get hasDropped(): boolean {
     return this.#dropped || this.#entries.length > MAX_ENTRIES;
   }

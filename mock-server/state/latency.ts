@@ -3,7 +3,7 @@ import { integer, object, type Reader, ShapeError } from '../base/shape.ts';
 
 /** A timer takes no more, and would fire at once. */
 export const MAX_TIMER_MS = 2_147_483_647;
-/** How many standard deviations lie below 99 of 100 values. */
+/** Standard deviations above the mean at the 99th percentile. */
 const P99 = 2.326_347_874;
 
 /** One delay for all, or a log-normal distribution by what half and 99 of 100 requests take at most, as answers of a server have. */

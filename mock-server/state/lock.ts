@@ -19,7 +19,7 @@ export class Locks {
     for (let tries = 0; tries < max_retries; tries += 1) {
       if (this.hold(ident, settings.record_lock_ttl_ms)) {
         const mine = this.#expiryMs.get(ident);
-        // A lock that expired meanwhile may belong to somebody else by now.
+        // A lock that expired meanwhile may belong to another request by now.
         return () => {
           if (this.#expiryMs.get(ident) === mine) this.release(ident);
         };
@@ -29,7 +29,7 @@ export class Locks {
     return undefined;
   }
 
-  /** Takes the lock for `ms` of the mock's time; false when somebody holds it. */
+  /** Takes the lock for `ms` of the mock's time; false while another request holds it. */
   hold(ident: string, ms: number): boolean {
     if ((this.#expiryMs.get(ident) ?? 0) > this.#clock.elapsed()) return false;
     this.#expiryMs.set(ident, this.#clock.elapsed() + ms);

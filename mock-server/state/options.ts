@@ -5,7 +5,7 @@ import { array, check, flag, integer, object, optional, parseJson, type Reader, 
 import { type FaultRule, readFaultRules } from './fault-rules.ts';
 import { readSchemaVersion } from './settings.ts';
 
-/** How to start a mock server; every part has a default. */
+/** Options of a mock server; each has a default. */
 export type MockServerOptions = {
   /** 0 (default) takes a free port. */
   readonly port?: number;
@@ -30,15 +30,15 @@ export type MockServerOptions = {
   readonly faults?: readonly FaultRule[];
   /** `allowed_schema_versions` of the deployment; default: the setting does not exist. */
   readonly schemaVersions?: readonly string[];
-  /** Of XML names, of the schema's file and of the native format; default `svc`. */
+  /** Prefix of XML names, of the schema's file and of the native format; default `svc`. */
   readonly prefix?: string;
   /** Root of the namespaces and schemas that documents name; default: below the server's own address. */
   readonly schemaBase?: string;
-  /** Where clients reach the server, when that is not where it listens: behind a proxy, or in a container. */
+  /** Public address of the server where it differs from the listening one: behind a proxy, or in a container. */
   readonly publicUrl?: string;
   /** Documents bear the names of the deployed service: prefix, namespace and persistent addresses. */
   readonly serviceNames?: boolean;
-  /** Asked of whoever uses the control interface, which then answers other machines, too. */
+  /** Token of the control interface, which then answers other machines, too. */
   readonly controlToken?: string;
   /** Files in PEM: with both the server speaks HTTPS alone. */
   readonly tlsCert?: string;
@@ -149,7 +149,7 @@ function yesOrNo(text: string): boolean {
   throw new InvalidArgumentError('It must be 1 or 0.');
 }
 
-/** What commander makes of the flags of {@link addMockServerOptions}. */
+/** Values that commander parses for the flags of {@link addMockServerOptions}. */
 export type MockServerFlags = {
   readonly port?: number;
   readonly host?: string;

@@ -4,7 +4,7 @@ import { type Exchange, KEPT_BYTES } from '../base/exchange.ts';
 import { flag, integer, nullable, object, type Reader, ShapeError, text } from '../base/shape.ts';
 import type { JournalEntry } from './journal.ts';
 
-/** Of a request all that a replay needs is kept; what is longer cannot be replayed. */
+/** Limit of a recorded request; a longer one cannot be replayed. */
 export const RECORDED_BODY_BYTES = 1024 * 1024;
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
@@ -24,7 +24,7 @@ export type Recorded = {
   readonly method: string;
   /** As it was asked for, with the query; of a tenant below its mount. */
   readonly path: string;
-  /** Who was told by a token or a password; null: nobody. */
+  /** Account of the token or password; null: none. */
   readonly user: string | null;
   /** 0: never answered. */
   readonly status: number;

@@ -91,7 +91,7 @@ export class Schemas {
     const source = this.text(version, schemaBase).replace(`${schemaBase}/xml.xsd`, XML_XSD);
     const document = xml.XmlDocument.fromString(source);
     const xmlXsd = readFileSync(packagePath('schemas', 'xml', 'xml.xsd'));
-    // The parser's list of inputs is one for the process, and whoever else compiles a schema in it empties it.
+    // The parser has one list of inputs for the process, and each compilation of a schema empties it.
     xml.xmlRegisterInputProvider(new xml.XmlBufferInputProvider({ [XML_XSD]: xmlXsd }));
     try {
       return xml.XsdValidator.fromDoc(document);

@@ -10,7 +10,7 @@ export type SeedContent = {
   /** In an order in which users and organisations come before what they created. */
   readonly records: readonly SeedRecord[];
   readonly photographs: readonly SeedPhotograph[];
-  /** What differs from the default settings. */
+  /** Differences from the default settings. */
   readonly settings: Partial<Settings>;
 };
 

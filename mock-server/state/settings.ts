@@ -18,7 +18,7 @@ export type RateLimit = {
   readonly active?: boolean;
 };
 
-/** What an operator can change while the mock runs; names as in the control interface. */
+/** Settings that an operator can change while the mock runs; names as in the control interface. */
 export type Settings = {
   readonly access_mode: 'open' | 'whitelist_only' | 'closed';
   readonly access_rules: readonly AccessRule[];
@@ -32,19 +32,19 @@ export type Settings = {
   readonly record_lock_params: { readonly retry_delay_ms: number; readonly max_retries: number };
   readonly record_lock_ttl_ms: number;
   readonly allowed_schema_versions: readonly string[] | null;
-  /** Whether the antivirus step runs. */
+  /** Turns the antivirus step on. */
   readonly antivirus: boolean;
   /** Records per page of harvested lists. */
   readonly page_size: number;
   readonly resumption_token_ms: number;
-  /** How long a write stays out of the harvesting interface, in milliseconds of the mock's clock; several: taken in turn. */
+  /** Delay of a write in the harvesting interface, in milliseconds of the mock's clock; several: taken in turn. */
   readonly index_delay_ms: number | readonly number[];
-  /** How far each `responseDate` is off, taken in turn; none: it is right. */
+  /** Offsets of `responseDate` in milliseconds, taken in turn; none: it is right. */
   readonly response_date_shifts_ms: readonly number[];
   readonly token_ms: number;
   /** Planned outage: the authentication paths and the harvesting interface answer 503 with an HTML page (A-AUTH-13, B-ADDRESS-8). */
   readonly outage: boolean;
-  /** Whether the service reaches its own schema file (A-IMPORT-10). */
+  /** Lets the service reach its own schema file (A-IMPORT-10). */
   readonly schema_reachable: boolean;
   /** Largest photograph, in bytes. */
   readonly photo_max_bytes: number;

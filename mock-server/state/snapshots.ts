@@ -9,7 +9,7 @@ import type { HarvestIndex, PendingWrites } from './records/harvest-index.ts';
 import type { Settings } from './settings.ts';
 import type { Throttle } from './throttle.ts';
 
-/** What a snapshot is taken of. */
+/** State that a snapshot saves. */
 type Parts = {
   readonly database: Database;
   readonly archive: Archive;
@@ -27,7 +27,7 @@ const MAX_SNAPSHOTS = 50;
 type Rows = ReadonlyArray<Readonly<Record<string, unknown>>>;
 
 type Snapshot = {
-  /** What the records that were written to since were before; undefined: they were not there. */
+  /** Earlier values of the records written since; undefined: they did not exist. */
   readonly before: Map<string, ArchiveRow | undefined>;
   /** All other tables, which are small. */
   readonly tables: ReadonlyMap<string, Rows>;
@@ -51,7 +51,7 @@ export class Snapshots {
     for (const { before: known } of this.#byName.values()) if (!known.has(ident)) known.set(ident, before());
   }
 
-  /** What is stored now is what a reset goes back to. */
+  /** Makes the current state the one that a reset restores. */
   keepAsSeed(mock: Parts): void {
     this.#seed = stateOf(mock);
   }

@@ -5,11 +5,11 @@ import type { MockServerOptions } from './options.ts';
 /** Below it stand all paths of a tenant: `/t/<name>/api/pas/…`. */
 const MOUNT = '/t/';
 const MAX_TENANTS = 100;
-/** Of all tenants together: each takes 3.5 kB of memory. */
+/** Limit of all tenants together: each takes 3.5 kB of memory. */
 const MAX_RECORDS = 200_000;
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
 
-/** What a tenant may have of its own; the rest is the server's. */
+/** Options of a tenant; the rest are the server's. */
 type TenantOptions = Pick<
   MockServerOptions,
   'seed' | 'training' | 'deployed' | 'latencyMs' | 'minIntervalMs' | 'pageSize' | 'records' | 'faults' | 'seedNumber'

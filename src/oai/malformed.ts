@@ -1,7 +1,7 @@
 import { OaiError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 
-/** Of an answer that cannot be read. */
+/** Error for an answer that cannot be read. */
 export const MAX_KEPT_BYTES = 16 * 1024 * 1024;
 
 /** An answer that cannot be read as OAI-PMH. Its bytes are kept, so that a person can look at them. */
@@ -9,7 +9,7 @@ export class MalformedAnswerError extends OaiError {
   /** The whole answer, or what {@link MalformedAnswerError.shorten} left of it. */
   body: Buffer;
   readonly lengthBytes: number;
-  /** Where reading stopped, from 0. */
+  /** Byte at which reading stopped, from 0. */
   readonly byte: number | undefined;
   /** Identifier of the record in which it stopped, where one could be made out. */
   readonly record: string | undefined;

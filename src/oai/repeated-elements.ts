@@ -4,7 +4,7 @@ import { packageRoot } from '../base/package-root.ts';
 import { attributeOf, childOf, descendantsOf, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { parseXml } from '../xml/parse.ts';
 
-/** Which children may stand several times in their parent; local names, by that of the parent. */
+/** Children that may be repeated in their parent; local names, by that of the parent. */
 export type RepeatedElements = ReadonlyMap<string, ReadonlySet<string>>;
 
 const XSD = 'http://www.w3.org/2001/XMLSchema';

@@ -62,7 +62,7 @@ function aliasQuery({ addresses }: Incoming, ident: string): URLSearchParams {
   return new URLSearchParams({ verb: 'GetRecord', metadataPrefix: `oai_${addresses.prefix}`, identifier });
 }
 
-/** Of the query, and of the form that a POST carries (OAI-PMH 2.0, section 3.1.1). @throws HttpError */
+/** Reads the arguments of the query, and of the form of a POST (OAI-PMH 2.0, section 3.1.1). @throws HttpError */
 async function readArguments(incoming: Incoming): Promise<URLSearchParams> {
   if (incoming.method !== 'POST') return incoming.query;
   const type = (incoming.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();

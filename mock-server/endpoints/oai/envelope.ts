@@ -3,10 +3,10 @@ import { escapeAttribute, escapeText } from '../../state/records/render.ts';
 import { toSeconds } from './dates.ts';
 import { ILLEGAL_VERB, INVALID_SET, type ProtocolError } from './protocol.ts';
 
-/** What every answer says about its request. */
+/** Request part of every answer. */
 export type Envelope = {
   readonly nowMs: number;
-  /** What the answer says of the time. */
+  /** Value of `responseDate`. */
   readonly responseMs: number;
   /** The address that was used, without the query. */
   readonly requestUrl: string;
@@ -34,7 +34,7 @@ export function errorText(envelope: Envelope, error: ProtocolError): string {
   return wrap(envelope, request, `<error code="${error.code}">${escapeText(message)}</error>`);
 }
 
-/** What the deployed service says: little (B-ADDRESS-6). */
+/** Short description, as the deployed service has it (B-ADDRESS-6). */
 function deployedMessage({ code, message }: ProtocolError): string {
   if (code === 'badVerb') return message;
   if (code !== 'badArgument') return '';

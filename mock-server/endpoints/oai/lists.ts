@@ -48,10 +48,10 @@ async function readPage(harvest: Harvest, verb: Verb, query: ListQuery, format: 
   return { page, elements, more: headers.length > pageSize };
 }
 
-/** How long other requests wait while a page is made: a pace of 105 ms against 100 ms leaves no more. */
+/** Maximum time for which a page delays other requests, in milliseconds: a pace of 105 ms against 100 ms leaves no more. */
 const SLICE_MS = 3;
 
-/** What is made of each item. Other requests get their turn in between, so that none is noticed late. */
+/** Maps each item and lets other requests run in between, so that none is noticed late. */
 async function inSlices<T>(items: readonly T[], make: (item: T) => string): Promise<string[]> {
   const made: string[] = [];
   let startedMs = performance.now();
@@ -99,7 +99,7 @@ function checkSet({ version, deployed }: Harvest, set: string): void {
   throw deployed ? badArgument(INVALID_SET) : new ProtocolError('noRecordsMatch', `there is no set ${set}`);
 }
 
-/** A token is good for the list that it was issued for, and for whoever began it. */
+/** A token is valid for the list that it was issued for, and for the account that began it. */
 function resumedState(harvest: Harvest, verb: Verb, token: string): ListState {
   if (harvest.refuseTokens) throw new ProtocolError('badResumptionToken', 'the token has expired');
   const state = tokensOf(harvest).read(token, harvest.nowMs);

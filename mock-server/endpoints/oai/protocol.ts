@@ -47,7 +47,7 @@ const URI = new RegExp(
   ),
   'i',
 );
-/** What the schema of OAI-PMH lets an answer repeat; anything else is illegal syntax (section 3.6), and refused unrepeated. */
+/** Arguments that the schema of OAI-PMH lets an answer repeat; anything else is illegal syntax (section 3.6) and refused unrepeated. */
 const SYNTAX: Readonly<Record<string, RegExp>> = {
   identifier: URI,
   metadataPrefix: /^[A-Za-z0-9\-_.!~*'()]+$/,
@@ -69,7 +69,7 @@ export function parseQuery(given: URLSearchParams, deployed: boolean): Query {
   return { verb, arguments: values };
 }
 
-/** Of a verb that nobody knows. */
+/** Error for an unknown verb. */
 export const ILLEGAL_VERB = 'Illegal OAI verb';
 
 function readVerb(given: URLSearchParams): Verb {

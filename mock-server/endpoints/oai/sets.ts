@@ -19,7 +19,7 @@ export function setsOf(version: SchemaVersion, deployed: boolean): readonly Harv
   return deployed ? EVERY_SET : EVERY_SET.filter((set) => set.versions.includes(version));
 }
 
-/** What a header names: the most specific set that the endpoint has; one that it lacks is told by its parent. */
+/** Set of a header: the most specific one that the endpoint has; for a set that it lacks, its parent. */
 export function setSpecIn(setSpec: string, version: SchemaVersion, deployed: boolean): string {
   if (deployed || !setSpec.includes(':')) return setSpec;
   return NAMES[version].has(setSpec) ? setSpec : (setSpec.split(':')[0] ?? setSpec);

@@ -3,7 +3,7 @@ import type { Database } from 'better-sqlite3';
 import type { SchemaVersion } from '../../base/addresses.ts';
 import { ProtocolError, type Verb } from './protocol.ts';
 
-/** How a list goes on. What a token of the deployed service leaves out is null there. */
+/** Continuation of a list. Members that a token of the deployed service leaves out are null. */
 export type ListState = {
   readonly verb: Verb | null;
   readonly version: SchemaVersion | null;
@@ -15,7 +15,7 @@ export type ListState = {
   readonly user: string | null;
   /** The last record of the page before: the next one begins behind it, whatever was changed meanwhile. */
   readonly after: { readonly datestampMs: number; readonly ident: string } | null;
-  /** How many records the pages before had. */
+  /** Records on the pages before. */
   readonly cursor: number;
   /** Size of the whole list when it began. */
   readonly size: number;

@@ -52,7 +52,7 @@ export async function answerWrite(mock: Mock, incoming: Incoming, entry: Journal
   }
 }
 
-/** Who prefers a page to JSON gets errors as one (A-GATE-7). */
+/** A client that prefers HTML to JSON gets errors as HTML (A-GATE-7). */
 function inAcceptedFormat(answer: Answer, incoming: Incoming): Answer {
   const accepted = acceptedTypes(incoming.headers.accept);
   const wantsHtml = qualityOf(accepted, 'text/html') > qualityOf(accepted, 'application/json');

@@ -64,7 +64,7 @@ function onlyFile(parts: readonly FilePart[], { say }: WriteRequest): FilePart {
   return file;
 }
 
-/** Size, then password, then type; undefined for bytes that nobody recognises, which are refused only behind the lock. */
+/** Checks size, then password, then type; undefined for unrecognised bytes, which are refused only behind the lock. */
 async function checkFile(mock: Mock, { say }: WriteRequest, part: FilePart, path: string): Promise<PhotographType | undefined> {
   const limit = mock.settings.photo_max_bytes;
   if (part.sizeBytes > limit) throw refusal(422, say('photo-large', String(limit)));

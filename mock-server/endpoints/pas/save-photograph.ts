@@ -7,7 +7,7 @@ import { FIND_CHILDREN, historyEntry, inOrder } from '../../state/records/child-
 import { type ArchiveRecord, type Body, childOf, listOf, textOf } from '../../state/records/record.ts';
 
 const LAST_NUMBER = 99;
-/** What a generated name may look like; longer or stranger ones are refused. */
+/** Form of a generated name; other names are refused. */
 const ALLOWED_NAME = /^[A-Za-z0-9]{1,80}F\d{2}(\.[A-Za-z0-9]{1,10})?$/;
 
 /**
@@ -34,7 +34,7 @@ type NewPhotograph = {
   readonly mimetype: string;
   readonly pages: number;
   readonly sizeBytes: number;
-  /** Of the stored bytes, in lower-case hexadecimal. */
+  /** Digest of the stored bytes, in lower-case hexadecimal. */
   readonly sha512: string;
   readonly user: string;
 };

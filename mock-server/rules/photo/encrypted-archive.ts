@@ -5,7 +5,7 @@ const RAR5_SIGNATURE = Buffer.from('526172211a070100', 'hex');
 /** Reads `length` bytes at `offset`; fewer at the end of the file. */
 export type ReadAt = (offset: number, length: number) => Promise<Buffer>;
 
-/** Whether an archive is protected by a password, as its headers say. */
+/** Tells if the headers of an archive declare a password. */
 export async function isEncryptedArchive(format: 'zip' | '7z' | 'rar', read: ReadAt): Promise<boolean> {
   const head = await read(0, 4096);
   switch (format) {

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 /** Types that the service accepts (A-PHOTO-6). */
 export type PhotographType = 'image/jpeg' | 'image/png' | 'image/tiff' | 'image/heic' | 'image/heif';
 
-/** What the first bytes say a file is. `unrecognised` passes the type check and is refused later, as in the service. */
+/** Kind of a file by its first bytes. `unrecognised` passes the type check and is refused later, as in the service. */
 type FileKind =
   | { readonly kind: 'photograph'; readonly type: PhotographType }
   | { readonly kind: 'archive'; readonly format: 'zip' | '7z' | 'rar' }
@@ -70,7 +70,7 @@ const EICAR = Buffer.from(['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTI
 
 const PIECE_BYTES = 64 * 1024;
 
-/** Whether the test string stands anywhere in the file of `sizeBytes`. */
+/** Tells if the file of `sizeBytes` contains the test string. */
 export async function holdsVirus(path: string, sizeBytes: number): Promise<boolean> {
   let tail = Buffer.alloc(0);
   // No larger than the file: thousands of small photographs would make as much garbage as large ones, and requests wait while it is collected.

@@ -31,7 +31,7 @@ export type ListQuery = {
   readonly fromMs?: number;
   readonly untilMs?: number;
   readonly visible?: Condition;
-  /** What to list of some records in place of what the archive holds; undefined: nothing. */
+  /** Values listed for some records in place of the archive's; undefined: none. */
   readonly instead?: ReadonlyMap<string, ArchiveRow | undefined>;
   /** Go on behind this record. */
   readonly after?: { readonly datestampMs: number; readonly ident: string };

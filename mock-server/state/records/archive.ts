@@ -147,12 +147,12 @@ export class Archive {
     return this.listRows(query).map(toRecord);
   }
 
-  /** What `list` gives, with bodies that are still to be read. */
+  /** Result of `list`, with bodies that are still to be read. */
   listRows(query: ListQuery): ArchiveRow[] {
     return this.#select(COLUMNS, query) as ArchiveRow[];
   }
 
-  /** What `list` gives, without reading the bodies. */
+  /** Result of `list`, without reading the bodies. */
   listHeaders(query: ListQuery): RecordHeader[] {
     return (this.#select('ident, set_spec, datestamp_ms, deleted', query) as HeaderRow[]).map(toHeader);
   }
@@ -166,7 +166,7 @@ export class Archive {
     });
   }
 
-  /** How many records a list would have in all, whatever its page. */
+  /** Number of records of a whole list, whatever its page. */
   count(query: Omit<ListQuery, 'after' | 'offset' | 'limit'>): number {
     const { sql, parameters } = selectionOf(query);
     return (this.#prepare(`select count(*) as n ${sql}`).get(parameters) as { n: number }).n;
@@ -214,7 +214,7 @@ export class Archive {
     return (rows as ArchiveRow[]).map(toRecord);
   }
 
-  /** How many live records of an entity have a child of this name. */
+  /** Number of live records of an entity that have a child of this name. */
   countWith(entity: Entity, child: string): number {
     const row = this.#prepare(
       `select count(*) as n from records where entity = ? and deleted = 0 and json_extract(body, '$.${child}') is not null`,

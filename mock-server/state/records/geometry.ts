@@ -84,7 +84,7 @@ function gmlPoint(srsName: string, [x, y]: readonly [string, string]): Body {
 /** x and y of S-JTSK, East North: both negative. */
 type Pair = readonly [x: number, y: number];
 
-/** Where the correction is centred, in metres to the south and to the west. */
+/** Centre of the correction, in metres to the south and to the west. */
 const SOUTHING = 1_089_000;
 const WESTING = 654_000;
 /** C1 to C10 of EPSG method 1042, "Krovak Modified". */
@@ -104,7 +104,7 @@ function fromModifiedKrovak([x, y]: Pair): Pair {
   return [x - dx, y - dy];
 }
 
-/** How far the survey office's triangulation lies from the pure projection: some centimetres. */
+/** Offset of the survey office's triangulation from the pure projection: some centimetres. */
 function correctionAt(x: number, y: number): Pair {
   const [south, west] = [-y - SOUTHING, -x - WESTING];
   const [south2, west2] = [south ** 2, west ** 2];

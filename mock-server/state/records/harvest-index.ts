@@ -8,7 +8,7 @@ type Write = { readonly seenAtMs: number; readonly replaced: ArchiveRow | undefi
 export type PendingWrites = ReadonlyMap<string, readonly Write[]>;
 
 /**
- * What the harvesting host knows, and when. The service fills its index some time after a write, so that what is new or
+ * Index of the harvesting host. The service fills its index some time after a write, so that what is new or
  * changed appears late, under the datestamp of the write; with delays that differ, a later write appears before an earlier
  * one. After a restart everything is indexed.
  */
@@ -52,12 +52,12 @@ export class HarvestIndex {
     return row === undefined ? undefined : toRecord(row);
   }
 
-  /** What the host's clock says now; each answer takes the next of the shifts. */
+  /** Current time of the host's clock; each answer takes the next of the shifts. */
   responseMs(shiftsMs: readonly number[]): number {
     return this.#now() + inTurn(shiftsMs, this.#turns.shift++);
   }
 
-  /** What is not indexed yet. */
+  /** Writes that are not indexed yet. */
   pending(): PendingWrites {
     return new Map(this.#writes);
   }

@@ -33,7 +33,7 @@ export function isEntity(name: string): name is Entity {
   return ENTITIES.some((entity) => entity === name);
 }
 
-/** What one row of the archive holds. */
+/** One row of the archive. */
 export type ArchiveRecord = {
   /** `ident_cely`; for the three ruian entities `kod`. */
   readonly ident: string;
@@ -55,10 +55,10 @@ export type ArchiveRecord = {
   readonly body: Body;
 };
 
-/** What a harvested list says about a record beside its metadata. */
+/** Header of a record in a harvested list. */
 export type RecordHeader = Pick<ArchiveRecord, 'ident' | 'setSpec' | 'datestampMs' | 'deleted'>;
 
-/** What a writer gives; everything else is read from the body. */
+/** Values given by a writer; everything else is read from the body. */
 export type RecordInput = {
   readonly entity: Entity;
   readonly body: Body;

@@ -13,7 +13,7 @@ export function inVersion(entity: Entity, body: Body, version: SchemaVersion): B
   return version === NEWEST_VERSION ? body : known(body, `${entity}Type`, typesIn(version));
 }
 
-/** What does not change is shared with the original. A type without children of ours is taken as it is. */
+/** Unchanged parts are shared with the original. A type without children of ours is copied as it is. */
 function known(body: Body, type: string, types: ReadonlyMap<string, Children>): Body {
   const children = types.get(type);
   if (children === undefined) return body;

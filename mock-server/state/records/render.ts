@@ -9,7 +9,7 @@ type RenderOptions = {
   readonly declaration?: boolean;
 };
 
-/** What stands in place of something that the caller may not see (B-SEE-2). */
+/** Placeholder for a value that the caller may not see (B-SEE-2). */
 export const FORBIDDEN = 'HTTP/1.1 403 Forbidden';
 
 /** One record as a document of a schema version, `svc:svc` by default: newer elements are dropped from older versions. */
@@ -90,7 +90,7 @@ const NOT_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 const UNUSUAL = /[^\t\u0020-\u0025\u0027-\u003b\u003d\u003f-\ud7ff\ue000-\ufffd]/;
 const UNUSUAL_IN_ATTRIBUTES = /[^\u0020\u0021\u0023-\u0025\u0027-\u003b\u003d\u003f-\ud7ff\ue000-\ufffd]/;
 
-/** Whether a record with this text could be written as XML. */
+/** Tells if a record with this text can be written as XML. */
 export function isXmlText(text: string): boolean {
   return text.search(NOT_XML) === -1;
 }

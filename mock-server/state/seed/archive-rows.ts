@@ -34,7 +34,7 @@ function expand(value: Readonly<Record<string, unknown>>, places: Places, at: st
   return expanded;
 }
 
-/** What only the seed knows about projects: their finds, and the accessibility that follows from those. */
+/** Facts about projects that only the seed has: their finds, and the accessibility that follows from those. */
 export type ProjectFinds = { readonly idents: readonly string[]; readonly accessibility: string | undefined };
 
 const PROTECTED = ['lokalizace', 'parcelni_cislo', 'kulturni_pamatka_cislo', 'kulturni_pamatka_popis'] as const;

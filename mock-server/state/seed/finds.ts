@@ -89,7 +89,7 @@ export function findBody(row: SeedRow, references: References, places: Places, f
   });
 }
 
-/** Who uploads a seed's photographs, and when: the find's registration. */
+/** Uploader and time of a seed's photographs: those of the find's registration. */
 function firstChange(history: unknown): { readonly user: string; readonly at: string } {
   const first: unknown = Array.isArray(history) ? history[0] : undefined;
   const change = object({

@@ -5,7 +5,7 @@ import type { Body } from '../records/record.ts';
 import { gmlPolygons, polygonsOfWkt, positionOf, wktPolygons } from './geometry.ts';
 import type { Area } from './registers.ts';
 
-/** What follows from a place: its geometry in both systems and the areas that it lies in. */
+/** Derived values of a place: its geometry in both systems and the areas that it lies in. */
 type Place = { readonly geometry: Body; readonly area: string | undefined; readonly district: string | undefined };
 
 /** Derives from positions what the service would (A-POINT-2). */

@@ -34,7 +34,7 @@ const KNOWN_FILES = [
 ];
 const KNOWN_FOLDERS = ['vocabularies', 'photographs'];
 
-/** Reads every file of a seed folder; each may be missing. @throws SeedError, also for what nobody would read */
+/** Reads every file of a seed folder; each may be missing. @throws SeedError, also for a file that the seed does not read */
 export function readSeedFolder(folder: string): SeedFolder {
   refuseUnknown(folder);
   const rows = (file: string): SeedRow[] => readRows(folder, file);

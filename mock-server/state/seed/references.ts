@@ -2,10 +2,10 @@ import { ShapeError } from '../../base/shape.ts';
 import type { Body, BodyValue } from '../records/record.ts';
 import { isObject } from './seed-files.ts';
 
-/** What a reference to a record reads. */
+/** Text of a reference to a record. */
 type Labels = ReadonlyMap<string, string>;
 
-/** Identifiers that nobody would write as a text of their own: a value of this form is a reference. */
+/** Form of identifiers, which no ordinary text has: a value of this form is a reference. */
 const REFERENCE = /^(HES|ORG|OS|U)-\d{6}$|^ruian-\d{2,6}$/;
 /** These carry the language of the referred label. */
 const WITH_LANGUAGE = /^(HES|ORG|ruian)-/;

@@ -53,7 +53,7 @@ type Stock = {
   readonly user: string;
 };
 
-/** What the rows draw from. @throws Error where the seed has none of something */
+/** Values that the rows draw from. @throws Error where the seed has none of a kind */
 function stockOf(content: SeedContent): Stock {
   const live = content.records.filter((record) => record.deleted !== true);
   const terms = (vocabulary: string): Body[] =>

@@ -7,7 +7,7 @@ import { atRow, isObject, type SeedRow } from './seed-files.ts';
 
 const anything: Reader<unknown> = (value) => value;
 
-/** One entry of `accounts.json`: a user, and with `username` and `password` also somebody who can sign in. */
+/** One entry of `accounts.json`: a user, who can sign in where `username` and `password` are given. */
 const user = object({
   username: optional(text({ min: 1 })),
   password: optional(text({ min: 1 })),
@@ -76,7 +76,7 @@ function cooperations(name: string, partner: string, list: readonly unknown[] | 
   return { [name]: bodies };
 }
 
-/** Who signs in as this user, if anybody does. */
+/** Account of this user, if it can sign in. */
 export function accountOf(row: SeedRow): SeedAccount | undefined {
   return atRow(row, () => {
     const { username, password, projects, ident_cely } = user(row.value);

@@ -12,7 +12,7 @@ export type FindHarvest = {
   readonly format: string;
   readonly clock: Clock;
   readonly signal?: AbortSignal;
-  /** How long a new record may take to appear in a harvest. */
+  /** Time in which a new record appears in a harvest. */
   readonly indexAllowanceMs: number;
   /** Told how many records were met, after each page; `total` is undefined where the service does not count. */
   readonly onProgress?: (done: number, total: number | undefined) => void;
@@ -20,7 +20,7 @@ export type FindHarvest = {
   readonly onNote?: (text: string) => void;
 };
 
-/** What the service calls them. */
+/** Names of the service. */
 export const FIND_SET = 'samostatny_nalez';
 
 /** A record of a find as the harvest has it now. */

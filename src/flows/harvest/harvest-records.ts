@@ -50,7 +50,7 @@ type HarvestRecordsOptions = ListedService & {
   readonly acceptLosses?: boolean;
   /** What the account may see, in any words that change with it; undefined where that is not known. */
   readonly rights?: string | undefined;
-  /** How long a new record may take to appear in a harvest. */
+  /** Time in which a new record appears in a harvest. */
   readonly indexAllowanceMs: number;
   readonly onNote?: (text: string) => void;
   readonly onProgress?: (progress: RecordProgress) => void;

@@ -58,7 +58,7 @@ type HarvestVocabularyOptions = {
   readonly subject: string;
   /** Role and organisation of the account; undefined where the service did not say them. With others everything is read again. */
   readonly rights?: string | undefined;
-  /** How long a new record may take to appear in a harvest. */
+  /** Time in which a new record appears in a harvest. */
   readonly indexAllowanceMs: number;
   readonly onNote?: (text: string) => void;
   readonly onProgress?: (progress: HarvestProgress) => void;

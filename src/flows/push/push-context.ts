@@ -23,7 +23,7 @@ export type PushContext = {
   readonly limit: number | undefined;
   readonly maxInFlight: number;
   readonly answerTimeoutMs: number;
-  /** How long after an attempt without answer the service may still be working on it. */
+  /** Time after an attempt without answer in which the service may still be working on it. */
   readonly settleMs: number;
   /** Circuit breakers, also of the pushes before this one. */
   readonly breakerMemory: BreakerMemory;
@@ -68,12 +68,12 @@ export type PushEvent =
       readonly kind: EntryKind;
       /** Null where it concerns all of the kind. */
       readonly project: string | null;
-      /** Where it concerns one record of the project. */
+      /** Set where it concerns one record of the project. */
       readonly record: string | null;
       /** Status of the answers; null where none came. */
       readonly status: number | null;
       readonly reason: Message;
-      /** How many entries are left out. */
+      /** Number of skipped entries. */
       readonly count: number;
       readonly until: string;
     };
@@ -87,7 +87,7 @@ export type StopCause =
   /** The service has asked for a pause, or what is left waits for its time. */
   | { readonly kind: 'waiting' | 'not-yet'; readonly reason: Message; readonly untilMs: number }
   | { readonly kind: 'in-doubt'; readonly reason: Message }
-  /** The service would make people whom nobody has said that it is to make. */
+  /** The service would create people that the user has not accepted. */
   | { readonly kind: 'new-people'; readonly reason: Message };
 
 export function isAbort(thrown: unknown): thrown is Error {

@@ -7,7 +7,7 @@ import { type Breakers, type OpenCircuit, storedBreakers } from './circuit-break
 import type { StopCause } from './push-context.ts';
 
 /**
- * How sure it is that the service itself answers. Until it is `verified`, one request is under way at a time. After an answer that may
+ * Trust that the service itself answers. Until it is `verified`, one request is under way at a time. After an answer that may
  * not have been the service's own the peer is `suspect` until a probe went through; then one entry is tried (`probing`).
  */
 export type Peer = 'unverified' | 'verified' | 'suspect' | 'probing';
