@@ -1,15 +1,10 @@
-import {
-  ParseOption,
-  XmlBufferInputProvider,
-  XmlDocument,
-  XmlLibError,
-  XsdValidator,
-  xmlCleanupInputProvider,
-  xmlRegisterInputProvider,
-} from 'libxml2-wasm';
+import type { XmlDocument, XsdValidator } from 'libxml2-wasm';
 import { LocalizedError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { XML_NAMESPACE } from './element.ts';
+
+/** Loaded when a schema is compiled: it is WebAssembly, which cannot be loaded at once. */
+type Library = typeof import('libxml2-wasm');
 
 /** A schema and the address under which others import it: `svc/2.2/svc.xsd` imports `../../xml/xml.xsd` as `xml/xml.xsd`. */
 export type SchemaFile = { readonly url: string; readonly bytes: Buffer };
@@ -38,12 +33,15 @@ export type Validator = {
 /** WASM memory never shrinks, and failed allocations there are not reported, so larger documents are refused first. */
 export const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
 
-const PARSE_OPTIONS =
-  ParseOption.XML_PARSE_NONET |
-  ParseOption.XML_PARSE_NO_XXE |
-  ParseOption.XML_PARSE_BIG_LINES |
-  // The tree is only read, so short texts may be stored in their nodes; a find parses 8 % faster.
-  ParseOption.XML_PARSE_COMPACT;
+function parsed({ ParseOption, XmlDocument }: Library, bytes: Buffer, url?: string): XmlDocument {
+  const option =
+    ParseOption.XML_PARSE_NONET |
+    ParseOption.XML_PARSE_NO_XXE |
+    ParseOption.XML_PARSE_BIG_LINES |
+    // The tree is only read, so short texts may be stored in their nodes; a find parses 8 % faster.
+    ParseOption.XML_PARSE_COMPACT;
+  return XmlDocument.fromBuffer(bytes, { option, ...(url === undefined ? {} : { url }) });
+}
 
 /** Advice of libxml2 to programmers in its messages about limits. */
 const PARSER_ADVICE = /,? (?:use|try|see) (?:XML_PARSE_HUGE|xmlCtxt\w+)(?: option)?/;
@@ -52,17 +50,18 @@ const PARSER_ADVICE = /,? (?:use|try|see) (?:XML_PARSE_HUGE|xmlCtxt\w+)(?: optio
  * Compiles a schema for many documents. Its imports are resolved from `imports` only, without disk or network.
  * @throws Error when the schema is faulty or imports another file
  */
-export function compileSchema(main: SchemaFile, imports: readonly SchemaFile[]): Validator {
+export async function compileSchema(main: SchemaFile, imports: readonly SchemaFile[]): Promise<Validator> {
+  const library = await import('libxml2-wasm');
   const held: { dispose(): void }[] = [];
   try {
-    const document = XmlDocument.fromBuffer(main.bytes, { url: main.url, option: PARSE_OPTIONS });
+    const document = parsed(library, main.bytes, main.url);
     held.push(document);
-    const schema = withInputs(imports, () => XsdValidator.fromDoc(document));
+    const schema = withInputs(library, imports, () => library.XsdValidator.fromDoc(document));
     // The compiled schema points into its document, so the document is disposed last.
     held.unshift(schema);
     let namespaces: readonly string[] | undefined;
-    return makeValidator(schema, held, () => {
-      namespaces ??= [main, ...imports].map(targetNamespaceOf);
+    return makeValidator(library, schema, held, () => {
+      namespaces ??= [main, ...imports].map((file) => targetNamespaceOf(library, file));
       return namespaces;
     });
   } catch (error) {
@@ -86,6 +85,7 @@ export function fillPlaceholders(template: Buffer, values: Readonly<Record<strin
 }
 
 function makeValidator(
+  library: Library,
   schema: XsdValidator,
   held: readonly { dispose(): void }[],
   namespaces: () => readonly string[],
@@ -95,7 +95,7 @@ function makeValidator(
     validate(document) {
       // The library would take a freed schema for "no schema" and follow the document's own schemaLocation.
       if (disposed) throw new Error('this validator was disposed');
-      return validateDocument(schema, document, namespaces);
+      return validateDocument(library, schema, document, namespaces);
     },
     [Symbol.dispose]() {
       if (disposed) return;
@@ -105,16 +105,21 @@ function makeValidator(
   };
 }
 
-function validateDocument(schema: XsdValidator, bytes: Buffer, namespaces: () => readonly string[]): Validation {
+function validateDocument(
+  library: Library,
+  schema: XsdValidator,
+  bytes: Buffer,
+  namespaces: () => readonly string[],
+): Validation {
   if (bytes.length > MAX_DOCUMENT_BYTES) {
     const message = msg`The document has ${bytes.length} bytes; at most ${MAX_DOCUMENT_BYTES} are read.`;
     return { wellFormed: false, violations: [{ line: null, message }] };
   }
   let document: XmlDocument;
   try {
-    document = XmlDocument.fromBuffer(bytes, { option: PARSE_OPTIONS });
+    document = parsed(library, bytes);
   } catch (error) {
-    return { wellFormed: false, violations: violationsOf(error, namespaces) };
+    return { wellFormed: false, violations: violationsOf(library, error, namespaces) };
   }
   try {
     if (document.dtd !== null) {
@@ -126,7 +131,7 @@ function validateDocument(schema: XsdValidator, bytes: Buffer, namespaces: () =>
     schema.validate(document);
     return { wellFormed: true, violations: [] };
   } catch (error) {
-    return { wellFormed: true, violations: violationsOf(error, namespaces) };
+    return { wellFormed: true, violations: violationsOf(library, error, namespaces) };
   } finally {
     document.dispose();
   }
@@ -136,7 +141,7 @@ function validateDocument(schema: XsdValidator, bytes: Buffer, namespaces: () =>
  * @param namespaces of the schemas, computed on a fault, since most documents have none
  * @throws the error itself where it is not the library's list of faults
  */
-function violationsOf(error: unknown, namespaces: () => readonly string[]): SchemaViolation[] {
+function violationsOf({ XmlLibError }: Library, error: unknown, namespaces: () => readonly string[]): SchemaViolation[] {
   if (!(error instanceof XmlLibError)) throw error;
   if (error.details.length === 0) return [{ line: null, message: error.message.trim() }];
   const own = namespaces();
@@ -151,8 +156,8 @@ function violationsOf(error: unknown, namespaces: () => readonly string[]): Sche
   });
 }
 
-function targetNamespaceOf(file: SchemaFile): string {
-  const document = XmlDocument.fromBuffer(file.bytes, { option: PARSE_OPTIONS });
+function targetNamespaceOf(library: Library, { bytes }: SchemaFile): string {
+  const document = parsed(library, bytes);
   try {
     return document.root.attr('targetNamespace')?.value ?? '';
   } finally {
@@ -161,7 +166,8 @@ function targetNamespaceOf(file: SchemaFile): string {
 }
 
 /** The library's list of inputs is global, so it is filled only while `use` runs, and never across an await. */
-function withInputs<T>(files: readonly SchemaFile[], use: () => T): T {
+function withInputs<T>(library: Library, files: readonly SchemaFile[], use: () => T): T {
+  const { XmlBufferInputProvider, xmlCleanupInputProvider, xmlRegisterInputProvider } = library;
   const provider = new XmlBufferInputProvider(Object.fromEntries(files.map((file) => [file.url, file.bytes])));
   if (!xmlRegisterInputProvider(provider)) throw new Error('the XML library takes no more inputs');
   try {

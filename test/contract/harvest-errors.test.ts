@@ -208,7 +208,7 @@ describe('whatever is asked', () => {
     });
 
   test('the answer is valid by the schema of the protocol', async () => {
-    const validator = answerValidator('2.2');
+    const validator = await answerValidator('2.2');
     await mock.control('PUT', '/settings', { page_size: 2 });
     await fc.assert(
       fc.asyncProperty(query, async (asked) => {

@@ -40,7 +40,7 @@ describe('a seed folder of one’s own', () => {
 describe('the demo seed', () => {
   test('has every entity, and every record is valid in every version', async () => {
     for (const version of SCHEMA_VERSIONS) {
-      const validator = entityValidator(version);
+      const validator = await entityValidator(version);
       for (const { entity, body } of demo.records) {
         expect(faults(validator, renderRecord(body, entity, version, ADDRESSES))).toEqual([]);
       }
@@ -256,14 +256,14 @@ describe('a folder', () => {
 });
 
 describe('synthetic finds', () => {
-  test('are as many as asked for, each valid and after its project, and the same for the same seed number', () => {
+  test('are as many as asked for, each valid and after its project, and the same for the same seed number', async () => {
     const rows = [...syntheticFinds(250, 7, demo)];
     expect(rows.filter((row) => row.entity === 'samostatny_nalez')).toHaveLength(250);
     expect(rows).toEqual([...syntheticFinds(250, 7, demo)]);
     expect(rows).not.toEqual([...syntheticFinds(250, 8, demo)]);
     expect(new Set(rows.map((row) => row.ident)).size).toBe(rows.length);
     const projects = new Set<string>();
-    const validator = entityValidator('2.2');
+    const validator = await entityValidator('2.2');
     for (const row of rows) {
       if (row.project === null) projects.add(row.ident);
       else expect(projects).toContain(row.project);

@@ -17,7 +17,7 @@ let answers = 0;
 
 beforeAll(async () => {
   mock = await startMock();
-  for (const version of SCHEMA_VERSIONS) validators.set(version, answerValidator(version));
+  for (const version of SCHEMA_VERSIONS) validators.set(version, await answerValidator(version));
 });
 afterAll(async () => {
   await mock.close();

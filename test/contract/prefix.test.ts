@@ -57,7 +57,7 @@ describe('a deployment with a prefix of its own', () => {
       expect(formats).toContain(
         `<metadataPrefix>oai_amcr</metadataPrefix><schema>${mock.server.schema_base}/${version}/amcr.xsd<`,
       );
-      const validator = entityValidator(version, 'amcr');
+      const validator = await entityValidator(version, 'amcr');
       for (const page of await pagesOf(mock, 'verb=ListRecords&metadataPrefix=oai_amcr', { version, as: 'archivist' })) {
         expect(page).not.toContain('svc:');
         for (const [, document = ''] of page.matchAll(/<metadata>(.*?)<\/metadata>/gs)) {

@@ -7,7 +7,7 @@ import { answerValidator, faults, SCHEMA_VERSIONS } from '../support/schema-vali
 
 // Answers of the harvesting interface: OAI-PMH 2.0 around records of the contract.
 
-const validator = answerValidator('2.2');
+const validator = await answerValidator('2.2');
 const check = (document: string) => faults(validator, document);
 
 function answer(content: string, request = '<request verb="Identify">https://oai.example/2.2/oai</request>'): string {
@@ -151,9 +151,9 @@ describe('an answer', () => {
     }
   });
 
-  test('of an older version holds records of that version', () => {
+  test('of an older version holds records of that version', async () => {
     for (const version of SCHEMA_VERSIONS) {
-      const ofVersion = answerValidator(version);
+      const ofVersion = await answerValidator(version);
       expect(
         faults(ofVersion, answer(`<GetRecord><record>${HEADER}${MASKED.replace('2.2', version)}</record></GetRecord>`)),
       ).toEqual([]);

@@ -30,8 +30,8 @@ test('the root may say 403 instead, and so may chranene_udaje, but nothing else 
   expect(check(findWith('datum_nalezu', `<svc:datum_nalezu>${refusal}</svc:datum_nalezu>`))).not.toEqual([]);
 });
 
-test('the root belongs to one version: a document of another version is refused by name', () => {
-  const validator = entityValidator('2.1');
+test('the root belongs to one version: a document of another version is refused by name', async () => {
+  const validator = await entityValidator('2.1');
   expect(faults(validator, SMALLEST_FIND).join()).toContain('{https://schemas.example/svc/2.2/}svc');
   validator[Symbol.dispose]();
 });
@@ -44,8 +44,8 @@ test('the root is found by its namespace, whatever prefix the document gives it'
   expect(check(SMALLEST_FIND.replaceAll('<svc:', '<').replaceAll('</svc:', '</'))).not.toEqual([]);
 });
 
-test('the root has the name that the deployment gives it', () => {
-  const validator = entityValidator('2.2', 'other');
+test('the root has the name that the deployment gives it', async () => {
+  const validator = await entityValidator('2.2', 'other');
   const renamed = SMALLEST_FIND.replace('<svc:svc ', '<svc:other ').replace('</svc:svc>', '</svc:other>');
   expect(faults(validator, renamed)).toEqual([]);
   expect(faults(validator, SMALLEST_FIND)).not.toEqual([]);

@@ -14,6 +14,6 @@ async function statusOfImport(): Promise<number> {
 
 test('mock servers take finds also where a client in their process compiles schemas of its own', async () => {
   expect(await statusOfImport()).toBe(201);
-  compileSchema({ url: 'nothing.xsd', bytes: Buffer.from(NOTHING) }, [])[Symbol.dispose]();
+  (await compileSchema({ url: 'nothing.xsd', bytes: Buffer.from(NOTHING) }, []))[Symbol.dispose]();
   expect(await statusOfImport()).toBe(201);
 });

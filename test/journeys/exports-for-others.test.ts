@@ -37,7 +37,7 @@ describe('pas export --for lido', () => {
   test('is LIDO with a record a find, and says where only what anybody may see was found', async () => {
     expect(await home.json('export', '--for', 'lido', '--out', path('finds.xml'))).toMatchObject({ format: 'xml', finds: 3 });
     const document = read('finds.xml');
-    using validator = lidoValidator();
+    using validator = await lidoValidator();
     expect(faults(validator, document)).toEqual([]);
     expect(document.split('<lido:lido>')).toHaveLength(4);
     for (const told of ['<gml:pos>50.0876 14.4123</gml:pos>', 'volné pole', 'otevřená', 'Čermáková, Žofie', 'pole.png'])
@@ -50,7 +50,7 @@ describe('pas export --for lido', () => {
   test('says of no find where it was found with --without-places', async () => {
     const { stdout } = await expectDone(home.pas('export', '--for', 'lido', '--without-places'));
     expect(stdout).not.toMatch(/gml:pos|displayPlace|volné|otevřená|Čermáková|pole\.png/);
-    using validator = lidoValidator();
+    using validator = await lidoValidator();
     expect(faults(validator, stdout)).toEqual([]);
     const other = await home.pas('export', '--for', 'museum', '--without-places');
     expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('--for lido')]);

@@ -5,7 +5,7 @@ import { compileSchema, type SchemaFile, type Validator } from '../../src/xml/xs
 const ROOT = join(import.meta.dirname, '..', '..');
 
 /** LIDO 1.1, as far as pas writes it. */
-export function lidoValidator(): Validator {
+export function lidoValidator(): Promise<Validator> {
   const imports = [
     schemaFile('lido/gml-part.xsd', 'test/fixtures/lido/gml-part.xsd'),
     schemaFile('xml/xml.xsd', 'schemas/xml/xml.xsd'),

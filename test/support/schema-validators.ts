@@ -10,12 +10,12 @@ export const SCHEMA_VERSIONS: readonly SchemaVersion[] = ['2.0', '2.1', '2.2'];
 export const SCHEMA_BASE = 'https://schemas.example/svc';
 
 /** The schema of one version, for documents whose root is `svc` unless said otherwise. */
-export function entityValidator(version: SchemaVersion, prefix = 'svc'): Validator {
+export function entityValidator(version: SchemaVersion, prefix = 'svc'): Promise<Validator> {
   return compileSchema(schemaFile(`svc/${version}/svc.xsd`, { prefix }), [schemaFile('xml/xml.xsd')]);
 }
 
 /** A whole answer of the harvesting interface, records included. */
-export function answerValidator(version: SchemaVersion): Validator {
+export function answerValidator(version: SchemaVersion): Promise<Validator> {
   const parts = ['oai/OAI-PMH.xsd', 'oai/oai_dc.xsd', 'oai/simpledc.xsd', 'oai/rightsManifest.xsd', 'xml/xml.xsd'];
   const imports = [...parts.map((url) => schemaFile(url)), schemaFile(`svc/${version}/svc.xsd`, { prefix: 'svc' })];
   return compileSchema(schemaFile('oai/response.xsd', { version }), imports);
@@ -27,7 +27,9 @@ export function faults(validator: Validator, document: string): string[] {
   return violations.map(({ line, element, message }) => `${line} ${element}: ${message}`);
 }
 
-const validators = new Map(SCHEMA_VERSIONS.map((version) => [version, entityValidator(version)]));
+const validators = new Map(
+  await Promise.all(SCHEMA_VERSIONS.map(async (version) => [version, await entityValidator(version)] as const)),
+);
 
 /** The faults of a document, typed for 2.2, in the eyes of any version. */
 export function check(document: string, version: SchemaVersion = '2.2'): string[] {

@@ -6,7 +6,7 @@ import type { ExportedFind } from '../../../src/tables/exported-find.ts';
 import { lidoValidator } from '../../support/lido-schema.ts';
 import { faults } from '../../support/schema-validators.ts';
 
-const validator = lidoValidator();
+const validator = await lidoValidator();
 afterAll(() => validator[Symbol.dispose]());
 
 const OPEN = 'HES-000865';
