@@ -1,4 +1,3 @@
-import { Chalk, type ChalkInstance } from 'chalk';
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Message } from '../base/message.ts';
@@ -24,10 +23,15 @@ type TerminalOptions = {
   readonly elementName: Terminal['elementName'];
 };
 
+/** Select Graphic Rendition codes that begin and end a style. */
+const STYLES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39] } as const;
+
+type Style = keyof typeof STYLES;
+
 /** Output: results go to stdout, everything else to stderr. */
 export type Terminal = {
   readonly json: boolean;
-  readonly color: ChalkInstance;
+  readonly color: Readonly<Record<Style, (text: Message) => string>>;
   readonly interactive: boolean;
   readonly columns: number;
   /** Returns an element's name for people beside its own. */
@@ -48,7 +52,14 @@ export type Terminal = {
 };
 
 export function makeTerminal(streams: Streams, options: TerminalOptions): Terminal {
-  const color = new Chalk({ level: options.color ? 1 : 0 });
+  const styled = (style: Style) => (text: Message) => {
+    const [begin, end] = STYLES[style];
+    return options.color && text !== '' ? `\u001b[${begin}m${text}\u001b[${end}m` : `${text}`;
+  };
+  const color = {
+    ...{ bold: styled('bold'), dim: styled('dim') },
+    ...{ red: styled('red'), green: styled('green'), yellow: styled('yellow') },
+  };
   // Callers escape foreign text; this second layer lets only the colours of pas through.
   const safe = (text: string): string => (options.color ? text.replace(NOT_A_COLOUR, printable) : printable(text));
   let bar: Bar | undefined;
@@ -108,7 +119,7 @@ export async function requireConfirmation(
   if (!(await (await prompt()).confirm(question))) throw new UsageError(refused);
 }
 
-/** Text between the colour sequences of chalk. */
+/** Text between the codes of {@link STYLES}. */
 const NOT_A_COLOUR = /(?:(?!\u001b\[\d+(?:;\d+)*m)[\s\S])+/g;
 
 const GAP = '  ';
