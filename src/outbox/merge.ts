@@ -65,7 +65,7 @@ export function mergeJournal(outbox: Outbox, { withOpen }: { readonly withOpen: 
   let events = 0;
   for (let at = 0; at < taken.length; at += MAX_EVENTS_AT_ONCE)
     events += outbox.change(() => takeEvents(outbox, taken.slice(at, at + MAX_EVENTS_AT_ONCE)));
-  const restoredFinds = restoreEntries(outbox);
+  const restoredFinds = taken.length > 0 || withOpen ? restoreEntries(outbox) : 0;
   const last = firstOpen === -1 ? found.at(-1) : found[firstOpen - 1];
   if (last !== undefined) outbox.change(() => updateHeader(outbox, { mergedSeq: last.seq, mergedEvent: last.event.id }));
   return { events, restoredFinds };

@@ -14,7 +14,7 @@ import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
 const MAX_LISTED = 1000;
 const MAX_DELAYS = 10;
 /** Maximum of verified rows: a status is requested often, and commands that read all finds verify the rest. */
-const MAX_CHECKED = 500;
+const MAX_CHECKED = 100;
 
 /**
  * Counts entries by state and by what they wait for, and lists those that need a person.
