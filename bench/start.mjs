@@ -15,10 +15,10 @@ export async function run(bench) {
   fillOutbox({ file: shown.file, journalFile: shown.journal.file, address: shown.service }, FINDS);
   /** @type {[string, string[], number][]} */
   const measuredRows = [
-    ['pas --version', ['--version'], 1.6],
-    ['pas --help', ['--help'], 3.5],
-    [`pas status, ${FINDS} finds`, ['status'], 5.5],
-    [`pas list --limit 20, ${FINDS} finds`, ['list', '--limit', '20'], 6.5],
+    ['pas --version', ['--version'], 1.25],
+    ['pas --help', ['--help'], 2.2],
+    [`pas status, ${FINDS} finds`, ['status'], 3.5],
+    [`pas list --limit 20, ${FINDS} finds`, ['list', '--limit', '20'], 3.5],
   ];
   const [nodeMs, ...timesMs] = mediansMs(
     [{ argv: [NODE, '-e', '0'] }, ...measuredRows.map(([, args]) => ({ argv: [NODE, PAS, ...args], env }))],

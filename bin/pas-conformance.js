@@ -1,4 +1,4 @@
 #!/usr/bin/env node
-import { main } from '../dist/test/conformance/main.js';
-
-process.exitCode = await main(process.argv, process.env, (line) => process.stdout.write(`${line}\n`));
+import('../dist/test/conformance/main.js').then(async ({ main }) => {
+  process.exitCode = await main(process.argv, process.env, (line) => process.stdout.write(`${line}\n`));
+});

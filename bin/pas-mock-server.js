@@ -1,4 +1,2 @@
 #!/usr/bin/env node
-import { main } from '../dist/mock-server/main.js';
-
-await main(process.argv);
+import('../dist/mock-server/main.js').then(({ main }) => main(process.argv));

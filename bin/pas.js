@@ -1,5 +1,7 @@
 #!/usr/bin/env node
-import { fstatSync, readFileSync, writeFileSync } from 'node:fs';
+// CommonJS: Node begins it a fifth sooner than a module.
+const { fstatSync, readFileSync, writeFileSync } = require('node:fs');
+const { join } = require('node:path');
 
 // A reader that has seen enough (`pas list | head`) is no reason to stop what is under way; a full disk is a failure.
 let unwritten;
@@ -43,17 +45,15 @@ delete process.env.DEBUG;
 const args = process.argv.slice(2);
 if (args.length === 1 && args[0] === '--version') {
   // Asked by scripts and editors on every start, so nothing is loaded for it.
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  const { version } = JSON.parse(readFileSync(join(__dirname, '..', 'package.json'), 'utf8'));
   process.exitCode = 0;
   process.stdout.write(`${version}\n`);
-} else {
-  // Some texts are made while modules load, so the language is chosen before any of them does.
-  const language = await import('../dist/src/base/language.js');
-  const { storedLanguage } = await import('../dist/src/context/places.js');
-  await language.setLanguage(language.languageFrom(args, process.env, () => storedLanguage(process.env)));
-  t = language.t;
-  const { main } = await import('../dist/src/main.js');
-  process.exitCode = await main(args, {
+} else run();
+
+async function run() {
+  const pas = require('../dist/pas/start.cjs');
+  t = pas.t;
+  process.exitCode = await pas.start(args, {
     environment: process.env,
     streams: { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr },
     cwd: process.cwd(),

@@ -5,10 +5,17 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
-const PAS = join(ROOT, 'bin', 'pas.js');
+/** The modules of pas as they are: the coverage of a joined file does not tell which of them ran. */
+const PAS = [
+  '--input-type=module',
+  '--eval',
+  `import { start } from ${JSON.stringify(pathToFileURL(join(ROOT, 'dist', 'src', 'start.js')))};
+   process.exitCode = await start(process.argv.slice(1), { environment: process.env, streams: process, cwd: process.cwd() });`,
+  '--',
+];
 
 /**
  * The first push, and what is typed after a command of it where only its name is given.
@@ -41,7 +48,7 @@ try {
     PAS_PASSWORD: 'archaeologist',
   };
   const run = (/** @type {readonly string[]} */ args, more = {}) =>
-    spawnSync(process.execPath, [PAS, ...args], { cwd: home, env: { ...env, ...more }, encoding: 'utf8' });
+    spawnSync(process.execPath, [...PAS, ...args], { cwd: home, env: { ...env, ...more }, encoding: 'utf8' });
   const argsOf = (/** @type {string} */ name, /** @type {readonly string[]} */ args) =>
     name === 'init' ? [name, address, ...args] : [name, ...args];
 

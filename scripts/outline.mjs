@@ -1,21 +1,20 @@
-// Writes what every command takes, in each language, beside the built commands: see src/commands/outline.ts.
+// Writes what every command takes into a file for each language: see src/commands/outline.ts.
 // Some texts are made while modules load, so each language has a process of its own.
-import { execFileSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { LANGUAGES, setLanguage } from '../dist/src/base/language.js';
 
 const language = LANGUAGES.find((each) => each === process.argv[2]);
 if (language === undefined) {
-  const outlines = LANGUAGES.map((each) => {
-    const text = execFileSync(process.execPath, [fileURLToPath(import.meta.url), each], { encoding: 'utf8' });
-    return [each, JSON.parse(text)];
-  });
-  const { OUTLINE_FILE } = await import('../dist/src/commands/outline.js');
-  writeFileSync(OUTLINE_FILE, JSON.stringify(Object.fromEntries(outlines)));
+  const ends = LANGUAGES.map((each) =>
+    once(spawn(process.execPath, [fileURLToPath(import.meta.url), each], { stdio: 'inherit' }), 'exit'),
+  );
+  for (const [code] of await Promise.all(ends)) process.exitCode ||= code;
 } else {
   await setLanguage(language);
-  const { outlineOf } = await import('../dist/src/commands/outline.js');
+  const { outlineFile, outlineOf } = await import('../dist/src/commands/outline.js');
   const { buildWholeProgram } = await import('../dist/src/commands/program.js');
-  process.stdout.write(JSON.stringify(outlineOf(await buildWholeProgram(process))));
+  writeFileSync(outlineFile(language), JSON.stringify(outlineOf(await buildWholeProgram(process))));
 }

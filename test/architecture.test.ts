@@ -30,6 +30,7 @@ const LAYER_OF_FOLDER: Readonly<Record<string, number>> = {
   exports: 7,
   commands: 8,
   'main.ts': 9,
+  'start.ts': 9,
 };
 
 /** The same of the mock server; the files in its root are the server. */
@@ -70,7 +71,6 @@ const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   'libxml2-wasm': /^src\/xml\/xsd\.ts$/,
   proj4: /^src\/place\/project\.ts$/,
   'string-width': /^src\/text\/width\.ts$/,
-  chalk: /^src\/ui\/terminal\.ts$/,
   inquirer: /^src\/ui\/prompt\.ts$/,
   'csv-parse': /^src\/tables\/csv-table\.ts$/,
   'file-type': /^src\/photo\/photograph\.ts$/,

@@ -6,7 +6,7 @@ const ROOT = resolve(import.meta.dirname, '..');
 
 /** What the package offers, and what is started by its path. */
 const ENTRIES =
-  /^(bin\/|scripts\/|bench\/\w+\.mjs|src\/exports\/|mock-server\/(server|main|testcontainers)\.ts|mock-server\/page\/(page|docs)\.js|mock-server\/seed\/make-)/;
+  /^(bin\/|scripts\/|bench\/\w+\.mjs|src\/(start\.ts|exports\/)|mock-server\/(server|main|testcontainers)\.ts|mock-server\/page\/(page|docs)\.js|mock-server\/seed\/make-)/;
 
 /** Exports that only tests import, and why they are not written there. */
 const FOR_TESTS: Readonly<Record<string, string>> = {

@@ -12,14 +12,11 @@ const PAS = resolve(import.meta.dirname, '..', 'bin', 'pas.js');
 const SQLITE =
   Number(process.versions['napi']) >= 10 ? ['better-sqlite3'] : ['better-sqlite3-12', 'bindings', 'file-uri-to-path'];
 
-/** What each of these commands may load; everything else takes longer to load than they take to run. */
+/** What each of these commands loads besides what the build joined; everything else takes longer to load than they take to run. */
 const MAY_LOAD: readonly (readonly [args: readonly string[], packages: readonly string[]])[] = [
-  [['--help'], ['commander']],
-  [['status'], [...SQLITE, 'chalk', 'commander', 'smol-toml']],
-  [
-    ['list', '--limit', '20'],
-    [...SQLITE, 'chalk', 'commander', 'smol-toml'],
-  ],
+  [['--help'], []],
+  [['status'], SQLITE],
+  [['list', '--limit', '20'], SQLITE],
 ];
 
 async function homeWithProfile(): Promise<ReturnType<typeof makeHome>> {

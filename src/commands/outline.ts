@@ -1,7 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { type Argument, Command, type Option } from 'commander';
-import { LANGUAGES, type Language } from '../base/language.ts';
+import type { Language } from '../base/language.ts';
+import { packageRoot } from '../base/package-root.ts';
 import { examplesOf, withGlobalOptions } from './command.ts';
 
 /** Structure of the command line as data: help, completion and reference then need not load the commands. */
@@ -79,15 +80,17 @@ function optionOutline(option: Option): OptionOutline {
   };
 }
 
-/** File of the outline of every language, written by the build. */
-export const OUTLINE_FILE = fileURLToPath(new URL('./outline.json', import.meta.url));
+/** Path of the file into which the build writes the outline in a language. */
+export function outlineFile(language: Language): string {
+  return join(packageRoot, 'dist', `outline-${language}.json`);
+}
 
 /** Reads the outline of the build; undefined where there is none, or the commands were built again since. */
 export function readOutline(language: Language): Outline | undefined {
+  const file = outlineFile(language);
   try {
-    if (statSync(OUTLINE_FILE).mtimeMs < statSync(new URL('./program.js', import.meta.url)).mtimeMs) return undefined;
-    const outlines = JSON.parse(readFileSync(OUTLINE_FILE, 'utf8')) as Readonly<Record<string, Outline>>;
-    return LANGUAGES.includes(language) ? outlines[language] : undefined;
+    if (statSync(file).mtimeMs < statSync(join(packageRoot, 'dist', 'src', 'commands', 'program.js')).mtimeMs) return undefined;
+    return JSON.parse(readFileSync(file, 'utf8')) as Outline;
   } catch {
     // Every command is loaded instead, which takes longer.
     return undefined;

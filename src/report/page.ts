@@ -52,7 +52,7 @@ ${photographDialog()}`);
   const { version } = report;
   yield piece(html`
 <footer><p>${t`Made by pas ${version}. The page is ${size} in one file and asks nobody for anything.`}</p></footer>
-<script>${trusted(assets.script)}</script>
+<script>${trusted(`${assets.script}</script>`)}
 </body>
 </html>
 `);

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { AuthError, ConfigError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd } from '../base/message.ts';
+import { packageRoot } from '../base/package-root.ts';
 import { writePrivateFile } from './files.ts';
 import { restrictPermissions } from './folder.ts';
 
@@ -240,7 +240,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const SERVICE = 'pas';
 const ANSWER_TIMEOUT_MS = 5000;
-const PROCESS = fileURLToPath(new URL('./keyring-process.js', import.meta.url));
+const PROCESS = join(packageRoot, 'dist', 'src', 'store', 'keyring-process.js');
 /** Environment that a keyring's library needs to find its service. PAS_PASSWORD is not passed. */
 const PASSED_ON =
   /^(PATH|HOME|USER|LOGNAME|LANG|DISPLAY|WAYLAND_DISPLAY|DBUS_SESSION_BUS_ADDRESS|XDG_\w+|SystemRoot|APPDATA|LOCALAPPDATA|USERPROFILE|TEMP|TMP)$/i;
