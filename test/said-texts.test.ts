@@ -14,7 +14,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'src/find/find-schema.ts': 'libxml2 says in its text alone what kind of fault it found; the texts are put into plainer words',
   'src/xml/xsd.ts': 'libxml2 names the element at fault in its text alone, and the namespaces of a schema are taken out of it',
   'src/store/toml.ts': 'what stands beside the fault is cut off; nothing is decided by it',
-  'src/tables/zip-entries.ts': 'yauzl says in its text alone that a name leads out of the archive',
+  'src/tables/zip-entries.ts': 'yauzl says in its text alone that a name points outside the archive',
   'src/tables/geojson-table.ts': 'JSON.parse says in its text alone at which character it stopped',
 };
 

@@ -26,7 +26,7 @@ const FAILED = { countsAsFailure: true, mayHaveArrived: false, retry: 'backoff' 
 
 const TABLE = {
   accepted: { ...RESULT, word: msg`accepted`, scope: 'none' },
-  'already-applied': { ...RESULT, word: msg`the same already`, scope: 'none' },
+  'already-applied': { ...RESULT, word: msg`already the same`, scope: 'none' },
   refused: { ...RESULT, word: msg`refused`, scope: 'answer' },
   /** Refused without findings; repeated only where two imports of one project may have requested the same number at once. */
   'refused-unspecified': { ...RESULT, word: msg`refused`, scope: 'kind', retry: 'backoff' },
@@ -45,7 +45,7 @@ const TABLE = {
   closed: { ...NEUTRAL, word: msg`service closed`, provesPeer: true, scope: 'service', retry: 'first' },
   'not-delivered': { ...NEUTRAL, word: msg`did not arrive`, provesPeer: 'neutral', scope: 'service', retry: 'first' },
   /** A part of the request was sent, and the connection was lost before its last byte. */
-  cut: { ...FAILED, word: msg`cut off`, provesPeer: 'neutral', scope: 'kind' },
+  cut: { ...FAILED, word: msg`interrupted`, provesPeer: 'neutral', scope: 'kind' },
   'content-changed': { ...RESULT, word: msg`file changed`, provesPeer: 'neutral', scope: 'none' },
   uncertain: { ...FAILED, word: msg`uncertain`, mayHaveArrived: true, provesPeer: false, scope: 'service' },
 } as const satisfies Record<string, OutcomeTraits>;
@@ -63,9 +63,9 @@ export const ATTEMPT_OUTCOMES: Readonly<
 > = {
   ...OUTCOMES,
   /** The push ended before the request was sent. */
-  'not-sent': { ...NEUTRAL, word: msg`did not leave` },
+  'not-sent': { ...NEUTRAL, word: msg`not sent` },
   /** The push process died while the request was under way. */
   orphaned: { countsAsFailure: true, mayHaveArrived: true, word: msg`lost` },
   /** A request that changes nothing at the service, recorded with the entry that caused it. */
-  probe: { ...NEUTRAL, word: msg`only asked` },
+  probe: { ...NEUTRAL, word: msg`check only` },
 };

@@ -143,7 +143,7 @@ function isPlain(name: NameScore | undefined): boolean {
 }
 
 function nameReason({ score, like }: NameScore): Message {
-  return score === 1 ? msg`called so` : msg`its name is like ‘${like}’`;
+  return score === 1 ? msg`has this name` : msg`its name is like ‘${like}’`;
 }
 
 function byName(score: number): Judge {
@@ -165,7 +165,7 @@ function isProject(text: string): boolean {
 /** Columns of coordinates whose numbers are inconclusive are accepted by name. */
 function coordinate(_profile: ColumnProfile, name: NameScore | undefined): Evidence | undefined {
   if (name === undefined) return undefined;
-  return { score: 0.4, reasons: [], doubt: msg`its values are no coordinates of the Czech Republic` };
+  return { score: 0.4, reasons: [], doubt: msg`its values are not coordinates in the Czech Republic` };
 }
 
 function project(profile: ColumnProfile): Evidence | undefined {
@@ -244,13 +244,13 @@ function dateCandidate(profile: ColumnProfile, name: NameScore | undefined): Evi
   const { form, share, readable, ambiguous, years } = dateShape(profile);
   if (name === undefined ? share < 0.9 : readable < (isPlain(name) ? 0.1 : 0.6)) return undefined;
   const doubt = ambiguous
-    ? msg`nothing tells the day from the month; the day is taken to come first`
+    ? msg`nothing shows which is the day and which the month; pas reads the day first`
     : unreadableDoubt(profile, readable);
   const written = form === DAY_NUMBER ? msg`day numbers of a spreadsheet` : msg`days of the form ${form}`;
   return {
     score: (share > 0 ? 0.5 : 0.3) * readable,
     rule: { date: form, ...(years > 0 ? { yearOnly: 'note' } : {}) },
-    reasons: [...(share > 0 ? [written] : []), ...(years > 0 ? [msg`a year alone is no day: it is kept in the note`] : [])],
+    reasons: [...(share > 0 ? [written] : []), ...(years > 0 ? [msg`a year alone is not a date: it is kept in the note`] : [])],
     ...(doubt === undefined ? {} : { doubt }),
   };
 }

@@ -27,7 +27,7 @@ export function findCellDoubt(row: RowCells, index: number, name: ColumnName): C
     return { severity: 'warning', rule: 'cell-shortened', problem };
   }
   if (!NAMES_OF_FINDS.includes(name) || !isDateOfSpreadsheet(text)) return undefined;
-  const problem = msg`"${text}" looks like a date that a spreadsheet made of a number. If so, format the column as text, and write the number again.`;
+  const problem = msg`"${text}" looks like a date that a spreadsheet made from a number. If so, format the column as text, and write the number again.`;
   return { severity: 'warning', rule: 'cell-date', problem };
 }
 
@@ -37,8 +37,8 @@ function dateCell(row: RowCells, index: number, isNumber: boolean): CellDoubt {
   const [stored = '', shown] = [row.cells[index], shownText(row, index)];
   const value = stored === shown ? msg`"${shown}"` : msg`"${shown}" (the day ${stored})`;
   const problem = isNumber
-    ? msg`The cell holds a date, ${value}, where a number belongs: the spreadsheet changed what was typed. Format the column as a number, and write it again.`
-    : msg`The cell holds a date, ${value}, where a text belongs: the spreadsheet changed what was typed. Format the column as text, and write it again.`;
+    ? msg`The cell contains a date, ${value}, where a number belongs: the spreadsheet changed what was typed. Format the column as a number, and write it again.`
+    : msg`The cell contains a date, ${value}, where a text belongs: the spreadsheet changed what was typed. Format the column as text, and write it again.`;
   return { severity: 'error', rule: 'cell-date', problem };
 }
 

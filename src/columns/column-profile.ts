@@ -68,8 +68,8 @@ export function unreadableDoubt(profile: ColumnProfile, share: number): Message 
   return bad === 0
     ? undefined
     : nmsg(
-        msgid`${bad} of ${all} values cannot be read as it stands; its row will say so`,
-        msgid`${bad} of ${all} values cannot be read as they stand; their rows will say so`,
+        msgid`${bad} of ${all} values cannot be read as it is; its row will say so`,
+        msgid`${bad} of ${all} values cannot be read as they are; their rows will say so`,
         bad,
       );
 }

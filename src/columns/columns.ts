@@ -61,7 +61,7 @@ export function parseColumns(table: Table): { readonly columns: Columns; readonl
   for (const { element, header, index } of labels) {
     if (positions.has(element)) continue;
     positions.set(element, index);
-    const message = msg`There is no column ${element}: what "${header}" says is taken for it.`;
+    const message = msg`There is no column ${element}: "${header}" is used for it.`;
     issues.push(warningIssue('label-column', message, { ...headerPlaceOf(table), column: header }));
   }
   const headerOf = (name: ColumnName): string | undefined => table.header[positions.get(name) ?? -1];
@@ -136,12 +136,10 @@ function strangeColumns(table: Table): (header: string, index: number) => Issue[
     }
     const nearest = alternatives(nearestNames(folded, COLUMN_NAMES));
     const known = COLUMN_NAMES.join(', ');
-    const choice = isListed
-      ? msg`Rename it or remove it.`
-      : msg`Rename it to one of the known columns, or take it out: ${known}.`;
+    const choice = isListed ? msg`Rename it or remove it.` : msg`Rename it to one of the known columns, or remove it: ${known}.`;
     isListed ||= nearest === '';
     const rename = nearest === '' ? choice : msg`Did you mean ${nearest}?`;
-    const advice = table.names === undefined ? rename : msg`Say in the column map what it is: an element, or "ignore".`;
+    const advice = table.names === undefined ? rename : msg`Write in the column map what it is: an element, or "ignore".`;
     return [errorIssue('column-unknown', msg`There is no element for the column "${header}". ${advice}`, where)];
   };
 }
@@ -155,7 +153,7 @@ function duplicateMessage(table: Table, name: ColumnName, positions: ReadonlyMap
   const first = table.header[positions.get(name) ?? -1] ?? '';
   const both =
     first === header
-      ? msg`The column "${header}" stands twice in the header.`
+      ? msg`The column "${header}" appears twice in the header.`
       : msg`"${first}" and "${header}" both mean ${name}.`;
-  return msg`${both} Keep one of them.`;
+  return msg`${both} Keep one.`;
 }

@@ -28,7 +28,7 @@ export function checkDefaults(where: Message, value: unknown): FindDefaults {
     const setting = settingOf(key, String(given).trim());
     if ('rule' in setting) throw new ConfigError(joinMessages([where, setting.says], ': '));
     if (!ALLOWED.has(setting.name)) {
-      throw new ConfigError(msg`${where}: ${key} belongs to one find alone and cannot be a default.`);
+      throw new ConfigError(msg`${where}: ${key} belongs to a single find and cannot be a default.`);
     }
     const [issue] = parseSettings([setting], '', WITHOUT_LOOKUPS).issues;
     if (issue !== undefined && !OF_LOOKUPS.includes(issue.rule)) {

@@ -19,7 +19,7 @@ export function depthCandidate(profile: ColumnProfile, name: NameScore | undefin
   const all = numberShape([...profile.values]);
   if (name === undefined || all.share < 0.5 || all.least < 0 || all.most > 5000) return undefined;
   const bare = [...profile.values].filter(([text]) => !/\d\s*(?:mm|cm|dm|m)\.?$/i.test(text));
-  if (bare.length === 0) return { score: 0.3, rule: { unit: 'cm' }, reasons: [msg`each value says its unit`] };
+  if (bare.length === 0) return { score: 0.3, rule: { unit: 'cm' }, reasons: [msg`each value names its unit`] };
   const shape = numberShape(bare);
   const { least, most, fractions } = shape;
   const range = fractions ? `${decimal(least, 2)}–${decimal(most, 2)}` : `${least}–${most}`;
@@ -29,12 +29,12 @@ export function depthCandidate(profile: ColumnProfile, name: NameScore | undefin
   const named = namedUnit(profile.header);
   if (named !== undefined) {
     return numbers.some((value) => isOutOfUnit(value, named))
-      ? open(msg`the header says ${named}, but some of ${range} seem to be in another unit. In what unit are they?`)
+      ? open(msg`the header says ${named}, but some of ${range} seem to be in another unit. Which unit are they in?`)
       : { score: 0.3, rule: { unit: named }, reasons: [msg`the header says ${named}`], ...(doubt && { doubt }) };
   }
   const unit = unitBySize(shape);
   if (unit === undefined || numbers.some((value) => isOutOfUnit(value, unit)))
-    return open(msg`${range}: some seem to be metres and others centimetres. In what unit are they?`);
+    return open(msg`${range}: some seem to be metres and others centimetres. Which unit are they in?`);
   const vague = !fractions && most <= 5 ? msg`${range} may be metres as well` : doubt;
   return { score: 0.2, rule: { unit }, reasons: [SIZE_REASONS[unit](range)], ...(vague && { doubt: vague }) };
 }

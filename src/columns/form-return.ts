@@ -180,29 +180,26 @@ function whyLeftOut({ header }: Table, { cells }: TableRow): Issue | undefined {
   const textOf = (name: string): string => (cells[header.indexOf(name)] ?? '').trim();
   const review = textOf('ReviewState') || textOf('_validation_status');
   if (REJECTED.includes(review.toLowerCase()))
-    return warningIssue('form-rejected', msg`A reviewer rejected this form on the server ("${review}"). It was left out.`);
+    return warningIssue('form-rejected', msg`A reviewer rejected this form on the server ("${review}"). It was skipped.`);
   // Only an encrypted form has a status.
   const status = header.includes('KEY') ? textOf('Status') : '';
   return status === ''
     ? undefined
-    : errorIssue(
-        'form-encrypted',
-        msg`The form could not be decrypted ("${status}"). Give the export out again with its passphrase.`,
-      );
+    : errorIssue('form-encrypted', msg`The form could not be decrypted ("${status}"). Export it again with its passphrase.`);
 }
 
 function unclear(picture: string): Issue {
-  const message = msg`Several files are called "${picture}", or its name has a semicolon in it. The find is taken without it; attach the right one by hand.`;
+  const message = msg`Several files are called "${picture}", or its name contains a semicolon. The find was imported without it; attach the right file by hand.`;
   return warningIssue('photo-unclear', message);
 }
 
 function inexact(accuracyM: number): Issue {
-  return warningIssue('point-accuracy', msg`The phone took the point to ${accuracyM} m only. See that it is right.`);
+  return warningIssue('point-accuracy', msg`The phone located the point only to within ${accuracyM} m. Check it.`);
 }
 
 function orphan({ pictures, others }: FormAnswers): Issue {
   const says = [...pictures, ...others.map(([name, text]) => `${name}: ${text}`)].join(', ');
-  return warningIssue('form-part-alone', msg`The row belongs to a form that is not in the export, and was left out: ${says}.`);
+  return warningIssue('form-part-alone', msg`The row belongs to a form that is not in the export, and was skipped: ${says}.`);
 }
 
 /** `several`: files of that name which nothing tells apart. */

@@ -121,7 +121,7 @@ function checkLabels(row: TableRow, columns: Columns, values: FindElements, reso
       report(
         'error',
         'label-alone',
-        msg`${header} says "${label}", but ${element} is empty. Write the code, or empty the label.`,
+        msg`${header} has "${label}", but ${element} is empty. Write the code, or empty the label.`,
         element,
         element,
       );
@@ -131,7 +131,7 @@ function checkLabels(row: TableRow, columns: Columns, values: FindElements, reso
     const meant = resolve(fieldOf(element), label);
     if (typeof value !== 'object' || (!isReadable(meant) && UNCERTAIN_LABELS.includes(meant.rule))) continue;
     if (isReadable(meant) ? meant.value.id === value.id : foldName(label) === foldName(value.text)) continue;
-    const message = msg`${header} says "${label}", but the code ${code} means another term. The code is what is read: change it, or put the label right.`;
+    const message = msg`${header} has "${label}", but the code ${code} means another term. pas reads the code: change it, or correct the label.`;
     report('error', 'label-contradicts', message, element, element);
   }
 }
@@ -156,8 +156,8 @@ function textWithoutHtml(name: ElementName, cell: string, report: Report): strin
   const { text, pictures } = parseHtml(cell);
   if (text === cell) return cell;
   const names = pictures.join(', ');
-  const also = names === '' ? '' : msg` Pictures in it are not taken: ${names}.`;
-  report('warning', 'text-html', msg`The text is HTML; only its words are taken.${also}`, name, name);
+  const also = names === '' ? '' : msg` Its pictures are not read: ${names}.`;
+  report('warning', 'text-html', msg`The text is HTML; only its words are read.${also}`, name, name);
   return text;
 }
 
@@ -207,10 +207,10 @@ function readPhotos(
     if (isReadable(path) && path.remark !== undefined) report('warning', OTHER_SPELLING, path.remark, 'photos');
     if (!isReadable(path) && kept.includes(name)) continue;
     if (!isReadable(path) && path.rule === MISSING && photosMayMiss) {
-      const later = msg`The find is taken without it. Put it there and import again, or attach it: ${cmd`pas photo add ${localId}`} FILE`;
+      const later = msg`The find was imported without it. Copy it there and import again, or attach it: ${cmd`pas photo add ${localId}`} FILE`;
       report('warning', path.rule, joinMessages([path.problem, later], ' '), 'photos');
     } else if (!isReadable(path)) report('error', path.rule, path.problem, 'photos');
-    else if (photos.has(path.value)) report('warning', 'photo-twice', msg`"${name}" stands twice; it is queued once.`, 'photos');
+    else if (photos.has(path.value)) report('warning', 'photo-twice', msg`"${name}" appears twice; it is queued once.`, 'photos');
     else photos.add(path.value);
   }
   return { photos: [...photos], missing };
@@ -221,10 +221,10 @@ const NO_PHOTOS: readonly string[] = [];
 /** Refuses a row with an identifier of the service, which would be recorded there twice. */
 function refuseRecorded(identCely: string, elsewhere: Elsewhere | undefined, report: Report): void {
   if (elsewhere !== undefined) {
-    const message = msg`${identCely} was given to ${elsewhere.localId} by ${elsewhere.address}, not by this service. To send such finds here, too: ${elsewhere.command}`;
+    const message = msg`${identCely} was given to ${elsewhere.localId} by ${elsewhere.address}, not by this service. To send such finds here too: ${elsewhere.command}`;
     report('error', 'other-service', message, 'ident_cely');
     return;
   }
-  const message = msg`The row is already recorded as ${identCely}; importing it would make a second record. Take the row out, or clear this cell if it is another find.`;
+  const message = msg`The row is already recorded as ${identCely}; importing it would create a second record. Remove the row, or clear this cell if it is another find.`;
   report('error', 'already-recorded', message, 'ident_cely');
 }

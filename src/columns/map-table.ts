@@ -82,21 +82,21 @@ function keyIn(row: TableRow, columns: Columns, idPrefix: string): string {
 
 function sharedMessage({ unit }: Table, firstRow: number, row: number, key: string): Message {
   return unit === undefined
-    ? msg`Rows ${firstRow} and ${row} have the same local_id "${key}". Give each find its own; neither was read.`
+    ? msg`Rows ${firstRow} and ${row} have the same local_id "${key}". Give each find its own; neither row was read.`
     : msg`Numbers ${firstRow} and ${row} have the same local_id "${key}". Give each find its own; neither was read.`;
 }
 
 /** Explains why a text cannot be a local id. */
 export function findKeyProblem(key: string): Message | undefined {
-  if (key === '') return msg`The row has no local_id. Write a key of your own that no other find has, such as the bag number.`;
+  if (key === '') return msg`The row has no local_id. Write a key that no other find has, such as the bag number.`;
   if (key.length > MAX_LOCAL_ID_LENGTH)
-    return msg`The local_id has ${key.length} characters; at most ${MAX_LOCAL_ID_LENGTH} are kept.`;
-  return /[\r\n\t]/.test(key) ? msg`The local_id has a line break or a tab in it. Write it in one line.` : undefined;
+    return msg`The local_id has ${key.length} characters; at most ${MAX_LOCAL_ID_LENGTH} are allowed.`;
+  return /[\r\n\t]/.test(key) ? msg`The local_id contains a line break or a tab. Write it in one line.` : undefined;
 }
 
 /** Uses a digest of the content as key: importing the file again changes nothing, but an edited row is a new find. */
 function contentKeys(table: Table, columns: Columns, idPrefix: string, issues: Issue[]): TableKeys {
-  const message = msg`The table has no column local_id: a row that is edited later will count as another find. Add one.`;
+  const message = msg`The table has no column local_id, so a row that is edited later will count as another find. Add one.`;
   if (table.rowCount > 0) issues.push(warningIssue('local-id-missing', message, headerPlaceOf(table)));
   const makeKeys = (): KeyOf => {
     const seen = new Map<string, number>();

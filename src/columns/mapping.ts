@@ -97,13 +97,13 @@ function readRow(
   if (named === '' && isEmpty && NO.has(said)) return undefined;
   const set = named === '' ? anySet : setNamed(named);
   if (set === undefined) {
-    return msg`"${named}" is no set of the harvesting interface and no element of a find. Write heslo:obdobi or obdobi.`;
+    return msg`"${named}" is neither a set of the harvesting interface nor an element of a find. Write heslo:obdobi or obdobi.`;
   }
-  if (term === '') return msg`The row has no term of your own.`;
+  if (term === '') return msg`The row does not contain your own term.`;
   if (IDENTIFIER.test(term)) return msg`"${term}" is an identifier of the service and cannot stand for another entry.`;
   if (!YES.has(said) && !NO.has(said)) return msg`confirmed is "${said}". Write yes, or leave it empty.`;
   const confirmed = YES.has(said);
-  if (confirmed && cell('id') === '' && cell('label') === '') return msg`"${term}" is confirmed, but names no entry.`;
+  if (confirmed && cell('id') === '' && cell('label') === '') return msg`"${term}" is confirmed, but no entry is given.`;
   return { row, set, term, id: cell('id'), label: cell('label'), note: cell('note'), confirmed };
 }
 
@@ -130,7 +130,7 @@ function withoutContradictions(file: string, rows: readonly MappingRow[], issues
 }
 
 export function contradictionIssue(term: string, first: number, second: number): Issue {
-  const message = msg`Rows ${first} and ${second} map "${term}" to different entries. Keep one of them; neither counts.`;
+  const message = msg`Rows ${first} and ${second} map "${term}" to different entries. Keep one; neither is used.`;
   return errorIssue('mapping-twice', message);
 }
 
@@ -214,7 +214,7 @@ export function parseOwnTerms(table: Table): { readonly terms: readonly OwnTerm[
     const set = named === '' ? undefined : setNamed(named);
     if (term === '') continue;
     if (named !== '' && set === undefined) {
-      const message = msg`"${named}" is no set and no element of a find. Write heslo:obdobi or obdobi, or leave it empty.`;
+      const message = msg`"${named}" is neither a set nor an element of a find. Write heslo:obdobi or obdobi, or leave it empty.`;
       issues.push(errorIssue('list-set', message, { file: table.file, row }));
       continue;
     }
@@ -273,7 +273,7 @@ function issueOf(row: MappingRow, standing: Standing): Issue[] {
       return [];
     case 'other-label': {
       const { entry } = standing;
-      const message = msg`"${own}" is mapped to ${entry.id} as "${label}", which is called "${entry.label}" now. See that it still means the same, then: ${cmd`pas vocab map set ${set} ${own} ${entry.id}`}`;
+      const message = msg`"${own}" is mapped to ${entry.id} as "${label}", which is now called "${entry.label}". Check that it still means the same, then: ${cmd`pas vocab map set ${set} ${own} ${entry.id}`}`;
       return [warningIssue('mapping-renamed', message)];
     }
     case 'not-harvested': {

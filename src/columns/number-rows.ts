@@ -64,7 +64,7 @@ export function parseNumbers(table: Table): { readonly rows: readonly NumberRow[
 /** An empty number is not assigned yet, which is a warning. */
 function problemOf(find: string, value: string): Issue | undefined {
   if (value === '')
-    return warningIssue('number-empty', msg`There is no number for ${find} yet. The row is left out.`, {
+    return warningIssue('number-empty', msg`There is no number for ${find} yet. The row was skipped.`, {
       element: 'evidencni_cislo',
     });
   if (find === '') {

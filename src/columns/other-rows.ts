@@ -46,15 +46,15 @@ export function withoutOtherRows(table: Table, map?: ColumnMap, advice?: Message
 function whyNoFind({ cells }: TableRow, { header }: Table): Message | undefined {
   const [first = '', ...others] = cells.filter((cell) => cell !== '');
   if (TOTAL.test(first) && others.every((cell) => NUMBER.test(cell)))
-    return msg`The row holds totals ("${first}"), and was left out.`;
-  if ([first, ...others].every((cell) => SEPARATOR.test(cell))) return msg`The row only separates others, and was left out.`;
+    return msg`The row contains totals ("${first}") and was skipped.`;
+  if ([first, ...others].every((cell) => SEPARATOR.test(cell))) return msg`The row only separates others and was skipped.`;
   const repeated = cells.every((cell, index) => cell === '' || foldName(cell) === foldName(header[index] ?? ''));
-  return repeated && others.length > 0 ? msg`The row repeats the names of the columns, and was left out.` : undefined;
+  return repeated && others.length > 0 ? msg`The row repeats the names of the columns and was skipped.` : undefined;
 }
 
 function remarkMessage({ cells }: TableRow): Message {
   const first = (cells.find((cell) => cell !== '') ?? '').slice(0, MAX_SHOWN);
-  return msg`The row ("${first}") has no object, place or day, unlike all others, and was left out.`;
+  return msg`The row ("${first}") has no object, place or day, unlike all others, and was skipped.`;
 }
 
 const MAX_SHOWN = 60;

@@ -85,7 +85,7 @@ function readPointInColumns(row: TableRow, columns: Columns): PointReading {
     const names = fitting.map((each) => enumerate(each.columns)).reduce((all, name) => msg`${all}, and in ${name}`);
     return problem(
       'point-twice',
-      msg`The point stands twice, in ${names}. Leave one empty, or say in geom_system which counts.`,
+      msg`The point is given twice, in ${names}. Leave one empty, or write in geom_system which one counts.`,
       another,
     );
   }
@@ -96,7 +96,7 @@ function readPointInColumns(row: TableRow, columns: Columns): PointReading {
   const { epsg } = isWritten ? parseGisText(columns.cell(row, 'wkt')) : {};
   const own = epsg === undefined ? undefined : geomSystemOf(epsg);
   if (epsg !== undefined && own === undefined) {
-    const message = msg`The point is in the coordinate system ${epsg}. Read are 4326 (WGS 84) and 5514 (S-JTSK).`;
+    const message = msg`The point is in the coordinate system ${epsg}. pas reads 4326 (WGS 84) and 5514 (S-JTSK).`;
     return problem('coordinate-system', message, source);
   }
   if (own !== undefined && stated !== undefined && stated.value !== own) {
@@ -163,5 +163,5 @@ function withDoubt(written: Reading<PointText>, text: string): Reading<PointText
   const position = parsePosition(text);
   if (!isReadable(position) || position.value.isTurned !== true) return written;
   const { doubt = '' } = position.value;
-  return unreadable('coordinate', msg`${doubt} It is not taken: write N and E, or the point as it is meant.`);
+  return unreadable('coordinate', msg`${doubt} It is not used: write N and E, or the point as you mean it.`);
 }

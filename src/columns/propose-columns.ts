@@ -162,10 +162,10 @@ function leftOver(profile: ColumnProfile): ColumnProposal {
   const ignored = (why: Message): ColumnProposal => ({ profile, rule: { kind: 'ignored' }, reasons: [why] });
   if (count === 0) return ignored(msg`the column is empty`);
   const values = nmsg(msgid`${count} value`, msgid`${count} values`, count);
-  if (isDerived(profile)) return ignored(msg`${values}; the service finds it out from the point`);
+  if (isDerived(profile)) return ignored(msg`${values}; the service derives it from the point`);
   if (isWrittenByPas(profile.header)) return ignored(msg`${values}; pas writes this column itself`);
   if (axisShape(profile) !== undefined)
-    return ignored(msg`${values}; coordinates, which have no place in a note that others may read`);
+    return ignored(msg`${values}; coordinates, which do not belong in a note that others may read`);
   const reasons = [msg`${values}, like no element: kept in the note`];
   return { profile, rule: { kind: 'read', element: 'poznamka', label: key }, reasons, isLeftOver: true };
 }

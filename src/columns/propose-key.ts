@@ -19,7 +19,7 @@ export function guessKeyColumn(
       unique && rowCount > 1 && filled === rowCount && !chosen.has(index) && [...values.keys()].every(mayBeKey),
   );
   if (profile === undefined) return undefined;
-  const doubt = msg`no column is called a number of the find; is this one?`;
+  const doubt = msg`no column looks like a number of the find; is it this one?`;
   return [profile.index, { element: 'local_id', score: 0, rule: { kind: 'read', element: 'local_id' }, reasons: [], doubt }];
 }
 
@@ -40,8 +40,8 @@ export function judgedKey(table: Table, profile: ColumnProfile, candidate: Colum
     ...(repeated.length === 0 ? [] : [repeatedDoubt(repeated)]),
     ...(empty === 0
       ? []
-      : [nmsg(msgid`${empty} row has none and will be left out`, msgid`${empty} rows have none and will be left out`, empty)]),
-    ...(counts ? [msg`mere numbers, which another table may have too: with the prefix "${prefix}" the first is ${first}`] : []),
+      : [nmsg(msgid`${empty} row has none and will be skipped`, msgid`${empty} rows have none and will be skipped`, empty)]),
+    ...(counts ? [msg`plain numbers, which another table may use too: with the prefix "${prefix}" the first is ${first}`] : []),
   ];
   const reasons =
     repeated.length === 0 && empty === 0
@@ -66,7 +66,7 @@ function repeatedDoubt(repeated: readonly Repeated[]): Message {
     return msg`"${text}" in rows ${numbers}`;
   });
   const all = joinMessages([...named, ...(repeated.length > MAX_NAMED ? ['…'] : [])], ', ');
-  return msg`the same number stands twice: ${all}; these rows are left out until each has its own`;
+  return msg`the same number appears twice: ${all}; these rows are skipped until each has its own`;
 }
 
 /** Finds duplicate texts of all rows, in the order of the table. */

@@ -58,7 +58,7 @@ export function proposePoint(
       reasons: [
         AXIS_REASONS[axis],
         ...(needsMinus ? [msg`written without the minus sign, which EPSG:5514 has`] : []),
-        ...(swapped && index === 0 ? [msg`called y here, but the smaller number comes first in EPSG:5514`] : []),
+        ...(swapped && index === 0 ? [msg`called y here, but in EPSG:5514 the smaller number comes first`] : []),
       ],
     };
   });

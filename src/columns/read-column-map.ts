@@ -35,7 +35,7 @@ export type ColumnMapReading = { readonly map?: ColumnMap; readonly issues: read
 export function parseColumnMap(file: string, text: string): ColumnMapReading {
   const toml = tryParseToml(text.replace(/^\uFEFF/, ''));
   if (toml.kind === 'fault') {
-    const message = msg`The file is not valid TOML: ${toml.message}. Names of columns and texts stand in quotation marks, each setting in a line of its own.`;
+    const message = msg`The file is not valid TOML: ${toml.message}. Write names of columns and texts in quotation marks, and each setting in its own line.`;
     return { issues: [errorIssue('map-toml', message, { file, line: toml.line })] };
   }
   const issues: Issue[] = [];
@@ -44,7 +44,7 @@ export function parseColumnMap(file: string, text: string): ColumnMapReading {
   const { version, columns = {}, fixed = {}, local_id: localId } = toml.table;
   for (const key of Object.keys(toml.table).filter((name) => !KEYS.includes(name))) {
     const known = KEYS.join(', ');
-    report('map-key', msg`"${key}" is unknown here. Known are ${known}.`);
+    report('map-key', msg`"${key}" is unknown here. Known keys: ${known}.`);
   }
   if (version !== MAP_VERSION) report('map-version', msg`The first setting must be version = ${MAP_VERSION}.`);
   if (localId !== undefined && (typeof localId !== 'string' || !/\{[^{}]+\}/.test(localId)))
@@ -63,7 +63,7 @@ type Report = (rule: string, message: Message, column?: string) => void;
 
 function tableOf(value: unknown, key: string, report: Report): TomlTable {
   if (isTable(value)) return value;
-  report('map-key', msg`${key} must be a part of its own, which begins with [${key}].`);
+  report('map-key', msg`${key} must be a section of its own, which begins with [${key}].`);
   return {};
 }
 
@@ -71,7 +71,7 @@ function readColumns(columns: TomlTable, report: Report): Map<string, ColumnRule
   const rules = new Map<string, ColumnRule>();
   const forms = new Set<string>();
   for (const [key, value] of Object.entries(columns)) {
-    if (forms.has(keyForm(key))) report('map-column-twice', msg`The column stands twice. Keep one of them.`, key);
+    if (forms.has(keyForm(key))) report('map-column-twice', msg`The column appears twice. Keep one.`, key);
     forms.add(keyForm(key));
     const rule = readRule(key, value, report);
     if (rule !== undefined) rules.set(key, rule);
@@ -112,15 +112,15 @@ function readOptions(element: ColumnName, options: TomlTable, key: string, repor
     const of = option?.of.join(', ') ?? '';
     const known = Object.keys(OPTIONS).join(', ');
     const choices = alternatives((option?.choices ?? []).map((choice) => `"${choice}"`));
-    if (option === undefined) report('map-option', msg`"${name}" is unknown here. Known are element, values, ${known}.`, key);
-    else if (!option.of.includes(element)) report('map-option', msg`${name} can be said of ${of} only, not of ${element}.`, key);
+    if (option === undefined) report('map-option', msg`"${name}" is unknown here. Known keys: element, values, ${known}.`, key);
+    else if (!option.of.includes(element)) report('map-option', msg`${name} applies to ${of} only, not to ${element}.`, key);
     else if (typeof given !== 'string' || given === '')
       report('map-option', msg`${name} must be a text in quotation marks.`, key);
     else if (option.choices?.includes(given) === false) report('map-option', msg`${name} is "${given}". Write ${choices}.`, key);
     else if (name === 'date' && !isDateForm(given)) {
       report(
         'map-date',
-        msg`"${given}" is no form of a date. Write d, m and yyyy as they stand in the table, such as "d.m.yyyy" or "yyyy/mm/dd", or "day-number".`,
+        msg`"${given}" is not a date format. Write d, m and yyyy as they are in the table, such as "d.m.yyyy" or "yyyy/mm/dd", or "day-number".`,
         key,
       );
     } else read[name === 'year_only' ? 'yearOnly' : name] = given;
@@ -134,7 +134,7 @@ function readValues(values: unknown, key: string, report: Report): Record<string
   if (isTable(values) && entries.every(([, meant]) => meant !== undefined)) {
     return Object.fromEntries(entries.map(([own, meant]) => [own, meant ?? '']));
   }
-  report('map-values', msg`values must be of the form { "what stands in the table" = "what is meant" }.`, key);
+  report('map-values', msg`values must be of the form { "text in the table" = "its meaning" }.`, key);
   return undefined;
 }
 
@@ -143,7 +143,7 @@ function readFixed(fixed: TomlTable, report: Report): Setting[] {
     const element = elementNamed(key, key, report);
     const text = tomlScalar(value)?.trim();
     if (element === undefined) return [];
-    if (NOT_FIXED.includes(element)) report('map-fixed', msg`${element} belongs to one find alone and cannot be fixed.`, key);
+    if (NOT_FIXED.includes(element)) report('map-fixed', msg`${element} belongs to a single find and cannot be fixed.`, key);
     else if (text === undefined || text === '') report('map-fixed', msg`${key} needs a text between quotation marks.`, key);
     else return [{ name: element, given: key, value: text }];
     return [];
@@ -157,7 +157,7 @@ function refuseTwice({ columns, fixed, localId }: ColumnMap, report: Report): vo
     if (rule.kind === 'ignored' || rule.part === undefined) continue;
     const { element, part } = rule;
     const before = parts.get(element) ?? [];
-    if (before.includes(part)) report('map-element-twice', msg`${element} has two columns of ${part}. Keep one of them.`, key);
+    if (before.includes(part)) report('map-element-twice', msg`${element} has two columns for ${part}. Keep one.`, key);
     parts.set(element, [...before, part]);
   }
   for (const [element, found] of parts) {
@@ -174,13 +174,13 @@ function refuseTwice({ columns, fixed, localId }: ColumnMap, report: Report): vo
     if (other === undefined) first.set(rule.element, key);
     else if (isPart) continue;
     else if (!JOINED.includes(rule.element)) {
-      const message = msg`"${other}" and "${key}" both mean ${rule.element}. Only ${joined} may be put together from several columns; write "ignore" for one of them.`;
+      const message = msg`"${other}" and "${key}" both mean ${rule.element}. Only ${joined} may be combined from several columns; write "ignore" for one of them.`;
       report('map-element-twice', message, key);
     }
   }
   const names = fixed.map(({ name }) => name);
   for (const name of names.filter((each, index) => names.indexOf(each) !== index))
-    report('map-element-twice', msg`${name} is fixed twice. Keep one of them.`, name);
+    report('map-element-twice', msg`${name} is fixed twice. Keep one.`, name);
 }
 
 function isTable(value: unknown): value is TomlTable {
@@ -203,11 +203,11 @@ export function columnMapText(map: ColumnMap, remarks: MapRemarks): string {
   const { table } = remarks;
   const lines = [
     comment(msg`How pas reads the columns of ${table}: ${cmd`pas import`} FILE --map THIS-FILE`),
-    comment(msg`Made by ${cmd`pas import --wizard`}. Change what is wrong; a line with # is not read.`),
+    comment(msg`Made by ${cmd`pas import --wizard`}. Change what is wrong; pas ignores lines with #.`),
     `version = ${MAP_VERSION}`,
     ...(map.localId === undefined ? [] : [`local_id = ${tomlString(map.localId)}`]),
     '',
-    comment(msg`For every find whose own cell is empty.`),
+    comment(msg`Values for finds whose own cell is empty.`),
     '[fixed]',
   ];
   for (const element of remarks.undecided) {

@@ -84,7 +84,7 @@ function twice(settings: readonly Setting[]): Issue[] {
       seen.add(name);
       return [];
     }
-    return [errorIssue('setting-twice', msg`${name} is given twice. Keep one of them.`, { column: given })];
+    return [errorIssue('setting-twice', msg`${name} is given twice. Keep one.`, { column: given })];
   });
 }
 

@@ -20,7 +20,7 @@ export async function buildProgram(run: Runner, outputs: Outputs, language: Lang
   const [first, second] = args.filter((arg, index) => !arg.startsWith('-') && args[index - 1] !== '--lang');
   const word = first === 'help' ? second : first;
   const program = emptyProgram(outputs);
-  if (word === undefined) program.option('--all', t`with --help: every command, and the exit codes`);
+  if (word === undefined) program.option('--all', t`with --help: all commands and the exit codes`);
   if (word !== undefined || args.includes('--all')) addWholeHelp(program);
   else addFirstScreen(program);
   const outline = word !== undefined && isCommand(word) ? undefined : readOutline(language);

@@ -79,8 +79,8 @@ export function requestCount(count: number): string {
 /** A complete sentence. */
 export function strippedText(count: number): string {
   return ngettext(
-    msgid`The place was taken out of ${count} photograph.`,
-    `The place was taken out of ${count} photographs.`,
+    msgid`The place was removed from ${count} photograph.`,
+    `The place was removed from ${count} photographs.`,
     count,
   );
 }

@@ -61,7 +61,7 @@ export function readConfigFile(path: string): ConfigFile {
   const stray = Object.keys(unknown)[0];
   if (stray !== undefined)
     throw new ConfigError(t`${path}: unknown key ${stray}.`, {
-      hint: t`Known are default_profile, lang, journal, [profiles.NAME] and [projects."C-…"].`,
+      hint: t`Known keys: default_profile, lang, journal, [profiles.NAME] and [projects."C-…"].`,
     });
   if (defaultProfile !== undefined && typeof defaultProfile !== 'string')
     throw new ConfigError(t`${path}: default_profile must be a text.`);
@@ -240,12 +240,12 @@ export const PROFILE_KEYS = {
   pacing: {
     kind: 'pacing',
     fallback: 'local',
-    help: msg`who shares the pace: local (this machine) or redis://host:port/db (several machines; default local)`,
+    help: msg`who shares the rate limit: local (this machine) or redis://host:port/db (several machines; default local)`,
   },
   pacing_fallback_interval_ms: {
     kind: 'count',
     fallback: 2000,
-    help: msg`least milliseconds between requests while that Redis cannot be used (default 2000)`,
+    help: msg`minimum milliseconds between requests while that Redis cannot be used (default 2000)`,
   },
   max_in_flight: { kind: 'count', fallback: 16, help: msg`maximum number of parallel requests (default 16)` },
   photo_max_bytes: { kind: 'count', fallback: 262_144_000, help: msg`maximum size of a photograph in bytes (default 262144000)` },
@@ -262,7 +262,7 @@ export const PROFILE_KEYS = {
   look_back_days: {
     kind: 'count',
     fallback: 30,
-    help: msg`how many days before the oldest unsent find the first look at a project begins (default 30)`,
+    help: msg`how many days before the oldest unsent find the first search of a project begins (default 30)`,
   },
   answer_timeout_ms: {
     kind: 'count',
@@ -335,7 +335,7 @@ function checkValue(where: string, kind: Kind, value: unknown): string | number 
       throw new ConfigError(t`${where} must be true or false.`);
     case 'outbox':
       if (typeof value === 'string' && isOutboxId(value)) return value;
-      throw new ConfigError(t`${where} must be a UUID in small letters: it is the name of the outbox's folder.`);
+      throw new ConfigError(t`${where} must be a UUID in lower case: it is the name of the outbox's folder.`);
   }
 }
 

@@ -274,7 +274,7 @@ export function restrictHomePermissions({ places: { home, outboxesFolder, secret
   const [narrowed, open] = (['narrowed', 'open'] as const).map((how) =>
     kept.flatMap((each) => (each.how === how ? [each.path] : [])).join(', '),
   );
-  if (narrowed !== '') terminal.warn(t`Others could read ${narrowed} until now; from here on only you can.`);
+  if (narrowed !== '') terminal.warn(t`Others could read ${narrowed} until now; from now on only you can.`);
   if (open !== '') terminal.warn(t`Others may read ${open}, and its permissions cannot be changed.`);
 }
 

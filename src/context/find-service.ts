@@ -50,7 +50,9 @@ function startOf(given: string, allowHttp: boolean): string {
   const url = /^https?:\/\//i.test(text) ? text : `${isLoopback(host) ? 'http' : 'https'}://${text}`;
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/[.:]|^localhost$/.test(parsed.hostname) || parsed.username !== '' || parsed.password !== '')
-    throw new ConfigError(t`This is no address of a service: it must be like https://finds.example.org, without a user name.`);
+    throw new ConfigError(
+      t`This is not an address of a service: it must be like https://finds.example.org, without a user name.`,
+    );
   // Not left to the service's redirect to https, which could be forged.
   if (parsed.protocol === 'http:' && !isLoopback(parsed.hostname) && !allowHttp) parsed.protocol = 'https:';
   const path = parsed.pathname.replace(OWN_PATHS, '').replace(/(?<!\/)\/+$/, '');
@@ -129,7 +131,7 @@ class Probing {
         return;
       }
     }
-    this.#problem ??= t`${origin} answers, but is no finds service.`;
+    this.#problem ??= t`${origin} answers, but is not a finds service.`;
   }
 
   /** The write interface determines the schema of documents, so its host is probed before that of the harvesting interface. */
@@ -249,16 +251,16 @@ export async function fetchSharedProfile(context: Context, from: string): Promis
     const profiles = isTable(read['profiles']) ? Object.values(read['profiles']) : [];
     table = profiles.length === 1 ? profiles[0] : read;
   } catch (thrown) {
-    throw new ConfigError(t`${from} is no profile: it is not valid TOML.`, { cause: thrown });
+    throw new ConfigError(t`${from} is not a profile: it is not valid TOML.`, { cause: thrown });
   }
   const settings = checkSettings(from, table);
   if ('outbox' in settings)
     throw new ConfigError(t`${from} names an outbox, which belongs to one data home only.`, {
-      hint: t`Take the key outbox out of it.`,
+      hint: t`Remove the key outbox from it.`,
     });
   if (NOT_FOR_OTHERS in settings)
     throw new ConfigError(t`${from} asks for addresses without TLS.`, {
-      hint: t`If the network is your own, say --allow-http yourself.`,
+      hint: t`If the network is your own, give --allow-http yourself.`,
     });
   return settings;
 }

@@ -81,7 +81,7 @@ const UNFIT: Readonly<Record<string, Message>> = {
   ENOTDIR: msg`a part of the path is not a folder`,
   EEXIST: msg`a part of the path is not a folder`,
   ENAMETOOLONG: msg`the name is too long`,
-  ELOOP: msg`its symbolic links lead in a circle`,
+  ELOOP: msg`its symbolic links form a loop`,
   EACCES: msg`permission denied`,
   EPERM: msg`permission denied`,
   EROFS: msg`the disk is read-only`,
@@ -101,7 +101,7 @@ function refuseUnfit(content: string, form: OutputName): void {
     throw new UsageError(t`${content} is a folder.`, { hint: t`Name a file in it: --out ${inside}.` });
   }
   if (found === undefined && lstatSync(content, { throwIfNoEntry: false }) !== undefined)
-    throw new UsageError(t`${content} is a symbolic link to what is not there.`, { hint });
+    throw new UsageError(t`${content} is a symbolic link to something that does not exist.`, { hint });
   if (Buffer.byteLength(basename(content)) > MAX_NAME_BYTES)
     throw new UsageError(t`The name of ${content} is longer than ${MAX_NAME_BYTES} bytes.`, { hint });
 }

@@ -89,7 +89,7 @@ export function announceInstance({ terminal, profile }: Context): void {
   const { kind, baseUrl, username, name } = profile();
   const account = username ?? t`no user name`;
   if (kind === 'training') {
-    terminal.note(terminal.color.green(t`TRAINING: ${baseUrl}, account ${account}, profile ${name}. Nothing of it is real.`));
+    terminal.note(terminal.color.green(t`TRAINING: ${baseUrl}, account ${account}, profile ${name}. Its records are not real.`));
   } else terminal.note(terminal.color.yellow(t`PRODUCTION: ${baseUrl}, account ${account}, profile ${name}. Records are real.`));
 }
 
@@ -195,7 +195,7 @@ export async function harvestingAccount(
     return { account: await (ask ?? readAccount)(service), waitedMs: 0 };
   } catch (thrown) {
     if (!(thrown instanceof PasError) || thrown instanceof ConfigError) throw thrown;
-    context.terminal.note(t`Whether the account has other rights than before is not known: ${thrown.message}`);
+    context.terminal.note(t`pas cannot tell if the account's permissions have changed: ${thrown.message}`);
     return { account: undefined, waitedMs: context.clock.monotonicMs() - startedMs };
   }
 }

@@ -102,7 +102,7 @@ export async function openContinued(context: Context, id: string): Promise<Outbo
   if (!isHere) {
     const known = assertJournal(await context.outboxToPush()).eventsSince(id, 0);
     if (known.length === 0)
-      throw new UsageError(msg`Neither the data home nor the journal knows an outbox ${id}.`, {
+      throw new UsageError(msg`Neither the data home nor the journal has an outbox ${id}.`, {
         hint: msg`${cmd`pas outbox show --all`} lists those of the data home.`,
       });
   }
@@ -114,7 +114,7 @@ export async function openContinued(context: Context, id: string): Promise<Outbo
   const isOwn = account === null || own === undefined ? fitsUser(outbox, profile.username) : own === account;
   const [sender, named] = [account ?? '', profile.name];
   if (!isOwn)
-    throw new ConfigError(msg`The outbox ${id} sends as the account ${sender}, which is not that of profile ${named}.`, {
+    throw new ConfigError(msg`The outbox ${id} sends as the account ${sender}, which is not the account of profile ${named}.`, {
       hint: msg`${cmd`pas outbox show --all`} lists the outboxes with their accounts.`,
     });
   mergeJournal(outbox, { withOpen: true });

@@ -27,7 +27,7 @@ export async function readMappingFile({ places: { mappingFile: file } }: Context
     return { ...mapping, issues: [...issues, ...mapping.issues] };
   } catch (thrown) {
     if (!(thrown instanceof FileError)) throw thrown;
-    const advice = msg`Save it as CSV in UTF-8, or put it away: none of your own terms counts until then.`;
+    const advice = msg`Save it as CSV in UTF-8, or move it away: until then none of your own terms is used.`;
     return { file, rows: [], issues: [errorIssue('mapping-file', joinMessages([thrown.message, advice], ' '), { file })] };
   }
 }
@@ -69,7 +69,7 @@ async function readMappingToChange(context: Context): Promise<Mapping> {
   const first = mapping.issues.find(({ severity }) => severity === 'error');
   if (first === undefined) return mapping;
   throw new UsageError(`${placeText(first.with({ file: mapping.file }))}: ${first.message}`, {
-    hint: t`Mend the file; \`${cmd`pas vocab map check`}\` lists all that is wrong with it.`,
+    hint: t`Correct the file; \`${cmd`pas vocab map check`}\` lists all its errors.`,
   });
 }
 
@@ -143,7 +143,7 @@ export function editFile(context: Context, find: StoredFind): EditFile {
     write: (text) => writePrivateFile(path, text),
     open: () => {
       runEditor(context, path);
-      if (!existsSync(path)) throw new FileError(path, t`The editor took ${path} away.`, { hint: t`Nothing was changed.` });
+      if (!existsSync(path)) throw new FileError(path, t`The editor removed ${path}.`, { hint: t`Nothing was changed.` });
       return readFileSync(path, 'utf8');
     },
     remove: () => rmSync(path, { force: true }),
@@ -154,7 +154,7 @@ function runEditor({ environment, terminal }: Context, path: string): void {
   const chosen = environment['VISUAL'] || environment['EDITOR'];
   if (chosen === undefined && !terminal.interactive) {
     throw new UsageError(t`There is no terminal to edit on.`, {
-      hint: t`Give the values: --set element=value; or name an editor in EDITOR.`,
+      hint: t`Give the values with --set element=value, or name an editor in EDITOR.`,
     });
   }
   const editor = chosen ?? (process.platform === 'win32' ? 'notepad' : 'vi');
@@ -162,7 +162,7 @@ function runEditor({ environment, terminal }: Context, path: string): void {
   const quoted = process.platform === 'win32' ? `"${path}"` : shellWord(path);
   const { status, error } = spawnSync(`${editor} ${quoted}`, { shell: true, stdio: 'inherit' });
   if (error === undefined && status === 0) return;
-  throw new UsageError(t`The editor ${editor} did not end well. What you wrote is in ${path}.`, {
-    hint: t`Run the command again to go on with it, or set VISUAL or EDITOR to another editor.`,
+  throw new UsageError(t`The editor ${editor} failed. Your text is in ${path}.`, {
+    hint: t`Run the command again to continue with it, or set VISUAL or EDITOR to another editor.`,
   });
 }

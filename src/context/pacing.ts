@@ -43,7 +43,7 @@ function openLocalStore({ places, clock }: Context): ReturnType<typeof openPaceS
     throw new DatabaseError(thrown.says, {
       cause: thrown,
       passing: thrown.exitReason === 'unavailable',
-      hint: t`All pas of this machine keep their pace there. Let it be written, or point XDG_STATE_HOME at another folder.`,
+      hint: t`Every pas of this machine stores its pace there. Make it writable, or set XDG_STATE_HOME to another folder.`,
     });
   }
 }
@@ -96,11 +96,11 @@ async function openSharedStore(context: Context, profile: Profile, local: PaceSt
       const reason = printable(why);
       if (!tolerant)
         terminal.warn(
-          t`The pacing store at ${place} cannot be used: ${reason}. Going on alone, one request every ${seconds} s, until it answers again.`,
+          t`The pacing store at ${place} cannot be used: ${reason}. Continuing alone, one request every ${seconds} s, until it answers again.`,
         );
     },
     onBack: () => {
-      if (!tolerant) terminal.warn(t`The pacing store at ${place} answers again: back to the shared pace.`);
+      if (!tolerant) terminal.warn(t`The pacing store at ${place} answers again: back to the shared rate.`);
     },
   });
   context.onClose(() => store.close());
@@ -162,7 +162,7 @@ export async function checkPacing(context: Context, profile: Profile): Promise<C
   const address = addressOf(profile);
   const place = redisEndpoint(address);
   const seconds = profile.pacingFallbackIntervalMs / 1000;
-  const todo = t`Check that Redis runs there and lets this machine in; until then a push sends one request every ${seconds} s.`;
+  const todo = t`Check that Redis runs there and accepts connections from this machine; until then a push sends one request every ${seconds} s.`;
   let store: RedisPaceStore | undefined;
   try {
     store = await connect(context, profile);
@@ -171,16 +171,12 @@ export async function checkPacing(context: Context, profile: Profile): Promise<C
     const latency = latencyMs.toFixed(1);
     const ahead = `${clockAheadMs < 0 ? '−' : '+'}${Math.abs(clockAheadMs).toFixed(0)}`;
     const said = t`Redis ${version} at ${place} answers in ${latency} ms; its clock differs from this machine's by ${ahead} ms`;
-    if (role === 'slave') return problem('pacing', t`${place} is a copy of another Redis and cannot be written.`, todo);
+    if (role === 'slave') return problem('pacing', t`${place} is a replica of another Redis and is read-only.`, todo);
     if (!address.tls && !isLoopback(address.host) && pacingPasswordOf(context, profile) !== undefined) {
       return warning('pacing', t`${said}; the password is sent unencrypted.`, t`Use rediss:// if the Redis has TLS.`);
     }
     if (latencyMs < SLOW_STORE_MS) return ok('pacing', said);
-    return warning(
-      'pacing',
-      t`${said}, which costs rate.`,
-      t`Put the Redis into the same network as the machines that share it.`,
-    );
+    return warning('pacing', t`${said}, which lowers the rate.`, t`Run Redis on the same network as the machines that share it.`);
   } catch (thrown) {
     if (thrown instanceof ConfigError) return problem('pacing', thrown.message, thrown.hint ?? todo);
     if (!(thrown instanceof PaceStoreError)) throw thrown;
@@ -191,7 +187,7 @@ export async function checkPacing(context: Context, profile: Profile): Promise<C
 }
 
 function checkLocalPacing(path: string): Check {
-  if (!existsSync(path)) return ok('pacing', t`local, in ${path}, which the first push makes`);
+  if (!existsSync(path)) return ok('pacing', t`local, in ${path}, which the first push creates`);
   const mode = (statSync(path).mode & 0o777).toString(8).padStart(4, '0');
   return ok('pacing', t`local, in ${path} (${mode}), shared by every pas of this user on this machine`);
 }

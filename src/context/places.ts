@@ -127,7 +127,7 @@ export function isOutboxId(text: string): boolean {
 /** @throws ConfigError where the identifier is no UUID */
 export function outboxPlaces({ outboxesFolder }: Pick<Places, 'outboxesFolder'>, id: string): OutboxPlaces {
   if (!isOutboxId(id))
-    throw new ConfigError(msg`"${id}" cannot be the identifier of an outbox: it must be a UUID in small letters.`);
+    throw new ConfigError(msg`"${id}" cannot be the identifier of an outbox: it must be a UUID in lower case.`);
   return filesIn(join(outboxesFolder, id));
 }
 

@@ -94,7 +94,7 @@ export async function openProfileOutboxReadOnly(sources: OutboxSources, open: ()
     if (!cannotWrite(thrown) || file === undefined || !existsSync(file)) throw thrown;
     const copy = copyToTempFolder(file);
     sources.onClose(copy.remove);
-    sources.terminal.note(t`Nothing can be written in ${sources.places.home}: the outbox is read from a copy.`);
+    sources.terminal.note(t`${sources.places.home} is not writable: the outbox is read from a copy.`);
     const outbox = openOutbox(copy.path, sources.clock);
     sources.onClose(() => outbox.close());
     assertBinding(outbox, sources.profile());
@@ -140,7 +140,7 @@ function warnOfMissing({ terminal }: OutboxSources, outbox: Outbox, { restoredFi
   );
   const why = outbox.journalProblem === undefined ? '' : ` ${outbox.journalProblem.message}`;
   terminal.warn(
-    t`The outbox ${outbox.path} was missing and is made anew. ${restored}${why} Finds that were never sent are only in backups: ${cmd`pas restore`} FILE`,
+    t`The outbox ${outbox.path} was missing and was recreated. ${restored}${why} Finds that were never sent are only in backups: ${cmd`pas restore`} FILE`,
   );
 }
 
@@ -161,7 +161,7 @@ export function assertBinding(outbox: Outbox, profile: Profile): void {
   const { name, baseUrl } = profile;
   if (address !== baseUrl) {
     throw new ConfigError(
-      msg`Profile ${name} names ${baseUrl}, and its outbox ${outbox.path} is for ${address}. Nothing was changed.`,
+      msg`Profile ${name} has ${baseUrl}, but its outbox ${outbox.path} is for ${address}. Nothing was changed.`,
       {
         hint: msg`If that service has moved: ${cmd`pas service moved ${address} ${baseUrl}`}. If it is another service, set base_url of ${name} back to ${address}, and make a new profile: ${cmd`pas init --base-url ${baseUrl} --name`} NAME`,
       },
@@ -170,9 +170,9 @@ export function assertBinding(outbox: Outbox, profile: Profile): void {
   const [here, there] = [`${profile.prefix} ${profile.schemaVersion}`, `${prefix} ${schemaVersion}`];
   const flags = `--prefix ${profile.prefix} --schema-version ${profile.schemaVersion}`;
   throw new ConfigError(
-    msg`Profile ${name} names the schema ${here}, and its outbox ${outbox.path} has documents of ${there}. Nothing was changed.`,
+    msg`Profile ${name} has the schema ${here}, but its outbox ${outbox.path} has documents of ${there}. Nothing was changed.`,
     {
-      hint: msg`If the service takes the other one now: ${cmd`pas service moved ${address} ${baseUrl}`} ${flags}. If not, set prefix and schema_version of ${name} back, or make a new profile: ${cmd`pas init --base-url ${baseUrl} --name`} NAME`,
+      hint: msg`If the service now accepts the other one: ${cmd`pas service moved ${address} ${baseUrl}`} ${flags}. If not, set prefix and schema_version of ${name} back, or make a new profile: ${cmd`pas init --base-url ${baseUrl} --name`} NAME`,
     },
   );
 }
@@ -232,8 +232,8 @@ function assertOneUser(config: ConfigFile, outbox: Outbox, { name, outbox: id }:
   const [first = others[0] ?? name] = strangers;
   const named = [name, ...others].join(', ');
   const command = initCommand(first, settingsOf(first));
-  throw new ConfigError(msg`The profiles ${named} are of several users and name one outbox, ${outbox.path}.`, {
-    hint: msg`An outbox sends as one account. Give ${first} one of its own: ${command}`,
+  throw new ConfigError(msg`Profiles ${named} belong to several users but share one outbox, ${outbox.path}.`, {
+    hint: msg`An outbox sends as one account. Give ${first} its own outbox: ${command}`,
   });
 }
 
@@ -242,9 +242,9 @@ function ofOtherUser(config: ConfigFile, outbox: Outbox, name: string, settings:
   const [username, before] = [settings.username?.toString() ?? '', knownUsername(outbox) ?? knownAccount(outbox)?.email ?? ''];
   const command = initCommand(freeProfileName(config, username), settings);
   return new ConfigError(
-    msg`Profile ${name} is to be for the user ${username}, and its outbox ${outbox.path} sends as ${before} (${account}). Nothing was changed.`,
+    msg`Profile ${name} would be for the user ${username}, but its outbox ${outbox.path} sends as ${before} (${account}). Nothing was changed.`,
     {
-      hint: msg`If that account has the user name ${username} now: ${cmd`pas login --profile ${name} --username ${username}`}. If it is another account, make a profile for it: ${command}`,
+      hint: msg`If that account now has the user name ${username}: ${cmd`pas login --profile ${name} --username ${username}`}. If it is another account, make a profile for it: ${command}`,
     },
   );
 }

@@ -69,7 +69,7 @@ function rootIssues(document: XmlDocument, find: XmlElement | undefined): Issue[
   const line = lineOf(document, root);
   const [only, ...others] = root.children;
   if (find === undefined || only === undefined || others.length > 0) {
-    return [errorIssue('root-content', msg`The root must hold exactly one samostatny_nalez and nothing else.`, { line })];
+    return [errorIssue('root-content', msg`The root must contain exactly one samostatny_nalez and nothing else.`, { line })];
   }
   const beside =
     sourceOf(document, { start: root.start + 1, end: find.start }) + sourceOf(document, { start: find.end, end: root.end });
@@ -77,7 +77,7 @@ function rootIssues(document: XmlDocument, find: XmlElement | undefined): Issue[
   return [
     errorIssue(
       'root-content',
-      msg`A comment or processing instruction stands beside the find. Take it out, or put it before the root.`,
+      msg`There is a comment or processing instruction beside the find. Remove it, or move it before the root.`,
       { line },
     ),
   ];
@@ -130,7 +130,7 @@ function literalIssues(document: XmlDocument, find: XmlElement, elementOf: (name
   }
   const state = childText(find, 'stav');
   if (state !== undefined && !/^\+?0*[123]$/.test(state)) {
-    refuse('target-state', 'stav', msg`stav is "${state}". An import reaches the states 1, 2 and 3 only.`);
+    refuse('target-state', 'stav', msg`stav is "${state}". An import can only reach states 1, 2 and 3.`);
   }
   const system = childText(find, 'geom_system');
   if (system !== undefined && system !== '4326' && system !== '5514') {
@@ -142,15 +142,19 @@ function literalIssues(document: XmlDocument, find: XmlElement, elementOf: (name
     const isReference = kind === 'reference' || kind === 'term';
     const id = attributeOf(element, 'id') ?? '';
     if ((!isReference || id === NEW_PERSON) && isCutShort(sourceOf(document, element))) {
-      refuse('comment-in-value', name, msg`${name} has a comment in it; the service reads only the text before it. Take it out.`);
+      refuse(
+        'comment-in-value',
+        name,
+        msg`${name} contains a comment; the service reads only the text before it. Remove the comment.`,
+      );
     }
     if (isReference && id !== trimText(id)) {
-      refuse('identifier-form', name, msg`The id of ${name} is "${id}". The service takes it with its blanks: take them out.`);
+      refuse('identifier-form', name, msg`The id of ${name} is "${id}". The service does not ignore blanks: remove them.`);
     }
     if (kind !== 'point' || epsg === undefined || system !== epsg) continue;
     const own = attributeOf(element, 'EPSG') ?? epsg;
     if (textOf(element) === '') {
-      refuse('geometry-form', name, msg`${name} is there, but empty. Write the point, or take the element out.`);
+      refuse('geometry-form', name, msg`${name} is present but empty. Write the point, or remove the element.`);
     } else if (Number(own) !== Number(epsg)) {
       refuse(
         'coordinate-system',

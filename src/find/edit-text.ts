@@ -59,7 +59,7 @@ export function elementsOfLine(name: string): readonly ElementName[] {
 export function editText(localId: string, cells: Cells, issues: readonly Issue[]): string {
   const lines = [
     msg`Find ${localId}. Write a value after each "="; leave it empty to leave the element out. A line break in a text is \\n.`,
-    msg`Save the file and close the editor to go on. Lines with # are not read; an empty file changes nothing.`,
+    msg`Save the file and close the editor to continue. Lines with # are not read; an empty file changes nothing.`,
   ].map(comment);
   const shown = new Set<string>();
   const known = new Set<Issue>();
@@ -112,9 +112,9 @@ export function parseEditText(
     const [, name = '', value = ''] = /^([\p{L}\p{N}_\s]+)=(.*)$/u.exec(line)?.map((part) => part.trim()) ?? [];
     const where = { line: index + 1 };
     if (name === '')
-      issues.push(errorIssue('edit-line', msg`This line is no "element = value". Mend it, or write # before it.`, where));
+      issues.push(errorIssue('edit-line', msg`This line is not "element = value". Correct it, or write # before it.`, where));
     else if (cells.has(name))
-      issues.push(errorIssue('edit-line-twice', msg`${name} stands twice. Keep one of the lines.`, where));
+      issues.push(errorIssue('edit-line-twice', msg`${name} appears twice. Keep one of the lines.`, where));
     else cells.set(name, decoded(value));
   }
   if (cells.size === 0 && issues.length === 0) return undefined;

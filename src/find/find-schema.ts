@@ -42,7 +42,7 @@ export async function openFindSchema(
   const validator = await borrowCompiled(own ?? (await bundledSchema(profile))).catch((thrown: unknown) => {
     throw new ConfigError(messageOf(thrown), {
       cause: thrown,
-      hint: msg`Fetch it again with \`${cmd`pas schema update`}\`, or go back to the one that comes with pas: ${cmd`pas schema update --bundled`}`,
+      hint: msg`Fetch it again with \`${cmd`pas schema update`}\`, or return to the bundled one: ${cmd`pas schema update --bundled`}`,
     });
   });
   return {
@@ -77,7 +77,7 @@ async function readSchema(version: string): Promise<Buffer> {
 
 function unknownVersion(version: string, cause?: unknown): ConfigError {
   return new ConfigError(msg`pas has no schema of version ${version}.`, {
-    hint: msg`Set schema_version of the profile to 2.2, the version that the service takes.`,
+    hint: msg`Set schema_version of the profile to 2.2, the version that the service accepts.`,
     cause,
   });
 }
@@ -93,16 +93,16 @@ function toIssue({ line, element, message }: SchemaViolation, rule: string): Iss
 const WORDINGS: readonly (readonly [RegExp, (...parts: readonly (string | undefined)[]) => Message])[] = [
   [
     /^Element '([^']+)': No matching global declaration available for the validation root\.$/,
-    (root = '') => msg`The root ${root} is not the one of the schema. Check its name and the namespace, version included.`,
+    (root = '') => msg`The root ${root} is not the one of the schema. Check its name and its namespace, including the version.`,
   ],
   [
     /^Element '([^']+)': This element is not expected\. Expected is (?:one of )?\( (.+?) \)\.$/,
     (element = '', expected = '') =>
-      msg`${element} may not stand here; expected here: ${expected}. The order of elements is fixed; add what is missing, or move ${element} to its place.`,
+      msg`${element} is not allowed here; expected here: ${expected}. The order of elements is fixed; add what is missing, or move ${element} to its place.`,
   ],
   [
     /^Element '([^']+)': This element is not expected\.$/,
-    (element = '') => msg`${element} may not stand here. Take it out; it may also be misspelt, or stand twice.`,
+    (element = '') => msg`${element} is not allowed here. Remove it; it may also be misspelt or appear twice.`,
   ],
   [
     /^Element '([^']+)': Missing child element\(s\)\. Expected is (?:one of )?\( (.+?) \)\.$/,
@@ -116,12 +116,12 @@ const WORDINGS: readonly (readonly [RegExp, (...parts: readonly (string | undefi
     /^Element '([^']+)'(?:, attribute '([^']+)')?: '([\s\S]*)' is not a valid value of the atomic type 'xs:(\w+)'\.$/,
     (element = '', attribute, value = '', type = '') =>
       attribute === undefined
-        ? msg`${element} is "${value}", which is no ${type}. Correct the value.`
-        : msg`${element} ${attribute} is "${value}", which is no ${type}. Correct the value.`,
+        ? msg`${element} is "${value}", which is not a valid ${type}. Correct the value.`
+        : msg`${element} ${attribute} is "${value}", which is not a valid ${type}. Correct the value.`,
   ],
   [
     /^Element '([^']+)': Character content other than whitespace is not allowed because the content type is '[\w-]+'\.$/,
-    (element = '') => msg`${element} may hold elements only, and has text in it. Put the text into an element, or take it out.`,
+    (element = '') => msg`${element} may contain only elements, but has text in it. Move the text into an element, or remove it.`,
   ],
 ];
 
@@ -253,27 +253,28 @@ export async function findSchemaProblem(
   charset?: string,
 ): Promise<Message | undefined> {
   if (schema.bytes.length > MAX_SCHEMA_BYTES)
-    return msg`it has ${schema.bytes.length} bytes; at most ${MAX_SCHEMA_BYTES} are read`;
+    return msg`it has ${schema.bytes.length} bytes; pas reads at most ${MAX_SCHEMA_BYTES}`;
   try {
     const problem = rootProblem(parseXml(schema.bytes, charset), profile);
     if (problem !== undefined) return problem;
     (await compileLocally(schema))[Symbol.dispose]();
     return undefined;
   } catch (thrown) {
-    if (thrown instanceof XmlSyntaxError) return msg`it is no whole XML document: ${thrown.says}`;
+    if (thrown instanceof XmlSyntaxError) return msg`it is not a complete XML document: ${thrown.says}`;
     if (thrown instanceof Error) return localizedMessageOf(thrown);
     throw thrown;
   }
 }
 
 function rootProblem({ root }: XmlDocument, profile: DocumentProfile): Message | undefined {
-  if (root.name !== 'schema' || root.namespace !== SCHEMA_NAMESPACE) return msg`it is <${root.name}>, not an XML schema`;
+  if (root.name !== 'schema' || root.namespace !== SCHEMA_NAMESPACE)
+    return msg`its root is <${root.name}>, so it is not an XML schema`;
   const namespace = attributeOf(root, 'targetNamespace') ?? '';
   const expected = namespaceOf(profile);
   if (namespace === '') return msg`it is for no namespace, not for ${expected}`;
   if (namespace !== expected) return msg`it is for ${namespace}, not for ${expected}`;
   const hasRoot = childrenOf(root, 'element').some((element) => attributeOf(element, 'name') === profile.prefix);
-  return hasRoot ? undefined : msg`it declares no element ${profile.prefix}`;
+  return hasRoot ? undefined : msg`it does not declare the element ${profile.prefix}`;
 }
 
 /** Tells if a schema has the content of the bundled one; comments, annotations and locations of imports do not count. */

@@ -23,15 +23,15 @@ function survey({ projekt }: FindElements, context: RuleContext): Finding[] {
   switch (project.kind) {
     case 'found':
       if (project.survey) return [];
-      return [refused(msg`${id} is a project of the type "${project.type}". Finds go into survey projects; name one.`)];
+      return [refused(msg`${id} is a project of the type "${project.type}". Finds belong to survey projects; name one.`)];
     case 'deleted':
-      return [refused(msg`${id} was deleted at the service. Name a project that exists.`)];
+      return [refused(msg`${id} was deleted at the service. Name an existing project.`)];
     case 'unknown': {
       const capitals = id.toUpperCase();
       if (lookupProject(capitals).kind === 'found') {
-        return [refused(msg`There is no project ${id}: the service tells capitals from small letters. Write ${capitals}.`)];
+        return [refused(msg`There is no project ${id}: the service distinguishes upper and lower case. Write ${capitals}.`)];
       }
-      const message = msg`${id} is not among the harvested projects. Check it for a typing mistake; if the project is new, run ${cmd`pas harvest-vocab`} projekt.`;
+      const message = msg`${id} is not among the harvested projects. Check the spelling; if the project is new, run ${cmd`pas harvest-vocab`} projekt.`;
       return [isWholeList(project.list, context) ? refused(message) : pointedOut(message)];
     }
     case 'hidden':
@@ -55,7 +55,7 @@ const STATES: Readonly<Record<number, { readonly name: Message; readonly isOver?
   2: { name: msg`signed up` },
   5: { name: msg`closed`, isOver: true },
   6: { name: msg`archived`, isOver: true },
-  7: { name: msg`proposed for cancelling` },
+  7: { name: msg`proposed for cancellation` },
   8: { name: msg`cancelled`, isOver: true },
 };
 
@@ -65,7 +65,7 @@ function takesFinds({ projekt }: FindElements, context: RuleContext): Finding[] 
   const rank = rankOf(context);
   if (projekt === undefined || state === undefined || (rank === 'archivist' && project?.stav !== -1)) return [];
   const { id } = projekt;
-  const message = msg`${id} is in the state "${state.name}". Finds go into projects that were started in the field and are not closed. If it is one by now: ${cmd`pas harvest-vocab`} projekt`;
+  const message = msg`${id} is in the state "${state.name}". The service accepts finds only for projects that have started in the field and are not closed. If its state has changed: ${cmd`pas harvest-vocab`} projekt`;
   return [state.isOver && rank !== undefined ? refused(message) : pointedOut(message)];
 }
 
@@ -77,7 +77,7 @@ function ownOrPartner({ projekt }: FindElements, context: RuleContext): Finding[
   const { id } = projekt;
   return [
     pointedOut(
-      msg`${id} belongs to ${of}, you to ${own}. The service takes the find only where you cooperate with an archaeologist of ${of}.`,
+      msg`${id} belongs to ${of}, you to ${own}. The service accepts the find only if you cooperate with an archaeologist of ${of}.`,
     ),
   ];
 }

@@ -20,7 +20,10 @@ export function parseInteger(cell: string): Reading<number> {
   const readings = twoReadings(digits);
   if (readings !== undefined) {
     const meant = alternatives(readings);
-    return unreadable('integer', msg`"${cell}" can mean ${meant}: decimals or thousands. Write the digits alone.`);
+    return unreadable(
+      'integer',
+      msg`"${cell}" is ambiguous: it can mean ${meant}, decimals or thousands. Write only the digits.`,
+    );
   }
   if (/^[+-]?\d{1,15}([.,]0+)?$/.test(cell)) return { value: Number.parseInt(cell, 10) };
   if (/^[+-]?\d{1,15}(?:[.,]\d+)?$/.test(digits)) {
@@ -51,8 +54,8 @@ export function parseBoolean(cell: string): Reading<boolean> {
 export function parseTargetState(cell: string): Reading<TargetState> {
   const state = ([1, 2, 3] as const).find((each) => String(each) === cell);
   if (state !== undefined) return { value: state };
-  if (cell === '4') return unreadable('target-state', msg`An import cannot reach state 4 (archived). Write 3 at most.`);
-  return unreadable('target-state', msg`"${cell}" is no target state. Write 1 (registered), 2 (submitted) or 3 (confirmed).`);
+  if (cell === '4') return unreadable('target-state', msg`An import cannot reach state 4 (archived). Write at most 3.`);
+  return unreadable('target-state', msg`"${cell}" is not a target state. Write 1 (registered), 2 (submitted) or 3 (confirmed).`);
 }
 
 export function parseGeomSystem(cell: string): Reading<GeomSystem> {
@@ -65,6 +68,6 @@ export function parseGeomSystem(cell: string): Reading<GeomSystem> {
   const alike = ['5513', '2065'].includes(name) ? msg` It differs from 5514 in the order or the signs of its axes.` : '';
   return unreadable(
     'coordinate-system',
-    msg`"${cell}" is no known coordinate system.${alike} Write 4326 (WGS 84) or 5514 (S-JTSK).`,
+    msg`"${cell}" is not a known coordinate system.${alike} Write 4326 (WGS 84) or 5514 (S-JTSK).`,
   );
 }

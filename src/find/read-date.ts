@@ -51,7 +51,7 @@ export function parseDateCell(cell: string): Reading<string> {
     if (month === NO_MONTH) break;
     const text = isoText(year, month, of);
     if (isRealDate(text)) return { value: text };
-    return unreadable('date', msg`"${cell}" is a day that no calendar has. Write the right one as YYYY-MM-DD.`);
+    return unreadable('date', msg`"${cell}" does not exist in the calendar. Write the right date as YYYY-MM-DD.`);
   }
   const why = whyNoDate(cell);
   return unreadable('date', msg`"${cell}" ${why}`);
@@ -92,7 +92,7 @@ function whyNoDate(cell: string): Message {
     const readings = new Set([isoText(year, second, first), isoText(year, first, second)].filter(isRealDate));
     const days = alternatives([...readings]);
     if (readings.size === 2) return msg`can be two different days. Write ${days}.`;
-    if (readings.size === 1) return msg`is not in a form that is read. Write ${days}.`;
+    if (readings.size === 1) return msg`is not in a known form. Write ${days}.`;
   }
   const [, withoutTime = ''] = /^(.*\d)[T ]\s*\d{1,2}:\d{2}/.exec(cell) ?? [];
   const timed = withoutTime === '' ? undefined : parseDateCell(withoutTime);
@@ -104,13 +104,13 @@ function whyNoDate(cell: string): Message {
   if (/^\d{5}(?:[.,]\d+)?$/.test(cell)) {
     const days = Number.parseInt(cell, 10);
     const [since1900, since1904] = [dayAfter(DAY_ZERO_MS, days), dayAfter(DAY_ZERO_OF_MACS_MS, days)];
-    return msg`is a spreadsheet's day number: ${since1900}, or ${since1904} in an old one of a Mac. Format the column as a date, or write the day.`;
+    return msg`is a spreadsheet's day number: ${since1900}, or ${since1904} in an old Mac workbook. Format the column as a date, or write the date.`;
   }
   if (/^(?:1[5-9]|20)\d\d$/.test(cell)) return msg`is a year, not a day. ${ONE_DAY}`;
   if (isMonth(cell)) return msg`is a month, not a day. ${ONE_DAY}`;
   if (/^\d{1,2}\.?\s*(?:\d{1,2}\.?\s*|\p{L}+\.?\s*)?(?:\d{4}\s*)?[-–—]\s*\d{1,2}\./u.test(cell))
     return msg`is more than one day. ${ONE_DAY}`;
-  return msg`is not a date that is read. Write YYYY-MM-DD, such as 2024-04-03, or 3. 4. 2024.`;
+  return msg`is not in a known date format. Write YYYY-MM-DD, such as 2024-04-03, or 3. 4. 2024.`;
 }
 
 const ONE_DAY = msg`The service accepts one whole day: write it as YYYY-MM-DD. If the day is not known, leave the cell empty and write what is known in poznamka.`;

@@ -62,7 +62,7 @@ function takeKnown(found: TermLookup, written: string, name: WrittenName): Resol
     if (only !== undefined && another === undefined) return takePerson(only, written);
     const named = namedTerms(found.candidates);
     const [{ id } = { id: 'OS-001507' }] = found.candidates;
-    const message = msg`"${written}" can be several people: ${named}. Write the identifier of the right one, or say who is always meant: ${cmd`pas vocab map set osoba ${written} ${id}`}`;
+    const message = msg`"${written}" can be several people: ${named}. Write the identifier of the right one, or always use one of them: ${cmd`pas vocab map set osoba ${written} ${id}`}`;
     return { ...unreadable('term-ambiguous', message), candidates: found.candidates };
   }
   if (found.kind !== 'found') throw new Error(`a person who is ${found.kind} is not known`);
@@ -76,7 +76,7 @@ function takeKnown(found: TermLookup, written: string, name: WrittenName): Resol
 function takePerson({ id, label }: TermCandidate, written: string): ResolvedFinder {
   const asMatched = written.replace(/ ?, ?/, ', ');
   if (asMatched === label && findNameProblem(label) === undefined) return { value: { id: NEW_PERSON, text: label } };
-  const remark = unreadable(FINDER_MATCHED, msg`"${written}" is taken for ${id} (${label}).`);
+  const remark = unreadable(FINDER_MATCHED, msg`"${written}" is read as ${id} (${label}).`);
   return { value: { id, text: label }, ...(written === label ? {} : { remark }) };
 }
 
@@ -100,11 +100,11 @@ function takeUnknown(written: string, lookupTerm: LookupTerm): ResolvedFinder {
     const { id, label } = only;
     return {
       value: { id, text: label },
-      remark: unreadable(FINDER_MATCHED, msg`"${written}" names no person; ${id} (${label}) is taken, who stands for that.`),
+      remark: unreadable(FINDER_MATCHED, msg`"${written}" is not a person's name; it is mapped to ${id} (${label}).`),
     };
   }
   if (only !== undefined) return unsure(written, people);
-  const message = msg`"${written}" names no person. Leave the finder out, or say who stands for it: ${cmd`pas vocab map set osoba ${written}`} ID`;
+  const message = msg`"${written}" is not a person's name. Leave the finder out, or map the words to a person: ${cmd`pas vocab map set osoba ${written}`} ID`;
   return unreadable('finder-unknown', message);
 }
 
@@ -209,5 +209,5 @@ function severalMessage(text: string): Message {
 }
 
 function nameAdvice(text: string): Message {
-  return msg`"${text}" is no finder. Write a person's identifier such as OS-001507, or the name as Surname, Given name.`;
+  return msg`"${text}" is not a finder. Write a person's identifier such as OS-001507, or the name as Surname, Given name.`;
 }

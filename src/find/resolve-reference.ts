@@ -23,7 +23,7 @@ export function resolveProject(cell: string): Reading<Reference> {
   const written = withoutAddress(cell);
   const id = PROJECT.test(written) ? written.toUpperCase() : written;
   if (/[\s,;]/.test(id)) {
-    return unreadable('project', msg`"${cell}" is no identifier of a project. Write the identifier alone, such as C-202400101.`);
+    return unreadable('project', msg`"${cell}" is not a project identifier. Write the identifier alone, such as C-202400101.`);
   }
   return { value: { id, text: id } };
 }
@@ -68,7 +68,7 @@ export function setText(set: string): Message {
 
 export function wrongSetMessage(term: TermCandidate, set: string): Message {
   const [own, needed] = [setText(term.setSpec), setText(set)];
-  return msg`${term.label} (${term.id}) is an entry of ${own}, but one of ${needed} is needed. Look with: ${cmd`pas vocab list ${set}`}`;
+  return msg`${term.label} (${term.id}) is an entry of ${own}, but this element needs one of ${needed}. See: ${cmd`pas vocab list ${set}`}`;
 }
 
 export function deletedMessage(term: TermCandidate, set: string): Message {
@@ -84,8 +84,8 @@ export function mappingConflictMessage(found: Extract<TermLookup, { kind: 'mappi
     because === 'deleted'
       ? msg`was deleted from ${where}`
       : because === 'wrong-set' && term !== undefined
-        ? msg`is an entry of ${where} now`
-        : msg`is no entry of ${where}`;
+        ? msg`is now an entry of ${where}`
+        : msg`is not an entry of ${where}`;
   return msg`"${own}" is mapped to ${named}, which ${why}. Choose another: ${cmd`pas vocab map set ${set} ${own}`} ID`;
 }
 
@@ -99,15 +99,15 @@ type UnknownTerm = Extract<TermLookup, { kind: 'unknown' }>;
 function unknownMessage(found: UnknownTerm, set: string, cell: string): Message {
   const [where, advice] = [setText(set), nearestAdvice(set, found)];
   const other = found.elsewhere?.find(({ setSpec }) => FIELDS.some((field) => field.set === setSpec));
-  if (other === undefined) return msg`Nothing in ${where} is called "${cell}". ${advice}`;
+  if (other === undefined) return msg`${where} has no entry "${cell}". ${advice}`;
   const elsewhere = setText(other.setSpec);
-  return msg`"${cell}" is an entry of ${elsewhere}, but none of ${where}. ${advice}`;
+  return msg`"${cell}" is an entry of ${elsewhere}, not of ${where}. ${advice}`;
 }
 
 export function nearestAdvice(set: string, { nearest, isAll }: UnknownTerm): Message {
   const named = namedTerms(nearest);
   if (isAll === true) return msg`There are: ${named}.`;
-  return nearest.length > 0 ? msg`Nearest: ${named}.` : msg`All are shown by ${cmd`pas vocab list ${set}`}.`;
+  return nearest.length > 0 ? msg`Nearest: ${named}.` : msg`To list them all: ${cmd`pas vocab list ${set}`}.`;
 }
 
 function notHarvestedMessage(set: string, cell: string): Message {

@@ -60,14 +60,14 @@ function pointInArea(elements: FindElements, { lookupArea }: RuleContext): Findi
     case 'outside': {
       const { nearest, distanceM } = found;
       const where = nearest === undefined ? '' : nearestText(nearest, distanceM);
-      const message = msg`The point ${place} lies in no known cadastral area.${where} Check the coordinates.`;
+      const message = msg`The point ${place} is not in any known cadastral area.${where} Check the coordinates.`;
       // The service converts by other means and may find the point inside.
       const isOpen = point.system === '5514' && distanceM !== undefined && distanceM <= CONVERTED_WITHIN_M;
       return [{ element: point.element, message, ...(isOpen && { warning: true }) }];
     }
     case 'not-harvested': {
       const inCountry = lon >= COUNTRY.minLon && lon <= COUNTRY.maxLon && lat >= COUNTRY.minLat && lat <= COUNTRY.maxLat;
-      const message = msg`The point ${place} lies outside Czechia. Check the coordinates and their order.`;
+      const message = msg`The point ${place} is outside Czechia. Check the coordinates and their order.`;
       return inCountry ? [] : [{ element: point.element, message, warning: true }];
     }
   }

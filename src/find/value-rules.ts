@@ -45,7 +45,7 @@ function legalCharacters(elements: FindElements): Finding[] {
     const character = illegalCharacterOf(elements[name]);
     if (character === undefined) continue;
     const code = codePointName(character);
-    findings.push({ element: name, message: msg`${name} holds the character ${code}, which XML cannot. Remove it.` });
+    findings.push({ element: name, message: msg`${name} contains the character ${code}, which XML does not allow. Remove it.` });
   }
   return findings;
 }
@@ -98,7 +98,7 @@ function realDate({ datum_nalezu: date }: FindElements): Finding[] {
   return [
     {
       element: 'datum_nalezu',
-      message: msg`"${date}" is no day of the calendar. Write YYYY-MM-DD, without a time or time zone.`,
+      message: msg`"${date}" is not a calendar date. Write YYYY-MM-DD, without a time or time zone.`,
     },
   ];
 }
@@ -106,14 +106,14 @@ function realDate({ datum_nalezu: date }: FindElements): Finding[] {
 function plausibleDate({ datum_nalezu: date }: FindElements, { today }: RuleContext): Finding[] {
   if (date === undefined || !isRealDate(date)) return [];
   if (DAYS_WITHOUT_CLOCK.includes(date)) {
-    const message = msg`The date ${date} is the first day of many clocks: a device or a spreadsheet had no date. Write the right one, or leave it empty.`;
+    const message = msg`The date ${date} is where many clocks start: a device or a spreadsheet had no date. Write the right one, or leave it empty.`;
     return [{ element: 'datum_nalezu', message, warning: true }];
   }
   const isEarly = Number(date.slice(0, 4)) < EARLIEST_YEAR;
   if (date <= today && !isEarly) return [];
   const message = isEarly
     ? msg`The date ${date} is very long ago. Check the year, or this computer's clock.`
-    : msg`The date ${date} lies in the future. Check the year, or this computer's clock.`;
+    : msg`The date ${date} is in the future. Check the year, or this computer's clock.`;
   return [{ element: 'datum_nalezu', message, warning: true }];
 }
 
@@ -131,8 +131,8 @@ function identifierForm(elements: FindElements): Finding[] {
     .filter(({ field, reference }) => !hasGoodForm(field, reference))
     .map(({ field: { name, set }, reference: { id } }) => {
       const message = set?.startsWith('heslo:')
-        ? msg`"${id}" is no identifier that ${name} can have. Write HES- and digits; ${cmd`pas vocab search`} finds it.`
-        : msg`"${id}" is no identifier that ${name} can have. Write the one that ${cmd`pas vocab search`} finds.`;
+        ? msg`"${id}" cannot be an identifier of ${name}. Write HES- and digits; ${cmd`pas vocab search`} finds it.`
+        : msg`"${id}" cannot be an identifier of ${name}. Write the one that ${cmd`pas vocab search`} finds.`;
       return { element: name, message };
     });
 }
@@ -170,7 +170,7 @@ function memberOfSet({ name, set }: Field, { id }: Reference, lookupTerm: Lookup
       return [{ element: name, message: mappingConflictMessage(found, set) }];
     case 'not-harvested': {
       const where = setText(set);
-      const message = msg`${id} in ${name} is taken unchecked: ${where} was not harvested. Run ${cmd`pas harvest-vocab`} to check it.`;
+      const message = msg`${id} in ${name} was not checked: ${where} was not harvested. Run ${cmd`pas harvest-vocab`} to check it.`;
       return [{ element: name, message, warning: true, rule: NOT_HARVESTED }];
     }
   }

@@ -21,8 +21,8 @@ export function parseRedisAddress(text: string): RedisAddress | AddressFault {
   const database = Number(/^\/?(\d*)$/.exec(url?.pathname ?? '-')?.[1] ?? Number.NaN);
   if (url !== undefined && (url.password !== '' || /^[^/:]*:[^/@]*@/.test(text.slice(text.indexOf('//') + 2)))) {
     return {
-      message: msg`holds a password, and secrets never stand in config.toml or in a flag`,
-      hint: msg`Leave it out of the address; give it in PAS_PACING_PASSWORD, or keep it with \`${cmd`pas login --pacing-password`}\`.`,
+      message: msg`contains a password; secrets are not allowed in config.toml or in a flag`,
+      hint: msg`Leave it out of the address; set it in PAS_PACING_PASSWORD, or store it with \`${cmd`pas login --pacing-password`}\`.`,
     };
   }
   if (
@@ -34,7 +34,7 @@ export function parseRedisAddress(text: string): RedisAddress | AddressFault {
   ) {
     return {
       message: msg`must be local or the address of a Redis`,
-      hint: msg`Such as redis://192.0.2.10:6379/0, or rediss://pace.example.org for TLS.`,
+      hint: msg`For example redis://192.0.2.10:6379/0, or rediss://pace.example.org for TLS.`,
     };
   }
   return {

@@ -242,7 +242,7 @@ function toStoreError(thrown: unknown, redact: (text: string) => string): PaceSt
   if (/^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH|ERR invalid password|ERR DB index|ERR unknown command)/.test(said)) {
     return new PaceStoreError('refused', said);
   }
-  if (said.startsWith('READONLY')) return new PaceStoreError('away', msg`it is a copy that cannot be written`);
+  if (said.startsWith('READONLY')) return new PaceStoreError('away', msg`it is a read-only replica`);
   if (/timed? ?out|ETIMEDOUT/i.test(said)) return new PaceStoreError('away', msg`it does not answer`);
   if (/^Connection is closed|ECONNRESET|EPIPE/.test(said)) return new PaceStoreError('away', msg`the connection was lost`);
   const words = describeNetworkError(thrown);
@@ -250,7 +250,7 @@ function toStoreError(thrown: unknown, redact: (text: string) => string): PaceSt
 }
 
 function notUnderstood(): PaceStoreError {
-  return new PaceStoreError('away', msg`its answer is not understood`);
+  return new PaceStoreError('away', msg`its answer cannot be understood`);
 }
 
 function readTime(reply: unknown): number {

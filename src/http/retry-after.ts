@@ -38,7 +38,7 @@ export class LongPauseError extends UnavailableError {
     const asked = new Date(nowMs + pause.askedMs).toISOString();
     this.reason =
       pause.askedMs > pause.keptMs
-        ? msg`the service asked for a pause until ${asked}, of which only \`${cmd`pas pace --keep`}\` keeps more than an hour`
+        ? msg`the service asked for a pause until ${asked}; only \`${cmd`pas pace --keep`}\` waits longer than an hour`
         : msg`the service asked for a long pause`;
   }
 }
@@ -46,8 +46,8 @@ export class LongPauseError extends UnavailableError {
 /** Describes a pause that ends after `nowMs`; names the command that keeps one longer than an hour. */
 export function pauseText({ keptMs, askedMs }: Pause, nowMs: number): Message {
   const [until, asked] = [new Date(nowMs + keptMs).toISOString(), new Date(nowMs + askedMs).toISOString()];
-  if (askedMs <= keptMs) return msg`The service asked for a pause: nothing leaves until ${until}.`;
+  if (askedMs <= keptMs) return msg`The service asked for a pause: nothing is sent until ${until}.`;
   return keptMs > 0
-    ? msg`The service asked for a pause until ${asked}. Unasked, pas keeps an hour of that: nothing leaves until ${until}. Keep all of it: ${cmd`pas pace --keep`}`
-    : msg`The service asked for a pause until ${asked}. Unasked, pas keeps an hour of that, which is over. Keep all of it: ${cmd`pas pace --keep`}`;
+    ? msg`The service asked for a pause until ${asked}. By default pas waits one hour of it: nothing is sent until ${until}. Keep all of it: ${cmd`pas pace --keep`}`
+    : msg`The service asked for a pause until ${asked}. By default pas waits one hour of it, which is over. Keep all of it: ${cmd`pas pace --keep`}`;
 }

@@ -78,7 +78,7 @@ class Sending {
   readonly #request: HttpRequest;
   readonly #body: Readable | Buffer | undefined;
   readonly #given: SendingOptions;
-  readonly #onAbort = () => this.#fail('aborted', msg`stopped while it was under way`);
+  readonly #onAbort = () => this.#fail('aborted', msg`stopped while it was in progress`);
   #outgoing: ClientRequest | undefined;
   #socket: Socket | undefined;
   #deadline: Deadline | undefined;
@@ -144,7 +144,7 @@ class Sending {
     }
     outgoing.flushHeaders();
     const seconds = STALLED_BODY_MS / 1000;
-    this.#failAfter(STALLED_BODY_MS, 'timeout', msg`the network took nothing for ${seconds} seconds`);
+    this.#failAfter(STALLED_BODY_MS, 'timeout', msg`the network accepted nothing for ${seconds} seconds`);
     body.once('data', () => this.#leave(socket));
     body.on('data', () => this.#awaited || this.#deadline?.putOff());
     body.on('error', (error) => this.#fail('body', messageOf(error), error));

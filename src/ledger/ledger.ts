@@ -33,7 +33,7 @@ export function openLedger(path: string): Ledger {
   const database = openDatabase(path, { synchronous: 'normal', busyTimeoutMs: BUSY_TIMEOUT_MS, exclusive: true });
   try {
     if (!asDatabaseError(path, () => isOurs(database))) {
-      throw new UsageError(t`${path} is a database of something else.`, { hint: t`Give another --out.` });
+      throw new UsageError(t`${path} is a database of another program.`, { hint: t`Give another --out.` });
     }
     asDatabaseError(path, () => {
       migrate(database, join(packageRoot, 'schemas', 'harvest'));

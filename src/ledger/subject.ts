@@ -63,8 +63,8 @@ export function assertSubject(ledger: Ledger, subject: Subject, output: string):
   if (differing === undefined) return;
   const [was, is] = [known[differing], subject[differing]].map((value) => (value === '' ? t`none` : value));
   const label = LABELS[differing];
-  throw new UsageError(t`${output} holds another harvest: its ${label} is ${was}, not ${is}.`, {
-    hint: t`Give the same flags as before to go on with it, or another --out.`,
+  throw new UsageError(t`${output} contains another harvest: its ${label} is ${was}, not ${is}.`, {
+    hint: t`Give the same flags as before to continue it, or another --out.`,
   });
 }
 

@@ -125,7 +125,7 @@ function occurrencesOf(state: HarvestState, pass: Pass, page: ListPage<OaiRecord
 
 /** Why a live record that comes without content is left out. */
 function withoutContent(): string {
-  return t`the service sent it without its content`;
+  return t`the service sent it without content`;
 }
 
 function leftOut(known: SeenRecord | undefined, look: number) {

@@ -51,7 +51,7 @@ export type Ask = (verb: Verb, given: OaiArguments, signal?: AbortSignal, onToke
 
 export type OnToken = (token: string) => void;
 
-const INTERRUPTED = msg`Interrupted. What was harvested is kept; run the command again to go on.`;
+const INTERRUPTED = msg`Interrupted. What was harvested is kept; run the command again to continue.`;
 const DEFAULT_MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** Elements, attributes and other markup of an answer: thousands of records have as many. */
 const MAX_NODES = 250_000;
@@ -237,7 +237,7 @@ function parsed(endpoint: string, response: HttpResponse, body: Buffer): XmlDocu
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
     const record = recordAt(body, thrown.byte);
     const where = record === undefined ? '' : t`, in the record ${record}`;
-    const html = /html/i.test(type) ? t` It says that it is HTML.` : '';
+    const html = /html/i.test(type) ? t` It declares itself as HTML.` : '';
     throw new MalformedAnswerError(t`${endpoint} sent XML that cannot be read: ${thrown.message}${where}.${html}`, body, {
       byte: thrown.byte,
       cause: thrown,

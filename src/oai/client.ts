@@ -75,7 +75,7 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
     const element = childOf(answer.element, 'record');
     const record = element === undefined ? undefined : parseRecord(element);
     if (record !== undefined) return { answer, record };
-    throw new MalformedAnswerError(t`The service sent no whole record for ${identifier}.`, answer.body);
+    throw new MalformedAnswerError(t`The service did not send a complete record for ${identifier}.`, answer.body);
   };
   return {
     ask,
@@ -140,13 +140,13 @@ function readPage<Item>(answer: OaiAnswer, read: ReadItem<Item>): ListPage<Item>
 }
 
 function unusable(position: number): string {
-  return t`record ${position} has no identifier, no usable datestamp, or a status that is not known`;
+  return t`record ${position} has no identifier, no usable datestamp, or an unknown status`;
 }
 
 function wholePage<Item>(answer: OaiAnswer, read: ReadItem<Item>): ListPage<Item> {
   const page = readPage(answer, read);
   const [first] = page.broken;
-  if (first !== undefined) throw new MalformedAnswerError(t`The service sent a page of which ${first.reason}.`, answer.body);
+  if (first !== undefined) throw new MalformedAnswerError(t`The service sent a page in which ${first.reason}.`, answer.body);
   return page;
 }
 

@@ -97,12 +97,12 @@ function passToBegin(options: HarvestOptions): Pass | undefined {
 /** Why all is read again: a clock that was ahead may have hidden any change since. */
 export function clockWentBack(setSpec: string, watermarkMs: number, serverNowMs: number): string {
   const [was, is] = [new Date(watermarkMs).toISOString(), new Date(serverNowMs).toISOString()];
-  return t`${setSpec}: by the service’s clock the last harvest was at ${was} and now is ${is}, so everything is read again.`;
+  return t`${setSpec}: the service's clock was at ${was} at the last harvest and is at ${is} now, so everything is read again.`;
 }
 
 /** What is kept may do with a record less than is counted; a proof that there is no record may not. */
 function countedTooMany(list: string, { listSize, look: { met } }: Pass): string {
-  return t`${list}: the service counts ${listSize} records, and twice listed ${met} without a gap. These are taken for all.`;
+  return t`${list}: the service counts ${listSize} records, and twice listed ${met} completely. These are accepted as all.`;
 }
 
 /** What was left out is asked for by itself, in this run and in each later one, until it can be read or is gone. */

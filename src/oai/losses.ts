@@ -61,6 +61,6 @@ export async function isAsCounted(run: Run): Promise<boolean> {
   // An empty list is looked at again until it is not.
   if (size === undefined || (size === listed && size > 0)) return true;
   if (size !== listed)
-    onNote?.(t`${list}: the service counts ${size} records, and ${listed} are known, so everything is read again.`);
+    onNote?.(t`${list}: the service counts ${size} records, but ${listed} are known, so everything is read again.`);
   return false;
 }

@@ -86,7 +86,7 @@ function copyOf(text: string): string {
 /** The list leads back to where it was. */
 export class CircleError extends OaiError {
   constructor(what: string) {
-    super('loop', t`The service ${what}: its list goes round in a circle and would never end.`, {
+    super('loop', t`The service ${what}: its list loops and would never end.`, {
       hint: t`Run the command again later. If it happens again, tell the operator of the service.`,
     });
   }

@@ -26,13 +26,13 @@ export type Verb = keyof typeof VERBS;
 
 /** What the protocol's error codes mean for the person who asked. */
 export const ERROR_HINTS: Readonly<Record<string, Message>> = {
-  badArgument: msg`Check the set, the format and the dates. A service that is in trouble says this as well: try again later.`,
+  badArgument: msg`Check the set, the format and the dates. A service in trouble gives the same answer: try again later.`,
   badResumptionToken: msg`The list expired on the server. Run the command again; what was stored is kept.`,
   badVerb: msg`The address may not be a harvesting interface. Check oai_base in the profile.`,
   cannotDisseminateFormat: msg`See \`${cmd`pas oai formats`}\` for what this service offers.`,
   idDoesNotExist: msg`Check the identifier.`,
   noMetadataFormats: msg`There is nothing to read for this record.`,
-  noRecordsMatch: msg`Nothing fits the set and the dates.`,
+  noRecordsMatch: msg`Nothing matches the set and the dates.`,
   noSetHierarchy: msg`This service has no sets; harvest without one.`,
 };
 
@@ -46,7 +46,7 @@ export function checkArguments(verb: Verb, given: OaiArguments): void {
   if (empty !== undefined) throw new UsageError(t`The argument ${empty} of ${verb} is empty.`);
   if (given.resumptionToken !== undefined) {
     if (names.length > 1)
-      throw new UsageError(t`A resumption token goes alone: it already knows the set, the format and the dates.`);
+      throw new UsageError(t`Give a resumption token alone: it already contains the set, the format and the dates.`);
     return;
   }
   const missing = required.find((name) => given[name] === undefined);

@@ -47,7 +47,7 @@ export function recoverPage(body: Buffer): SalvagedPage | undefined {
 function faultOf(text: string): string | undefined {
   try {
     const { root } = parseXml(Buffer.from(text), 'utf-8');
-    return countOf(root) === 1 ? undefined : t`it runs into its neighbour`;
+    return countOf(root) === 1 ? undefined : t`it is not separated from the next record`;
   } catch (thrown) {
     if (thrown instanceof XmlSyntaxError) return thrown.message;
     throw thrown;

@@ -40,7 +40,7 @@ export function followRedirects(endpoint: string, exchange: Exchange): Get {
       const [base = '', targetQuery] = url.split('?', 2);
       if (targetQuery === query) settled = base;
     }
-    throw new OaiError('malformed', t`${endpoint} redirects in a circle.`, { hint: t`Check oai_base in the profile.` });
+    throw new OaiError('malformed', t`${endpoint} redirects in a loop.`, { hint: t`Check oai_base in the profile.` });
   };
 }
 
@@ -51,7 +51,7 @@ export function tokenIn(authorization: string): string {
 
 function elsewhere(endpoint: string, origin: string): OaiError {
   return new OaiError('malformed', t`${endpoint} redirects to ${origin}, to which your sign-in is not sent.`, {
-    hint: t`If the service has moved there, give that address as oai_base in the profile; else ask its operator.`,
+    hint: t`If the service has moved there, set oai_base in the profile to that address; otherwise ask its operator.`,
   });
 }
 
@@ -59,7 +59,7 @@ function targetOf(from: string, response: HttpResponse, query: string): string {
   const location = response.headers['location'];
   const target = location === undefined || !URL.canParse(location, from) ? undefined : new URL(location, from);
   if (target === undefined || !/^https?:$/.test(target.protocol)) {
-    throw new OaiError('malformed', t`${from} redirects without saying where to.`, { hint: t`Check oai_base in the profile.` });
+    throw new OaiError('malformed', t`${from} redirects without an address.`, { hint: t`Check oai_base in the profile.` });
   }
   if (target.protocol === 'http:' && from.startsWith('https:')) {
     throw new OaiError('malformed', t`${from} redirects to ${target.origin}, which is not protected by TLS.`, {

@@ -105,7 +105,7 @@ export async function readAllPages(run: Run): Promise<void> {
     cuts = pass.met > before.met || goesOn ? 0 : cuts + 1;
     if (end === 'token-refused') state.change(() => state.putPass(resumeByDatestamp(pass)));
     if (cuts > MAX_RESUMES) {
-      const reason = t`it refuses its own resumption tokens again and again`;
+      const reason = t`it repeatedly refuses its own resumption tokens`;
       throw incomplete(run, pass, end === 'token-refused' ? reason : reasonOf(pass));
     }
   }
@@ -168,12 +168,12 @@ function endlessness(): (newRecords: number, completeListSize: number | undefine
     records += newRecords;
     firstSize ??= completeListSize;
     if (pagesWithoutNews > MAX_PAGES_WITHOUT_NEWS) {
-      throw new OaiError('loop', t`The service sent nothing new on ${pagesWithoutNews} pages: its list would never end.`);
+      throw new OaiError('loop', t`The service sent nothing new on ${pagesWithoutNews} pages, so its list seems endless.`);
     }
     if (firstSize !== undefined && records > MAX_GROWTH * firstSize + A_DAY_OF_RECORDS) {
       throw new OaiError(
         'loop',
-        t`The service counted ${firstSize} records, sent ${records} and has more: its list would never end.`,
+        t`The service counted ${firstSize} records, sent ${records} and still has more, so its list seems endless.`,
       );
     }
   };
@@ -298,5 +298,5 @@ function shortfall(pass: Pass): string {
 }
 
 export function reasonOf(pass: Pass): string {
-  return missingOf(pass) > 0 ? t`its list ended before` : t`its list changed again and again while it was read`;
+  return missingOf(pass) > 0 ? t`its list ended before` : t`its list kept changing while it was read`;
 }

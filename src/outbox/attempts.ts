@@ -80,7 +80,7 @@ export function evidenceOf(outbox: Outbox, { id, uuid }: Pick<Entry, 'id' | 'uui
     .sql('select looked_at as foundAt, server_at as serverAt, basis, reason, candidates from looks where entry_id = ?')
     .get(id) as { foundAt: number; serverAt: number | null; basis: string; reason: string; candidates: string } | undefined;
   if (open === undefined) return settled;
-  const what = msg`the last look at entry ${id}`;
+  const what = msg`the last lookup of entry ${id}`;
   const undecided: AttemptEvidence = {
     ...{ foundAt: open.foundAt, basis: open.basis, serverAt: open.serverAt === null ? null : serverMs(open.serverAt) },
     verdict: 'undecided',

@@ -55,7 +55,7 @@ export function openBackup(file: string, draft: string, clock: Clock): Outbox {
 }
 
 function damagedBackup(file: string, cause: Error): DatabaseError {
-  return new DatabaseError(msg`${file}: the backup is damaged.`, { cause, damaged: true, hint: msg`Put an older backup back.` });
+  return new DatabaseError(msg`${file}: the backup is damaged.`, { cause, damaged: true, hint: msg`Restore an older backup.` });
 }
 
 function openSound(path: string, clock: Clock): Outbox {

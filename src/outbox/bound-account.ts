@@ -64,7 +64,7 @@ export function assertSameAccount(outbox: Outbox, account: string, waysOut?: (bo
   if (bound === null || bound === account) return;
   const hint = waysOut?.(bound);
   throw new ConfigError(
-    msg`This outbox sends as the account ${bound}, and ${address} says that you are signed in as ${account}. Nothing was sent.`,
+    msg`This outbox sends as the account ${bound}, but ${address} says that you are signed in as ${account}. Nothing was sent.`,
     hint === undefined ? {} : { hint },
   );
 }

@@ -138,7 +138,7 @@ export function claim(outbox: Outbox, id: EntryId, departureOf: (entry: Entry) =
 /** @throws ConfigError where another machine has adopted this outbox since the push began */
 function assertFence(outbox: Outbox, journal: string): void {
   if (headerOf(outbox).journal === journal) return;
-  throw new ConfigError(msg`${outbox.path} was adopted by another machine in the meantime. Nothing more is sent from here.`, {
+  throw new ConfigError(msg`${outbox.path} has been adopted by another machine. Nothing more is sent from here.`, {
     hint: msg`\`${cmd`pas outbox show`}\` says where it belongs.`,
   });
 }
@@ -341,7 +341,7 @@ export function clearBackoff(outbox: Outbox, recordKeys: readonly string[]): voi
 export function recoverInFlight(outbox: Outbox): Entry[] {
   return outbox.change(() => {
     const entries = entriesInState(outbox, 'sending');
-    const reason = msg`pas stopped while the request was under way, so it is not known whether the service got it`;
+    const reason = msg`pas stopped while the request was in progress, so it is unknown if the service received it`;
     const now = Math.floor(outbox.clock.now());
     recordEvents(
       outbox,

@@ -175,9 +175,9 @@ function isBytes(value: string | number | null | Buffer): value is Buffer {
 }
 
 export function damagedRow(path: string, what: Parameters<typeof msg>[1]): DatabaseError {
-  return new DatabaseError(msg`${path}: ${what} is damaged: it is not as it was written.`, {
+  return new DatabaseError(msg`${path}: ${what} is damaged: its checksum does not match.`, {
     damaged: true,
-    hint: msg`Put the last backup back: ${cmd`pas restore`} FILE --replace keeps the damaged file aside. The journal adds what was sent since.`,
+    hint: msg`Restore the last backup: ${cmd`pas restore`} FILE --replace moves the damaged file aside. The journal adds what was sent since.`,
   });
 }
 

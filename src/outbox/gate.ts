@@ -61,7 +61,7 @@ function attemptedElsewhere(entry: Entry, facts: GateFacts): Held | undefined {
     facts,
     'attempted-elsewhere',
     namesOf(found),
-    (named) => msg`a find that reads the same was sent from another outbox of this machine (${named})`,
+    (named) => msg`an identical find was sent from another outbox of this machine (${named})`,
   );
 }
 
@@ -87,7 +87,7 @@ function equalRecord(entry: Entry, facts: GateFacts): Held | undefined {
     facts,
     'equal-record',
     found,
-    (named) => msg`the service shows a record of this account that reads the same (${named})`,
+    (named) => msg`the service shows an identical record of this account (${named})`,
   );
 }
 
@@ -99,7 +99,7 @@ function hiddenRecords(entry: Entry, facts: GateFacts): Held | undefined {
     facts,
     'hidden-records',
     found,
-    (named) => msg`the service lists records of this project that this account may not read (${named}): they may be this find`,
+    (named) => msg`the service lists records of this project that this account may not read (${named}): one may be this find`,
   );
 }
 
@@ -126,7 +126,7 @@ function changedNumber(entry: Entry, facts: GateFacts): Held | undefined {
   const { value } = entry;
   return question(entry, facts, 'number-changed', [shown], (named) =>
     named === ''
-      ? msg`the record has no number any more; it is to get ${value}`
+      ? msg`the record no longer has a number; it is to get ${value}`
       : msg`the record has the number ${named}; it is to get ${value}`,
   );
 }

@@ -107,7 +107,7 @@ export function assertSoundJournal(journal: Journal): void {
 function damagedJournal(path: string, found: string, cause?: unknown): DatabaseError {
   return new DatabaseError(msg`${path}: the journal is damaged (${found}).`, {
     ...{ cause, damaged: true },
-    hint: msg`Run the command again: it is set aside and rebuilt from what can be read and from the outboxes.`,
+    hint: msg`Run the command again: the journal is moved aside and rebuilt from what can be read and from the outboxes.`,
   });
 }
 

@@ -227,7 +227,7 @@ function holdNamesake(outbox: Outbox, entry: ImportEntry, localId: string): void
 
 /** Makes the question about a find whose local id was sent for another one. */
 export function localIdQuestion(localId: string): Held {
-  const question = msg`another find was sent from this machine as ${localId}, and reads otherwise: is this one another find?`;
+  const question = msg`another find was sent from this machine as ${localId}, with other values: is this one another find?`;
   return { basis: 'local-id-in-use', question, candidates: [localId] };
 }
 

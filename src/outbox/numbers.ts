@@ -52,7 +52,7 @@ export function supersedeEarlierNumbers(outbox: Outbox, identCely?: string): voi
        and ${laterNumber(`later.state in ('accepted', 'sending')`)}`,
     { identCely },
   );
-  const reason = msg`a later number of the record takes its place`;
+  const reason = msg`a later number of the record replaces it`;
   recordEvents(
     outbox,
     superseded.map((entry) =>

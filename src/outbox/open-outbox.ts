@@ -236,7 +236,7 @@ function readable(path: string, thrown: unknown): unknown {
 function damagedSchema(path: string, cause: Error): DatabaseError {
   return new DatabaseError(msg`${path}: the database is damaged (${cause.message}).`, {
     ...{ cause, damaged: true },
-    hint: msg`Put the last backup back: ${cmd`pas restore`} FILE --replace keeps the damaged file aside.`,
+    hint: msg`Restore the last backup: ${cmd`pas restore`} FILE --replace moves the damaged file aside.`,
   });
 }
 
@@ -281,9 +281,9 @@ function parseHeader(path: string, row: unknown): Header {
 }
 
 function damagedHeader(path: string): DatabaseError {
-  return new DatabaseError(msg`${path}: the header of the outbox is damaged: it is not as it was written.`, {
+  return new DatabaseError(msg`${path}: the header of the outbox is damaged: its checksum does not match.`, {
     damaged: true,
-    hint: msg`Put the last backup back: ${cmd`pas restore`} FILE --replace keeps the damaged file aside. Without a backup, \`${cmd`pas outbox check --repair`}\` writes the header anew from the profile.`,
+    hint: msg`Restore the last backup: ${cmd`pas restore`} FILE --replace moves the damaged file aside. Without a backup, \`${cmd`pas outbox check --repair`}\` writes the header again from the profile.`,
   });
 }
 
@@ -307,8 +307,8 @@ export function recordCopy(copy: Database, path: string, madeAt: number): void {
 /** Checks that one row was changed; a missing one means that another process changed it. */
 export function assertOneRowChanged(outbox: Outbox, changes: number, what: Message): void {
   if (changes !== 1) {
-    throw new DatabaseError(msg`${outbox.path}: ${what} did not find the entry in the state it was read in.`, {
-      hint: msg`Another pas changed it meanwhile. Run \`${cmd`pas status`}\`, then the command again.`,
+    throw new DatabaseError(msg`${outbox.path}: ${what} found the entry in another state than it was read in.`, {
+      hint: msg`Another pas has changed it. Run \`${cmd`pas status`}\`, then the command again.`,
     });
   }
 }

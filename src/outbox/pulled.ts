@@ -33,7 +33,7 @@ const COLUMNS = `ident_cely as identCely, standing, datestamp_at as datestampMs,
 export function pulledRecord(outbox: Outbox, identCely: string): PulledRecord | undefined {
   const row = outbox.sql(`select ${COLUMNS} from pulled where ident_cely = ?`).get(identCely) as PulledRow | undefined;
   if (row === undefined) return undefined;
-  const record = row.record === null ? null : parseStored(outbox.path, msg`what was pulled of ${identCely}`, row.record);
+  const record = row.record === null ? null : parseStored(outbox.path, msg`the pulled state of ${identCely}`, row.record);
   return { ...row, record };
 }
 

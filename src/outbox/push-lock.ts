@@ -121,7 +121,7 @@ function readHolder(outbox: LockedOutbox): HolderText | undefined {
 function heldBy(holder: HolderText | undefined): OutboxLeasedError {
   if (holder === undefined) {
     return new OutboxLeasedError(msg`Another pas holds this outbox.`, {
-      hint: msg`Wait until it is done. If no other pas is at work, locks may not function on this disk: run \`${cmd`pas doctor`}\`.`,
+      hint: msg`Wait until it is done. If no other pas is running, locks may not work on this disk: run \`${cmd`pas doctor`}\`.`,
     });
   }
   const { pid, host, since } = holder;

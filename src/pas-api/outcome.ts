@@ -145,7 +145,7 @@ export function outcomeOfTransportError(operation: Operation, error: TransportEr
     const isCut = error.reason !== 'connect' && error.reason !== 'aborted';
     return { kind: isCut ? 'cut' : 'not-delivered', detail: error.says };
   }
-  return told ?? { kind: 'uncertain', detail: msg`no whole answer came (${error.says})`, outsideContract: false };
+  return told ?? { kind: 'uncertain', detail: msg`no complete answer came (${error.says})`, outsideContract: false };
 }
 
 /** Returns the outcome by status and headers of an answer whose body was cut off; undefined where it depends on the body. */
@@ -160,7 +160,7 @@ function successOf(response: HttpResponse, readIdentCely: ReadIdentCely, address
   const inBody = readIdentCely(response.body);
   const identCely = inHeader ?? inBody;
   const odd = (detail: Message): Outcome => ({ kind: 'uncertain', detail, outsideContract: true });
-  if (identCely === undefined || !IDENT_CELY.test(identCely)) return odd(msg`status ${response.status}, but no record is named`);
+  if (identCely === undefined || !IDENT_CELY.test(identCely)) return odd(msg`status ${response.status}, but without a record`);
   if (inBody !== undefined && inBody !== identCely) {
     return odd(msg`the answer names two records, ${identCely} in its header and ${inBody} in its document`);
   }
@@ -178,7 +178,7 @@ function tooMany(operation: Operation, response: HttpResponse, nowMs: number): O
 
 function detailOf({ status, headers }: HttpResponse, body: ErrorBody): Message {
   const target = headers['location'];
-  if (status >= 300 && status < 400 && target !== undefined) return msg`status ${status}, which sends on to ${target}`;
+  if (status >= 300 && status < 400 && target !== undefined) return msg`status ${status}, which redirects to ${target}`;
   switch (body.kind) {
     case 'detail':
       return body.detail;

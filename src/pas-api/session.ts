@@ -54,8 +54,8 @@ export function externalTokenSession(token: string): Session {
   return {
     token: async () => token,
     renew: async () => {
-      throw new AuthError(msg`The service no longer takes the token in PAS_TOKEN. What was queued stays queued.`, {
-        hint: msg`Give it a new one, or take it away and sign in with \`${cmd`pas login`}\`.`,
+      throw new AuthError(msg`The service no longer accepts the token in PAS_TOKEN. Queued entries stay queued.`, {
+        hint: msg`Set a new one, or unset it and sign in with \`${cmd`pas login`}\`.`,
       });
     },
   };
@@ -107,9 +107,9 @@ function notTheService(baseUrl: string, response: HttpResponse): ContractError {
 /** @throws UnavailableError for the status of a closed service (A-AUTH-13), or of a proxy that cannot reach it */
 export function assertAvailable(address: string, { status }: HttpResponse): void {
   const hint = msg`The queue is kept. Try again later.`;
-  if (status === 503) throw new UnavailableError(msg`${address} is closed at the moment.`, { hint });
+  if (status === 503) throw new UnavailableError(msg`${address} is currently closed.`, { hint });
   if (status === 429 || status >= 500)
-    throw new UnavailableError(msg`${address} fails at the moment (status ${status}).`, { hint });
+    throw new UnavailableError(msg`${address} is currently failing (status ${status}).`, { hint });
 }
 
 /** Returns the answer. @throws UnavailableError where none came */

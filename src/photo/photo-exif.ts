@@ -99,11 +99,11 @@ export async function readPhotoPosition(path: string): Promise<Reading<Position>
     return unreadable('photo-unreadable', msg`${path} cannot be read: ${problem}`);
   }
   if (exif.place === undefined) {
-    return unreadable('photo-position', msg`${path} says nothing of where it was taken. Type the coordinates.`);
+    return unreadable('photo-position', msg`${path} does not say where it was taken. Type the coordinates.`);
   }
   const { longitude, latitude } = exif.place;
   const range = findRangeProblem('4326', longitude, latitude);
-  if (range !== undefined) return unreadable('photo-position', msg`${path} has a strange position: ${range}`);
+  if (range !== undefined) return unreadable('photo-position', msg`${path} has an impossible position: ${range}`);
   return { value: { system: '4326', point: { x: digits(longitude), y: digits(latitude) } } };
 }
 

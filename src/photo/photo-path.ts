@@ -64,7 +64,7 @@ export function findOtherSpelling(path: string): { readonly path: string; readon
   const [wanted, name] = [basename(path), basename(found)];
   return {
     path: found,
-    remark: msg`There is no photograph "${wanted}"; ${name} is the only file that it can mean, and is taken.`,
+    remark: msg`There is no photograph "${wanted}"; ${name} is the only file that it can mean, and is used.`,
   };
 }
 

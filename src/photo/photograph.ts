@@ -82,7 +82,7 @@ async function inspectOpen(file: FileHandle, path: string, options: InspectOptio
     ? [
         warningIssue(
           'photo-cut-off',
-          msg`The photograph ${path} is cut off: its end is missing. It is taken as it is; copy it again from the camera if you can.`,
+          msg`The photograph ${path} is cut off: its end is missing. It is queued as it is; copy it again from the camera if you can.`,
         ),
       ]
     : [];
@@ -109,7 +109,7 @@ function refused(rule: string, message: Message): InspectedPhotograph {
 function whyNotOpened(path: string, error: unknown): Message {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT' || code === 'ENOTDIR') return msg`There is no photograph ${path}. Check the name, letter case included.`;
-  if (code === 'EACCES' || code === 'EPERM') return msg`The photograph ${path} may not be read: permission denied.`;
+  if (code === 'EACCES' || code === 'EPERM') return msg`The photograph ${path} cannot be read: permission denied.`;
   const problem = messageOf(error);
   return msg`The photograph ${path} cannot be opened: ${problem}`;
 }

@@ -100,7 +100,7 @@ async function embedded(head: Buffer, library: ImageLibrary | undefined, maxPx: 
       kind: 'none',
       why:
         library === undefined
-          ? t`No picture: what makes small pictures (sharp) is not installed, and the photograph holds none.`
+          ? t`No picture: sharp, which makes small pictures, is not installed, and the photograph contains none.`
           : t`No picture: the photograph is damaged, or of a kind that cannot be drawn here.`,
     };
   }
@@ -141,7 +141,7 @@ async function readHead(path: string, expectedBytes: number): Promise<Buffer | s
   } catch (thrown) {
     const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
     return code === 'ENOENT' || code === 'ENOTDIR'
-      ? t`No picture: the file is no longer where it was.`
+      ? t`No picture: the file is missing.`
       : t`No picture: the file cannot be read.`;
   }
 }

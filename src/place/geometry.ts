@@ -57,7 +57,7 @@ export function parsePoint(wkt: string): Reading<PointText> {
       msg`"${shown}" ${what} Write POINT (x y) with two plain numbers, such as POINT (14.4208 50.0871).`,
     );
   const text = trimText(wkt);
-  if (/[^\S ]/.test(text)) return problem(msg`has a tab, a line break or a no-break space in it, where only blanks may be.`);
+  if (/[^\S ]/.test(text)) return problem(msg`contains a tab, a line break or a no-break space where only blanks are allowed.`);
   if (/^srid *=/i.test(text)) return problem(msg`begins with an SRID.`);
   const match = /^point( *(?:z|m|zm))? *\(([^()]*)\)$/i.exec(text);
   if (match === null) {
@@ -121,7 +121,7 @@ function mistakeIn(system: GeomSystem, x: number, y: number): Message {
   if (isKrovakInAnyForm(wholeX, wholeY))
     return msg`${point} are thousands of metres whose separator reads as a decimal point. Write all digits together: ${wholeX} ${wholeY}.`;
   if (x === 0 && y === 0)
-    return msg`${point} is the point 0 0, where a device had no position yet. Leave it empty or find the place.`;
+    return msg`${point} is the point 0 0, which a device records before it has a position. Leave it empty, or find the place.`;
   if (inRange(system, y, x)) {
     const order = system === '4326' ? msg`longitude first, then latitude` : msg`x first (-400000 to -905000), then y`;
     return msg`${point} has its axes swapped: ${order}.`;
@@ -129,9 +129,9 @@ function mistakeIn(system: GeomSystem, x: number, y: number): Message {
   if (system === '4326') {
     const [east, north] = [Math.abs(x), Math.abs(y)];
     if (inRange(system, east, north))
-      return msg`${point} has a wrong minus sign, or S or W in place of N or E: longitude and latitude are both positive here.`;
+      return msg`${point} has a wrong minus sign, or S or W instead of N or E: longitude and latitude are both positive here.`;
     if (inRange(system, north, east))
-      return msg`${point} has its axes swapped and a wrong minus sign, or S or W in place of N or E: longitude first, then latitude, both positive.`;
+      return msg`${point} has its axes swapped and a wrong minus sign, or S or W instead of N or E: longitude first, then latitude, both positive.`;
     return isKrovakInAnyForm(x, y)
       ? msg`${point} are S-JTSK metres, not degrees: the coordinate system is 5514.`
       : msg`${point} lies far outside the country: longitude first, then latitude, in degrees.`;
@@ -172,7 +172,7 @@ export function geomSystemOf(code: number): GeomSystem | undefined {
  * @param named name of the system in the file
  */
 export function unsupportedCrsError(file: string, named: string): FileError {
-  return new FileError(file, msg`The points of ${file} are in the coordinate system ${named}, which is not read.`, {
+  return new FileError(file, msg`The points of ${file} are in the coordinate system ${named}, which pas does not read.`, {
     hint: msg`Save the file in WGS 84 (EPSG:4326) or S-JTSK (EPSG:5514).`,
   });
 }

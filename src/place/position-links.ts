@@ -22,7 +22,7 @@ function readGeo(text: string): Reading<Degrees> {
   if (crs !== undefined && crs.toLowerCase() !== 'wgs84') {
     return unreadable(
       'coordinate',
-      msg`"${text}" is in the coordinate system ${crs}, which is not read. Write the place in WGS 84.`,
+      msg`"${text}" is in the coordinate system ${crs}, which pas does not read. Write the position in WGS 84.`,
     );
   }
   return pairOf(new URLSearchParams(query).get('q')) ?? pairOf(place) ?? withoutPlace(text);
@@ -65,7 +65,7 @@ function readMapLink(text: string): Reading<Degrees> {
   if (/^(?:maps\.app\.)?goo\.gl$/.test(url.hostname) || url.pathname.startsWith('/s/')) {
     return unreadable(
       'coordinate',
-      msg`"${text}" is a short link, which does not say where it leads. Open it, and copy the coordinates of the place.`,
+      msg`"${text}" is a short link, which does not contain the position. Open it and copy the coordinates.`,
     );
   }
   return withoutPlace(text);
@@ -101,7 +101,7 @@ function pairOf(text: string | null): Reading<Degrees> | undefined {
 function withoutPlace(text: string): Reading<Degrees> {
   return unreadable(
     'coordinate',
-    msg`"${text}" is a link that marks no place; the middle of a map is none. Mark the place on the map and copy its link, or write its coordinates.`,
+    msg`"${text}" is a link to a map without a marker, and the middle of a map is not a position. Mark the place on the map and copy its link, or write its coordinates.`,
   );
 }
 
@@ -117,14 +117,14 @@ function readPlusCode(text: string): Reading<Degrees> | undefined {
   if (before.length < SEPARATOR_AT) {
     return unreadable(
       'coordinate',
-      msg`"${text}" is a short plus code, which means another place in each town. Write the full one, such as 9F2P3CPC+R8.`,
+      msg`"${text}" is a short plus code, which is ambiguous without a town. Write the full code, such as 9F2P3CPC+R8.`,
     );
   }
   const code = (before + after).toUpperCase();
   if (code.includes('0') || code.length < PAIRED_DIGITS) {
     return unreadable(
       'coordinate',
-      msg`"${text}" is a plus code of a whole area. Write one with two digits behind the plus, such as 9F2P3CPC+R8.`,
+      msg`"${text}" is a plus code of a large area. Write one with two digits after the plus, such as 9F2P3CPC+R8.`,
     );
   }
   let [lat, lon, step] = [-90, -180, 20];

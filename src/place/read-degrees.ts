@@ -50,7 +50,7 @@ function readAngle(text: string): Reading<string> | undefined {
   if (missing !== undefined) return unreadable('coordinate', missing);
   const written = [degrees, minutes, seconds].filter((part) => part !== undefined && part !== '');
   if (written.slice(1).some((part) => /^[+\-−–]/.test(part ?? '')))
-    return unreadable('coordinate', msg`${text} has a sign before its minutes or seconds. A sign stands before the degrees.`);
+    return unreadable('coordinate', msg`${text} has a sign before its minutes or seconds. Write the sign before the degrees.`);
   const numbers: string[] = [];
   for (const part of written) {
     const number = parseDecimal(part ?? '');

@@ -36,7 +36,7 @@ export function parsePosition(text: string): Reading<Position> {
   if (halves === undefined) return unreadable('coordinate', notAPosition(text));
   const [first, second] = halves.map((half) => coordinateOf(half, text));
   if (first === undefined || isMessage(first)) return unreadable('coordinate', first ?? notAPosition(text));
-  if (second === undefined) return unreadable('coordinate', msg`"${text}" is one coordinate. A point needs two.`);
+  if (second === undefined) return unreadable('coordinate', msg`"${text}" is a single coordinate. A point needs two.`);
   if (isMessage(second)) return unreadable('coordinate', second);
   const isNorthing = ({ hemisphere }: Coordinate): boolean => hemisphere === 'N' || hemisphere === 'S';
   const isEasting = ({ hemisphere }: Coordinate): boolean => hemisphere === 'E' || hemisphere === 'W';
@@ -48,7 +48,7 @@ export function parsePosition(text: string): Reading<Position> {
 }
 
 function notAPosition(text: string): Message {
-  return msg`"${text}" is no position. Write 50.0871 N 14.4208 E, 50°5'13.6" N 14°25'15" E, or S-JTSK such as -743011.7 -1043265.5.`;
+  return msg`"${text}" is not a position. Write 50.0871 N 14.4208 E, 50°5'13.6" N 14°25'15" E, or S-JTSK such as -743011.7 -1043265.5.`;
 }
 
 /** Splits the tokens into two coordinates; returns one part where the boundary is unclear, undefined for a wrong count. */
@@ -86,7 +86,7 @@ function coordinateOf(tokens: readonly Token[], text: string): Coordinate | Mess
   if (numbers.slice(0, -1).some((part) => part.text.includes('.')))
     return msg`"${text}" has a decimal point before its minutes or seconds.`;
   if ([minutes, seconds].some((part) => Number(part?.text ?? 0) >= 60)) return msg`"${text}" has 60 minutes or seconds, or more.`;
-  if (hasWrongMarks(tokens)) return msg`"${text}" has its marks in another order than degrees, minutes, seconds.`;
+  if (hasWrongMarks(tokens)) return msg`"${text}" does not give degrees, minutes and seconds in this order.`;
   const hemisphere = letters[0]?.letter;
   const isNegative = degrees.isNegative !== (hemisphere === 'S' || hemisphere === 'W');
   const size = minutes === undefined ? degrees.text : inDegrees(degrees.text, minutes.text, seconds?.text ?? '0');

@@ -32,7 +32,7 @@ export function renderMaps(maps: readonly MapSheet[]): Html {
     for (const find of finds) sheetOfFind.set(find, { anchor: `map-${index + 2}`, title });
   });
   return html`
-<p class="quiet map-help js-only" hidden>${t`Drag to move; Ctrl and the wheel, a double click or two fingers come closer. With the keyboard: Tab to a map, then arrows, + and −, 0 for all of it.`}</p>
+<p class="quiet map-help js-only" hidden>${t`Drag to move; Ctrl and the wheel, a double click or two fingers to zoom in. With the keyboard: Tab to a map, then arrows, + and −, 0 for the whole map.`}</p>
 <div class="maps">${maps.map((sheet, index) => {
     const options: MarkOptions =
       sheet.kind === 'overview' ? { scale: 'overview', sheetOf: (find) => sheetOfFind.get(find) } : { scale: 'detail' };
@@ -61,7 +61,7 @@ function renderMap(sheet: MapSheet, number: number, options: MarkOptions): Html 
   return html`
 <figure class="map ${sheet.kind}" id="${anchor}" aria-labelledby="${anchor}-title">
 <figcaption><h3 id="${anchor}-title">${sheet.title}</h3>${stateCounts(sheet.finds)}
-<div class="map-buttons js-only" hidden><button type="button" data-map="in" aria-label="${t`Closer`}">+</button><button type="button" data-map="out" aria-label="${t`Farther`}">−</button><button type="button" data-map="all">${t`Whole map`}</button></div></figcaption>
+<div class="map-buttons js-only" hidden><button type="button" data-map="in" aria-label="${t`Zoom in`}">+</button><button type="button" data-map="out" aria-label="${t`Zoom out`}">−</button><button type="button" data-map="all">${t`Whole map`}</button></div></figcaption>
 <div class="map-window" role="group" aria-label="${sheet.title}">
 <svg viewBox="0 0 ${frame.width} ${frame.height}" role="group" aria-label="${t`Map`}: ${summary}" data-metres="${frame.metresPerUnit}" data-box="${boxText(frame)}" data-position="${middle()}">
 <rect class="ground" width="${frame.width}" height="${frame.height}"/>

@@ -20,23 +20,23 @@ export function nextSteps({ localId: find, state, photographsSent, changes, pull
   return [
     ...stepsOf(state, find),
     ...(changes.refused > 0 && state !== 'refused'
-      ? [{ text: t`A photograph or number of it was refused: look at why.`, command: cmd`pas show ${find}` }]
+      ? [{ text: t`A photograph or number of it was refused: see why.`, command: cmd`pas show ${find}` }]
       : []),
     ...(changes.uncertain > 0 && state !== 'uncertain'
       ? [
           {
-            text: t`pas cannot tell whether a photograph or number of it arrived. Look it up:`,
+            text: t`pas cannot tell if a photograph or number of it arrived. Look it up:`,
             command: cmd`pas reconcile ${find}`,
           },
         ]
       : []),
     ...(changes.queued > 0 && isAtService(state)
-      ? [{ text: t`Send its photographs and numbers that wait.`, command: cmd`pas push ${find}` }]
+      ? [{ text: t`Send its waiting photographs and numbers.`, command: cmd`pas push ${find}` }]
       : []),
     ...(photographsSent === 0 && changes.queued === 0 && (state === 'submitted' || state === 'confirmed')
       ? [{ text: t`Add a photograph: the service archives no find without one.`, command: cmd`pas photo add ${find} FILE` }]
       : []),
-    ...(!pulled && isAtService(state) ? [{ text: t`Ask the service how it stands by now.`, command: cmd`pas pull` }] : []),
+    ...(!pulled && isAtService(state) ? [{ text: t`Ask the service for its current state.`, command: cmd`pas pull` }] : []),
   ];
 }
 
@@ -50,12 +50,12 @@ function stepsOf(state: ReportState, find: string): NextStep[] {
       { text: t`Complete its row in the table and import the table again, or complete it here:`, command: cmd`pas edit ${find}` },
     ],
     refused: [
-      { text: t`Mend its row in the table and import the table again, or mend it here:`, command: cmd`pas edit ${find}` },
-      { text: t`If the reason lay with the service, send the same again:`, command: cmd`pas resolve ${find} --resend` },
+      { text: t`Correct its row in the table and import the table again, or correct it here:`, command: cmd`pas edit ${find}` },
+      { text: t`If the cause was at the service, send the same again:`, command: cmd`pas resolve ${find} --resend` },
     ],
-    uncertain: [{ text: t`pas cannot tell whether the service has it. Look it up:`, command: cmd`pas reconcile ${find}` }],
-    queued: [{ text: t`Send it as soon as there is a network.`, command: cmd`pas push ${find}` }],
-    gone: [{ text: t`Look at what happened to it, and ask the service’s people.`, command: cmd`pas show ${find}` }],
+    uncertain: [{ text: t`pas cannot tell if the service has it. Look it up:`, command: cmd`pas reconcile ${find}` }],
+    queued: [{ text: t`Send it when you are online.`, command: cmd`pas push ${find}` }],
+    gone: [{ text: t`See what happened to it, and ask the operator of the service.`, command: cmd`pas show ${find}` }],
     unsent: [{ text: t`Import its table again under this profile to queue it.` }],
   };
   return steps[state] ?? [];

@@ -44,14 +44,14 @@ export async function* renderPage(
   yield piece(html`
 </div>
 ${renderBriefTable(rows)}
-<p class="none quiet" hidden>${t`No find fits.`}</p>
+<p class="none quiet" hidden>${t`No find matches.`}</p>
 </section>
 </main>
 ${photographDialog()}`);
   const size = sizeText(sizeBytes);
   const { version } = report;
   yield piece(html`
-<footer><p>${t`Made by pas ${version}. The page is ${size} in one file and asks nobody for anything.`}</p></footer>
+<footer><p>${t`Made by pas ${version}. The page is ${size} in one file and loads nothing from a network.`}</p></footer>
 <script>${trusted(`${assets.script}</script>`)}
 </body>
 </html>
@@ -88,7 +88,7 @@ ${
     : html`<section class="charts" aria-label="${t`Counts`}">${stateBar(report)}<div class="columns">${bars(t`By period`, report.byPeriod)}${bars(t`By object type`, report.byObjectType)}</div></section>`
 }
 ${maps.length === 0 ? undefined : html`<section aria-labelledby="maps-title"><h2 id="maps-title">${t`Where they were found`}</h2>${renderMaps(maps)}${withoutPlace(report)}</section>`}
-${places === 'shown' && maps.length === 0 && finds > 0 ? html`<p class="quiet">${t`No find has a place that could be drawn on a map.`}</p>` : undefined}
+${places === 'shown' && maps.length === 0 && finds > 0 ? html`<p class="quiet">${t`No find has a place that can be drawn on a map.`}</p>` : undefined}
 <section id="finds" aria-labelledby="finds-title"><h2 id="finds-title">${t`The finds`}</h2>
 ${finds === 0 ? html`<p class="quiet">${t`There are no finds yet.`}</p>` : renderFilters(report)}
 <div class="finds">`;
@@ -105,13 +105,13 @@ function origin({ madeMs, profile, account }: Report): Html {
 function sensitivity({ places, finds, byAccessibility }: Report): Html | undefined {
   if (finds === 0) return undefined;
   if (places === 'left-out') {
-    return html`<aside class="notice"><p>${t`Places are left out: no coordinates, maps, cadastral areas, descriptions of places or notes. The levels of accessibility are those of the places in the service.`}</p>${levels(byAccessibility)}</aside>`;
+    return html`<aside class="notice"><p>${t`Places are left out: no coordinates, maps, cadastral areas, place descriptions or notes. The levels of accessibility are those of the places in the service.`}</p>${levels(byAccessibility)}</aside>`;
   }
-  return html`<aside class="notice guarded"><p><b>${t`This page gives away exact findspots.`}</b> ${t`Keep it from those who may not see them. A page to hand on is made with`} <code>pas report --without-places</code></p>${levels(byAccessibility)}</aside>`;
+  return html`<aside class="notice guarded"><p><b>${t`This page reveals exact findspots.`}</b> ${t`Do not share it with people who may not see them. To make a page to share:`} <code>pas report --without-places</code></p>${levels(byAccessibility)}</aside>`;
 }
 
 function levels(byAccessibility: readonly Count[]): Html {
-  return html`<p class="quiet">${t`Who may see the exact place, as the service knows it:`} ${byAccessibility.map(
+  return html`<p class="quiet">${t`Who may see the exact place, according to the service:`} ${byAccessibility.map(
     ({ label, count }, index) => html`${index === 0 ? '' : ', '}${label} ${wholeNumber(count)}`,
   )}</p>`;
 }
@@ -132,7 +132,7 @@ function figures({ finds, photographs, withProblems, byState, pictures }: Report
 function withoutPlace({ withoutPlace: count }: Report): Html | undefined {
   if (count === 0) return undefined;
   const counted = findsText(count);
-  return html`<p class="quiet">${t`Not on the maps, since they have no usable point: ${counted}.`}</p>`;
+  return html`<p class="quiet">${t`Not on the maps, because they have no usable point: ${counted}.`}</p>`;
 }
 
 /** Rendered hidden; the page's script shows them, since they need it. */

@@ -12,7 +12,7 @@ const NAMES: Readonly<Record<ReportState, Message>> = {
   confirmed: msg`confirmed`,
   archived: msg`archived`,
   gone: msg`no longer at the service`,
-  dropped: msg`given up`,
+  dropped: msg`dropped`,
   unsent: msg`not queued`,
 };
 

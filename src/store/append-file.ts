@@ -135,7 +135,7 @@ function refuseSize(path: string, { size }: BigIntStats, atLeast: number, exactl
     throw modifiedFileError(path, t`${path} is shorter than the data harvested into it: the file was changed.`);
   }
   if (exactly === undefined || size === BigInt(exactly)) return;
-  throw modifiedFileError(path, t`${path} is not as pas left it: something was added behind what was harvested.`);
+  throw modifiedFileError(path, t`${path} was modified: something was added after the harvested data.`);
 }
 
 /** @throws FileError where the opened file was removed or replaced */
@@ -144,17 +144,17 @@ export function assertSameFile(path: string, { dev, ino }: BigIntStats): void {
   if (process.platform === 'win32') return;
   const there = statSync(path, { bigint: true, throwIfNoEntry: false });
   if (there?.dev === dev && there.ino === ino) return;
-  throw modifiedFileError(path, t`${path} is gone, or another file stands in its place, since pas began to write.`);
+  throw modifiedFileError(path, t`${path} has been removed or replaced since pas began to write.`);
 }
 
 function changedInside(path: string): FileError {
-  return modifiedFileError(path, t`${path} is not as pas left it: what was harvested into it was changed.`);
+  return modifiedFileError(path, t`${path} was modified: the harvested data was changed.`);
 }
 
 /** A person decides about changes of another program to an output. */
 export function modifiedFileError(path: string, message: string): FileError {
   return new FileError(path, message, {
-    hint: t`Add --verify to have it mended from the service, or give another --out.`,
+    hint: t`Add --verify to repair it from the service, or give another --out.`,
   });
 }
 

@@ -75,7 +75,7 @@ export function assertUndamaged(path: string, check?: Statement): void {
   if (damage === '') return;
   throw new DatabaseError(t`${path}: the database is damaged (${damage}).`, {
     damaged: true,
-    hint: t`Put the last backup back: ${cmd`pas restore`} FILE --replace keeps the damaged file aside.`,
+    hint: t`Restore the last backup: ${cmd`pas restore`} FILE --replace moves the damaged file aside.`,
   });
 }
 
@@ -164,7 +164,7 @@ const NAMES_OTHERS = Buffer.from('d9d505f920a163d7', 'hex');
 
 function refuseNamingOthers(path: string, journal: string): void {
   if (!existsSync(journal) || !readFileSync(journal).subarray(-NAMES_OTHERS.length).equals(NAMES_OTHERS)) return;
-  throw new DatabaseError(t`${path}: its journal belongs to other databases as well, and is not read.`, {
+  throw new DatabaseError(t`${path}: its journal belongs to other databases as well, so pas does not read it.`, {
     hint: t`Open the project in QGIS once, close it, and run the command again.`,
   });
 }
@@ -278,6 +278,6 @@ export function assertReadableInTime(path: string, bytes: Buffer): void {
   throw new DatabaseError(
     error === undefined
       ? t`${path}: the database is damaged (${damage}).`
-      : t`${path} cannot be read in ${seconds} seconds: it is damaged, or was made to hold its reader up.`,
+      : t`${path} cannot be read within ${seconds} seconds: it is damaged, or made to slow its reader down.`,
   );
 }

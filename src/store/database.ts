@@ -44,8 +44,8 @@ function notLoaded(isReadyMade: boolean, thrown: unknown): DatabaseError {
   return new DatabaseError(msg`SQLite cannot be loaded by Node ${version} on ${platform}-${arch}: ${why}`, {
     cause: thrown,
     hint: isReadyMade
-      ? msg`Install pas anew with this Node, and with optional dependencies (without --omit=optional); or use the archive, which holds all that pas needs.`
-      : msg`Install Node 22.14 or newer and install pas anew: nothing has to be compiled there. Or install a C++ compiler, make and Python, and install pas anew. Or use the archive, which holds all that pas needs.`,
+      ? msg`Reinstall pas with this Node, and with optional dependencies (without --omit=optional); or use the archive, which contains all that pas needs.`
+      : msg`Install Node 22.14 or newer and reinstall pas: nothing has to be compiled there. Or install a C++ compiler, make and Python, and reinstall pas. Or use the archive, which contains all that pas needs.`,
   });
 }
 
@@ -67,8 +67,8 @@ export function assertSafeSqlite(path: string, version: string): void {
   const at = SAFE_SINCE.findIndex((since, index) => parts[index] !== since);
   if (at === -1 || Number(parts[at]) > Number(SAFE_SINCE[at])) return;
   const since = SAFE_SINCE.join('.');
-  throw new DatabaseError(msg`${path} is not opened: SQLite ${version} may damage a file that several processes share.`, {
-    hint: msg`Install pas anew. It comes with an SQLite of its own, ${since} or newer.`,
+  throw new DatabaseError(msg`pas does not open ${path}: SQLite ${version} may damage a file that several processes share.`, {
+    hint: msg`Reinstall pas. It comes with its own SQLite, ${since} or newer.`,
   });
 }
 
@@ -176,23 +176,19 @@ const REASONS: ReadonlyArray<readonly [string, Message, Message]> = [
     msg`the disk is full`,
     msg`Free some space and run the command again; what was committed before is safe.`,
   ],
-  [
-    'EDQUOT',
-    msg`your share of the disk is used up`,
-    msg`Free some space and run the command again; what was committed before is safe.`,
-  ],
-  ['EFBIG', msg`the file may not become larger`, msg`Choose another place, or ask for a higher limit of file size.`],
+  ['EDQUOT', msg`your disk quota is used up`, msg`Free some space and run the command again; what was committed before is safe.`],
+  ['EFBIG', msg`the file has reached the limit of its size`, msg`Choose another place, or raise the limit of file sizes.`],
   ['SQLITE_READONLY', msg`the database cannot be written`, msg`Check the permissions of the data folder.`],
-  ['EROFS', msg`the disk is read-only`, msg`Point PAS_HOME at a folder that can be written.`],
-  ['EACCES', msg`permission denied`, msg`Check the permissions of the data folder, or point PAS_HOME at another.`],
-  ['EPERM', msg`permission denied`, msg`Check the permissions of the data folder, or point PAS_HOME at another.`],
-  ['ENOTDIR', msg`a part of the path is not a folder`, msg`Point PAS_HOME at a folder.`],
-  ['EEXIST', msg`a part of the path is not a folder`, msg`Point PAS_HOME at a folder.`],
+  ['EROFS', msg`the disk is read-only`, msg`Set PAS_HOME to a writable folder.`],
+  ['EACCES', msg`permission denied`, msg`Check the permissions of the data folder, or set PAS_HOME to another folder.`],
+  ['EPERM', msg`permission denied`, msg`Check the permissions of the data folder, or set PAS_HOME to another folder.`],
+  ['ENOTDIR', msg`a part of the path is not a folder`, msg`Set PAS_HOME to a folder.`],
+  ['EEXIST', msg`a part of the path is not a folder`, msg`Set PAS_HOME to a folder.`],
   ['SQLITE_BUSY', msg`another program is writing to the database`, msg`Wait until it is done and run the command again.`],
   [
     'SQLITE_CORRUPT',
     msg`the database is damaged`,
-    msg`Put the last backup back: ${cmd`pas restore`} FILE --replace keeps the damaged file aside.`,
+    msg`Restore the last backup: ${cmd`pas restore`} FILE --replace moves the damaged file aside.`,
   ],
   ['SQLITE_NOTADB', msg`the file is not a database`, msg`Move the file away if it does not belong to pas.`],
   ['SQLITE_CANTOPEN', msg`the database cannot be opened`, msg`Check that the folder exists and can be written.`],

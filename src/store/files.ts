@@ -112,7 +112,7 @@ export async function writeAtomic(
 }
 
 export function writeVerificationError(path: string): DatabaseError {
-  return new DatabaseError(t`${path}: the disk gives back something else than was written.`, {
+  return new DatabaseError(t`${path}: the disk returns other data than was written.`, {
     hint: t`Check the disk or the network drive, then run the command again.`,
   });
 }

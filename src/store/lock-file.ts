@@ -77,7 +77,7 @@ function makeEmptyFile(path: string): void {
 function refuseUnlessEmpty(path: string): void {
   const found = statSync(path);
   if (found.isFile() && found.size === 0) return;
-  throw new DatabaseError(msg`${path}: a lock is an empty file, and this is something else.`, {
+  throw new DatabaseError(msg`${path}: a lock must be an empty file, and this is something else.`, {
     hint: msg`Move the file away if it does not belong to pas.`,
   });
 }

@@ -78,7 +78,7 @@ export function assertAbsent(path: string, overwrite: boolean): void {
   if (found.isDirectory()) throw new FileError(path, t`${path} is a folder, not a file.`);
   if (!found.isFile()) throw new FileError(path, t`${path} is not a regular file.`);
   if (overwrite) return;
-  throw new UsageError(t`There is a file ${path} already.`, { hint: t`Choose another name, or replace it with --force.` });
+  throw new UsageError(t`There is already a file ${path}.`, { hint: t`Choose another name, or replace it with --force.` });
 }
 
 /** Reads the first bytes of a file as text; undefined where it is missing. @throws FileError where it is unreadable */

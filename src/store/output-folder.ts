@@ -42,7 +42,7 @@ function refuseOther(target: string, path: string, refuse?: (folder: string) => 
   if (found === undefined) return false;
   if (!found.isDirectory()) throw new FileError(path, t`${path} is a file, not a folder.`, { hint: t`Choose another name.` });
   if (refuse === undefined)
-    throw new UsageError(t`There is a folder ${path} already.`, { hint: t`Choose another name, or replace it with --force.` });
+    throw new UsageError(t`There is already a folder ${path}.`, { hint: t`Choose another name, or replace it with --force.` });
   refuse(target);
   return true;
 }

@@ -154,8 +154,8 @@ function withKeyring<T>(owner: string, work: () => T): T {
     return work();
   } catch (thrown) {
     if (!(thrown instanceof KeyringError)) throw thrown;
-    throw new AuthError(t`The secrets of ${owner} are in the system's keyring, and that cannot be had: ${thrown.message}.`, {
-      hint: t`Unlock it; or set PAS_KEYRING=off and run \`${cmd`pas login`}\` to keep them in a file that only you can read.`,
+    throw new AuthError(t`The secrets of ${owner} are in the system keyring, which cannot be opened: ${thrown.message}.`, {
+      hint: t`Unlock it; or set PAS_KEYRING=off and run \`${cmd`pas login`}\` to store them in a file that only you can read.`,
     });
   }
 }
@@ -268,7 +268,7 @@ export function systemKeyring(environment: Environment, platform: NodeJS.Platfor
     const answer = error === undefined ? parseAnswer(stdout) : undefined;
     if (answer === undefined) {
       const seconds = ANSWER_TIMEOUT_MS / 1000;
-      silent = t`it did not answer within ${seconds} seconds, or broke down`;
+      silent = t`it did not answer within ${seconds} seconds, or crashed`;
       throw new KeyringError(silent);
     }
     if (!answer.ok) throw new KeyringError(answer.message);

@@ -28,13 +28,13 @@ export function cellFaults(cells: readonly string[], header: readonly string[]):
 function cellFault(cell: string): Issue | undefined {
   const { length } = cell;
   if (length > MAX_CELL_CHARACTERS) {
-    const message = msg`The cell has ${length} characters; at most ${MAX_CELL_CHARACTERS} are read. Shorten it.`;
+    const message = msg`The cell has ${length} characters; pas reads at most ${MAX_CELL_CHARACTERS}. Shorten it.`;
     return errorIssue('table-cell-length', message);
   }
   const character = CONTROL_CHARACTER.exec(cell)?.[0];
   if (character !== undefined) {
     const code = codePointName(character);
-    const message = msg`The cell holds the control character ${code}. Remove it; it came with copying or a wrong character set.`;
+    const message = msg`The cell contains the control character ${code}. Remove it; it came from copying or a wrong character set.`;
     return errorIssue('table-control-character', message);
   }
   if (ERROR_RESULT.test(cell)) {
@@ -42,14 +42,14 @@ function cellFault(cell: string): Issue | undefined {
     return errorIssue(rule, problem);
   }
   if (TOO_NARROW.test(cell)) {
-    const message = msg`"${cell}" stands where a column was too narrow for its value. Widen the column in the spreadsheet and save the table again, or write the value.`;
+    const message = msg`"${cell}" appears because a column was too narrow for its value. Widen the column in the spreadsheet and save the table again, or write the value.`;
     return errorIssue('table-too-narrow', message);
   }
   if (!LOST_LETTER.test(cell) || /:\/\/|\?\p{L}+=/u.test(cell)) return undefined;
   const shown = length > MAX_SHOWN ? `${cell.slice(0, MAX_SHOWN)}…` : cell;
   return warningIssue(
     'table-lost-letter',
-    msg`"${shown}" seems to have lost a letter, for which a ? or � stands. Save the table as CSV UTF-8 from its source, or write the letter.`,
+    msg`"${shown}" seems to have lost a letter; a ? or � replaces it. Save the table as CSV UTF-8 from its source, or write the letter.`,
   );
 }
 
@@ -72,7 +72,7 @@ export function isOverlong(value: number): boolean {
 export function overlongNumber(shown: string): Unreadable {
   return unreadable(
     'table-number',
-    msg`${shown} is a number of more digits than programs keep, so that the last ones may be wrong. Store it as a text with all its digits.`,
+    msg`${shown} has more digits than programs store in a number, so the last ones may be wrong. Store it as a text with all its digits.`,
   );
 }
 

@@ -72,7 +72,7 @@ export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Tab
       assertTableSize(file, { faults: issues.length });
     }
   }
-  if (found === undefined && issues.length === 0) throw new FileError(file, msg`${file} holds nothing but blank lines.`);
+  if (found === undefined && issues.length === 0) throw new FileError(file, msg`${file} contains only blank lines.`);
   if (rowCount === 0 && !hasErrors(issues)) {
     issues.push(errorIssue('table-no-rows', msg`There are no rows below the header. Nothing was read.`, { file }));
   }
@@ -128,7 +128,7 @@ function* readRecords(file: string, bytes: Buffer, delimiter: string, firstLine:
 }
 
 function tooManyLines(file: string): FileError {
-  return new FileError(file, msg`${file} has more than ${MAX_LINES} lines, which are not read.`, {
+  return new FileError(file, msg`${file} has more than ${MAX_LINES} lines, which is too many to read.`, {
     hint: msg`Delete the blank rows below the table, and save it again.`,
   });
 }
@@ -190,8 +190,8 @@ function readSome(bytes: Buffer, delimiter: string): SomeRecords {
 
 function brokenQuoteMessage(error: CsvError, line: number): Message {
   return error.code === 'CSV_QUOTE_NOT_CLOSED' || error.code === 'CSV_MAX_RECORD_SIZE'
-    ? msg`The row that begins at line ${line} of the file opens a quote (") that never closes. Close it, or write a quote that belongs to the text twice ("").`
-    : msg`The row that begins at line ${line} of the file closes a quote (") in the middle of a cell. Write a quote that belongs to the text twice ("").`;
+    ? msg`The row that begins at line ${line} of the file opens a quote (") that never closes. Close it, or double a quote that belongs to the text ("").`
+    : msg`The row that begins at line ${line} of the file closes a quote (") in the middle of a cell. Double a quote that belongs to the text ("").`;
 }
 
 /** @param known messages so far, by number of cells: most faulty rows of a table have the same fault */
@@ -206,8 +206,8 @@ function rowFaults({ cells }: TableRow, header: readonly string[], delimiter: st
 function cellsMessage(found: number, wanted: number, delimiter: string): Message {
   const [count, separator] = [cellCount(found), nameOf(delimiter)];
   return found > wanted
-    ? msg`The row has ${count}, the header only ${wanted}. If a text contains ${separator}, put it in quotes.`
-    : msg`The row has only ${count}, the header has ${wanted}. If a text contains a line break, put it in quotes; leave no cell out, even an empty one.`;
+    ? msg`The row has ${count}, but the header has only ${wanted}. If a text contains ${separator}, put it in quotes.`
+    : msg`The row has only ${count}, but the header has ${wanted}. If a text contains a line break, put it in quotes; write every cell, even an empty one.`;
 }
 
 /** Returns the delimiter of Excel's line `sep=;`, which is no row of the table. */

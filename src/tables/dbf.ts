@@ -134,7 +134,10 @@ function numberOf(text: string): Reading<DbfValue> {
   const number = Number(text);
   if (/e/i.test(text) && isOverlong(number)) return overlongNumber(text);
   if (/e/i.test(text) && Number.isFinite(number)) return { value: { text: plainNumber(number) } };
-  return unreadable('table-number', msg`"${text}" stands where a number should. It did not fit into its column, or is damaged.`);
+  return unreadable(
+    'table-number',
+    msg`"${text}" is not a number, where one is expected. It did not fit into its column, or is damaged.`,
+  );
 }
 
 function cutShort(file: string): FileError {

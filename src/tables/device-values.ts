@@ -29,7 +29,7 @@ export class UnreadNames {
   issues(file: string): readonly Issue[] {
     if (this.#names.size === 0) return [];
     const names = [...this.#names].join(', ');
-    const message = msg`Not read: ${names}. What of it belongs to the finds must stand in fields of their own or in the description.`;
+    const message = msg`Not read: ${names}. What belongs to the finds must be in fields of their own or in the description.`;
     return [warningIssue('table-not-read', message, { file })];
   }
 }

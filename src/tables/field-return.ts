@@ -89,12 +89,12 @@ function strangeColumns(file: string, database: Database, meanings: Meanings): I
     isText
       ? warningIssue(
           'form-column',
-          msg`The form has a column "${name}" that pas did not make. What it says, for ${filled} finds, goes into poznamka.`,
+          msg`The form has a column "${name}" that pas did not create. Its values, for ${filled} finds, are added to poznamka.`,
           { ...where, column: name },
         )
       : warningIssue(
           'form-column',
-          msg`The form has a column "${name}" that pas did not make. What it holds, for ${filled} finds, is no text and is not read.`,
+          msg`The form has a column "${name}" that pas did not create. Its values, for ${filled} finds, are not text and are not read.`,
           { ...where, column: name },
         ),
   );
@@ -151,7 +151,7 @@ function readPhotographs(file: string, database: Database, form: readonly FormCo
     } else photos.set(find, [...(photos.get(find) ?? []), path]);
   }
   for (const { name, filled } of filledColumns(database, PHOTOS_LAYER, meanings)) {
-    const message = msg`The photographs have a column "${name}" that pas did not make. What it says, for ${filled} of them, has no place at the service and is not read.`;
+    const message = msg`The photographs have a column "${name}" that pas did not create. Its values, for ${filled} of them, have no place at the service and are not read.`;
     issues.push(warningIssue('form-column', message, { ...where, column: name }));
   }
   return { photos, issues };
@@ -166,7 +166,7 @@ function strangeLayers(file: string, database: Database): Issue[] {
     .filter((name) => ![FINDS_LAYER, PHOTOS_LAYER, FORM_TABLE, ...OF_QGIS].includes(name) && hasTable(database, name))
     .flatMap((name) => {
       const rows = count(database, `select count(*) from ${quoted(name)}`);
-      const message = msg`The layer "${name}", with ${rows} rows, is no part of the form and is not read. If it holds finds: --layer ${name}`;
+      const message = msg`The layer "${name}", with ${rows} rows, is not part of the form and is not read. If it contains finds: --layer ${name}`;
       return rows === 0 ? [] : [warningIssue('form-layer', message, { file, sheet: name, unit: 'feature' })];
     });
 }

@@ -155,7 +155,7 @@ function onlyFolder(paths: readonly string[]): string {
 
 function several(file: string, names: readonly string[]): FileError {
   const listed = names.join(', ');
-  return new FileError(file, msg`${file} holds what came back from several forms: ${listed}.`, {
-    hint: msg`Give out and import one form at a time.`,
+  return new FileError(file, msg`${file} contains submissions of several forms: ${listed}.`, {
+    hint: msg`Export and import one form at a time.`,
   });
 }

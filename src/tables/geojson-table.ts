@@ -29,14 +29,14 @@ export function parseGeoJson(file: string, bytes: Buffer): Table {
   const inList = text.length - rest.length;
   const listStart = features?.[0]?.start ?? text.length;
   if (rest.length > MAX_PART_BYTES) {
-    throw new FileError(file, msg`${file} has more than ${MAX_PART_BYTES} bytes that are in no list of features.`, {
+    throw new FileError(file, msg`${file} has more than ${MAX_PART_BYTES} bytes outside any list of features.`, {
       hint: msg`Save the finds as a layer of points, which is a FeatureCollection, without outlines and long texts.`,
     });
   }
   const document = parseJson(file, text, rest, (at) => (at < listStart ? at : at + inList));
   const parts = document['type'] === 'Feature' ? [{ start: 0, end: text.length }] : features;
   if (parts === undefined || !['Feature', 'FeatureCollection'].includes(String(document['type']))) {
-    throw new FileError(file, msg`${file} is JSON, but holds no features of GeoJSON.`, {
+    throw new FileError(file, msg`${file} is JSON, but has no GeoJSON features.`, {
       hint: msg`The file must be a FeatureCollection. Save the layer as GeoJSON again.`,
     });
   }
@@ -48,7 +48,7 @@ function tableOf(file: string, text: Buffer, parts: readonly Part[], system: Geo
   const place = { file, unit: 'feature' } as const;
   const readPart = ({ start, end }: Part): Reading<Pick<NamedValues, 'values' | 'point'>> => {
     if (end - start > MAX_PART_BYTES) {
-      return unreadable('feature', msg`The feature has more than ${MAX_PART_BYTES} bytes. Leave it a point and a few words.`);
+      return unreadable('feature', msg`The feature has more than ${MAX_PART_BYTES} bytes. Keep only a point and a few words.`);
     }
     const part = text.subarray(start, end);
     if (!isSequence)
@@ -57,7 +57,7 @@ function tableOf(file: string, text: Buffer, parts: readonly Part[], system: Geo
         system,
       );
     const feature = jsonObject(part);
-    if (feature === undefined) return unreadable('feature', msg`This is no JSON that can be read. The line may be cut short.`);
+    if (feature === undefined) return unreadable('feature', msg`This is not valid JSON. The line may be cut short.`);
     return readFeature(feature, system);
   };
   const records = function* (): Generator<NamedValues | Issue> {
@@ -96,7 +96,7 @@ function parseJson(file: string, whole: Buffer, part: Buffer, placeOf: (offset: 
     const reason = found.replace(/ at position \d.*$/s, '');
     const place = placeOf(offset === undefined ? part.length : Buffer.byteLength(text.slice(0, Number(offset))));
     const line = lineAt(whole.toString('latin1', 0, place), place);
-    throw new FileError(file, msg`${file} is not JSON that can be read: line ${line}, ${reason}.`, {
+    throw new FileError(file, msg`${file} is not valid JSON: line ${line}, ${reason}.`, {
       cause: thrown,
       hint: msg`The file may be cut short. Save the layer as GeoJSON again.`,
     });
@@ -117,7 +117,7 @@ function systemOf(file: string, document: Values): GeomSystem {
 
 function readFeature(feature: Values, system: GeomSystem): Reading<Pick<NamedValues, 'values' | 'point'>> {
   if (feature['type'] !== 'Feature') {
-    return unreadable('feature', msg`This is no feature of GeoJSON: its type is not "Feature".`);
+    return unreadable('feature', msg`This is not a GeoJSON feature: its type is not "Feature".`);
   }
   const values = new Map<string, string>();
   for (const [name, value] of Object.entries(isObject(feature['properties']) ? feature['properties'] : {})) {
@@ -129,7 +129,7 @@ function readFeature(feature: Values, system: GeomSystem): Reading<Pick<NamedVal
     if (text === undefined) {
       return unreadable(
         'feature-property',
-        msg`The property ${name} holds a structure. Write a text, a number or a list of texts.`,
+        msg`The property ${name} contains a structure. Write a text, a number or a list of texts.`,
       );
     }
     values.set(name, text);

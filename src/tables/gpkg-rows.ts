@@ -38,7 +38,7 @@ export function assertNoComputedColumns(file: string, database: Database, name: 
   if (isTable && columns().every(({ hidden }) => hidden === 0)) return;
   throw new FileError(
     file,
-    msg`${file}, layer ${name}, is computed when it is read (a view, or a computed column), which is not done.`,
+    msg`${file}, layer ${name}, is computed when it is read (a view, or a computed column); pas does not read such layers.`,
     {
       hint: msg`Save the layer as a GeoPackage again.`,
     },

@@ -15,7 +15,7 @@ export function parseHeaderRows(text: string): HeaderRows {
   const [, first = '', last = first] = /^([1-9]\d{0,6})(?:-([1-9]\d{0,6}))?$/.exec(text.trim()) ?? [];
   const rows = { first: Number(first), last: Number(last) };
   if (first !== '' && rows.last - rows.first >= 0 && rows.last - rows.first <= 1) return rows;
-  throw new UsageError(msg`"${text}" is no row of names. Write its number, such as 3, or 2-3 where the names take two lines.`);
+  throw new UsageError(msg`"${text}" is not a row of names. Write its number, such as 3, or 2-3 if the names take two lines.`);
 }
 
 /** Maximum of rows above a header: title, author, date, legend. */
@@ -72,8 +72,8 @@ function headerNote(place: TablePlace, { first, last, names }: HeaderRows & { re
     .join(', ');
   const says =
     first === last
-      ? msg`Row ${last} is read as the names of the columns (${shown} …). If that is wrong, say which row it is: --header-row.`
-      : msg`Rows ${first} and ${last} together are read as the names of the columns (${shown} …). If that is wrong, say which row it is: --header-row.`;
+      ? msg`Row ${last} is read as the names of the columns (${shown} …). If that is wrong, name the row: --header-row.`
+      : msg`Rows ${first} and ${last} together are read as the names of the columns (${shown} …). If that is wrong, name the row: --header-row.`;
   return warningIssue('table-header-row', says, placeOf(place));
 }
 

@@ -44,8 +44,8 @@ export async function readAtMost(name: string, pipe: AsyncIterable<unknown>): Pr
 /** @throws FileError where it is more than {@link MAX_INPUT_BYTES} */
 export function assertInputSize(name: string, size: number): void {
   if (size <= MAX_INPUT_BYTES) return;
-  throw new FileError(name, msg`${name} has ${size} bytes; at most ${MAX_INPUT_BYTES} are read.`, {
-    hint: msg`Split the table, or take away what is not part of it.`,
+  throw new FileError(name, msg`${name} has ${size} bytes; pas reads at most ${MAX_INPUT_BYTES}.`, {
+    hint: msg`Split the table, or remove what is not part of it.`,
   });
 }
 
@@ -69,7 +69,7 @@ async function* piecesOfPipe(path: string, file: FileHandle): AsyncGenerator<Buf
     const maxMs = hasWriter ? MAX_PIPE_WAIT_MS : MAX_WRITER_WAIT_MS;
     if (waitedMs >= maxMs) {
       const seconds = maxMs / 1000;
-      throw new FileError(path, msg`${path} is a pipe, from which nothing came for ${seconds} seconds.`, {
+      throw new FileError(path, msg`${path} is a pipe, and sent nothing for ${seconds} seconds.`, {
         hint: msg`Start the program that writes to it first, or name a file.`,
       });
     }
@@ -110,7 +110,7 @@ function whyNotOpened(path: string, error: unknown): Message {
       return msg`There is no file ${path}.`;
     case 'EACCES':
     case 'EPERM':
-      return msg`${path} may not be read: permission denied.`;
+      return msg`${path} cannot be read: permission denied.`;
     default:
       return cannotBeOpened(path, messageOf(error));
   }

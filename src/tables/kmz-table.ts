@@ -58,7 +58,7 @@ function tableOf(file: string, documents: readonly Document[], attachments: Atta
       const document = walk(bytes);
       const folder = posix.dirname(name);
       if (isKml(document.root)) return { document, ...(folder === '.' ? {} : { folder }) };
-      throw new FileError(file, msg`${file} is an archive (ZIP) whose ${name} is no KML.`, {
+      throw new FileError(file, msg`${file} is an archive (ZIP) whose ${name} is not KML.`, {
         hint: msg`Save it again from the program that it comes from.`,
       });
     });

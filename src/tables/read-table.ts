@@ -44,7 +44,9 @@ function conflictCopies(path: string): Issue[] {
   const warn = (message: Message): Issue => warningIssue('table-conflict-copy', message, { file: path });
   if (CONFLICT.test(base))
     return [
-      warn(msg`${base} is called like a copy that was kept because a file changed on two computers. Compare it with the other.`),
+      warn(
+        msg`${base} has the name of a conflict copy, made because a file changed on two computers. Compare it with the other.`,
+      ),
     ];
   const isCopy = (other: string): boolean =>
     CONFLICT.test(other) && other.startsWith(name) && other.toLowerCase().endsWith(ext.toLowerCase());
@@ -52,7 +54,7 @@ function conflictCopies(path: string): Issue[] {
   if (copy === undefined) return [];
   return [
     warn(
-      msg`Beside ${base} lies ${copy}, a copy that was kept because the file changed on two computers. It is not read: compare both.`,
+      msg`Beside ${base} is ${copy}, a conflict copy, made because the file changed on two computers. It is not read: compare both.`,
     ),
   ];
 }
@@ -105,7 +107,7 @@ async function readFolder(folder: string, options: ReadOptions): Promise<Table> 
   const { readFormFolder } = await import('./form-export.ts');
   const table = await readFormFolder(folder, options.photoFolder, (path) => readTable(path, options));
   if (table !== undefined) return table;
-  throw new FileError(folder, msg`${folder} is a folder, and holds no table of forms that were filled in.`, {
+  throw new FileError(folder, msg`${folder} is a folder without a table of submitted forms.`, {
     hint: msg`Name the file of the table itself, or the folder into which an export of ODK Central or KoboToolbox was unpacked.`,
   });
 }
@@ -163,7 +165,7 @@ async function readOf(
     });
   }
   if (encoding !== undefined && !options.includes('encoding')) {
-    throw new FileError(file, msg`${file} says itself in what it is written.`, { hint: msg`Leave --encoding out.` });
+    throw new FileError(file, msg`${file} declares its own encoding.`, { hint: msg`Leave --encoding out.` });
   }
   if (headerRows !== undefined && !options.includes('header')) {
     throw new FileError(file, msg`${file} has no row of names.`, { hint: msg`Leave --header-row out.` });

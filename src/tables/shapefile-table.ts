@@ -26,7 +26,7 @@ type Parts = ReadonlyMap<string, Buffer>;
 export async function readShapefile(file: string, parts: Parts, encoding?: string): Promise<Table> {
   const [shp, dbf] = [parts.get('.shp'), parts.get('.dbf')];
   if (dbf === undefined) {
-    throw new FileError(file, msg`${file} has no table beside it (.dbf), where the columns of a shapefile stand.`, {
+    throw new FileError(file, msg`${file} has no table beside it (.dbf), which has the columns of a shapefile.`, {
       hint: msg`Copy all files of the shapefile: .shp, .dbf, .prj and .cpg.`,
     });
   }
@@ -81,8 +81,8 @@ export async function readShapefile(file: string, parts: Parts, encoding?: strin
 
 function fullMessage(count: number, row: number): Message {
   return nmsg(
-    msgid`${count} row has a text that fills its column (row ${row}): what did not fit was cut off. Compare it with its source, or save as GeoPackage.`,
-    msgid`${count} rows have texts that fill their columns (the first is row ${row}): what did not fit was cut off. Compare them with their source, or save as GeoPackage.`,
+    msgid`${count} row has a text that fills its column (row ${row}): the rest was cut off. Compare it with its source, or save as GeoPackage.`,
+    msgid`${count} rows have texts that fill their columns (the first is row ${row}): the rest was cut off. Compare them with their source, or save as GeoPackage.`,
     count,
   );
 }
@@ -132,7 +132,7 @@ function systemOf(file: string, prj: Buffer | undefined): GeomSystem {
       .replace(/^\u00ef\u00bb\u00bf/, '')
       .trim() ?? '';
   if (text === '') {
-    throw new FileError(file, msg`${file} has no .prj beside it, so the coordinate system of its points is not known.`, {
+    throw new FileError(file, msg`${file} has no .prj beside it, so the coordinate system of its points is unknown.`, {
       hint: msg`Copy the .prj as well, or save the layer again in WGS 84 (EPSG:4326) or S-JTSK (EPSG:5514).`,
     });
   }
@@ -178,11 +178,13 @@ function columnIssues(file: string, columns: readonly Column[]): Issue[] {
   const issues: Issue[] = [];
   if (lengthened.length > 0) {
     const names = list(lengthened, ({ own, name }) => `${own} = ${name}`);
-    issues.push(warningIssue('table-short-names', msg`A shapefile keeps ten letters of a name. Read are: ${names}.`, { file }));
+    issues.push(
+      warningIssue('table-short-names', msg`A shapefile stores only ten letters of a name. The names are: ${names}.`, { file }),
+    );
   }
   if (unread.length > 0) {
     const names = list(unread, ({ own, type }) => `${own} (${type})`);
-    issues.push(warningIssue('table-not-read', msg`Not read, since they hold no text, number or day: ${names}.`, { file }));
+    issues.push(warningIssue('table-not-read', msg`Not read, because they contain no text, number or date: ${names}.`, { file }));
   }
   return issues;
 }

@@ -62,7 +62,7 @@ function lettersOf(column: number): string {
 export const LAST_ROW = 1_048_576;
 
 export function damagedSheetError({ file, sheet = '' }: TablePlace): FileError {
-  return new FileError(file, msg`${file}, sheet ${sheet}, has rows or cells in no form of a spreadsheet.`, {
+  return new FileError(file, msg`${file}, sheet ${sheet}, has rows or cells that no spreadsheet program writes.`, {
     hint: msg`Save it again in the spreadsheet, or as CSV UTF-8.`,
   });
 }
@@ -207,7 +207,7 @@ function fillMerged(
         const first = shown.get(firstRow)?.get(firstColumn - 1);
         if (first !== undefined) filledShown.set(row, new Map(filledShown.get(row)).set(firstColumn - 1, first));
       } else {
-        const message = msg`The cells ${name} are merged over several columns. Split them: it cannot be told which column the value belongs to.`;
+        const message = msg`The cells ${name} are merged over several columns. Split them: pas cannot tell which column the value belongs to.`;
         report(row, errorIssue('table-merged', message, { ...place, row }));
       }
     }

@@ -11,7 +11,7 @@ type Found = TableKind | 'archive';
 export function kindOfArchive(file: string, parts: readonly string[]): TableKind {
   const kind = TABLE_KINDS.find((each) => parts.some((name) => TABLE_READERS[each].part?.test(name)));
   if (kind !== undefined) return kind;
-  throw new FileError(file, msg`${file} is an archive (ZIP), but not a workbook, and holds no KML and no shapefile.`, {
+  throw new FileError(file, msg`${file} is an archive (ZIP), but not a workbook, and contains no KML or shapefile.`, {
     hint: msg`Save the table as .xlsx or CSV UTF-8, or unpack the archive and import what is in it.`,
   });
 }
@@ -63,7 +63,7 @@ function isTableOfPage(head: string): boolean {
 }
 
 function webPage(file: string): FileError {
-  return new FileError(file, msg`${file} is a table saved as a web page (HTML), which is not read.`, {
+  return new FileError(file, msg`${file} is a table saved as a web page (HTML), which pas does not read.`, {
     hint: msg`Save it as .xlsx, .ods or CSV UTF-8.`,
   });
 }
@@ -92,14 +92,14 @@ function oldOrEncrypted(file: string, bytes: Buffer): FileError {
       hint: msg`Open it in the spreadsheet and save it without the password.`,
     });
   }
-  return new FileError(file, msg`${file} is a workbook in the old format of Excel (.xls), which is not read.`, {
+  return new FileError(file, msg`${file} is a workbook in the old Excel format (.xls), which pas does not read.`, {
     hint: msg`Save it as .xlsx or as CSV UTF-8.`,
   });
 }
 
 function notAsNamed(file: string, named: TableKind): FileError {
   const words = TABLE_READERS[named].called ?? '';
-  return new FileError(file, msg`${file} is not ${words}, although its name says so: its first bytes are something else.`, {
-    hint: msg`The file may be damaged, or only its name was changed. Save it again from the program that it comes from.`,
+  return new FileError(file, msg`${file} is not ${words}, although its name says so: its first bytes differ.`, {
+    hint: msg`The file may be damaged, or only renamed. Save it again from the program that it comes from.`,
   });
 }

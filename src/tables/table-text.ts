@@ -16,12 +16,12 @@ export function requireUtf8(file: string, bytes: Buffer): Buffer {
   const nulAt = bytes.indexOf(0);
   if (nulAt !== -1) {
     const [byte, line] = [nulAt + 1, lineAt(bytes, nulAt)];
-    const message = msg`${file} holds a NUL byte (byte ${byte}, line ${line}): it is not a text table.`;
+    const message = msg`${file} contains a NUL byte (byte ${byte}, line ${line}): it is not a text table.`;
     throw new FileError(file, message, { hint: SAVE_AS_UTF8 });
   }
   if (!isUtf8(bytes)) {
     const { problem } = notUtf8(file, bytes);
-    const cause = msg`The file is cut short, damaged, or put together from files in different encodings.`;
+    const cause = msg`The file is cut short, damaged, or combined from files in different encodings.`;
     throw new FileError(file, joinMessages([problem, cause], ' '), { hint: SAVE_AS_UTF8 });
   }
   return startsWith(bytes, [0xef, 0xbb, 0xbf]) ? bytes.subarray(3) : bytes;

@@ -125,14 +125,16 @@ export function assertTableSize(
     readonly faults?: number;
   },
 ): void {
-  const hint = msg`Split the table, or take away what is not part of it.`;
+  const hint = msg`Split the table, or remove what is not part of it.`;
   const { rows = 0, columns = 0, cells = rows * columns, texts = 0, faults = 0 } = size;
-  if (rows > MAX_ROWS) throw new FileError(file, msg`${file} has more than ${MAX_ROWS} rows, which are not read.`, { hint });
+  if (rows > MAX_ROWS)
+    throw new FileError(file, msg`${file} has more than ${MAX_ROWS} rows, which is too many to read.`, { hint });
   if (columns > MAX_COLUMNS)
-    throw new FileError(file, msg`${file} has more than ${MAX_COLUMNS} columns, which are not read.`, { hint });
-  if (cells > MAX_CELLS) throw new FileError(file, msg`${file} has more than ${MAX_CELLS} cells, which are not read.`, { hint });
+    throw new FileError(file, msg`${file} has more than ${MAX_COLUMNS} columns, which is too many to read.`, { hint });
+  if (cells > MAX_CELLS)
+    throw new FileError(file, msg`${file} has more than ${MAX_CELLS} cells, which is too many to read.`, { hint });
   if (texts > MAX_TEXTS)
-    throw new FileError(file, msg`${file} has more than ${MAX_TEXTS} different texts, which are not read.`, { hint });
+    throw new FileError(file, msg`${file} has more than ${MAX_TEXTS} different texts, which is too many to read.`, { hint });
   if (faults > MAX_FAULTS)
-    throw new FileError(file, msg`${file} has more than ${MAX_FAULTS} errors in its form, and is taken for no table.`, { hint });
+    throw new FileError(file, msg`${file} has more than ${MAX_FAULTS} syntax errors, so it is not a table.`, { hint });
 }

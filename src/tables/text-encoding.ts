@@ -72,13 +72,13 @@ export async function inUtf8(
     const plain = encoding.toLowerCase().replace(/[^a-z0-9]/g, '');
     const codec = ALSO_CALLED[plain] ?? encoding;
     if (!iconv.encodingExists(codec)) {
-      throw new UsageError(msg`"${encoding}" is no encoding that is known.`, {
+      throw new UsageError(msg`"${encoding}" is not a known encoding.`, {
         hint: msg`Give one such as utf-8, utf-16, windows-1250, iso-8859-2, mac-ce or cp852.`,
       });
     }
     const text = decode(codec);
     if (!text.includes('\uFFFD')) return { text, issues: [] };
-    throw new FileError(file, msg`${file} is not written in ${encoding}: some of its bytes are no letters there.`, {
+    throw new FileError(file, msg`${file} is not in ${encoding}: some of its bytes are not letters in that encoding.`, {
       hint: msg`Leave --encoding out to have it recognised.`,
     });
   }
@@ -113,19 +113,19 @@ export async function textDecoder(
   }
   const codec = ALSO_CALLED[said.toLowerCase().replace(/[^a-z0-9]/g, '')] ?? said;
   if (!iconv.encodingExists(codec)) {
-    throw new FileError(file, msg`${file} says that it is written in "${said}", which is no encoding that is known.`, {
+    throw new FileError(file, msg`${file} declares the encoding "${said}", which is not a known encoding.`, {
       hint: SAY_ENCODING,
     });
   }
   // A text that fills its column may be cut within a letter; a wrong .cpg breaks far more.
   const broken = decodeAs(codec)(texts).search(/\uFFFD(?![\s\uFFFD])/);
   if (broken === -1) return { decode: decodeAs(codec), issues: [] };
-  throw new FileError(file, msg`${file} is not written in ${said}: some of its bytes are no letters there.`, {
+  throw new FileError(file, msg`${file} is not in ${said}: some of its bytes are not letters in that encoding.`, {
     hint: SAY_ENCODING,
   });
 }
 
-const SAY_ENCODING = msg`Say what it is written in: --encoding windows-1250, cp852 or utf-8.`;
+const SAY_ENCODING = msg`Name the encoding: --encoding windows-1250, cp852 or utf-8.`;
 
 /** Detects UTF-16 by its byte order mark, or by a NUL in every letter of the header. */
 function unicodeOf(bytes: Buffer): Encoding | undefined {
@@ -173,6 +173,6 @@ function readAs(file: string, encoding: string, text: Buffer): Issue {
   const says =
     shown === ''
       ? msg`${file} is read as ${encoding}.`
-      : msg`${file} is read as ${encoding}, with words such as ${shown}. Where they are wrong, say --encoding.`;
+      : msg`${file} is read as ${encoding}, with words such as ${shown}. If they are wrong, use --encoding.`;
   return warningIssue('table-encoding', says, { file });
 }

@@ -23,9 +23,9 @@ export function readXmlTable(file: string, bytes: Buffer): Table {
     const root = namespace === '' ? name : `${name} (${namespace})`;
     throw new FileError(
       file,
-      msg`${file} is XML with the root ${root}, and holds neither waypoints of GPX, placemarks of KML nor finds of the service.`,
+      msg`${file} is XML with the root ${root}, and contains no GPX waypoints, KML placemarks or finds of the service.`,
       {
-        hint: msg`Read are GPX, KML, import documents, and find records as they are harvested in the native format.`,
+        hint: msg`pas reads GPX, KML, import documents, and find records as they are harvested in the native format.`,
       },
     );
   });
@@ -37,7 +37,7 @@ export function walkTable(file: string, read: (walk: (bytes: Buffer) => XmlWalk)
     return read((bytes) => walkXml(withDeclarationFirst(bytes), MAX_NODES));
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
-    throw new FileError(file, msg`${file} is not XML that can be read: ${thrown.says}.`, {
+    throw new FileError(file, msg`${file} is not valid XML: ${thrown.says}.`, {
       cause: thrown,
       hint: msg`The file may be cut short or damaged. Save it again from the program that it comes from.`,
     });

@@ -78,7 +78,7 @@ const ARCHIVE = /\.(?:zip|kmz|7z|rar|tar|t?gz|bz2|xz)$/i;
 export function assertNotNested(file: string, paths: Iterable<string>): void {
   const nested = [...paths].find((name) => ARCHIVE.test(name));
   if (nested === undefined) return;
-  throw new FileError(file, msg`${file} holds another archive, ${nested}, which is not read.`, {
+  throw new FileError(file, msg`${file} contains another archive, ${nested}, which is not read.`, {
     hint: msg`Unpack it, and import what is in it.`,
   });
 }
@@ -179,7 +179,7 @@ export function passwordProtected(file: string): FileError {
 }
 
 function leadsOut(file: string, name: string): FileError {
-  return new FileError(file, msg`${file} is not read: its part ${name} leads out of the archive.`, {
+  return new FileError(file, msg`${file} is not read: its part ${name} points outside the archive.`, {
     hint: msg`No ordinary program writes such an archive. Ask the sender about it.`,
   });
 }
@@ -191,7 +191,7 @@ function burst(file: string, maxBytes: number): FileError {
 }
 
 function tooLarge(file: string, maxBytes: number): FileError {
-  return new FileError(file, msg`${file} unpacks to more than ${maxBytes} bytes; no table of finds has so much.`, {
-    hint: msg`If it is a table of yours, split it or save it as CSV UTF-8.`,
+  return new FileError(file, msg`${file} unpacks to more than ${maxBytes} bytes; no table of finds is that large.`, {
+    hint: msg`If it is your table, split it or save it as CSV UTF-8.`,
   });
 }

@@ -103,7 +103,7 @@ export function choose<T>(prompt: Prompt, message: string, all: readonly Offer<T
     offers: (typed) => {
       const wanted = foldName(typed);
       const fitting = all.filter(({ name }) => foldName(name).includes(wanted));
-      return fitting.length > 0 ? fitting : [{ remark: t`Nothing is called so. Type other letters.` }];
+      return fitting.length > 0 ? fitting : [{ remark: t`Nothing matches. Try other letters.` }];
     },
   });
 }

@@ -86,8 +86,8 @@ export function beginRun(vocabulary: Vocabulary, harvest: number): number {
  */
 export function assertLatestRun(vocabulary: Vocabulary, harvest: number, run: number): void {
   if (vocabulary.sql('select runs from harvests where id = ?').pluck().get(harvest) === run) return;
-  throw new DatabaseError(msg`${vocabulary.path}: another pas has taken this harvest over.`, {
-    hint: msg`Nothing is lost: the other one goes on from here.`,
+  throw new DatabaseError(msg`${vocabulary.path}: another pas has taken over this harvest.`, {
+    hint: msg`Nothing is lost: the other one continues it.`,
   });
 }
 

@@ -131,7 +131,7 @@ export class Parser {
     if (begins('<!--')) {
       const end = bytes.indexOf('--', at + 4);
       if (end === -1) throw new Fault(msg`a comment is not closed`, at);
-      if (bytes[end + 2] !== GREATER) throw new Fault(msg`-- may not stand in a comment`, end);
+      if (bytes[end + 2] !== GREATER) throw new Fault(msg`-- is not allowed in a comment`, end);
       assertAllowedCharacters(bytes.toString('latin1', at, end), at);
       this.#at = end + 3;
     } else if (begins('<![CDATA[')) {
@@ -143,9 +143,9 @@ export class Parser {
       this.#tape.addText(this.#current, at + 9, end, false, section);
       this.#at = end + 3;
     } else if (begins('<!DOCTYPE')) {
-      throw new Fault(msg`a DTD is refused`, at);
+      throw new Fault(msg`a DTD is not allowed`, at);
     } else {
-      throw new Fault(msg`<! begins nothing that is known`, at);
+      throw new Fault(msg`<! starts no known markup`, at);
     }
   }
 

@@ -41,7 +41,7 @@ export function assertAllowedCharacters(raw: string, start: number): void {
 /** Decodes character data. @param raw source, which begins at `start` */
 function decodedText(raw: string, start: number): string {
   assertAllowedCharacters(raw, start);
-  if (raw.includes(']]>')) throw new Fault(msg`]]> may not stand in text`, start + raw.indexOf(']]>'));
+  if (raw.includes(']]>')) throw new Fault(msg`]]> is not allowed in text`, start + raw.indexOf(']]>'));
   return decodedInPieces(raw, start, REPLACED_IN_TEXT, '\n');
 }
 
@@ -52,7 +52,7 @@ export function decodedSection(raw: string, start: number): string {
 
 /** Decodes an attribute value. @param rawName for the fault */
 function decodedValue(raw: string, start: number, rawName: string): string {
-  if (raw.includes('<')) throw new Fault(msg`< may not stand in the value of ${rawName}`, start + raw.indexOf('<'));
+  if (raw.includes('<')) throw new Fault(msg`< is not allowed in the value of ${rawName}`, start + raw.indexOf('<'));
   assertAllowedCharacters(raw, start);
   return decodedInPieces(raw, start, REPLACED_IN_VALUE, ' ');
 }
@@ -97,7 +97,7 @@ function referred(
   const digits = decimal ?? hexadecimal;
   if (digits === undefined) throw new Fault(msg`& must be written as &amp;`, offset);
   const code = Number.parseInt(digits, decimal === undefined ? 16 : 10);
-  if (!isCharacter(code)) throw new Fault(msg`${whole} is not a character of XML`, offset);
+  if (!isCharacter(code)) throw new Fault(msg`${whole} is not a character allowed in XML`, offset);
   return Buffer.from(String.fromCodePoint(code)).toString('latin1');
 }
 
@@ -108,5 +108,5 @@ function isCharacter(code: number): boolean {
 }
 
 function unknownEntity(name: string, offset: number): Fault {
-  return new Fault(msg`the entity &${name}; is not known without a DTD`, offset);
+  return new Fault(msg`the entity &${name}; is unknown without a DTD`, offset);
 }

@@ -55,7 +55,7 @@ export function* strayTextsWithin(document: XmlDocument, element: XmlElement): G
 }
 
 export function strayTextMessage({ element: { name }, text }: StrayText): Message {
-  return msg`The text "${text}" stands between the elements of ${name}. Put it into one of them, or take it out.`;
+  return msg`The text "${text}" is between the elements of ${name}. Move it into one of them, or remove it.`;
 }
 
 /** Yields the texts and the children of an element in document order. */

@@ -112,7 +112,7 @@ function validateDocument(
   namespaces: () => readonly string[],
 ): Validation {
   if (bytes.length > MAX_DOCUMENT_BYTES) {
-    const message = msg`The document has ${bytes.length} bytes; at most ${MAX_DOCUMENT_BYTES} are read.`;
+    const message = msg`The document has ${bytes.length} bytes; pas reads at most ${MAX_DOCUMENT_BYTES}.`;
     return { wellFormed: false, violations: [{ line: null, message }] };
   }
   let document: XmlDocument;

@@ -131,7 +131,7 @@ describe('what the cells of a workbook refer to', () => {
 
   test('and a text that is not there, a cell before the one in front of it, or of no known kind is no cell of a spreadsheet', async () => {
     for (const cell of ['<c r="@" t="s"><v>7</v></c>', '<c r="A2"><v>1</v></c>', '<c r="@" t="x"><v>1</v></c>', '<c r="@"><v>x</v></c>'])
-      await expect(noted('', cell)).rejects.toThrow('in no form of a spreadsheet');
+      await expect(noted('', cell)).rejects.toThrow('that no spreadsheet program writes');
   });
 });
 

@@ -67,7 +67,7 @@ function unclear({ code, signal, stderr }: Run): string[] {
   return [
     code !== null && DOCUMENTED.includes(code) && !NOT_A_DISKS.includes(code)
       ? ''
-      : `the code ${code ?? signal} says something else`,
+      : `the code ${code ?? signal} with other values`,
     /\n\s+at |bug in pas/.test(stderr) ? 'a stack in place of a message' : '',
     said.length <= 1 && (said.length === 1 || [0, 3, 5, 6].includes(code ?? 1)) ? '' : `${said.length} messages`,
   ].filter((problem) => problem !== '');

@@ -77,7 +77,7 @@ beforeEach(async () => {
   });
 });
 
-function expectClear(run: Run, words = /may not become larger|disk is full/, code = 5): void {
+function expectClear(run: Run, words = /has reached the limit of its size|disk is full/, code = 5): void {
   expect(run.stderr).toMatch(words);
   expect(run.stderr).not.toMatch(/\n\s+at |bug in pas/);
   expect(run.code).toBe(code);
@@ -130,7 +130,7 @@ test.each([['list'], ['vocab', 'export', 'heslo:obdobi']])(
     const before = 1024 ** 2 + 1023 - (statSync(out).size % 1024);
     const kilobytes = Math.floor((before + statSync(out).size - 1) / 1024);
     writeFileSync(out, Buffer.alloc(before));
-    expectClear(run(`ulimit -f ${kilobytes}; exec "$0" "$@" >>out`), /EFBIG|may not become larger/);
+    expectClear(run(`ulimit -f ${kilobytes}; exec "$0" "$@" >>out`), /EFBIG|has reached the limit of its size/);
   },
 );
 

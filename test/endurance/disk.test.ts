@@ -80,7 +80,7 @@ describe('a disk without room', () => {
   test('leaves no half photograph behind', async () => {
     await expectDone(home.pas('import', writeSeason(home, 1)));
     const photo = home.file('large.png', Buffer.concat([tinyPng(1), Buffer.alloc(2_000_000)]));
-    expectClear(pasWithFilesUpTo(home, 1000, 'photo', 'add', 'K-1', photo), 5, /may not become larger/);
+    expectClear(pasWithFilesUpTo(home, 1000, 'photo', 'add', 'K-1', photo), 5, /has reached the limit of its size/);
     const store = join(outboxFolder(home), 'photos');
     expect(existsSync(store) ? readdirSync(store) : []).toEqual([]);
     await expectDone(home.pas('photo', 'add', 'K-1', photo));

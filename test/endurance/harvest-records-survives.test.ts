@@ -169,7 +169,7 @@ test('a file that may not become larger ends the harvest with 5, and it goes on 
   await service.control('PUT', '/settings', { page_size: 100 });
   const run = pasWithFilesUpTo(home, 200, 'harvest', SET, '--out', 'out.jsonl');
   await service.control('PUT', '/settings', { page_size: PAGE_SIZE });
-  expect([run.code, run.stderr]).toEqual([5, expect.stringMatching(/out\.jsonl: the file may not become larger/)]);
+  expect([run.code, run.stderr]).toEqual([5, expect.stringMatching(/out\.jsonl: the file has reached the limit of its size/)]);
   const kept = identsIn(read('out.jsonl'));
   expect(kept.length % 100).toBe(0);
   expect(kept.length).toBeGreaterThan(0);

@@ -48,7 +48,7 @@ describe('a wall of pages in place of the service', () => {
     const run = await home.pas('push', '--json');
     expect(run.code).toBe(6);
     expect(summary(run)).toMatchObject({ accepted: 0, uncertain: 1, queued: FINDS - 1, requests: 1 });
-    expect(run.stderr).toContain('what answers may not be the service');
+    expect(run.stderr).toContain('the answers may not come from the service');
     expect(await mock.made()).toMatchObject({ finds: 0 });
   });
 
@@ -80,7 +80,7 @@ describe('a sign-in that hangs in the middle of a push', () => {
     proxy.hang();
     const push = home.start('push', '--json');
     await proxy.hung();
-    await push.until(({ stdout }) => stdout.includes('the token had run out'));
+    await push.until(({ stdout }) => stdout.includes('the token had expired'));
     return { proxy, home, push };
   }
 

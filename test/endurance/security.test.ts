@@ -395,7 +395,7 @@ describe('a data folder or a file of secrets that others may read', () => {
     const home = await signedIn(mock.service);
     const [folder, secrets] = open(home);
     const status = await expectDone(home.pas('status'));
-    expect(status.stderr).toContain(`Others could read ${folder}, ${secrets} until now; from here on only you can.`);
+    expect(status.stderr).toContain(`Others could read ${folder}, ${secrets} until now; from now on only you can.`);
     expect([modeOf(folder), modeOf(secrets)]).toEqual(['700', '600']);
     expect((await expectDone(home.pas('status'))).stderr).not.toContain('Others');
   });

@@ -68,7 +68,7 @@ describe('a service that was put back from a backup', () => {
     await expectDone(home.pas('photo', 'add', 'B', home.file('b.png', tinyPng(1))));
     const ident = await identOf('B');
     const run = await home.pas('push', 'C');
-    expect(run.stderr).toMatch(new RegExp(`C: the service gave it the record ${ident}, which was that of B`));
+    expect(run.stderr).toMatch(new RegExp(`C: the service gave it the record ${ident}, which belonged to B`));
     expect(await findStates(home)).toMatchObject({ B: 'uncertain', C: 'accepted' });
     expect(await identOf('C')).toBe(ident);
     // The service does not have B any more.

@@ -82,7 +82,7 @@ describe('a find is added from flags', () => {
     expect((await again()).code).toBe(0);
     const other = await home.pas('add', ...sets({ local_id: 'K-020', ...COMPLETE, depth_cm: '1' }), '--point', '15.1712 49.8405');
     expect(other.code).toBe(2);
-    expect(other.stderr).toContain('There is a find K-020 already');
+    expect(other.stderr).toContain('There is already a find K-020');
   });
 });
 
@@ -96,15 +96,15 @@ describe('nothing is saved, and what is wrong is said, where', () => {
     [
       'a term is unknown, and axes are swapped',
       ['--set', 'object_type=broch', '--point', '49.8405 15.1712'],
-      ['spona (HES-000605)', 'If 49.84050 N 15.17120 E is meant, write it so.'],
+      ['spona (HES-000605)', 'If you mean 49.84050 N 15.17120 E, write it that way.'],
     ],
     [
       'something is missing, and a photograph is not there',
       ['--set', 'depth_cm=', '--photo', 'none.jpg'],
       ['needs hloubka', 'There is no photograph'],
     ],
-    ['a point lies outside the country', ['--point', '48.2N 16.37E'], ['lies in no known cadastral area']],
-    ['a photograph has no place', ['--point-from', 'a.png'], ['says nothing of where it was taken']],
+    ['a point lies outside the country', ['--point', '48.2N 16.37E'], ['is not in any known cadastral area']],
+    ['a photograph has no place', ['--point-from', 'a.png'], ['does not say where it was taken']],
   ])('%s', async (_why, flags, messages) => {
     const changed = flags.filter((flag) => flag.includes('=')).map((flag) => flag.split('=')[0]);
     const others = Object.fromEntries(Object.entries(COMPLETE).filter(([name]) => !changed.includes(name)));

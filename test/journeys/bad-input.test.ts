@@ -109,8 +109,8 @@ describe('a depth that can be two numbers is refused with both,', () => {
     const { issues } = await home.json<Imported>('import', table, '--set', 'projekt=C-202400101', '--set', 'stav=1', '--dry-run');
     const said = issues.filter(({ rule }) => rule === 'integer').map(({ row, message }) => `${row} ${message}`);
     expect(said).toEqual([
-      expect.stringContaining('2 "1,000" can mean 1 or 1000'),
-      expect.stringContaining('3 "2.000" can mean 2 or 2000'),
+      expect.stringContaining('2 "1,000" is ambiguous: it can mean 1 or 1000'),
+      expect.stringContaining('3 "2.000" is ambiguous: it can mean 2 or 2000'),
     ]);
   });
 
@@ -120,7 +120,7 @@ describe('a depth that can be two numbers is refused with both,', () => {
   ])('in %s', async (_, command) => {
     const run = await home.pas(...command, '--set', 'hloubka=1,000');
     expect(run.code).toBe(3);
-    expect(run.stdout + run.stderr).toContain('"1,000" can mean 1 or 1000');
+    expect(run.stdout + run.stderr).toContain('"1,000" is ambiguous: it can mean 1 or 1000');
   });
 });
 

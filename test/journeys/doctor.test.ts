@@ -100,7 +100,7 @@ test('a data folder that another program copies to other machines is named', asy
   mkdirSync(within.env['PAS_HOME'] ?? '', { recursive: true });
   const { levels, report } = await diagnose(within, '--offline');
   expect(levels).toMatchObject({ home: 'warning' });
-  expect(report.checks.find(({ name }) => name === 'home')?.message).toContain('is in a folder that is synchronised');
+  expect(report.checks.find(({ name }) => name === 'home')?.message).toContain('is in a synchronised folder');
 });
 
 test('a clock that is off, a role with limits and a wrong schema location are said', async () => {

@@ -87,7 +87,7 @@ describe('pas export --for lido', () => {
     await expectDone(home.pas('export', 'A-1', '--for', 'lido', '--out', path('finds.xml'), '--force'));
     expect(read('finds.xml').split('<lido:lido>')).toHaveLength(2);
     const table = await home.pas('export', '--for', 'lido', '--out', path('finds.csv'));
-    expect([table.code, table.stderr]).toEqual([2, expect.stringContaining('--for lido is not written as csv.')]);
+    expect([table.code, table.stderr]).toEqual([2, expect.stringContaining('--for lido cannot be written as csv.')]);
   });
 });
 

@@ -231,8 +231,8 @@ test('a position that lies elsewhere as it is written, and a link of a route, ar
   const run = await own.pas('import', table, '--map', map, ...SET, '--json');
   const { issues } = JSON.parse(run.stdout) as Report;
   expect(issues.filter(({ severity }) => severity === 'error').map(({ row, message }) => [row, message])).toEqual([
-    [2, expect.stringMatching(/south of the equator or west of Greenwich.*not taken/)],
-    [3, expect.stringMatching(/"-14\.4208 50\.0871".*not taken/)],
+    [2, expect.stringMatching(/south of the equator or west of Greenwich.*not used/)],
+    [3, expect.stringMatching(/"-14\.4208 50\.0871".*not used/)],
     [4, expect.stringContaining('is a link of a route')],
   ]);
   expect(await own.json<Listed[]>('list')).toMatchObject([

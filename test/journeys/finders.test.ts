@@ -80,10 +80,10 @@ describe('finders of a table', () => {
     expect(issues.filter(({ rule }) => rule === 'finder-matched')).toHaveLength(8);
     expect(issues[0]).toMatchObject({
       ...{ rule: 'finder-matched', severity: 'warning', row: 2, column: 'nalezce', written: 'DVOŘÁKOVÁ, Eva' },
-      message: '"DVOŘÁKOVÁ, Eva" is taken for OS-001508 (Dvořáková, Eva).',
+      message: '"DVOŘÁKOVÁ, Eva" is read as OS-001508 (Dvořáková, Eva).',
     });
     expect((await importing(home, ['novák, jan', 'novák, jan'])).issues).toMatchObject([
-      { message: '"novák, jan" is taken for OS-001507 (Novák, Jan). 2 finds have this finder.' },
+      { message: '"novák, jan" is read as OS-001507 (Novák, Jan). 2 finds have this finder.' },
     ]);
   });
 

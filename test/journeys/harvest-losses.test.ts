@@ -48,10 +48,16 @@ describe('a set that is suddenly empty', () => {
   test('is named at the first harvest, and is no success where documents need it', async () => {
     await eraseAll(SET);
     const run = await home.pas('harvest-vocab', SET);
-    expect([run.code, run.stderr]).toEqual([3, expect.stringContaining(`${SET}: the service names the set, and lists nothing`)]);
+    expect([run.code, run.stderr]).toEqual([
+      3,
+      expect.stringContaining(`${SET}: the service lists this set but no records in it`),
+    ]);
     await eraseAll('let');
     const other = await home.pas('harvest', 'let', '--out', 'flights.jsonl');
-    expect([other.code, other.stderr]).toEqual([0, expect.stringContaining('let: the service names the set, and lists nothing')]);
+    expect([other.code, other.stderr]).toEqual([
+      0,
+      expect.stringContaining('let: the service lists this set but no records in it'),
+    ]);
   });
 });
 

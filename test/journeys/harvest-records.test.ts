@@ -106,7 +106,7 @@ describe.each([
     expect(await shown()).toBeGreaterThan(before);
     await mock.control('PUT', '/accounts/researcher', { role: 'researcher' });
     const run = await reader.pas('harvest', 'samostatny_nalez', '--out', 'shown.jsonl');
-    expect(run.stderr).toContain('other rights than at the last harvest');
+    expect(run.stderr).toContain('permissions have changed since the last harvest');
     expect(await shown()).toBe(before);
     const quiet = await reader.pas('harvest', 'samostatny_nalez', '--out', 'shown.jsonl');
     expect(quiet.stdout).toMatch(/changes.* 0 new or changed/);
@@ -172,7 +172,7 @@ describe('what is given on the command line', () => {
     [2, /Allowed choices/, ['heslo', '--to', 'csv']],
     [2, /was not written by pas/, ['heslo', '--out', 'mine.jsonl']],
     [2, /was not written by pas/, ['heslo', '--out', '.']],
-    [2, /database of something else/, ['heslo', '--out', 'the outbox']],
+    [2, /database of another program/, ['heslo', '--out', 'the outbox']],
     [14, /cannotDisseminateFormat/, ['heslo', '--format', 'marc21', '--out', 'x.jsonl']],
   ])('that cannot be ends with %i: %s', async (code, words, args) => {
     home.file('mine.jsonl', 'mine\n');

@@ -172,8 +172,8 @@ describe('harvested vocabularies', () => {
 
   test.each([
     ['an entry that is not there', ['vocab', 'show', 'HES-999999'], /not among/],
-    ['a set that was not harvested', ['vocab', 'list', 'let'], /Nothing was harvested/],
-    ['a mistyped set', ['vocab', 'search', 'spona', '--set', 'heslo:obdoby'], /Nothing was harvested/],
+    ['a set that was not harvested', ['vocab', 'list', 'let'], /Nothing of the set/],
+    ['a mistyped set', ['vocab', 'search', 'spona', '--set', 'heslo:obdoby'], /Nothing of the set/],
     ['a limit of nothing', ['vocab', 'search', 'spona', '--limit', '0'], /1 or more/],
   ])('%s is refused with a word on what to do', async (_, args, words) => {
     const run = await home.pas(...args);

@@ -150,13 +150,13 @@ describe('a table that is imported again', () => {
     expect(await elementsOf('R-1')).toMatchObject({ poznamka: 'a' });
   });
 
-  test('names the finds that are not in it any more, with a command that takes them away', async () => {
+  test('names the finds that are no longer in it, with a command that takes them away', async () => {
     const season = table('season.csv', { id: 'S-l1', note: 'a' }, { id: 'S-2', note: 'b' }, { id: 'S-3', note: 'c' });
     await expectDone(home.pas('import', season));
     table('season.csv', { id: 'S-3', note: 'c' });
     const { run, report } = await imports(season);
     expect(report.not_in_table).toEqual(['S-l1', 'S-2']);
-    expect(run.stderr).toMatch(/2 finds of this table are not in it any more.*pas remove S-l1 S-2/s);
+    expect(run.stderr).toMatch(/2 finds of this table are no longer in it.*pas remove S-l1 S-2/s);
     await expectDone(home.pas('remove', 'S-l1', 'S-2', '--yes'));
     expect((await imports(season)).report.not_in_table).toEqual([]);
   });
@@ -169,7 +169,7 @@ describe('a table that is imported again', () => {
     expect(run.code).toBe(3);
     expect(report).toMatchObject({ added: 0, equal: 1, unchanged: 1 });
     expect(report.issues).toContainEqual(
-      expect.objectContaining({ rule: 'equal-find', message: expect.stringMatching(/Row 2 reads as find S-l1/) }),
+      expect.objectContaining({ rule: 'equal-find', message: expect.stringMatching(/Row 2 is the same as find S-l1/) }),
     );
     expect((await imports(season, '--rename')).report).toMatchObject({ added: 0, updated: 1, equal: 0 });
     expect((await home.json<{ local_id: string }[]>('list')).map(({ local_id }) => local_id).sort()).toEqual(['S-11', 'S-2']);

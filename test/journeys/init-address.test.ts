@@ -166,7 +166,7 @@ describe('pas init with one address of the service', () => {
     });
     const home = makeHome();
     const run = await home.pas('init', `${address}/a/b`);
-    expect([run.code, run.stderr]).toEqual([12, expect.stringContaining(`${address} answers, but is no finds service.`)]);
+    expect([run.code, run.stderr]).toEqual([12, expect.stringContaining(`${address} answers, but is not a finds service.`)]);
     expect(await home.json('profile', 'list')).toEqual([]);
   });
 
@@ -180,7 +180,7 @@ describe('pas init with one address of the service', () => {
 
   test.each(['https://eva:planted@finds.invalid', 'finds', ''])('refuses what is no address: %s', async (text) => {
     const run = await makeHome().pas('init', text);
-    expect([run.code, run.stderr]).toEqual([12, expect.stringContaining('This is no address of a service')]);
+    expect([run.code, run.stderr]).toEqual([12, expect.stringContaining('This is not an address of a service')]);
     expect(run.stderr).not.toContain('planted');
   });
 

@@ -106,7 +106,7 @@ describe('a reviewed mapping', () => {
     await expectDone(home.pas('vocab', 'map', 'check'));
 
     await moveEntry('areal');
-    await reported('mapping-moved', /HES-000286.*entry of heslo:areal now.*pas vocab map set heslo:obdobi laten ID/);
+    await reported('mapping-moved', /HES-000286.*now an entry of heslo:areal.*pas vocab map set heslo:obdobi laten ID/);
 
     await moveEntry('obdobi');
     expect((await home.pas('validate')).code).toBe(0);

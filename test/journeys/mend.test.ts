@@ -77,10 +77,10 @@ describe('a draft', () => {
     const wrong = await editor('s/^hloubka = .*/hloubka = deep/; s/^poznamka = .*/poznamka = new words/').pas('edit', 'D 1');
     expect(wrong.code).toBe(3);
     expect(wrong.stdout).toMatch(/Depth \(hloubka\): .*deep/);
-    expect(wrong.stderr).toMatch(/What you wrote is in/);
+    expect(wrong.stderr).toMatch(/Your text is in/);
     const killed = await home.with({ EDITOR: 'false' }).pas('edit', 'D 1');
     expect(killed.code).toBe(2);
-    expect(killed.stderr).toMatch(/earlier edit left/);
+    expect(killed.stderr).toMatch(/Continuing an unfinished edit/);
     const mended = await editor('s/^hloubka = .*/hloubka = 30/').pas('edit', 'D 1');
     expect(mended.stdout).toMatch(/poznamka: u cesty → new words/);
     expect(LEFT()).toEqual([]);
@@ -98,7 +98,7 @@ test('what the service refused is shown beside its element, mended and sent', as
   expect(shown.stdout).toMatch(/next: pas edit K-2/);
   expect(shown.stdout).toMatch(/document of \d+ bytes, SHA-512 [0-9a-f]{16}/);
   expect((await expectDone(home.pas('status'))).stdout).toMatch(
-    /Mend them; the service refused them:\n {2}import of K-2: .+\n {4}pas edit K-2/,
+    /Correct them; the service refused them:\n {2}import of K-2: .+\n {4}pas edit K-2/,
   );
   await expectDone(home.pas('edit', 'K-2', '--set', 'lon=14.45', '--set', 'lat=50.08'));
   await expectDone(home.pas('push'));
@@ -153,8 +153,8 @@ test('photographs of a find that was given up do not wait in silence', async () 
   await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
   const dropped = await expectDone(home.pas('resolve', 'K-1', '--drop'));
   expect(dropped.stdout).toMatch(/1 number or photograph of it waits/);
-  expect(dropped.stderr).toMatch(/pas resolve K-1 --resend, or remove all of it with pas remove K-1/);
-  expect((await expectDone(home.pas('status'))).stdout).toMatch(/given up:\n {2}pas resolve K-1 --resend\n {2}pas remove K-1/);
+  expect(dropped.stderr).toMatch(/pas resolve K-1 --resend, or remove it completely with pas remove K-1/);
+  expect((await expectDone(home.pas('status'))).stdout).toMatch(/dropped:\n {2}pas resolve K-1 --resend\n {2}pas remove K-1/);
   await expectDone(home.pas('resolve', 'K-1', '--resend'));
   await expectDone(home.pas('push'));
   expect(await states()).toEqual({ 'K-1': 'accepted' });
@@ -165,7 +165,7 @@ test('a record that is no find here is shown, pushed and reconciled by its ident
   const untouched = await home.pas('push', ident);
   expect([untouched.code, untouched.stderr]).toEqual([
     2,
-    expect.stringMatching(/not kept here.*\n.*pas number set C-202400101-N00005/),
+    expect.stringMatching(/not stored here.*\n.*pas number set C-202400101-N00005/),
   ]);
   await expectDone(home.pas('import', writeSeason(home, 1)));
   await expectDone(home.pas('number', 'set', ident, 'MB 77'));
@@ -175,7 +175,7 @@ test('a record that is no find here is shown, pushed and reconciled by its ident
   await expectDone(home.pas('resolve', ident, '--resend'));
   await expectDone(home.pas('push', ident));
   expect(await states()).toEqual({ 'K-1': 'queued' });
-  expect((await expectDone(home.pas('show', ident))).stdout).toMatch(/not kept here as a find.*number MB 77: accepted/s);
+  expect((await expectDone(home.pas('show', ident))).stdout).toMatch(/not stored here as a find.*number MB 77: accepted/s);
   await expectDone(home.pas('reconcile', ident));
 });
 

@@ -124,7 +124,7 @@ test('another schema version, and the newest behind the generic endpoint', async
 
 describe('what cannot be asked is refused', () => {
   test.each([
-    [2, /no argument|goes alone/, ['records', '--resumption-token', 'T', '--set', 'pian']],
+    [2, /no argument|token alone/, ['records', '--resumption-token', 'T', '--set', 'pian']],
     [2, /not a date/, ['identifiers', '--from', 'yesterday']],
     [2, /later than/, ['records', '--from', '2025-02-01', '--until', '2025-01-01']],
     [2, /schema version/, ['sets', '--schema-version', '../2.2']],

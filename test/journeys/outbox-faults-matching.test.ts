@@ -245,6 +245,6 @@ test('A decision stands once something was sent on its account, also where other
   const patched = (await mock.service.journal()).filter(({ method }) => method === 'PATCH');
   expect(patched.length).toBe(1);
   const undo = await home.pas('resolve', 'K-1', '--undo');
-  expect([undo.code, undo.stderr]).toEqual([2, expect.stringContaining('so it stands')]);
+  expect([undo.code, undo.stderr]).toEqual([2, expect.stringContaining('so it can no longer be taken back')]);
   expect(await identOf(home, 'K-1')).toBe('C-202400101-N00008');
 });

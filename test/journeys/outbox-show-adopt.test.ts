@@ -31,7 +31,6 @@ test('an outbox says what it is for, and becomes this machine’s with the first
   expect(await home.json<Shown>('outbox', 'show')).toMatchObject({ belongs_to: 'own', finds: 2, unsent: 0 });
   expect(await home.json<Shown[]>('outbox', 'show', '--all')).toMatchObject([{ outbox: outboxIdOf(home) }]);
   expect((await expectDone(home.pas('outbox', 'show'))).stdout).toContain(outboxFile(home));
-  expect((await home.pas('service', 'list')).stderr).toContain('pas outbox show --all');
 });
 
 test('what is shown of entries is corrected by their events, and damage is exit 12', async () => {
@@ -73,7 +72,7 @@ test('an outbox from another machine is not pushed before it is adopted, and sen
   const blind = await other.pas('push', '--no-look');
   expect([blind.code, blind.stderr]).toEqual([
     2,
-    expect.stringMatching(/looked for at the service first.*without --no-look: pas push/s),
+    expect.stringMatching(/searches the service for entries that are not sent yet.*without --no-look: pas push/s),
   ]);
   await expectDone(other.pas('push'));
   expect(await mock.made()).toMatchObject({ finds: 3 });
@@ -85,7 +84,7 @@ test('a data home that is lost is filled from the journal, and new finds of the 
   const earlier = outboxIdOf(home);
   rmSync(outboxFolder(home), { recursive: true });
   const listed = await home.pas('list', '--json');
-  expect(listed.stderr).toMatch(/made anew. 2 finds that were sent are restored from the journal/);
+  expect(listed.stderr).toMatch(/recreated. 2 finds that were sent are restored from the journal/);
   expect(JSON.parse(listed.stdout)).toMatchObject([{ local_id: 'K-1', state: 'accepted' }, { local_id: 'K-2' }]);
   // The whole home, with the name of the outbox.
   rmSync(join(home.folder, 'pas'), { recursive: true });

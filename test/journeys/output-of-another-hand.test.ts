@@ -100,19 +100,19 @@ describe('a file of lines', () => {
   ])('that %s between two runs is written anew, which is said', async (_, change) => {
     change(at('out.jsonl'));
     const run = await harvest('out.jsonl');
-    expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(/out\.jsonl is gone or empty.*anew/)]);
+    expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(/out\.jsonl is missing or empty.*again/)]);
     expectWholeLines('out.jsonl');
     expect((await harvest('out.jsonl')).stderr).toBe('');
   });
 
   test.each<readonly [string, RegExp, (path: string) => void]>([
     ['lost its last byte', /shorter than the data harvested/, (path) => truncateSync(path, statSync(path).size - 1)],
-    ['got a line of a person’s own', /not as pas left it: something was added/, (path) => appendFileSync(path, '{"mine":1}\n')],
+    ['got a line of a person’s own', /was modified: something was added/, (path) => appendFileSync(path, '{"mine":1}\n')],
     ['got an empty line from an editor', /something was added/, (path) => appendFileSync(path, '\n')],
-    ['was changed in the middle', /not as pas left it: what was harvested into it was changed/, changeInTheMiddle],
+    ['was changed in the middle', /was modified: the harvested data was changed/, changeInTheMiddle],
     [
       'was changed in the middle and given its old time',
-      /what was harvested into it was changed/,
+      /the harvested data was changed/,
       (path) => {
         const { atime, mtime } = statSync(path);
         changeInTheMiddle(path);
@@ -121,7 +121,7 @@ describe('a file of lines', () => {
     ],
     [
       'has become a link to another file',
-      /not as pas left it/,
+      /was modified/,
       (path) => {
         copyFileSync(path, `${path}.copy`);
         changeInTheMiddle(`${path}.copy`);
@@ -137,7 +137,7 @@ describe('a file of lines', () => {
     expect(readFileSync(at('out.jsonl'))).toEqual(changed);
     expect((await harvest('out.jsonl', '--full')).code).toBe(2);
     const mended = await harvest('out.jsonl', '--verify');
-    expect([mended.code, mended.stderr]).toEqual([0, expect.stringMatching(/anew/)]);
+    expect([mended.code, mended.stderr]).toEqual([0, expect.stringMatching(/written again/)]);
     expect(mended.stdout).toContain(`${expected.size} mended`);
     expectWholeLines('out.jsonl');
     expect(await harvest('out.jsonl')).toMatchObject({ code: 0, stderr: '' });
@@ -151,7 +151,7 @@ describe('a file of lines', () => {
     expected = await served(mock, SET, 'oai_svc');
     const newer = readFileSync(at('out.jsonl'));
     copyFileSync(at('old-notes'), at('out.jsonl.harvest'));
-    expectRefusal(await harvest('out.jsonl'), /not as pas left it: something was added/);
+    expectRefusal(await harvest('out.jsonl'), /was modified: something was added/);
     expect(readFileSync(at('out.jsonl'))).toEqual(newer);
   });
 
@@ -173,10 +173,10 @@ describe('a file of lines', () => {
 
 describe('while a file of lines is written,', () => {
   test.each<readonly [string, RegExp, (path: string) => void]>([
-    ['its deletion', /gone|another file/, (path) => rmSync(path)],
+    ['its deletion', /removed or replaced/, (path) => rmSync(path)],
     ['its truncation', /shorter than the data harvested/, (path) => truncateSync(path)],
     ['a line that another program adds', /something was added/, (path) => appendFileSync(path, '{"mine":1}\n')],
-    ['a change in its middle', /what was harvested into it was changed/, changeInTheMiddle],
+    ['a change in its middle', /the harvested data was changed/, changeInTheMiddle],
   ])('%s is noticed by that run, and by the next one', async (_, words, change) => {
     await mock.control('PUT', '/faults', BUSY_AFTER_SOME_PAGES);
     const running = home.start('harvest', SET, '--out', 'out.jsonl');
@@ -209,7 +209,7 @@ describe('a folder of records', () => {
   test('from which files were removed gets them again, which is said', async () => {
     rmSync(join(at('out'), oldest()));
     const run = await harvest('out');
-    expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(/out: 1 file.*gone.*again/)]);
+    expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(/out: 1 file.*missing.*again/)]);
     expect(held('out')).toEqual(expected);
     expect((await harvest('out')).stderr).toBe('');
   });
@@ -217,13 +217,13 @@ describe('a folder of records', () => {
   test('that was emptied is written anew', async () => {
     for (const name of readdirSync(at('out')).filter((one) => one.endsWith('.xml'))) rmSync(join(at('out'), name));
     const run = await harvest('out');
-    expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(/out is gone or empty.*anew/)]);
+    expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(/out is missing or empty.*again/)]);
     expect(held('out')).toEqual(expected);
   });
 
   test.each<readonly [string, RegExp, (folder: string) => void]>([
-    ['a file was edited', /was changed/, (folder) => appendFileSync(join(folder, oldest()), '<!-- mine -->')],
-    ['a file was emptied', /was changed/, (folder) => truncateSync(join(folder, oldest()))],
+    ['a file was edited', /another program changed/, (folder) => appendFileSync(join(folder, oldest()), '<!-- mine -->')],
+    ['a file was emptied', /another program changed/, (folder) => truncateSync(join(folder, oldest()))],
   ])('in which %s is refused as it is, and mended by --verify', async (_, words, change) => {
     change(at('out'));
     const changed = readFileSync(join(at('out'), oldest()));
@@ -267,7 +267,7 @@ describe('an SQLite file', () => {
     ],
   ])('in which %s by another program is refused, and mended by --verify', async (_, sql) => {
     change(sql);
-    expectRefusal(await harvest('out.sqlite'), /not as pas left it/);
+    expectRefusal(await harvest('out.sqlite'), /was modified/);
     const mended = await harvest('out.sqlite', '--verify');
     expect([mended.code, mended.stdout]).toEqual([0, expect.stringMatching(/mended/)]);
     expect(held('out.sqlite')).toEqual(expected);
@@ -277,7 +277,7 @@ describe('an SQLite file', () => {
   test('whose table another program made again is refused, and can only be deleted', async () => {
     change('create table less as select * from records limit 3; drop table records; alter table less rename to records');
     for (const flags of [[], ['--verify']])
-      expectRefusal(await harvest('out.sqlite', ...flags), /made its table of records again/);
+      expectRefusal(await harvest('out.sqlite', ...flags), /recreated its table of records/);
     rmSync(at('out.sqlite'));
     expect(await harvest('out.sqlite')).toMatchObject({ code: 0, stderr: '' });
     expect(held('out.sqlite')).toEqual(expected);
@@ -286,7 +286,7 @@ describe('an SQLite file', () => {
   test('that was emptied by another program is written anew', async () => {
     change('delete from records');
     const run = await harvest('out.sqlite');
-    expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(/out\.sqlite is gone or empty.*anew/)]);
+    expect([run.code, run.stderr]).toEqual([0, expect.stringMatching(/out\.sqlite is missing or empty.*again/)]);
     expect(held('out.sqlite')).toEqual(expected);
   });
 
@@ -303,6 +303,6 @@ describe('an SQLite file', () => {
     await eventually(async () => (await pagesAsked()) > 2).toBe(true);
     rmSync(at('out.sqlite'));
     await mock.control('PUT', '/faults', []);
-    expectRefusal(await running.ended, /gone|another file/);
+    expectRefusal(await running.ended, /removed or replaced/);
   });
 });

@@ -133,9 +133,9 @@ describe('one photograph with and without its place', () => {
 
   test('is queued once: the one without replaces the one that waits, and is not replaced by it', async () => {
     const withPlace = await add();
-    expect(withPlace.stdout).toContain('tells where it was taken (GPS)');
+    expect(withPlace.stdout).toContain('contains the place where it was taken (GPS)');
     const without = await add('--strip-gps');
-    expect(without.stdout).toContain('The place was taken out of 1 photograph.');
+    expect(without.stdout).toContain('The place was removed from 1 photograph.');
     expect(without.stdout).not.toContain('tells where');
     expect((await add()).stdout).toContain('0 of 1 photograph queued');
     await expectDone(home.pas('push'));
@@ -197,7 +197,7 @@ test('folders of a camera are looked into, also through a link, and others are n
   symlinkSync(join(home.folder, 'card'), join(home.folder, 'card', 'DCIM', '102_0624'));
   const { stdout, stderr } = await home.pas('photo', 'match', 'card');
   expect(stdout).toContain('Queued 2 of 2 files, for 2 finds.');
-  expect(stdout + stderr).toContain('1 folder in it was not looked into: old. To look into it: --recursive');
+  expect(stdout + stderr).toContain('1 subfolder was not searched: old. To search it: --recursive');
   const inside = await home.json<{ not_searched: string[] }>('photo', 'match', join('card', 'DCIM', '100CANON'));
   expect(inside.not_searched).toEqual([]);
 });
@@ -262,5 +262,5 @@ test('what is cut off, empty or too large is named, and the others are queued', 
   rmSync(join(home.folder, 'card', 'K-1.jpg'));
   rmSync(join(home.folder, 'card', 'K-2 c.png'));
   const again = await home.pas('photo', 'match', 'card', '--strip-gps');
-  expect(again.stdout).toContain('Nothing to queue: 1 photograph was queued before; the list says what became of it.');
+  expect(again.stdout).toContain('Nothing to queue: 1 photograph was queued before; the list shows what happened to it.');
 });

@@ -9,7 +9,7 @@ test('of a find in doubt one sentence is said, and its evidence where it is aske
   const home = await signedIn(mock.service, 'archaeologist', settledAfter(3_600_000));
   await expectDone(home.pas('import', writeSeason(home, 2)));
   await mock.service.faults({ endpoint: 'import', when: { nth: 2 }, times: 1, fault: '500-before-save' });
-  const plain = /It is not known yet whether the service has this find; pas looks again after (\S+ )?\d\d:\d\d\./;
+  const plain = /It is not known yet if the service has this find; pas checks again after (\S+ )?\d\d:\d\d\./;
   const reason = /[Ii]nternal processing failed|Vnitřní zpracování selhalo/;
   const pushed = await home.pas('push');
   expect(pushed).toMatchObject({ code: 6, stderr: expect.stringMatching(plain) });
@@ -29,7 +29,7 @@ test('of a find in doubt one sentence is said, and its evidence where it is aske
 
 test.each([
   ['http://127.0.0.1:9', /the connection was refused: nothing answers there/],
-  ['https://nowhere.invalid', /no host of this name is known|the name of the host cannot be looked up now/],
+  ['https://nowhere.invalid', /there is no host with this name|the name of the host cannot be resolved now/],
 ])('that nothing answers at %s is said in words', async (address, words) => {
   const home = makeHome({ PAS_USERNAME: 'archaeologist', PAS_PASSWORD: 'archaeologist' });
   const addresses = { base_url: address, oai_base: address, schema_base: address };

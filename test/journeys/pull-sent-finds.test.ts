@@ -205,7 +205,9 @@ describe('an archaeologist’s finds', () => {
       await pull();
       await service.control('POST', `/records/${idents[2]}/delete`, { permanent: true });
       const run = await expectDone(home.pas('pull', ...flags));
-      expect(run.stderr).toContain(`The service no longer lists them; what was last known is kept: K-3 (${idents[2]}).`);
+      expect(run.stderr).toContain(
+        `The service no longer lists these records; the last known values are kept: K-3 (${idents[2]}).`,
+      );
       expect((await pull(...flags)).finds[2]).toMatchObject({ standing: 'missing', stav: 1, news: false });
       expect((await home.pas('list')).stdout).toMatch(/K-3 +accepted +not listed \(last 1 registered\)/);
     },
@@ -252,7 +254,7 @@ describe('an archaeologist’s finds', () => {
     await pull();
     await service.control('PUT', '/settings', { response_date_shifts_ms: [] });
     const run = await home.pas('pull', '--json');
-    expect(run.stderr).toMatch(/by the service’s clock the last harvest was at .*, so everything is read again/);
+    expect(run.stderr).toMatch(/the service's clock was at .*, so everything is read again/);
     expect(JSON.parse(run.stdout)).toMatchObject({ from: all.from });
   });
 

@@ -62,9 +62,7 @@ test('a project that the training instance does not know is not tested, until it
 
 test('nothing is rehearsed at an instance that is not for training, or that another profile calls production', async () => {
   await expectDone(home.pas('import', writeSeason(home, 1)));
-  expect((await home.pas('rehearse', '--to', 'museum', '--yes')).stderr).toMatch(
-    /not one of a training instance. Nothing was sent/,
-  );
+  expect((await home.pas('rehearse', '--to', 'museum', '--yes')).stderr).toMatch(/not a training profile. Nothing was sent/);
   await expectDone(home.pas('init', '--name', 'real', '--kind', 'production', ...addressFlags(mock.service)));
   const refused = await home.pas('rehearse', '--to', 'mock', '--yes');
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/as production, so nothing is rehearsed there/)]);

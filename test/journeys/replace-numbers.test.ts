@@ -56,7 +56,7 @@ describe('a number that the service has', () => {
     expect([run.code, run.stderr, run.stdout]).toEqual([
       3,
       expect.stringMatching(/pas number import \S+numbers\.csv --replace/),
-      expect.stringMatching(/K-1 has the number A 1, and the row says B 1[\s\S]*1 queued, 0 replaced/),
+      expect.stringMatching(/K-1 has the number A 1, but the row has B 1[\s\S]*1 queued, 0 replaced/),
     ]);
     const again = await expectDone(home.pas(...advised(run)));
     expect([again.stderr, again.stdout]).toEqual([
@@ -104,7 +104,7 @@ describe('a row of a table of numbers', () => {
     const refused = await home.pas('number', 'import', table('AB-1;A 8'));
     expect([refused.code, refused.stdout + refused.stderr]).toEqual([
       3,
-      expect.stringMatching(/AB-1 may be any of (ab-1, Ab-1|Ab-1, ab-1)/),
+      expect.stringMatching(/AB-1 is ambiguous: it may be any of (ab-1, Ab-1|Ab-1, ab-1)/),
     ]);
     const set = await home.pas('number', 'set', 'AB-1', 'A 8');
     expect([set.code, set.stderr]).toEqual([2, expect.stringMatching(/any of (ab-1, Ab-1|Ab-1, ab-1)/)]);
@@ -138,7 +138,7 @@ test('nothing is queued for a record that a pull has shown to be deleted', async
     const run = await home.pas(...args);
     expect([run.code, run.stderr]).toEqual([
       2,
-      expect.stringMatching(new RegExp(`(record ${first} was deleted|does not list the record ${first}).*pas pull`, 's')),
+      expect.stringMatching(new RegExp(`(record ${first} was deleted|no longer lists the record ${first}).*pas pull`, 's')),
     ]);
   }
   const run = await home.pas('number', 'import', table('K-1;A 1\nK-2;A 2'), '--json');

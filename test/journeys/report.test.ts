@@ -87,7 +87,7 @@ describe('what is there already', () => {
     writeFileSync(path('other.html'), '<!doctype html>\n<title>Mine</title>');
     const refused = await home.pas('report', path('other.html'));
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain('is no report of pas');
+    expect(refused.stderr).toContain('is not a report of pas');
     expect(refused.stderr).toContain('--force');
     expect(text('other.html')).toContain('Mine');
     await expectDone(home.pas('report', path('other.html'), 'KH24-001', '--force'));

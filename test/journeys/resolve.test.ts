@@ -66,7 +66,7 @@ describe('what a person takes for the record of a find', () => {
     const ident = await anothers();
     const run = await home.pas('resolve', 'K-2', '--created', ident);
     expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('Add --yes if it is.') });
-    expect(run.stderr).toMatch(/made by the account U-\d+, which did not send this find/);
+    expect(run.stderr).toMatch(/created by the account U-\d+, which did not send this find/);
     expect(run.stderr).toMatch(/It differs in .*poznamka, lokalizace/);
     expect(run.stdout).toMatch(new RegExp(`ELEMENT +K-2 +${ident}`));
     expect(run.stdout).toMatch(/≠ +poznamka +nález 2 +nález 1/);
@@ -118,7 +118,7 @@ describe('a decision', () => {
     const run = await home.pas('resolve', 'K-2', '--undo');
     expect([run.code, run.stderr]).toEqual([
       2,
-      expect.stringMatching(/Something was sent since.*so it stands[\s\S]*pas show K-2/),
+      expect.stringMatching(/Something was sent because of the decision.*so it can no longer be taken back[\s\S]*pas show K-2/),
     ]);
     expect((await findStates(home))['K-2']).toBe('accepted');
     expect(await mock.made()).toMatchObject({ finds: 3, photos: 1 });
@@ -166,7 +166,7 @@ test.skipIf(whyNoTerminal !== undefined)('on a terminal a person chooses, sees b
     'Does the service have K-2?',
     'the service has it, in another record',
     'send it again',
-    'give it up',
+    'drop it',
     'leave it open',
   );
   await terminal.press('Enter');

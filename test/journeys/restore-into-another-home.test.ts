@@ -112,7 +112,7 @@ test('what is no backup of this service is refused', async () => {
     ),
   );
   const refused = await other.pas('restore', copy, '--profile', 'far');
-  expect([refused.code, refused.stderr]).toEqual([12, expect.stringMatching(/is of an outbox for .*pas service moved/s)]);
+  expect([refused.code, refused.stderr]).toEqual([12, expect.stringMatching(/is from an outbox for .*pas service moved/s)]);
 });
 
 test('nothing is put back, adopted or moved while a push holds the outbox', async () => {

@@ -37,7 +37,7 @@ test('totals, lines, repeated names and remarks are named with their rows and le
     others.map((_, index) => ['row-no-find', 'warning', index + 4]),
   );
   expect(report.issues.map(({ message }) => message)).toEqual([
-    ...['Celkem:', 'Σ', 'Součet: 2', 'Grand total'].map((word) => expect.stringContaining(`holds totals ("${word}")`)),
+    ...['Celkem:', 'Σ', 'Součet: 2', 'Grand total'].map((word) => expect.stringContaining(`contains totals ("${word}")`)),
     expect.stringContaining('only separates'),
     expect.stringContaining('repeats the names'),
     expect.stringMatching(/"Zapsala Nováková".*no object, place or day.*--keep-rows/),

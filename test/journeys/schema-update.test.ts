@@ -160,7 +160,7 @@ describe('what is no schema is refused, and the one before stays', () => {
 
   test.each<[string, (response: ServerResponse) => void, number, RegExp]>([
     ['HTML', (response) => response.setHeader('content-type', 'text/html').end('<!DOCTYPE html><p>Maintenance</p>'), 15, /DTD/],
-    ['cut off at its end', (response) => response.end(deployed().slice(0, 9000)), 15, /no whole XML document/],
+    ['cut off at its end', (response) => response.end(deployed().slice(0, 9000)), 15, /not a complete XML document/],
     [
       'cut off on its way',
       (response) => void response.writeHead(200, { 'content-length': 90_000 }).write('<xs:', () => response.destroy()),
@@ -178,7 +178,7 @@ describe('what is no schema is refused, and the one before stays', () => {
     ['too big', (response) => response.end(`${deployed()}${' '.repeat(2_000_000)}`), 15, /larger than/],
     ['not there', (response) => response.writeHead(404).end('no'), 15, /status 404/],
     ['out of order', (response) => response.writeHead(503, { 'content-type': 'text/html' }).end('<p>'), 5, /status 503/],
-    ['going round in circles', redirect, 15, /circle/],
+    ['going round in circles', redirect, 15, /loop/],
   ])('%s', async (_, wrong, code, message) => {
     home = updatedHome.copy();
     answer = wrong;

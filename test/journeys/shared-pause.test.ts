@@ -29,7 +29,7 @@ test('a pause that the service asked for is seen in status, doctor and pace, and
   const { finds } = await service.state();
   await throttledFor(1800);
   const status = await home.pas('status');
-  expect(status.stdout).toMatch(/asked for a pause: nothing leaves until \d{4}-.*pas pace --clear/);
+  expect(status.stdout).toMatch(/asked for a pause: nothing is sent until \d{4}-.*pas pace --clear/);
   expect((await home.json<Pause>('status')).paused_until).toMatch(/Z$/);
   const doctor = JSON.parse((await home.pas('doctor', '--offline', '--json')).stdout) as {
     checks: { name: string; level: string }[];
@@ -45,12 +45,12 @@ test('a pause that the service asked for is seen in status, doctor and pace, and
 test('a pause of more than an hour is kept for an hour, shown, and kept as a whole where a person says so', async () => {
   const before = Date.now();
   const { stderr } = await throttledFor(86_400);
-  expect(stderr).toMatch(/asked for a pause until \d{4}-.*of which only `pas pace --keep` keeps more than an hour/);
+  expect(stderr).toMatch(/asked for a pause until \d{4}-.*; only `pas pace --keep` waits longer than an hour/);
   const unasked = await home.json<Pause>('pace');
   expect(Date.parse(unasked.paused_until ?? '')).toBeGreaterThan(before + 3_000_000);
   expect(Date.parse(unasked.paused_until ?? '')).toBeLessThan(Date.now() + 3_601_000);
   expect(Date.parse(unasked.asked_until ?? '')).toBeGreaterThan(before + 86_000_000);
-  expect((await home.pas('status')).stdout).toMatch(/Unasked, pas keeps an hour of that.* pas pace --keep/);
+  expect((await home.pas('status')).stdout).toMatch(/By default pas waits one hour of it.* pas pace --keep/);
   const { paused_until: whole, asked_until: asked } = await home.json<Pause>('pace', '--keep');
   expect(whole).toBe(asked);
   expect(Date.parse(whole ?? '')).toBeGreaterThan(before + 86_000_000);
@@ -63,5 +63,5 @@ test('without a pause, pace says how far apart requests are, also before the fir
   const fresh = makeHome();
   const flags = ['--base-url', service.base_url, '--schema-base', service.schema_base];
   await expectDone(fresh.pas('init', '--name', 'x', '--kind', 'training', ...flags));
-  expect((await fresh.pas('pace')).stdout).toMatch(/No pause is kept: .* every 100 ms/);
+  expect((await fresh.pas('pace')).stdout).toMatch(/There is no pause: .* every 100 ms/);
 });

@@ -58,7 +58,7 @@ test('a number that stands twice is named with its rows, in both languages', asy
 test('depths in two units are a question, and the map is refused until it is answered', async () => {
   const own = home.copy();
   const { code, stderr } = await look(own, 'deep.csv', 'č.;hloubka\nA1;"0,3"\nA2;"0,45"\nA3;35\n');
-  expect([code, stderr]).toEqual([3, expect.stringContaining('In what unit are they?')]);
+  expect([code, stderr]).toEqual([3, expect.stringContaining('Which unit are they in?')]);
   const map = join(own.folder, 'deep.map.toml');
   const refused = await own.pas('import', 'deep.csv', '--map', 'deep.map.toml');
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('unit is "?". Write "mm"')]);

@@ -199,7 +199,7 @@ export const EXPLAINED = [
     why: 'the state stays as it is while a page is read',
   },
   {
-    line: "return { state: 'accepted', identCely: entry.identCely ?? '', reason: msg`the service had this number already` };",
+    line: "return { state: 'accepted', identCely: entry.identCely ?? '', reason: msg`the service already had this number` };",
     becomes: ['"Stryker was here!"'],
     why: 'a number that was sent has a record',
   },

@@ -38,7 +38,7 @@ test.skipIf(!HAS_REDIS)(
     expect(measured.notes.match(/cannot be used/g)).toHaveLength(1);
     expect(measured.notes).toContain(`The pacing store at ${place} cannot be used: `);
     expect(measured.notes).toContain('Going on alone, one request every 0.6 s, until it answers again.');
-    expect(measured.notes).toContain(`The pacing store at ${place} answers again: back to the shared pace.`);
+    expect(measured.notes).toContain(`The pacing store at ${place} answers again: back to the shared rate.`);
   },
 );
 

@@ -30,7 +30,7 @@ describe('two finds are entered on a terminal', () => {
     await answer(terminal, 'Target state', '2', '❯ 2 submitted');
     await answer(terminal, 'Finder', 'novak', '❯ Novák, Jan');
     await answer(terminal, 'Date of the find', '31. 2. 2024');
-    await terminal.expect('a day that no calendar has');
+    await terminal.expect('does not exist in the calendar');
     await terminal.press('C-u');
     await answer(terminal, 'Date of the find', '9. 3. 2024');
     await terminal.expect('? Accessibility', '❯ leave it for later', 'anonym');
@@ -41,14 +41,14 @@ describe('two finds are entered on a terminal', () => {
     await answer(terminal, 'Context', 'walking', '❯ field walking');
     await answer(terminal, 'Coordinates', '49.8405 15.1712');
     await terminal.expect('has the latitude first.');
-    await answer(terminal, 'Is this what is meant?');
+    await answer(terminal, 'Is this right?');
     await answer(terminal, 'Place in words', 'Field behind the mill');
     await answer(terminal, 'Depth (cm)', '35');
     await answer(terminal, 'Save K-017?', '', '❯ Save, ready to be sent');
     await answer(terminal, 'Another?');
 
     await answer(terminal, 'Number of the find (K-018)');
-    await answer(terminal, 'As before?');
+    await answer(terminal, 'The same as before?');
     for (const question of ['Object', 'Material', 'Period', 'Context']) await answer(terminal, question, '', '❯');
     home.file('IMG 1.jpg', photoWithGps(49.8406, 15.1713));
     await answer(terminal, 'Coordinates', "'IMG 1.jpg'");

@@ -45,7 +45,7 @@ test('a new outbox that continues an earlier one is asked about on a terminal, a
   skip(whyNoTerminal !== undefined, whyNoTerminal);
   const { finds } = await mock.state();
   await using terminal = await startTerminal(['push'], home, { columns: 110 });
-  await terminal.expect('Is this outbox a continuation of the other one?', '❯ it continues');
+  await terminal.expect('Does this outbox continue the other one?', '❯ it continues');
   await terminal.press('Enter');
   expect((await terminal.ended()).code).toBe(0);
   expect(outboxIdOf(home)).toBe(earlier);
@@ -57,14 +57,14 @@ test('one that is kept separate is asked about once, and holds what the earlier 
   skip(whyNoTerminal !== undefined, whyNoTerminal);
   const { finds } = await mock.state();
   await using terminal = await startTerminal(['push', '--only', 'import'], home, { columns: 110 });
-  await terminal.expect('Is this outbox a continuation of the other one?');
+  await terminal.expect('Does this outbox continue the other one?');
   await terminal.type('the two');
   await terminal.expect('❯ the two are separate');
   await terminal.press('Enter');
   for (const find of ['K-1', 'K-2']) {
-    await terminal.expect(`import of ${find}`, '? Send it all the same?');
+    await terminal.expect(`import of ${find}`, '? Send it anyway?');
     await terminal.type('n');
-    await terminal.expect('? Send it all the same? (y/N) n');
+    await terminal.expect('? Send it anyway? (y/N) n');
     await terminal.press('Enter');
   }
   expect((await terminal.ended()).code).toBe(6);
@@ -77,7 +77,7 @@ test('one that is kept separate is asked about once, and holds what the earlier 
 test('one that is left open sends nothing, and names both commands', async ({ skip }) => {
   skip(whyNoTerminal !== undefined, whyNoTerminal);
   await using terminal = await startTerminal(['push'], home, { columns: 200 });
-  await terminal.expect('Is this outbox a continuation of the other one?');
+  await terminal.expect('Does this outbox continue the other one?');
   await terminal.type('decide');
   await terminal.expect('❯ decide later');
   await terminal.press('Enter');

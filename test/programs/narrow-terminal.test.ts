@@ -58,8 +58,8 @@ test('the wizard asks for the unit of depths that contradict one another', async
     home,
     { columns: 100, rows: 60 },
   );
-  await answer(terminal, 'Take all of it', '', '❯ Take all of it');
-  await terminal.expect('In what unit are they?');
+  await answer(terminal, 'Accept all', '', '❯ Accept all');
+  await terminal.expect('Which unit are they in?');
   await answer(terminal, 'Measured in', 'm', '❯ mm');
   await answer(terminal, 'Go on?', '', '❯ Write the column map');
   expect((await terminal.ended()).code).toBe(0);

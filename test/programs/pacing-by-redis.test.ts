@@ -16,7 +16,7 @@ const pacingOf = async (home: Home, ...flags: string[]) =>
 test('an address with a password is refused with 12, in a flag and in the file, and is not repeated', async () => {
   const home = makeHome();
   const flag = await home.pas('init', ...PLACES, '--pacing', `redis://:${SECRET}@127.0.0.1/0`);
-  expect(flag).toMatchObject({ code: 12, stderr: expect.stringContaining('holds a password') });
+  expect(flag).toMatchObject({ code: 12, stderr: expect.stringContaining('contains a password') });
   await expectDone(home.pas('init', ...PLACES, '--pacing', 'redis://127.0.0.1/0'));
   const file = join(home.folder, 'pas', 'config.toml');
   const sound = readFileSync(file, 'utf8');

@@ -104,7 +104,7 @@ describe('the page of a report', () => {
     await page().getByLabel('Text').fill('KOPYTOVITY klin');
     await eventually(shown).toBe(1);
     await page().getByLabel('Text').fill('nothing like it');
-    await page().getByText('No find fits.').waitFor();
+    await page().getByText('No find matches.').waitFor();
     await page().getByRole('button', { name: 'Show all' }).click();
     await eventually(shown).toBe(all);
   });

@@ -22,11 +22,11 @@ const TALL = { columns: 100, rows: 60 };
 test('in English: a column is changed, what is missing is asked, the map is written and the table imported', async () => {
   home.file('bags.csv', 'bag;what;made of;depth;weight\n1;brooch;bronze;0.15;12\n2;coin;silver;0.3;3\n3;odd thing;iron;0.4;7\n');
   await using terminal = await startTerminal(['import', 'bags.csv', '--wizard'], home, TALL);
-  await answer(terminal, 'Take all of it', 'weight', '❯ weight → poznamka');
+  await answer(terminal, 'Accept all', 'weight', '❯ weight → poznamka');
   await answer(terminal, 'What is "weight"?', 'poznamka', '❯ poznamka');
-  await answer(terminal, 'Take all of it', 'what', '❯ what → poznamka');
+  await answer(terminal, 'Accept all', 'what', '❯ what → poznamka');
   await answer(terminal, 'What is "what"?', 'druh_nalezu', '❯ druh_nalezu');
-  await answer(terminal, 'Take all of it', '', '❯ Take all of it');
+  await answer(terminal, 'Accept all', '', '❯ Accept all');
   await answer(terminal, 'projekt of every find', 'C-202400101', '❯ C-202400101');
   await answer(terminal, 'geom_system of every find', '4326');
   await terminal.expect('pristupnost of every find', '❯ leave it for later');
@@ -65,11 +65,11 @@ test('of a table under a title the row of names is found and shown, and another 
   home.file('titled.csv', 'Sezóna 2024;\nVýkop u brodu;\nsáček;předmět\n7;spona\n8;mince\n');
   await using found = await startTerminal(['import', 'titled.csv', '--wizard'], home, TALL);
   await found.expect('Row 3 is read as the names of the columns (sáček, předmět');
-  await answer(found, 'Take all of it', 'stop', '❯ Stop');
+  await answer(found, 'Accept all', 'stop', '❯ Stop');
   expect((await found.ended()).code).toBe(130);
   await using named = await startTerminal(['import', 'titled.csv', '--wizard', '--header-row', '4'], home, TALL);
-  await named.expect('spona', 'Take all of it');
-  await answer(named, 'Take all of it', 'stop', '❯ Stop');
+  await named.expect('spona', 'Accept all');
+  await answer(named, 'Accept all', 'stop', '❯ Stop');
   expect((await named.ended()).code).toBe(130);
 });
 
@@ -98,14 +98,14 @@ test('stopped, interrupted or killed in the middle, nothing is written', async (
   home.file('third.csv', 'inv. č.;předmět\n7;spona\n');
   const before = readdirSync(home.folder);
   await using stopped = await startTerminal(['import', 'third.csv', '--wizard'], home, TALL);
-  await answer(stopped, 'Take all of it', 'stop', '❯ Stop');
+  await answer(stopped, 'Accept all', 'stop', '❯ Stop');
   expect((await stopped.ended()).code).toBe(130);
   await using interrupted = await startTerminal(['import', 'third.csv', '--wizard'], home, TALL);
-  await interrupted.expect('? Take all of it');
+  await interrupted.expect('? Accept all');
   await interrupted.press('C-c');
   expect((await interrupted.ended()).code).toBe(130);
   await using killed = await startTerminal(['import', 'third.csv', '--wizard'], home, TALL);
-  await answer(killed, 'Take all of it', '', '❯ Take all of it');
+  await answer(killed, 'Accept all', '', '❯ Accept all');
   await killed.expect('? projekt of every find');
   await killed.kill();
   expect(readdirSync(home.folder)).toEqual(before);

@@ -84,7 +84,7 @@ function judgeFind(asked: Asked, evidence: Evidence): string[] {
   return said([
     [made.length > most && !asked.wasRehearsed, `${id} was made ${made.length} times: ${made.map(({ ident }) => ident)}`],
     [made.length > 0 && !isForThis, `${id} was made at ${service}, for which nobody queued it`],
-    [others.length > 0, `${id} was made by ${others[0]?.maker}, who did not queue it`],
+    [others.length > 0, `${id} was created by ${others[0]?.maker}, who did not queue it`],
     [
       wrong.length > 0 && !wasPutBack,
       `${id} is called ${wrong[0]?.ident}, and the service calls it ${made.map(({ ident }) => ident)}`,

@@ -201,7 +201,7 @@ export class Network {
   /** As the client's own connections: an answer that does not come in time, or that nobody wants any more, is none. */
   #within({ answerTimeoutMs = 120_000, signal }: HttpRequest, answer: Promise<HttpResponse>): Promise<HttpResponse> {
     return new Promise((resolve, reject) => {
-      const onAbort = (): void => over(() => reject(new TransportError('aborted', true, 'stopped while it was under way')));
+      const onAbort = (): void => over(() => reject(new TransportError('aborted', true, 'stopped while it was in progress')));
       const forget = this.#time.plan(answerTimeoutMs, () =>
         over(() => reject(new TransportError('timeout', true, 'no answer came in time'))),
       );

@@ -492,8 +492,8 @@ export const PLANTED: readonly Planted[] = [
     seed: 120,
     themes: ['a token runs out'],
     file: 'src/flows/push/decide-settlement.ts',
-    from: `...settled(requeue(facts, msg\`the token had run out\`)),`,
-    to: `...settled({ state: 'refused', reason: msg\`the token had run out\`, issues: [] }),`,
+    from: `...settled(requeue(facts, msg\`the token had expired\`)),`,
+    to: `...settled({ state: 'refused', reason: msg\`the token had expired\`, issues: [] }),`,
   },
   {
     name: 'a closed service makes a refusal',

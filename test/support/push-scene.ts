@@ -103,7 +103,7 @@ function stopped(signal: AbortSignal | undefined): Promise<never> {
   // All requests of a scene have the same one.
   if (signal !== undefined) setMaxListeners(0, signal);
   return new Promise((_resolve, reject) => {
-    signal?.addEventListener('abort', () => reject(new TransportError('aborted', true, 'stopped while it was under way')));
+    signal?.addEventListener('abort', () => reject(new TransportError('aborted', true, 'stopped while it was in progress')));
   });
 }
 

@@ -13,12 +13,12 @@ export function register(program: Command, run: Runner): void {
   const parent = program.command('field').description(t`Make forms for a phone from the fields and the harvested vocabularies.`);
   defineCommand(parent, {
     name: 'make <destination>',
-    summary: t`Write a form for a program on the phone, with the lists that it needs. What comes back goes into \`pas import\`.`,
+    summary: t`Write a form for a phone app, with the lists that it needs. Import the submitted forms with \`pas import\`.`,
     examples: ['pas field make finds.xlsx --for odk', 'pas field make season --for qfield --set project=C-202400101'],
   })
-    .addOption(new Option('--for <application>', t`program that the form is for`).choices(FIELD_TOOLS).makeOptionMandatory())
-    .option('--set <element=value>', t`what every find begins with; may be repeated`, collect)
-    .option('--force', t`replace what is there already, but no folder in which something was collected`)
+    .addOption(new Option('--for <application>', t`phone app that the form is for`).choices(FIELD_TOOLS).makeOptionMandatory())
+    .option('--set <element=value>', t`value that each find starts with; may be repeated`, collect)
+    .option('--force', t`replace what is already there, except a folder with collected finds`)
     .action((destination: string, options: MakeOptions) => run(options, (context) => make(context, destination, options)));
 }
 

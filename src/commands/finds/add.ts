@@ -27,7 +27,7 @@ type AddOptions = GlobalOptions & KeepingFlags & Beginning & { readonly draft?: 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'add',
-    summary: t`Enter one find: asks on a terminal, or takes everything from --set.`,
+    summary: t`Enter one find: answer questions on a terminal, or give all values with --set.`,
     examples: [
       'pas add',
       'pas add --same-as K-017 --point-from IMG_0412.jpg',
@@ -40,9 +40,9 @@ export function register(program: Command, run: Runner): void {
     .option('--point-from <photo>', t`the point where this photograph was taken`)
     .option('--photo <file...>', t`queue photographs with the find`)
     .option('--link', t`refer to the photographs where they are instead of copying them`)
-    .option('--strip-gps', t`take the place (GPS) out of what is queued; the files themselves stay as they are`)
+    .option('--strip-gps', t`remove the place (GPS) from what is queued; the files themselves stay as they are`)
     .option('--draft', t`keep the find as a draft, however complete`)
-    .option('--resume [find]', t`go on with an unfinished find, the last one unless named`)
+    .option('--resume [find]', t`continue an unfinished find (default: the last one)`)
     .action((options: AddOptions) => run(options, (context) => add(context, options)));
 }
 
@@ -59,7 +59,7 @@ async function add(context: Context, options: AddOptions): Promise<ExitReason> {
     return addByAsking(context, adding, resumed, options.draft === true);
   if (options.set === undefined && options.sameAs === undefined && resumed === undefined) {
     throw new UsageError(t`There is no terminal to ask on.`, {
-      hint: t`Say the find with --set element=value, or import a table: ${cmd`pas import`} FILE.`,
+      hint: t`Describe the find with --set element=value, or import a table: ${cmd`pas import`} FILE.`,
     });
   }
   return printAdded(context, await addFind(adding, resumed, options.draft === true));
@@ -76,7 +76,7 @@ async function addByAsking(
   const say = (text: string): void => terminal.note(printable(text));
   const asking: Asking = { prompt: await context.prompt(), say, offers: await offerSources(context) };
   const unfinished = resumed === undefined ? lastUnfinished(adding.outbox) : undefined;
-  if (unfinished !== undefined) say(t`${unfinished.localId} is unfinished. To go on with it: ${cmd`pas add --resume`}`);
+  if (unfinished !== undefined) say(t`${unfinished.localId} is unfinished. To continue it: ${cmd`pas add --resume`}`);
   say(keysText());
   if (resumed !== undefined) say(findLine(resumed));
   for (let which: 'first' | 'further' = 'first'; ; which = 'further') {
@@ -95,7 +95,7 @@ async function addByAsking(
 /** Ctrl-C counts as no: the previous find is saved. */
 async function wantsAnother(prompt: Prompt): Promise<boolean> {
   try {
-    return await prompt.confirm(t`Another?`, true);
+    return await prompt.confirm(t`Add another find?`, true);
   } catch (thrown) {
     if (thrown instanceof InterruptedError) return false;
     throw thrown;
@@ -107,7 +107,7 @@ function printAdded(context: Context, added: Awaited<ReturnType<typeof addFind>>
   // Column and number of the find are omitted, since there is no table.
   const issues = added.issues.map((issue) => issue.without('column', 'find'));
   printIssues(terminal, added.state === null ? collapseUnchecked(issues) : issues);
-  if (added.state === null) terminal.line(t`Nothing was saved. Mend it, or keep it as it is with --draft.`);
+  if (added.state === null) terminal.line(t`Nothing was saved. Correct it, or keep it as it is with --draft.`);
   else terminal.line(savedText(added));
   if (added.state === 'queued') printNextStep(context);
   terminal.value(savedValue(added.state === null ? added : { ...added, issues }));

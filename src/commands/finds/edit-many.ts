@@ -36,7 +36,7 @@ export async function editMany(context: Context, names: readonly string[], optio
       hint: t`\`${cmd`pas list`}\` shows the finds.`,
     });
   }
-  if (set.length === 0 && point === undefined) throw new UsageError(t`Say what is to change in the finds: --set element=value.`);
+  if (set.length === 0 && point === undefined) throw new UsageError(t`Give the change for the finds: --set element=value.`);
   const outbox = await context.outbox();
   outbox.command.words = 'edit';
   const known = await openValidationContext(context);
@@ -64,7 +64,7 @@ export async function editMany(context: Context, names: readonly string[], optio
 }
 
 async function confirm(context: Context, finds: number): Promise<void> {
-  const question = ngettext(msgid`Change ${finds} find so?`, `Change ${finds} finds so?`, finds);
+  const question = ngettext(msgid`Change ${finds} find like this?`, `Change ${finds} finds like this?`, finds);
   const unasked = [t`There is no terminal to ask on. Nothing was changed.`, t`To change them as shown, add --yes.`] as const;
   await requireConfirmation(context, question, unasked, t`Nothing was changed.`);
 }

@@ -23,7 +23,7 @@ import { type EditOptions, editMany, printChanges } from './edit-many.ts';
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'edit [find...]',
-    summary: t`Mend a find that was not sent, or that the service refused, in your editor or by flags. It is queued again if it is complete.`,
+    summary: t`Correct a find that was not sent, or that the service refused, in your editor or by flags. It is queued again if it is complete.`,
     examples: [
       'pas edit K-017',
       "pas edit K-017 --set depth_cm=20 --set note='beside the path'",
@@ -33,13 +33,13 @@ export function register(program: Command, run: Runner): void {
     .option('--set <element=value>', t`set an element; an empty value removes it; may be repeated`, collect)
     .option(
       '--where <element=value>',
-      t`all finds for which this is so: element=value, or state=, since=, until= or text= as in ${cmd`pas list`}; may be repeated`,
+      t`all finds that match: element=value, or state=, since=, until= or text= as in ${cmd`pas list`}; may be repeated`,
       collect,
     )
-    .option('--yes', t`of several finds: do not ask`)
+    .option('--yes', t`for several finds: do not ask`)
     .option('--point <position>', t`as in ${cmd`pas add`}`)
-    .option('--ask', t`ask the questions of ${cmd`pas add`}, with the present values as answers`)
-    .option('--discard', t`start anew where an earlier edit was left unfinished`)
+    .option('--ask', t`ask the questions of ${cmd`pas add`}, with the current values as answers`)
+    .option('--discard', t`start again if an earlier edit was left unfinished`)
     .action((finds: string[], options: EditOptions) => run(options, (context) => start(context, finds, options)));
 }
 
@@ -68,7 +68,7 @@ async function edit(context: Context, name: string, options: EditOptions): Promi
 async function askForChanges(context: Context, { find }: FindEdit): Promise<Interviewed> {
   const { terminal } = context;
   if (!terminal.interactive)
-    throw new UsageError(t`There is no terminal to ask on.`, { hint: t`Give the values: --set element=value.` });
+    throw new UsageError(t`There is no terminal to ask on.`, { hint: t`Give the values with --set element=value.` });
   const say = (text: string): void => terminal.note(printable(text));
   const adding = openEntrySession(await addingSources(context), {});
   const asking = { prompt: await context.prompt(), say, offers: await offerSources(context) };
@@ -86,7 +86,7 @@ async function editInEditor(context: Context, opened: FindEdit, stored: StoredFi
   const file = editFile(context, stored);
   const find = stored.localId;
   if (file.left === undefined || discard) file.write(opened.text());
-  else terminal.warn(t`You go on with what an earlier edit left. To start anew: ${cmd`pas edit ${find} --discard`}`);
+  else terminal.warn(t`Continuing an unfinished edit. To start again: ${cmd`pas edit ${find} --discard`}`);
   for (;;) {
     const edited = opened.byText(file.open());
     const reason = finish(context, stored, edited);
@@ -95,7 +95,7 @@ async function editInEditor(context: Context, opened: FindEdit, stored: StoredFi
       return reason;
     }
     if (!terminal.interactive || !(await (await context.prompt()).confirm(t`Open the editor again?`))) {
-      terminal.warn(t`What you wrote is in ${file.path}. Run the command again to go on with it.`);
+      terminal.warn(t`Your text is in ${file.path}. Run the command again to continue with it.`);
       return 'dataRefused';
     }
     if (edited.again !== undefined) file.write(edited.again);
@@ -114,12 +114,12 @@ function finish(context: Context, stored: StoredFind, edited: Edited): ExitReaso
   );
   const shown = printable(find);
   if (edited.kind === 'unchanged') terminal.line(t`Nothing was changed.`);
-  if (edited.kind === 'unreadable') terminal.line(t`${shown} was not changed: mend what is marked ✗.`);
+  if (edited.kind === 'unreadable') terminal.line(t`${shown} was not changed: correct what is marked ✗.`);
   if (edited.kind === 'stored') {
     const state = STATE_WORDS[edited.state];
     const text = {
       queued: t`${shown} is queued. Send it: ${cmd`pas push`}`,
-      draft: t`${shown} is a draft until what is marked ✗ is mended.`,
+      draft: t`${shown} is a draft until what is marked ✗ is corrected.`,
     };
     terminal.line(edited.state in text ? text[edited.state as keyof typeof text] : `${shown}: ${state}`);
   }

@@ -41,13 +41,15 @@ export function register(program: Command, run: Runner): void {
     ],
   })
     .addOption(
-      new Option('--format <format>', t`format of the file (default: by the name of the file, else csv)`).choices(EXPORT_FORMATS),
+      new Option('--format <format>', t`format of the file (default: by the name of the file, otherwise csv)`).choices(
+        EXPORT_FORMATS,
+      ),
     )
     .option('--out <file>', t`file to write, or - for standard output (default)`)
     .addOption(new Option('--state <state...>', t`only finds whose import is in one of these states`).choices(ENTRY_STATES))
     .option('--project <id>', t`only finds of this project`)
     .addOption(
-      new Option('--separator <name>', t`what stands between the cells of CSV`)
+      new Option('--separator <name>', t`separator between the cells of CSV`)
         .choices(['semicolon', 'comma', 'tab'])
         .default('semicolon'),
     )
@@ -58,7 +60,7 @@ export function register(program: Command, run: Runner): void {
       ),
     )
     .option('--without-places', t`in LIDO: leave out every findspot, also those of publicly accessible finds`)
-    .option('--force', t`replace a file that is there already`)
+    .option('--force', t`replace an existing file`)
     .action((finds: string[], options: ExportOptions) => run(options, (context) => exportCommand(context, finds, options)));
 }
 
@@ -99,8 +101,8 @@ async function exportCommand(context: Context, names: readonly string[], options
   if (changed > 0) {
     terminal.note(
       ngettext(
-        msgid`${changed} of them is otherwise at the service than it was sent, and is written as the last pull met it.`,
-        `${changed} of them are otherwise at the service than they were sent, and are written as the last pull met them.`,
+        msgid`${changed} of them has other values at the service than it was sent with, and is written with those of the last pull.`,
+        `${changed} of them have other values at the service than they were sent with, and are written with those of the last pull.`,
         changed,
       ),
     );
@@ -116,8 +118,8 @@ function formatFor({ format, out, for: reader }: ExportOptions, toStdout: boolea
   const chosen = format ?? (toStdout ? first : formatNamed(out));
   if (formats.includes(chosen)) return chosen;
   const names = formats.map((each) => `.${each}`).join(', ');
-  throw new UsageError(t`--for ${reader} is not written as ${chosen}.`, {
-    hint: t`Let the name of the file end with one of these: ${names}`,
+  throw new UsageError(t`--for ${reader} cannot be written as ${chosen}.`, {
+    hint: t`End the name of the file with one of these: ${names}`,
   });
 }
 
@@ -126,5 +128,5 @@ function formatNamed(out: string | undefined): ExportFormat {
   const format = extension === undefined ? 'csv' : formatOfExtension(extension);
   if (format !== undefined) return format;
   const known = EXPORT_FORMATS.join(', ');
-  throw new UsageError(t`The name ${out} does not say in what format.`, { hint: t`Give --format: ${known}.` });
+  throw new UsageError(t`The name ${out} does not show the format.`, { hint: t`Give --format: ${known}.` });
 }

@@ -130,12 +130,11 @@ export async function importTables(context: Context, files: readonly string[], o
 
 /** @throws UsageError where flags contradict each other */
 function answersOf({ ours, theirs, oursOf = [], theirsOf = [], same, rename, asNew }: ImportOptions): MergeAnswers {
-  if (ours === true && theirs === true) throw new UsageError(t`--ours and --theirs contradict one another. Give one of them.`);
-  if (rename === true && asNew === true) throw new UsageError(t`--rename and --as-new contradict one another. Give one of them.`);
+  if (ours === true && theirs === true) throw new UsageError(t`--ours and --theirs cannot be combined. Give one of them.`);
+  if (rename === true && asNew === true) throw new UsageError(t`--rename and --as-new cannot be combined. Give one of them.`);
   const [keep, take] = [new Set(oursOf.map(normalId)), new Set(theirsOf.map(normalId))];
   const both = [...keep].find((find) => take.has(find));
-  if (both !== undefined)
-    throw new UsageError(t`--ours-of and --theirs-of contradict one another about ${both}. Give one of them.`);
+  if (both !== undefined) throw new UsageError(t`--ours-of and --theirs-of both name ${both}. Give one of them.`);
   const general = ours === true ? 'ours' : theirs === true ? 'theirs' : undefined;
   return {
     sideOf: (localId) => (keep.has(localId) ? 'ours' : take.has(localId) ? 'theirs' : general),
@@ -162,8 +161,8 @@ async function importAsking(
     terminal.note,
   );
   const question = ngettext(
-    msgid`Take what ${file} says of ${asked} find that came from another table?`,
-    `Take what ${file} says of ${asked} finds that came from another table?`,
+    msgid`Use the values of ${file} for ${asked} find that came from another table?`,
+    `Use the values of ${file} for ${asked} finds that came from another table?`,
     asked,
   );
   if (!(await (await context.prompt()).confirm(question, false))) return first;
@@ -183,8 +182,8 @@ function printMissing({ terminal }: Context, file: string, missing: readonly str
   const all = `${names}${count > MAX_MISSING ? ' …' : ''}`;
   terminal.warn(
     ngettext(
-      msgid`${count} find of this table is not in it any more, and stays as it is: ${all} (${table}). If it is no find: ${cmd`pas remove`} ${names}`,
-      `${count} finds of this table are not in it any more, and stay as they are: ${all} (${table}). If they are no finds: ${cmd`pas remove`} ${names}`,
+      msgid`${count} find of this table is no longer in it, and stays as it is: ${all} (${table}). If it is not a find: ${cmd`pas remove`} ${names}`,
+      `${count} finds of this table are no longer in it, and stay as they are: ${all} (${table}). If they are not finds: ${cmd`pas remove`} ${names}`,
       count,
     ),
   );
@@ -206,7 +205,7 @@ function foldColumns(issues: readonly Issue[], files: readonly string[], { sheet
 /** @throws UsageError where flags contradict each other, or the copy could not be written later */
 function copyOf(files: readonly string[], { issuesTo: file, onlyBad, force }: ImportOptions) {
   if (file === undefined) {
-    if (onlyBad === true) throw new UsageError(t`--only-bad says something of --issues-to FILE. Give both.`);
+    if (onlyBad === true) throw new UsageError(t`--only-bad needs --issues-to FILE. Give both.`);
     return undefined;
   }
   if (file === '-') throw new UsageError(t`--issues-to needs a file name.`);
@@ -226,25 +225,25 @@ export async function readColumnMap(context: Context, given: string, lookupTerm:
   const faults = issues.length;
   throw new UsageError(
     ngettext(
-      msgid`${file} has ${faults} fault. Nothing was imported.`,
-      `${file} has ${faults} faults. Nothing was imported.`,
+      msgid`${file} has ${faults} error. Nothing was imported.`,
+      `${file} has ${faults} errors. Nothing was imported.`,
       faults,
     ),
-    { hint: t`Mend the file, or make it anew: ${cmd`pas import`} TABLE --wizard` },
+    { hint: t`Correct the file, or make it again: ${cmd`pas import`} TABLE --wizard` },
   );
 }
 
 function printCopied({ terminal }: Context, table: string, { file, rows: count, left }: CopiedTable): void {
   terminal.note(
     ngettext(
-      msgid`${file} has ${count} row, with what is wrong in the column issues. Mend it and import it.`,
-      `${file} has ${count} rows, with what is wrong in the column issues. Mend them and import the file.`,
+      msgid`${file} has ${count} row, with its errors in the column issues. Correct it and import the file.`,
+      `${file} has ${count} rows, with their errors in the column issues. Correct them and import the file.`,
       count,
     ),
   );
   if (left.length === 0) return;
   const rows = left.join(', ');
-  terminal.warn(t`Not in the copy, because they could not be taken apart: rows ${rows}. Mend them in ${table}.`);
+  terminal.warn(t`Not in the copy, because they could not be parsed: rows ${rows}. Correct them in ${table}.`);
 }
 
 type Imported = {
@@ -270,8 +269,8 @@ function sayNewPeople({ terminal }: Context, people: Imported['newPeople'], look
   const [names, count] = [[...shown, ...(people.size > MAX_PEOPLE ? ['…'] : [])].join('; '), people.size];
   terminal.note(
     ngettext(
-      msgid`${count} finder is not among the harvested people; the service will create a person (finds in brackets): ${names}`,
-      `${count} finders are not among the harvested people; the service will create a person for each (finds in brackets): ${names}`,
+      msgid`${count} finder is not among the harvested people; the service will create a new person (finds in brackets): ${names}`,
+      `${count} finders are not among the harvested people; the service will create a new person for each (finds in brackets): ${names}`,
       count,
     ),
   );
@@ -296,9 +295,9 @@ function printSummary(
   if (sent > 0) parts.push(t`${sent} already sent, unchanged`);
   const [conflicts, others] = [count('conflict'), count('another') + count('asked') + count('equal')];
   if (conflicts > 0) parts.push(t`${conflicts} changed here and in the table, and left as they are`);
-  if (others > 0) parts.push(t`${others} left as they are until you say what they are`);
+  if (others > 0) parts.push(t`${others} left as they are until you decide`);
   const invalid = rows - finds.length;
-  const leftOut = ngettext(msgid`${invalid} row left out`, `${invalid} rows left out`, invalid);
+  const leftOut = ngettext(msgid`${invalid} row skipped`, `${invalid} rows skipped`, invalid);
   if (invalid > 0) parts.push(leftOut);
   const [all, changes, photographs] = [findCount(finds.length), parts.join(', '), photographCount(photos)];
   terminal.line(
@@ -307,8 +306,8 @@ function printSummary(
   if (photosRemoved > 0) {
     terminal.line(
       ngettext(
-        msgid`${photosRemoved} photograph that no row names any more is not queued any more.`,
-        `${photosRemoved} photographs that no row names any more are not queued any more.`,
+        msgid`${photosRemoved} photograph that no row names any more was removed from the queue.`,
+        `${photosRemoved} photographs that no row names any more were removed from the queue.`,
         photosRemoved,
       ),
     );

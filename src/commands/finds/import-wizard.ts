@@ -25,18 +25,14 @@ export async function runWizard(context: Context, files: readonly string[], opti
   const { terminal } = context;
   const { file, stem, mapFile, asks } = whatToLookAt(context, files, options);
   const termsFile = `${stem}.terms.csv`;
-  terminal.note(t`Looking at ${file} …`);
+  terminal.note(t`Reading ${file} …`);
   const say = sayerOf(context);
   const look = await openLook(context, file, mapFile, options);
   const { proposed } = look;
   sayHowRead(look.table, say);
   const [name, rows] = [basename(file), look.table.rowCount];
   say([
-    ngettext(
-      msgid`${name}: ${rows} row. This is what the columns seem to be:`,
-      `${name}: ${rows} rows. This is what the columns seem to be:`,
-      rows,
-    ),
+    ngettext(msgid`${name}: ${rows} row. The columns seem to be:`, `${name}: ${rows} rows. The columns seem to be:`, rows),
     '',
     ...overviewLines(proposed),
   ]);
@@ -45,7 +41,7 @@ export async function runWizard(context: Context, files: readonly string[], opti
   if (!asks) say(['', ...previewLines(preview)]);
   const { strange, termsKept, problems, open } = await look.write(proposal, termsFile, options.force === true);
   if (strange.length > 0) say(unmappedTermLines(strange, termsFile));
-  if (termsKept) terminal.warn(t`${termsFile} was there already and stays as it is; --force replaces it.`);
+  if (termsKept) terminal.warn(t`${termsFile} already exists and stays as it is; --force replaces it.`);
   for (const { message } of problems) terminal.warn(message);
   for (const element of proposal.undecided) {
     terminal.warn(t`${element} is not decided: write it under [fixed] in ${mapFile}, or give it by --set ${element}=…`);
@@ -72,17 +68,17 @@ type Asked = Pick<ImportOptions, 'map' | 'yes' | 'force'>;
 function whatToLookAt({ terminal }: Context, files: readonly string[], options: Asked) {
   const [file, another] = files;
   if (file === undefined || another !== undefined || file === '-') {
-    throw new UsageError(t`--wizard looks at one table, which is a file.`);
+    throw new UsageError(t`--wizard reads a single table, which must be a file.`);
   }
   const asks = options.yes !== true && terminal.interactive && !terminal.json;
   if (!asks && options.yes !== true) {
-    throw new UsageError(t`There is no terminal to ask on.`, { hint: t`Take the proposals as they are: --wizard --yes` });
+    throw new UsageError(t`There is no terminal to ask on.`, { hint: t`To accept the proposals: --wizard --yes` });
   }
   const stem = file.slice(0, file.length - extname(file).length);
   const mapFile = options.map ?? `${stem}.map.toml`;
   if (mapFile === '-') throw new UsageError(t`--wizard writes the column map to a file. Give its name: --map FILE`);
   if (existsSync(mapFile) && options.force !== true) {
-    throw new UsageError(t`There is a file ${mapFile} already.`, {
+    throw new UsageError(t`There is already a file ${mapFile}.`, {
       hint: t`Edit it, write another one with --map FILE, or replace it with --force.`,
     });
   }
@@ -103,7 +99,7 @@ export async function runNumberWizard(context: Context, given: string, options: 
   say(overviewLines({ ...proposed, undecided: [] }));
   if (asks && !(await (await context.prompt()).confirm(t`Write the column map`))) return 'done';
   await write(options.force === true);
-  for (const element of proposed.undecided) terminal.warn(t`No column is like ${element}. Say in ${mapFile} which one it is.`);
+  for (const element of proposed.undecided) terminal.warn(t`No column is like ${element}. Write in ${mapFile} which one it is.`);
   terminal.line(t`Written: ${mapFile}`);
   terminal.value({ map: mapFile, undecided: proposed.undecided });
   const { headerRow } = options;

@@ -20,9 +20,9 @@ export function register(program: Command, run: Runner): void {
   })
     .addOption(new Option('--state <state...>', t`only finds whose import is in one of these states`).choices(ENTRY_STATES))
     .option('--project <id>', t`only finds of this project`)
-    .option('--since <date>', t`found then or later`, day)
-    .option('--until <date>', t`found then or earlier`, day)
-    .option('--text <text>', t`only finds that say this somewhere`)
+    .option('--since <date>', t`found on or after this day`, day)
+    .option('--until <date>', t`found on or before this day`, day)
+    .option('--text <text>', t`only finds that contain this text`)
     .option('--limit <n>', t`maximum number of finds`, wholeNumber)
     .action((options: ListOptions) => run(options, (context) => list(context, options)));
 }

@@ -31,8 +31,8 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas number import numbers.csv --dry-run', 'pas number import register.xlsx --sheet 2024'],
   })
     .option('--dry-run', t`show what would happen and change nothing`)
-    .option('--sheet <name>', t`sheet of a workbook to read (default: the first that holds something)`)
-    .option('--encoding <name>', t`encoding of a CSV table or a shapefile (default: recognised)`)
+    .option('--sheet <name>', t`sheet of a workbook to read (default: the first that is not empty)`)
+    .option('--encoding <name>', t`encoding of a CSV table or a shapefile (default: detected)`)
     .option('--header-row <n>', t`row with the names of the columns, or 2-3 (default: found)`)
     .option('--map <file>', t`as in ${cmd`pas import`}`)
     .option('--wizard', t`as in ${cmd`pas import`}`)
@@ -134,8 +134,8 @@ export async function importNumbers(context: Context, file: string, options: Num
   );
   if (!replace) terminal.note(t`To replace the numbers that records have: ${command}`);
   else if (dryRun && replacements.length > 0 && options.replace !== true)
-    terminal.note(t`Numbers that records have are replaced only with --replace: ${command}`);
-  if (!dryRun && queued + replaced > 0) terminal.note(t`Next: \`${cmd`pas push --only`} number\` when there is a network.`);
+    terminal.note(t`Add --replace to replace the numbers that records already have: ${command}`);
+  if (!dryRun && queued + replaced > 0) terminal.note(t`Next: \`${cmd`pas push --only`} number\` when you are online.`);
   terminal.value({ dry_run: dryRun, queued, replaced, unchanged: current, numbers, issues: issueValues(issues) });
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }

@@ -37,7 +37,7 @@ export async function matchPhotos(context: Context, folder: string, options: Mat
   const outbox = await context.outbox();
   outbox.command.words = 'photo-match';
   const { inspectPhotograph, keepPhotograph } = photographKeeping(context, options);
-  const progress = terminal.progress(t`Looking at the photographs`);
+  const progress = terminal.progress(t`Reading the photographs`);
   const found = await matchFolder(folder, {
     outbox,
     inspectPhotograph,
@@ -68,8 +68,8 @@ function unsearchedText(folders: readonly string[]): string {
   const names = [...folders.slice(0, MAX_FOLDERS), ...(folders.length > MAX_FOLDERS ? ['…'] : [])].map(printable).join(', ');
   const count = folders.length;
   return ngettext(
-    msgid`${count} folder in it was not looked into: ${names}. To look into it: --recursive`,
-    `${count} folders in it were not looked into: ${names}. To look into them: --recursive`,
+    msgid`${count} subfolder was not searched: ${names}. To search it: --recursive`,
+    `${count} subfolders were not searched: ${names}. To search them: --recursive`,
     count,
   );
 }
@@ -102,8 +102,8 @@ function endText(fates: readonly FileStatus[], queued: ReadonlyMap<string, strin
   const known = fates.filter(({ kind }) => kind === 'known').length;
   if (known > 0 && !fates.some(({ kind }) => kind === 'matched')) {
     return ngettext(
-      msgid`Nothing to queue: ${known} photograph was queued before; the list says what became of it.`,
-      `Nothing to queue: ${known} photographs were queued before; the list says what became of them.`,
+      msgid`Nothing to queue: ${known} photograph was queued before; the list shows what happened to it.`,
+      `Nothing to queue: ${known} photographs were queued before; the list shows what happened to them.`,
       known,
     );
   }
@@ -132,8 +132,8 @@ function printLeft(
   if (likelyLeft > 0 && likely !== true) {
     terminal.line(
       ngettext(
-        msgid`${likelyLeft} likely match was left: --likely takes it too.`,
-        `${likelyLeft} likely matches were left: --likely takes them too.`,
+        msgid`${likelyLeft} likely match was not queued: --likely queues it too.`,
+        `${likelyLeft} likely matches were not queued: --likely queues them too.`,
         likelyLeft,
       ),
     );
@@ -142,8 +142,8 @@ function printLeft(
   if (doubtful > 0) {
     advise(
       ngettext(
-        msgid`${doubtful} doubtful match was left: ${cmd`pas photo add`} FIND FILE, or answer on a terminal.`,
-        `${doubtful} doubtful matches were left: ${cmd`pas photo add`} FIND FILE, or answer on a terminal.`,
+        msgid`${doubtful} doubtful match was not queued: ${cmd`pas photo add`} FIND FILE, or answer on a terminal.`,
+        `${doubtful} doubtful matches were not queued: ${cmd`pas photo add`} FIND FILE, or answer on a terminal.`,
         doubtful,
       ),
     );
@@ -151,8 +151,8 @@ function printLeft(
   if (none > 0) {
     advise(
       ngettext(
-        msgid`Nothing says which find ${none} photograph shows: ${cmd`pas photo add`} FIND FILE`,
-        `Nothing says which find ${none} photographs show: ${cmd`pas photo add`} FIND FILE`,
+        msgid`${none} photograph matches no find: ${cmd`pas photo add`} FIND FILE`,
+        `${none} photographs match no find: ${cmd`pas photo add`} FIND FILE`,
         none,
       ),
     );

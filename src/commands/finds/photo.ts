@@ -25,26 +25,26 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas photo add K-017 IMG_0412.jpg IMG_0413.jpg', 'pas photo add C-202400101-N00001 detail.png --link'],
   })
     .option('--link', t`refer to the file where it is instead of copying it`)
-    .option('--strip-gps', t`take the place (GPS) out of what is queued; the files themselves stay as they are`)
+    .option('--strip-gps', t`remove the place (GPS) from what is queued; the files themselves stay as they are`)
     .action((find: string, files: string[], options: PhotoOptions) =>
       run(options, (context) => add(context, find, files, options)),
     );
   defineCommand(parent, {
     name: 'match <folder>',
-    summary: t`Match the photographs of a folder to finds by name, place and time, and queue them: certain matches at once, others after a question.`,
+    summary: t`Match photographs of a folder to finds by name, place and time, and queue them: certain matches at once, others after a question.`,
     examples: [
       'pas photo match /media/card/DCIM --recursive --dry-run',
       'pas photo match ./photos --strip-gps',
       'pas photo match ./photos --yes --likely --within 10',
     ],
   })
-    .option('--recursive', t`look into the folders in it, too`)
-    .option('--within <metres>', t`how far from a find's point a photograph may be taken (default: 25)`, wholeNumber)
-    .option('--yes', t`ask nothing: queue the sure matches`)
+    .option('--recursive', t`search its subfolders too`)
+    .option('--within <metres>', t`maximum distance in metres of a photograph from a find's point (default: 25)`, wholeNumber)
+    .option('--yes', t`ask nothing: queue only the certain matches`)
     .option('--likely', t`queue the likely matches as well`)
     .option('--dry-run', t`show what would happen and change nothing`)
     .option('--link', t`refer to the file where it is instead of copying it`)
-    .option('--strip-gps', t`take the place (GPS) out of what is queued; the files themselves stay as they are`)
+    .option('--strip-gps', t`remove the place (GPS) from what is queued; the files themselves stay as they are`)
     .action((folder: string, options: MatchFlags) =>
       run(options, async (context) => {
         const { matchPhotos } = await import('./photo-match.ts');
@@ -69,7 +69,7 @@ async function add(context: Context, find: string, files: readonly string[], opt
   const entries = new Set<EntryId>();
   let queued = 0;
   let stripped = 0;
-  const progress = terminal.progress(t`Looking at the photographs`);
+  const progress = terminal.progress(t`Reading the photographs`);
   for (const [index, file] of files.entries()) {
     progress.update(index, files.length);
     const added = await addPhotograph(outbox, target, file, keeping, ({ id }) => entries.has(id));
@@ -102,7 +102,7 @@ function noteSameFile({ terminal }: Context, name: string, find: string, { sameF
   if (wasGone === true)
     terminal.note(t`${name} was sent for ${find} before, and the last pull shows the record without it; it is queued again.`);
   if (sameFile === 'replaced')
-    terminal.note(t`${name} has other content than when it was queued for ${find}; it is sent as it is now.`);
+    terminal.note(t`${name} has changed since it was queued for ${find}; its present content is sent.`);
   if (sameFile === 'sent')
-    terminal.warn(t`${name} had other content when it was sent for ${find}; what it is now is queued beside that.`);
+    terminal.warn(t`${name} has changed since it was sent for ${find}; its present content is queued as well.`);
 }

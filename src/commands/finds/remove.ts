@@ -48,7 +48,7 @@ async function remove(context: Context, names: readonly string[], { yes }: Remov
     const [find, parts] = [printable(name), partsText(removal.entries)];
     terminal.line(t`${find} is removed, with ${parts}.`);
     if (removal.isHidden)
-      terminal.note(t`It was sent once, so its local_id stays taken. To take it back: ${cmd`pas resolve ${name} --resend`}`);
+      terminal.note(t`It was sent once, so its local_id stays taken. To queue it again: ${cmd`pas resolve ${name} --resend`}`);
   }
   terminal.value({
     removed,
@@ -71,7 +71,7 @@ async function confirm(context: Context, planned: readonly PlannedRemoval[]): Pr
     `Remove ${finds} finds: ${names} (${what})?`,
     finds,
   );
-  const unasked = t`Without a terminal nothing is removed unasked: ${names} (${what}).`;
+  const unasked = t`Without a terminal, pas removes nothing without --yes: ${names} (${what}).`;
   await requireConfirmation(context, question, [unasked, t`Add --yes to remove it.`], t`Nothing was removed.`);
 }
 
@@ -85,8 +85,8 @@ function whyKept({ kind, state, identCely, localId, id }: Entry, find: string): 
   switch (state) {
     case 'accepted':
       return kind === 'import'
-        ? t`It was sent, and the service has it as ${ident}. What is still queued for it can be given up: ${cmd`pas resolve ${find} --drop`}`
-        : t`Something of it was accepted as part of ${ident}.`;
+        ? t`It was sent, and the service has it as ${ident}. To drop what is still queued for it: ${cmd`pas resolve ${find} --drop`}`
+        : t`A part of it was accepted as part of ${ident}.`;
     case 'sending':
       return t`It is being sent: wait for the push to end. If it was stopped, ${cmd`pas push`} or ${cmd`pas reconcile ${find}`} settles it.`;
     default:

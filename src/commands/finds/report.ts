@@ -23,16 +23,16 @@ type ReportOptions = GlobalOptions & {
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'report <file> [find...]',
-    summary: t`Make one page to look at and print: maps, photographs, states and what to do next. FILE may be - for stdout.`,
+    summary: t`Make one page to read and print: maps, photographs, states and what to do next. FILE may be - for stdout.`,
     examples: ['pas report season.html', 'pas report share.html --without-places --lang cs'],
   })
     .option('--without-places', t`leave out exact findspots: coordinates, maps, areas, descriptions, notes, finders`)
     .option('--no-photos', t`leave out photographs`)
     .option('--photo-size <pixels>', t`longer side of a photograph, 80 to 1600`, pixels, 640)
-    .option('--force', t`replace a file that is no report`)
+    .option('--force', t`replace a file that is not a report`)
     .addHelpText(
       'after',
-      `\n${t`Findspots are looted: a page with places is for those who may see them, and only you can read its file. To hand a page on, use --without-places. It needs no network and asks for nothing when it is opened.`}`,
+      `\n${t`Looters use findspots: share a page with places only with those who may see them; its file is readable by you alone. For a page to share, use --without-places. It needs no network and loads nothing when it is opened.`}`,
     )
     .action((file: string, finds: string[], options: ReportOptions) =>
       run(options, (context) => report(context, file, finds, options)),
@@ -71,11 +71,11 @@ async function report(context: Context, file: string, names: readonly string[], 
   const photographs = photographCount(shown);
   const path = printable(target);
   terminal.line(t`${path}: ${counted}, ${photographs}, ${size}.`);
-  if (missing > 0) terminal.note(t`Photographs without a picture: ${missing}. The page says why at each.`);
+  if (missing > 0) terminal.note(t`Photographs without a picture: ${missing}. The page says why for each.`);
   if (told.places === 'shown' && told.finds > 0)
-    terminal.note(t`It gives away exact findspots. For a page to hand on: --without-places`);
+    terminal.note(t`It reveals exact findspots. For a page to share: --without-places`);
   if (sizeBytes > LARGE_BYTES)
-    terminal.note(t`A telephone may take long to open it: name some finds, or use --photo-size or --no-photos.`);
+    terminal.note(t`A phone may take long to open it: name some finds, or use --photo-size or --no-photos.`);
   terminal.value({
     file: target,
     size_bytes: sizeBytes,

@@ -23,7 +23,7 @@ export function register(program: Command, run: Runner): void {
     summary: t`Show a find: its elements, its entries, and every attempt with its answer.`,
     examples: ['pas show K-017', 'pas show C-202400101-N00001 --json'],
   })
-    .option('--why', t`with the evidence on what is uncertain`)
+    .option('--why', t`with the evidence for what is uncertain`)
     .action((find: string, options: ShowOptions) => run(options, (context) => show(context, find, options.why === true)));
 }
 
@@ -33,7 +33,7 @@ async function show(context: Context, name: string, why: boolean): Promise<ExitR
   const { find, texts, stories, atService } = knownFind(outbox, name);
   const { settleMs } = context.profile();
   terminal.line(terminal.color.bold(printable(find?.localId ?? name)));
-  if (find === undefined) terminal.line(`  ${t`a record of the service that is not kept here as a find`}`);
+  if (find === undefined) terminal.line(`  ${t`a record of the service that is not stored here as a find`}`);
   else if (find.isHidden) terminal.line(`  ${t`removed here`}`);
   else if (find.sourceFile !== null) terminal.line(`  ${originText(printable(find.sourceFile), find.sourceRow)}`);
   printFacts(context, texts);

@@ -12,7 +12,7 @@ import { findCount } from '../result-texts.ts';
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'undo',
-    summary: t`Take back the last command that changed finds, as far as nothing of it was sent.`,
+    summary: t`Undo the last command that changed finds, except for what was sent.`,
     examples: ['pas undo', 'pas undo --json'],
   }).action((options: GlobalOptions) => run(options, (context) => undoCommand(context)));
   defineCommand(program, {
@@ -32,7 +32,7 @@ export async function undoCommand(context: Context, words?: string): Promise<Exi
       hint: t`\`${cmd`pas log`}\` lists the commands that changed finds.`,
     });
   }
-  const progress = terminal.progress(t`Taking back`);
+  const progress = terminal.progress(t`Undoing`);
   const validate = await openValidation(context);
   const { finds, kept } = (() => {
     try {
@@ -45,12 +45,12 @@ export async function undoCommand(context: Context, words?: string): Promise<Exi
     const find = printable(localId);
     terminal.warn(
       because === 'attempted'
-        ? t`${find} stays as it is: something of it was sent, or tried, since.`
+        ? t`${find} stays as it is: something of it has been sent or tried since.`
         : t`${find} stays as it is: a later command changed it.`,
     );
   }
   const [all, name, at] = [findCount(finds), `pas ${command.command.replaceAll('-', ' ')}`, momentText(command.at)];
-  terminal.line(t`Taken back: ${name} of ${at}; ${all}.`);
+  terminal.line(t`Undone: ${name} of ${at}; ${all}.`);
   terminal.value({ undone: command.id, finds, kept: kept.map(({ localId }) => localId) });
   return kept.length > 0 ? 'dataRefused' : 'done';
 }
@@ -68,9 +68,9 @@ async function log(context: Context): Promise<ExitReason> {
       `${names.join(' ')}${finds.length > MAX_NAMES ? ' …' : ''}`,
     ];
   });
-  await terminal.table([t`WHEN`, t`COMMAND`, t`FINDS`, t`SUCH AS`], rows);
-  if (rows.length === 0) terminal.note(t`No command changed finds yet.`);
-  else terminal.note(t`To take the first of them back: ${cmd`pas undo`}`);
+  await terminal.table([t`WHEN`, t`COMMAND`, t`FINDS`, t`FOR EXAMPLE`], rows);
+  if (rows.length === 0) terminal.note(t`No command has changed finds yet.`);
+  else terminal.note(t`To undo the first of them: ${cmd`pas undo`}`);
   terminal.value(commands);
   return 'done';
 }

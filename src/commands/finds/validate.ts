@@ -36,7 +36,7 @@ export async function validate(context: Context, names: readonly string[]): Prom
     onProgress: progress.update,
   });
   progress.end();
-  if (!printIssues(terminal, issues)) terminal.note(t`${cmd`pas validate --json`} lists all of them.`);
+  if (!printIssues(terminal, issues)) terminal.note(t`To list all of them: ${cmd`pas validate --json`}`);
   terminal.line(t`${valid} valid, ${invalid} not.`);
   const people = await findNewPeople(context, outbox, isAll ? undefined : recordsNamed(outbox, named));
   printNewPeople(context, people, terminal.line);

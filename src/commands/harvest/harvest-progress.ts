@@ -42,7 +42,7 @@ export function warnOfDisbelief(terminal: Terminal, sets: readonly Doubted[], co
   for (const { setSpec, disbelief } of doubted) {
     const name = printable(setSpec === '' ? t`everything` : setSpec);
     if (disbelief.kind === 'empty') {
-      terminal.warn(t`${name}: the service names the set, and lists nothing in it. The next run reads it in full.`);
+      terminal.warn(t`${name}: the service lists this set but no records in it. The next run reads it in full.`);
       continue;
     }
     const { lost, held, inUse } = disbelief;

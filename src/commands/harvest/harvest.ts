@@ -54,7 +54,7 @@ export function register(program: Command, run: Runner): void {
     .option('--schema-version <version>', t`version of the endpoint, such as 2.1, or newest (default: the profile’s)`)
     .option('--full', t`read everything again and mark records that no longer exist`)
     .option('--verify', t`read everything again, compare it with the output, and correct differences`)
-    .option('--accept-losses', t`believe at once that what is not listed is gone`)
+    .option('--accept-losses', t`accept at once that records no longer listed are gone`)
     .addOption(new Option('--identifiers', t`only identifiers, times and sets (ListIdentifiers)`).conflicts('skipBroken'))
     .option('--skip-broken', t`skip records that cannot be read, and list them`)
     .option('--deadline <time>', t`stop after this time, such as 30m or 2h; the next run continues`)

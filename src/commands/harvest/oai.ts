@@ -33,7 +33,7 @@ type ListOptions = VerbOptions & {
 
 /** The six verbs of OAI-PMH 2.0, section 4, with one request each. */
 export function register(program: Command, run: Runner): void {
-  const parent = program.command('oai').description(t`Ask the harvesting interface, verb by verb.`);
+  const parent = program.command('oai').description(t`Send single OAI-PMH requests to the harvesting interface.`);
   const verb = (name: string, summary: string, examples: readonly [string, string]): Command =>
     defineCommand(parent, { name, summary, examples })
       .addOption(new Option('--xml', t`print the original answer`).conflicts('json'))
@@ -190,12 +190,12 @@ function showRecord({ terminal }: Context, { identifier, ...rest }: { readonly [
 }
 
 function noteRest({ terminal }: Context, paging: Paging, items: readonly unknown[], command: string): void {
-  if (items.length === 0) terminal.note(t`Nothing here.`);
+  if (items.length === 0) terminal.note(t`The list is empty.`);
   if (paging.resumption_token === null) return;
   const reached = (paging.cursor ?? 0) + items.length;
   const token = printable(paging.resumption_token);
   const size = paging.complete_list_size;
-  const first = size === null ? t`There are more.` : t`${reached} of ${size}.`;
+  const first = size === null ? t`More follow.` : t`${reached} of ${size}.`;
   terminal.note(t`${first} Next page: pas oai ${command} --resumption-token '${token}'`);
 }
 

@@ -61,7 +61,7 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
   });
   if (withoutContent.length === 0) return 'done';
   const named = withoutContent.map(({ find, identCely }) => printable(`${find} (${identCely})`)).join(', ');
-  terminal.warn(t`The service sent nothing of these records, and what was known of them is kept: ${named}. Pull again later.`);
+  terminal.warn(t`The service sent no content for these records, so the copies stay as they were: ${named}. Pull again later.`);
   return 'dataRefused';
 }
 
@@ -119,6 +119,6 @@ function sayWhatIsAmiss({ terminal, profile }: Context, finds: readonly PulledFi
     terminal.warn(t`The location is hidden from this account and was not compared: ${guardedFinds}.`);
   }
   const gone = named('missing', true);
-  if (gone !== '') terminal.warn(t`The service no longer lists them; what was last known is kept: ${gone}.`);
+  if (gone !== '') terminal.warn(t`The service no longer lists these records; the last known values are kept: ${gone}.`);
   if (missing !== '') terminal.warn(t`Not found by harvesting; the index of the service may be some minutes behind: ${missing}.`);
 }

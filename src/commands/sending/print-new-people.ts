@@ -36,7 +36,7 @@ export function printNewPeople({ terminal }: Context, people: readonly NewPerson
     const [{ id } = { id: '' }] = nearest;
     if (id === '') continue;
     const named = nearest.map(personText).join('; ');
-    print(`    ${t`Nearest: ${named}.`} ${t`To take the first: ${cmd`pas edit ${first} --set nalezce=${id}`}`}`);
+    print(`    ${t`Nearest: ${named}.`} ${t`To use the first: ${cmd`pas edit ${first} --set nalezce=${id}`}`}`);
   }
   const more = count - MAX_SHOWN;
   if (more > 0) print(`  ${t`… and ${more} more (${cmd`pas status --json`})`}`);

@@ -138,7 +138,7 @@ export function showWaits({ terminal, clock }: Context): (event: WatchEvent, res
 }
 
 const RESTING_WORDS: Readonly<Record<Rest, Message>> = {
-  sent: msg`All that can be sent is sent. Waiting for more.`,
+  sent: msg`Everything that can be sent is sent. Waiting for new entries.`,
   empty: msg`The queue is empty. Waiting for new entries.`,
   held: msg`No queued entry can be sent yet; \`${cmd`pas status`}\` shows why. Waiting for new entries.`,
 };
@@ -148,8 +148,8 @@ function waitingText(what: 'service' | 'time', { reason, untilMs }: WatchEvent, 
   const why = printable(reason ?? '');
   switch (what) {
     case 'service':
-      return t`Waiting for the service (${why}); asked again in ${seconds} s.`;
+      return t`Waiting for the service (${why}); next try in ${seconds} s.`;
     case 'time':
-      return t`Waiting ${seconds} s for what may not be sent sooner.`;
+      return t`Waiting ${seconds} s: nothing may be sent sooner.`;
   }
 }

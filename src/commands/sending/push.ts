@@ -52,14 +52,14 @@ export function register(program: Command, run: Runner): void {
     .option('--limit <n>', t`send at most this many requests`, wholeNumber)
     .option('--yes', t`write to production without asking`)
     .option('--watch', t`keep running and send new entries as they are queued, until you press Ctrl-C`)
-    .option('--no-look', t`send without looking first for records that may be the same finds`)
+    .option('--no-look', t`send without searching first for records that may be the same finds`)
     .addOption(
-      new Option('--on-match <answer>', t`what to do with finds that the service seems to have already: hold or send`)
+      new Option('--on-match <answer>', t`what to do with finds that the service already seems to have: hold or send`)
         .choices(['hold', 'send'])
         .default('hold'),
     )
     .option('--accept-new-people', t`let the service create a person for each unknown finder`)
-    .option('--why', t`with the evidence on what is uncertain`)
+    .option('--why', t`with the evidence for what is uncertain`)
     .action((finds: string[], options: PushOptions) => run(options, (context) => pushCommand(context, finds, options)));
 }
 
@@ -76,7 +76,7 @@ export async function pushCommand(context: Context, names: readonly string[], op
   const { terminal } = context;
   const outbox = options.dryRun === true ? await context.outbox() : await context.outboxToPush();
   if (options.watch === true && (options.dryRun === true || options.limit !== undefined))
-    throw new UsageError(t`--watch runs until it is stopped, so --limit and --dry-run do not go with it.`);
+    throw new UsageError(t`--watch runs until you stop it, so it cannot be combined with --limit or --dry-run.`);
   announceInstance(context);
   const kinds = options.only ?? SENDABLE_KINDS;
   const plan = planPush(outbox, names);
@@ -112,9 +112,9 @@ function mayAsk({ terminal }: Context, { watch }: PushOptions): boolean {
 async function askAboutEarlier(context: Context, options: PushOptions, undecided: UndecidedOutboxError): Promise<Context> {
   const [latest] = undecided.earlier;
   context.terminal.note(undecided.message);
-  const answer = await choose(await context.prompt(), t`Is this outbox a continuation of the other one?`, [
-    { value: 'continue', name: t`it continues that one: take its finds in and send from there` },
-    { value: 'separate', name: t`the two are separate: you are asked about finds that both have` },
+  const answer = await choose(await context.prompt(), t`Does this outbox continue the other one?`, [
+    { value: 'continue', name: t`yes: move that outbox's finds into this one and send from here` },
+    { value: 'separate', name: t`no, keep them separate: pas asks about finds that are in both` },
     { value: 'open', name: t`decide later` },
   ]);
   if (answer === 'open' || latest === undefined) throw undecided;
@@ -153,7 +153,7 @@ async function pushOptions(
     ...(telling.kinds.includes('import') ? { admitNewPeople: () => admitNewPeople(context, { outbox, ...admission }) } : {}),
     onLostJournal: () =>
       terminal.warn(
-        t`The journal of this machine was gone and was made anew from the outbox. What is not sent is looked for at the service first.`,
+        t`The journal of this machine was missing and was recreated from the outbox. Before sending, pas searches the service for entries that are not sent yet.`,
       ),
     ...(mayAsk(context, options)
       ? { askHeld: (held) => askHeld(context, outbox, held), confirmAdoption: () => confirmAdoption(context) }
@@ -165,8 +165,8 @@ const DAY_MS = 24 * 3600 * 1000;
 
 const NOT_CHECKED: Readonly<Record<NotChecked, Message>> = {
   'no-harvesting': msg`Not checked: this service has no harvesting, so pas cannot see if another computer has sent the same finds.`,
-  anonymous: msg`Not checked: the profile does not sign in for harvesting, so pas cannot see if another computer has sent the same finds. \`${cmd`pas login`}\` tries it.`,
-  'not-signed-in': msg`Not checked: the service does not take this account for harvesting, so pas cannot see if another computer has sent the same finds.`,
+  anonymous: msg`Not checked: the profile does not sign in for harvesting, so pas cannot see if another computer has sent the same finds. \`${cmd`pas login`}\` tries to.`,
+  'not-signed-in': msg`Not checked: the service does not let this account harvest, so pas cannot see if another computer has sent the same finds.`,
   skipped: msg`Not checked: --no-look was given.`,
 };
 
@@ -191,7 +191,7 @@ async function askHeld(context: Context, outbox: Outbox, held: readonly Entry[])
     const what = entryText(entry.kind, entry.localId ?? entry.identCely);
     const question = printable(entry.held?.question ?? '');
     terminal.note(`${what}: ${question}`);
-    if (await prompt.confirm(t`Send it all the same?`)) sendHeld(outbox, [entry]);
+    if (await prompt.confirm(t`Send it anyway?`)) sendHeld(outbox, [entry]);
     else for (const answer of answersFor(entry)) terminal.note(`  ${answer}`);
   }
 }

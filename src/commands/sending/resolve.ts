@@ -39,9 +39,9 @@ export function register(program: Command, run: Runner): void {
     .option('--created <ident>', t`the service has it, as the record with this identifier`)
     .option('--resend', t`the service does not have it: send it again`)
     .option('--drop', t`do not send it; importing the table again does not change that`)
-    .option('--undo', t`take the last decision back, until something was sent on its account`)
+    .option('--undo', t`take back the last decision, as long as nothing was sent because of it`)
     .option('--entry <n>', t`only this entry, by the number shown in \`${cmd`pas status`}\``, wholeNumber)
-    .option('--yes', t`do not ask whether the record is that of the find`)
+    .option('--yes', t`do not ask if the record is that of the find`)
     .action((find: string, options: ResolveOptions) => run(options, (context) => resolve(context, find, options)));
 }
 
@@ -62,7 +62,7 @@ async function resolve(context: Context, name: string, options: ResolveOptions):
   const count = settled.length;
   terminal.line(ngettext(msgid`${count} entry of ${name} resolved.`, `${count} entries of ${name} resolved.`, count));
   if (waiting !== undefined) sayWhatWaits(context, name, waiting);
-  terminal.note(t`To take that back, until something was sent on its account: ${cmd`pas resolve ${name} --undo`}`);
+  terminal.note(t`To take that back, as long as nothing was sent because of it: ${cmd`pas resolve ${name} --undo`}`);
   terminal.value({ find: name, settled: settled.map((entry) => ({ entry: entry.id, kind: entry.kind })) });
   return 'done';
 }
@@ -96,7 +96,9 @@ function sayWhatWaits({ terminal }: Context, name: string, waiting: number): voi
         waiting,
       ),
     );
-  terminal.note(t`Take it back with ${cmd`pas resolve ${name} --resend`}, or remove all of it with ${cmd`pas remove ${name}`}.`);
+  terminal.note(
+    t`Queue it again with ${cmd`pas resolve ${name} --resend`}, or remove it completely with ${cmd`pas remove ${name}`}.`,
+  );
 }
 
 /** Asks a person for a decision; undefined where they leave it open. */
@@ -125,7 +127,7 @@ function offersOf({ kinds, candidates, entry }: OpenDecision): Offered[] {
   const offers: Record<Decision['kind'], readonly Offered[]> = {
     created: entry.kind === 'import' ? [...seen, other] : seen,
     resend: [{ value: { kind: 'resend' }, name: t`send it again: the service does not have it` }],
-    drop: [{ value: { kind: 'drop' }, name: t`give it up` }],
+    drop: [{ value: { kind: 'drop' }, name: t`drop it` }],
   };
   return kinds.flatMap((kind) => offers[kind]);
 }
@@ -144,9 +146,9 @@ function waysText({ kinds, candidates }: OpenDecision, find: string, entryId: nu
     return msg`the service has it: ${command}`;
   });
   const ways: Record<Decision['kind'], readonly Message[]> = {
-    created: seen.length > 0 ? seen : [msg`the service has it, in the record that its pages show: ${created} IDENT`],
+    created: seen.length > 0 ? seen : [msg`the service has it, under the identifier shown on its website: ${created} IDENT`],
     resend: [msg`send it again: ${resend}`],
-    drop: [msg`give it up: ${drop}`],
+    drop: [msg`drop it: ${drop}`],
   };
   return joinMessages(
     kinds.flatMap((kind) => ways[kind]),
@@ -179,7 +181,7 @@ async function checkRecord(
       hint: t`Add --yes if it is.`,
     });
   } else if (looked === 'unseen') {
-    throw new UsageError(t`Nothing was decided.`, { hint: t`Look at the identifier again; without --yes you are asked.` });
+    throw new UsageError(t`Nothing was decided.`, { hint: t`Check the identifier again; without --yes pas asks you.` });
   }
 }
 
@@ -203,7 +205,7 @@ async function look(context: Context, outbox: Outbox, entry: ImportEntry, identC
         t`The profile does not sign in for harvesting (oai_auth = none), so only archived finds are visible.`,
       );
     } else {
-      terminal.warn(t`The service does not list ${identCely}: it is not there, was deleted, or was made minutes ago.`);
+      terminal.warn(t`The service does not list ${identCely}: it does not exist, was deleted, or was created minutes ago.`);
       return 'unseen';
     }
   } catch (thrown) {

@@ -29,7 +29,7 @@ export function register(program: Command, run: Runner): void {
     summary: t`Show the queue, what each entry waits for, and what needs your attention.`,
     examples: ['pas status', 'pas status --json'],
   })
-    .option('--why', t`with the evidence on what is uncertain`)
+    .option('--why', t`with the evidence for what is uncertain`)
     .action((options: StatusOptions) => run(options, (context) => status(context, options)));
 }
 
@@ -194,17 +194,17 @@ type Step = { readonly title: Message; readonly takes: (entry: Entry) => boolean
 const STEPS: readonly Step[] = [
   { title: msg`Complete them; they are drafts:`, takes: ({ state }) => state === 'draft', command: undefined },
   {
-    title: msg`Mend them; the service refused them:`,
+    title: msg`Correct them; the service refused them:`,
     takes: (entry) => entry.state === 'refused' && entry.kind === 'import',
     command: undefined,
   },
   {
-    title: msg`Send them again with another value or file, or give them up; the service refused them:`,
+    title: msg`Send them again with another value or file, or drop them; the service refused them:`,
     takes: ({ state, kind }) => state === 'refused' && kind !== 'import',
     command: undefined,
   },
   {
-    title: msg`Find out whether the service has them; what a harvest cannot tell, you decide:`,
+    title: msg`Find out if the service has them; where a harvest cannot tell, decide yourself:`,
     takes: ({ state }) => state === 'uncertain',
     command: cmd`pas reconcile`,
   },
@@ -241,7 +241,7 @@ function whyText({ reason, issues }: Entry): string {
 /** Prints photographs that no other list names, since they wait without end. */
 function printDropped({ terminal }: Context, finds: readonly string[]): void {
   if (finds.length === 0) return;
-  const title = t`Take the find back, or remove it; its numbers and photographs wait for it, but it was given up:`;
+  const title = t`Queue the find again, or remove it; its numbers and photographs wait for it, but it was dropped:`;
   terminal.line(`\n${terminal.color.bold(title)}`);
   for (const find of finds.slice(0, MAX_SHOWN)) {
     for (const command of [cmd`pas resolve ${find} --resend`, cmd`pas remove ${find}`]) terminal.line(printable(`  ${command}`));

@@ -18,18 +18,18 @@ type AdoptOptions = GlobalOptions & { readonly continue?: string; readonly separ
 export function registerAdopt(parent: Command, run: Runner): void {
   defineCommand(parent, {
     name: 'adopt',
-    summary: t`Push the outbox from here from now on: nothing is sent from the other place any more.`,
+    summary: t`Push the outbox from here from now on, when nothing is sent from the other place any more.`,
     examples: ['pas outbox adopt', 'pas outbox adopt --yes'],
   })
-    .option('--continue <outbox>', t`go on with this earlier outbox, and take the finds of the present one into it`)
-    .option('--separate', t`keep the outbox separate from the earlier ones of the account`)
+    .option('--continue <outbox>', t`continue this earlier outbox, and move the finds of the current one into it`)
+    .option('--separate', t`keep the outbox separate from the account's earlier ones`)
     .option('--yes', t`do not ask`)
     .action((options: AdoptOptions) => run(options, (context) => adoptCommand(context, options)));
 }
 
 async function adoptCommand(context: Context, options: AdoptOptions): Promise<ExitReason> {
   if (options.continue !== undefined && options.separate === true)
-    throw new UsageError(t`--continue and --separate do not go together.`);
+    throw new UsageError(t`--continue and --separate cannot be combined.`);
   if (options.continue !== undefined) return continueEarlier(context, options.continue, options.yes === true);
   return options.separate === true ? separate(context) : adoptForeign(context, options.yes === true);
 }
@@ -39,7 +39,7 @@ async function adoptForeign(context: Context, yes: boolean): Promise<ExitReason>
   const outbox = await context.outboxToPush();
   const { kind } = fenceOf(outbox, context.machine());
   if (kind === 'own' || kind === 'new') {
-    terminal.line(t`The outbox is pushed from here already: there is nothing to adopt.`);
+    terminal.line(t`The outbox is already pushed from here: there is nothing to adopt.`);
     terminal.value({ adopted: false, belongs_to: kind });
     return 'done';
   }
@@ -47,11 +47,11 @@ async function adoptForeign(context: Context, yes: boolean): Promise<ExitReason>
     context,
     yes,
     t`This outbox was pushed from another machine or with another journal. Two places that push it would send finds twice.`,
-    t`Is nothing sent from the other place any more?`,
+    t`Has the other place stopped sending for good?`,
   );
   await withLock(context, async () => adopt(outbox, context.machine()));
   terminal.line(t`The outbox is pushed from here from now on.`);
-  terminal.note(t`What is not sent yet is looked for at the service before it is sent.`);
+  terminal.note(t`Before sending, pas searches the service for entries that are not sent yet.`);
   terminal.value({ adopted: true, belongs_to: 'own' });
   return 'done';
 }
@@ -80,19 +80,18 @@ export async function separate(context: Context): Promise<ExitReason> {
 /** Moves the content of the present outbox, which was never attempted, into the one that the journal knows. */
 export async function continueEarlier(context: Context, id: string, yes: boolean): Promise<ExitReason> {
   const { terminal } = context;
-  if (!isOutboxId(id))
-    throw new ConfigError(t`"${id}" cannot be the identifier of an outbox: it must be a UUID in small letters.`);
+  if (!isOutboxId(id)) throw new ConfigError(t`"${id}" cannot be the identifier of an outbox: it must be a UUID in lower case.`);
   const present = await context.outboxToPush();
   const presentId = context.outboxId();
-  if (id === presentId) throw new UsageError(t`${id} is the outbox of this profile already.`);
+  if (id === presentId) throw new UsageError(t`${id} is already the outbox of this profile.`);
   if (!isUnattempted(present))
-    throw new UsageError(t`Something was sent from the present outbox, so it cannot be taken into another one.`, {
+    throw new UsageError(t`Something was sent from the current outbox, so its finds cannot be moved into another one.`, {
       hint: t`Keep the two separate: ${cmd`pas outbox adopt --separate`}`,
     });
   await confirm(
     context,
     yes,
-    t`The finds of the present outbox will be taken into the outbox ${id}, and the profile will name that one.`,
+    t`The finds of the current outbox will be moved into the outbox ${id}, and the profile will use that one.`,
     t`Does this outbox continue that one?`,
   );
   const poured = await withLocks(context, [id, presentId], async () => {
@@ -110,18 +109,16 @@ export async function continueEarlier(context: Context, id: string, yes: boolean
 
 function print({ terminal }: Context, { added, same, renamed, lost }: MergedOutbox): void {
   const all = added + renamed.length;
-  terminal.line(ngettext(msgid`${all} find was taken into it.`, `${all} finds were taken into it.`, all));
-  if (same > 0) terminal.line(ngettext(msgid`${same} find was there already.`, `${same} finds were there already.`, same));
+  terminal.line(ngettext(msgid`${all} find was moved into it.`, `${all} finds were moved into it.`, all));
+  if (same > 0) terminal.line(ngettext(msgid`${same} find was already there.`, `${same} finds were already there.`, same));
   for (const { localId, now } of renamed) {
     const [before, after] = [printable(localId), printable(now)];
-    terminal.warn(
-      t`${before} is ${after} now, and waits for an answer: another find was sent as ${before}. See ${cmd`pas show ${now}`}`,
-    );
+    terminal.warn(t`${before} is now ${after} and held: another find was sent as ${before}. See ${cmd`pas show ${now}`}`);
   }
   if (lost.length > 0) {
     const names = printable(lost.join(', '));
     terminal.warn(
-      t`Copies of photographs are gone, and were not taken: ${names}. Add them again with ${cmd`pas photo add`} FIND FILE`,
+      t`Copies of photographs are missing and were not moved: ${names}. Add them again with ${cmd`pas photo add`} FIND FILE`,
     );
   }
 }

@@ -60,7 +60,7 @@ async function backup(context: Context, file: string, options: BackupOptions): P
   }
   terminal.note(t`The copy does not contain profiles, passwords or vocabularies.`);
   const { name } = context.profile();
-  terminal.note(t`Put it back with ${cmd`pas restore --profile ${name} ${file}`}: the journal adds what was sent meanwhile.`);
+  terminal.note(t`Restore it with ${cmd`pas restore --profile ${name} ${file}`}: the journal adds what was sent since.`);
   terminal.value({ file: target, size_bytes: sizeBytes, photos: count, photos_left_out: left });
   return 'done';
 }

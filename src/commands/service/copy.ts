@@ -19,8 +19,8 @@ export function register(program: Command, run: Runner): void {
     summary: t`Make new finds in another profile's outbox: the same local ids, elements and photographs, without numbers.`,
     examples: ['pas copy K-017 K-018 --to museum', 'pas copy --all --to museum'],
   })
-    .option('--all', t`all finds of the outbox; where nothing was sent from it, with what is queued for them`)
-    .requiredOption('--to <profile>', t`profile whose outbox they are for`)
+    .option('--all', t`all finds of the outbox; if nothing was sent from it, with everything queued for them`)
+    .requiredOption('--to <profile>', t`profile to whose outbox the finds are copied`)
     .action((finds: string[], options: CopyOptions) => run(options, (context) => copy(context, finds, options)));
 }
 
@@ -29,7 +29,8 @@ async function copy(context: Context, names: readonly string[], options: CopyOpt
     throw new UsageError(t`Name the finds to copy, or give --all.`, { hint: t`\`${cmd`pas list`}\` shows the finds.` });
   const from = await context.outbox();
   const target = context.asProfile(options.to);
-  if (target.outboxId() === context.outboxId()) throw new UsageError(t`Both profiles have one outbox: there is nothing to copy.`);
+  if (target.outboxId() === context.outboxId())
+    throw new UsageError(t`Both profiles share one outbox: there is nothing to copy.`);
   const to = await target.outbox();
   to.command.words = 'copy';
   const folders = { from: context.outboxPlaces().photosFolder, to: target.outboxPlaces().photosFolder };
@@ -51,12 +52,12 @@ function report({ terminal }: Context, copies: readonly CopiedFind[], profile: s
   sayCopied(terminal, copied.length, profile);
   if (taken.length > 0) {
     const names = printable(taken.join(', '));
-    terminal.warn(t`Not copied, since that outbox has finds of the same local ids: ${names}`);
+    terminal.warn(t`Not copied, because that outbox has finds with the same local ids: ${names}`);
   }
   if (drafts.length > 0) {
     const names = printable(drafts.join(', '));
     terminal.note(
-      t`Kept as drafts, since they are not complete for that service: ${names}. See ${cmd`pas validate --profile ${profile}`}`,
+      t`Kept as drafts, because they are not complete for that service: ${names}. See ${cmd`pas validate --profile ${profile}`}`,
     );
   }
   sayLost(terminal, lost, profile);
@@ -80,7 +81,7 @@ function sayLost({ warn }: Context['terminal'], lost: readonly string[], profile
   if (lost.length === 0) return;
   const names = printable(lost.join(', '));
   warn(
-    t`Copies of photographs are gone, and were not taken: ${names}. Add them again with ${cmd`pas photo add --profile ${profile}`} FIND FILE`,
+    t`Copies of photographs are missing and were not moved: ${names}. Add them again with ${cmd`pas photo add --profile ${profile}`} FIND FILE`,
   );
 }
 
@@ -89,10 +90,10 @@ type Folders = { readonly from: string; readonly to: string };
 async function pour({ terminal }: Context, from: Outbox, to: Outbox, folders: Folders, profile: string): Promise<ExitReason> {
   const { added, same, renamed, lost, changes } = await mergeOutbox(from, to, folders);
   sayCopied(terminal, added + renamed.length, profile);
-  if (same > 0) terminal.line(ngettext(msgid`${same} find was there already.`, `${same} finds were there already.`, same));
+  if (same > 0) terminal.line(ngettext(msgid`${same} find was already there.`, `${same} finds were already there.`, same));
   for (const { localId, now } of renamed) {
     const [before, after] = [printable(localId), printable(now)];
-    terminal.warn(t`${before} is ${after} there, and waits for an answer: that outbox has another find ${before}.`);
+    terminal.warn(t`${before} is ${after} there and held: that outbox has another find ${before}.`);
   }
   sayLost(terminal, lost, profile);
   terminal.value({ to: profile, copied: added + renamed.length, changes, same, renamed, photos_lost: lost });

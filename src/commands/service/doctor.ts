@@ -139,7 +139,7 @@ function* machineChecks(context: Context): Generator<Check> {
   yield checkDatabase(
     'outbox',
     outboxFile,
-    t`Put the last backup back: ${cmd`pas restore`} FILE --replace keeps the damaged file aside.`,
+    t`Restore the last backup: ${cmd`pas restore`} FILE --replace moves the damaged file aside.`,
   );
   yield checkDatabase(
     'vocabulary-file',
@@ -189,7 +189,7 @@ async function profileChecks(context: Context, profile: Profile): Promise<Check[
 }
 
 async function photographsCheck(context: Context, hasOutbox: boolean): Promise<Check> {
-  const progress = context.terminal.progress(t`Looking at the photographs`);
+  const progress = context.terminal.progress(t`Reading the photographs`);
   try {
     const outbox = hasOutbox ? await context.outbox() : undefined;
     return checkPhotographs(outbox, hasOutbox ? context.outboxPlaces().photosFolder : '', progress.update);
@@ -227,7 +227,7 @@ async function serviceChecks(context: Context, profile: Profile, hasOutbox: bool
     checks.push(...(await checkService(service)), await checkSchema(service));
   } catch (thrown) {
     const seconds = MAX_CHECKING_MS / 1000;
-    const late = t`The service took longer than ${seconds} seconds to be looked at.`;
+    const late = t`Searching the service took longer than ${seconds} seconds.`;
     const todo = t`Check the network. The queue is kept.`;
     checks.push(stop.aborted ? problem('service', late, todo, 'unavailable') : failed('service', thrown));
   }

@@ -25,7 +25,7 @@ type CheckOptions = GlobalOptions & { readonly repair?: boolean };
 type ShowOptions = GlobalOptions & { readonly all?: boolean };
 
 export function register(program: Command, run: Runner): void {
-  const parent = program.command('outbox').description(t`What an outbox is for, whose it is, and if it is sound.`);
+  const parent = program.command('outbox').description(t`Show what an outbox is for, whose it is, and if it is intact.`);
   defineCommand(parent, {
     name: 'show',
     summary: t`Show which service and account the outbox is for, and which journal it is pushed with.`,
@@ -36,10 +36,10 @@ export function register(program: Command, run: Runner): void {
   registerAdopt(parent, run);
   defineCommand(parent, {
     name: 'check',
-    summary: t`Read all of the outbox and its journal, and correct what is shown of each entry where the events say otherwise.`,
+    summary: t`Check the whole outbox and its journal, and correct the state shown for an entry where its events differ.`,
     examples: ['pas outbox check', 'pas outbox check --json'],
   })
-    .option('--repair', t`write a damaged header anew from the profile`)
+    .option('--repair', t`write a damaged header again from the profile`)
     .action((options: CheckOptions) => run(options, (context) => check(context, options)));
 }
 
@@ -67,7 +67,7 @@ async function show(context: Context): Promise<ExitReason> {
     [msg`content`, contentText(finds, unsent)],
   ];
   for (const [name, text] of lines) terminal.line(`${name}: ${printable(text)}`);
-  if (header.mustLook) terminal.line(t`What is not sent yet is looked for at the service before it is sent.`);
+  if (header.mustLook) terminal.line(t`Before sending, pas searches the service for entries that are not sent yet.`);
   terminal.value(describedJson(context, described, outbox.path, outbox.journalProblem));
   return 'done';
 }
@@ -140,13 +140,13 @@ async function check(context: Context, { repair = false }: CheckOptions): Promis
   const outbox = await context.outboxToPush();
   const corrected = verifyOutbox(outbox);
   const count = corrected.length;
-  terminal.line(t`${outbox.path} and its journal are sound.`);
+  terminal.line(t`${outbox.path} and its journal are intact.`);
   terminal.line(
     count === 0
-      ? t`What is shown of each entry agrees with the events.`
+      ? t`The state shown for each entry agrees with its events.`
       : ngettext(
-          msgid`What is shown of ${count} entry did not agree with the events and was corrected:`,
-          `What is shown of ${count} entries did not agree with the events and was corrected:`,
+          msgid`The state shown for ${count} entry did not agree with its events and was corrected:`,
+          `The state shown for ${count} entries did not agree with their events and was corrected:`,
           count,
         ),
   );
@@ -161,7 +161,7 @@ async function repairOutboxHeader(context: Context): Promise<void> {
   const { outboxFile } = context.outboxPlaces(id);
   await withLock(context, async () => {
     if (!repairOutbox(outboxFile, clock, bindingOf(profile), id)) return;
-    terminal.line(t`The header of ${outboxFile} was damaged and is written anew, for ${profile.baseUrl}.`);
-    terminal.line(t`What is not sent yet is looked for at the service before it is sent.`);
+    terminal.line(t`The header of ${outboxFile} was damaged and has been rewritten, for ${profile.baseUrl}.`);
+    terminal.line(t`Before sending, pas searches the service for entries that are not sent yet.`);
   });
 }

@@ -10,14 +10,14 @@ type PaceOptions = GlobalOptions & { readonly clear?: boolean; readonly keep?: b
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'pace',
-    summary: t`Show the pause that the service asked for, and end it or keep all of it.`,
+    summary: t`Show the pause that the service asked for; end it, or keep all of it.`,
     examples: ['pas pace', 'pas pace --clear', 'pas pace --keep'],
   })
     .option('--clear', t`end the pause for all machines and programs that share the rate limit`)
     .addOption(
       new Option(
         '--keep',
-        t`keep all of the pause that the service asked for, also where that is more than an hour (a day at most)`,
+        t`keep the whole pause that the service asked for, even if longer than an hour (at most a day)`,
       ).conflicts('clear'),
     )
     .action((options: PaceOptions) => run(options, (context) => pace(context, options)));
@@ -32,8 +32,8 @@ async function pace(context: Context, { clear, keep }: PaceOptions): Promise<Exi
   const kept = keep === true && askedMs > keptMs;
   if (cleared || kept) await shared.setPause(cleared ? 'ended' : 'whole');
   const { text, value } = describePause(cleared ? { keptMs, askedMs } : await shared.pause(), clock.now());
-  terminal.line(text ?? t`No pause is kept: a request may leave every ${profile.minIntervalMs} ms.`);
-  if (cleared) terminal.line(t`It is ended. If the service still wants it, it will ask again.`);
+  terminal.line(text ?? t`There is no pause: a request may be sent every ${profile.minIntervalMs} ms.`);
+  if (cleared) terminal.line(t`The pause is over. If the service still wants one, it will ask again.`);
   terminal.value({ service: profile.baseUrl, ...(cleared ? { paused_until: null, asked_until: null } : value), cleared, kept });
   return 'done';
 }

@@ -34,16 +34,16 @@ type RehearseOptions = GlobalOptions & {
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'rehearse [find...]',
-    summary: t`Send copies of what is queued to a training instance, and say what it would refuse.`,
+    summary: t`Send copies of what is queued to a training instance, and report what it would refuse.`,
     examples: ['pas rehearse', 'pas rehearse K-017 --to training --project-map C-202400101=C-202300001 --yes'],
   })
     .option('--to <profile>', t`profile of the training instance; not needed where there is only one`)
     .option(
       '--project-map <from=to>',
-      t`project of the training instance to use for one of production; kept in the profile`,
+      t`project of the training instance to use for a production one; kept in the profile`,
       collect,
     )
-    .option('--yes', t`make records at the training instance without asking`)
+    .option('--yes', t`create records at the training instance without asking`)
     .action((finds: string[], options: RehearseOptions) => run(options, (context) => rehearse(context, finds, options)));
 }
 
@@ -90,14 +90,14 @@ function trainingProfile(context: Context, named: string | undefined): string {
 /** @throws UsageError without a terminal for the question, or when the answer is no */
 async function confirm(context: Context, count: number, address: string, yes: boolean): Promise<void> {
   const what = ngettext(
-    msgid`A rehearsal makes a record of ${count} find at the training instance ${address}.`,
-    `A rehearsal makes records of ${count} finds at the training instance ${address}.`,
+    msgid`A rehearsal creates a record of ${count} find at the training instance ${address}.`,
+    `A rehearsal creates records of ${count} finds at the training instance ${address}.`,
     count,
   );
   context.terminal.note(what);
   if (yes) return;
-  const unasked = [t`There is no terminal to confirm on. Nothing was sent.`, t`Add --yes to make training records.`] as const;
-  await requireConfirmation(context, t`Make them?`, unasked, t`Nothing was sent.`);
+  const unasked = [t`There is no terminal to confirm on. Nothing was sent.`, t`Add --yes to create training records.`] as const;
+  await requireConfirmation(context, t`Create them?`, unasked, t`Nothing was sent.`);
 }
 
 /** Returns the project codes for the rehearsal: from the profile, from the flags, and from answers, which the profile stores. */
@@ -112,14 +112,14 @@ async function projectMap(
   for (const flag of flags) {
     const [from, to] = flag.split('=').map((part) => part.trim());
     if (from === undefined || to === undefined || from === '' || to === '')
-      throw new UsageError(t`"${flag}" is no pair of projects.`, { hint: t`Write --project-map C-202400101=C-202300001.` });
+      throw new UsageError(t`"${flag}" is not a pair of projects.`, { hint: t`Write --project-map C-202400101=C-202300001.` });
     map.set(from, to);
   }
   if (context.terminal.interactive)
     for (const project of projects.filter((each) => !map.has(each))) {
       const prompt = await context.prompt();
       const answer = (
-        await prompt.ask(t`Which project of the training instance stands for ${project}? (Enter: it is not tested)`)
+        await prompt.ask(t`Which project of the training instance stands for ${project}? (Enter: do not test it)`)
       ).trim();
       if (answer !== '') map.set(project, answer);
     }

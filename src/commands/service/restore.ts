@@ -16,10 +16,10 @@ const MAX_NAMED = 20;
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'restore <file>',
-    summary: t`Put a backup back as the outbox. The journal of this machine adds what was sent since.`,
+    summary: t`Restore a backup as the outbox. The journal of this machine adds what was sent since.`,
     examples: ['pas restore /media/card/outbox.sqlite', 'pas restore evening.sqlite --replace'],
   })
-    .option('--replace', t`put it in the place of an outbox with finds, which is moved aside`)
+    .option('--replace', t`replace an outbox that has finds; it is moved aside`)
     .action((file: string, options: RestoreFlags) => run(options, (context) => restore(context, file, options)));
 }
 
@@ -28,7 +28,7 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
   // Checked first: a restored outbox is of no use without a profile.
   const { name, baseUrl } = context.profile();
   if (file === '-') throw new UsageError(t`A backup is a file; it cannot come from standard input.`);
-  const progress = terminal.progress(t`Looking at the photographs`);
+  const progress = terminal.progress(t`Reading the photographs`);
   const restored = await restoreOutbox({
     ...{ clock, placeOf: placesOfOutboxes(context), backup: resolve(context.cwd, file), outboxesFolder: places.outboxesFolder },
     service: { address: baseUrl, profile: name },
@@ -70,7 +70,7 @@ function print(context: Context, restored: Restored): void {
   printMerged(context, restored);
   if (aside !== undefined) {
     const place = printable(aside);
-    terminal.line(t`What was there before is in ${place}.`);
+    terminal.line(t`The outbox from before is in ${place}.`);
   }
   if (photosCopied > 0)
     terminal.line(
@@ -85,7 +85,7 @@ function print(context: Context, restored: Restored): void {
         uncertain,
       ),
     );
-  terminal.note(t`Finds and photographs that were added after ${made}, and not sent, are not in it.`);
+  terminal.note(t`Finds and photographs that were added after ${made} and not sent are not in it.`);
 }
 
 function printMerged({ terminal }: Context, { merged, journalProblem }: Restored): void {
@@ -116,8 +116,8 @@ function printMissing({ terminal }: Context, { missing }: Restored): void {
     const link = photograph.link === undefined ? undefined : printable(photograph.link);
     terminal.warn(
       link === undefined
-        ? t`  ${name} of ${find} (SHA-512 ${digest}…). Give it again: ${cmd`pas photo add ${find}`} FILE`
-        : t`  ${name} of ${find} (SHA-512 ${digest}…), which was at ${link}. Put it there again.`,
+        ? t`  ${name} of ${find} (SHA-512 ${digest}…). Add it again: ${cmd`pas photo add ${find}`} FILE`
+        : t`  ${name} of ${find} (SHA-512 ${digest}…), which was at ${link}. Copy it there again.`,
     );
   }
   if (count > MAX_NAMED) {

@@ -20,17 +20,17 @@ import { defineCommand, type Runner } from '../command.ts';
 type MovedOptions = GlobalOptions & { readonly yes?: boolean; readonly prefix?: string; readonly schemaVersion?: string };
 
 export function register(program: Command, run: Runner): void {
-  const parent = program.command('service').description(t`A service that has got another address.`);
+  const parent = program.command('service').description(t`Tell pas that a service has a new address.`);
   defineCommand(parent, {
     name: 'moved <old> <new>',
-    summary: t`Say that a service has got another address: what was sent to the old one is at the new one.`,
+    summary: t`Tell pas that a service has a new address: everything sent to the old address is at the new one.`,
     examples: [
       'pas service moved https://old.example.org https://finds.example.org',
       'pas service moved https://finds.example.org https://finds.example.org --schema-version 2.2 --yes',
     ],
   })
-    .option('--prefix <prefix>', t`XML prefix that the service has now`)
-    .option('--schema-version <version>', t`schema version that the service accepts now`)
+    .option('--prefix <prefix>', t`XML prefix that the service now has`)
+    .option('--schema-version <version>', t`schema version that the service now accepts`)
     .option('--yes', t`do not ask`)
     .action((old: string, now: string, options: MovedOptions) => run(options, (context) => moved(context, old, now, options)));
 }
@@ -52,11 +52,11 @@ async function moved(context: Context, old: string, now: string, options: MovedO
     for (const id of ids) moveOutbox(await context.outboxOf(id), move);
     moveProfiles(context, affected);
   });
-  terminal.line(t`What was queued for and sent to ${from} is at ${move.address} from now on.`);
-  for (const name of profiles) terminal.line(t`Profile ${name} names ${move.address} now.`);
-  if (profiles.length > 0) terminal.note(t`Look at oai_base and schema_base in ${context.places.configFile} too.`);
+  terminal.line(t`What was queued for and sent to ${from} belongs to ${move.address} from now on.`);
+  for (const name of profiles) terminal.line(t`Profile ${name} now has ${move.address}.`);
+  if (profiles.length > 0) terminal.note(t`Check oai_base and schema_base in ${context.places.configFile} too.`);
   if (options.prefix !== undefined || options.schemaVersion !== undefined)
-    terminal.note(t`Documents that are not sent yet are made anew by \`${cmd`pas validate`}\`.`);
+    terminal.note(t`\`${cmd`pas validate`}\` rebuilds the documents that are not sent yet.`);
   const entries = outboxes.reduce((sum, each) => sum + each.entries, 0);
   terminal.value({ moved: from, to: move.address, entries, outboxes: ids, profiles });
   return 'done';
@@ -74,14 +74,14 @@ async function planMove(context: Context, old: string, now: string, options: Mov
   const profiles = named.flatMap(([name, url]) => (url === from ? [name] : []));
   if (from === undefined || (outboxes.length === 0 && profiles.length === 0)) {
     const known = [...new Set([...all.map(({ header }) => header.address), ...named.map(([, url]) => url)])].join(', ');
-    throw new UsageError(t`The service that has moved is not known here.`, { hint: t`Known are: ${known}` });
+    throw new UsageError(t`The service that moved is not known here.`, { hint: t`Known services: ${known}` });
   }
   if (address === undefined)
-    throw new UsageError(t`The new address must be one such as https://finds.example.org, without a user name, a query or a #.`);
+    throw new UsageError(t`The new address must be like https://finds.example.org, without a user name, a query or a #.`);
   const { prefix, schemaVersion } = options;
   if (address === from && prefix === undefined && schemaVersion === undefined)
-    throw new UsageError(t`${from} and ${address} are one address.`, {
-      hint: t`If the service takes other documents now, add --schema-version or --prefix.`,
+    throw new UsageError(t`${from} and ${address} are the same address.`, {
+      hint: t`If the service now accepts other documents, add --schema-version or --prefix.`,
     });
   const move = {
     address,
@@ -130,7 +130,7 @@ function moveProfiles(context: Context, { profiles, move }: Affected): void {
 /** @throws UsageError without a terminal for the question, or when the answer is no */
 async function confirm(context: Context, { from, move, outboxes }: Affected): Promise<void> {
   const [entries, accepted] = [sum(outboxes, 'entries'), sum(outboxes, 'accepted')];
-  const what = t`${from} has ${entries} entries here, ${accepted} of them records. They will be taken for those of ${move.address}.`;
+  const what = t`${from} has ${entries} entries here, ${accepted} of them records. They will count as entries of ${move.address}.`;
   if (context.terminal.interactive) context.terminal.note(what);
   const unasked = [what, t`Add --yes if it is the same service.`] as const;
   await requireConfirmation(context, t`Is it the same service?`, unasked, t`Nothing was changed.`);

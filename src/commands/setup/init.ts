@@ -26,15 +26,15 @@ type InitOptions = GlobalOptions & { readonly name: string; readonly from?: stri
 export function register(program: Command, run: Runner): void {
   const command = defineCommand(program, {
     name: 'init',
-    summary: t`Make a profile: one service and one account. Finds the service's other addresses from one of them, and asks for the rest.`,
+    summary: t`Make a profile: one service and one account. From one address pas finds the service's others, and asks for the rest.`,
     examples: [
       'pas init https://finds.example.org --username eva@example.org',
       'pas init --from https://museum.example.org/finds-profile.toml',
     ],
   });
-  command.argument('[address]', t`an address of the service, or a profile (.toml) that an institution hands out`);
+  command.argument('[address]', t`an address of the service, or a profile (.toml) from your institution`);
   command.option('--name <name>', t`name of the profile`, 'default');
-  command.option('--from <file>', t`file or https address of a profile that an institution hands out`);
+  command.option('--from <file>', t`file or https address of a profile from your institution`);
   for (const key of PROFILE_FLAGS) {
     const { kind, help } = PROFILE_KEYS[key];
     const flag = flagOf(key);
@@ -72,7 +72,7 @@ export async function init(context: Context, options: InitOptions, address?: str
     .join(', ');
   if (alike !== '') terminal.note(t`It shares the outbox of ${alike}: the service and the account are the same.`);
   else if (before !== undefined && outbox !== before)
-    terminal.note(t`It has an outbox of its own from now on. The finds of the other one stay with its profile.`);
+    terminal.note(t`It has its own outbox from now on. The finds of the other outbox stay with its profile.`);
   terminal.value({ profile: options.name, file: places.configFile, ...withOutbox(outbox) });
   return 'done';
 }
@@ -143,7 +143,7 @@ const ADDRESSES: readonly ProfileKey[] = ['base_url', 'oai_base'];
 /** Asks for the address of the service. */
 async function askForAddress(context: Context): Promise<string> {
   const prompt = await context.prompt();
-  const problem = async (text: string) => (text.trim() === '' ? t`This is needed.` : undefined);
+  const problem = async (text: string) => (text.trim() === '' ? t`This is required.` : undefined);
   return prompt.text({ message: t`address of the service:`, problemOf: problem });
 }
 
@@ -175,13 +175,13 @@ function choices(key: ProfileKey, kind: readonly string[]) {
   const all = 'required' in PROFILE_KEYS[key] ? [...kind].reverse() : kind;
   return all.map((value) =>
     key === 'oai_auth' && value === 'none'
-      ? { value: LEFT_TO_LOGIN, name: t`none, until pas login finds out that the account is taken` }
+      ? { value: LEFT_TO_LOGIN, name: t`none, until pas login finds that the service accepts the account` }
       : { value, name: value },
   );
 }
 
 function problemOf(key: ProfileKey, text: string, { allow_http: allowHttp }: ProfileSettings): string | undefined {
-  if (text === '') return 'required' in PROFILE_KEYS[key] ? t`This is needed.` : undefined;
+  if (text === '') return 'required' in PROFILE_KEYS[key] ? t`This is required.` : undefined;
   try {
     const { [key]: value } = checkSettings('pas init', { [key]: text });
     if (ADDRESSES.includes(key)) requireTls('pas init', String(value), allowHttp === true);

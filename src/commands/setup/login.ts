@@ -32,9 +32,9 @@ export function register(program: Command, run: Runner): void {
     summary: t`Sign in and store the token. The password is read from PAS_PASSWORD, standard input or a prompt, never from a flag.`,
     examples: ['pas login', 'pas login --profile training --password-stdin < password.txt'],
   })
-    .option('--username <name>', t`user name of an account that was renamed`)
+    .option('--username <name>', t`user name of a renamed account`)
     .option('--password-stdin', t`read the password from standard input`)
-    .option('--pacing-password', t`keep the password of the Redis that the profile names as pacing, and do nothing else`)
+    .option('--pacing-password', t`store the password of the Redis that the profile names as pacing, and do nothing else`)
     .action((options: LoginOptions) =>
       run(options, (context) => (options.pacingPassword === true ? loginToPacing(context, options) : login(context, options))),
     );
@@ -92,7 +92,7 @@ async function enableHarvestAuth(
   if (isTaken !== true) return;
   context.changeConfig((config) => withSettings(config, name, { ...config.profiles.get(name), oai_auth: 'basic' }));
   context.terminal.note(
-    t`The harvesting interface takes this account: from now on pas signs in there as well (oai_auth = basic).`,
+    t`The harvesting interface accepts this account: from now on pas signs in there as well (oai_auth = basic).`,
   );
 }
 
@@ -111,8 +111,8 @@ async function loginToPacing(context: Context, options: LoginOptions): Promise<E
       : (environment['PAS_PACING_PASSWORD'] ??
         (await askOrRefuse(context, t`No password is given.`, (prompt) => prompt.askSecret(t`Password of the Redis:`))));
   const checked = await keepPacingPassword(context, password);
-  terminal.line(t`The password of ${pacing} is kept.`);
-  if (!checked) terminal.warn(t`There was no answer, so pas cannot tell whether it is right.`);
+  terminal.line(t`The password of ${pacing} is stored.`);
+  if (!checked) terminal.warn(t`There was no answer, so pas cannot tell if it is right.`);
   terminal.note(SECRET_PLACE_TEXTS[context.secrets.placeOf(pacing)](context.places.secretsFile));
   terminal.value({ profile: name, pacing, checked, secrets: context.secrets.placeOf(pacing) });
   return 'done';

@@ -34,7 +34,7 @@ export function register(program: Command, run: Runner): void {
     summary: t`Remove a profile and its secrets. Its entries in the outbox stay.`,
     examples: ['pas profile remove old', 'pas profile remove old --json'],
   })
-    .option('--yes', t`do not ask, also where something of the profile is not sent yet`)
+    .option('--yes', t`do not ask, even if something of the profile is not sent yet`)
     .action((name: string, options: RemoveOptions) =>
       run({ ...options, profile: name }, (context) => remove(context, name, options.yes === true)),
     );
@@ -117,9 +117,9 @@ async function confirmUnsent(context: Context, name: string, unsent: number): Pr
     `${unsent} entries of profile ${name} are not sent, and cannot be sent without it.`,
     unsent,
   );
-  const hint = t`Send them first: ${cmd`pas push --profile ${name}`}. To remove it all the same, add --yes; the entries stay in its outbox.`;
+  const hint = t`Send them first: ${cmd`pas push --profile ${name}`}. To remove it anyway, add --yes; the entries stay in its outbox.`;
   if (context.terminal.interactive) context.terminal.warn(what);
-  await requireConfirmation(context, t`Remove the profile ${name} all the same?`, [what, hint], t`Nothing was removed.`);
+  await requireConfirmation(context, t`Remove the profile ${name} anyway?`, [what, hint], t`Nothing was removed.`);
 }
 
 function unknownProfile(name: string, known: readonly string[]): ConfigError {

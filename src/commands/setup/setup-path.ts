@@ -10,10 +10,10 @@ type SetupPathOptions = GlobalOptions & { readonly remove?: boolean };
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'setup-path',
-    summary: t`Let your shell find this pas, for you alone and without an administrator.`,
+    summary: t`Add this pas to the path of your shell, for you alone and without admin rights.`,
     examples: ['pas setup-path', 'pas setup-path --remove'],
   })
-    .option('--remove', t`take it away again`)
+    .option('--remove', t`remove it from the path again`)
     .action((options: SetupPathOptions) =>
       run(options, async (context) => (process.platform === 'win32' ? inRegistry : byLinks)(context, options.remove === true)),
     );
@@ -23,7 +23,7 @@ function inRegistry({ terminal }: Context, remove: boolean): ExitReason {
   const folder = archiveFolder();
   const wasThere = changeUserPath(folder, remove ? 'gone' : 'there');
   if (remove) terminal.line(wasThere ? t`${folder} is no longer on your path.` : t`${folder} was not on your path.`);
-  else terminal.line(wasThere ? t`${folder} is on your path already.` : t`${folder} is on your path now. Open a new terminal.`);
+  else terminal.line(wasThere ? t`${folder} is already on your path.` : t`${folder} is now on your path. Open a new terminal.`);
   terminal.value({ folder, on_path: !remove, changed: wasThere === remove });
   return 'done';
 }
@@ -32,7 +32,7 @@ function byLinks({ terminal, environment }: Context, remove: boolean): ExitReaso
   const place = linkPlace(environment);
   if (remove) {
     const changed = unlinkPrograms(place);
-    terminal.line(changed ? t`The links in ${place.folder} are gone.` : t`There are no links of pas in ${place.folder}.`);
+    terminal.line(changed ? t`The links in ${place.folder} are removed.` : t`There are no links of pas in ${place.folder}.`);
     terminal.value({ folder: place.folder, on_path: false, changed });
     return 'done';
   }
@@ -40,7 +40,7 @@ function byLinks({ terminal, environment }: Context, remove: boolean): ExitReaso
   terminal.line(t`pas and pas-mock-server are in ${folder}.`);
   if (!known)
     terminal.note(
-      t`Your shell does not look there yet. Add to your ~/.profile (zsh: ~/.zprofile): export PATH="$HOME/.local/bin:$PATH"`,
+      t`Your shell does not search there yet. Add to your ~/.profile (zsh: ~/.zprofile): export PATH="$HOME/.local/bin:$PATH"`,
     );
   terminal.value({ folder, on_path: known, changed: true });
   return 'done';

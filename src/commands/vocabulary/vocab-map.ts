@@ -32,27 +32,29 @@ type ExportOptions = GlobalOptions & { readonly out?: string; readonly force?: b
 export function registerMap(vocab: Command, run: Runner): void {
   const parent = vocab
     .command('map')
-    .description(t`Map your own terms to entries of the vocabularies: a table, mapping.csv in the data home, that you may edit.`);
+    .description(
+      t`Map your own terms to entries of the vocabularies, in a table that you may edit: mapping.csv in the data home.`,
+    );
   registerSuggest(parent, run);
   defineCommand(parent, {
     name: 'import <file>',
-    summary: t`Take reviewed proposals, or a table of your own, into the mapping: the rows that are confirmed, and no others.`,
+    summary: t`Add reviewed proposals, or your own table, to the mapping: only the confirmed rows.`,
     examples: ['pas vocab map import proposals.csv', 'pas vocab map import our-terms.csv --confirmed --json'],
   })
     .option('--confirmed', t`every row of the file has been checked by a person`)
     .action((file: string, options: ImportOptions) => run(options, (context) => importMapping(context, file, options)));
   defineCommand(parent, {
     name: 'set <set> <term> <entry>',
-    summary: t`Map one of your own terms to an entry, named by its identifier or its label. This is your word for it.`,
+    summary: t`Map one of your own terms to an entry, given by its identifier or its label. This means that you confirm it.`,
     examples: ['pas vocab map set obdobi laten HES-000286', 'pas vocab map set heslo:predmet_druh "zl. nádoby" "zlomek nádoby"'],
   })
-    .option('--note <text>', t`a note to go with it`)
+    .option('--note <text>', t`a note about it`)
     .action((of: string, term: string, entry: string, options: SetOptions) =>
       run(options, (context) => set(context, of, term, entry, options)),
     );
   defineCommand(parent, {
     name: 'remove <set> <term>',
-    summary: t`Take one of your own terms out of the mapping.`,
+    summary: t`Remove one of your own terms from the mapping.`,
     examples: ['pas vocab map remove obdobi laten', 'pas vocab map remove heslo:predmet_druh "zl. nádoby" --json'],
   }).action((of: string, term: string, options: GlobalOptions) => run(options, (context) => remove(context, of, term)));
   defineCommand(parent, {
@@ -60,20 +62,20 @@ export function registerMap(vocab: Command, run: Runner): void {
     summary: t`List your own terms and what they are mapped to.`,
     examples: ['pas vocab map list', 'pas vocab map list --set obdobi --json'],
   })
-    .option('--set <set>', t`only of this set or element of a find`)
+    .option('--set <set>', t`only this set or element of a find`)
     .action((options: ListOptions) => run(options, (context) => list(context, options)));
   defineCommand(parent, {
     name: 'check',
-    summary: t`Look whether the entries that your terms are mapped to are still there, and still in their sets.`,
+    summary: t`Check that the entries that your terms are mapped to still exist, in the same sets.`,
     examples: ['pas vocab map check', 'pas vocab map check --json'],
   }).action((options: GlobalOptions) => run(options, check));
   defineCommand(parent, {
     name: 'export',
-    summary: t`Write the mapping as a table, to edit, review or hand on.`,
+    summary: t`Write the mapping as a table, to edit, review or share.`,
     examples: ['pas vocab map export --out mapping.csv', 'pas vocab map export --json'],
   })
     .option('--out <file>', t`write to this file instead of stdout`)
-    .option('--force', t`replace a file that is there already`)
+    .option('--force', t`replace an existing file`)
     .action((options: ExportOptions) => run(options, (context) => exportMapping(context, options)));
 }
 
@@ -86,7 +88,7 @@ async function list(context: Context, options: ListOptions): Promise<ExitReason>
   await terminal.table([t`SET`, t`TERM`, t`ID`, t`LABEL`, t`CONFIRMED`, t`NOTE`], lines);
   printIssues(terminal, issues, terminal.warn);
   if (rows.length === 0 && issues.length === 0) {
-    terminal.note(t`Nothing is mapped yet. Begin with \`${cmd`pas vocab map suggest`} TERMS.csv\`.`);
+    terminal.note(t`Nothing is mapped yet. Start with \`${cmd`pas vocab map suggest`} TERMS.csv\`.`);
   }
   terminal.value(shown.map(rowValue));
   return hasErrors(issues) ? 'dataRefused' : 'done';
@@ -165,12 +167,12 @@ const COLUMNS = ['set', 'term', 'id', 'label', 'score', 'why', 'others', 'confir
 function registerSuggest(parent: Command, run: Runner): void {
   defineCommand(parent, {
     name: 'suggest <terms>',
-    summary: t`Propose an entry for each term of a list (a column "term", if wanted one "set" or "element"), with a score and why. Nothing is taken until a person confirms it.`,
+    summary: t`Propose an entry for each term of a list (a column "term", and optionally "set" or "element"), with a score and the reason. Nothing is used until a person confirms it.`,
     examples: ['pas vocab map suggest terms.csv --out proposals.csv', 'pas vocab map suggest periods.txt --set obdobi --json'],
   })
-    .option('--set <set>', t`the set, or element of a find, of all terms that name none`)
+    .option('--set <set>', t`the set or element of a find for terms that name none`)
     .option('--out <file>', t`write to this file instead of stdout`)
-    .option('--force', t`replace a file that is there already`)
+    .option('--force', t`replace an existing file`)
     .action((file: string, options: SuggestOptions) => run(options, (context) => suggest(context, file, options)));
 }
 
@@ -199,8 +201,8 @@ function report({ terminal }: Context, { proposals, alreadyMapped, notHarvested,
   if (alreadyMapped > 0) {
     terminal.note(
       ngettext(
-        msgid`${alreadyMapped} term more is mapped already.`,
-        `${alreadyMapped} terms more are mapped already.`,
+        msgid`${alreadyMapped} more term is already mapped.`,
+        `${alreadyMapped} more terms are already mapped.`,
         alreadyMapped,
       ),
     );

@@ -31,10 +31,10 @@ type ExportOptions = ListOptions & {
 };
 
 export function register(program: Command, run: Runner): void {
-  const parent = program.command('vocab').description(t`Use the harvested vocabularies, without a network.`);
+  const parent = program.command('vocab').description(t`Use the harvested vocabularies offline.`);
   defineCommand(parent, {
     name: 'search <term>',
-    summary: t`Find entries by Czech or English name, without accents, begun only or mistyped.`,
+    summary: t`Find entries by Czech or English name, with or without accents, by their beginning or misspelt.`,
     examples: ['pas vocab search spona', 'pas vocab search brooch --set heslo:predmet_druh --json'],
   })
     .option('--set <set>', t`only in this set or family of sets`)
@@ -50,7 +50,7 @@ export function register(program: Command, run: Runner): void {
     summary: t`List the entries of a set in its own order.`,
     examples: ['pas vocab list heslo:obdobi', 'pas vocab list organizace --json'],
   })
-    .option('--gone', t`also those that were deleted or have vanished`)
+    .option('--gone', t`also entries that were deleted or have vanished`)
     .action((set: string, options: ListOptions) => run(options, (context) => list(context, set, options)));
   defineCommand(parent, {
     name: 'sets',
@@ -59,12 +59,12 @@ export function register(program: Command, run: Runner): void {
   }).action((options: GlobalOptions) => run(options, sets));
   defineCommand(parent, {
     name: 'export [set...]',
-    summary: t`Write harvested entries as a table, as JSON or as SKOS in Turtle; all vocabularies where no set is named.`,
+    summary: t`Write harvested entries as a table, as JSON or as SKOS in Turtle; all vocabularies if no set is named.`,
     examples: ['pas vocab export heslo:obdobi --out periods.csv', 'pas vocab export --format turtle --out vocabularies.ttl'],
   })
     .addOption(new Option('--format <format>', t`form of the output`).choices(EXPORT_FORMS).default('csv'))
     .option('--out <file>', t`write to this file instead of stdout`)
-    .option('--force', t`replace a file that is there already`)
+    .option('--force', t`replace an existing file`)
     .option('--gone', t`also entries that were deleted or have vanished`)
     .action((sets: string[], options: ExportOptions) => run(options, (context) => writeTerms(context, sets, options)));
   registerMap(parent, run);

@@ -39,7 +39,7 @@ export function unchecked(names: readonly string[], message: string, todo: Messa
 export function failed(name: string, thrown: unknown): Check {
   const error = toDatabaseError(t`the data folder`, thrown);
   if (!(error instanceof PasError)) throw error;
-  return problem(name, error.message, error.hint ?? t`Mend it and run \`${cmd`pas doctor`}\` again.`, error.exitReason);
+  return problem(name, error.message, error.hint ?? t`Correct it and run \`${cmd`pas doctor`}\` again.`, error.exitReason);
 }
 
 /** Minimum of each release line that all dependencies support, equal to `engines` in package.json. */
@@ -57,7 +57,7 @@ export function checkNode(version: string): Check {
   const fits = oldest === undefined ? major > (OLDEST_NODES.at(-1)?.[0] ?? 0) : minor >= oldest;
   if (fits) return ok('node', `Node ${version}`);
   const listed = alternatives(OLDEST_NODES.map(([line, least]) => `${line}.${least}`));
-  return problem('node', t`pas does not run on Node ${version}.`, t`Install Node ${listed}, or a later one of that line.`);
+  return problem('node', t`pas does not run on Node ${version}.`, t`Install Node ${listed}, or a later release of that line.`);
 }
 
 /** Checks that the data folder exists, is a folder, and is writable. */
@@ -65,23 +65,27 @@ export function checkHome(home: string): Check {
   if (!existsSync(home)) {
     return warning(
       'home',
-      t`There is no ${home} yet.`,
-      t`Run \`${cmd`pas init`}\`; if it was there before, its drive is not connected.`,
+      t`${home} does not exist yet.`,
+      t`Run \`${cmd`pas init`}\`; if it existed before, its drive is not connected.`,
     );
   }
   try {
-    if (!statSync(home).isDirectory()) return problem('home', t`${home} is not a folder.`, t`Point PAS_HOME at a folder.`);
+    if (!statSync(home).isDirectory()) return problem('home', t`${home} is not a folder.`, t`Set PAS_HOME to a folder.`);
     accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK);
     const synchronised = synchronisedAbove(home);
     if (synchronised !== undefined)
       return warning(
         'home',
-        t`${home} is in a folder that is synchronised: ${synchronised}. A copy of it elsewhere that is pushed as well puts its finds in doubt.`,
-        t`Move it out of there, and make copies with \`${cmd`pas backup`}\`.`,
+        t`${home} is in a synchronised folder: ${synchronised}. If a copy of it elsewhere is pushed as well, its finds become uncertain.`,
+        t`Move it to another folder, and make copies with \`${cmd`pas backup`}\`.`,
       );
     return ok('home', home);
   } catch {
-    return problem('home', t`${home} cannot be written.`, t`Check its permissions and its drive, or point PAS_HOME at another.`);
+    return problem(
+      'home',
+      t`${home} cannot be written.`,
+      t`Check its permissions and its drive, or set PAS_HOME to another folder.`,
+    );
   }
 }
 
@@ -101,8 +105,8 @@ export function checkSpace(home: string): Check {
   const freeBytes = bavail * bsize;
   const freeMebibytes = Math.floor(freeBytes / 1024 / 1024);
   const message = t`${freeMebibytes} MiB free in ${place}`;
-  if (freeBytes < NO_SPACE_BYTES) return problem('disk', message, t`Free some space: the outbox could not grow.`);
-  if (freeBytes < LITTLE_SPACE_BYTES) return warning('disk', message, t`Free some space before photographs are queued.`);
+  if (freeBytes < NO_SPACE_BYTES) return problem('disk', message, t`Free some space; otherwise the outbox cannot grow.`);
+  if (freeBytes < LITTLE_SPACE_BYTES) return warning('disk', message, t`Free some space before you queue photographs.`);
   return ok('disk', message);
 }
 
@@ -138,11 +142,11 @@ function openToOthers(path: string): string[] {
 
 /** @param todo remedy for a damaged file */
 export function checkDatabase(name: string, path: string, todo: Message): Check {
-  if (!existsSync(path)) return ok(name, t`${path} is not made yet`);
+  if (!existsSync(path)) return ok(name, t`${path} does not exist yet`);
   try {
     const damage = findDamage(path).join('; ');
     const kibibytes = Math.ceil(statSync(path).size / 1024);
-    if (damage === '') return ok(name, t`${path} is sound (${kibibytes} KiB)`);
+    if (damage === '') return ok(name, t`${path} is intact (${kibibytes} KiB)`);
     return problem(name, t`${path} is damaged: ${damage}.`, todo);
   } catch (thrown) {
     const { message } = failed(name, thrown);

@@ -13,7 +13,7 @@ import { type Check, checkDatabase, ok, problem } from './check-machine.ts';
 /** Checks each row of the outbox by its checksum. @throws DatabaseError where one is damaged */
 export function checkRows(outbox: Outbox): Check {
   assertSound(outbox);
-  return ok('rows', t`every find, entry and event of the outbox is as it was written`);
+  return ok('rows', t`every find, entry and event of the outbox matches its checksum`);
 }
 
 /** Reports if a push of the outbox is running. */
@@ -59,8 +59,8 @@ export function checkPhotographs(
 
 /** Checks that the journal is readable, and reports its size and place. */
 export function checkJournal(file: string, layout: 'state' | 'beside'): Check {
-  if (!existsSync(file)) return ok('journal', t`${file} is not made yet`);
-  const todo = t`Have it rebuilt from what can be read and from the outboxes: ${cmd`pas outbox check`}`;
+  if (!existsSync(file)) return ok('journal', t`${file} does not exist yet`);
+  const todo = t`Rebuild it from what can be read and from the outboxes: ${cmd`pas outbox check`}`;
   const { level, message } = checkDatabase('journal', file, todo);
   if (level !== 'ok') return problem('journal', message, todo, 'config');
   return ok('journal', layout === 'state' ? t`${message}, for all outboxes of this machine` : t`${message}, beside its outbox`);
@@ -68,12 +68,12 @@ export function checkJournal(file: string, layout: 'state' | 'beside'): Check {
 
 /** Checks that a lock in the folder excludes another process. */
 export function checkLocks(folder: string): Check {
-  if (!existsSync(folder)) return ok('locks', t`${folder} is made by the first push`);
-  if (isLockingReliable(folder)) return ok('locks', t`a lock in ${folder} keeps a second push out`);
+  if (!existsSync(folder)) return ok('locks', t`${folder} is created by the first push`);
+  if (isLockingReliable(folder)) return ok('locks', t`a lock in ${folder} prevents a second push`);
   return problem(
     'locks',
-    t`A lock in ${folder} does not keep a second push out: finds could be sent twice.`,
-    t`Put the state folder on a disk of this machine (PAS_STATE), and never start two pushes at once.`,
+    t`A lock in ${folder} does not prevent a second push: finds could be sent twice.`,
+    t`Move the state folder to a disk of this machine (PAS_STATE), and never start two pushes at once.`,
   );
 }
 
@@ -81,7 +81,7 @@ export function checkLocks(folder: string): Check {
 export function checkFence(outbox: Outbox, machine: string): Check {
   const { journal, journalProblem } = outbox;
   if (journalProblem !== undefined) {
-    const todo = journalProblem.hint ?? t`Mend it and run \`${cmd`pas doctor`}\` again.`;
+    const todo = journalProblem.hint ?? t`Correct it and run \`${cmd`pas doctor`}\` again.`;
     return problem('belongs-to', journalProblem.message, todo, journalProblem.exitReason);
   }
   const fence = journal === undefined ? 'new' : fenceOf(outbox, machine).kind;
@@ -89,9 +89,9 @@ export function checkFence(outbox: Outbox, machine: string): Check {
     case 'own':
       return ok('belongs-to', t`the outbox is pushed from this machine`);
     case 'new':
-      return ok('belongs-to', t`the outbox was not pushed yet`);
+      return ok('belongs-to', t`the outbox has not been pushed yet`);
     case 'lost-journal':
-      return ok('belongs-to', t`the outbox was pushed with a journal that is gone; the next push looks at the service first`);
+      return ok('belongs-to', t`the outbox was pushed with a journal that is missing; the next push searches the service first`);
     case 'foreign':
       return problem(
         'belongs-to',

@@ -29,7 +29,7 @@ type ServiceToCheck = Asker & {
 
 const MAX_CLOCK_ERROR_MS = 60_000;
 
-const WHEN_THERE_IS_A_NETWORK = msg`Run \`${cmd`pas doctor`}\` when the service can be reached.`;
+const WHEN_THERE_IS_A_NETWORK = msg`Run \`${cmd`pas doctor`}\` again when the service can be reached.`;
 
 /** Checks reach, clock, account, role, and permission to write. Changes nothing at the service. */
 export async function checkService(service: ServiceToCheck): Promise<Check[]> {
@@ -68,7 +68,7 @@ async function checkAccess(service: ServiceToCheck): Promise<Check> {
   switch (answer.status) {
     case 405:
     case 429:
-      return ok('writing', t`the write interface lets this account in`);
+      return ok('writing', t`the write interface accepts this account`);
     case 403:
       return problem('writing', t`The account or address is refused${said}.`, t`Ask the operator of the service.`, 'notAllowed');
     case 503:
@@ -81,7 +81,8 @@ async function checkAccess(service: ServiceToCheck): Promise<Check> {
 /** Compares the clocks: photographs and datestamps depend on the time, and a large error breaks TLS. */
 function checkClock(response: HttpResponse, atMs: number): Check {
   const serverMs = Date.parse(response.headers['date'] ?? '');
-  if (Number.isNaN(serverMs)) return warning('clock', t`The service does not say what time it is.`, t`Check the clock yourself.`);
+  if (Number.isNaN(serverMs))
+    return warning('clock', t`The service does not state its time.`, t`Check this machine's clock yourself.`);
   const errorMs = atMs - serverMs;
   const seconds = Math.round(Math.abs(errorMs) / 1000);
   const message =
@@ -113,7 +114,7 @@ export async function checkSchema(service: ServiceToCheck): Promise<Check> {
     if (status !== 200) return warning('schema', t`There is no schema at ${address} (status ${status}).`, todo);
     const nameSpace = `${schemaBase}/${schemaVersion}/`;
     if (!body.toString('utf8').includes(nameSpace)) {
-      return warning('schema', t`The schema at ${address} is of another namespace.`, todo);
+      return warning('schema', t`The schema at ${address} has another namespace.`, todo);
     }
     if (outbox !== undefined && hasAcceptedNaming(outbox, nameSpace))
       return ok('schema', t`${schemaVersion}, available; the service has accepted imports with it`);

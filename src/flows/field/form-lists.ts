@@ -38,7 +38,7 @@ export function formLists(vocabulary: Vocabulary, rules: RuleContext): ReadonlyM
   if (lacking.length > 0) {
     const sets = lacking.join(', ');
     throw new UsageError(t`The form needs vocabularies that were not harvested yet: ${sets}.`, {
-      hint: t`Run \`${cmd`pas harvest-vocab`}\` while there is a network.`,
+      hint: t`Run \`${cmd`pas harvest-vocab`}\` while you are online.`,
     });
   }
   const lists = new Map(listed.map(({ name, set }) => [name as string, listOf(vocabulary, set)]));

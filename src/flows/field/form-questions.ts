@@ -154,7 +154,7 @@ const CONSTRAINTS: Readonly<Partial<Record<ElementName, Pick<FormRow, 'constrain
   },
   datum_nalezu: {
     constraint: `. <= today() and . >= date('${EARLIEST_YEAR}-01-01')`,
-    constraintMessage: msg`The day lies in the future, or very long ago.`,
+    constraintMessage: msg`The date is in the future or very long ago.`,
   },
   evidencni_cislo: {
     constraint: `string-length(normalize-space(.)) > 0 and string-length(.) <= ${MAX_CHARACTERS}`,
@@ -194,7 +194,7 @@ function writtenRow(name: keyof typeof FORM_WRITTEN, { hint }: FormRow, value: R
 
 function groupRow(name: string): FormRow {
   const group = formGroupOf(name);
-  const hint = msg`It makes the list below shorter; it may stay empty.`;
+  const hint = msg`It shortens the list below; it may stay empty.`;
   return {
     type: `select_one_from_file ${listFileOf(group)}`,
     name: group,

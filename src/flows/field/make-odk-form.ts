@@ -26,7 +26,7 @@ const FORM_ID = 'pas_finds';
 export async function makeOdkForm(request: FieldRequest): Promise<FieldMade> {
   const { destination, overwrite, vocabulary, rules, starting } = request;
   if (extname(destination).toLowerCase() !== '.xlsx')
-    throw new UsageError(t`The form is a workbook, and ${destination} is no name of one.`, {
+    throw new UsageError(t`The form is a workbook, and ${destination} is not the name of one.`, {
       hint: t`Give it the ending .xlsx.`,
     });
   const lists = formLists(vocabulary, rules);

@@ -69,7 +69,7 @@ export async function makeQfieldProject(request: FieldRequest): Promise<FieldMad
     [LISTS_FILE, listsFile(listLayersOf(lists), areas, nowIso)],
   ]);
   writeOutputFolder(destination, { files, folders: [PHOTO_FOLDER] }, overwrite ? refuseCollected : undefined);
-  const notes = areas.length === 0 ? [t`No cadastral areas of the projects were harvested: the map has none.`] : [];
+  const notes = areas.length === 0 ? [t`The cadastral areas of the projects were not harvested, so the map has none.`] : [];
   return { files: [...files.keys()].map((name) => join(destination, name)), notes };
 }
 
@@ -251,15 +251,15 @@ function refuseCollected(folder: string): void {
   const other = readdirSync(folder).find((name) => !OF_A_FORM.test(name));
   const hint = t`Choose another name; import what was collected with \`pas import\`.`;
   if (other !== undefined)
-    throw new UsageError(t`The folder holds ${other}, which is no part of a form, and is not replaced.`, { hint });
+    throw new UsageError(t`The folder contains ${other}, which is not part of a form, so it is not replaced.`, { hint });
   const photographs = existsSync(join(folder, PHOTO_FOLDER)) ? readdirSync(join(folder, PHOTO_FOLDER)).length : 0;
   const finds = existsSync(join(folder, FORM_FILE)) ? collectedIn(join(folder, FORM_FILE)) : 0;
   if (photographs + finds === 0) return;
   const count = photographs + finds;
   throw new UsageError(
     ngettext(
-      msgid`The folder holds ${count} find or photograph that was collected, and is not replaced.`,
-      `The folder holds ${count} finds and photographs that were collected, and is not replaced.`,
+      msgid`The folder contains ${count} collected find or photograph, so it is not replaced.`,
+      `The folder contains ${count} collected finds and photographs, so it is not replaced.`,
       count,
     ),
     { hint },

@@ -182,7 +182,7 @@ const OWN_CONSTRAINTS: Readonly<Partial<Record<ElementName, { readonly expressio
   },
   datum_nalezu: {
     expression: `"datum_nalezu" <= to_date(now()) and "datum_nalezu" >= to_date('${EARLIEST_YEAR}-01-01')`,
-    says: msg`The day lies in the future, or very long ago.`,
+    says: msg`The date is in the future or very long ago.`,
   },
   evidencni_cislo: {
     expression: `length("evidencni_cislo") <= ${MAX_CHARACTERS}`,

@@ -77,7 +77,7 @@ type Exporter = {
 /** An export for other people or programs is a file that writes it and a row here. */
 const ROWS = {
   people: {
-    summary: msg`CSV or XLSX to be read, with labels for codes`,
+    summary: msg`CSV or XLSX for reading, with labels for codes`,
     formats: ['csv', 'xlsx'],
     isAtService: true,
     render: async (finds, source) => renderRows((await import('./museum-rows.ts')).peopleRows(finds), source),

@@ -84,7 +84,7 @@ const SHOWN: readonly Field[] = FIELDS.filter(({ kind }) => kind !== 'geom-syste
 export function* peopleRows(finds: Iterable<ExportedFind>): Generator<readonly string[]> {
   yield [
     t`Find`,
-    t`State of sending`,
+    t`Sending state`,
     t`Identifier`,
     ...SHOWN.map((field) => elementLabel(field)),
     t`Coordinates`,

@@ -106,7 +106,7 @@ function stateNote(imported: ImportEntry | undefined, pulled: PulledRecord | und
     case 'shown':
       return undefined;
     case 'withheld':
-      return t`not shown to this account by now`;
+      return t`no longer shown to this account`;
     case 'deleted':
       return t`deleted there`;
     case 'missing':
@@ -204,7 +204,7 @@ function problemsOf(entry: Entry, places: FindSources['places']): Problem[] {
     return {
       severity,
       ...(element === undefined ? {} : { element }),
-      message: told ? message : t`What is wrong is left out here: it might tell the place.`,
+      message: told ? message : t`The problem is left out here: it might reveal the place.`,
     };
   });
   const said = entry.reason !== null && problems.length === 0 && entry.state !== 'queued';
@@ -212,7 +212,7 @@ function problemsOf(entry: Entry, places: FindSources['places']): Problem[] {
   return [
     {
       severity: 'error',
-      message: places === 'shown' ? String(entry.reason) : t`What is wrong is left out here: it might tell the place.`,
+      message: places === 'shown' ? String(entry.reason) : t`The problem is left out here: it might reveal the place.`,
     },
   ];
 }

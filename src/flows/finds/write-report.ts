@@ -46,7 +46,7 @@ export async function writeReport(request: PageRequest, to: Destination) {
 function refuseOtherFile({ file, overwrite }: { readonly file: string; readonly overwrite: boolean }): void {
   const beginning = beginningOf(file, Buffer.byteLength(GENERATOR));
   if (beginning === undefined || beginning === GENERATOR || overwrite) return;
-  throw new FileError(file, t`${file} is there already, and is no report of pas.`, { hint: t`Add --force to replace it.` });
+  throw new FileError(file, t`${file} already exists and is not a report of pas.`, { hint: t`Add --force to replace it.` });
 }
 
 type PictureOf = (photograph: Photograph) => Promise<Picture>;
@@ -60,7 +60,7 @@ async function openPictures({ pictures, photoPx, photosFolder }: PageRequest): P
     const picture = await make(link ?? pathOf(sha512), sizeBytes);
     // An EXIF thumbnail may have any size, so a huge one is left out.
     const isHuge = picture.kind === 'image' && picture.jpeg.length > LARGEST_BYTES;
-    return isHuge ? { kind: 'none', why: t`No picture: the one in the photograph is too large.` } : picture;
+    return isHuge ? { kind: 'none', why: t`No picture: the picture in the photograph is too large.` } : picture;
   };
 }
 

@@ -117,19 +117,19 @@ const NOWHERE: FileStanding = { sizeBytes: 0, changedNs: '', digest: Buffer.allo
 
 function lostText(folder: string, count: number): string {
   return ngettext(
-    msgid`${folder}: ${count} file is gone, and is asked for again.`,
-    `${folder}: ${count} files are gone, and are asked for again.`,
+    msgid`${folder}: ${count} file is missing, and is requested again.`,
+    `${folder}: ${count} files are missing, and are requested again.`,
     count,
   );
 }
 
 function edited(folder: string, [first]: readonly { readonly name: string }[]): FileError {
   const name = first?.name ?? '';
-  return modifiedFileError(folder, t`${folder} is not as pas left it: ${name} was changed by another program.`);
+  return modifiedFileError(folder, t`${folder} was modified: another program changed ${name}.`);
 }
 
 function foreignFile(folder: string, [name]: readonly string[]): FileError {
-  return new FileError(folder, t`${folder} is not as pas left it: ${name} is none of its records.`, {
+  return new FileError(folder, t`${folder} was modified: ${name} is not one of its records.`, {
     hint: t`Move the file elsewhere, or give another --out.`,
   });
 }

@@ -106,7 +106,7 @@ export async function harvestRecords(options: HarvestRecordsOptions): Promise<Re
     setVerifying(ledger, verify);
     return options.rights !== undefined && updateRights(ledger, options.rights);
   });
-  if (hasOtherRights) onNote(t`The account has other rights than at the last harvest, so everything is read again.`);
+  if (hasOtherRights) onNote(t`The account's permissions have changed since the last harvest, so everything is read again.`);
   const results: SetFigures[] = [];
   for (const setSpec of sets) results.push(await harvestSet(options, service, { ledger, output }, setSpec));
   await output.settle();

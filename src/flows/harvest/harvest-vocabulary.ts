@@ -103,7 +103,8 @@ async function harvestSet(options: HarvestVocabularyOptions, service: ServiceClo
     const differs = updateSubject(vocabulary, found, { subject, rights: options.rights });
     return { id: found, run: beginRun(vocabulary, found), hasOtherRights: differs };
   });
-  if (hasOtherRights) options.onNote?.(t`The account has other rights than at the last harvest, so everything is read again.`);
+  if (hasOtherRights)
+    options.onNote?.(t`The account's permissions have changed since the last harvest, so everything is read again.`);
   const stored = storedState(vocabulary, id, () => vocabulary.clock.now());
   const change = <T>(work: () => T): T =>
     vocabulary.change(() => {

@@ -167,7 +167,7 @@ function onlyOwn(
   if (proven > 0) return own;
   const { address } = headerOf(context.outbox);
   throw new UsageError(t`Harvesting shows none of the ${sent.length} finds that were sent to ${address}.`, {
-    hint: t`A training instance has no harvesting, so what was sent to it cannot be read back. Look at it in its own pages.`,
+    hint: t`A training instance has no harvesting, so what was sent to it cannot be read back. Check its own website.`,
   });
 }
 

@@ -27,6 +27,6 @@ export type Opening = {
 
 export function goneText(path: string, verify: boolean): string {
   return verify
-    ? t`${path} was changed by another program, and is written anew.`
-    : t`${path} is gone or empty, and is written anew.`;
+    ? t`${path} was changed by another program, and is written again.`
+    : t`${path} is missing or empty, and is written again.`;
 }

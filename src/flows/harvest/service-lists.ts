@@ -32,7 +32,7 @@ export async function assertKnownSets(service: ListedService, sets: readonly str
   const stray = sets.find((set) => !known.has(set));
   if (stray === undefined) return;
   const named = [...known].sort().join(', ');
-  throw new UsageError(t`The service has no set ${stray}.`, { hint: t`It has ${named}.` });
+  throw new UsageError(t`The service has no set ${stray}.`, { hint: t`Its sets are: ${named}.` });
 }
 
 async function setsOf({ client, clock, signal }: ListedService): Promise<ReadonlySet<string>> {
@@ -47,7 +47,7 @@ async function setsOf({ client, clock, signal }: ListedService): Promise<Readonl
   for await (const { items } of pages) {
     for (const { setSpec } of items) known.add(setSpec);
     if (known.size > MAX_SETS)
-      throw new OaiError('loop', t`The service names more than ${MAX_SETS} sets: its list would never end.`);
+      throw new OaiError('loop', t`The service names more than ${MAX_SETS} sets, so its list seems endless.`);
   }
   return known;
 }
@@ -61,7 +61,7 @@ export async function clockOfService({ client, signal, onNote }: ListedService &
   const { granularity, deletedRecord, responseDateMs } = await client.identify(signal);
   if (deletedRecord === 'no' || deletedRecord === 'transient') {
     onNote?.(
-      t`The service does not keep what it deletes (deletedRecord ${deletedRecord}): run with --full now and then, as only a smaller count tells of a deletion.`,
+      t`The service does not record deletions (deletedRecord ${deletedRecord}). Run with --full now and then; otherwise only a smaller count reveals a deletion.`,
     );
   }
   return { granularity: granularity === 'YYYY-MM-DD' ? 'day' : 'second', serverNowMs: responseDateMs };

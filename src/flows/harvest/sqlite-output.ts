@@ -32,10 +32,7 @@ export function sqliteOutput(ledger: Ledger, repeated: RepeatedElements, { verif
     ledger.change(() => resetOutput(ledger));
   } else if (isEdited(ledger) || rows !== held) {
     if (!verify)
-      throw modifiedFileError(
-        ledger.path,
-        t`${ledger.path} is not as pas left it: another program wrote into its table of records.`,
-      );
+      throw modifiedFileError(ledger.path, t`${ledger.path} was modified: another program wrote into its table of records.`);
     ledger.change(() => withTrackingSuspended(ledger, () => removeForeign(ledger)));
   }
   const json = new JsonBytes();
@@ -59,8 +56,8 @@ export function sqliteOutput(ledger: Ledger, repeated: RepeatedElements, { verif
 }
 
 function remade(path: string): FileError {
-  return new FileError(path, t`${path} is not as pas left it: another program made its table of records again.`, {
-    hint: t`Give another --out, or delete the file to begin anew.`,
+  return new FileError(path, t`${path} was modified: another program recreated its table of records.`, {
+    hint: t`Give another --out, or delete the file to start again.`,
   });
 }
 

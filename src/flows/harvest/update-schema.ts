@@ -53,7 +53,7 @@ type UpdateSchemaOptions = {
 const RETRY = { attempts: 3, firstWaitMs: 500, maxWaitMs: 5000, maxRetryAfterMs: 60_000 };
 const MAX_REDIRECTS = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
-const KEPT = msg`The schema that was in use stays in use.`;
+const KEPT = msg`The current schema stays in use.`;
 
 /**
  * Fetches the deployment's own schema, and keeps it if documents can be validated with it.
@@ -94,14 +94,13 @@ async function fetchFollowing(options: UpdateSchemaOptions, start: string): Prom
     const response = await get(options, url);
     if (!REDIRECTS.includes(response.status)) return response;
     const location = response.headers['location'];
-    if (location === undefined || !URL.canParse(location, url))
-      throw notUsable(url, t`the service redirects without saying where to`);
+    if (location === undefined || !URL.canParse(location, url)) throw notUsable(url, t`the service redirects without an address`);
     const target = new URL(location, url);
     if (target.origin !== new URL(start).origin)
       throw notUsable(url, t`it redirects to another service (${target.origin}), which is not followed`);
     url = target.origin + target.pathname + target.search;
   }
-  throw notUsable(start, t`the service redirects in a circle`);
+  throw notUsable(start, t`the service redirects in a loop`);
 }
 
 async function get(options: UpdateSchemaOptions, url: string): Promise<HttpResponse> {
@@ -119,16 +118,16 @@ async function get(options: UpdateSchemaOptions, url: string): Promise<HttpRespo
     if (thrown.reason === 'too-large') throw notUsable(url, thrown.message, thrown);
     throw new UnavailableError(t`${url} did not answer: ${thrown.message}.`, {
       cause: thrown,
-      hint: t`${KEPT} Try again when there is a network.`,
+      hint: t`${KEPT} Try again when you are online.`,
     });
   }
 }
 
 function refuseStatus(url: string, status: number): void {
   if (status === 200) return;
-  if (status === 401 || status === 403) throw new AuthError(t`${url} may not be read (status ${status}).`, { hint: KEPT });
+  if (status === 401 || status === 403) throw new AuthError(t`${url} is not accessible (status ${status}).`, { hint: KEPT });
   if (status === 429 || status >= 500) {
-    throw new UnavailableError(t`${url} cannot be had at the moment (status ${status}).`, { hint: t`${KEPT} Try again later.` });
+    throw new UnavailableError(t`${url} is currently not available (status ${status}).`, { hint: t`${KEPT} Try again later.` });
   }
   throw notUsable(url, t`the service answered with status ${status}`);
 }

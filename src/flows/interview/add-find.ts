@@ -57,8 +57,8 @@ function withDefaults({ suggestions }: EntrySession, find: Find): Find {
 function refuseTaken({ outbox }: EntrySession, { localId, elements }: Find): void {
   const stored = findByLocalId(outbox, localId);
   if (stored === undefined || JSON.stringify(stored.elements) === JSON.stringify(elements)) return;
-  throw new UsageError(t`There is a find ${localId} already, and it says something else.`, {
-    hint: t`Give another local_id, or none; or change the find that is there: ${cmd`pas add --resume ${localId}`}`,
+  throw new UsageError(t`There is already a find ${localId}, with other values.`, {
+    hint: t`Give another local_id, or none; or change the existing find: ${cmd`pas add --resume ${localId}`}`,
   });
 }
 
@@ -105,7 +105,7 @@ export async function enterFind(adding: EntrySession, start: Find, isDraft: bool
     if (last === undefined) throw new InterruptedError(t`Interrupted. Nothing was entered yet.`);
     await save(last, 'unfinished');
     throw new InterruptedError(t`Interrupted. ${last.localId} is kept as a draft.`, {
-      hint: t`Go on with it: ${cmd`pas add --resume`}`,
+      hint: t`Continue it: ${cmd`pas add --resume`}`,
     });
   }
 }
@@ -118,7 +118,7 @@ export function findToResume(outbox: Outbox, named: string | undefined): Find {
   const stored = named === undefined ? lastUnfinished(outbox) : findByLocalId(outbox, named);
   if (stored === undefined) {
     throw named === undefined
-      ? new UsageError(t`No find is unfinished.`, { hint: t`Begin one with \`${cmd`pas add`}\`.` })
+      ? new UsageError(t`There is no unfinished find.`, { hint: t`Start one with \`${cmd`pas add`}\`.` })
       : new UsageError(t`There is no find ${named}.`, { hint: t`\`${cmd`pas list`}\` shows the finds.` });
   }
   const state = importOfFind(outbox, stored.id)?.state ?? 'draft';

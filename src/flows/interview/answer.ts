@@ -75,7 +75,7 @@ function replaced(find: Find, { name }: Question, elements: FindElements): FindE
 function readLocalId(id: string, find: Find, { isTaken }: AnswerContext): Answer {
   const problem = findKeyProblem(id);
   if (problem !== undefined) return { problem: String(problem) };
-  if (id !== find.localId && isTaken(id)) return { problem: t`There is a find ${id} already. Choose another number.` };
+  if (id !== find.localId && isTaken(id)) return { problem: t`Find ${id} already exists. Choose another number.` };
   return { find: { ...find, localId: id }, remarks: [] };
 }
 

@@ -27,8 +27,8 @@ export function questionsAbout(outbox: Outbox, prompt: Prompt): Questions {
     takeLikely: (count) =>
       prompt.confirm(
         ngettext(
-          msgid`Queue the ${count} likely match as well? Otherwise it is asked about.`,
-          `Queue the ${count} likely matches as well? Otherwise each is asked about.`,
+          msgid`Queue the ${count} likely match as well? Otherwise pas asks about it.`,
+          `Queue the ${count} likely matches as well? Otherwise pas asks about each.`,
           count,
         ),
         true,
@@ -53,14 +53,14 @@ export function questionsAbout(outbox: Outbox, prompt: Prompt): Questions {
 function endings(): readonly [Offer<Answer>, Offer<Answer>] {
   return [
     { value: { kind: 'skip' }, name: t`skip this photograph`, short: t`skipped` },
-    { value: { kind: 'stop' }, name: t`skip all that are left`, short: t`all left are skipped` },
+    { value: { kind: 'stop' }, name: t`skip all remaining`, short: t`all remaining are skipped` },
   ];
 }
 
 /** Texts of matches for people; programs read the codes. */
 
 const CONFIDENCE_WORDS: Readonly<Record<Confidence, Message>> = {
-  sure: msg`sure`,
+  sure: msg`certain`,
   likely: msg`likely`,
   doubtful: msg`doubtful`,
   none: '–',
@@ -136,6 +136,6 @@ export function rowOf(fate: FileStatus): readonly string[] {
     case 'copy':
       return [fate.file, '', t`copy`, t`the same picture as ${fate.of}`];
     case 'refused':
-      return [fate.file, '', t`left out`, t`cannot be sent, see below`];
+      return [fate.file, '', t`skipped`, t`cannot be sent, see below`];
   }
 }

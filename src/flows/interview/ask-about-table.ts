@@ -46,7 +46,7 @@ export async function askAboutTable(proposed: TableProposal, world: AskingWorld)
     proposal = await settleUnits(proposal, world);
     for (const element of proposal.undecided) proposal = await askFixed(proposal, element, world);
     say(['', ...previewLines(preview(proposal)), '']);
-    const decided = await choose<'write' | 'import' | 'change'>(prompt, t`Go on?`, [
+    const decided = await choose<'write' | 'import' | 'change'>(prompt, t`Continue?`, [
       { value: 'write', name: t`Write the column map` },
       { value: 'import', name: t`Write the column map and import now` },
       { value: 'change', name: t`Change something` },
@@ -59,8 +59,8 @@ async function changeColumns(begun: TableProposal, world: AskingWorld): Promise<
   const { prompt } = world;
   let proposal = begun;
   for (;;) {
-    const choice = await choose<Choice>(prompt, t`Take all of it, or change a column`, [
-      { value: { kind: 'go-on' }, name: t`Take all of it` },
+    const choice = await choose<Choice>(prompt, t`Accept all, or change a column`, [
+      { value: { kind: 'go-on' }, name: t`Accept all` },
       ...proposal.columns.map(({ profile, rule }, index) => ({
         value: { kind: 'column', index } as const,
         name: `${profile.key} → ${ruleText(rule)}`,
@@ -120,7 +120,7 @@ async function changeColumn(proposal: TableProposal, index: number, { prompt, sa
     if (place === index) return { profile: other.profile, rule, reasons: [t`chosen by a person`] };
     if (!isReplaced(other.rule, rule)) return other;
     const theirs = other.profile.key;
-    say([t`"${theirs}" was ${element} before, and is left out now.`]);
+    say([t`"${theirs}" was ${element} before, and is now left out.`]);
     return { profile: other.profile, rule: { kind: 'ignored' }, reasons: [t`"${key}" was chosen instead`] };
   });
   return { ...proposal, columns, undecided: unresolvedColumns({ ...proposal, columns }) };
@@ -165,7 +165,7 @@ async function askDetails(
         message: t`How days are written (d, m, yyyy)`,
         fallback: was?.date ?? 'd.m.yyyy',
         problemOf: async (text) =>
-          isDateForm(text.trim()) ? undefined : t`Write d, m and yyyy as they stand in the table, such as d.m.yyyy.`,
+          isDateForm(text.trim()) ? undefined : t`Write d, m and yyyy as they are in the table, such as d.m.yyyy.`,
       });
       return { kind: 'read', element, date: date.trim(), yearOnly: 'note' };
     }
@@ -179,7 +179,7 @@ async function askDetails(
     }
     case 'geom_x':
     case 'geom_y': {
-      const lacks = await prompt.confirm(t`Does the minus sign of S-JTSK lack?`, was?.sign === 'minus');
+      const lacks = await prompt.confirm(t`Is the minus sign of S-JTSK missing?`, was?.sign === 'minus');
       return { kind: 'read', element, ...(lacks ? { sign: 'minus' } : {}) };
     }
     case 'lon':
@@ -189,7 +189,7 @@ async function askDetails(
         name: part === undefined ? t`the whole coordinate` : String(PART_WORDS[part]),
       }));
       const first = parts.filter(({ value }) => value === was?.part);
-      const part = await choose(prompt, t`What does the column hold?`, [
+      const part = await choose(prompt, t`What does the column contain?`, [
         ...first,
         ...parts.filter((each) => !first.includes(each)),
       ]);

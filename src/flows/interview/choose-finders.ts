@@ -62,7 +62,7 @@ export function askAboutNewPerson({ name, finds, nearest }: NewPerson, prompt: P
     t`The service knows no finder "${written}" (finds: ${count}). Who is it?`,
     [
       ...nearest.map((person) => ({ value: person, name: printable(nameOf(person)) })),
-      { value: 'new', name: t`a new person; the service is to make one` },
+      { value: 'new', name: t`a new person; let the service create one` },
       { value: 'stop', name: t`send nothing now` },
     ],
   );

@@ -186,11 +186,11 @@ function editableImport(outbox: Outbox, { id, localId }: StoredFind): ImportEntr
     case 'accepted': {
       const ident = entry.identCely ?? '';
       throw new UsageError(t`${localId} was sent as ${ident} and cannot be changed from here.`, {
-        hint: t`Correct it in the pages of the service. A number or photographs can be added: ${cmd`pas number set ${localId}`} VALUE, ${cmd`pas photo add ${localId}`} FILE`,
+        hint: t`Correct it on the service's website. You can add a number or photographs: ${cmd`pas number set ${localId}`} VALUE, ${cmd`pas photo add ${localId}`} FILE`,
       });
     }
     case 'uncertain':
-      throw new UsageError(t`pas cannot tell whether the service has ${localId}, so it is not changed.`, {
+      throw new UsageError(t`pas cannot tell if the service has ${localId}, so it was not changed.`, {
         hint: t`Find out first: ${cmd`pas reconcile ${localId}`}`,
       });
     case 'sending':
@@ -198,7 +198,9 @@ function editableImport(outbox: Outbox, { id, localId }: StoredFind): ImportEntr
         hint: t`Wait for the push to end. If it was stopped, ${cmd`pas push`} or ${cmd`pas reconcile ${localId}`} settles it.`,
       });
     case 'dropped':
-      throw new UsageError(t`${localId} was given up.`, { hint: t`Take it back first: ${cmd`pas resolve ${localId} --resend`}` });
+      throw new UsageError(t`${localId} was dropped.`, {
+        hint: t`Queue it again first: ${cmd`pas resolve ${localId} --resend`}`,
+      });
     default:
       return entry;
   }

@@ -138,7 +138,7 @@ export function requireUnambiguous(reading: Reading<Position>, find: string): Po
   const { doubt } = reading.value;
   if (doubt === undefined) return reading.value;
   const meant = positionText(reading.value);
-  return errorIssue('geometry-doubt', t`${doubt} If ${meant} is meant, write it so.`, where);
+  return errorIssue('geometry-doubt', t`${doubt} If you mean ${meant}, write it that way.`, where);
 }
 
 /** Removes copied elements that are given anew, even as empty; a point is replaced as a whole. */
@@ -163,7 +163,7 @@ export function withDraftIntent(validate: (find: Find) => ValidatedFind, intent:
     const { localId } = find;
     const [rule, reason] =
       intent === 'unfinished'
-        ? ['unfinished', t`The find is unfinished. Go on with it: ${cmd`pas add --resume ${localId}`}`]
+        ? ['unfinished', t`The find is unfinished. Continue it: ${cmd`pas add --resume ${localId}`}`]
         : ['kept-as-draft', t`The find is kept as a draft. To finish it: ${cmd`pas add --resume ${localId}`}`];
     return { document, issues: [...issues, errorIssue(rule, reason, { find: localId })] };
   };

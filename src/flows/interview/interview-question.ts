@@ -46,7 +46,7 @@ export async function askQuestion(
       continue;
     }
     for (const line of [answer.doubt ?? [], answer.remarks].flat()) world.say(line);
-    if (answer.doubt !== undefined && !(await world.prompt.confirm(t`Is this what is meant?`, true))) continue;
+    if (answer.doubt !== undefined && !(await world.prompt.confirm(t`Is this right?`, true))) continue;
     return { find: answer.find, go: 'on' };
   }
 }
@@ -136,9 +136,9 @@ function offerOfCell(found: Offers, cell: string): Offer<string> {
 function keyOffer(typed: string): Offer<string> | undefined {
   switch (typed) {
     case KEYS.back:
-      return { value: KEYS.back, name: t`back to the question before`, short: KEYS.back };
+      return { value: KEYS.back, name: t`back to the previous question`, short: KEYS.back };
     case KEYS.toTheEnd:
-      return { value: KEYS.toTheEnd, name: t`leave the rest out`, short: KEYS.toTheEnd };
+      return { value: KEYS.toTheEnd, name: t`skip the rest`, short: KEYS.toTheEnd };
     case KEYS.empty:
       return emptyOffer(true);
     default:

@@ -13,7 +13,7 @@ import { askQuestion, cellOfElement, type InterviewContext, type Interviewed, KE
 
 /** Explains the keys in one line. */
 export function keysText(): string {
-  return t`Enter takes the offer · ${KEYS.back} back · ${KEYS.empty} empty · ${KEYS.toTheEnd} to the end · Ctrl-C keeps a draft`;
+  return t`Enter accepts the suggestion · ${KEYS.back} back · ${KEYS.empty} empty · ${KEYS.toTheEnd} to the end · Ctrl-C keeps a draft`;
 }
 
 /**
@@ -81,7 +81,7 @@ async function offerFrame(find: Find, done: ReadonlySet<QuestionName>, world: In
   }
   const values = FRAME.map((question) => answerText(question, framed) ?? '');
   world.say(values.join(' · '));
-  return (await world.prompt.confirm(t`As before?`, true)) ? framed : undefined;
+  return (await world.prompt.confirm(t`The same as before?`, true)) ? framed : undefined;
 }
 
 /** Maximum width of an answer, in cells. */
@@ -134,7 +134,7 @@ function problemLines(issues: readonly Issue[]): string[] {
 
 function incompleteText(find: Find): string {
   const state = stateName(stateOf(find));
-  return t`Not ready for state ${state}. What to mend?`;
+  return t`Not ready for state ${state}. What do you want to correct?`;
 }
 
 /** Returns the choices; Enter corrects an error if there is one, else saves. */
@@ -174,5 +174,5 @@ function choicesFor(
   ];
   const wanted = fold(typed);
   const fitting = offers.filter(({ name }) => fold(name).includes(wanted));
-  return fitting.length > 0 ? fitting : [{ remark: t`Nothing here is called "${typed}".` }];
+  return fitting.length > 0 ? fitting : [{ remark: t`Nothing matches "${typed}".` }];
 }

@@ -82,7 +82,7 @@ function found(context: OfferContext, field: Field, set: string, typed: string):
       value: typed,
       name: t`${typed} (by name)`,
       short: typed,
-      description: t`The service takes a person of this name, or makes one.`,
+      description: t`The service uses a person of this name, or creates one.`,
     });
   }
   if (field.name === 'projekt') {
@@ -94,7 +94,7 @@ function found(context: OfferContext, field: Field, set: string, typed: string):
       value: id,
       name: t`${id} (unchecked)`,
       short: id,
-      description: t`${set} was not harvested. ${cmd`pas harvest-vocab`} does it.`,
+      description: t`${set} was not harvested. Run ${cmd`pas harvest-vocab`}.`,
     });
   }
   return offers;
@@ -144,5 +144,5 @@ function remarkFor({ vocabulary }: OfferContext, set: string, typed: string): st
   if (set === 'projekt') return t`Type the project's identifier, such as C-202400101.`;
   if (set === 'osoba' && !typed.includes(',')) return t`Type a few letters, or the whole name: Surname, Given name.`;
   if (!isHarvested(vocabulary, set)) return t`${set} was not harvested. Type the identifier, such as HES-000312.`;
-  return typed === '' ? t`Type a few letters, in Czech or English.` : t`Nothing resembles "${typed}". Type other letters.`;
+  return typed === '' ? t`Type a few letters, in Czech or English.` : t`Nothing resembles "${typed}". Try other letters.`;
 }

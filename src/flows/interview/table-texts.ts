@@ -70,7 +70,7 @@ export function glossOf(element: string): string {
 export function previewLines({ rows, finds, leftOut, drafts, commonest }: Preview): string[] {
   const [first, all] = [findsText(finds.length), rows];
   const lines =
-    finds.length === 0 ? [] : [t`This is how pas reads them; as a sample, ${first}:`, ...finds.flatMap(findLines), ''];
+    finds.length === 0 ? [] : [t`This is how pas reads them, with ${first} as an example:`, ...finds.flatMap(findLines), ''];
   const good = rows - leftOut - drafts;
   lines.push(
     ngettext(
@@ -105,8 +105,8 @@ export function unmappedTermLines(terms: readonly UnmappedTerm[], termsFile: str
   const count = terms.length;
   if (count === 0) return [];
   const head = ngettext(
-    msgid`${count} term of yours leads to no entry, or to several:`,
-    `${count} terms of yours lead to no entry, or to several:`,
+    msgid`${count} of your terms leads to no entry, or to several:`,
+    `${count} of your terms lead to no entry, or to several:`,
     count,
   );
   const shown = terms.slice(0, MAX_TERMS).map(({ element, term, rows }) => `   ${element}: ${cut(term, 40)} (${rows}×)`);

@@ -19,11 +19,11 @@ type Instance = { readonly name: string; readonly kind: 'production' | 'training
  */
 export function assertTraining({ name, kind, baseUrl }: Instance, productionAddresses: readonly string[]): void {
   if (kind !== 'training')
-    throw new UsageError(msg`Profile ${name} is not one of a training instance. Nothing was sent.`, {
+    throw new UsageError(msg`Profile ${name} is not a training profile. Nothing was sent.`, {
       hint: msg`Name a profile of kind training with --to NAME.`,
     });
   if (productionAddresses.includes(baseUrl))
-    throw new UsageError(msg`Another profile names ${baseUrl} as production, so nothing is rehearsed there. Nothing was sent.`, {
+    throw new UsageError(msg`Another profile has ${baseUrl} as production, so nothing is rehearsed there. Nothing was sent.`, {
       hint: msg`Correct base_url or kind of one of the two profiles.`,
     });
 }
@@ -74,7 +74,7 @@ function resultOf(outbox: Outbox, entries: readonly Entry[], isMapped: boolean):
   const issues = entries.flatMap((entry) => issuesOf(entry));
   const open = entries.find(({ state }) => state === 'queued' || state === 'uncertain' || state === 'sending');
   if (!isMapped && entries.some((entry) => isAboutProject(outbox, entry)))
-    return { reason: msg`its project is not translated for the training instance` };
+    return { reason: msg`its project has no counterpart at the training instance` };
   if (issues.length > 0) return { issues };
   if (entries.length > 0 && entries.every(({ state }) => state === 'accepted')) return 'accepted';
   return { reason: open?.reason ?? msg`it was not sent` };

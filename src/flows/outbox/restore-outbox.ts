@@ -88,7 +88,7 @@ function assertBackupFile(backup: string): void {
   if (!existsSync(backup)) throw new FileError(backup, msg`There is no file ${backup}.`);
   if (!statSync(backup).isFile()) throw new FileError(backup, msg`${backup} is not a file.`);
   if (isDatabase(backup)) return;
-  throw new FileError(backup, msg`${backup} is no backup: it is not a database.`, {
+  throw new FileError(backup, msg`${backup} is not a backup: it is not a database.`, {
     hint: msg`Name a file that ${cmd`pas backup`} made.`,
   });
 }
@@ -119,7 +119,7 @@ function readBackup({ backup, service, clock }: RestoreOptions, draft: string): 
     const { outbox: id, address, copyMadeAt } = headerOf(brought);
     if (address !== service.address) {
       throw new ConfigError(
-        msg`${backup} is of an outbox for ${address}, and profile ${service.profile} is for ${service.address}.`,
+        msg`${backup} is from an outbox for ${address}, but profile ${service.profile} is for ${service.address}.`,
         {
           hint: msg`Choose a profile for ${address} with --profile NAME, or make one: ${cmd`pas init --base-url ${address} --name`} NAME. If the service has moved: ${cmd`pas service moved ${address} ${service.address}`} after the restore.`,
         },
@@ -151,7 +151,7 @@ function replaceBy(draft: string, { outboxFile, open }: OutboxPlace, { clock, re
     if (!isEmpty && !replace) {
       if (!isSound(present)) throw damagedPresent(outboxFile);
       throw new UsageError(msg`There is an outbox with finds in ${outboxFile}.`, {
-        hint: msg`Add --replace to put the backup in its place: it is moved aside, not deleted. ${cmd`pas list`} shows what it has.`,
+        hint: msg`Add --replace to restore the backup in its place: it is moved aside, not deleted. ${cmd`pas list`} shows its finds.`,
       });
     }
     replaceContents(present, draft, aside);
@@ -174,7 +174,7 @@ function openUnlessDamaged(open: () => Outbox): Outbox | undefined {
 }
 
 function damagedPresent(outboxFile: string): DatabaseError {
-  return new DatabaseError(msg`${outboxFile}: the outbox that is there is damaged.`, {
+  return new DatabaseError(msg`${outboxFile}: the existing outbox is damaged.`, {
     damaged: true,
     hint: msg`Add --replace: it is moved aside, not deleted.`,
   });

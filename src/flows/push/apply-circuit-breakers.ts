@@ -57,7 +57,7 @@ export function requeueSettlement(reason: Message, notBeforeAt: number): Settlem
 }
 
 function skippedReason(reason: Message): Message {
-  return msg`left out with others that were answered the same: ${reason}`;
+  return msg`not sent, because others got the same answer: ${reason}`;
 }
 
 /** How many refusals of photographs of a record leave the others of it out, where the answer does not say that it is about the record. */

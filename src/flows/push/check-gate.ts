@@ -83,7 +83,7 @@ export async function holdQuestionable(context: GateContext): Promise<Entry[]> {
  */
 function holdUnlooked(outbox: Outbox): void {
   if (!headerOf(outbox).mustLook) return;
-  const question = msg`the outbox was pushed from another place or with another journal, and the service cannot be looked at: it may have been sent then`;
+  const question = msg`the outbox was pushed from another place or with another journal, and the service cannot be searched: the entry may have been sent then`;
   const isAsked = ({ kind, identCely, held }: Entry): boolean =>
     held === null && (kind === 'import' || (kind === 'photo' && identCely !== null));
   outbox.change(() => {

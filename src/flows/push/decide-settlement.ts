@@ -24,14 +24,12 @@ export function decideSettlement(state: PushState, facts: AttemptFacts): Decisio
     case 'refused-unspecified':
       return handleUndetailedRefusal(state, facts, outcome.detail);
     case 'refused-by-intermediary':
-      return settled(
-        requeue(facts, msg`refused by something on the way, since the answer is not the service's own: ${outcome.detail}`),
-      );
+      return settled(requeue(facts, msg`refused by something between pas and the service: ${outcome.detail}`));
     case 'forbidden':
       return handleForbidden(state, facts, outcome);
     case 'unauthorised':
       return {
-        ...settled(requeue(facts, msg`the token had run out`)),
+        ...settled(requeue(facts, msg`the token had expired`)),
         effects: [{ type: 'renew-token', refused: facts.token }],
       };
     case 'content-changed':
@@ -82,7 +80,7 @@ function notBefore({ now, outcome }: AttemptFacts, failures: number): WallMs {
 /** Believed of a number that the service could refuse for nothing else. */
 function alreadyApplied({ entry }: AttemptFacts, detail: Message): Settlement {
   if (entry.kind !== 'number' || findNumberProblem(entry.value) !== undefined) return refusal(entry, detail, []);
-  return { state: 'accepted', identCely: entry.identCely ?? '', reason: msg`the service had this number already` };
+  return { state: 'accepted', identCely: entry.identCely ?? '', reason: msg`the service already had this number` };
 }
 
 /** The service assigns numbers within a project without reserving them: one of two imports at once may lose. */
@@ -95,7 +93,7 @@ function handleUndetailedRefusal(
     return { settlement: refusal(entry, detail, []), state, effects: [] };
   const settlement: Settlement = {
     state: 'queued',
-    reason: msg`refused, perhaps beside another import of its project (${detail}); tried again alone`,
+    reason: msg`refused, perhaps because of another import into its project (${detail}); retried alone`,
     notBeforeAt: now + entryBackoffMs(collisionsBefore + 1),
   };
   return { settlement, state: { ...state, serialProjects: new Set([...state.serialProjects, entry.project]) }, effects: [] };
@@ -108,7 +106,7 @@ function handleForbidden(
   { detail, findings }: Extract<AttemptFacts['outcome'], { kind: 'forbidden' }>,
 ): Decision {
   const waiting = (reason: Message): Settlement => ({ state: 'queued', reason, notBeforeAt: 0 });
-  const isOpen = waiting(msg`refused, and it is open whether the whole account is: ${detail}`);
+  const isOpen = waiting(msg`refused, and it is unclear if the whole account is refused: ${detail}`);
   if (access === undefined)
     return state.accessProven
       ? { settlement: refusal(entry, detail, findings), state, effects: [] }
@@ -148,7 +146,7 @@ function handleBusy(state: PushState, facts: AttemptFacts): Decision {
   const isThrottle = lastBusy !== undefined && lastBusy.recordKey !== entry.recordKey && now - lastBusy.at < windowMs;
   const slowDown: Effect = { type: 'slow-down', departedAt, retryAfterMs: undefined, stopReason: undefined };
   return {
-    settlement: requeue(facts, msg`another operation on this record is under way at the service`),
+    settlement: requeue(facts, msg`the service is already working on this record`),
     state: { ...counted(state, isThrottle ? 'throttled' : 'locked'), lastBusy: { recordKey: entry.recordKey, at: now } },
     effects: isThrottle || failuresBefore >= maxQuick ? [slowDown] : [],
   };

@@ -53,7 +53,7 @@ function stopCauseAfter(failure: ServiceFailure, failures: number, outcome: Outc
   const reason: Message = 'detail' in outcome ? outcome.detail : '';
   switch (failure) {
     case 'uncertain':
-      return { kind: 'in-doubt', reason: msg`${failures} answers in a row left their entries in doubt` };
+      return { kind: 'in-doubt', reason: msg`${failures} answers in a row left their entries uncertain` };
     case 'not-delivered':
       return { kind: 'unreachable', reason };
     case 'closed':

@@ -97,7 +97,7 @@ async function isHeld(session: PushSession, entry: Entry): Promise<boolean> {
 /** Recovers entries that an earlier push left open. */
 function recover(session: PushSession): void {
   const { outbox } = session.context;
-  const reason = msg`pas stopped while the request was under way`;
+  const reason = msg`pas stopped while the request was in progress`;
   for (const entry of recoverInFlight(outbox)) session.reportSettled(entry, { state: 'uncertain', reason });
   outbox.change(() => {
     clampFutureBackoff(outbox, RETRY_POLICY.entry.slowMaxMs);
@@ -262,7 +262,7 @@ function checkIdentifier(session: PushSession, entry: Entry, settlement: Settlem
   const owner = reassignRecord(session.context.outbox, entry, identCely);
   if (owner === undefined) return settlement;
   const find = owner.localId ?? '';
-  const reason = msg`the service gave it the record ${identCely}, which was that of ${find}: look at the service which of them it has`;
+  const reason = msg`the service gave it the record ${identCely}, which belonged to ${find}: check at the service which find it is`;
   session.reportSettled(owner, { state: 'uncertain', reason });
   return { state: 'uncertain', reason };
 }

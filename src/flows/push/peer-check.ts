@@ -77,5 +77,5 @@ export function stopCauseOf(outcome: Outcome): StopCause | undefined {
 }
 
 function unexpectedPeer(text: Message): StopCause {
-  return { kind: 'in-doubt', reason: msg`what answers may not be the service: ${text}` };
+  return { kind: 'in-doubt', reason: msg`the answers may not come from the service: ${text}` };
 }

@@ -134,7 +134,7 @@ async function takeOutbox(given: PushAllOptions): Promise<void> {
 function assertSameOutbox({ outbox, service, lock }: PushAllOptions): void {
   const { address, outbox: id } = headerOf(outbox);
   if (address === service.baseUrl && id === lock.outboxId) return;
-  throw new ConfigError(msg`${outbox.path} holds another outbox than when it was opened. Nothing was sent.`, {
+  throw new ConfigError(msg`${outbox.path} is no longer the outbox that was opened. Nothing was sent.`, {
     hint: msg`Run the command again.`,
   });
 }
@@ -249,7 +249,7 @@ function reasonNotToLook({ harvesting, mayLook, outbox }: PushAllOptions): NotCh
 
 function mustLook(): UsageError {
   return new UsageError(
-    msg`This outbox was adopted from another place, so what is not sent yet is looked for at the service first. Nothing was sent.`,
+    msg`This outbox was adopted from another place, so pas first searches the service for entries that are not sent yet. Nothing was sent.`,
     { hint: msg`Push without --no-look: ${cmd`pas push`}` },
   );
 }
@@ -288,11 +288,11 @@ function isMeant({ kinds, recordKeys }: Pick<PushAllOptions, 'kinds' | 'recordKe
 }
 
 function lookFailed({ outbox }: PushAllOptions, thrown: PasError): UnavailableError {
-  return new UnavailableError(msg`The service could not be looked at before sending: ${thrown.says}`, {
+  return new UnavailableError(msg`pas could not search the service before sending: ${thrown.says}`, {
     cause: thrown,
     hint: headerOf(outbox).mustLook
-      ? msg`Nothing was sent. Try again later: the outbox was adopted from another place, and nothing of it is sent without a look.`
-      : msg`Nothing was sent. Try again later, or send without looking: ${cmd`pas push --no-look`}`,
+      ? msg`Nothing was sent. Try again later: the outbox was adopted from another place, and pas sends nothing from it before it has searched the service.`
+      : msg`Nothing was sent. Try again later, or send without searching: ${cmd`pas push --no-look`}`,
   });
 }
 

@@ -217,7 +217,7 @@ export class PushSession {
     const { outbox, session } = this.context;
     const next = await this.signIn(session.renew(refused, this.halt));
     if (next !== refused && attemptsInARow(outbox, entry, 'unauthorised') <= RETRY_POLICY.token.maxRenewals) return;
-    this.stop({ kind: 'not-allowed', reason: msg`the service refuses the token that it gave` });
+    this.stop({ kind: 'not-allowed', reason: msg`the service refuses the token that it issued` });
   }
 
   /** The service may still be working on an import of the project of which no answer came, such as one of a push that was killed. */

@@ -85,14 +85,14 @@ function waysOut({ baseUrl, profile, ...signer }: Signer, account: Account, righ
   const other = (signer.usesExternalToken ? undefined : signer.username) ?? (email === '' ? identCely : email);
   const way = profile.profileFor(other);
   const own = msg`If ${other} is to send from an outbox of its own, ${way}`;
-  if (signer.usesExternalToken) return msg`If ${who} is to send, take PAS_TOKEN away and sign in: ${cmd`pas login`}. ${own}`;
+  if (signer.usesExternalToken) return msg`To send as ${who}, unset PAS_TOKEN and sign in: ${cmd`pas login`}. ${own}`;
   if (profile.username !== undefined && signer.username !== profile.username)
-    return msg`If ${who} is to send, take PAS_USERNAME and PAS_PASSWORD away and sign in: ${cmd`pas login`}. ${own}`;
+    return msg`To send as ${who}, unset PAS_USERNAME and PAS_PASSWORD and sign in: ${cmd`pas login`}. ${own}`;
   if (right !== undefined && profile.username !== undefined && !isSameUser(right, profile.username)) {
     const back = profile.withUser(right);
-    return msg`If ${who} is to send, ${back}. ${own}`;
+    return msg`To send as ${who}, ${back}. ${own}`;
   }
-  return msg`If ${who} is to send, sign in as that: ${cmd`pas login`}. ${own}`;
+  return msg`To send as ${who}, sign in with that account: ${cmd`pas login`}. ${own}`;
 }
 
 /** The account of a token from outside is the one of a user name only where it has signed in with that before. */

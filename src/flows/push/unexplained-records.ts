@@ -41,7 +41,7 @@ export function unexplainedSoFar({ path, sql }: Outbox): Unexplained {
   }[];
   return {
     records: rows.flatMap(({ identCely, record }) =>
-      record === null ? [] : [parseStored(path, msg`what a look showed of ${identCely}`, record) as HarvestedFind],
+      record === null ? [] : [parseStored(path, msg`the looked-up state of ${identCely}`, record) as HarvestedFind],
     ),
     hidden: rows.flatMap(({ identCely, record }) => (record === null ? [identCely] : [])),
   };

@@ -16,7 +16,7 @@ export function choiceFrom(filters: readonly string[]): FindChoice {
   const [state, since, until, text] = ['state', 'since', 'until', 'text'].map((name) => named.get(name));
   for (const day of [since, until]) {
     if (day !== undefined && !/^\d{4}-\d\d-\d\d$/.test(day))
-      throw new UsageError(t`"${day}" is no date. Write it as YYYY-MM-DD.`);
+      throw new UsageError(t`"${day}" is not a date. Write it as YYYY-MM-DD.`);
   }
   return {
     ...(state === undefined ? {} : { state: statesOf(state) }),
@@ -31,13 +31,13 @@ function statesOf(text: string) {
   const words = text.split(/[\s,]+/);
   const unknown = words.find((word) => !ENTRY_STATES.some((state) => state === word));
   const all = ENTRY_STATES.join(', ');
-  if (unknown !== undefined) throw new UsageError(t`There is no state ${unknown}. There are: ${all}.`);
+  if (unknown !== undefined) throw new UsageError(t`There is no state ${unknown}. The states are: ${all}.`);
   return ENTRY_STATES.filter((state) => words.includes(state));
 }
 
 function elementFilter(filter: string) {
   const setting = parseSetting(filter);
   if ('rule' in setting) throw new UsageError(setting.message);
-  if (!isElementName(setting.name)) throw new UsageError(t`Finds cannot be chosen by ${setting.given}.`);
+  if (!isElementName(setting.name)) throw new UsageError(t`Finds cannot be selected by ${setting.given}.`);
   return [setting.name, setting.value] as const;
 }

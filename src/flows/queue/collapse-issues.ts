@@ -11,8 +11,8 @@ const OF_PHOTOGRAPHS: readonly (readonly [rule: string, message: (count: number)
     LOCATION_RULE,
     (told) =>
       nmsg(
-        msgid`${told} photograph tells where it was taken (GPS). The service takes that out of EXIF, and compresses the picture again for it; --strip-gps takes it out here and leaves the picture as it is.`,
-        msgid`${told} photographs tell where they were taken (GPS). The service takes that out of EXIF, and compresses the pictures again for it; --strip-gps takes it out here and leaves the pictures as they are.`,
+        msgid`${told} photograph contains the place where it was taken (GPS). The service removes it from EXIF, and compresses the picture again for that; --strip-gps removes it here and leaves the picture as it is.`,
+        msgid`${told} photographs contain the places where they were taken (GPS). The service removes them from EXIF, and compresses the pictures again for that; --strip-gps removes them here and leaves the pictures as they are.`,
         told,
       ),
   ],
@@ -20,8 +20,8 @@ const OF_PHOTOGRAPHS: readonly (readonly [rule: string, message: (count: number)
     XMP_LOCATION_RULE,
     (told) =>
       nmsg(
-        msgid`${told} photograph tells where it was taken (GPS in XMP). The service takes places out of EXIF only and leaves this one; --strip-gps takes it out here.`,
-        msgid`${told} photographs tell where they were taken (GPS in XMP). The service takes places out of EXIF only and leaves these; --strip-gps takes them out here.`,
+        msgid`${told} photograph contains the place where it was taken (GPS in XMP). The service removes places from EXIF only and leaves this one; --strip-gps removes it here.`,
+        msgid`${told} photographs contain the places where they were taken (GPS in XMP). The service removes places from EXIF only and leaves these; --strip-gps removes them here.`,
         told,
       ),
   ],
@@ -29,8 +29,8 @@ const OF_PHOTOGRAPHS: readonly (readonly [rule: string, message: (count: number)
     LOCATION_KEPT_RULE,
     (kept) =>
       nmsg(
-        msgid`${kept} HEIC photograph tells where it was taken (GPS). Neither the service nor pas can take that out; to hide the place, save it as JPEG.`,
-        msgid`${kept} HEIC photographs tell where they were taken (GPS). Neither the service nor pas can take that out; to hide the places, save them as JPEG.`,
+        msgid`${kept} HEIC photograph contains the place where it was taken (GPS). Neither the service nor pas can remove it; to hide the place, save it as JPEG.`,
+        msgid`${kept} HEIC photographs contain the places where they were taken (GPS). Neither the service nor pas can remove them; to hide the places, save them as JPEG.`,
         kept,
       ),
   ],
@@ -80,7 +80,7 @@ export function collapseUnknownColumns(issues: readonly Issue[], wizardOf: (file
   const folded = many.map(([file, alike]) => {
     const [count, names] = [alike.length, alike.map(({ column }) => column || '–').join(', ')];
     const wizard = wizardOf(file);
-    const message = msg`${count} columns are no elements: ${names}. Let pas propose what they are: ${wizard}`;
+    const message = msg`${count} columns are not known elements: ${names}. Let pas propose what they are: ${wizard}`;
     return errorIssue('column-unknown', message, { file, ...(alike[0]?.row === undefined ? {} : { row: alike[0].row }) });
   });
   const told = new Set(many.flatMap(([, alike]) => alike));

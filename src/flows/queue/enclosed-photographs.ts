@@ -55,7 +55,7 @@ export function enclosedPhotographs(file: string, { paths, archive }: Attachment
       if (path !== undefined) return { value: path };
       return (
         keeping.beside?.(name) ??
-        unreadable(MISSING, msg`There is no photograph "${name}" in ${file}. Give the export out again with its files.`)
+        unreadable(MISSING, msg`There is no photograph "${name}" in ${file}. Export it again with its files.`)
       );
     },
     async inspectPhotograph(name) {

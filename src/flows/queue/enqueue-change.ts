@@ -35,7 +35,9 @@ export function targetOf(outbox: Outbox, find: string): Target {
   const stored = createFindLookup(outbox)(find);
   if (stored !== undefined && 'alike' in stored) {
     const alike = stored.alike.join(', ');
-    throw new UsageError(msg`${find} may be any of ${alike}.`, { hint: msg`Write the one that is meant, letter for letter.` });
+    throw new UsageError(msg`${find} is ambiguous: it may be any of ${alike}.`, {
+      hint: msg`Write the name of the find exactly as it is spelled.`,
+    });
   }
   if (stored !== undefined) return { findId: stored.id, identCely: importOfFind(outbox, stored.id)?.identCely ?? null };
   const identCely = asIdent(find);
@@ -57,7 +59,7 @@ export function targetForChange(outbox: Outbox, find: string): Target {
   return target;
 }
 
-export const GONE_HINT = msg`What was not sent for it was left as it is. To look again: ${cmd`pas pull`}`;
+export const GONE_HINT = msg`Nothing queued for it was sent. To look again: ${cmd`pas pull`}`;
 
 /** Describes a record that the last pull did not find; undefined where it may exist. */
 export function goneText(outbox: Outbox, { identCely }: Target): Message | undefined {
@@ -66,7 +68,7 @@ export function goneText(outbox: Outbox, { identCely }: Target): Message | undef
   const ident = identCely ?? '';
   return standing === 'deleted'
     ? msg`The record ${ident} was deleted at the service, so nothing can be added to it.`
-    : msg`The service does not list the record ${ident} any more, so nothing can be added to it.`;
+    : msg`The service no longer lists the record ${ident}, so nothing can be added to it.`;
 }
 
 /** Tells if the service accepts numbers from the account, as far as its role is known (A-PROJECT-2). */
@@ -77,14 +79,14 @@ export function mayNumber(outbox: Outbox): boolean {
 /** @throws UsageError where the service would refuse each number of the account */
 export function assertMayNumber(outbox: Outbox): void {
   if (mayNumber(outbox)) return;
-  throw new UsageError(msg`The account is a researcher's, which may not set registration numbers: the service refuses them.`, {
-    hint: msg`Nothing was queued. If the account has another role now: ${cmd`pas whoami`}`,
+  throw new UsageError(msg`A researcher's account may not set registration numbers; the service would refuse them.`, {
+    hint: msg`Nothing was queued. If the account now has another role: ${cmd`pas whoami`}`,
   });
 }
 
 /** Makes the error for a find that was removed after an attempt. */
 function removedFind(find: string): UsageError {
-  return new UsageError(msg`${find} was removed.`, { hint: msg`Take it back first: ${cmd`pas resolve ${find} --resend`}` });
+  return new UsageError(msg`${find} was removed.`, { hint: msg`Queue it again first: ${cmd`pas resolve ${find} --resend`}` });
 }
 
 export type NumberChange = 'queued' | 'replaced' | 'kept';

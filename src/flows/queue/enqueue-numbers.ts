@@ -72,7 +72,7 @@ export function queueNumbers(outbox: Outbox, { rows, issues: known }: NumbersPla
   const issues: Issue[] = [...known];
   const wanted = rows.filter(({ row, find, planned: { replaces } }) => {
     if (mayReplace || replaces === null) return true;
-    const message = msg`${find} has the number ${replaces}, and the row says ${row.value}. It was left as it is.`;
+    const message = msg`${find} has the number ${replaces}, but the row has ${row.value}. The number was not changed.`;
     issues.push(errorIssue('number-replaces', message, { ...row.place, find, element: 'evidencni_cislo' }));
     return false;
   });
@@ -108,7 +108,10 @@ function findOf(
     const named = lookUp(name);
     if (named !== undefined && 'alike' in named) {
       const alike = named.alike.join(', ');
-      return errorIssue('number-find', msg`${name} may be any of ${alike}. Write the one that is meant, letter for letter.`);
+      return errorIssue(
+        'number-find',
+        msg`${name} is ambiguous: it may be any of ${alike}. Write the name of the find exactly as it is spelled.`,
+      );
     }
     const ident = named === undefined ? asIdent(name) : undefined;
     if (named === undefined && ident === undefined) return unknownFind(name, name === localId);
@@ -130,12 +133,12 @@ function keyOf(found: StoredFind | string): string {
 function unknownFind(name: string, isLocalId: boolean): Issue {
   return isLocalId
     ? errorIssue('number-find', msg`There is no find ${name}. \`${cmd`pas list`}\` shows the finds.`, { find: name })
-    : errorIssue('number-find', msg`${name} is no find here, and no identifier of one at the service.`);
+    : errorIssue('number-find', msg`${name} is neither a find here nor an identifier of one at the service.`);
 }
 
 function storedMeant(outbox: Outbox, { id, localId: find, isHidden }: StoredFind): Omit<Meant, 'row'> | Issue {
   if (isHidden || isDropped(outbox, id)) {
-    const message = msg`${find} was given up, so its number would never be sent. To take it back: ${cmd`pas resolve ${find} --resend`}`;
+    const message = msg`${find} was dropped, so its number would never be sent. To queue it again: ${cmd`pas resolve ${find} --resend`}`;
     return errorIssue('number-given-up', message, { find });
   }
   return thereMeant(outbox, find, { findId: id, identCely: importOfFind(outbox, id)?.identCely ?? null });
@@ -173,7 +176,7 @@ function warnOfTwice(outbox: Outbox, meant: readonly Meant[], issues: Issue[]): 
     first.set(value, before ?? each);
     const other = before?.find ?? elsewhere?.find;
     if (other === undefined) continue;
-    const message = msg`${value} is also the number of ${other}. Check that both are meant.`;
+    const message = msg`${value} is also the number of ${other}. Check that both are right.`;
     issues.push(warningIssue('number-used', message, { ...place, find: each.find, element: 'evidencni_cislo' }));
   }
 }

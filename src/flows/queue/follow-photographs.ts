@@ -34,10 +34,10 @@ export function followPhotographs(
   const { photosRemoved, sent } = removePhotographs(removed, findId, context);
   const issues = [
     ...sentBefore.map((name) =>
-      photoIssue(find, msg`Another photograph was sent as ${name} before; this one is queued beside it.`),
+      photoIssue(find, msg`Another photograph was sent as ${name} before; this one is queued as well.`),
     ),
     ...sent.map((name) =>
-      photoIssue(find, msg`The row does not name ${name} any more, but it was sent, or may have been: it stays with the record.`),
+      photoIssue(find, msg`The row no longer names ${name}, but it was sent or may have been: it stays with the record.`),
     ),
   ];
   return { photosAdded, photosRemoved, issues };

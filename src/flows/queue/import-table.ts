@@ -146,7 +146,7 @@ function unnamedAttachments({ file, photographsIn, rows }: Table, photoFolder: s
   const others = readdirSync(folder).filter((name) => !named.has(name.normalize()));
   if (others.length === 0) return [];
   const [count, names] = [others.length, others.slice(0, MAX_NAMES).join(', ')];
-  const message = msg`${folder} holds ${count} files that no find of the form names: ${names}. Attach what belongs to one with \`pas photo add\`.`;
+  const message = msg`${folder} contains ${count} files that no find of the form names: ${names}. Attach those that belong to a find with \`pas photo add\`.`;
   return [warningIssue('photo-of-no-find', message, { file })];
 }
 
@@ -174,7 +174,7 @@ type Copy = NonNullable<ImportContext['copy']>;
 function refuseCopy({ unit, file }: Table, copy: Copy): void {
   if (unit !== undefined) {
     throw new UsageError(msg`--issues-to copies tables of CSV and XLSX; ${file} is neither.`, {
-      hint: msg`Leave it out: what is wrong is printed as well.`,
+      hint: msg`Leave it out: the errors are printed as well.`,
     });
   }
   assertAbsent(copy.file, copy.overwrite);

@@ -18,8 +18,8 @@ export class IssueCollector {
     const more = this.#errors - MAX_ERRORS;
     if (more <= 0) return this.#kept;
     const message = nmsg(
-      msgid`${more} more error is not listed. Mend what is, and import the table again; --issues-to FILE writes all of them beside the rows of a CSV or XLSX.`,
-      msgid`${more} more errors are not listed. Mend what is, and import the table again; --issues-to FILE writes all of them beside the rows of a CSV or XLSX.`,
+      msgid`${more} more error is not listed. Correct these and import the table again; --issues-to FILE writes all of them beside the rows of a CSV or XLSX.`,
+      msgid`${more} more errors are not listed. Correct these and import the table again; --issues-to FILE writes all of them beside the rows of a CSV or XLSX.`,
       more,
     );
     return [...this.#kept, errorIssue('more-errors', message)];

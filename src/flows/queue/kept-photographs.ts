@@ -124,7 +124,7 @@ async function problemOfForm(path: string, maxBytes: number): Promise<Issue | un
   if (lengthBytes <= most) return undefined;
   return errorIssue(
     'photo-too-large',
-    msg`The photograph ${path} makes a request of ${lengthBytes} bytes, its form included; the service takes ${most}. Make it smaller.`,
+    msg`The photograph ${path} makes a request of ${lengthBytes} bytes, its form included; the service accepts ${most}. Make it smaller.`,
   );
 }
 
@@ -146,21 +146,21 @@ function warnings(path: string, gps: PhotoGps, stripGps: boolean): Issue[] {
         return [
           warningIssue(
             XMP_LOCATION_RULE,
-            msg`${path} tells where it was taken (GPS in XMP). The service takes places out of EXIF only and leaves this one; --strip-gps takes it out here.`,
+            msg`${path} contains the place where it was taken (GPS in XMP). The service removes places from EXIF only and leaves this one; --strip-gps removes it here.`,
           ),
         ];
       }
       return [
         warningIssue(
           LOCATION_RULE,
-          msg`${path} tells where it was taken (GPS). The service takes that out of EXIF, and compresses the picture again for it; --strip-gps takes it out here and leaves the picture as it is.`,
+          msg`${path} contains the place where it was taken (GPS). The service removes it from EXIF, and compresses the picture again for that; --strip-gps removes it here and leaves the picture as it is.`,
         ),
       ];
     case 'fixed':
       return [
         warningIssue(
           LOCATION_KEPT_RULE,
-          msg`${path} tells where it was taken (GPS). Neither the service nor pas can take that out of HEIC; to hide the place, save it as JPEG.`,
+          msg`${path} contains the place where it was taken (GPS). Neither the service nor pas can remove it from HEIC; to hide the place, save the photograph as JPEG.`,
         ),
       ];
   }

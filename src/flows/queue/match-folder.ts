@@ -262,7 +262,7 @@ function whyNotListed(folder: string, thrown: unknown): Message {
       return msg`${folder} is a file, not a folder.`;
     case 'EACCES':
     case 'EPERM':
-      return msg`${folder} may not be read: permission denied.`;
+      return msg`${folder} cannot be read: permission denied.`;
   }
   const problem = messageOf(thrown);
   return msg`The folder of photographs ${folder} cannot be read: ${problem}`;

@@ -117,12 +117,12 @@ export function mergeIssues({ kind, merged }: Merge, find: Find, { stored, entry
       return [warningIssue('already-sent', sentMessage(entry, merged.differences), where)];
     case 'another': {
       const [here, row] = [summaryOf(elements), summaryOf(find.elements)];
-      const message = msg`${localId} is ${here} here, and ${row} in the table. Nothing was changed. If they are two finds, add --id-prefix P: the finds of this table are then called P${localId} and so on. If it is one find, corrected: --same`;
+      const message = msg`${localId} is ${here} here, but ${row} in the table. Nothing was changed. If they are two finds, add --id-prefix P: the finds of this table are then called P${localId} and so on. If it is one find, corrected: --same`;
       return [errorIssue('another-find', message, where)];
     }
     case 'asked': {
       const [from, changes] = [stored.sourceFile ?? msg`no table`, changesText(merged.differences)];
-      const message = msg`${localId} came from ${from}, and this table says otherwise: ${changes}. Nothing was changed. To take it: --same. If they are two finds: --id-prefix P`;
+      const message = msg`${localId} came from ${from}, and this table differs: ${changes}. Nothing was changed. To use this table's values: --same. If they are two finds: --id-prefix P`;
       return [errorIssue('other-table', message, where)];
     }
   }
@@ -131,7 +131,7 @@ export function mergeIssues({ kind, merged }: Merge, find: Find, { stored, entry
 function conflictIssue({ element, base, ours, theirs }: Difference, find: Find): Issue {
   const { localId } = find;
   const [was, here, row] = [base ?? '–', ours ?? '–', theirs ?? '–'];
-  const message = msg`It was ${was} when the table was last imported, is ${here} here and ${row} in the table. Nothing was changed. To take the table's values: --theirs, to keep those here: --ours; for this find alone --theirs-of ${localId} or --ours-of ${localId}`;
+  const message = msg`It was ${was} when the table was last imported, is ${here} here and ${row} in the table. Nothing was changed. To use the table's values: --theirs, to keep those here: --ours; for this find alone --theirs-of ${localId} or --ours-of ${localId}`;
   const column = find.columns?.[element];
   const where = { find: localId, ...find.source, element, ...(column === undefined ? {} : { column }) };
   return new Issue({
@@ -168,15 +168,16 @@ function summaryOf(elements: FindElements): Message {
 export function equalIssue(find: Find, other: { readonly localId: string; readonly entry: ImportEntry }): Issue {
   const [name, word, isTried] = [other.localId, STATE_WORDS[other.entry.state], other.entry.attempts > 0];
   const row = find.source?.row;
-  const reads = row === undefined ? msg`It reads as find ${name}, ${word}.` : msg`Row ${row} reads as find ${name}, ${word}.`;
+  const reads =
+    row === undefined ? msg`It is the same as find ${name}, ${word}.` : msg`Row ${row} is the same as find ${name}, ${word}.`;
   const advice = isTried
-    ? msg`It was left out, so that it is not sent twice. Give the row its old local_id; if it is another find, add --as-new.`
-    : msg`It was left out. If it is that find under a new local_id, add --rename; if it is another find, --as-new.`;
+    ? msg`It was skipped, so that it is not sent twice. Give the row its old local_id; if it is another find, add --as-new.`
+    : msg`It was skipped. If it is that find under a new local_id, add --rename; if it is another find, --as-new.`;
   return errorIssue('equal-find', joinMessages([reads, advice], ' '), { find: find.localId, ...find.source });
 }
 
 /** Makes the issue of a row whose find was dropped by a person. */
 export function givenUpIssue({ localId, source }: Find): Issue {
-  const message = msg`The find was given up and is not queued again. To take it back: ${cmd`pas resolve ${localId} --resend`}`;
+  const message = msg`The find was dropped and is not queued again. To queue it again: ${cmd`pas resolve ${localId} --resend`}`;
   return warningIssue('given-up', message, { find: localId, ...source });
 }

@@ -30,8 +30,8 @@ export function recordNamed(outbox: Outbox, name: string): Target {
   const target = knownTarget(outbox, name);
   if (target.findId !== null || entriesOfTarget(outbox, target).length > 0) return target;
   const { address } = headerOf(outbox);
-  throw new UsageError(msg`${name} is not kept here, and nothing is queued for it at ${address}.`, {
-    hint: msg`A number or a photograph for it can be queued: ${cmd`pas number set ${name}`} VALUE, ${cmd`pas photo add ${name}`} FILE`,
+  throw new UsageError(msg`${name} is not stored here, and nothing is queued for it at ${address}.`, {
+    hint: msg`You can queue a number or a photograph for it: ${cmd`pas number set ${name}`} VALUE, ${cmd`pas photo add ${name}`} FILE`,
   });
 }
 

@@ -14,7 +14,7 @@ export function idOf(value: HarvestedElements[keyof HarvestedElements]): string 
 /** Judges an import that the harvest does not show. */
 export function judgeAbsence(window: AttemptWindow, kind: string, view: View): Verdict {
   if (!wouldBeShown(window, view.shown.get(kind), view.harvester)) {
-    const reason = msg`the harvest shows no record of this project that this account is known to have made in this state, so a missing one proves nothing`;
+    const reason = msg`the harvest shows no record of this project that this account is known to have created in this state, so a missing one proves nothing`;
     return undecided('no-like-record-shown', reason, []);
   }
   return (
@@ -67,11 +67,11 @@ export function possiblyInFlight(settledMs: number, nowMs: number): Verdict {
 
 /** Without a server time before the attempt, evidence is shown to a person and settles nothing. */
 export function timeUnknown(candidates: readonly string[]): Verdict {
-  return undecided('time-unknown', msg`the service did not say the time before the attempt, so a person decides`, candidates);
+  return undecided('time-unknown', msg`the service did not state its time before the attempt, so a person decides`, candidates);
 }
 
 /** @param missing a record or file that the harvest does not show, although the service accepted it */
 export function indexBehind(missing: string): Verdict {
-  const reason = msg`the harvest does not show ${missing} either, which the service has accepted since: its index is behind`;
+  const reason = msg`nor does the harvest show ${missing}, which the service has accepted since: its index lags behind`;
   return undecided('index-behind', reason, []);
 }

@@ -45,7 +45,7 @@ function judgeImport(
   if (only !== undefined && others.length === 0) {
     return undecided(
       'rival-find',
-      msg`another uncertain find is the same in every element, so it is open which of them ${only.identCely} is`,
+      msg`another uncertain find is the same in every element, so it is unclear which of them ${only.identCely} is`,
       candidates,
     );
   }
@@ -63,12 +63,12 @@ function judgeImport(
   }
   const near = recordsNear(judged, view).filter((identCely) => !claims.has(identCely));
   if (near.length > 0) {
-    const reason = msg`a record of its project appeared at that time that may be this one, changed since or not shown`;
+    const reason = msg`a record of its project appeared at that time that may be this one, changed since or hidden`;
     return undecided('alike-and-new', reason, near);
   }
   const gone = changedSince(judged, view.deleted, view);
   if (gone.length > 0) {
-    const reason = msg`a record of its project was deleted since that may have been this one`;
+    const reason = msg`a record of its project was deleted since then that may have been this one`;
     return undecided('deleted-since', reason, gone);
   }
   return judgeAbsence(judged.window, shownKindOf(judged.elements, Number(judged.elements.stav)), view);

@@ -41,15 +41,15 @@ export function judgeNumber(judged: UncertainNumber, record: RecordEvidence, vie
   if (!isAsBefore) {
     const reason =
       current === ''
-        ? msg`${identCely} has no number by now; it was to get ${value}`
-        : msg`${identCely} has the number ${current} by now; it was to get ${value}`;
+        ? msg`${identCely} now has no number; it was to get ${value}`
+        : msg`${identCely} now has the number ${current}; it was to get ${value}`;
     return { kind: 'undecided', basis: 'other-number', reason, candidates: [current] };
   }
   return (
     tooEarly(window, view, record.changedMs) ?? {
       kind: 'absent',
       basis: 'number-as-before',
-      reason: msg`${identCely} has the number that it had before`,
+      reason: msg`${identCely} still has its previous number`,
       candidates: [],
     }
   );

@@ -42,7 +42,7 @@ export function judgePhoto(
   const names = mine.map(({ name }) => name);
   const rivals = uncertain.filter((other) => mine.some((file) => isFileOf(other, file)));
   if (only !== undefined && mine.length === 1 && rivals.length === 1) {
-    const reason = msg`${only.name} came from a file of this name since the attempt, by this account`;
+    const reason = msg`${only.name} was stored from a file of this name since the attempt, by this account`;
     return found(judged, 'same-name-and-new', reason, names);
   }
   if (mine.length > 0) return undecided('several-files', msg`several files could be this photograph`, names);

@@ -38,8 +38,8 @@ export function recordProblem(outbox: Outbox, entry: Entry, identCely: string): 
   const owner = importOfRecord(outbox, identCely);
   if (owner === undefined) return formProblem(entry, identCely);
   const [find, other] = [entry.localId ?? '', owner.localId ?? identCely];
-  return new UsageError(msg`${identCely} is the record of ${other} already.`, {
-    hint: msg`\`${cmd`pas show ${other}`}\` shows the find of that record. If ${find} has a record of its own, give the identifier of that one; if both are one find, give it up: ${cmd`pas resolve ${find} --drop`}`,
+  return new UsageError(msg`${identCely} is already the record of ${other}.`, {
+    hint: msg`\`${cmd`pas show ${other}`}\` shows the find of that record. If ${find} has its own record, give that identifier; if both are one find, drop this one: ${cmd`pas resolve ${find} --drop`}`,
   });
 }
 
@@ -70,7 +70,7 @@ export async function lookUpRecord(
   const listed = record === undefined ? undefined : listedFindOf(record);
   if (record === undefined || listed?.kind === 'deleted') return undefined;
   if (listed?.kind !== 'shown')
-    return { compared: [], doubts: [msg`The service has ${identCely} and does not show it to this account.`] };
+    return { compared: [], doubts: [msg`The service has ${identCely}, but does not show it to this account.`] };
   const { record: find } = listed;
   const compared = compare(entry, find);
   const differing = compared
@@ -81,7 +81,7 @@ export async function lookUpRecord(
   return {
     compared,
     doubts: [
-      ...(maker === undefined ? [] : [msg`It was made by the account ${maker}, which did not send this find.`]),
+      ...(maker === undefined ? [] : [msg`It was created by the account ${maker}, which did not send this find.`]),
       ...(differing === '' ? [] : [msg`It differs in ${differing}.`]),
     ],
   };

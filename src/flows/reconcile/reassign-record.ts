@@ -13,7 +13,7 @@ export function reassignRecord(outbox: Outbox, { id, localId: find }: Entry, ide
   const owner = importOfRecord(outbox, identCely);
   if (owner === undefined || owner.id === id) return undefined;
   const localId = find ?? '';
-  const reason = msg`the service gave its record ${identCely} to ${localId}: it may have been put back from a backup and have lost this one`;
+  const reason = msg`the service gave its record ${identCely} to ${localId}: it may have been restored from a backup and lost this one`;
   releaseRecord(outbox, owner, reason);
   return owner;
 }

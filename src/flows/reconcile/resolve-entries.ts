@@ -89,8 +89,8 @@ function settleAs(outbox: Outbox, target: Target, decision: Decision, entryId: n
 }
 
 function nothingToDecide(nothing: Message, entryId: number | undefined): UsageError {
-  const message = entryId === undefined ? nothing : msg`${nothing} Only the entry ${entryId} was asked about.`;
-  return new UsageError(message, { hint: msg`\`${cmd`pas status`}\` lists what needs a person, with the command for it.` });
+  const message = entryId === undefined ? nothing : msg`${nothing} Only the entry ${entryId} was requested.`;
+  return new UsageError(message, { hint: msg`\`${cmd`pas status`}\` lists what needs your attention, with the command for it.` });
 }
 
 function decide(outbox: Outbox, entry: Entry, decision: Decision, group: string): void {
@@ -214,7 +214,7 @@ function takeBack(outbox: Outbox, find: string): { readonly decision: DecisionKi
   const [first] = last;
   if (first === undefined) throw new UsageError(msg`No decision about ${find} can be taken back.`);
   if (entries.some((entry) => wasAttemptedSince(outbox, entry, last)))
-    throw new UsageError(msg`Something was sent since on account of the decision, so it stands.`, {
+    throw new UsageError(msg`Something was sent because of the decision, so it can no longer be taken back.`, {
       hint: tooLateHint(find, first, entries),
     });
   const [group, reason] = [randomUUID(), msg`a person took the decision back`];
@@ -270,8 +270,8 @@ function tooLateHint(find: string, { event }: Decided, entries: readonly Entry[]
   const ident = made?.identCely;
   const isDecided = event.body.answer === 'created' && ident != null;
   return isDecided
-    ? msg`If ${ident} is another find, take what was added to it away in the pages of the service, and send ${find} under another local_id.`
-    : msg`\`${cmd`pas show ${find}`}\` says what became of it.`;
+    ? msg`If ${ident} is another find, remove what was added to it on the service's website, and send ${find} under another local_id.`
+    : msg`\`${cmd`pas show ${find}`}\` shows what happened to it.`;
 }
 
 /** Returns candidates that a person excluded for the entry. */

@@ -47,9 +47,9 @@ function plainText(outbox: Outbox, entry: Entry, what: Message, settleMs: number
   const untilMs = last === undefined ? nowMs : (last.endedAt ?? last.startedAt) + settleMs;
   const isFinal = looked?.verdict === 'undecided' && (untilMs <= nowMs || looked.candidates.length > 0);
   if (isFinal && !PASSING.includes(looked.basis as Basis | null))
-    return t`What the service shows does not say whether it has ${what}; look there, and decide.`;
-  if (untilMs <= nowMs) return t`It is not known yet whether the service has ${what}; pas looks with the next push.`;
+    return t`The service's data does not show if it has ${what}; check its website, and decide.`;
+  if (untilMs <= nowMs) return t`It is not known yet if the service has ${what}; pas checks with the next push.`;
   // Rounded up to the minute, so that the text is true then.
   const at = momentText(Math.ceil(untilMs / MINUTE_MS) * MINUTE_MS, nowMs);
-  return t`It is not known yet whether the service has ${what}; pas looks again after ${at}.`;
+  return t`It is not known yet if the service has ${what}; pas checks again after ${at}.`;
 }

@@ -23,7 +23,7 @@ type LinkPlace = { readonly folder: string; readonly targets: Readonly<Record<st
 export function linkPlace(environment: Readonly<Record<string, string | undefined>>): LinkPlace {
   const kind = installationKind();
   if (kind === 'npm') {
-    throw new UsageError(t`npm installed this pas, and puts it on the path where it installs with --global.`);
+    throw new UsageError(t`npm installed this pas, and adds it to the path when it installs with --global.`);
   }
   const at = (name: string): string =>
     kind === 'archive' ? join(packageRoot, '..', name) : join(packageRoot, 'bin', `${name}.js`);
@@ -71,7 +71,7 @@ function refuseOther(link: string): void {
   if (lstatSync(link, { throwIfNoEntry: false }) === undefined || isOurs(link)) return;
   const folder = dirname(packageRoot);
   throw new UsageError(t`${link} is another program. Nothing was changed.`, {
-    hint: t`Move it away, or put this folder on your path by hand: ${folder}`,
+    hint: t`Move it away, or add this folder to your path by hand: ${folder}`,
   });
 }
 
@@ -86,7 +86,7 @@ function isOurs(link: string): boolean {
 /** Returns the folder of `pas.cmd` in an archive on Windows. */
 export function archiveFolder(): string {
   if (installationKind() !== 'archive')
-    throw new UsageError(t`This is no unpacked archive: npm puts it on the path where it installs with --global.`);
+    throw new UsageError(t`This is not an unpacked archive: npm adds it to the path when it installs with --global.`);
   return dirname(packageRoot);
 }
 

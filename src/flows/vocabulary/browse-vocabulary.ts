@@ -120,10 +120,10 @@ function requireSet(vocabulary: Vocabulary, set: string): void {
     counts.map(({ setSpec }) => setSpec),
     set,
   );
-  throw new UsageError(t`Nothing was harvested of the set ${set}.`, {
+  throw new UsageError(t`Nothing of the set ${set} was harvested.`, {
     hint:
       nearest === undefined
-        ? t`\`${cmd`pas vocab sets`}\` lists what is here; \`${cmd`pas harvest-vocab`}\` brings the rest.`
+        ? t`\`${cmd`pas vocab sets`}\` lists what is here; \`${cmd`pas harvest-vocab`}\` harvests the rest.`
         : t`Did you mean ${nearest}?`,
   });
 }

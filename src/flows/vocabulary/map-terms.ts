@@ -30,7 +30,9 @@ type KeptRow = Omit<MappingRow, 'row'>;
 export function setOfName(text: string): string {
   const set = setNamed(text);
   if (set !== undefined) return set;
-  throw new UsageError(t`"${text}" is no set and no element of a find.`, { hint: t`Write heslo:obdobi, or obdobi, or period.` });
+  throw new UsageError(t`"${text}" is neither a set nor an element of a find.`, {
+    hint: t`Write heslo:obdobi, or obdobi, or period.`,
+  });
 }
 
 type OneTerm = { readonly set: string; readonly term: string; readonly entry: string; readonly note: string | undefined };
@@ -67,7 +69,7 @@ function entryNamed(lookupTerm: LookupTerm, set: string, text: string): TermCand
       return refuse(t`"${text}" can mean several entries of ${set}.`, found.candidates);
     case 'unknown':
     case 'mapping-conflict':
-      return refuse(t`"${text}" is no entry of ${set}.`, found.kind === 'unknown' ? found.nearest : []);
+      return refuse(t`"${text}" is not an entry of ${set}.`, found.kind === 'unknown' ? found.nearest : []);
     case 'deleted':
       return refuse(t`"${text}" (${found.term.label}) was deleted from ${set}.`);
     case 'wrong-set':
@@ -82,7 +84,9 @@ export function unmapTerm({ rows }: Mapping, setText: string, term: string) {
   const set = setOfName(setText);
   const rest = rows.filter((row) => keyOf(row.set, row.term) !== keyOf(set, term));
   if (rest.length === rows.length) {
-    throw new UsageError(t`"${term}" is not mapped in ${set}.`, { hint: t`\`${cmd`pas vocab map list`}\` shows what is.` });
+    throw new UsageError(t`"${term}" is not mapped in ${set}.`, {
+      hint: t`\`${cmd`pas vocab map list`}\` shows what is mapped.`,
+    });
   }
   return { set, term: term.trim(), removed: rows.length - rest.length, rows: rest };
 }
@@ -151,13 +155,13 @@ function settle(row: MappingRow, lookupTerm: LookupTerm): Settled {
       // The entry's own set, where a family such as `heslo` was named: no element uses a whole family.
       return { row: { ...content, set: standing.entry.setSpec, id: standing.entry.id, label: standing.entry.label } };
     case 'other-label': {
-      const message = t`"${own}" names ${id}, which is "${standing.entry.label}", but says "${label}". Write the identifier of the right entry, or leave its label empty.`;
+      const message = t`"${own}" has the identifier ${id}, which is "${standing.entry.label}", but the label "${label}". Write the identifier of the right entry, or leave its label empty.`;
       return { issue: errorIssue('mapping-label', message) };
     }
     case 'not-harvested': {
-      const message = t`"${own}" is taken unchecked: ${set} was not harvested. Run ${cmd`pas harvest-vocab`}, then ${cmd`pas vocab map check`}.`;
+      const message = t`"${own}" was not checked: ${set} was not harvested. Run ${cmd`pas harvest-vocab`}, then ${cmd`pas vocab map check`}.`;
       if (id !== '') return { row: content, issue: warningIssue('mapping-unchecked', message) };
-      return { issue: errorIssue('mapping-unchecked', t`"${own}" names no identifier, and ${set} was not harvested.`) };
+      return { issue: errorIssue('mapping-unchecked', t`"${own}" has no identifier, and ${set} was not harvested.`) };
     }
     default:
       return { issue: mappingConflictIssue(row, standing) };
@@ -219,7 +223,7 @@ export function suggestMapping(list: Table, options: SuggestMappingOptions): Pro
   );
   if (notHarvested.length > 0 && !proposals.some(({ candidates }) => candidates.length > 0)) {
     const sets = notHarvested.join(', ');
-    throw new UsageError(t`Nothing was harvested of ${sets}.`, { hint: t`Run \`${cmd`pas harvest-vocab`}\` first.` });
+    throw new UsageError(t`Nothing of ${sets} was harvested.`, { hint: t`Run \`${cmd`pas harvest-vocab`}\` first.` });
   }
   return { proposals, alreadyMapped: terms.length - open.length, notHarvested, issues };
 }

@@ -166,7 +166,7 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
     expected: 'each set has one setSpec and a name "cs / en"',
     run: async (scene) => {
       const specs = await specsOf(scene, '2.2');
-      must(new Set(specs).size === specs.length, 'a setSpec stands twice');
+      must(new Set(specs).size === specs.length, 'a setSpec appears twice');
       const bare = (await setsOf(scene, '2.2'))
         .map((set) => textAt(set, 'setName') ?? '')
         .filter((name) => !/^\S.* \/ .*\S$/.test(name));

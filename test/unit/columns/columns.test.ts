@@ -43,10 +43,10 @@ describe('column names', () => {
 
   test('the same column twice, or an element under two names, is an error', () => {
     expect(parseColumns(tableOf(['hloubka', 'hloubka'])).issues[0]?.message).toBe(
-      'The column "hloubka" stands twice in the header. Keep one of them.',
+      'The column "hloubka" appears twice in the header. Keep one.',
     );
     expect(parseColumns(tableOf(['hloubka', 'depth_cm'])).issues[0]?.message).toBe(
-      '"hloubka" and "depth_cm" both mean hloubka. Keep one of them.',
+      '"hloubka" and "depth_cm" both mean hloubka. Keep one.',
     );
   });
 

@@ -117,7 +117,7 @@ describe('points', () => {
   test.each([
     ['no system', 'local_id,geom_x,geom_y\na,14.42,50.08\n', 'coordinate-system', 'geom_x', 'Write 4326 (WGS 84) or 5514'],
     ['half a point', 'local_id,lon,lat\na,14.42,\n', 'coordinate', 'lon', 'lat is empty'],
-    ['two points', 'local_id,lon,lat,geom_wkt\na,14,50,POINT (14 50)\n', 'point-twice', 'geom_wkt', 'stands twice'],
+    ['two points', 'local_id,lon,lat,geom_wkt\na,14,50,POINT (14 50)\n', 'point-twice', 'geom_wkt', 'is given twice'],
     ['a system that does not fit', 'local_id,crs,lon,lat\na,5514,14,50\n', 'coordinate-system', 'lon', 'Make them agree'],
     ['an unknown system', 'local_id,crs,geom_x,geom_y\na,UTM,1,2\n', 'coordinate-system', 'crs', '"UTM"'],
     ['degrees and minutes', "local_id,lon,lat\na,14°25',50.08\n", 'coordinate', 'lon', 'decimal degrees'],

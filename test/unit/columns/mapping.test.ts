@@ -67,8 +67,8 @@ describe('a museum’s own term', () => {
       'HES-000001',
       /mapped to stará \(HES-000001\), which was deleted from periods \(heslo:obdobi\)\..*pas vocab map set/,
     ],
-    ['moved', 'HES-000002', /which is an entry of heslo:areal now/],
-    ['never there', 'HES-999999', /mapped to HES-999999, which is no entry of periods \(heslo:obdobi\)/],
+    ['moved', 'HES-000002', /which is now an entry of heslo:areal/],
+    ['never there', 'HES-999999', /mapped to HES-999999, which is not an entry of periods \(heslo:obdobi\)/],
   ])('whose entry was %s is refused with what to do', (_, id, message) => {
     const reading = resolveTerm('heslo:obdobi', 'moje', withMapping(lookupTerm, mapping(`obdobi;moje;${id};;;yes`)));
     expect(inWords(reading)).toMatchObject({ rule: 'term-mapped-astray', problem: expect.stringMatching(message) });

@@ -181,7 +181,7 @@ describe('museum tables with columns of their own:', () => {
       datum: { datum_nalezu: { date: 'd/m/yyyy' } },
       foto: { photos: { separator: ',' } },
     });
-    expect(String(proposal.columns[3]?.doubt)).toContain('nothing tells the day from the month');
+    expect(String(proposal.columns[3]?.doubt)).toContain('nothing shows which is the day and which the month');
   });
 
   test('one with both coordinates in a cell, numbers that repeat, day numbers and centimetres', () => {
@@ -198,7 +198,7 @@ describe('museum tables with columns of their own:', () => {
       'nalezeno dne': { datum_nalezu: { date: 'day-number' } },
       předáno: { predano: { values: { a: 'ano', n: 'ne' } } },
     });
-    expect(String(proposal.columns[0]?.doubt)).toContain('the same number stands twice: "7" in rows 2, 3;');
+    expect(String(proposal.columns[0]?.doubt)).toContain('the same number appears twice: "7" in rows 2, 3;');
   });
 
   test('one with two points: the fuller one is taken, and nothing is left of the other', () => {

@@ -160,7 +160,7 @@ test('what no element is like is counted and kept in the note; a second pair of 
   const table = csv('č.;váha (g);regál;k. ú.\nA1;12,5;R1;Všesoky\nA2;;R2;Všesoky\n');
   const columns = columnsOf(table);
   expect(columns['váha (g)']?.reasons.map(String)).toEqual(['1 value, like no element: kept in the note']);
-  expect(columns['k. ú.']?.reasons.map(String)).toEqual(['2 values; the service finds it out from the point']);
+  expect(columns['k. ú.']?.reasons.map(String)).toEqual(['2 values; the service derives it from the point']);
   expect(readAsProposed(table).finds.map(({ elements }) => elements.poznamka)).toEqual([
     'váha (g): 12,5; regál: R1',
     'regál: R2',
@@ -204,7 +204,7 @@ describe('the unit of depths', () => {
     ['hloubka (mm)', ['3', '200']],
   ])('%s of %j is a question, and nothing is read until it is answered', (header, values) => {
     const { column, read } = depths(header, values);
-    expect([column && isOpen(column), String(column?.doubt)]).toEqual([true, expect.stringContaining('In what unit are they?')]);
+    expect([column && isOpen(column), String(column?.doubt)]).toEqual([true, expect.stringContaining('Which unit are they in?')]);
     expect(read).toEqual([]);
   });
 

@@ -89,12 +89,12 @@ describe('text between elements', () => {
     expect(issues).toMatchObject([
       {
         ...{ rule: 'schema', severity: 'error', file: 'find.xml', element: 'samostatny_nalez', line: 7 },
-        message: 'The text "omyl" stands between the elements of samostatny_nalez. Put it into one of them, or take it out.',
+        message: 'The text "omyl" is between the elements of samostatny_nalez. Move it into one of them, or remove it.',
       },
       {
         ...{ rule: 'schema', severity: 'error', file: 'find.xml', element: 'samostatny_nalez', line: 13 },
         message:
-          'The text "druhý omyl &amp;" stands between the elements of samostatny_nalez. Put it into one of them, or take it out.',
+          'The text "druhý omyl &amp;" is between the elements of samostatny_nalez. Move it into one of them, or remove it.',
       },
     ]);
   });
@@ -157,13 +157,13 @@ describe('literal values', () => {
       'id="HES-000253"',
       'id=" HES-000253"',
       9,
-      'The id of obdobi is " HES-000253". The service takes it with its blanks: take them out.',
+      'The id of obdobi is " HES-000253". The service does not ignore blanks: remove them.',
     ],
     [
       'xml:lang="cs" id="HES-000253"',
       'xml:lang="" id="HES-000253"',
       9,
-      'obdobi xml:lang is "", which is no language. Correct the value.',
+      'obdobi xml:lang is "", which is not a valid language. Correct the value.',
     ],
     ['EPSG="4326"', 'EPSG="5514"', 24, 'The attribute EPSG of geom_wkt is "5514", but the point is in 4326. Write 4326.'],
   ])('%s made to %s is said in words, with its line', (from, to, line, message) => {
@@ -206,8 +206,8 @@ describe('in words', () => {
   const NAMESPACE = 'https://schema.example.org/svc/2.2/';
   const DECLARATION = `The root must declare xmlns:svc="${NAMESPACE}". Another prefix or a default namespace is refused.`;
   const LOCATION = `xsi:schemaLocation of the root must pair ${NAMESPACE} with ${NAMESPACE}svc.xsd.`;
-  const ONE_FIND = 'The root must hold exactly one samostatny_nalez and nothing else.';
-  const BESIDE = 'A comment or processing instruction stands beside the find. Take it out, or put it before the root.';
+  const ONE_FIND = 'The root must contain exactly one samostatny_nalez and nothing else.';
+  const BESIDE = 'There is a comment or processing instruction beside the find. Remove it, or move it before the root.';
   const root = GOOD.slice(0, GOOD.indexOf('<svc:samostatny_nalez>'));
   const find = GOOD.slice(root.length, GOOD.indexOf('</svc:svc>'));
   const words = (document: string) => check(document).map(({ message }) => message);
@@ -229,7 +229,7 @@ describe('in words', () => {
       GOOD.replace('>:tba</svc:ident_cely>', '>C-1</svc:ident_cely>'),
       ['ident_cely is "C-1". An import asks for a new identifier: write :tba.'],
     ],
-    ['state 4', GOOD.replace('stav>3<', 'stav>4<'), ['stav is "4". An import reaches the states 1, 2 and 3 only.']],
+    ['state 4', GOOD.replace('stav>3<', 'stav>4<'), ['stav is "4". An import can only reach states 1, 2 and 3.']],
     [
       'another system',
       GOOD.replace('geom_system>4326<', 'geom_system>4258<'),
@@ -238,12 +238,12 @@ describe('in words', () => {
     [
       'a comment in a value',
       GOOD.replace('hrdlo', '<!-- které? --> hrdlo'),
-      ['poznamka has a comment in it; the service reads only the text before it. Take it out.'],
+      ['poznamka contains a comment; the service reads only the text before it. Remove the comment.'],
     ],
     [
       'an empty point',
       GOOD.replace(/POINT \([^)]*\)/, ' '),
-      ['geom_wkt is there, but empty. Write the point, or take the element out.'],
+      ['geom_wkt is present but empty. Write the point, or remove the element.'],
     ],
   ])('%s', (_, document, expected) => {
     expect(words(document)).toEqual(expected);

@@ -57,17 +57,17 @@ test('a version that pas does not have is judged by it', async () => {
 
 describe('refused as a schema', () => {
   test.each([
-    ['a page of HTML', () => '<!DOCTYPE html><html><body>404</body></html>', /no whole XML document: .*DTD/],
-    ['XHTML', () => '<html xmlns="http://www.w3.org/1999/xhtml"/>', /it is <html>/],
-    ['one that is cut off', (text: string) => text.slice(0, text.length / 2), /no whole XML document/],
-    ['nothing', () => '', /no whole XML document/],
-    ['JSON', () => '{"detail":"no"}', /no whole XML document/],
+    ['a page of HTML', () => '<!DOCTYPE html><html><body>404</body></html>', /not a complete XML document: .*DTD/],
+    ['XHTML', () => '<html xmlns="http://www.w3.org/1999/xhtml"/>', /its root is <html>/],
+    ['one that is cut off', (text: string) => text.slice(0, text.length / 2), /not a complete XML document/],
+    ['nothing', () => '', /not a complete XML document/],
+    ['JSON', () => '{"detail":"no"}', /not a complete XML document/],
     ['one with a DTD', (text: string) => text.replace('<xs:schema', '<!DOCTYPE xs:schema [<!ENTITY a "b">]><xs:schema'), /DTD/],
     ['one of another version', (text: string) => text.replaceAll('/2.2/', '/2.1/'), /is for .*\/2\.1\/, not for .*\/2\.2\//],
     [
       'one with another root',
       (text: string) => text.replace('<xs:element name="svc">', '<xs:element name="other">'),
-      /declares no element svc/,
+      /does not declare the element svc/,
     ],
     ['one that is faulty', (text: string) => text.replaceAll('type="refType"', 'type="noType"'), /cannot be used: .*noType/s],
     [

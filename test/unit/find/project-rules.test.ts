@@ -33,7 +33,7 @@ test('the rules keep their names, and what they find is about the project', () =
     {
       element: 'projekt',
       message:
-        'C-202400101 is not among the harvested projects. Check it for a typing mistake; if the project is new, run pas harvest-vocab projekt.',
+        'C-202400101 is not among the harvested projects. Check the spelling; if the project is new, run pas harvest-vocab projekt.',
       warning: true,
     },
   ]);
@@ -80,7 +80,7 @@ describe('the state of a project', () => {
     [0, 'announced'],
     [1, 'registered'],
     [2, 'signed up'],
-    [7, 'proposed for cancelling'],
+    [7, 'proposed for cancellation'],
   ])('%i is called %s', (stav, name) => {
     expect(judge({ ...SURVEY, stav }, { role: 'archaeologist' })).toEqual([
       expect.stringContaining(`warning: C-202400101 is in the state "${name}".`),

@@ -30,12 +30,12 @@ describe('dates', () => {
     ['03/04/2024', 'Write 2024-04-03 or 2024-03-04.'],
     ['25/04/2024', 'Write 2024-04-25.'],
     ['04-25-2024', 'Write 2024-04-25.'],
-    ['31. 2. 2024', 'no calendar has'],
-    ['2023-02-29', 'no calendar has'],
+    ['31. 2. 2024', 'does not exist in the calendar'],
+    ['2023-02-29', 'does not exist in the calendar'],
     ['2024-06-17T10:00:00', 'only the day: 2024-06-17'],
     ['17. 6. 2024 14:30', 'only the day: 2024-06-17'],
     ['17. 6. 24', 'two digits'],
-    ['45460', "a spreadsheet's day number: 2024-06-17, or 2028-06-18 in an old one of a Mac"],
+    ['45460', "a spreadsheet's day number: 2024-06-17, or 2028-06-18 in an old Mac workbook"],
     ['červen 2024', 'is a month, not a day. The service accepts one whole day'],
     ['VI/2024', 'is a month'],
     ['6/2024', 'is a month'],
@@ -47,7 +47,7 @@ describe('dates', () => {
     ['1. 6. 2024 – 3. 6. 2024', 'is more than one day'],
     ['3. čer. 2024', 'Write YYYY-MM-DD'],
     ['3. brambor 2024', 'Write YYYY-MM-DD'],
-    ['31. června 2024', 'no calendar has'],
+    ['31. června 2024', 'does not exist in the calendar'],
     ['13/2024', 'Write YYYY-MM-DD'],
     ['2024-6-7', 'Write YYYY-MM-DD'],
   ])('%s is not read, and the message says what to write', (cell, advice) => {
@@ -92,7 +92,7 @@ describe('whole numbers', () => {
   ])('%s can be two numbers, and both are said', (cell, readings) => {
     expect(inWords(parseInteger(cell))).toMatchObject({
       rule: 'integer',
-      problem: expect.stringContaining(`"${cell}" can mean ${readings}`),
+      problem: expect.stringContaining(`"${cell}" is ambiguous: it can mean ${readings}`),
     });
   });
 
@@ -169,7 +169,7 @@ describe('coordinate systems', () => {
   test('others are refused, those that are alike with the reason', () => {
     expect(problemOf(parseGeomSystem('EPSG:5513'))).toContain('order or the signs');
     expect(problemOf(parseGeomSystem('32633'))).toBe(
-      '"32633" is no known coordinate system. Write 4326 (WGS 84) or 5514 (S-JTSK).',
+      '"32633" is not a known coordinate system. Write 4326 (WGS 84) or 5514 (S-JTSK).',
     );
   });
 });

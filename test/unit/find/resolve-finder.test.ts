@@ -266,7 +266,7 @@ describe('a finder', () => {
       remark: { rule: 'finder-matched' },
     });
     const read = resolveFinder('novák, jan', lookup);
-    expect('remark' in read && String(read.remark?.problem)).toBe('"novák, jan" is taken for OS-001507 (Novák, Jan).');
+    expect('remark' in read && String(read.remark?.problem)).toBe('"novák, jan" is read as OS-001507 (Novák, Jan).');
     expect(resolveFinder('Novák, Jan', lookup)).not.toHaveProperty('remark');
   });
 
@@ -274,7 +274,7 @@ describe('a finder', () => {
     const read = resolveFinder('Kučera, Pavel', lookup);
     expect('problem' in read && String(read.problem)).toBe(
       '"Kučera, Pavel" can be several people: Kučera, Pavel (OS-000304, 1966), Kučera, Pavel (OS-000305, 1989). ' +
-        `Write the identifier of the right one, or say who is always meant: pas vocab map set osoba 'Kučera, Pavel' OS-000304`,
+        `Write the identifier of the right one, or always use one of them: pas vocab map set osoba 'Kučera, Pavel' OS-000304`,
     );
   });
 

@@ -23,7 +23,7 @@ describe('a vocabulary cell', () => {
 
   test('an unknown label names the nearest', () => {
     expect(problemOf(period('palelit'))).toBe(
-      'Nothing in periods (heslo:obdobi) is called "palelit". Nearest: paleolit (HES-000253), doba bronzová (HES-000300).',
+      'periods (heslo:obdobi) has no entry "palelit". Nearest: paleolit (HES-000253), doba bronzová (HES-000300).',
     );
   });
 
@@ -40,5 +40,5 @@ describe('a vocabulary cell', () => {
 
 test('a project is its identifier, in one word', () => {
   expect(resolveProject('C-202400101')).toEqual({ value: { id: 'C-202400101', text: 'C-202400101' } });
-  expect(problemOf(resolveProject('Sběry na Kutnohorsku'))).toContain('no identifier of a project');
+  expect(problemOf(resolveProject('Sběry na Kutnohorsku'))).toContain('not a project identifier');
 });

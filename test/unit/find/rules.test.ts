@@ -238,7 +238,7 @@ describe('the point', () => {
     [15, 51.11],
   ])('without areas %f %f is outside the country, whichever side of it', (lon, lat) => {
     expect(messageOf({ geom_wkt: `POINT (${lon} ${lat})` })).toBe(
-      `The point ${lon.toFixed(5)} ${lat.toFixed(5)} lies outside Czechia. Check the coordinates and their order.`,
+      `The point ${lon.toFixed(5)} ${lat.toFixed(5)} is outside Czechia. Check the coordinates and their order.`,
     );
   });
 
@@ -260,7 +260,7 @@ describe('the point', () => {
     expect(said(9999)).toContain(' The nearest is Všesoky (ruian-672424), 9999 m away.');
     expect(said(10_000)).toContain(' The nearest is Všesoky (ruian-672424), 10 km away.');
     expect(messageOf({}, { lookupArea: () => ({ kind: 'outside' }) })).toBe(
-      'The point 15.17120 49.84050 lies in no known cadastral area. Check the coordinates.',
+      'The point 15.17120 49.84050 is not in any known cadastral area. Check the coordinates.',
     );
   });
 

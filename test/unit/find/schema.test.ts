@@ -30,14 +30,20 @@ describe('what the schema has against a document is said in words, with element 
       '<svc:pocet>1</svc:pocet>',
       '<svc:pocet>1</svc:pocet><svc:pocet>2</svc:pocet>',
       'pocet',
-      'may not stand here',
+      'is not allowed here',
     ],
-    ['a word for a number', '<svc:hloubka>25<', '<svc:hloubka>hluboko<', 'hloubka', 'hloubka is "hluboko", which is no integer.'],
-    ['a wrong date', '2024-06-17', '17. 6. 2024', 'datum_nalezu', 'datum_nalezu is "17. 6. 2024", which is no date.'],
-    ['yes for true', '<svc:predano>true', '<svc:predano>yes', 'predano', 'predano is "yes", which is no boolean.'],
+    [
+      'a word for a number',
+      '<svc:hloubka>25<',
+      '<svc:hloubka>hluboko<',
+      'hloubka',
+      'hloubka is "hluboko", which is not a valid integer.',
+    ],
+    ['a wrong date', '2024-06-17', '17. 6. 2024', 'datum_nalezu', 'datum_nalezu is "17. 6. 2024", which is not a valid date.'],
+    ['yes for true', '<svc:predano>true', '<svc:predano>yes', 'predano', 'predano is "yes", which is not a valid boolean.'],
     ['no id', ' id="C-202400101"', '', 'projekt', 'projekt needs the attribute id'],
     ['no language', '<svc:obdobi xml:lang="cs"', '<svc:obdobi', 'obdobi', 'obdobi needs the attribute'],
-    ['a wrong EPSG', 'EPSG="4326"', 'EPSG="WGS"', 'geom_wkt', 'geom_wkt EPSG is "WGS", which is no integer.'],
+    ['a wrong EPSG', 'EPSG="4326"', 'EPSG="WGS"', 'geom_wkt', 'geom_wkt EPSG is "WGS", which is not a valid integer.'],
     ['a missing element', '<svc:stav>3</svc:stav>', '', 'predano', 'expected here: stav'],
   ])('%s', (_, from, to, element, message) => {
     const issues = checkChanged(from, to);
@@ -51,7 +57,7 @@ describe('what the schema has against a document is said in words, with element 
       'xmlns:svc="https://schema.example.org/svc/1.0/"',
     );
     expect(issues).toMatchObject([
-      { rule: 'schema', element: 'svc', message: expect.stringContaining('namespace, version included') },
+      { rule: 'schema', element: 'svc', message: expect.stringContaining('namespace, including the version') },
     ]);
   });
 

@@ -39,7 +39,7 @@ describe('a registration number', () => {
 
   test('that XML cannot hold is said once', () => {
     expect(said({ evidencni_cislo: 'A\u00071' })).toEqual([
-      'text-characters: evidencni_cislo holds the character U+0007, which XML cannot. Remove it.',
+      'text-characters: evidencni_cislo contains the character U+0007, which XML does not allow. Remove it.',
     ]);
   });
 
@@ -51,35 +51,32 @@ describe('a registration number', () => {
 
 describe('what is said of a value', () => {
   test.each<[Partial<FindElements>, string]>([
-    [{ poznamka: 'a\r\u0000' }, 'text-characters: poznamka holds the character U+0000, which XML cannot. Remove it.'],
+    [{ poznamka: 'a\r\u0000' }, 'text-characters: poznamka contains the character U+0000, which XML does not allow. Remove it.'],
     [
       { obdobi: { id: 'HES-000253\u0001', text: '' } },
-      'text-characters: obdobi holds the character U+0001, which XML cannot. Remove it.',
+      'text-characters: obdobi contains the character U+0001, which XML does not allow. Remove it.',
     ],
     [{ hloubka: 1.5 }, 'depth-range: hloubka is 1.5. Depth is in whole centimetres below the surface, 0 to 2147483647.'],
-    [
-      { datum_nalezu: '17.6.2024' },
-      'date: "17.6.2024" is no day of the calendar. Write YYYY-MM-DD, without a time or time zone.',
-    ],
+    [{ datum_nalezu: '17.6.2024' }, 'date: "17.6.2024" is not a calendar date. Write YYYY-MM-DD, without a time or time zone.'],
     [
       { datum_nalezu: '1699-12-31' },
       "date-plausible: The date 1699-12-31 is very long ago. Check the year, or this computer's clock.",
     ],
     [
       { datum_nalezu: '2024-11-21' },
-      "date-plausible: The date 2024-11-21 lies in the future. Check the year, or this computer's clock.",
+      "date-plausible: The date 2024-11-21 is in the future. Check the year, or this computer's clock.",
     ],
     [
       { obdobi: { id: 'HES-1x', text: '' } },
-      'identifier-form: "HES-1x" is no identifier that obdobi can have. Write HES- and digits; pas vocab search finds it.',
+      'identifier-form: "HES-1x" cannot be an identifier of obdobi. Write HES- and digits; pas vocab search finds it.',
     ],
     [
       { obdobi: { id: 'xHES-1', text: '' } },
-      'identifier-form: "xHES-1" is no identifier that obdobi can have. Write HES- and digits; pas vocab search finds it.',
+      'identifier-form: "xHES-1" cannot be an identifier of obdobi. Write HES- and digits; pas vocab search finds it.',
     ],
     [
       { obdobi: { id: 'HES-000691', text: 'lahev' } },
-      'vocabulary: lahev (HES-000691) is an entry of object types (heslo:predmet_druh), but one of periods (heslo:obdobi) is needed. Look with: pas vocab list heslo:obdobi',
+      'vocabulary: lahev (HES-000691) is an entry of object types (heslo:predmet_druh), but this element needs one of periods (heslo:obdobi). See: pas vocab list heslo:obdobi',
     ],
     [
       { obdobi: { id: DELETED.id, text: '' } },
@@ -137,18 +134,18 @@ describe('what a look into the vocabulary tells', () => {
       'vocabulary: No entry of periods (heslo:obdobi) has the identifier HES-000253. Nearest: doba bronzová (HES-000300). If it is new, run pas harvest-vocab.';
     expect(found({ kind: 'unknown', nearest })).toEqual([text]);
     const none = found({ kind: 'unknown', nearest: [] }, 'paleolit').join();
-    expect(none).toContain(' All are shown by pas vocab list heslo:obdobi.');
+    expect(none).toContain(' To list them all: pas vocab list heslo:obdobi.');
   });
 
   test('a term that is mapped to none', () => {
     expect(found({ kind: 'mapping-conflict', own: 'starý', target: 'HES-7' })).toEqual([
-      'vocabulary: "starý" is mapped to HES-7, which is no entry of periods (heslo:obdobi). Choose another: pas vocab map set heslo:obdobi starý ID',
+      'vocabulary: "starý" is mapped to HES-7, which is not an entry of periods (heslo:obdobi). Choose another: pas vocab map set heslo:obdobi starý ID',
     ]);
   });
 
   test('nothing, where it was not harvested', () => {
     expect(said({}, { lookupTerm: nothingHarvested })).toContain(
-      'not-harvested: HES-000253 in obdobi is taken unchecked: periods (heslo:obdobi) was not harvested. Run pas harvest-vocab to check it.',
+      'not-harvested: HES-000253 in obdobi was not checked: periods (heslo:obdobi) was not harvested. Run pas harvest-vocab to check it.',
     );
     expect(checkRules(aFind({ obdobi: { id: 'HES-777777', text: '' } }), { today: '2024-11-20' })).toEqual([]);
   });

@@ -10,7 +10,7 @@ import { aPush } from '../../support/push-in-the-middle.ts';
 const MINUTE = 60_000;
 const REFUSED: Settlement = { state: 'refused', reason: 'said', issues: [] };
 const AGAIN: Settlement = { state: 'queued', reason: 'busy', notBeforeAt: 7 };
-const BACK = 'left out with others that were answered the same: said';
+const BACK = 'not sent, because others got the same answer: said';
 
 const refused: Outcome = { kind: 'refused', detail: 'said', findings: [] };
 const forbidden: Outcome = { kind: 'forbidden', detail: 'said', findings: [] };
@@ -166,7 +166,7 @@ describe('five equal refusals', () => {
     push.refuse(5, 400, ['C-1'], { kind: 'refused-unspecified', detail: 'said' });
     expect(push.leftOut()).toEqual(['import']);
     using waits = answering();
-    const again: Settlement = { state: 'queued', reason: 'tried again alone', notBeforeAt: 7 };
+    const again: Settlement = { state: 'queued', reason: 'retried alone', notBeforeAt: 7 };
     const departedAt = waits.clock.monotonicMs() - 1;
     for (let index = 0; index < 5; index += 1) {
       expect(waits.leftOut()).toEqual([]);

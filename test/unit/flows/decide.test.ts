@@ -42,7 +42,7 @@ describe('a throttle', () => {
 });
 
 describe('a lock', () => {
-  const WAITS = 'another operation on this record is under way at the service';
+  const WAITS = 'the service is already working on this record';
 
   test('lets its entry wait, longer each time, and nobody else', () => {
     using push = aPush();
@@ -124,7 +124,7 @@ describe('a network that fails', () => {
     push.settled(id, UNCERTAIN);
     expect(inWords(push.session.stopCause)).toEqual({
       kind: 'in-doubt',
-      reason: '5 answers in a row left their entries in doubt',
+      reason: '5 answers in a row left their entries uncertain',
     });
   });
 
@@ -187,7 +187,7 @@ describe('“already current”', () => {
     expect(push.settled(push.aNumber(), told)).toEqual({
       state: 'accepted',
       identCely: RECORD,
-      reason: 'the service had this number already',
+      reason: 'the service already had this number',
     });
   });
 
@@ -207,7 +207,7 @@ describe('a refusal in a word', () => {
     push.beside(id, push.anImport('K-2'));
     expect(push.settled(id, told)).toEqual({
       state: 'queued',
-      reason: 'refused, perhaps beside another import of its project (said); tried again alone',
+      reason: 'refused, perhaps because of another import into its project (said); retried alone',
       notBeforeAt: push.now() + 1000,
     });
     expect([...push.session.state.serialProjects]).toEqual(['C-202400101']);

@@ -138,7 +138,7 @@ test('a record that comes without content keeps the copy that is held, and is na
     });
     return { ...response, body: Buffer.from(text) };
   };
-  const broken = [{ identifier: `${OAI_BASE}/id/${emptied}`, reason: 'the service sent it without its content' }];
+  const broken = [{ identifier: `${OAI_BASE}/id/${emptied}`, reason: 'the service sent it without content' }];
   expect(await scene.place.run(exchange, { ...CAUTIOUS, full: true })).toMatchObject({ broken, vanished: 0 });
   expect(labels(scene.place).get(emptied)).toBe('věc 3');
   const [terms] = await harvest(scene.repository, scene.vocabulary, { ...CAUTIOUS, full: true, exchange });

@@ -49,7 +49,7 @@ describe('a list that never ends', () => {
 
   test.each([
     ['gives the same token again', (n: number) => listXml('ListRecords', [recordXml(`A${n}`)], 'T', 'completeListSize="9"')],
-    ['goes round in a circle', (n: number) => listXml('ListRecords', [recordXml(`A${n % 3}`)], `T${n}`, 'completeListSize="9"')],
+    ['loops', (n: number) => listXml('ListRecords', [recordXml(`A${n % 3}`)], `T${n}`, 'completeListSize="9"')],
     [
       'shuffles the same records for ever',
       (n: number) =>

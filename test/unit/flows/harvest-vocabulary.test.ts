@@ -195,7 +195,7 @@ test('a second harvest of the same set takes it over; the first one stops, and n
     if (url.includes('T2') && second === undefined) second = harvest(repository, vocabulary);
   };
   const first = harvest(repository, vocabulary);
-  await expect(first).rejects.toThrow(/another pas has taken this harvest over/);
+  await expect(first).rejects.toThrow(/another pas has taken over this harvest/);
   expect((await second)?.[0]?.records).toBe(12);
   expect(sorted(stored(vocabulary))).toEqual(sorted(repository.alive()));
 });

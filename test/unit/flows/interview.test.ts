@@ -173,8 +173,8 @@ describe('a find is entered by answering', () => {
     );
     const { find } = await tell(prompt);
     expect(prompt.transcript.filter((line) => line.includes('✗'))).toEqual([
-      expect.stringContaining('There is a find K-001 already'),
-      expect.stringContaining('is one coordinate'),
+      expect.stringContaining('Find K-001 already exists'),
+      expect.stringContaining('is a single coordinate'),
       expect.stringContaining('not a whole number'),
       expect.stringContaining('State 2 submitted needs this'),
     ]);
@@ -254,7 +254,7 @@ describe('at the end', () => {
     const prompt = scriptedPrompt(...answers);
     const { find } = await tell(prompt, { folder });
     expect(find.photos).toEqual([join(folder, 'IMG 1.png')]);
-    expect(prompt.transcript.join('\n')).toMatch(/says nothing of where it was taken[\s\S]*There is no photograph/);
+    expect(prompt.transcript.join('\n')).toMatch(/does not say where it was taken[\s\S]*There is no photograph/);
   });
 });
 

@@ -243,9 +243,9 @@ describe('a verdict names what it rests on, in words and with the records that w
   const timeUnknown = { window: TIME_UNKNOWN };
   test.each([
     ['same-and-new', [MADE], 'C-1-N00001 appeared since the attempt and is the same in every element', view([same]), {}, []],
-    ['time-unknown', [MADE], 'the service did not say the time before the attempt', view([same]), timeUnknown, []],
+    ['time-unknown', [MADE], 'the service did not state its time before the attempt', view([same]), timeUnknown, []],
     ['time-unknown', [], 'so a person decides', view([]), timeUnknown, []],
-    ['rival-find', [MADE], 'it is open which of them C-1-N00001 is', view([same]), {}, [doubt(2)]],
+    ['rival-find', [MADE], 'it is unclear which of them C-1-N00001 is', view([same]), {}, [doubt(2)]],
     ['several-same', [MADE, 'C-1-N00002'], '2 records are the same in every element', view([same, record('C-1-N00002')]), {}, []],
     [
       'same-but-made-otherwise',
@@ -259,14 +259,14 @@ describe('a verdict names what it rests on, in words and with the records that w
     [
       'deleted-since',
       [MADE],
-      'was deleted since that may have been this one',
+      'was deleted since then that may have been this one',
       view([], { deleted: new Map([[MADE, START]]) }),
       {},
       [],
     ],
     ['no-like-record-shown', [], 'so a missing one proves nothing', view([], { shown: new Map() }), {}, []],
     ['maybe-under-way', [], 'ask again in 2 s', view([], { nowMs: SETTLED - 1500 }), {}, []],
-    ['index-behind', [], 'the harvest does not show C-1-N00009 either', view([], { index: { unlisted } }), {}, []],
+    ['index-behind', [], 'nor does the harvest show C-1-N00009', view([], { index: { unlisted } }), {}, []],
     ['index-may-lag', [], 'ask again in 2 s', view([], { nowMs: SHOWN_BY_THEN - 1500 }), {}, []],
     ['not-among-those-shown', [], 'in the same state, but not this one', view([]), {}, []],
   ] as const)('%s', (basis, candidates, words, seen, more, others) => {

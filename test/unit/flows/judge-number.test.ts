@@ -47,7 +47,7 @@ describe('a number that may have been sent', () => {
     const absent = {
       kind: 'absent',
       basis: 'number-as-before',
-      reason: `${IDENT} has the number that it had before`,
+      reason: `${IDENT} still has its previous number`,
       candidates: [],
     };
     expect(judged({ current: 'OLD', known: ['OLD', 'OPEN'] })).toEqual(absent);
@@ -59,13 +59,13 @@ describe('a number that may have been sent', () => {
     expect(judged({ current: 'CUR 7', known: ['OLD'] })).toEqual({
       kind: 'undecided',
       basis: 'other-number',
-      reason: `${IDENT} has the number CUR 7 by now; it was to get INV 1`,
+      reason: `${IDENT} now has the number CUR 7; it was to get INV 1`,
       candidates: ['CUR 7'],
     });
     expect(judged({ current: '', known: ['OLD'] })).toEqual({
       kind: 'undecided',
       basis: 'other-number',
-      reason: `${IDENT} has no number by now; it was to get INV 1`,
+      reason: `${IDENT} now has no number; it was to get INV 1`,
       candidates: [''],
     });
   });

@@ -87,8 +87,8 @@ describe('a verdict on a photograph names what it rests on, in words and with th
   const timeUnknown = { window: TIME_UNKNOWN };
   test.each([
     ['same-digest', ['F01.jpg'], 'F01.jpg has the same digest', [file('F01.jpg', 'aa', 'other name')], {}],
-    ['same-name-and-new', ['F01.jpg'], 'F01.jpg came from a file of this name since the attempt', [kept], {}],
-    ['time-unknown', ['F01.jpg'], 'the service did not say the time before the attempt', [kept], timeUnknown],
+    ['same-name-and-new', ['F01.jpg'], 'F01.jpg was stored from a file of this name since the attempt', [kept], {}],
+    ['time-unknown', ['F01.jpg'], 'the service did not state its time before the attempt', [kept], timeUnknown],
     ['time-unknown', ['F01.jpg'], 'so a person decides', [file('F01.jpg', 'aa', 'other name')], timeUnknown],
     [
       'several-files',

@@ -42,7 +42,7 @@ describe('who answers', () => {
     expect([...judged.state.nonConforming].toSorted()).toEqual(isOdd ? [7, 8] : [8]);
     const causes = judged.effects.flatMap((effect) => (effect.type === 'stop' ? [inWords(effect.cause)] : []));
     expect(causes).toEqual(
-      isOdd && before === 'probing' ? [{ kind: 'in-doubt', reason: 'what answers may not be the service: odd' }] : [],
+      isOdd && before === 'probing' ? [{ kind: 'in-doubt', reason: 'the answers may not come from the service: odd' }] : [],
     );
     expect(judged.effects.some(({ type }) => type === 'probe-peer')).toBe(outcome.kind === 'uncertain' && after === 'suspect');
     expect(updatePeerState(judged.state, facts(9, uncertain(true))).state.nonConforming.has(9)).toBe(true);
@@ -50,18 +50,18 @@ describe('who answers', () => {
 });
 
 describe('a find that is forbidden, where a question to the service comes to', () => {
-  const OPEN = 'refused, and it is open whether the whole account is: said';
+  const OPEN = 'refused, and it is unclear if the whole account is refused: said';
   test.each<[string, () => Reply, string, string, string]>([
     ['the same', () => answer(403), 'queued', 'the account is refused: said', 'not-allowed: said'],
     ['its closing', () => answer(503), 'queued', OPEN, 'closed: said'],
     ['no answer', () => new TransportError('connect', false, 'nobody is there'), 'queued', OPEN, 'unreachable: nobody is there'],
-    ['a page of something else', () => page(200), 'queued', OPEN, 'in-doubt: what answers may not be the service: '],
+    ['a page of something else', () => page(200), 'queued', OPEN, 'in-doubt: the answers may not come from the service: '],
     [
       'a record',
       () => answer(201, { 'x-record-id': 'C-1-N00009' }),
       'queued',
       OPEN,
-      'in-doubt: what answers may not be the service: ',
+      'in-doubt: the answers may not come from the service: ',
     ],
     ['what an open account hears', () => answer(405), 'refused', 'said', 'undefined'],
   ])('%s', async (_, probe, state, reason, cause) => {

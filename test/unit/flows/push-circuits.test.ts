@@ -65,7 +65,7 @@ describe('a record that takes no more photographs', () => {
       ]);
       const waiting = selectEntries(outbox, `state = 'queued'`, {});
       expect(new Set(waiting.map(({ reason }) => inWords(reason)))).toEqual(
-        new Set([`left out with others that were answered the same: ${detail}`]),
+        new Set([`not sent, because others got the same answer: ${detail}`]),
       );
       isFull = false;
       expect(await run(outbox, { breakerMemory: createBreakers() })).toMatchObject({ accepted: 6 - most, leftOut: [] });
@@ -355,7 +355,7 @@ describe('a page that is not the service’s own', () => {
     expect(count(outbox, 'queued')).toBe(3);
     expect(asked).toHaveLength(3);
     for (const { reason } of selectEntries(outbox, `kind = 'import'`, {}))
-      expect(String(reason)).toMatch(/refused by something on the way.*not the service's own/);
+      expect(String(reason)).toMatch(/refused by something between pas and the service/);
   });
 
   test('refuses none of many finds, and opens the circuit', async () => {

@@ -118,10 +118,10 @@ test('a journal that was lost on the machine that pushes is made anew by itself,
   const machine = 'this-machine';
   queueFind(outbox, 'K-1');
   await service.push(outbox, { machine });
-  queueFind(outbox, 'K-2', 'sent meanwhile');
+  queueFind(outbox, 'K-2', 'sent since');
   computer.save();
   for (const name of ['journal.sqlite', 'journal.id']) rmSync(join(computer.folder, name), { force: true });
-  service.make(innerOf('sent meanwhile'));
+  service.make(innerOf('sent since'));
   const again = computer.open();
   const told: string[] = [];
   const onLostJournal = () => void told.push('lost');

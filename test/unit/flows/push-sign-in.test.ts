@@ -30,7 +30,7 @@ const tokenAnswer = (token: string): HttpResponse => answer(200, {}, { token });
 /** A sign-in that never gets an answer, but hears when it is to stop. */
 const hanging = (request: HttpRequest): Promise<HttpResponse> =>
   new Promise((_resolve, reject) => {
-    const stop = (): void => reject(new TransportError('aborted', true, 'stopped while it was under way'));
+    const stop = (): void => reject(new TransportError('aborted', true, 'stopped while it was in progress'));
     request.signal?.addEventListener('abort', stop);
   });
 

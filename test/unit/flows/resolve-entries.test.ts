@@ -15,7 +15,7 @@ import { tempOutbox } from '../../support/temp-outbox.ts';
 
 const IDENT = `${PROJECT}-N00001`;
 const OTHER = `${PROJECT}-N00002`;
-const STATUS = '`pas status` lists what needs a person, with the command for it.';
+const STATUS = '`pas status` lists what needs your attention, with the command for it.';
 const CREATED: Decision = { kind: 'created', identCely: IDENT };
 const DROP: Decision = { kind: 'drop' };
 const RESEND: Decision = { kind: 'resend' };
@@ -159,7 +159,7 @@ describe('a record that is given for an entry', () => {
     const { outbox } = findWith(['import', 'accepted', IDENT]);
     const { ids } = withEntries(outbox, 'K-2', [['import', state]]);
     const [message, hint] = saidBy(() => resolve(outbox, CREATED, undefined, 'K-2'));
-    expect(message).toMatch(/record of K-1 already/);
+    expect(message).toMatch(/already the record of K-1/);
     expect(hint).toMatch(/pas show K-1.*pas resolve K-2 --drop$/);
     expect(entryById(outbox, ids[0] ?? 0)?.identCely).toBeNull();
     resolve(outbox, { kind: 'created', identCely: OTHER }, undefined, 'K-2');
@@ -199,7 +199,7 @@ describe('a look at a record', () => {
 
   test('names what differs, and who made it', async () => {
     const seen = await looked({ note: 'spona</poznamka><pocet>1</pocet><poznamka>', user: 'U-000409' });
-    expect(seen?.doubts[0]).toBe('It was made by the account U-000409, which did not send this find.');
+    expect(seen?.doubts[0]).toBe('It was created by the account U-000409, which did not send this find.');
     expect(seen?.doubts[1]).toMatch(/^It differs in pocet/);
     expect(seen?.compared).toContainEqual(element('pocet', null, '1'));
     expect((await looked({ note: 'spona' }))?.doubts).toEqual(['It differs in poznamka.']);
@@ -208,7 +208,7 @@ describe('a look at a record', () => {
   test('of what the service does not show says no more than that', async () => {
     expect(await looked({ hidden: 'withheld' })).toEqual({
       compared: [],
-      doubts: [`The service has ${IDENT} and does not show it to this account.`],
+      doubts: [`The service has ${IDENT}, but does not show it to this account.`],
     });
     expect(await looked({ hidden: 'deleted' })).toBeUndefined();
     expect(await looked({ isThere: false })).toBeUndefined();
@@ -231,7 +231,7 @@ describe('what can be decided', () => {
   test('is nothing about what the service has', () => {
     const { outbox, ids } = findWith(['import', 'accepted', IDENT]);
     expect(saidBy(() => openDecision(outbox, 'K-1', undefined))).toEqual(['Nothing here waits for a decision.', STATUS]);
-    const only = ` Only the entry ${ids[0]} was asked about.`;
+    const only = ` Only the entry ${ids[0]} was requested.`;
     expect(saidBy(() => openDecision(outbox, 'K-1', ids[0]))[0]).toBe(`Nothing here waits for a decision.${only}`);
     const nothing = {
       created: 'Nothing here is uncertain or held.',
@@ -446,18 +446,18 @@ describe('a decision that is taken back', () => {
   });
 
   test('is refused once something was sent on its account', () => {
-    const stands = 'Something was sent since on account of the decision, so it stands.';
+    const stands = 'Something was sent because of the decision, so it can no longer be taken back.';
     const taken = findWith(['import', 'uncertain'], ['photo', 'queued']);
     resolve(taken.outbox, CREATED);
     claimEntry(taken.outbox, taken.ids[1] ?? 0);
     expect(saidBy(() => undo(taken.outbox))).toEqual([
       stands,
-      `If ${IDENT} is another find, take what was added to it away in the pages of the service, and send K-1 under another local_id.`,
+      `If ${IDENT} is another find, remove what was added to it on the service's website, and send K-1 under another local_id.`,
     ]);
     const again = findWith(['import', 'uncertain']);
     resolve(again.outbox, RESEND);
     claimEntry(again.outbox, again.ids[0] ?? 0);
-    expect(saidBy(() => undo(again.outbox))).toEqual([stands, '`pas show K-1` says what became of it.']);
+    expect(saidBy(() => undo(again.outbox))).toEqual([stands, '`pas show K-1` shows what happened to it.']);
     expect(again.states()).toEqual(['uncertain']);
   });
 

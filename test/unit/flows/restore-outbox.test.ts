@@ -107,7 +107,7 @@ test('a damaged outbox stays where nothing is said of replacing it, and is put a
   const outboxFile = join(folder, 'outbox.sqlite');
   for (const damaged of ['first', 'second']) {
     writeFileSync(outboxFile, `what a broken drive left of the ${damaged}. `.repeat(100));
-    await expect(restore()).rejects.toThrow(/the outbox that is there is damaged/);
+    await expect(restore()).rejects.toThrow(/the existing outbox is damaged/);
     const { aside = '' } = await restore({ replace: true });
     expect([readFileSync(aside, 'utf8').includes(damaged), finds()]).toEqual([true, ['K-1']]);
   }
@@ -120,9 +120,9 @@ test('what is no backup is told as what it is', async () => {
   writeFileSync(join(home, 'text'), 'no database');
   await expect(restore({ backup: join(home, 'none') })).rejects.toThrow(/There is no file/);
   await expect(restore({ backup: home })).rejects.toThrow(/is not a file/);
-  await expect(restore({ backup: join(home, 'text') })).rejects.toThrow(/is no backup: it is not a database/);
+  await expect(restore({ backup: join(home, 'text') })).rejects.toThrow(/is not a backup: it is not a database/);
   const other = { address: 'https://other.example.org', profile: 'other' };
-  await expect(restore({ backup, service: other })).rejects.toThrow(/is of an outbox for https:\/\/finds.example.org/);
+  await expect(restore({ backup, service: other })).rejects.toThrow(/is from an outbox for https:\/\/finds.example.org/);
   await restore();
   await expect(restore({ backup: join(folder, 'outbox.sqlite'), replace: true })).rejects.toThrow(/is the outbox itself/);
   expect(readdirSync(outboxesFolder)).toHaveLength(1);

@@ -15,8 +15,8 @@ import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 const IDENT = 'C-202400101-N00001';
 const MINUTE_MS = 60_000;
 const SETTLE_MS = 10 * MINUTE_MS;
-const DECIDE = 'What the service shows does not say whether it has this find; look there, and decide.';
-const NEXT_PUSH = 'It is not known yet whether the service has this find; pas looks with the next push.';
+const DECIDE = "The service's data does not show if it has this find; check its website, and decide.";
+const NEXT_PUSH = 'It is not known yet if the service has this find; pas checks with the next push.';
 
 /** Ended without an answer, when it had been under way for a minute. */
 async function sent(outbox: Outbox, clock: ReturnType<typeof manualClock>, entryId: number): Promise<void> {
@@ -40,7 +40,7 @@ function looked(outbox: Outbox, entryId: number, basis: string, candidates: stri
 test('what may still be under way is looked for after the next full minute', async () => {
   const { outbox, clock, entryId } = inDoubt();
   await sent(outbox, clock, entryId);
-  const text = 'It is not known yet whether the service has this find; pas looks again after 09:11.';
+  const text = 'It is not known yet if the service has this find; pas checks again after 09:11.';
   expect(uncertainTexts(outbox, entryId, SETTLE_MS)).toEqual([text, 'no answer']);
   expect(uncertainTexts(outbox, entryId, SETTLE_MS + 1)[0]).toContain('after 09:12.');
   await clock.advance(SETTLE_MS - 1);
@@ -75,7 +75,7 @@ test('a person decides once a look has told all that it can', async () => {
   await sent(outbox, clock, entryId);
   await clock.advance(SETTLE_MS - 1);
   looked(outbox, entryId, 'several-same');
-  expect(uncertainTexts(outbox, entryId, SETTLE_MS)[0]).toContain('pas looks again after');
+  expect(uncertainTexts(outbox, entryId, SETTLE_MS)[0]).toContain('pas checks again after');
   await clock.advance(1);
   expect(uncertainTexts(outbox, entryId, SETTLE_MS)).toEqual([DECIDE, 'no answer', 'two are alike']);
 });
@@ -130,7 +130,7 @@ test('where the service gave one record to two finds, that alone is said', () =>
   const other = queueImport(outbox, 'K-2').entryId;
   expect(reassignRecord(outbox, of(other), `${IDENT}9`)).toBeUndefined();
   expect(reassignRecord(outbox, of(other), IDENT)?.id).toBe(entryId);
-  const reason = `the service gave its record ${IDENT} to K-2: it may have been put back from a backup and have lost this one`;
+  const reason = `the service gave its record ${IDENT} to K-2: it may have been restored from a backup and lost this one`;
   expect(uncertainTexts(outbox, entryId, SETTLE_MS)).toEqual([reason]);
   looked(outbox, entryId, 'several-same');
   expect(uncertainTexts(outbox, entryId, SETTLE_MS)).toEqual([reason, 'two are alike']);

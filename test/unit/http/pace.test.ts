@@ -430,7 +430,7 @@ test('times and widths that no pas would keep hold nobody up for longer than an 
   const oddTimes = { lastDepartureMs: none, leavingUntilMs: odd, blockedUntilMs: odd, askedUntilMs: odd };
   const states = new Map([['address:a', { ...oddTimes, jitterMs: odd, wakingMs: odd }]]);
   const pace = makePace({ store: memoryPaceStore(clock, states), clock, scopes: ['address:a'], intervalMs: 100 });
-  await expect(pace.depart()).rejects.toThrow(/asked for a pause: nothing leaves until \d{4}-/);
+  await expect(pace.depart()).rejects.toThrow(/asked for a pause: nothing is sent until \d{4}-/);
   expect((await pace.pause()).keptMs).toBeLessThanOrEqual(3_600_000);
   await pace.setPause('ended');
   expect(await pace.waitMs()).toBeLessThanOrEqual(120_000);
@@ -451,7 +451,7 @@ describe('a pause of more than an hour', () => {
     const { clock, pace } = await asked(DAY);
     expect(await pace.pause()).toEqual({ keptMs: HOUR, askedMs: DAY });
     await expect(pace.depart()).rejects.toThrow(
-      /until 2024-06-02T00.* keeps an hour of that: .* until 2024-06-01T01.* pas pace --keep/,
+      /until 2024-06-02T00.* waits one hour of it: .* until 2024-06-01T01.* pas pace --keep/,
     );
     await clock.advance(HOUR);
     expect(await pace.pause()).toEqual({ keptMs: 0, askedMs: DAY - HOUR });
@@ -463,7 +463,7 @@ describe('a pause of more than an hour', () => {
     await pace.setPause('whole');
     expect(await pace.pause()).toEqual({ keptMs: DAY, askedMs: DAY });
     await clock.advance(2 * HOUR);
-    await expect(pace.depart()).rejects.toThrow(/^The service asked for a pause: nothing leaves until/);
+    await expect(pace.depart()).rejects.toThrow(/^The service asked for a pause: nothing is sent until/);
     await pace.setPause('ended');
     expect(await pace.pause()).toEqual({ keptMs: 0, askedMs: 0 });
     await leave(pace);

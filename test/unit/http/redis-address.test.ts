@@ -37,7 +37,7 @@ test('an address with a password is refused, and no refusal repeats any of it', 
     }),
   );
   expect(inWords(parseRedisAddress('rediss://:hunter2@pace.example.org'))).toMatchObject({
-    message: expect.stringContaining('holds a password'),
+    message: expect.stringContaining('contains a password'),
   });
 });
 

@@ -102,7 +102,12 @@ describe('an answer that is none', () => {
       AGAIN,
     ],
     ['XML that is none', 'no', `^${ENDPOINT} sent XML that cannot be read: .* \\(line 1, byte 0\\)\\.$`, AGAIN],
-    ['HTML', typed('text/HTML', '<br>'), `^${ENDPOINT} sent XML that cannot be read: .*\\. It says that it is HTML\\.$`, AGAIN],
+    [
+      'HTML',
+      typed('text/HTML', '<br>'),
+      `^${ENDPOINT} sent XML that cannot be read: .*\\. It declares itself as HTML\\.$`,
+      AGAIN,
+    ],
     [
       'damaged bytes',
       answer(gzipSync(PAGE).subarray(0, 40)),
@@ -130,7 +135,7 @@ describe('an answer that is none', () => {
       'two errors',
       oaiXml('<error code="noRecordsMatch"/><error code="badArgument">set</error><error code="badArgument"> until </error>'),
       `${ENDPOINT} answered noRecordsMatch: set; until.`,
-      'Nothing fits the set and the dates.',
+      'Nothing matches the set and the dates.',
     ],
   ])('%s', async (_, step, message, hint) => {
     const failure = await failureOf(step);

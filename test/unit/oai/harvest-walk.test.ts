@@ -57,7 +57,7 @@ describe('a clock of the service that went back', () => {
     state.complete();
     const { run, notes } = harvesting(() => list(['A']), { state, serverNowMs });
     expect((await run()).pass?.kind).toBe(kind);
-    const was = `heslo: by the service’s clock the last harvest was at 2025-06-18T08:00:00.000Z and now is ${new Date(serverNowMs).toISOString()}, so everything is read again.`;
+    const was = `heslo: the service's clock was at 2025-06-18T08:00:00.000Z at the last harvest and is at ${new Date(serverNowMs).toISOString()} now, so everything is read again.`;
     expect(notes).toEqual(kind === 'full' ? [was] : []);
   });
 
@@ -121,7 +121,7 @@ describe('a list that the service counts', () => {
       args.has('resumptionToken') ? oaiError('badResumptionToken') : list(['A'], 'T2', 'completeListSize="2"'),
     );
     expect(await failure()).toEqual([
-      'heslo is not complete: it refuses its own resumption tokens again and again. The service counts 2 records and sent 1: 1 are missing.',
+      'heslo is not complete: it repeatedly refuses its own resumption tokens. The service counts 2 records and sent 1: 1 are missing.',
       AGAIN,
     ]);
     expect(asked().filter((each) => each === ALL)).toHaveLength(5);
@@ -146,7 +146,7 @@ describe('a list without end', () => {
   test('that brings nothing new on a hundred pages is left, and begun anew the next time', async () => {
     const { failure, state } = harvesting(endless((page) => (page % 2 === 0 ? ['A', 'B'] : ['B', 'A'])));
     expect(await failure()).toEqual([
-      'The service sent nothing new on 101 pages: its list would never end. The service does not say how many records there are; it sent 2.',
+      'The service sent nothing new on 101 pages, so its list seems endless. The service does not say how many records there are; it sent 2.',
       HINT,
     ]);
     expect([state.pass()?.walk.token, state.pass()?.look.number]).toEqual([null, 2]);
@@ -155,7 +155,9 @@ describe('a list without end', () => {
   test('that grows far beyond its count is left', async () => {
     const names = (page: number) => Array.from({ length: 1001 }, (_, nth) => `N-${page}-${nth}`);
     const { failure } = harvesting(endless(names, 'completeListSize="4"'));
-    expect((await failure())[0]).toMatch(/^The service counted 4 records, sent 10010 and has more: its list would never end\. /);
+    expect((await failure())[0]).toMatch(
+      /^The service counted 4 records, sent 10010 and still has more, so its list seems endless\. /,
+    );
   });
 
   test('may grow to twice its count and ten thousand more', async () => {
@@ -199,7 +201,7 @@ describe('what cannot be read', () => {
     };
     await run(oaiXml('<GetRecord/>'));
     const [[reason]] = await run(oaiXml('<GetRecord/>'));
-    expect(reason).toBe(`The service sent no whole record for ${OAI_BASE}/id/B.`);
+    expect(reason).toBe(`The service did not send a complete record for ${OAI_BASE}/id/B.`);
     await expect(run(oaiError('badArgument'))).rejects.toThrow('badArgument');
     expect(await run(oaiXml(`<GetRecord>${recordXml('B')}</GetRecord>`))).toEqual([[], ['B']]);
     const gone = memoryState();

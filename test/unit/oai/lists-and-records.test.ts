@@ -85,14 +85,14 @@ describe('single records', () => {
 
   test.each(['<GetRecord/>', '<GetRecord><record><header/></record></GetRecord>'])('%s is no record', async (inner) => {
     const asked = clientOf(scripted(oaiXml(inner))).getRecord('A', 'oai_svc');
-    await expect(asked).rejects.toThrow('The service sent no whole record for A.');
+    await expect(asked).rejects.toThrow('The service did not send a complete record for A.');
   });
 
   test('that cannot be used are told by their place', async () => {
     const bad = '<record><header><identifier>x</identifier></header></record>';
     const listed = clientOf(scripted(listXml('ListRecords', [recordXml('A'), bad]))).listRecords(RECORDS);
     await expect(listed).rejects.toThrow(
-      'The service sent a page of which record 2 has no identifier, no usable datestamp, or a status that is not known.',
+      'The service sent a page in which record 2 has no identifier, no usable datestamp, or an unknown status.',
     );
   });
 

@@ -138,7 +138,7 @@ describe('a list that never ends', () => {
     expect(failure).toMatchObject({
       oaiCode: 'loop',
       exitCode: 14,
-      message: `The service gave ${said}: its list goes round in a circle and would never end.`,
+      message: `The service gave ${said}: its list loops and would never end.`,
       hint: expect.stringContaining('tell the operator of the service'),
     });
     expect(idents).toEqual(expected);

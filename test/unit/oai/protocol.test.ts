@@ -12,7 +12,7 @@ describe('arguments are checked before anything is sent', () => {
       'a token in company',
       'ListRecords',
       { metadataPrefix: 'oai_dc', resumptionToken: 'T' },
-      'A resumption token goes alone: it already knows the set, the format and the dates.',
+      'Give a resumption token alone: it already contains the set, the format and the dates.',
     ],
     [
       'a year as a date',

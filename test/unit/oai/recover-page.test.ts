@@ -48,7 +48,7 @@ test('records may have a prefix, attributes and lines in their tags', () => {
 
 test('what runs into its neighbour is left out, and says so', () => {
   const page = recoverPage(Buffer.from(listXml('ListRecords', [recordXml('A'), '<record/>', recordXml('B'), broken('C')])));
-  expect(page?.broken[0]).toEqual({ identifier: `${OAI_BASE}/id/A`, reason: 'it runs into its neighbour' });
+  expect(page?.broken[0]).toEqual({ identifier: `${OAI_BASE}/id/A`, reason: 'it is not separated from the next record' });
   expect(page?.broken[1]).toMatchObject({ identifier: 'C', reason: expect.stringMatching(/\(line \d+, byte \d+\)$/) });
 });
 

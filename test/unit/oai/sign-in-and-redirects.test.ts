@@ -134,10 +134,10 @@ describe('redirects', () => {
   const CHECK = 'Check oai_base in the profile.';
   const HERE = `${OAI_BASE}/2.2/oai`;
   test.each([
-    ['a circle', to('/2.2/oai?verb=Identify'), `${HERE} redirects in a circle.`, CHECK],
-    ['no address', answer('', { status: 302 }), `${HERE}?verb=Identify redirects without saying where to.`, CHECK],
-    ['what is no address', to('https://'), `${HERE}?verb=Identify redirects without saying where to.`, CHECK],
-    ['an address that is none', to('ftp://example.org/'), `${HERE}?verb=Identify redirects without saying where to.`, CHECK],
+    ['a circle', to('/2.2/oai?verb=Identify'), `${HERE} redirects in a loop.`, CHECK],
+    ['no address', answer('', { status: 302 }), `${HERE}?verb=Identify redirects without an address.`, CHECK],
+    ['what is no address', to('https://'), `${HERE}?verb=Identify redirects without an address.`, CHECK],
+    ['an address that is none', to('ftp://example.org/'), `${HERE}?verb=Identify redirects without an address.`, CHECK],
     [
       'an address without TLS',
       to('http://harvest.example.org/2.2/oai?verb=Identify'),
@@ -152,7 +152,7 @@ describe('redirects', () => {
     const exchange = scripted(to('https://elsewhere.example.org/oai?verb=Identify'));
     await expect(clientOf(exchange, BASIC).identify()).rejects.toMatchObject({
       oaiCode: 'malformed',
-      hint: expect.stringContaining('give that address as oai_base'),
+      hint: expect.stringContaining('set oai_base'),
     });
   });
 
@@ -165,7 +165,7 @@ describe('redirects', () => {
         }),
       ).identify();
     await expect(after(5)).resolves.toBeDefined();
-    await expect(after(6)).rejects.toThrow('redirects in a circle');
+    await expect(after(6)).rejects.toThrow('redirects in a loop');
   });
 
   test('another status is no redirect, wherever it points', async () => {

@@ -149,7 +149,7 @@ test('what is not there any more cannot be changed', () => {
     () => setReason(outbox, 7, null),
     () => assignRecord(outbox, 7, IDENT),
   ])
-    expect(change).toThrow('changing entry 7 did not find the entry');
+    expect(change).toThrow('changing entry 7 found the entry in another state');
 });
 
 describe('the project', () => {

@@ -162,7 +162,7 @@ describe('a person is asked', () => {
   test('with the old and the new number', () => {
     const asked = (shown: string) => checkDeparture(NUMBER, { ...NOTHING, shownNumbers: new Map([[IDENT, shown]]) });
     expect(asked('B 9')).toMatchObject({ held: { question: { text: expect.stringContaining('the record has the number') } } });
-    expect(asked('')).toMatchObject({ held: { question: { text: expect.stringContaining('no number any more') } } });
+    expect(asked('')).toMatchObject({ held: { question: { text: expect.stringContaining('no longer has a number') } } });
   });
 });
 

@@ -53,7 +53,7 @@ test('numbers before one that is sent are dropped, those of its record and of no
     'accepted',
     'queued',
   ]);
-  expect(`${entryById(outbox, first)?.reason}`).toBe('a later number of the record takes its place');
+  expect(`${entryById(outbox, first)?.reason}`).toBe('a later number of the record replaces it');
 });
 
 test('numbers are dropped of one record alone where only that is asked for, and not for one that a person is asked about', () => {

@@ -101,7 +101,7 @@ describe('the lock of an outbox', () => {
     if (text !== undefined) writeFileSync(holderPath, text);
     const error = errorOf(take);
     expect(error.message).toBe('Another pas holds this outbox.');
-    expect(error.hint).toMatch(/locks may not function on this disk: run `pas doctor`/);
+    expect(error.hint).toMatch(/locks may not work on this disk: run `pas doctor`/);
     lock?.release();
   });
 

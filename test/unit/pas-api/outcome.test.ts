@@ -179,7 +179,7 @@ describe('an answer outside the contract', () => {
   test('that sends on says where to, since the address may be wrong', () => {
     const moved = answer(301, '', { location: 'https://elsewhere.example/api/pas/import-xml' });
     expect(inWords(outcomeOf('import', moved, 0, readIdent))).toMatchObject({
-      detail: 'status 301, which sends on to https://elsewhere.example/api/pas/import-xml',
+      detail: 'status 301, which redirects to https://elsewhere.example/api/pas/import-xml',
     });
   });
 

@@ -20,11 +20,11 @@ test('the place where a photograph was taken is read from it', async () => {
 });
 
 test.each([
-  ['a place in another hemisphere', photoWithGps(-50.0871, 14.4208), 'strange position'],
-  ['a device that had no position yet', photoWithGps(0, 0), 'no position yet'],
-  ['a text', 'no picture', 'says nothing of where'],
-  ['an empty file', '', 'says nothing of where'],
-  ['half a picture', photoWithGps(50.0871, 14.4208).subarray(0, 40), 'says nothing of where'],
+  ['a place in another hemisphere', photoWithGps(-50.0871, 14.4208), 'impossible position'],
+  ['a device that had before it has a position', photoWithGps(0, 0), 'before it has a position'],
+  ['a text', 'no picture', 'does not say where'],
+  ['an empty file', '', 'does not say where'],
+  ['half a picture', photoWithGps(50.0871, 14.4208).subarray(0, 40), 'does not say where'],
 ])('%s gives no point', async (name, content, problem) => {
   expect(inWords(await readPhotoPosition(file(`${name}.jpg`, content)))).toMatchObject({
     problem: expect.stringContaining(problem),

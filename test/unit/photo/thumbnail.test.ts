@@ -75,7 +75,7 @@ describe('a small picture of a photograph', () => {
 
   test('says why there is none', async () => {
     const [path, size] = asFile(await photograph(1));
-    expect(await make(join(path, 'gone.jpg'), 1)).toMatchObject({ why: expect.stringContaining('no longer where it was') });
+    expect(await make(join(path, 'gone.jpg'), 1)).toMatchObject({ why: expect.stringContaining('missing') });
     expect(await make(path, size + 1)).toMatchObject({ why: expect.stringContaining('was changed') });
     expect(await make(...asFile(Buffer.from('no picture')))).toMatchObject({ why: expect.stringContaining('damaged') });
   });

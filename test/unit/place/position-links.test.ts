@@ -27,14 +27,14 @@ describe('a link of a map', () => {
   });
 
   test.each([
-    ['https://mapy.cz/zakladni?x=14.4208&y=50.0871&z=17', 'marks no place'],
-    ['https://www.google.com/maps/@50.0871,14.4208,17z', 'marks no place'],
-    ['https://example.org/', 'marks no place'],
+    ['https://mapy.cz/zakladni?x=14.4208&y=50.0871&z=17', 'a map without a marker'],
+    ['https://www.google.com/maps/@50.0871,14.4208,17z', 'a map without a marker'],
+    ['https://example.org/', 'a map without a marker'],
     ['https://mapy.cz/s/kobejafupe', 'short link'],
     ['https://maps.app.goo.gl/AbCdEf', 'short link'],
     ['geo:50.0871,14.4208;crs=nad27', 'nad27'],
     ['geo:0,0', 'the point 0 0'],
-    ['https://[', 'marks no place'],
+    ['https://[', 'a map without a marker'],
   ])('that marks none says so: %s', (text, problem) => {
     expect(problemOf(text)).toContain(problem);
   });
@@ -59,8 +59,8 @@ describe('a plus code', () => {
   test.each([
     ['3CPC+R8 Praha', 'is a short plus code'],
     ['3CPC+R8', 'is a short plus code'],
-    ['9F2P3CPC+', 'a whole area'],
-    ['9F2P0000+', 'a whole area'],
+    ['9F2P3CPC+', 'a large area'],
+    ['9F2P0000+', 'a large area'],
     ['50.0871 +14.4208', 'none'],
   ])('that is none in full is explained: %s', (text, problem) => {
     expect(problemOf(text)).toContain(problem);

@@ -65,19 +65,19 @@ describe('a position that only makes sense otherwise is read so, and has to be c
 
 describe('a position is refused', () => {
   test.each([
-    ['50 4 48 N', 'one coordinate'],
-    ['50.0871', 'one coordinate'],
+    ['50 4 48 N', 'a single coordinate'],
+    ['50.0871', 'a single coordinate'],
     ['50.1N 14.4N', 'the same axis twice'],
     ['50 60 48 N 14 25 12 E', '60 minutes'],
     ['50.5 4 N 14.5 3 E', 'decimal point before'],
-    [`50"4'3° N 14 E`, 'marks in another order'],
-    ['0 0', 'no position yet'],
+    [`50"4'3° N 14 E`, 'does not give degrees, minutes and seconds in this order'],
+    ['0 0', 'before it has a position'],
     ['48.8584 2.2945', 'far outside the country'],
-    ['behind the mill', 'is no position'],
+    ['behind the mill', 'is not a position'],
     ['50.0871N 14.4208E 35', 'decimal point before'],
-    ['1 2 3 4 5 6 7 8', 'is no position'],
+    ['1 2 3 4 5 6 7 8', 'is not a position'],
     ['POINT (14.4 50.1 300)', 'more than two coordinates'],
-    ['', 'is no position'],
+    ['', 'is not a position'],
   ])('%s', (text, reason) => {
     const reading = parsePosition(text);
     expect(isReadable(reading)).toBe(false);

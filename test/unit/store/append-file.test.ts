@@ -113,14 +113,14 @@ test('what another program changes just behind a write is noticed, whatever time
   await file.append(Buffer.from('alpha\n'));
   flushed.mockRestore();
   await file.append(Buffer.from('beta\n'));
-  await expect(file.close(file.extent(), '')).rejects.toThrow('what was harvested into it was changed');
+  await expect(file.close(file.extent(), '')).rejects.toThrow('the harvested data was changed');
 });
 
 test.each<readonly [string, RegExp, (path: string) => void]>([
   ['is cut', /shorter/, (path) => truncateSync(path, 3)],
   ['gets more', /added/, (path) => appendFileSync(path, 'more')],
   ['is changed', /was changed/, (path) => writeFileSync(path, 'ONE\n')],
-  ['is deleted', /gone/, (path) => rmSync(path)],
+  ['is deleted', /removed or replaced/, (path) => rmSync(path)],
 ])('a file that %s by another program while it is written is not closed as if nothing were', async (_, words, change) => {
   const path = aPath();
   const file = await openAppendFile(path, NOTHING, undefined);

@@ -163,7 +163,7 @@ describe.runIf(canWatchDisk)('a disk that gives back something else than was wri
   test('gets no photograph, whose original might be deleted', async () => {
     const folder = tempFolder();
     const adding = watchDisk(() => openContentStore(folder).add(photograph()), lie);
-    await expect(adding).rejects.toThrow(/gives back something else than was written/);
+    await expect(adding).rejects.toThrow(/returns other data than was written/);
     expect(readdirSync(folder)).toEqual([]);
   });
 });

@@ -50,7 +50,7 @@ async function withRoom(bytes: number, work: () => unknown): Promise<unknown> {
 function expectClear(outcome: unknown): void {
   expect(outcome).toBeInstanceOf(DatabaseError);
   const { message, hint } = outcome as DatabaseError;
-  expect(message).toMatch(/: (the file may not become larger|the disk is full|the disk reported an error) \(/);
+  expect(message).toMatch(/: (the file has reached the limit of its size|the disk is full|the disk reported an error) \(/);
   expect(hint).toBeDefined();
 }
 

@@ -64,7 +64,7 @@ describe('a lock file', () => {
   test('with content is refused and stays as it is', () => {
     const path = join(tempFolder(), 'a.lock');
     writeFileSync(path, 'letters of an archaeologist');
-    expect(refusalOf(path)).toMatchObject({ exitCode: 12, message: expect.stringContaining('a lock is an empty file') });
+    expect(refusalOf(path)).toMatchObject({ exitCode: 12, message: expect.stringContaining('a lock must be an empty file') });
     expect(readFileSync(path, 'utf8')).toBe('letters of an archaeologist');
   });
 

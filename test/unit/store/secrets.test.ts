@@ -60,8 +60,8 @@ describe('with a keyring', () => {
 
   test('that is out of reach later, the secrets are not taken for missing', () => {
     open(file, keyring).set(MUSEUM, SECRETS);
-    expect(() => open(file, brokenKeyring).get(MUSEUM)).toThrow(/cannot be had: it is locked/);
-    expect(() => open(file, brokenKeyring).remove(MUSEUM)).toThrow(/cannot be had/);
+    expect(() => open(file, brokenKeyring).get(MUSEUM)).toThrow(/cannot be opened: it is locked/);
+    expect(() => open(file, brokenKeyring).remove(MUSEUM)).toThrow(/cannot be opened/);
   });
 
   test('that refuses, the file takes them, readable by its owner alone', () => {

@@ -53,8 +53,8 @@ describe('a text table', () => {
 
 describe('a row that cannot be read is reported and left out', () => {
   test.each([
-    ['too many cells', 'a;b\n1;2;3\nok;ok\n', 'table-cells', 'has 3 cells, the header only 2'],
-    ['too few cells', 'a;b\n1\nok;ok\n', 'table-cells', 'has only 1 cell, the header has 2'],
+    ['too many cells', 'a;b\n1;2;3\nok;ok\n', 'table-cells', 'has 3 cells, but the header has only 2'],
+    ['too few cells', 'a;b\n1\nok;ok\n', 'table-cells', 'has only 1 cell, but the header has 2'],
     ['a control character', 'a;b\n1;x\u0007\nok;ok\n', 'table-control-character', 'U+0007'],
     ['a non-character', 'a;b\n1;x\uFFFE\nok;ok\n', 'table-control-character', 'U+FFFE'],
     ['a quote closed in the middle', 'a;b\n1;"12" x\nok;ok\n', 'table-quote', 'closes a quote'],
@@ -126,7 +126,7 @@ describe('reading from disk', () => {
     async (ending) => {
       const pipe = join(folder, `silent.${ending}`);
       execFileSync('mkfifo', [pipe]);
-      await expect(readTable(pipe)).rejects.toThrow('is a pipe, from which nothing came for 5 seconds');
+      await expect(readTable(pipe)).rejects.toThrow('is a pipe, and sent nothing for 5 seconds');
     },
     20_000,
   );

@@ -59,8 +59,8 @@ describe('the names of the columns', () => {
     expect(read(content).header).toEqual(['x', 'y', 'z']);
     expect(read('a;;b\n;c;\n1;2;3\n', '1-2')).toMatchObject({ header: ['a', 'c', 'b'], rowCount: 1 });
     expect(() => read(content, '9')).toThrow('nothing in row 9');
-    expect(() => parseHeaderRows('1-4')).toThrow('no row of names');
-    expect(() => parseHeaderRows('0')).toThrow('no row of names');
+    expect(() => parseHeaderRows('1-4')).toThrow('is not a row of names');
+    expect(() => parseHeaderRows('0')).toThrow('is not a row of names');
   });
 
   test('are found in a workbook with a merged title and merged groups', async () => {

@@ -98,8 +98,8 @@ describe('a placemark of KML', () => {
 describe('KML as a whole', () => {
   test.each([
     ['without placemarks', '<kml xmlns="http://www.opengis.net/kml/2.2"/>', 'no placemarks'],
-    ['cut short', kml(point()).slice(0, -20), 'is not XML that can be read'],
-    ['with a DTD', `<!DOCTYPE kml [<!ENTITY a "b">]>${kml(point())}`, 'a DTD is refused'],
+    ['cut short', kml(point()).slice(0, -20), 'is not valid XML'],
+    ['with a DTD', `<!DOCTYPE kml [<!ENTITY a "b">]>${kml(point())}`, 'a DTD is not allowed'],
   ])('%s is one error', async (_, text, message) => {
     await expect(readTableBytes('walk.kml', Buffer.from(text))).rejects.toThrow(message);
   });
@@ -135,11 +135,11 @@ describe('an archive of KML', () => {
   });
 
   test.each([
-    ['a name that climbs', [doc, { name: '../../a.jpg', content: 'a' }], 'leads out of the archive'],
-    ['a name from the root', [doc, { name: '/etc/passwd', content: 'a' }], 'leads out of the archive'],
-    ['a symbolic link', [doc, { name: 'files/a.jpg', content: '/etc/passwd', mode: 0o120777 }], 'leads out of the archive'],
+    ['a name that climbs', [doc, { name: '../../a.jpg', content: 'a' }], 'points outside the archive'],
+    ['a name from the root', [doc, { name: '/etc/passwd', content: 'a' }], 'points outside the archive'],
+    ['a symbolic link', [doc, { name: 'files/a.jpg', content: '/etc/passwd', mode: 0o120777 }], 'points outside the archive'],
     ['another archive', [doc, { name: 'b.kmz', content: 'PK' }], 'another archive, b.kmz'],
-    ['a document that is none', [{ name: 'doc.kml', content: '<gpx/>' }], 'doc.kml is no KML'],
+    ['a document that is none', [{ name: 'doc.kml', content: '<gpx/>' }], 'doc.kml is not KML'],
     [
       'a photograph that packs to a thousandth',
       [doc, { name: 'a.jpg', content: Buffer.alloc(40_000_000) }],

@@ -168,8 +168,8 @@ describe('an OpenDocument file that is no table is one clear error:', () => {
       ),
       'cells',
     ],
-    ['a count that is none', sheet(wide('-1')), 'in no form of a spreadsheet'],
-    ['rows beyond every sheet', sheet(long('99999999')), 'in no form of a spreadsheet'],
+    ['a count that is none', sheet(wide('-1')), 'that no spreadsheet program writes'],
+    ['rows beyond every sheet', sheet(long('99999999')), 'that no spreadsheet program writes'],
     [
       'a document',
       makeZip([

@@ -53,14 +53,14 @@ describe('a table that is not written in UTF-8', () => {
   test('is read as a person says, whatever it looks like', async () => {
     const bytes = iconv.encode('a;b\n1;příliš žluťoučký kůň\n', 'cp852');
     expect((await inUtf8('season.csv', bytes, 'CP852')).text.toString()).toContain('příliš žluťoučký kůň');
-    await expect(inUtf8('season.csv', bytes, 'klingon')).rejects.toThrow('"klingon" is no encoding that is known');
-    await expect(inUtf8('season.csv', bytes, 'utf-8')).rejects.toThrow('is not written in utf-8');
+    await expect(inUtf8('season.csv', bytes, 'klingon')).rejects.toThrow('"klingon" is not a known encoding');
+    await expect(inUtf8('season.csv', bytes, 'utf-8')).rejects.toThrow('is not in utf-8');
   });
 
   test('is shown with two of its words', async () => {
     const { issues } = await readTableBytes('season.csv', iconv.encode('a;b\nstřep;Hradiště\n', 'win1250'));
     expect(issues.map(({ message }) => message)).toEqual([
-      'season.csv is read as Windows-1250, with words such as střep, Hradiště. Where they are wrong, say --encoding.',
+      'season.csv is read as Windows-1250, with words such as střep, Hradiště. If they are wrong, use --encoding.',
     ]);
   });
 

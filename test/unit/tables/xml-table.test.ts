@@ -14,7 +14,7 @@ describe('text between the elements of a find in XML', () => {
     expect(issues.filter(({ severity }) => severity === 'error')).toMatchObject([
       {
         ...{ rule: 'stray-text', severity: 'error', file: 'a.xml', unit: 'find', row: 2, line: 2 },
-        message: 'The text "cm" stands between the elements of samostatny_nalez. Put it into one of them, or take it out.',
+        message: 'The text "cm" is between the elements of samostatny_nalez. Move it into one of them, or remove it.',
       },
     ]);
   });
