@@ -35,7 +35,6 @@ export default defineConfig({
             'test/endurance/**',
             'test/fuzz/**',
             'test/disk/**',
-            'test/jitter/**',
             'test/scale/**',
             'test/image/**',
           ],
@@ -65,8 +64,7 @@ export default defineConfig({
       },
       // Each call on a file fails once, and each state that a power cut can leave.
       { test: { ...shared, name: 'disk', include: ['test/disk/**/*.test.ts'], testTimeout: 4 * 3600 * 1000 } },
-      // By hand, on a machine that is otherwise idle: an uneven link, twenty machines, and the pace for twice as long.
-      { test: { ...shared, ...ALONE, name: 'jitter', include: ['test/jitter/**/*.test.ts'] } },
+      // By hand, on a machine that is otherwise idle: twenty machines, and the pace for twice as long.
       {
         test: {
           ...shared,

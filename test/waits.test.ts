@@ -8,10 +8,8 @@ const MOMENTS = [
   'conformance/main.ts',
   'endurance/chaos.test.ts',
   'endurance/harvest-records-survives.test.ts',
-  'endurance/harvest-survives.test.ts',
   'endurance/restore.test.ts',
   'simulation/virtual-time.ts',
-  'support/delay-proxy.ts',
   'support/find-service.ts',
   'unit/flows/check-gate.test.ts',
 ];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { smallestFind } from '../support/contract-find.ts';
-import { useMock } from '../support/contract-import.ts';
 import { setNumber, tokenOf } from '../support/contract-requests.ts';
+import { useMock } from './contract-import.ts';
 
 const { mock, control, record, send, token } = useMock();
 

@@ -1,9 +1,9 @@
 import { networkInterfaces } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { findLines, smallestFind } from '../support/contract-find.ts';
-import { useMock } from '../support/contract-import.ts';
 import { pagesOf, recordsOf } from '../support/raw-harvest.ts';
 import { startMock } from '../support/start-mock.ts';
+import { useMock } from './contract-import.ts';
 
 const { mock, control, send, finds } = useMock();
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { documentOf, smallestFind } from '../support/contract-find.ts';
-import { expectDetail, useMock } from '../support/contract-import.ts';
 import { importXml, rawAnswer, setNumber, tokenOf } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
+import { expectDetail, useMock } from './contract-import.ts';
 
 const { mock, send, token, finds } = useMock();
 

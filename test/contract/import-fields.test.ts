@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { documentOf, findLines, smallestFind } from '../support/contract-find.ts';
-import { expectDetail, expectEntries, expectInvalid, useMock } from '../support/contract-import.ts';
 import { importXml, tokenOf } from '../support/contract-requests.ts';
+import { expectDetail, expectEntries, expectInvalid, useMock } from './contract-import.ts';
 
 const { mock, send } = useMock();
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { documentOf, findLines, smallestFind } from '../support/contract-find.ts';
-import { expectAgainstSchema, expectDetail, expectInvalid, useMock } from '../support/contract-import.ts';
 import { importXml } from '../support/contract-requests.ts';
+import { expectAgainstSchema, expectDetail, expectInvalid, useMock } from './contract-import.ts';
 
 const { mock, token, send, finds } = useMock();
 

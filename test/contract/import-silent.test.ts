@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { documentOf, findLines, smallestFind } from '../support/contract-find.ts';
-import { useMock } from '../support/contract-import.ts';
 import { contentDigest, importXml, multipart, rawAnswer, tokenOf } from '../support/contract-requests.ts';
+import { useMock } from './contract-import.ts';
 
 // Where the contract is silent, the mock does as the deployed service.
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { findLines, smallestFind } from '../support/contract-find.ts';
-import { expectDetail, expectInvalid, useMock } from '../support/contract-import.ts';
+import { expectDetail, expectInvalid, useMock } from './contract-import.ts';
 
 const { mock, send, finds } = useMock();
 

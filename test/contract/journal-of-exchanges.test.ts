@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { BodySample, exchangeOf } from '../../mock-server/base/exchange.ts';
 import { Journal } from '../../mock-server/state/journal.ts';
 import { smallestFind } from '../support/contract-find.ts';
-import { useMock } from '../support/contract-import.ts';
 import { setNumber } from '../support/contract-requests.ts';
+import { useMock } from './contract-import.ts';
 
 const { mock, control, send, token } = useMock();
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { expectDetail, useMock } from '../support/contract-import.ts';
 import { setNumber, tokenOf } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
+import { expectDetail, useMock } from './contract-import.ts';
 
 const { mock, token } = useMock();
 

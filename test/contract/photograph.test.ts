@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { expectDetail, useMock } from '../support/contract-import.ts';
 import { ARCHIVES, isoMedia, jpeg, png, tiff } from '../support/contract-photographs.ts';
 import { contentDigest, elementText, type Part, postFile, tokenOf, type WriteOptions } from '../support/contract-requests.ts';
+import { expectDetail, useMock } from './contract-import.ts';
 
 const { mock, token } = useMock();
 

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { documentOf, smallestFind } from '../support/contract-find.ts';
-import { useMock } from '../support/contract-import.ts';
 import { contentDigest, multipart } from '../support/contract-requests.ts';
+import { useMock } from './contract-import.ts';
 
 // What HTTP clients hide: targets as they stand on the wire, and bodies that wait to be asked for.
 

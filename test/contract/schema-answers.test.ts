@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { packageRoot } from '../../src/base/package-root.ts';
-import { record } from '../support/hand-typed-records.ts';
 import { answerValidator, faults, SCHEMA_VERSIONS } from '../support/schema-validators.ts';
+import { record } from './hand-typed-records.ts';
 
 // Answers of the harvesting interface: OAI-PMH 2.0 around records of the contract.
 

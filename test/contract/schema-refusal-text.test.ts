@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { record } from '../support/hand-typed-records.ts';
 import { check, SCHEMA_VERSIONS } from '../support/schema-validators.ts';
+import { record } from './hand-typed-records.ts';
 
 // What may not be seen is replaced by a text (B-SEE-2, S-TYPE-5).
 

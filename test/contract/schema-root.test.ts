@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { findWith, lineOf, lines, SMALLEST_FIND } from '../support/hand-typed-find.ts';
 import { check, entityValidator, faults } from '../support/schema-validators.ts';
+import { findWith, lineOf, lines, SMALLEST_FIND } from './hand-typed-find.ts';
 
 // A-DECLARE-1, S-TYPE-4 and S-TYPE-8.
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { elementsOf, RECORDS, record } from '../support/hand-typed-records.ts';
 import { check, SCHEMA_VERSIONS, type SchemaVersion } from '../support/schema-validators.ts';
+import { elementsOf, RECORDS, record } from './hand-typed-records.ts';
 
 // What differs between versions (S-DIFF-1 to S-DIFF-3).
 

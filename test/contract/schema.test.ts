@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { FIND, findWith, lineOf, lines, SMALLEST_FIND } from '../support/hand-typed-find.ts';
 import { check } from '../support/schema-validators.ts';
+import { FIND, findWith, lineOf, lines, SMALLEST_FIND } from './hand-typed-find.ts';
 
 // A-FIELD-5 to A-FIELD-25, one by one, and A-FIELD-4 on the elements that are ignored but checked.
 

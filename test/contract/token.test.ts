@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { smallestFind } from '../support/contract-find.ts';
-import { expectDetail, useMock } from '../support/contract-import.ts';
 import { elementText, rawAnswer, tokenOf } from '../support/contract-requests.ts';
+import { expectDetail, useMock } from './contract-import.ts';
 
 const { mock, send } = useMock();
 

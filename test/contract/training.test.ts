@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { smallestFind } from '../support/contract-find.ts';
-import { useMock } from '../support/contract-import.ts';
+import { useMock } from './contract-import.ts';
 
 describe('Training instance (S-SERVICE-7)', () => {
   const { mock, send } = useMock({ training: true });

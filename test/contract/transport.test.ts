@@ -2,11 +2,11 @@ import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { documentOf, smallestFind } from '../support/contract-find.ts';
-import { useMock } from '../support/contract-import.ts';
 import { jpeg } from '../support/contract-photographs.ts';
 import { contentDigest, multipart, postFile, type RawAnswer } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import { startMock } from '../support/start-mock.ts';
+import { useMock } from './contract-import.ts';
 
 const { mock, send, token, finds } = useMock();
 

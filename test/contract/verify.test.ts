@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { verify as ask } from '../../mock-server/control/verify.ts';
 import { Journal } from '../../mock-server/state/journal.ts';
 import { documentOf, smallestFind } from '../support/contract-find.ts';
-import { useMock } from '../support/contract-import.ts';
 import { postFile, setNumber, tokenOf } from '../support/contract-requests.ts';
 import { startMock } from '../support/start-mock.ts';
+import { useMock } from './contract-import.ts';
 
 const { mock, control, send, token } = useMock();
 

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { eventually } from '../support/eventually.ts';
-import { oaiFault } from '../support/harvest-troubles.ts';
 import { canMountDisks, pasWithFilesUpTo } from '../support/hostile-disk.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { type Home, PROJECT, type Run, signedIn } from '../support/run-pas.ts';
@@ -42,7 +41,7 @@ async function pagesAsked(): Promise<number> {
   return (await service.journal()).filter(({ path }) => path.includes('verb=ListRecords')).length;
 }
 
-const oai = (fault: string, more: object = {}) => oaiFault(9, fault, more);
+const oai = (fault: string, more: object = {}) => ({ endpoint: 'oai', fault, times: 1, when: { nth: 9 }, ...more });
 const slowly = (ms: number) => oai('slow', { ms, times: 100_000, when: { every: 1 } });
 
 describe('trouble that stays ends the harvest, and the next run goes on', () => {

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { makeOds } from '../support/make-ods.ts';
 import { makeDbf, makeShp, pointShape, type Shape, WGS_84, zipShapefile } from '../support/make-shapefile.ts';
 import { makeZip } from '../support/make-zip.ts';
-import { MEASURES_MEMORY, peakOf } from '../support/peak-memory.ts';
 import { homeWithoutNetwork } from '../support/run-pas.ts';
+import { MEASURES_MEMORY, peakOf } from './peak-memory.ts';
 
 /** What `pas` may take for a file of 64 MiB at most, whatever is in it. */
 const MAX_BYTES = 400 * 1024 * 1024;

@@ -5,8 +5,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { EVA_SAID, userInfo } from '../support/account-service.ts';
 import { envelope, ODD_SET, page, startOddService } from '../support/odd-service.ts';
-import { MEASURES_MEMORY, type Peak, peakOf } from '../support/peak-memory.ts';
 import { addressFlags, expectDone, type Home, makeHome, type Service } from '../support/run-pas.ts';
+import { MEASURES_MEMORY, type Peak, peakOf } from './peak-memory.ts';
 
 const MEBI = 1024 * 1024;
 /** As much as is read of a page. */

@@ -1,7 +1,6 @@
 import { type AddressInfo, connect, createServer as createWire, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
-import { startHangingProxy, startPageProxy } from '../support/faulty-network.ts';
 import { findStates } from '../support/find-states.ts';
 import { page, startOddService } from '../support/odd-service.ts';
 import {
@@ -16,6 +15,7 @@ import {
   signedIn,
 } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
+import { startHangingProxy, startPageProxy } from './faulty-network.ts';
 
 const FINDS = 12;
 const PORTAL = '<html><head><title>Hotel</title></head><body>Welcome to our network</body></html>';

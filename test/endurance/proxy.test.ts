@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
-import { startCuttingWire, startPageProxy } from '../support/faulty-network.ts';
 import { expectDone, type Home, jsonLines, type Service, settledAfter, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
+import { startCuttingWire, startPageProxy } from './faulty-network.ts';
 
 const FINDS = 4;
 

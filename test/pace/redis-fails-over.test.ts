@@ -4,8 +4,8 @@ import { eventually } from '../support/eventually.ts';
 import { measurePushes, warmUp } from '../support/measure-pushes.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { HAS_REDIS, startRedis } from '../support/redis-process.ts';
-import { startRedisSwitch } from '../support/redis-switch.ts';
 import { expectDone, signedIn } from '../support/run-pas.ts';
+import { startRedisSwitch } from './redis-switch.ts';
 
 function arrived(service: MockProcess, count: number): Promise<void> {
   const writes = async () => (await service.journal()).filter(({ path }) => path.startsWith('/api/pas/')).length;

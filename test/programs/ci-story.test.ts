@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { tinyPng } from '../support/a-season.ts';
-import { reasonWithoutBrowser, startBrowser } from '../support/browser.ts';
 import { documentOf, smallestFind } from '../support/contract-find.ts';
 import { contentDigest } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
-import { makeClientFolder, SERVICE_CLIENT, type ServiceClient } from '../support/generated-client.ts';
 import { startMockProcess } from '../support/mock-process.ts';
 import { PROJECT } from '../support/run-pas.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
+import { reasonWithoutBrowser, startBrowser } from './browser.ts';
+import { makeClientFolder, SERVICE_CLIENT, type ServiceClient } from './generated-client.ts';
 
 const run = promisify(execFile);
 const PYTHON = '/usr/bin/python3';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { asStranger } from '../support/as-other-user.ts';
+import { asStranger } from './as-other-user.ts';
 
 const PYTHON = '/usr/bin/python3';
 const hasPytest = spawnSync(PYTHON, ['-c', 'import pytest']).status === 0;

@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseTable } from '../../src/tables/csv-table.ts';
 import { tinyPng } from '../support/a-season.ts';
-import { hasPyxform, loadForm, type OpenForm, type Submission, toXForm } from '../support/filled-forms.ts';
-import { centralExport, centralParts, koboSheets, koboWorkbook } from '../support/form-servers.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { hasPyxform, loadForm, type OpenForm, type Submission, toXForm } from './filled-forms.ts';
+import { centralExport, centralParts, koboSheets, koboWorkbook } from './form-servers.ts';
 
 const FINDS = 500;
 /** The engine fills in some ten forms a second, and far fewer where the machine is busy. */

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { tinyPng } from '../support/a-season.ts';
 import { documentOf, smallestFind } from '../support/contract-find.ts';
 import { contentDigest } from '../support/contract-requests.ts';
-import { makeClientFolder, SERVICE_CLIENT, type ServiceClient } from '../support/generated-client.ts';
 import { startMock } from '../support/start-mock.ts';
+import { makeClientFolder, SERVICE_CLIENT, type ServiceClient } from './generated-client.ts';
 
 const folder = makeClientFolder();
 

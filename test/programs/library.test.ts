@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { asStranger, type Stranger } from '../support/as-other-user.ts';
 import { eventually } from '../support/eventually.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { PROJECT } from '../support/run-pas.ts';
 import { tied } from '../support/tied.ts';
+import { asStranger, type Stranger } from './as-other-user.ts';
 
 const COLLECTION_FINDS = 12;
 

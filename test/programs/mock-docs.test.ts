@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { expectAccessible, reasonWithoutBrowser, startBrowser, type TestBrowser } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
 import { Described } from '../support/openapi.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
+import { expectAccessible, reasonWithoutBrowser, startBrowser, type TestBrowser } from './browser.ts';
 
 let mock: TestMock;
 let browser: TestBrowser | undefined;

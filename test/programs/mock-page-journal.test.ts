@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { expectAccessible } from '../support/browser.ts';
 import { setNumber } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
-import { useMockPage } from '../support/mock-page.ts';
+import { expectAccessible } from './browser.ts';
+import { useMockPage } from './mock-page.ts';
 
 const suite = useMockPage();
 

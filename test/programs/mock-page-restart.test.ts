@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { reasonWithoutBrowser, startBrowser } from '../support/browser.ts';
 import { tokenOf } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
-import { expectText } from '../support/mock-page.ts';
 import { startMockProcess } from '../support/mock-process.ts';
+import { reasonWithoutBrowser, startBrowser } from './browser.ts';
+import { expectText } from './mock-page.ts';
 
 test('The page says when the server is gone, and starts afresh with the next one', async (context) => {
   const reason = reasonWithoutBrowser();

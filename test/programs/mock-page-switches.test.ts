@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { expectText, useMockPage } from '../support/mock-page.ts';
+import { expectText, useMockPage } from './mock-page.ts';
 
 type Rule = { endpoint: string; fault: string; when?: unknown; times?: number; active?: boolean };
 

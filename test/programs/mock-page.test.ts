@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { tinyPng } from '../support/a-season.ts';
-import { evaluateScript, expectReadable } from '../support/browser.ts';
 import { postFile, setNumber } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
-import { expectText, useMockPage, widthOf } from '../support/mock-page.ts';
+import { evaluateScript, expectReadable } from './browser.ts';
+import { expectText, useMockPage, widthOf } from './mock-page.ts';
 
 /** Names of colours: what is written, or drawn on the map, and its ground. */
 const TEXTS = [

@@ -10,7 +10,7 @@ const run = promisify(execFile);
 const MUCH_OUTPUT = { maxBuffer: 64 * 1024 * 1024, env: { ...process.env, QT_QPA_PLATFORM: 'offscreen' } };
 /** The system's own, for which Debian's QGIS is made. */
 const PYTHON = '/usr/bin/python3';
-const SCRIPT = join(PROJECT, 'test/support/qgis_form.py');
+const SCRIPT = join(PROJECT, 'test/programs/qgis_form.py');
 
 /** Where QGIS is missing the test says so; in CI it may not be missing. */
 const hasQgis = process.env['CI'] !== undefined || isThere();

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
-import { evaluateScript } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
-import { useReportPage } from '../support/report-browser.ts';
 import { expectDone, type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock } from '../support/start-mock.ts';
+import { evaluateScript } from './browser.ts';
+import { useReportPage } from './report-browser.ts';
 
 let home: Home;
 

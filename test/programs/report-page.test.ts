@@ -5,11 +5,11 @@ import { describe, expect, test } from 'vitest';
 import { readAssets } from '../../src/report/assets.ts';
 import { html, markupOf } from '../../src/report/html.ts';
 import { writeSeason } from '../support/a-season.ts';
-import { evaluateScript, expectAccessible, expectReadable } from '../support/browser.ts';
 import { eventually } from '../support/eventually.ts';
-import { useReportPage } from '../support/report-browser.ts';
 import { expectDone, type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock } from '../support/start-mock.ts';
+import { evaluateScript, expectAccessible, expectReadable } from './browser.ts';
+import { useReportPage } from './report-browser.ts';
 
 /** Names of colours: what is written, or drawn on a map, and its ground. */
 const STATES = ['draft', 'refused', 'uncertain', 'queued', 'registered', 'submitted', 'confirmed', 'archived'];

@@ -1,7 +1,7 @@
 import { JSDOM, type JsdomDocument, type JsdomElement } from 'jsdom';
+import { makeWorkbook, type WorkbookCell } from '../support/make-workbook.ts';
+import { makeZip, type ZipPart } from '../support/make-zip.ts';
 import type { Submission } from './filled-forms.ts';
-import { makeWorkbook, type WorkbookCell } from './make-workbook.ts';
-import { makeZip, type ZipPart } from './make-zip.ts';
 
 /**
  * What servers give out of forms that were sent to them, made from the form's own definition and the submissions' own XML: ODK Central as

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll } from 'vitest';
-import { PROJECT } from './run-pas.ts';
+import { PROJECT } from '../support/run-pas.ts';
 
 const STRICT = ['--ignoreConfig', '--strict', '--target', 'es2022', '--lib', 'es2022,dom', '--module', 'nodenext'];
 const OPTIONS = [...STRICT, '--types', '', '--skipLibCheck'];
@@ -43,7 +43,7 @@ export function makeClientFolder(): ClientFolder {
 /** Sends a find, gives it a number and attaches a photograph; of `service.js`. */
 export const SERVICE_CLIENT = `
 import createClient from 'openapi-fetch';
-import type { paths } from './service.js';
+import type { paths } from '../support/service.js';
 
 export type Story = { statuses: number[]; ident: string };
 

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { JSDOM } from 'jsdom';
-import { tempFolder } from './temp-outbox.ts';
+import { tempFolder } from '../support/temp-outbox.ts';
 
 /** Forms converted by pyxform and filled in with ODK's own engine of forms. */
 

@@ -1,10 +1,10 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import { documentOf, type FindLines, findLines } from '../support/contract-find.ts';
+import { importXml, type RawAnswer, tokenOf } from '../support/contract-requests.ts';
+import { eventually } from '../support/eventually.ts';
+import { startMock, type TestMock } from '../support/start-mock.ts';
 import { reasonWithoutBrowser, startBrowser, type TestBrowser, type WatchedPage } from './browser.ts';
-import { documentOf, type FindLines, findLines } from './contract-find.ts';
-import { importXml, type RawAnswer, tokenOf } from './contract-requests.ts';
-import { eventually } from './eventually.ts';
-import { startMock, type TestMock } from './start-mock.ts';
 
 export type FindView = {
   readonly ident: string;

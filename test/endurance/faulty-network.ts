@@ -1,6 +1,6 @@
 import { createServer as createHttpServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import type { Service } from './run-pas.ts';
+import type { Service } from '../support/run-pas.ts';
 
 /** Something that stands between `pas` and the service. `service` has its addresses. */
 export type Middle = AsyncDisposable & { readonly service: Service };

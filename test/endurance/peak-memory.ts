@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Home, Run } from './run-pas.ts';
+import type { Home, Run } from '../support/run-pas.ts';
 
 /** Each process writes down the most memory that it ever had. What `getrusage` says includes that of the process that began it. */
 const AT_EXIT = `import { appendFileSync, readFileSync } from 'node:fs';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import type { MockServerOptions } from '../../mock-server/server.ts';
-import { documentOf } from './contract-find.ts';
-import { importXml, type RawAnswer, tokenOf, type WriteOptions } from './contract-requests.ts';
-import { startMock, type TestMock } from './start-mock.ts';
+import { documentOf } from '../support/contract-find.ts';
+import { importXml, type RawAnswer, tokenOf, type WriteOptions } from '../support/contract-requests.ts';
+import { startMock, type TestMock } from '../support/start-mock.ts';
 
 type ShownRecord = {
   readonly stav: number;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import axe from 'axe-core';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { PATIENCE_MS } from './eventually.ts';
+import { PATIENCE_MS } from '../support/eventually.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
 
