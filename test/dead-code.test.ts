@@ -24,6 +24,8 @@ const FOR_TESTS: Readonly<Record<string, string>> = {
   'src/http/redis-pace-store.ts#encodeState': 'what stands in a Redis is shared with other versions',
   'src/http/redis-pace-store.ts#decodeState': 'what stands in a Redis is shared with other versions',
   'src/ledger/subject.ts#subjectOf': 'reads what a harvest noted',
+  'src/oai/ask.ts#peekResumptionToken': 'pages of a list are endless, and a harvest of each is not',
+  'src/oai/ask.ts#tokenIn': 'tokens have every form, and a sign-in with each is long',
   'src/report/map-frame.ts#MAP_WIDTH': 'what the marks of the map must stay within',
   'src/xml/xsd.ts#MAX_DOCUMENT_BYTES': 'the limit that the test goes beyond',
   'mock-server/base/digest.ts#parseContentDigest': 'headers are endless, and a request for each is not',

@@ -121,7 +121,6 @@ export function languageFrom(
   return said ?? languageNamed(kept()) ?? languageNamed(locale()) ?? 'en';
 }
 
-/** Returns the value of `--lang`, in either of its forms; undefined without the flag. */
 export function languageFlag(args: readonly string[]): string | undefined {
   const at = args.findIndex((arg) => arg === '--lang' || arg.startsWith('--lang='));
   const flag = args[at];
@@ -149,7 +148,6 @@ export async function forEachLanguage<T>(say: () => T): Promise<Readonly<Record<
   return { en: saidIn(undefined), cs: saidIn({ language: 'cs', forms }) };
 }
 
-/** Sets the language of the process. */
 export async function setLanguage(language: Language): Promise<void> {
   spoken = language === 'en' ? undefined : { language, forms: await readCatalog(language) };
 }

@@ -29,7 +29,6 @@ export async function buildProgram(run: Runner, outputs: Outputs, language: Lang
   return program;
 }
 
-/** Adds the help of `pas` without arguments. */
 function addFirstScreen(program: Command): void {
   program
     .addHelpText('after', `\n${t`All commands: \`pas help --all\`. Details of one command: \`pas help import\`.`}`)

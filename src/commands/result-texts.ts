@@ -76,7 +76,6 @@ export function requestCount(count: number): string {
   return ngettext(msgid`${count} request`, `${count} requests`, count);
 }
 
-/** A complete sentence. */
 export function strippedText(count: number): string {
   return ngettext(
     msgid`The place was removed from ${count} photograph.`,

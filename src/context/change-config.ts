@@ -1,34 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import { ConfigError } from '../base/errors.ts';
-import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import { writePrivateFile } from '../store/files.ts';
-import { type LockFile, waitForLockFile } from '../store/lock-file.ts';
+import { lockForChange } from '../store/lock-file.ts';
 import { tomlText } from '../store/toml.ts';
 import { type ConfigFile, type ProfileSettings, profilesAlike, readConfigFile } from './config.ts';
 import type { Places } from './places.ts';
 
-function writeConfigFile(path: string, config: ConfigFile): void {
-  const { defaults, projectMaps } = config;
-  const projects = defaults?.projects ?? {};
+function writeConfigFile(path: string, { defaultProfile, language, journal, profiles, defaults, projectMaps }: ConfigFile): void {
+  const { projects = {} } = defaults ?? {};
+  // Keys that are undefined are left out.
   const text = tomlText({
-    ...(config.defaultProfile === undefined ? {} : { default_profile: config.defaultProfile }),
-    ...(config.language === undefined ? {} : { lang: config.language }),
-    ...(config.journal === undefined ? {} : { journal: config.journal }),
+    ...{ default_profile: defaultProfile, lang: language, journal },
     profiles: Object.fromEntries(
-      [...config.profiles].map(([name, settings]) => {
-        const [own, map] = [defaults?.profiles.get(name), projectMaps?.get(name)];
-        const tables = { ...(map === undefined ? {} : { projects: map }), ...(own === undefined ? {} : { defaults: own }) };
-        return [name, { ...settings, ...tables }];
-      }),
+      [...profiles].map(([name, settings]) => [
+        name,
+        { ...settings, projects: projectMaps?.get(name), defaults: defaults?.profiles.get(name) },
+      ]),
     ),
-    ...(Object.keys(projects).length === 0 ? {} : { projects }),
+    projects: Object.keys(projects).length === 0 ? undefined : projects,
   });
   writePrivateFile(path, `${text}\n`);
 }
-
-const MAX_TRIES = 400;
 
 /**
  * Changes the current configuration on disk, so that concurrent commands do not overwrite each other's changes.
@@ -39,7 +33,8 @@ export function changeConfigFile(
   clock: Clock,
   change: (config: ConfigFile) => ConfigFile,
 ): ConfigFile {
-  const lock = lockConfig(join(home, '.config.lock'), clock);
+  const path = join(home, '.config.lock');
+  const lock = lockForChange(path, clock, msg`${path}: another pas is changing the configuration.`);
   try {
     const before = readConfigFile(configFile);
     const after = change(before);
@@ -50,18 +45,10 @@ export function changeConfigFile(
   }
 }
 
-function lockConfig(path: string, clock: Clock): LockFile {
-  const lock = waitForLockFile(path, clock, MAX_TRIES);
-  if (lock !== undefined) return lock;
-  throw new ConfigError(t`${path}: another pas is changing the configuration.`, { hint: t`Run the command again.` });
-}
-
-/** Replaces the settings of a profile. */
 export function withSettings(config: ConfigFile, name: string, settings: ProfileSettings): ConfigFile {
   return { ...config, profiles: new Map([...config.profiles, [name, settings]]) };
 }
 
-/** Sets the outbox of these profiles. */
 export function pointProfiles(config: ConfigFile, names: readonly string[], id: string): ConfigFile {
   return names.reduce((changed, name) => withSettings(changed, name, { ...changed.profiles.get(name), outbox: id }), config);
 }

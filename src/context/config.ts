@@ -357,7 +357,6 @@ export function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns a setting, or its default. */
 function settingOf(settings: ProfileSettings, key: ProfileKey): string | number | boolean | undefined {
   const { fallback }: KeyRule = PROFILE_KEYS[key];
   return settings[key] ?? fallback;

@@ -2,8 +2,8 @@ import { isLoopback } from '../base/address.ts';
 import { ConfigError, LocalizedError, messageOf } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type Exchange, type HttpResponse, TransportError } from '../http/exchange.ts';
+import { followRedirects } from '../oai/ask.ts';
 import { openOaiClient } from '../oai/client.ts';
-import { followRedirects } from '../oai/redirect.ts';
 import { parseToml } from '../store/toml.ts';
 import { readInputFile } from '../tables/input-file.ts';
 import { checkSettings, isProtected, isTable, type ProfileSettings } from './config.ts';
@@ -18,7 +18,6 @@ const MAX_PROBED_BYTES = 2 * 1024 * 1024;
 /** Paths of the service, which an address copied from a browser or a manual may have at its end. */
 const OWN_PATHS = /\/(?:(?:\d+\.\d+\/)?oai|api\/(?:pas|token-auth|uzivatel-info)|api|id|schema)(?:\/.*)?$/s;
 const ACCOUNT_PATH = '/api/uzivatel-info/';
-/** Server header of the bundled mock. */
 const MOCK_SERVER = /^pas-mock-server\b/;
 
 /** Settings that the service shows without authentication, and the reason why it shows none. */
@@ -59,7 +58,6 @@ function startOf(given: string, allowHttp: boolean): string {
   return String(checkSettings('pas init', { base_url: `${parsed.origin}${path}` }).base_url);
 }
 
-/** Returns an address and its parent folders, the longest first. */
 function foldersOf(start: string): string[] {
   const { origin, pathname } = new URL(start);
   const names = pathname.split('/').filter((name) => name !== '');

@@ -31,7 +31,6 @@ export async function knownNames(places: Places, kind: NameKind, partial: string
   }
 }
 
-/** Returns the outbox of the default profile; undefined where there is none yet. */
 async function outboxFile(places: Places): Promise<string | undefined> {
   const [{ readConfigFile }, { outboxPlaces }] = await Promise.all([import('./config.ts'), import('./places.ts')]);
   const { defaultProfile, profiles } = readConfigFile(places.configFile);

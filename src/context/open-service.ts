@@ -9,7 +9,7 @@ import { redactAnswers } from '../http/redaction.ts';
 import type { OaiCredentials } from '../oai/ask.ts';
 import type { OaiClient } from '../oai/client.ts';
 import { referencesOfQueued } from '../outbox/queued-references.ts';
-import type { Account } from '../pas-api/account.ts';
+import type { Account } from '../pas-api/session.ts';
 import { ownerOf, type SecretPlace } from '../store/secrets.ts';
 import { requireConfirmation } from '../ui/terminal.ts';
 import type { Vocabulary } from '../vocabulary/vocabulary.ts';
@@ -190,7 +190,7 @@ export async function harvestingAccount(
   if (oaiAuth === 'none') return unknown;
   const service = await openService(context);
   if (service.usesExternalToken && oaiAuth === 'basic') return unknown;
-  const { readAccount } = await import('../flows/push/read-account.ts');
+  const { readAccount } = await import('../flows/push/resolve-account.ts');
   try {
     return { account: await (ask ?? readAccount)(service), waitedMs: 0 };
   } catch (thrown) {

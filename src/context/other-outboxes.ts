@@ -34,7 +34,6 @@ export function lookInOtherOutboxes(context: Context, own: Outbox): (identCely: 
   };
 }
 
-/** Opens the usable outboxes of profiles of other services. */
 function openIssuers(context: Context, address: string): Issuer[] {
   return [...context.config().profiles].flatMap(([profile, { base_url: other, outbox: id }]) => {
     const file = id === undefined || other === address ? undefined : context.outboxPlaces(id.toString()).outboxFile;

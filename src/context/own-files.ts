@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { ConfigError, FileError, UsageError } from '../base/errors.ts';
+import { FileError, UsageError } from '../base/errors.ts';
 import { errorIssue, placeText } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { cmd, joinMessages, msg, shellWord } from '../base/message.ts';
 import { type Mapping, type MappingRow, mappingText, parseMapping } from '../columns/mapping.ts';
 import type { StoredFind } from '../outbox/stored-finds.ts';
 import { writePrivateFile } from '../store/files.ts';
-import { waitForLockFile } from '../store/lock-file.ts';
+import { lockForChange } from '../store/lock-file.ts';
 import { writeOutputFile, writeToReader } from '../store/output-file.ts';
 import { parseTable } from '../tables/csv-table.ts';
 import { parseHeaderRows } from '../tables/header-row.ts';
@@ -32,8 +32,6 @@ export async function readMappingFile({ places: { mappingFile: file } }: Context
   }
 }
 
-const MAX_TRIES = 400;
-
 /**
  * Changes the current mapping on disk, so that concurrent commands do not overwrite each other's changes.
  * @param change returns the new rows, and further results
@@ -45,10 +43,7 @@ export async function changeMappingFile<Change extends { readonly rows: readonly
 ): Promise<Change> {
   const { home, mappingFile } = context.places;
   const path = join(home, '.mapping.lock');
-  const lock = waitForLockFile(path, context.clock, MAX_TRIES);
-  if (lock === undefined) {
-    throw new ConfigError(t`${path}: another pas is changing the mapping.`, { hint: t`Run the command again.` });
-  }
+  const lock = lockForChange(path, context.clock, msg`${path}: another pas is changing the mapping.`);
   try {
     const before = await readMappingToChange(context);
     const changed = change(before);

@@ -149,7 +149,6 @@ export function bindingOf({ baseUrl, prefix, schemaVersion }: Profile): Binding 
   return { address: baseUrl, prefix, schemaVersion };
 }
 
-/** Tells if the outbox is for the profile's service. */
 function fitsProfile(outbox: Outbox, profile: Profile): boolean {
   return isSameBinding(headerOf(outbox), bindingOf(profile));
 }
@@ -213,7 +212,6 @@ export async function chooseOutbox(home: DataHome, profile: Profile, settings: P
   return shared.length === 0 ? undefined : randomUUID();
 }
 
-/** Returns other profiles that use the outbox with another user. */
 function profilesOfOtherUsers(config: ConfigFile, id: string, name: string, username: string | undefined): string[] {
   return profilesOfOutbox(config, id).filter((other) => {
     const its = config.profiles.get(other)?.username?.toString();

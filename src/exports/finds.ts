@@ -13,7 +13,7 @@ export type { Issue } from '../base/issue.ts';
 export type { Reference, TargetState } from '../find/field.ts';
 export type { ElementName, FindElements } from '../find/fields.ts';
 export type { Find, FindSource } from '../find/find.ts';
-export type { Role } from '../pas-api/account.ts';
+export type { Role } from '../pas-api/session.ts';
 export type { GeomSystem } from '../place/geometry.ts';
 export type { CheckOptions } from './knowledge.ts';
 

@@ -2,7 +2,7 @@ import { localDate, systemClock } from '../base/clock.ts';
 import type { DocumentProfile } from '../find/find.ts';
 import { openFindSchema } from '../find/find-schema.ts';
 import type { ValidationContext } from '../find/validate-find.ts';
-import type { Role } from '../pas-api/account.ts';
+import type { Role } from '../pas-api/session.ts';
 import { checkAddress } from './connection.ts';
 
 export type CheckOptions = {

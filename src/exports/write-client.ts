@@ -1,21 +1,21 @@
 import { systemClock } from '../base/clock.ts';
 import { FileError, UsageError } from '../base/errors.ts';
 import { parseRecordIdent } from '../flows/harvest/read-record-ident.ts';
-import { readAccount } from '../flows/push/read-account.ts';
+import { readAccount } from '../flows/push/resolve-account.ts';
 import { sendOnce } from '../flows/push/send-entry.ts';
 import { openKeptPhotograph } from '../flows/queue/open-kept-photograph.ts';
 import { sha512Of } from '../http/digest.ts';
 import type { Exchange, HttpRequest } from '../http/exchange.ts';
-import type { Account } from '../pas-api/account.ts';
 import type { Outcome } from '../pas-api/outcome.ts';
 import { importRequest, numberRequest, photoRequest } from '../pas-api/requests.ts';
+import type { Account } from '../pas-api/session.ts';
 import { inspectPhotograph } from '../photo/photograph.ts';
 import { openConnection, type ServiceOptions } from './connection.ts';
 
 export { PasError } from '../base/errors.ts';
-export type { Account, Role } from '../pas-api/account.ts';
 export type { ServerFinding } from '../pas-api/error-body.ts';
 export type { Outcome } from '../pas-api/outcome.ts';
+export type { Account, Role } from '../pas-api/session.ts';
 export type { ServiceOptions } from './connection.ts';
 
 /**

@@ -1,10 +1,10 @@
-import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as overHttp } from 'node:http';
+import { type Agent, type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as overHttp } from 'node:http';
 import { Agent as HttpsAgent, request as overHttps } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import { urlToHttpOptions } from 'node:url';
-import { type Clock, systemClock } from '../base/clock.ts';
+import { type Clock, elapsedMs, type Moment, momentOf, systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { currentLanguage } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
@@ -18,7 +18,6 @@ import {
   TransportError,
   type TransportErrorReason,
 } from './exchange.ts';
-import { IDLE_MS, IdleConnections } from './idle-connections.ts';
 import { describeNetworkError } from './network-error.ts';
 
 /** Verifies certificates despite NODE_TLS_REJECT_UNAUTHORIZED. */
@@ -258,4 +257,36 @@ function flatten(headers: IncomingMessage['headers']): Record<string, string> {
     if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value;
   }
   return flat;
+}
+
+/** Maximum idle time, below that of servers: a create on a connection that the server closes would become uncertain. */
+const IDLE_MS = 2000;
+
+/** Closes connections that were idle while the process was paused and whose timers have not fired yet. */
+class IdleConnections {
+  readonly #clock: Clock;
+  readonly #lastUsed = new WeakMap<Socket, Moment>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Records the end of an answer, from which the connection is idle. */
+  noteUse(socket: Socket): void {
+    this.#lastUsed.set(socket, momentOf(this.#clock));
+  }
+
+  /** Closes the free sockets that were idle for longer than IDLE_MS. */
+  closeStale({ freeSockets }: Agent): void {
+    for (const sockets of Object.values(freeSockets)) {
+      // Node takes sockets from the end and skips closed ones only at the beginning, where the longest idle ones are.
+      const lastStale = sockets?.findLastIndex((socket) => this.#isStale(socket)) ?? -1;
+      for (const socket of sockets?.slice(0, lastStale + 1) ?? []) socket.destroy();
+    }
+  }
+
+  #isStale(socket: Socket): boolean {
+    const since = this.#lastUsed.get(socket);
+    return since !== undefined && elapsedMs(this.#clock, since) > IDLE_MS;
+  }
 }

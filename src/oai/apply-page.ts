@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import { t } from '../base/language.ts';
 import { bytesOf, type XmlDocument } from '../xml/element.ts';
 import type { ListPage } from './client.ts';
-import { isDay } from './datestamp.ts';
 import type { HarvestState, SeenRecord } from './harvest-state.ts';
 import type { HarvestWindow, Pass } from './pass.ts';
+import { isDay } from './protocol.ts';
 import type { OaiRecord } from './record.ts';
 
 /** What of a page is to be kept. */

@@ -1,14 +1,21 @@
+import { createHash } from 'node:crypto';
 import { OaiError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { isUnidentified } from './apply-page.ts';
-import { type Disbelief, disbelieve, isAsCounted } from './losses.ts';
-import { canInferDeletion, tombstoneMissing } from './missing-records.ts';
+import { bytesOf, descendantsOf } from '../xml/element.ts';
+import { parseXml } from '../xml/parse.ts';
+import { buildXml } from '../xml/write-xml.ts';
+import { digestOf, isUnidentified } from './apply-page.ts';
+import { firstPage } from './pages.ts';
 import { isOnePage, isWhole, judge, type Pass, startPass, startScan } from './pass.ts';
+import { formatUpwards, OAI_NAMESPACE } from './protocol.ts';
+import { parseRecord } from './record.ts';
 import type { BrokenRecord } from './recover-page.ts';
 import {
   currentPass,
   type HarvestOptions,
   incomplete,
+  type Losses,
+  listArguments,
   listName,
   type Run,
   readAllPages,
@@ -149,4 +156,120 @@ async function lookUntilComplete(run: Run, goesOn: boolean): Promise<void> {
     state.change(() => state.putPass(startScan(pass, true)));
     if (verdict === 'short' || verdict === 'counted-too-many' || looks === MAX_SCANS) throw incomplete(run, pass, reasonOf(pass));
   }
+}
+
+/** Of which look a record is that was marked. */
+const NO_LOOK = 0;
+const RECORDS_AT_ONCE = 100;
+
+/** Whether what a pass that has met all there is has not met is gone. */
+function canInferDeletion({ state, setSpec, onNote }: HarvestOptions): boolean {
+  const { kind, window, look } = currentPass(state);
+  // A change moves a record out of a window that ends; what was left out and has no name may be any of them.
+  if (kind === 'changes' || window.untilMs !== null || state.skipped().some(isUnidentified)) return false;
+  for (const identifier of state.metIn(look.number)) {
+    if (identifier.includes('/id/')) continue;
+    const list = listName({ setSpec });
+    onNote?.(t`${list}: the service names its records in another form (${identifier}), so none is marked as vanished.`);
+    return false;
+  }
+  return true;
+}
+
+/**
+ * Writes what is kept and gone once more, as the service would have written that it was deleted. What was written is
+ * not met in any look, so that nothing is written twice, and all of it is taken that comes back.
+ */
+async function tombstoneMissing(run: Run): Promise<void> {
+  const { state, sink, onVanished } = run;
+  const unmet = onVanished === undefined ? [] : state.unmetIn(currentPass(state).look.number);
+  if (unmet.length === 0) return;
+  for (let first = 0; first < unmet.length; first += RECORDS_AT_ONCE) {
+    const document = parseXml(tombstones(run, unmet.slice(first, first + RECORDS_AT_ONCE)));
+    const records = [...descendantsOf(document.root, 'record', OAI_NAMESPACE)].flatMap((element) => parseRecord(element) ?? []);
+    await sink.write({ document, records, met: records });
+    state.change(() => {
+      sink.commit();
+      for (const { header, element } of records) {
+        const digest = digestOf(bytesOf(document, element));
+        state.noteMet(header.identifier, { datestampMs: header.datestampMs, digest, look: NO_LOOK, skipped: false });
+      }
+    });
+    onVanished?.(records.length);
+  }
+}
+
+function tombstones({ state, setSpec, granularity }: Run, identifiers: readonly string[]): Buffer {
+  const { beganMs } = currentPass(state);
+  const records = identifiers.map((identifier) => {
+    // Not before the record's own last change, or the tombstone would look older than the record.
+    const goneAtMs = Math.max(beganMs, state.met(identifier)?.datestampMs ?? 0);
+    const content = [
+      { name: 'identifier', content: identifier },
+      { name: 'datestamp', content: formatUpwards(goneAtMs, granularity) },
+      ...(setSpec === '' ? [] : [{ name: 'setSpec', content: setSpec }]),
+    ];
+    return { name: 'record', content: [{ name: 'header', attributes: { status: 'deleted' }, content }] };
+  });
+  const content = [{ name: 'ListRecords', content: records }];
+  return buildXml({ name: 'OAI-PMH', attributes: { xmlns: OAI_NAMESPACE }, content });
+}
+
+/** Why a pass was not believed, and all is read again the next time. */
+export type Disbelief =
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'losses'; readonly lost: number; readonly held: number; readonly inUse: readonly string[] };
+
+const MAX_LOST = 50;
+const MAX_LOST_SHARE = 0.1;
+/** An index is rebuilt in less time. */
+const SECOND_LOOK_MS = 3_600_000;
+
+/**
+ * Decides whether what a full pass did not meet is gone. A list may be empty or short for a while, as while an index is
+ * rebuilt: many losses count when a second look, an hour later, meets the same, or when the caller accepts them.
+ * @returns undefined where the pass is believed; else it has ended in doubt
+ */
+function disbelieve({ state, serverNowMs: nowMs, acceptLosses = false }: Run, { lost, inUse }: Losses): Disbelief | undefined {
+  const pass = currentPass(state);
+  const { heldBefore, window } = pass;
+  if (lost.length === 0) {
+    if (pass.look.met > 0 || window.fromMs !== null || window.untilMs !== null) return undefined;
+    state.change(() => state.endInDoubt({ sinceMs: nowMs, digest: '' }));
+    return { kind: 'empty' };
+  }
+  const areFew = lost.length <= Math.min(MAX_LOST, heldBefore * MAX_LOST_SHARE);
+  const digest = createHash('sha256').update(lost.toSorted().join('\n')).digest('base64');
+  const before = state.doubt();
+  // A clock that stepped back begins the hour anew.
+  const isSame = before?.digest === digest && before.sinceMs <= nowMs;
+  const sinceMs = isSame ? before.sinceMs : nowMs;
+  const isSecondLook = isSame && nowMs - sinceMs >= SECOND_LOOK_MS;
+  if (acceptLosses || pass.lossesTaken || isSecondLook || (areFew && pass.look.met > 0 && inUse.length === 0)) {
+    // So that a run that is killed while it marks them goes on with the rest.
+    state.change(() => state.putPass({ ...pass, lossesTaken: true }));
+    return undefined;
+  }
+  state.change(() => state.endInDoubt({ sinceMs, digest }));
+  return { kind: 'losses', lost: lost.length, held: heldBefore, inUse };
+}
+
+/** Counts the whole list by one request; what is kept need not be what is there, however few changes are told. */
+async function isAsCounted(run: Run): Promise<boolean> {
+  const { client, state, clock, signal, window, onNote } = run;
+  // What changes leaves a window that ends.
+  if (run.losses === undefined || window.untilMs !== null) return true;
+  const { completeListSize, next, items } = await firstPage({
+    fetchPage: client.listHeaders,
+    start: listArguments(run, window),
+    clock,
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const size = completeListSize ?? (next === undefined ? items.length : undefined);
+  const [list, listed] = [listName(run), state.listed()];
+  // An empty list is looked at again until it is not.
+  if (size === undefined || (size === listed && size > 0)) return true;
+  if (size !== listed)
+    onNote?.(t`${list}: the service counts ${size} records, but ${listed} are known, so everything is read again.`);
+  return false;
 }

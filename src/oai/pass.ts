@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { DAY_MS, type Granularity } from './datestamp.ts';
+import { DAY_MS, type Granularity } from './protocol.ts';
 
 /** How far a harvest is, as plain data. Times are the server's, milliseconds since 1970 UTC. */
 

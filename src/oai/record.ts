@@ -1,6 +1,5 @@
 import { attributeOf, childOf, childrenOf, childText, type XmlElement } from '../xml/element.ts';
-import { datestampMs } from './datestamp.ts';
-import { OAI_NAMESPACE } from './protocol.ts';
+import { datestampMs, OAI_NAMESPACE } from './protocol.ts';
 
 /** OAI-PMH 2.0, section 2.5. */
 export type OaiHeader = {

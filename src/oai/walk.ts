@@ -3,7 +3,6 @@ import { OaiError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { applyPage, type PageResult, type RecordSink } from './apply-page.ts';
 import type { ListPage, OaiClient } from './client.ts';
-import { formatDatestamp, formatUpwards, type Granularity } from './datestamp.ts';
 import type { HarvestState } from './harvest-state.ts';
 import { CircleError, isRefusedToken, listPages } from './pages.ts';
 import {
@@ -21,7 +20,7 @@ import {
   withListSize,
   withShrunkList,
 } from './pass.ts';
-import type { OaiArguments } from './protocol.ts';
+import { formatDatestamp, formatUpwards, type Granularity, type OaiArguments } from './protocol.ts';
 import type { OaiRecord } from './record.ts';
 
 /** What applying a pass would take from what is kept. */

@@ -237,7 +237,7 @@ function isDamage(cause: unknown): boolean {
  * @param onUpgrade called before a database with content is changed
  * @throws DatabaseTooNewError when the database has a higher number than the newest file
  */
-export function migrate(database: Database, folder: string, onUpgrade?: () => void): void {
+export function migrate(database: Database, folder: string): void {
   const migrations = readdirSync(folder)
     .filter((name) => /^\d{6}_.+\.sql$/.test(name))
     .sort()
@@ -252,7 +252,6 @@ export function migrate(database: Database, folder: string, onUpgrade?: () => vo
         hint: t`Install the newest pas. Nothing was changed.`,
       });
     }
-    if (current > 0 && current < newest) onUpgrade?.();
     for (const migration of migrations.filter(({ number }) => number > current)) {
       database.exec(readFileSync(migration.path, 'utf8'));
       database.pragma(`user_version = ${migration.number}`);

@@ -51,7 +51,7 @@ export function writePrivateFile(path: string, content: string | Buffer): void {
   const draft = tempPathIn(dirname(path));
   try {
     makeFolder(dirname(path));
-    writeDurable(draft, bytes, 0o600);
+    writeDurable(draft, bytes);
     if (!readFileSync(draft).equals(bytes)) throw writeVerificationError(path);
     removeStaleTemps(draft);
     renameOver(draft, path);
@@ -62,9 +62,9 @@ export function writePrivateFile(path: string, content: string | Buffer): void {
   }
 }
 
-/** Creates a file and flushes it. @throws the error of the disk, unchanged */
-export function writeDurable(path: string, bytes: Buffer, mode: number): void {
-  const file = openSync(path, 'wx', mode);
+/** Creates a file for its owner only and flushes it. @throws the error of the disk, unchanged */
+export function writeDurable(path: string, bytes: Buffer): void {
+  const file = openSync(path, 'wx', 0o600);
   try {
     // Unlike a single write, it reports a partial write on a full disk.
     writeFileSync(file, bytes);

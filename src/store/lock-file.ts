@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import { DatabaseError } from '../base/errors.ts';
-import { msg } from '../base/message.ts';
+import { ConfigError, DatabaseError } from '../base/errors.ts';
+import { type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { asDatabaseError, type Database, openSqlite } from './database.ts';
 import { makeFolder, restrictPermissions } from './folder.ts';
@@ -61,6 +61,16 @@ export function waitForLockFile(path: string, clock: Clock, maxTries: number): L
     if (lock !== undefined || tries === maxTries) return lock;
     clock.hold(PAUSE_MS);
   }
+}
+
+/** A holder changes one small file, which takes milliseconds. */
+const MAX_TRIES = 400;
+
+/** Takes the lock of a file that is changed in place. @throws ConfigError where another process keeps it */
+export function lockForChange(path: string, clock: Clock, taken: Message): LockFile {
+  const lock = waitForLockFile(path, clock, MAX_TRIES);
+  if (lock !== undefined) return lock;
+  throw new ConfigError(taken, { hint: msg`Run the command again.` });
 }
 
 /** Creates the file where it is missing. SQLite would make it readable by other users, and does not report a full disk. */

@@ -25,7 +25,7 @@ export function writeOutputFolder(path: string, { files, folders }: FolderConten
     // Finds have exact locations: only the owner can read them.
     mkdirSync(draft, { mode: 0o700 });
     for (const name of folders) mkdirSync(join(draft, name), { mode: 0o700 });
-    for (const [name, content] of files) writeDurable(join(draft, name), content, 0o600);
+    for (const [name, content] of files) writeDurable(join(draft, name), content);
     flushFolder(draft);
     removeStaleTemps(draft);
     if (exists) replaceFolder(draft, target, refuse);

@@ -58,7 +58,6 @@ function countOf({ color }: Terminal, alike: readonly Issue[]): string {
   return `${markOf(color, first)} ${color.bold(`${alike.length} × ${kind}`)}${where}`;
 }
 
-/** Returns the first issues with distinct messages. */
 function differentOnes(alike: readonly Issue[]): Issue[] {
   const found = new Map<string, Issue>();
   for (const issue of alike) {

@@ -123,7 +123,6 @@ export async function requireConfirmation(
 const NOT_A_COLOUR = /(?:(?!\u001b\[\d+(?:;\d+)*m)[\s\S])+/g;
 
 const GAP = '  ';
-/** Minimum width of a column with several words. */
 const NARROWEST = 10;
 
 /**
@@ -248,7 +247,6 @@ function noteOf(done: number, total: number | undefined, perSecond: number): str
   return t`${rate}, ${left} left`;
 }
 
-/** Formats a duration: "42 s", "17 min", "3 h 20 min" */
 function duration(seconds: number): string {
   const whole = Math.max(0, Math.ceil(seconds));
   if (whole < 120) return `${whole} s`;

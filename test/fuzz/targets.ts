@@ -10,7 +10,7 @@ import { readConfigFile } from '../../src/context/config.ts';
 import { parseHarvestedFind } from '../../src/find/harvested-find.ts';
 import { checkRules } from '../../src/find/rules.ts';
 import { parseRecordIdent } from '../../src/flows/harvest/read-record-ident.ts';
-import { readAccount } from '../../src/flows/push/read-account.ts';
+import { readAccount } from '../../src/flows/push/resolve-account.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
 import { MalformedAnswerError } from '../../src/oai/malformed.ts';
 import { entityOf, type OaiRecord } from '../../src/oai/record.ts';

@@ -2,10 +2,9 @@ import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, monotonicMs, wallMs } from '../../src/base/clock.ts';
-import { appendingFile } from '../../src/flows/harvest/append-output.ts';
+import { appendingFile, jsonlOutput } from '../../src/flows/harvest/append-output.ts';
 import { harvestRecords } from '../../src/flows/harvest/harvest-records.ts';
 import { harvestVocabulary } from '../../src/flows/harvest/harvest-vocabulary.ts';
-import { jsonlOutput } from '../../src/flows/harvest/jsonl-output.ts';
 import type { RecordOutput } from '../../src/flows/harvest/record-output.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';

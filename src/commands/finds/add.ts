@@ -114,7 +114,6 @@ function printAdded(context: Context, added: Awaited<ReturnType<typeof addFind>>
   return added.asAsked ? 'done' : 'dataRefused';
 }
 
-/** Describes the result in a line. */
 function savedText({ find: { localId }, state }: Saved): string {
   return state === 'queued'
     ? t`${localId} is saved, ready to be sent.`

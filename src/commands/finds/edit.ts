@@ -102,7 +102,6 @@ async function editInEditor(context: Context, opened: FindEdit, stored: StoredFi
   }
 }
 
-/** Prints the result. */
 function finish(context: Context, stored: StoredFind, edited: Edited): ExitReason {
   const { terminal } = context;
   const find = stored.localId;

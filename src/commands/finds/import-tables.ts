@@ -259,7 +259,6 @@ type Imported = {
 
 const MAX_PEOPLE = 20;
 
-/** Warns of new people, since one that a typing error creates cannot be removed by pas. */
 function sayNewPeople({ terminal }: Context, people: Imported['newPeople'], lookupTerm: LookupTerm): void {
   if (people.size === 0) return;
   const shown = [...people].slice(0, MAX_PEOPLE).map(([name, count]) => {

@@ -3,10 +3,9 @@ import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { shellWord } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import type { FindChoice } from '../../flows/finds/chosen-finds.ts';
+import { type FindChoice, listFinds } from '../../flows/finds/chosen-finds.ts';
 import { ENTRY_STATES, STATE_WORDS } from '../../flows/finds/entry-words.ts';
 import { standingText } from '../../flows/finds/remote-state.ts';
-import { listFinds } from '../../flows/queue/known-finds.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { heldValue } from '../result-texts.ts';
 

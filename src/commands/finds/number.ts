@@ -72,7 +72,6 @@ async function set(context: Context, find: string, value: string, options: SetOp
 
 type Replacement = Pick<TableNumber, 'find' | 'value'> & { readonly replaces: string };
 
-/** Prints current and new numbers of records. */
 function showReplacements({ terminal }: Context, replacements: readonly Replacement[]): void {
   for (const { find, value, replaces } of replacements)
     terminal.note(`  ${printable(find)}: ${printable(replaces)} → ${printable(value)}`);
@@ -140,7 +139,6 @@ export async function importNumbers(context: Context, file: string, options: Num
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 
-/** Returns the same command with replacement. */
 function replaceCommand(file: string, { map, sheet, encoding, headerRow }: NumberOptions): CommandText {
   return commandWith('pas number import', [
     ['', file],

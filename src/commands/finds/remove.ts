@@ -62,7 +62,6 @@ function printKept({ terminal }: Context, { name, because }: { readonly name: st
   terminal.warn(`${t`${find} cannot be removed.`} ${whyKept(because, name)}`);
 }
 
-/** @throws UsageError without a terminal for the question, or when the answer is no */
 async function confirm(context: Context, planned: readonly PlannedRemoval[]): Promise<void> {
   const [finds, names] = [planned.length, planned.map(({ name }) => printable(name)).join(', ')];
   const what = partsText(planned.flatMap(({ entries }) => entries));

@@ -115,7 +115,6 @@ function ownTermsOf({ rows }: Mapping): Map<string, string[]> {
   return terms;
 }
 
-/** Refuses to overwrite a file of pas. */
 function refuseOwnFile({ places, outboxPlaces, journalPlaces }: Context, target: string): void {
   const own = [places, outboxPlaces(), { journalFile: journalPlaces().journalFile }].flatMap((each) => Object.values(each));
   const isThere = [target, ...own].filter((path) => existsSync(path));

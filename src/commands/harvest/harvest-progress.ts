@@ -1,7 +1,7 @@
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { isNeededByImports } from '../../flows/harvest/harvest-vocabulary.ts';
-import type { Disbelief } from '../../oai/losses.ts';
+import type { Disbelief } from '../../oai/harvest-engine.ts';
 import { type Progress, printable, type Terminal } from '../../ui/terminal.ts';
 
 type SetProgress = {

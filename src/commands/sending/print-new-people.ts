@@ -18,7 +18,6 @@ export async function findNewPeople(context: Context, outbox: Outbox, recordKeys
   return newPeople(outbox, openLookup, recordKeys);
 }
 
-/** Warns of new people, since one that a typing error creates cannot be removed by pas. */
 export function printNewPeople({ terminal }: Context, people: readonly NewPerson[], print = terminal.warn): void {
   const left = people.filter(({ isAccepted }) => !isAccepted);
   const count = left.length;

@@ -183,7 +183,6 @@ async function confirmAdoption({ terminal, prompt }: Context): Promise<boolean> 
   return (await prompt()).confirm(t`Push it from here from now on? Nothing may be sent from the other place any more.`);
 }
 
-/** Shows each held entry beside its candidates, and records the answers. */
 async function askHeld(context: Context, outbox: Outbox, held: readonly Entry[]): Promise<void> {
   const { terminal } = context;
   const prompt = await context.prompt();

@@ -86,7 +86,6 @@ function undo(context: Context, outbox: Outbox, name: string): ExitReason {
   return 'done';
 }
 
-/** Warns that photographs and numbers of a dropped find wait. */
 function sayWhatWaits({ terminal }: Context, name: string, waiting: number): void {
   if (waiting > 0)
     terminal.line(

@@ -151,7 +151,6 @@ function printWaiting({ terminal }: Context, { forImport, forTime }: Waiting): v
   }
 }
 
-/** Prints entries that were attempted without success. */
 function printDelays({ terminal, clock }: Context, delayed: readonly Delay[]): void {
   if (delayed.length === 0) return;
   terminal.line(`\n${terminal.color.bold(t`Tried and still queued; \`${cmd`pas push`} FIND\` retries a find now:`)}`);
@@ -228,7 +227,6 @@ function printStep({ terminal }: Context, { title, takes, command }: Step, perso
   printMore(terminal, alike.size - MAX_SHOWN);
 }
 
-/** Returns the first fault, beside its element. */
 function whyText({ reason, issues }: Entry): string {
   const errors = issues.filter(({ severity }) => severity === 'error');
   const [first] = errors;

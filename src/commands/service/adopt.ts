@@ -123,7 +123,6 @@ function print({ terminal }: Context, { added, same, renamed, lost }: MergedOutb
   }
 }
 
-/** @throws UsageError without a terminal for the question, or when the answer is no */
 async function confirm(context: Context, yes: boolean, what: string, question: string): Promise<void> {
   if (yes) return;
   if (context.terminal.interactive) context.terminal.note(what);

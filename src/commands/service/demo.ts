@@ -175,7 +175,6 @@ async function serverCounts(context: Context, controlUrl: string, before: Server
   return { finds: after.finds - before.finds, photos: after.photos - before.photos };
 }
 
-/** Prints if every figure agrees with the server's own. */
 function conclude({ terminal }: Context, figures: Figures & { elapsedMs: number }, server: ServerCounts): boolean {
   const agrees =
     figures.finds === figures.accepted &&

@@ -91,7 +91,6 @@ async function doctor(context: Context, options: DoctorOptions): Promise<ExitRea
   return conclude(context, checks);
 }
 
-/** Checks that need a network. */
 const NEEDS_NETWORK: readonly string[] = ['service', 'clock', 'account', 'writing', 'schema', 'harvesting'];
 
 /** Priority of exit reasons, where several checks fail: what stops a push first comes first. */
@@ -246,7 +245,6 @@ async function attemptCheck(name: string, work: () => Promise<Check>): Promise<C
   }
 }
 
-/** Names of checks for people. */
 const CHECK_WORDS: Readonly<Record<string, Message>> = {
   home: msg`home`,
   disk: msg`disk`,

@@ -87,7 +87,6 @@ function trainingProfile(context: Context, named: string | undefined): string {
   );
 }
 
-/** @throws UsageError without a terminal for the question, or when the answer is no */
 async function confirm(context: Context, count: number, address: string, yes: boolean): Promise<void> {
   const what = ngettext(
     msgid`A rehearsal creates a record of ${count} find at the training instance ${address}.`,
@@ -182,7 +181,6 @@ function print({ terminal }: Context, { sent, accepted, refused, notTested }: Re
 /** No rehearsal takes so long. */
 const LEFT_AFTER_MS = 7 * 24 * 3600 * 1000;
 
-/** Removes what rehearsals that were killed left behind. */
 function sweepRehearsals(folder: string, clock: Clock): void {
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder)) {

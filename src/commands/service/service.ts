@@ -127,7 +127,6 @@ function moveProfiles(context: Context, { profiles, move }: Affected): void {
   }
 }
 
-/** @throws UsageError without a terminal for the question, or when the answer is no */
 async function confirm(context: Context, { from, move, outboxes }: Affected): Promise<void> {
   const [entries, accepted] = [sum(outboxes, 'entries'), sum(outboxes, 'accepted')];
   const what = t`${from} has ${entries} entries here, ${accepted} of them records. They will count as entries of ${move.address}.`;

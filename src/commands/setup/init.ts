@@ -140,7 +140,6 @@ function settingsFromFlags(options: InitOptions): Record<string, unknown> {
 const QUESTIONS: readonly ProfileKey[] = ['base_url', 'oai_base', 'schema_base', 'kind', 'username'];
 const ADDRESSES: readonly ProfileKey[] = ['base_url', 'oai_base'];
 
-/** Asks for the address of the service. */
 async function askForAddress(context: Context): Promise<string> {
   const prompt = await context.prompt();
   const problem = async (text: string) => (text.trim() === '' ? t`This is required.` : undefined);

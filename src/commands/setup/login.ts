@@ -14,9 +14,8 @@ import {
   SECRET_PLACE_TEXTS,
 } from '../../context/open-service.ts';
 import { keepPacingPassword } from '../../context/pacing.ts';
-import { ROLE_WORDS, readAccount } from '../../flows/push/read-account.ts';
-import { acceptAccount, type Signer, signIn } from '../../flows/push/resolve-account.ts';
-import type { Account } from '../../pas-api/account.ts';
+import { acceptAccount, ROLE_WORDS, readAccount, type Signer, signIn } from '../../flows/push/resolve-account.ts';
+import type { Account } from '../../pas-api/session.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 

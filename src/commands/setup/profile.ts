@@ -103,14 +103,12 @@ async function remove(context: Context, name: string, yes: boolean): Promise<Exi
   return 'done';
 }
 
-/** Counts entries that could no longer be sent. */
 async function countUnsentOf(context: Context, id: string): Promise<number> {
   if (!existsSync(context.outboxPlaces(id).outboxFile)) return 0;
   const { accepted: _sent, dropped: _dropped, ...unsent } = entryTotals(await context.outboxOf(id));
   return Object.values(unsent).reduce((sum, count) => sum + count, 0);
 }
 
-/** @throws UsageError without a terminal for the question, or when the answer is no */
 async function confirmUnsent(context: Context, name: string, unsent: number): Promise<void> {
   const what = ngettext(
     msgid`${unsent} entry of profile ${name} is not sent, and cannot be sent without it.`,

@@ -11,7 +11,6 @@ import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { leftOutText, progressPerSet, warnOfDisbelief } from '../harvest/harvest-progress.ts';
 
-/** Maximum of listed records that are no terms. */
 const MAX_NAMED = 20;
 
 type HarvestVocabOptions = GlobalOptions & {

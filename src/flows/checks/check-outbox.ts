@@ -16,7 +16,6 @@ export function checkRows(outbox: Outbox): Check {
   return ok('rows', t`every find, entry and event of the outbox matches its checksum`);
 }
 
-/** Reports if a push of the outbox is running. */
 export function checkLease(lock: Parameters<typeof isPushRunning>[0]): Check {
   return ok('lease', isPushRunning(lock) ? t`a push of this outbox is running` : t`no other pas holds the outbox`);
 }

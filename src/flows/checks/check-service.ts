@@ -13,8 +13,8 @@ import { userInfoRequest } from '../../pas-api/requests.ts';
 import type { Session } from '../../pas-api/session.ts';
 import { allHarvests } from '../../vocabulary/harvests.ts';
 import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
-import { type Asker, askAccess } from '../push/ask-access.ts';
-import { ROLE_WORDS, readAccount } from '../push/read-account.ts';
+import { type Asker, askAccess } from '../push/peer-check.ts';
+import { ROLE_WORDS, readAccount } from '../push/resolve-account.ts';
 import { type Check, failed, ok, problem, unchecked, warning } from './check-machine.ts';
 
 type ServiceToCheck = Asker & {

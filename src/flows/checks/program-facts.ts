@@ -18,7 +18,6 @@ type ProgramFacts = {
 /** Folder beside the program in the archive of `npm run release`. */
 const RUNTIME_FOLDER = 'runtime';
 
-/** Collects the facts about the running program for a bug report. */
 export function readProgramFacts(): ProgramFacts {
   const memory = openSqlite(':memory:');
   const sqlite = sqliteVersion(memory);

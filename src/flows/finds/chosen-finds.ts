@@ -1,6 +1,9 @@
 import type { ElementName, FindElements } from '../../find/fields.ts';
+import { importOfFind } from '../../outbox/entries.ts';
 import type { Entry, EntryState } from '../../outbox/entry.ts';
-import type { StoredFind } from '../../outbox/stored-finds.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
+import { allFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import { foldName } from '../../text/names.ts';
 import { labelledTexts } from './find-texts.ts';
 
@@ -17,6 +20,18 @@ export type FindChoice = {
   /** Elements with an identifier, a label or a text, without regard to case and accents. */
   readonly elements?: readonly (readonly [name: ElementName, value: string])[];
 };
+
+/** Returns finds with their imports, and with the last pulled records; in the order of entry. */
+export function listFinds(outbox: Outbox, choice: FindChoice, limit = Number.POSITIVE_INFINITY) {
+  const listed: { find: StoredFind; entry: Entry | undefined; pulled: PulledRecord | undefined }[] = [];
+  for (const find of allFinds(outbox)) {
+    if (listed.length >= limit) break;
+    const entry = importOfFind(outbox, find.id);
+    if (!isChosen(choice, find, entry)) continue;
+    listed.push({ find, entry, pulled: entry?.identCely == null ? undefined : pulledRecord(outbox, entry.identCely) });
+  }
+  return listed;
+}
 
 /** @param made the find's import, where it has one */
 export function isChosen(choice: FindChoice, find: StoredFind, made: Entry | undefined): boolean {

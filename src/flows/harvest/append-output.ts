@@ -2,8 +2,12 @@ import { statSync } from 'node:fs';
 import { FileError } from '../../base/errors.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { commitExtent, committedExtent, invalidateSeal, resetOutput, saveSeal, sealOf } from '../../ledger/standing.ts';
+import type { Subject } from '../../ledger/subject.ts';
+import { writeHeader, writeRecord } from '../../oai/record-json.ts';
+import type { RepeatedElements } from '../../oai/repeated-elements.ts';
 import { type AppendFile, openAppendFile, type Seal } from '../../store/append-file.ts';
-import { goneText, type Opening } from './record-output.ts';
+import { JsonBytes } from '../../text/json-bytes.ts';
+import { goneText, type Opening, type RecordOutput } from './record-output.ts';
 
 /** Text that grows page by page. */
 export type AppendTarget = {
@@ -71,5 +75,27 @@ export function appendingStream(write: (content: string | Buffer) => Promise<voi
       if (state !== 'over') await write(tail);
       state = 'over';
     },
+  };
+}
+
+/** One JSON object a line. A record that changed has a line for each time it was met: the last one counts. */
+export function jsonlOutput(growing: AppendTarget, repeated: RepeatedElements, verb: Subject['verb']): RecordOutput {
+  const json = new JsonBytes();
+  const append = async (): Promise<void> => {
+    for (const bytes of json.take()) await growing.append(bytes);
+  };
+  return {
+    write: async ({ records }) => {
+      for (const record of records) {
+        if (verb === 'ListRecords') writeRecord(json, record, repeated);
+        else writeHeader(json, record);
+        json.endLine();
+        if (json.isLarge) await append();
+      }
+      await append();
+    },
+    commit: () => growing.commit(),
+    settle: () => growing.close(''),
+    close: () => growing.close(''),
   };
 }

@@ -7,8 +7,8 @@ import { invalidateSeal, resetOutput, saveSeal, sealOf } from '../../ledger/stan
 import { filesOf, forgetFiles, putFile, type StoredFile, storedIdentifiers } from '../../ledger/stored-records.ts';
 import { modifiedFileError } from '../../store/append-file.ts';
 import { type FileStanding, fileStanding, flushFiles, removeTemps, safeFileName, writeFiles } from '../../store/file-folder.ts';
-import { listsOf } from './list-element.ts';
 import { goneText, type Opening, type RecordOutput } from './record-output.ts';
+import { listsOf } from './xml-output.ts';
 
 const EXTENSION = '.xml';
 const DECLARATION = Buffer.from('<?xml version="1.0" encoding="UTF-8"?>\n');

@@ -1,7 +1,7 @@
 import { OaiError } from '../../base/errors.ts';
 import type { ListPage } from '../../oai/client.ts';
-import { formatDatestamp } from '../../oai/datestamp.ts';
 import { CircleError, isRefusedToken, listPages } from '../../oai/pages.ts';
+import { formatDatestamp } from '../../oai/protocol.ts';
 import { identOf, type OaiRecord } from '../../oai/record.ts';
 import { FIND_SET, type FindHarvest, type HarvestedFinds, harvestFinds, type ListedFind, listedFindOf } from './harvest-finds.ts';
 import { clockOfService } from './service-lists.ts';

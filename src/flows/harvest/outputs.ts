@@ -32,7 +32,7 @@ const FORMS = {
     ledger: 'beside',
     takesIdentifiers: true,
     open: async ({ growing, subject: { version, verb } }) =>
-      (await import('./jsonl-output.ts')).jsonlOutput(await growing(), repeatedElementsOf(version), verb),
+      (await import('./append-output.ts')).jsonlOutput(await growing(), repeatedElementsOf(version), verb),
   },
   xml: {
     extensions: ['xml'],

@@ -1,8 +1,8 @@
 import { UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import type { HarvestedFind } from '../../find/harvested-find.ts';
-import { DAY_MS } from '../../oai/datestamp.ts';
 import { clockWentBack } from '../../oai/harvest-engine.ts';
+import { DAY_MS } from '../../oai/protocol.ts';
 import { attemptsOf } from '../../outbox/attempts.ts';
 import { thinDocuments } from '../../outbox/merge.ts';
 import { headerOf, type Outbox } from '../../outbox/open-outbox.ts';

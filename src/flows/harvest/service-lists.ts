@@ -2,8 +2,8 @@ import type { Clock } from '../../base/clock.ts';
 import { OaiError, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import type { OaiClient, OaiSet } from '../../oai/client.ts';
-import type { Granularity } from '../../oai/datestamp.ts';
 import { isRefusedToken, listPages } from '../../oai/pages.ts';
+import type { Granularity } from '../../oai/protocol.ts';
 
 /** What must be known of a harvesting service before its lists are read. */
 

@@ -1,6 +1,7 @@
 import type { Subject } from '../../ledger/subject.ts';
+import { bytesOf, childOf, type XmlDocument, type XmlElement } from '../../xml/element.ts';
+import { namespaceDeclarationsIn, startTagOf } from '../../xml/source-text.ts';
 import type { AppendTarget } from './append-output.ts';
-import { listsOf } from './list-element.ts';
 import type { RecordOutput } from './record-output.ts';
 
 const HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<harvest>\n';
@@ -22,4 +23,22 @@ export function xmlStreamOutput(growing: AppendTarget, verb: Subject['verb']): R
     settle: close,
     close,
   };
+}
+
+const LINE_FEED = Buffer.from('\n');
+
+/**
+ * Cuts records out of a page: what it returns makes a line of each in an element of a list's name, which declares the
+ * namespaces that hold there.
+ */
+export function listsOf(
+  document: XmlDocument,
+  name: Subject['verb'] = 'ListRecords',
+): (records: readonly XmlElement[]) => Buffer[] {
+  const list = childOf(document.root, name);
+  const declarations = namespaceDeclarationsIn(document, list === undefined ? [document.root] : [document.root, list]);
+  const prefix = /^<([^\s:>/]+:)?/.exec(startTagOf(document, list ?? document.root))?.[1] ?? '';
+  const head = Buffer.from(`<${prefix}${name}${declarations}>\n`);
+  const tail = Buffer.from(`</${prefix}${name}>\n`);
+  return (records) => [head, ...records.flatMap((record) => [bytesOf(document, record), LINE_FEED]), tail];
 }

@@ -12,12 +12,11 @@ import { assertJournal } from '../../outbox/record-events.ts';
 import { findById } from '../../outbox/stored-finds.ts';
 import { type HarvestedFinds, harvestFinds } from '../harvest/harvest-finds.ts';
 import { overlapMs } from '../harvest/service-lists.ts';
-import { windowOf } from '../reconcile/attempt-window.ts';
 import { elementsSent, type LookupContext } from '../reconcile/gather-evidence.ts';
 import { couldBeMade, makingOf } from '../reconcile/judge-import.ts';
 import { currentRecord, numbersFromHere } from '../reconcile/judge-number.ts';
 import { rejectedCandidates } from '../reconcile/resolve-entries.ts';
-import type { AttemptWindow } from '../reconcile/verdict.ts';
+import { type AttemptWindow, windowOf } from '../reconcile/verdict.ts';
 import { equalFiles, unexplainedFiles } from './unexplained-files.ts';
 import { type IsUnexplained, recordLookups, rememberUnexplained, unexplainedSoFar } from './unexplained-records.ts';
 

@@ -1,13 +1,16 @@
-import { type Message, msg } from '../../base/message.ts';
+import { type WallMs, wallMs } from '../../base/clock.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
 import { OUTCOMES } from '../../base/outcomes.ts';
-import { RETRY_POLICY } from '../../base/retry-policy.ts';
+import { connectionBackoffMs, entryBackoffMs, RETRY_POLICY, slowBackoffMs } from '../../base/retry-policy.ts';
+import { findNumberProblem } from '../../find/value-rules.ts';
+import type { Settlement } from '../../outbox/claims.ts';
 import type { Outcome } from '../../pas-api/outcome.ts';
-import { applyCircuitBreakers } from './apply-circuit-breakers.ts';
+import { applyCircuitBreakers, requeueForbidden } from './apply-circuit-breakers.ts';
 import { recordFailure, type ServiceFailure, serviceKey, trips, withBreaker } from './circuit-breaker.ts';
-import { decideSettlement } from './decide-settlement.ts';
-import { updatePeerState } from './peer-check.ts';
+import { stopCauseOf, updatePeerState } from './peer-check.ts';
 import type { StopCause } from './push-context.ts';
-import type { AttemptFacts, Decision, Effect, PushState } from './push-state.ts';
+import type { AttemptFacts, Decision, Effect, PushCounts, PushState } from './push-state.ts';
+import { refusal } from './refusal.ts';
 
 type Step = Omit<Decision, 'settlement'>;
 
@@ -61,4 +64,159 @@ function stopCauseAfter(failure: ServiceFailure, failures: number, outcome: Outc
     case 'throttled':
       return undefined;
   }
+}
+
+/** Settlement that an outcome gives the entry by itself, before the circuit breakers are applied. */
+function decideSettlement(state: PushState, facts: AttemptFacts): Decision {
+  const { entry, outcome } = facts;
+  const settled = (settlement: Settlement): Decision => ({ settlement, state, effects: [] });
+  switch (outcome.kind) {
+    case 'accepted':
+      return { ...settled({ state: 'accepted', identCely: outcome.identCely }), state: { ...state, accessProven: true } };
+    case 'already-applied':
+      return settled(alreadyApplied(facts, outcome.detail));
+    case 'refused':
+      return settled(refusal(entry, outcome.detail, outcome.findings));
+    case 'refused-unspecified':
+      return handleUndetailedRefusal(state, facts, outcome.detail);
+    case 'refused-by-intermediary':
+      return settled(requeue(facts, msg`refused by something between pas and the service: ${outcome.detail}`));
+    case 'forbidden':
+      return handleForbidden(state, facts, outcome);
+    case 'unauthorised':
+      return {
+        ...settled(requeue(facts, msg`the token had expired`)),
+        effects: [{ type: 'renew-token', refused: facts.token }],
+      };
+    case 'content-changed':
+      return settled(
+        refusal(
+          entry,
+          msg`the photograph was removed or changed since it was queued; queue it again with \`${cmd`pas photo add`}\``,
+          [],
+        ),
+      );
+    case 'throttled':
+      return handleThrottle(state, facts, outcome.waitMs);
+    case 'busy':
+      return handleBusy(state, facts);
+    case 'closed':
+      return settled(requeue(facts, msg`the service is closed`));
+    case 'not-delivered':
+      return handleUndelivered(state, facts, outcome.detail);
+    case 'cut':
+      return settled(requeue(facts, msg`the request did not reach the service (${outcome.detail})`));
+    case 'uncertain':
+      return settled({ state: 'uncertain', reason: outcome.detail });
+  }
+}
+
+/** Queued for the time that the outcome's row in the table says; entries that often fail say how often. */
+function requeue(facts: AttemptFacts, reason: Message): Settlement {
+  const failures = facts.failuresBefore + 1;
+  const isOften = OUTCOMES[facts.outcome.kind].countsAsFailure === true && failures >= RETRY_POLICY.entry.slowAfter;
+  const text = isOften ? msg`${reason} (tried ${failures} times)` : reason;
+  return { state: 'queued', reason: text, notBeforeAt: notBefore(facts, failures) };
+}
+
+function notBefore({ now, outcome }: AttemptFacts, failures: number): WallMs {
+  switch (OUTCOMES[outcome.kind].retry) {
+    case 'never':
+    case 'first':
+      return wallMs(0);
+    case 'in-turn':
+      return now;
+    case 'backoff':
+      return wallMs(now + entryBackoffMs(failures));
+    case 'slow-backoff':
+      return wallMs(now + slowBackoffMs(failures));
+  }
+}
+
+/** Believed of a number that the service could refuse for nothing else. */
+function alreadyApplied({ entry }: AttemptFacts, detail: Message): Settlement {
+  if (entry.kind !== 'number' || findNumberProblem(entry.value) !== undefined) return refusal(entry, detail, []);
+  return { state: 'accepted', identCely: entry.identCely ?? '', reason: msg`the service already had this number` };
+}
+
+/** The service assigns numbers within a project without reserving them: one of two imports at once may lose. */
+function handleUndetailedRefusal(
+  state: PushState,
+  { entry, now, besideImport, collisionsBefore }: AttemptFacts,
+  detail: Message,
+): Decision {
+  if (entry.kind !== 'import' || entry.project === null || !besideImport || collisionsBefore >= RETRY_POLICY.collision.maxRepeats)
+    return { settlement: refusal(entry, detail, []), state, effects: [] };
+  const settlement: Settlement = {
+    state: 'queued',
+    reason: msg`refused, perhaps because of another import into its project (${detail}); retried alone`,
+    notBeforeAt: now + entryBackoffMs(collisionsBefore + 1),
+  };
+  return { settlement, state: { ...state, serialProjects: new Set([...state.serialProjects, entry.project]) }, effects: [] };
+}
+
+/** One record refused, or the whole account? The answer to the access probe tells. */
+function handleForbidden(
+  state: PushState,
+  { access, entry }: AttemptFacts,
+  { detail, findings }: Extract<AttemptFacts['outcome'], { kind: 'forbidden' }>,
+): Decision {
+  const waiting = (reason: Message): Settlement => ({ state: 'queued', reason, notBeforeAt: 0 });
+  const isOpen = waiting(msg`refused, and it is unclear if the whole account is refused: ${detail}`);
+  if (access === undefined)
+    return state.accessProven
+      ? { settlement: refusal(entry, detail, findings), state, effects: [] }
+      : { settlement: isOpen, state, effects: [{ type: 'probe-access' }] };
+  if (access.kind === 'forbidden') {
+    const { breakers, effects } = requeueForbidden(state.breakers, detail);
+    const stop: Effect = { type: 'stop', cause: { kind: 'not-allowed', reason: detail } };
+    return {
+      settlement: waiting(msg`the account is refused: ${detail}`),
+      state: { ...state, breakers },
+      effects: [stop, ...effects],
+    };
+  }
+  const cause = stopCauseOf(access);
+  if (cause !== undefined) return { settlement: isOpen, state, effects: [{ type: 'stop', cause }] };
+  if (access.kind === 'unauthorised') return { settlement: isOpen, state, effects: [] };
+  return { settlement: refusal(entry, detail, findings), state: { ...state, accessProven: true }, effects: [] };
+}
+
+/** The pace holds all entries back, so this one may go again at once. */
+function handleThrottle(state: PushState, facts: AttemptFacts, retryAfterMs: number | undefined): Decision {
+  const failures = state.breakers.get(serviceKey('throttled'))?.failures ?? 0;
+  const stopReason =
+    failures < RETRY_POLICY.service.throttled ? undefined : msg`the service asked for fewer requests ${failures} times in a row`;
+  return {
+    settlement: requeue(facts, msg`the service asked for fewer requests`),
+    state: counted(state, 'throttled'),
+    effects: [{ type: 'slow-down', departedAt: facts.departedAt, retryAfterMs, stopReason }],
+  };
+}
+
+/** Two answers of unknown cause for different records in short order are a throttle, not two locks; a lock that lasts may be one. */
+function handleBusy(state: PushState, facts: AttemptFacts): Decision {
+  const { entry, now, departedAt, failuresBefore } = facts;
+  const { lastBusy } = state;
+  const { windowMs, maxQuick } = RETRY_POLICY.lock;
+  const isThrottle = lastBusy !== undefined && lastBusy.recordKey !== entry.recordKey && now - lastBusy.at < windowMs;
+  const slowDown: Effect = { type: 'slow-down', departedAt, retryAfterMs: undefined, stopReason: undefined };
+  return {
+    settlement: requeue(facts, msg`the service is already working on this record`),
+    state: { ...counted(state, isThrottle ? 'throttled' : 'locked'), lastBusy: { recordKey: entry.recordKey, at: now } },
+    effects: isThrottle || failuresBefore >= maxQuick ? [slowDown] : [],
+  };
+}
+
+function handleUndelivered(state: PushState, facts: AttemptFacts, detail: Message): Decision {
+  const failures = state.breakers.get(serviceKey('not-delivered'))?.failures ?? 1;
+  return {
+    settlement: requeue(facts, msg`the request did not reach the service (${detail})`),
+    state: { ...state, backoffUntil: wallMs(facts.now + connectionBackoffMs(failures)) },
+    effects: [],
+  };
+}
+
+function counted(state: PushState, which: keyof PushCounts): PushState {
+  return { ...state, counts: { ...state.counts, [which]: state.counts[which] + 1 } };
 }

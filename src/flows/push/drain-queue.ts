@@ -94,7 +94,6 @@ async function isHeld(session: PushSession, entry: Entry): Promise<boolean> {
   }
 }
 
-/** Recovers entries that an earlier push left open. */
 function recover(session: PushSession): void {
   const { outbox } = session.context;
   const reason = msg`pas stopped while the request was in progress`;

@@ -1,11 +1,13 @@
 import type { Clock } from '../../base/clock.ts';
+import { localizedMessageOf, UnavailableError } from '../../base/errors.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { OUTCOMES } from '../../base/outcomes.ts';
-import { type HttpRequest, TransportError } from '../../http/exchange.ts';
+import { type HttpRequest, type HttpResponse, TransportError } from '../../http/exchange.ts';
+import type { Slot } from '../../http/pacer.ts';
 import { type Outcome, outcomeOf } from '../../pas-api/outcome.ts';
-import { emptyImport } from '../../pas-api/requests.ts';
-import { type Asker, askAccess } from './ask-access.ts';
-import type { StopCause } from './push-context.ts';
+import { accessProbe, emptyImport } from '../../pas-api/requests.ts';
+import { authorised } from '../../pas-api/session.ts';
+import { isAbort, type PushContext, type StopCause } from './push-context.ts';
 import type { AttemptFacts, Decision, Peer, PushState } from './push-state.ts';
 
 /** Judges by an outcome whether it is the service that answers ({@link PushState.peer}). */
@@ -78,4 +80,26 @@ export function stopCauseOf(outcome: Outcome): StopCause | undefined {
 
 function unexpectedPeer(text: Message): StopCause {
   return { kind: 'in-doubt', reason: msg`the answers may not come from the service: ${text}` };
+}
+
+export type Asker = Pick<PushContext, 'baseUrl' | 'pace' | 'send' | 'stop'>;
+
+/** Sends, within the pace, what changes nothing and passes the gates of a write. What comes instead of an answer is returned. */
+export async function askAccess(
+  { baseUrl, pace, send, stop }: Asker,
+  token: string,
+  question: HttpRequest = accessProbe(baseUrl),
+): Promise<HttpResponse | TransportError> {
+  let slot: Slot | undefined;
+  try {
+    slot = await pace.depart(stop);
+    return await authorised(token, send)({ ...question, signal: stop, onDeparture: slot.leave });
+  } catch (thrown) {
+    if (thrown instanceof TransportError) return thrown;
+    if (thrown instanceof UnavailableError || isAbort(thrown))
+      return new TransportError('aborted', false, localizedMessageOf(thrown));
+    throw thrown;
+  } finally {
+    slot?.giveBack();
+  }
 }

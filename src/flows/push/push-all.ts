@@ -10,7 +10,7 @@ import { mergeJournal } from '../../outbox/merge.ts';
 import { headerOf, type Outbox } from '../../outbox/open-outbox.ts';
 import { countQueued } from '../../outbox/overview.ts';
 import { type PushLockOptions, withPushLock } from '../../outbox/push-lock.ts';
-import type { Account } from '../../pas-api/account.ts';
+import type { Account } from '../../pas-api/session.ts';
 import { parseRecordIdent } from '../harvest/read-record-ident.ts';
 import { adopt, assertDecided, type Fence, foreignOutbox, passFence } from '../outbox/fence.ts';
 import { openKeptPhotograph } from '../queue/open-kept-photograph.ts';

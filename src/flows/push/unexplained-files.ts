@@ -2,8 +2,8 @@ import type { HarvestedFile, HarvestedFind } from '../../find/harvested-find.ts'
 import { entriesOfRecord } from '../../outbox/entries.ts';
 import type { Entry, PhotoEntry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { windowOf } from '../reconcile/attempt-window.ts';
 import { ownersOf, type SettledPhoto } from '../reconcile/judge-photograph.ts';
+import { windowOf } from '../reconcile/verdict.ts';
 
 /** Files of a record that no photograph from here explains and that equal a queued one by digest, or by the name that it was sent under. */
 export function equalFiles(

@@ -84,7 +84,6 @@ export function assertMayNumber(outbox: Outbox): void {
   });
 }
 
-/** Makes the error for a find that was removed after an attempt. */
 function removedFind(find: string): UsageError {
   return new UsageError(msg`${find} was removed.`, { hint: msg`Queue it again first: ${cmd`pas resolve ${find} --resend`}` });
 }

@@ -17,7 +17,6 @@ export function createFindLookup(outbox: Outbox): (name: string) => NamedFind {
   };
 }
 
-/** Returns the local ids by folded name. */
 function foldedNames({ sql }: Outbox): Map<string, Set<string>> {
   const rows = sql(
     `select local_id as name, local_id as localId from finds

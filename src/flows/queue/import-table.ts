@@ -152,7 +152,6 @@ function unnamedAttachments({ file, photographsIn, rows }: Table, photoFolder: s
 
 const MAX_NAMES = 10;
 
-/** Yields the finds of readable rows. */
 function* findsOf(rows: Iterable<MappedRow>, onIssue: (issue: Issue) => void, onFind: (find: Find) => void): Generator<Find> {
   for (const row of rows) {
     for (const issue of row.issues) onIssue(issue);
@@ -162,7 +161,6 @@ function* findsOf(rows: Iterable<MappedRow>, onIssue: (issue: Issue) => void, on
   }
 }
 
-/** Counts rows that could not be read. */
 function unreadRows({ issues }: Table): number {
   const rows = new Set<number>();
   for (const { row, severity } of issues) if (row !== undefined && severity === 'error') rows.add(row);

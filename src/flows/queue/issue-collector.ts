@@ -2,7 +2,6 @@ import { errorIssue, type Issue } from '../../base/issue.ts';
 import { msgid } from '../../base/language.ts';
 import { nmsg } from '../../base/message.ts';
 
-/** Maximum of stored errors. */
 const MAX_ERRORS = 10_000;
 
 /** Collects the first errors of a table, and counts the others, so that a large faulty table does not fill the memory. */

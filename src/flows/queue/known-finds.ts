@@ -6,26 +6,12 @@ import { type AttemptEvidence, attemptsOf, evidenceOf } from '../../outbox/attem
 import { entriesOfTarget, importOfFind } from '../../outbox/entries.ts';
 import type { Attempt, Entry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
-import { allFinds, findById, type StoredFind } from '../../outbox/stored-finds.ts';
-import { type FindChoice, isChosen } from '../finds/chosen-finds.ts';
+import { findById, type StoredFind } from '../../outbox/stored-finds.ts';
 import { labelledTexts } from '../finds/find-texts.ts';
 import { remoteState } from '../finds/remote-state.ts';
 import { sentFind } from '../finds/sent-finds.ts';
 import { asFind } from './as-find.ts';
 import { recordNamed } from './named-finds.ts';
-
-/** Returns finds with their imports, and with the last pulled records; in the order of entry. */
-export function listFinds(outbox: Outbox, choice: FindChoice, limit = Number.POSITIVE_INFINITY) {
-  const listed: { find: StoredFind; entry: Entry | undefined; pulled: PulledRecord | undefined }[] = [];
-  for (const find of allFinds(outbox)) {
-    if (listed.length >= limit) break;
-    const entry = importOfFind(outbox, find.id);
-    if (!isChosen(choice, find, entry)) continue;
-    listed.push({ find, entry, pulled: entry?.identCely == null ? undefined : pulledRecord(outbox, entry.identCely) });
-  }
-  return listed;
-}
 
 export type Story = {
   readonly entry: Entry;

@@ -157,7 +157,6 @@ function changesText(differences: readonly Difference[]): Message {
   );
 }
 
-/** Summarises object, place and date. */
 function summaryOf(elements: FindElements): Message {
   const { druh_nalezu, datum_nalezu, geom_wkt, geom_sjtsk_wkt, lokalizace } = elements;
   const parts = [druh_nalezu, datum_nalezu, geom_wkt ?? geom_sjtsk_wkt ?? lokalizace].flatMap((value) => valueText(value) ?? []);

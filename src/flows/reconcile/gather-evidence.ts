@@ -7,10 +7,9 @@ import { acceptedSince, latestAccepted } from '../../outbox/ownership.ts';
 import { childOf } from '../../xml/element.ts';
 import { parseXml } from '../../xml/parse.ts';
 import { type FindHarvest, type HarvestedFinds, harvestFinds } from '../harvest/harvest-finds.ts';
-import { earliestMs, windowOf } from './attempt-window.ts';
 import { shownKindOf } from './judge-absence.ts';
 import { couldBeMade, makingOf } from './judge-import.ts';
-import type { View } from './verdict.ts';
+import { earliestMs, type View, windowOf } from './verdict.ts';
 
 export type LookupContext = FindHarvest & {
   readonly outbox: Outbox;

@@ -7,10 +7,10 @@ import type { Entry, ImportEntry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { KIND_WORDS } from '../finds/entry-words.ts';
 import { type FindHarvest, listedFindOf } from '../harvest/harvest-finds.ts';
-import { windowOf } from './attempt-window.ts';
 import { elementsSent } from './gather-evidence.ts';
 import { makingOf } from './judge-import.ts';
 import { listedRecord } from './judge-number.ts';
+import { windowOf } from './verdict.ts';
 
 /** An element as sent and as in the record; null where it is absent. */
 type Compared = {

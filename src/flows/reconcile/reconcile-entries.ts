@@ -4,13 +4,12 @@ import { attemptsOf, recordLookup, retryAt } from '../../outbox/attempts.ts';
 import { entriesInState, entriesOfRecord, importOfFind, schedule } from '../../outbox/entries.ts';
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../../outbox/entry.ts';
 import { recordEvidence } from '../../outbox/record-events.ts';
-import { windowOf } from './attempt-window.ts';
 import { type Evidence, elementsSent, gatherEvidence, type LookupContext } from './gather-evidence.ts';
 import { judgeImports, type UncertainImport } from './judge-import.ts';
 import { currentRecord, judgeNumber, numbersFromHere } from './judge-number.ts';
 import { judgePhoto, type RecordEvidence, type UncertainPhoto } from './judge-photograph.ts';
 import { reassignRecord } from './reassign-record.ts';
-import type { Verdict } from './verdict.ts';
+import { type Verdict, windowOf } from './verdict.ts';
 
 type ReconcileContext = LookupContext & {
   /** Keys of the records; undefined for all. */

@@ -1,6 +1,9 @@
+import { serverMs } from '../../base/clock.ts';
 import type { Message } from '../../base/message.ts';
 import type { HarvestedFind } from '../../find/harvested-find.ts';
-import type { AttemptBounds } from '../../outbox/entry.ts';
+import { attemptsOf } from '../../outbox/attempts.ts';
+import type { Attempt, AttemptBounds, Entry } from '../../outbox/entry.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
 
 /**
  * Verdict about a write of unknown outcome. Presence decides; absence decides only where the write would have been visible. Times
@@ -86,4 +89,32 @@ export function fits({ bounds, accounts }: AttemptWindow, made: { readonly at: s
   if (!accounts.has(made.user)) return false;
   const atMs = Date.parse(made.at);
   return bounds === undefined || (atMs >= bounds.fromMs - CLOCK_MARGIN_MS && atMs <= bounds.untilMs + CLOCK_MARGIN_MS);
+}
+
+/** Returns the interval in which an entry's attempts may have taken effect, by the server's clock, and their accounts. */
+export function windowOf(outbox: Outbox, entry: Entry): AttemptWindow {
+  const attempts = relevantAttempts(attemptsOf(outbox, entry));
+  const bounds = attempts.flatMap(({ bounds: each }) => each ?? []);
+  const accounts = new Set(attempts.map(({ account }) => account));
+  return { accounts, bounds: bounds.length === attempts.length && attempts.length > 0 ? unionOf(bounds) : undefined };
+}
+
+/** Returns attempts of unknown outcome; without any, the accepted one. */
+function relevantAttempts(attempts: readonly Attempt[]): readonly Attempt[] {
+  const unknown = attempts.filter(({ outcome }) => outcome === null || outcome === 'uncertain' || outcome === 'orphaned');
+  if (unknown.length > 0) return unknown;
+  return attempts.filter(({ outcome }) => outcome === 'accepted' || outcome === 'already-applied').slice(-1);
+}
+
+function unionOf(bounds: readonly AttemptBounds[]): AttemptBounds {
+  return {
+    fromMs: serverMs(Math.min(...bounds.map(({ fromMs }) => fromMs))),
+    untilMs: serverMs(Math.max(...bounds.map(({ untilMs }) => untilMs))),
+    settledMs: serverMs(Math.max(...bounds.map(({ settledMs }) => settledMs))),
+  };
+}
+
+/** Returns the earliest time at which an attempt may have reached the service; undefined where the server time was unknown. */
+export function earliestMs(outbox: Outbox, entry: Entry): number | undefined {
+  return windowOf(outbox, entry).bounds?.fromMs;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PasError } from '../../../src/base/errors.ts';
-import { ROLE_WORDS, readAccount } from '../../../src/flows/push/read-account.ts';
+import { ROLE_WORDS, readAccount } from '../../../src/flows/push/resolve-account.ts';
 import type { HttpRequest, HttpResponse } from '../../../src/http/exchange.ts';
 
 const BASE = 'https://finds.example.org';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { AuthError, ContractError, PasError } from '../../../src/base/errors.ts';
 import { OUTCOMES } from '../../../src/base/outcomes.ts';
 import { parseRecordIdent } from '../../../src/flows/harvest/read-record-ident.ts';
-import { readAccount } from '../../../src/flows/push/read-account.ts';
+import { readAccount } from '../../../src/flows/push/resolve-account.ts';
 import type { HttpResponse } from '../../../src/http/exchange.ts';
 import { createRedactor } from '../../../src/http/redaction.ts';
 import { type OaiClient, openOaiClient } from '../../../src/oai/client.ts';

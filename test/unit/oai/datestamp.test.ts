@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { datestampMs, formatDatestamp, formatUpwards, granularityOf } from '../../../src/oai/datestamp.ts';
+import { datestampMs, formatDatestamp, formatUpwards, granularityOf } from '../../../src/oai/protocol.ts';
 
 test.each([
   ['2025-06-18', Date.UTC(2025, 5, 18)],

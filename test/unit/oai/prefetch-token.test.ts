@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { peekResumptionToken } from '../../../src/oai/prefetch-token.ts';
+import { peekResumptionToken } from '../../../src/oai/ask.ts';
 
 const page = (token: string): string => `<OAI-PMH><ListRecords><record/>${token}</ListRecords></OAI-PMH>`;
 

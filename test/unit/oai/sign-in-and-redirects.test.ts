@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { AuthError, InterruptedError, OaiError } from '../../../src/base/errors.ts';
 import { TransportError } from '../../../src/http/exchange.ts';
-import type { OaiCredentials } from '../../../src/oai/ask.ts';
+import { type OaiCredentials, tokenIn } from '../../../src/oai/ask.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
-import { tokenIn } from '../../../src/oai/redirect.ts';
 import { openSession } from '../../../src/pas-api/session.ts';
 import { clientOf, RECORDS } from '../../support/scripted-client.ts';
 import { answer, listXml, OAI_BASE, oaiError, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
