@@ -7,19 +7,24 @@ import { parseHtml } from '../src/text/html-text.ts';
 import { type Attack, attacksOn, attackText } from './support/pattern-attacks.ts';
 import { findPatterns } from './support/patterns.ts';
 
-/** Patterns that may go back again and again, since what they meet is short or comes from whom it would harm. */
+const COMMAND_LINE = 'the command line of the user';
+/** Patterns that may go back again and again, since their text is short or the user's own. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   '/\\B(?=(?:\\d{3})+(?!\\d))/g': 'the digits of a number, 21 at most',
+  "/^option '(.+)' cannot be used with option '(.+)'$/": COMMAND_LINE,
+  "/^option '(.+)' argument '(.*)' is invalid\\. ([\\s\\S]*)$/": COMMAND_LINE,
+  "/^command-argument value '(.*)' is invalid for argument '(.+)'\\. ([\\s\\S]*)$/": COMMAND_LINE,
+  '/<xs:complexType name="([^"]+)"[^>]*>(.*?)<\\/xs:complexType>/gs': 'the schemas of the package',
 };
 
 const SHORT = 4000;
-const LONGER = 8;
+const LONGER = 16;
 /** Linear work grows by {@link LONGER}, quadratic by its square. */
 const MAX_GROWTH = 3 * LONGER;
 /** Less is too little to be compared. */
 const MIN_MICROSECONDS = 20_000;
 /** Linear work on a short text takes a tenth of it; what takes longer is measured. */
-const SUSPICIOUS_MS = 0.3;
+const SUSPICIOUS_MS = 0.15;
 /** Ends what is worse than quadratic. */
 const TIMEOUT_MS = 60_000;
 

@@ -7,7 +7,7 @@ export type Attack = { readonly start: string; readonly pump: string; readonly e
 const CHARACTERS = [...' \t\n\r\u00a0aAxzžČ中09_-.,:;/\\\'"<>()[]{}|!?#$%&*+=@^~`\0\u0001\u001b\u200b\u2028\ufffd°\u0301'];
 const MAX_SAMPLES = 3;
 const MAX_STARTS = 8;
-const MAX_PUMPS = 40;
+const MAX_PUMPS = 60;
 const MAX_ENDS = 6;
 /** Fails behind most that is repeated; `.` and a final `$` stop at the line break. */
 const ENDS = ['\u0001', '\n\u0001'];
@@ -21,7 +21,7 @@ export function attacksOn(source: string, flags: string): Attack[] {
   found.visit(new RegExpParser().parsePattern(source, 0, source.length, { unicode: flags.includes('u') }), '');
   const { starts, characters, words, ends } = found;
   if (starts.size === 0) return [];
-  const pumps = [...new Set([...characters, ...words])].filter((pump) => pump !== '').slice(0, MAX_PUMPS);
+  const pumps = [...new Set([...characters, ...words, ...ends])].filter((pump) => pump !== '').slice(0, MAX_PUMPS);
   const allEnds = [...ENDS, ...[...ends].map((end) => `${end}\n\u0001`).slice(-MAX_ENDS)];
   return ['', ...starts]
     .slice(0, MAX_STARTS)
@@ -34,6 +34,7 @@ export function attackText({ start, pump, end }: Attack, length: number): string
 
 class Found {
   readonly starts = new Set<string>();
+  /** Of classes. */
   readonly characters = new Set<string>();
   readonly words = new Set<string>();
   readonly ends = new Set<string>();
@@ -57,13 +58,16 @@ class Found {
         for (const { elements } of 'alternatives' in node ? node.alternatives : []) {
           for (const [index, element] of elements.entries()) {
             this.visit(element, before + this.#words(elements.slice(0, index)));
-            this.words.add(this.#words(elements.slice(0, index + 1))).add(this.#words(elements.slice(index)));
+            const [last, next] = [elements[index - 1], elements[index + 1]];
+            const isInWord = (other: AST.Element | undefined): boolean =>
+              element.type === 'Character' && other?.type === 'Character';
+            if (!isInWord(next)) this.words.add(this.#words(elements.slice(0, index + 1)));
+            if (!isInWord(last)) this.words.add(this.#words(elements.slice(index)));
           }
         }
         break;
       case 'Character':
         this.ends.add(this.#word(node));
-        this.characters.add(this.#word(node));
         break;
       case 'CharacterSet':
       case 'CharacterClass':
