@@ -114,12 +114,16 @@ test('nothing is exported for tests alone without a reason', () => {
 });
 
 test('every file is named by another one', () => {
-  const readByAll = [...all, ...['package.json', 'vitest.config.ts'].map(read)];
+  const namedIn = new Map<string, Set<string>>();
+  for (const { path, text } of [...all, ...['package.json', 'vitest.config.ts'].map(read)])
+    for (const [word] of text.matchAll(/[\w-]+(?:\.[\w-]+)*/g)) {
+      // `file`, `file.ts` and `file.d.ts` name the same file.
+      const [name = ''] = word.split(/\.(?:d\.ts|test\.ts|ts|mjs|js)$/);
+      namedIn.set(name, (namedIn.get(name) ?? new Set()).add(path));
+    }
   const forgotten = all
     .filter(({ path }) => !ENTRIES.test(path) && !path.endsWith('.test.ts'))
-    .filter(
-      ({ path }) => !readByAll.some((other) => other.path !== path && other.text.includes(basename(path).replace(/\.\w+$/, ''))),
-    )
+    .filter(({ path }) => ![...(namedIn.get(basename(path).replace(/\.\w+$/, '')) ?? [])].some((other) => other !== path))
     .map(({ path }) => path);
   expect(forgotten).toEqual([]);
 });

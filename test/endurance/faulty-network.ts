@@ -73,32 +73,6 @@ export async function startPageProxy(service: Service, rule: PageRule): Promise<
   return listening(server, service);
 }
 
-/** A proxy at which, from `hang` to `pass`, requests to paths that end so get no answer and are not passed on. */
-export async function startHangingProxy(
-  service: Service,
-  path: string,
-): Promise<Middle & { hang(): void; pass(): void; hung(): Promise<void> }> {
-  let hangs = false;
-  let noteHung = (): void => {};
-  const hung = new Promise<void>((resolve) => {
-    noteHung = resolve;
-  });
-  const server = createHttpServer((incoming, outgoing) => {
-    if (hangs && new URL(incoming.url ?? '/', service.base_url).pathname.endsWith(path)) noteHung();
-    else forward(service, incoming, outgoing, undefined);
-  });
-  return {
-    ...(await listening(server, service)),
-    hang: () => {
-      hangs = true;
-    },
-    pass: () => {
-      hangs = false;
-    },
-    hung: () => hung,
-  };
-}
-
 function forward(service: Service, incoming: IncomingMessage, outgoing: ServerResponse, instead: (() => void) | undefined): void {
   const { method, headers, url = '/' } = incoming;
   const onward = httpRequest(

@@ -1,7 +1,6 @@
 import { type AddressInfo, connect, createServer as createWire, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
-import { findStates } from '../support/find-states.ts';
 import { page, startOddService } from '../support/odd-service.ts';
 import {
   addressFlags,
@@ -15,7 +14,7 @@ import {
   signedIn,
 } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-import { startHangingProxy, startPageProxy } from './faulty-network.ts';
+import { startPageProxy } from './faulty-network.ts';
 
 const FINDS = 12;
 const PORTAL = '<html><head><title>Hotel</title></head><body>Welcome to our network</body></html>';
@@ -70,64 +69,6 @@ describe('a wall of pages in place of the service', () => {
     expect(summary(run)).toMatchObject({ accepted: 0, ...left });
     expect(await mock.made()).toMatchObject({ finds: 0 });
   });
-});
-
-describe('a sign-in that hangs in the middle of a push', () => {
-  async function hanging() {
-    const proxy = await startHangingProxy(mock.service, '/api/token-auth/');
-    const home = await homeAt(proxy.service);
-    await mock.service.faults({ endpoint: 'import', when: { nth: 4 }, fault: 'token-expired', times: 1 });
-    proxy.hang();
-    const push = home.start('push', '--json');
-    await proxy.hung();
-    await push.until(({ stdout }) => stdout.includes('the token had expired'));
-    return { proxy, home, push };
-  }
-
-  test('is given up with Ctrl-C, and nothing is in doubt', async () => {
-    const { proxy, home, push } = await hanging();
-    await using _ = proxy;
-    push.child.kill('SIGINT');
-    const run = await push.ended;
-    expect(run.code).toBe(130);
-    expect(summary(run)).toMatchObject({ uncertain: 0, refused: 0 });
-    proxy.pass();
-    await expectDone(home.pas('push'));
-    expect(await mock.made()).toMatchObject({ finds: FINDS });
-  });
-
-  test('and is killed has left nothing in doubt: what was refused for its token is queued', async () => {
-    const { proxy, home, push } = await hanging();
-    await using _ = proxy;
-    // What left before the token ran out is answered soon.
-    while (Object.values(await findStates(home)).includes('sending'));
-    push.child.kill('SIGKILL');
-    await push.ended;
-    expect(new Set(Object.values(await findStates(home)))).toEqual(new Set(['accepted', 'queued']));
-    proxy.pass();
-    await expectDone(home.pas('push'));
-    expect(await mock.made()).toMatchObject({ finds: FINDS });
-  });
-});
-
-test('a question who the account is that hangs is given up with Ctrl-C', async () => {
-  await using proxy = await startHangingProxy(mock.service, '/api/uzivatel-info/');
-  const home = await homeAt(proxy.service);
-  proxy.hang();
-  const push = home.start('push', '--json');
-  await proxy.hung();
-  push.child.kill('SIGINT');
-  const run = await push.ended;
-  expect([run.code, summary(run)]).toMatchObject([130, { requests: 0, uncertain: 0, queued: FINDS }]);
-});
-
-test('a service that asks for an hour ends the push that is told so, and says until when', async () => {
-  const home = await homeAt(mock.service);
-  await mock.service.faults({ endpoint: 'import', when: { nth: 5 }, fault: 'throttle', retry_after: 3600, times: 1 });
-  const run = await home.pas('push', '--json');
-  expect(run.code).toBe(5);
-  expect(summary(run)).toMatchObject({ uncertain: 0, throttled: 1 });
-  expect(run.stderr).toMatch(/the service asked for a long pause \(until 20\d\d-/);
 });
 
 test('an answer before the answer, which nobody asked for, does no harm', async () => {

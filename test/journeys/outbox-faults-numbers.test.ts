@@ -3,7 +3,7 @@ import { writeSeason } from '../support/a-season.ts';
 import { tokenOf } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import type { RunningMock } from '../support/mock-process.ts';
-import { addressFlags, expectDone, type Home, jsonLines, settledAfter, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { addressFlags, expectDone, type Home, settledAfter, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const production = useMock('--min-interval', '0');
@@ -112,35 +112,4 @@ test('A number that a curator has changed is set back only after the change was 
   await expectDone(home.pas('number', 'import', register, '--replace'));
   await expectDone(home.pas('push'));
   expect(await numberAt(service, ident)).toBe('MMK 1/2026');
-});
-
-test('A number is held where a curator has changed the record since, and says the old one and the new one.', async () => {
-  const { service } = production;
-  const home = await signedIn(service, 'archaeologist', settledAfter(0, 0));
-  await expectDone(home.pas('import', writeSeason(home, 1)));
-  await expectDone(home.pas('push'));
-  const ident = await identOf(home, 'K-1');
-  await expectDone(home.pas('number', 'set', 'K-1', 'MMK 1/2026'));
-  await curatorSets(service, ident, 'CURATOR');
-  expect((await home.pas('push')).code).toBe(6);
-  expect((await expectDone(home.pas('status'))).stdout).toMatch(/CURATOR.*MMK 1\/2026/);
-  expect(await numberAt(service, ident)).toBe('CURATOR');
-});
-
-test('A long list of numbers is imported beside a push, and neither gets in the way of the other.', async () => {
-  const { service } = production;
-  const home = await signedIn(service, 'archaeologist', [...WITHOUT_PAUSES, '--max-in-flight', '4']);
-  await expectDone(home.pas('import', writeSeason(home, 60)));
-  const rows = Array.from({ length: 5000 }, (_, index) => `C-202400102-N${String(index + 1).padStart(5, '0')};Z ${index + 1}`);
-  const list = home.file('numbers.csv', ['ident_cely;evidencni_cislo', ...rows].join('\n'));
-  await service.control('PUT', '/settings', { latency_ms: 600 });
-  const push = home.start('push', '--only', 'import', '--json');
-  await push.until(({ stdout }) => stdout.includes('"accepted"'));
-  const imported = await home.start('number', 'import', list, '--json').ended;
-  expect(push.child.exitCode).toBe(null);
-  const run = await push.ended;
-  expect([imported.code, JSON.parse(imported.stdout)]).toMatchObject([0, { queued: 5000 }]);
-  expect(`${run.stderr}${imported.stderr}`).not.toContain('locked');
-  expect(run.code, run.stderr).toBe(0);
-  expect(jsonLines(run.stdout).at(-1)).toMatchObject({ type: 'summary', accepted: 60, uncertain: 0 });
 });

@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { eventually } from '../support/eventually.ts';
 import { findStates } from '../support/find-states.ts';
-import { placedPhotograph } from '../support/placed-photograph.ts';
-import { addressFlags, expectDone, type Home, settledAfter, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { addressFlags, expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const production = useMock('--min-interval', '0');
@@ -125,26 +124,6 @@ test('A photograph is added to a find only in the outbox that has the find, and 
   expect(await production.made()).toMatchObject({ finds: 1, photos: 1 });
 });
 
-test('A photograph of unknown end is sent once, also where another one of the same file name went to the find shortly before.', async () => {
-  const home = await signedIn(production.service, 'archaeologist', settledAfter(500, 0));
-  await expectDone(home.pas('import', writeSeason(home, 1)));
-  await expectDone(home.pas('push'));
-  const cards = await Promise.all(
-    [1, 2].map(async (card) =>
-      home.file(`card-${card}/IMG_0001.jpg`, await placedPhotograph('jpeg', { shade: card, place: [14.4, 50.08] })),
-    ),
-  );
-  await expectDone(home.pas('photo', 'add', 'K-1', cards[0] ?? ''));
-  await expectDone(home.pas('push'));
-  await expectDone(home.pas('photo', 'add', 'K-1', cards[1] ?? ''));
-  await production.service.faults({ endpoint: 'photo', fault: '500-after-save', times: 1 });
-  await home.pas('push');
-  await production.service.faults();
-  for (const command of ['reconcile', 'push', 'reconcile', 'push']) await home.pas(command);
-  expect(await production.made()).toMatchObject({ finds: 1, photos: 2 });
-  expect(await home.json('status')).toMatchObject({ entries: { photo: { accepted: 2, uncertain: 0 } } });
-});
-
 test('A find that is corrected while all finds are checked stays as it was corrected, and is sent so.', async () => {
   const home = await homeOfOne();
   await expectDone(home.pas('import', writeSeason(home, 600)));
@@ -210,26 +189,4 @@ test('Photographs are matched to finds also where the folder holds links to them
   symlinkSync(join(home.folder, 'nowhere.png'), join(links, 'K-2.png'));
   await home.pas('photo', 'match', links, '--yes');
   expect(await home.json('status')).toMatchObject({ entries: { photo: { queued: 1 } } });
-});
-
-/** Milliseconds of processor time that a command takes. */
-async function processorMs(home: Home, ...args: string[]): Promise<number> {
-  const told = join(home.folder, 'cpu.txt');
-  const hook = `import fs from 'node:fs'; process.on('exit', () => {
-    const { user, system } = process.cpuUsage(); fs.writeFileSync(${JSON.stringify(told)}, String((user + system) / 1000)); });`;
-  const measured = home.with({ NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}` });
-  await expectDone(measured.start(...args).ended);
-  return Number(readFileSync(told, 'utf8'));
-}
-
-test('Adding many photographs to one find takes as long for each as adding a few.', async () => {
-  const home = await homeOfOne();
-  await expectDone(home.pas('import', writeSeason(home, 2)));
-  const photos = Array.from({ length: 900 }, (_, index) => home.file(`many/${index}.png`, tinyPng(index)));
-  const [few, many] = [photos.slice(0, 150), photos.slice(150)];
-  const started = await processorMs(home, 'photo', 'add', 'K-1', photos[0] ?? '');
-  const fewMs = (await processorMs(home, 'photo', 'add', 'K-1', ...few)) - started;
-  const manyMs = (await processorMs(home, 'photo', 'add', 'K-2', ...many)) - started;
-  // Five times as many; quadratic would be 25 times as long.
-  expect(manyMs / fewMs).toBeLessThan(12);
 });

@@ -279,7 +279,3 @@ export function koboSheets(form: string, submissions: readonly Sent[], { labels,
 export function koboWorkbook(sheets: KoboSheets): Buffer {
   return makeWorkbook(sheets);
 }
-
-export function koboCsv([main]: KoboSheets): string {
-  return `${(main?.rows ?? []).map((row) => row.map((cell) => `"${String(cell ?? '').replaceAll('"', '""')}"`).join(';')).join('\n')}\n`;
-}
