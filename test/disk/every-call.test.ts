@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Home, PROJECT, type Run, settledAfter, signedIn } from '../support/run-pas.ts';
+import { goOn, SCENARIOS, type Scenario } from './scenarios.ts';
 import { isOfShares } from './shares.ts';
 import { openStage, type Stage } from './stage.ts';
-import { goOn, STORIES, type Story } from './stories.ts';
 import { type Call, canHave, canWatchCalls, FAULTS, type Fault, pasWatched } from './watched-disk.ts';
 
 const IN_EACH_WAY = process.env['DISK_FAULTS'] !== 'one';
-const COMMANDS = process.env['DISK_COMMANDS']?.split(',') ?? STORIES.map(({ command }) => command);
+const COMMANDS = process.env['DISK_COMMANDS']?.split(',') ?? SCENARIOS.map(({ command }) => command);
 
 const DOCUMENTED = [...readFileSync(join(PROJECT, 'docs', 'exit-codes.md'), 'utf8').matchAll(/^\| (\d+) \|/gm)].map(([, code]) =>
   Number(code),
@@ -17,23 +17,25 @@ const DOCUMENTED = [...readFileSync(join(PROJECT, 'docs', 'exit-codes.md'), 'utf
 const NOT_A_DISKS = [1, 4, 11, 13, 14, 15, 130];
 
 /** Continuous integration must have a compiler. */
-test.skipIf(!canWatchCalls && process.env['CI'] === undefined).each(STORIES.filter(({ command }) => COMMANDS.includes(command)))(
+test
+  .skipIf(!canWatchCalls && process.env['CI'] === undefined)
+  .each(SCENARIOS.filter(({ command }) => COMMANDS.includes(command)))(
   'whichever call of pas $command on its files fails, nothing is lost and nothing is sent twice',
-  async (story) => {
+  async (scenario) => {
     const stage = await openStage();
     const home = await signedIn(stage, 'archaeologist', settledAfter(0, 0));
-    await story.prepare(home, stage);
+    await scenario.prepare(home, stage);
     stage.mark();
     stage.rewind();
-    const { calls, code, stderr } = await pasWatched(home.copy(), story.args);
+    const { calls, code, stderr } = await pasWatched(home.copy(), scenario.args);
     expect([code, stderr.includes('bug in pas')], stderr).toEqual([0, false]);
     const cases = casesOf(calls).filter((_, index) => isOfShares(index));
     const problems: string[] = [];
     const startedMs = performance.now();
-    for (const fault of cases) problems.push(...(await play(story, home, stage, fault)));
+    for (const fault of cases) problems.push(...(await play(scenario, home, stage, fault)));
     await stage.close();
     const seconds = Math.round((performance.now() - startedMs) / 1000);
-    const tally = { [story.command]: { calls: calls.length, runs: cases.length, problems: problems.length, seconds } };
+    const tally = { [scenario.command]: { calls: calls.length, runs: cases.length, problems: problems.length, seconds } };
     process.stdout.write(`disk: ${JSON.stringify(tally)}\n`);
     expect(problems).toEqual([]);
   },
@@ -49,15 +51,15 @@ function casesOf(calls: readonly Call[]): (readonly [number, Fault])[] {
 }
 
 /** @returns what is wrong, in words */
-async function play(story: Story, prepared: Home, stage: Stage, fault: readonly [number, Fault]): Promise<string[]> {
+async function play(scenario: Scenario, prepared: Home, stage: Stage, fault: readonly [number, Fault]): Promise<string[]> {
   stage.rewind();
   const home = prepared.copy();
-  const run = await pasWatched(home, story.args, { fault });
+  const run = await pasWatched(home, scenario.args, { fault });
   if (run.struck === undefined) return [];
-  const looked = (await story.look?.(home, run.code === 0)) ?? [];
-  const problems = [...unclear(run), ...looked, ...(await goOn(story, home, stage))];
+  const looked = (await scenario.look?.(home, run.code === 0)) ?? [];
+  const problems = [...unclear(run), ...looked, ...(await goOn(scenario, home, stage))];
   const { number, name, path } = run.struck;
-  const where = `${story.command}: ${fault[1]} at call ${number}, ${name} of ${path.slice(home.folder.length + 1)}`;
+  const where = `${scenario.command}: ${fault[1]} at call ${number}, ${name} of ${path.slice(home.folder.length + 1)}`;
   return problems.map((problem) => `${where}: ${problem} (it ended with ${run.code ?? run.signal}: ${run.stderr.trim()})`);
 }
 

@@ -4,13 +4,13 @@ import { expect, test } from 'vitest';
 import { seededRandom } from '../support/random.ts';
 import { makeHome, settledAfter, signedIn } from '../support/run-pas.ts';
 import { diskOf, type Image, imagesAt, lay, readTrace } from './recorded-disk.ts';
+import { goOn, SCENARIOS, type Scenario } from './scenarios.ts';
 import { IMAGES, isOfShares, SEED } from './shares.ts';
 import { openStage, type Stage } from './stage.ts';
-import { goOn, STORIES, type Story } from './stories.ts';
 import { canWatchCalls, pasWatched } from './watched-disk.ts';
 
 /** The others have tests of their own. */
-const CUT = STORIES.filter(({ command }) => /^(add|reconcile|backup|harvest )/.test(command));
+const CUT = SCENARIOS.filter(({ command }) => /^(add|reconcile|backup|harvest )/.test(command));
 
 /** Of so many different images one goes on to the end. */
 const GOES_ON_EVERY = 8;
@@ -18,15 +18,15 @@ const GOES_ON_EVERY = 8;
 /** Continuous integration must have a compiler. */
 test.skipIf(!canWatchCalls && process.env['CI'] === undefined).each(CUT)(
   'whatever a power cut leaves of pas $command, the same command goes on to the end',
-  async (story) => {
+  async (scenario) => {
     const stage = await openStage();
     const home = await signedIn(stage, 'archaeologist', settledAfter(0, 0));
-    await story.prepare(home, stage);
+    await scenario.prepare(home, stage);
     stage.mark();
     stage.rewind();
     const disk = diskOf(home.folder);
     const trace = `${home.folder}.trace`;
-    const run = await pasWatched(home, story.args, { trace });
+    const run = await pasWatched(home, scenario.args, { trace });
     expect(run).toMatchObject({ code: 0 });
     const steps = readTrace(trace, home.folder);
     const lastSaid = steps.findLastIndex(({ kind }) => kind === 'said');
@@ -46,14 +46,14 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined).each(CUT)(
         seen.add(digest);
         if (seen.size % GOES_ON_EVERY !== 0) continue;
         wentOn += 1;
-        const found = await play(story, stage, image, hasSaidAll);
+        const found = await play(scenario, stage, image, hasSaidAll);
         problems.push(...found.map((problem) => `after step ${index}: ${problem}`));
       }
     }
     await stage.close();
     const seconds = Math.round((performance.now() - startedMs) / 1000);
     const tally = { steps: steps.length, images: seen.size, went_on: wentOn, problems: problems.length, seconds };
-    process.stdout.write(`disk: ${JSON.stringify({ [`power cut in ${story.command}`]: tally })}\n`);
+    process.stdout.write(`disk: ${JSON.stringify({ [`power cut in ${scenario.command}`]: tally })}\n`);
     expect(problems.slice(0, 20)).toEqual([]);
   },
 );
@@ -67,11 +67,11 @@ function digestOf(image: Image, hasSaidAll: boolean): string {
 }
 
 /** With the real program, to the end. @returns what is wrong, in words */
-async function play(story: Story, stage: Stage, image: Image, hasSaidAll: boolean): Promise<string[]> {
+async function play(scenario: Scenario, stage: Stage, image: Image, hasSaidAll: boolean): Promise<string[]> {
   stage.rewind();
   const home = makeHome({ PAS_PASSWORD: 'archaeologist' });
   lay(home.folder, image, () => true, seededRandom(SEED));
-  const problems = [...((await story.look?.(home, hasSaidAll)) ?? []), ...(await goOn(story, home, stage))];
+  const problems = [...((await scenario.look?.(home, hasSaidAll)) ?? []), ...(await goOn(scenario, home, stage))];
   rmSync(home.folder, { recursive: true, force: true });
   return problems;
 }

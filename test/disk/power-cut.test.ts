@@ -14,9 +14,9 @@ import { expectDone, type Home, makeHome, settledAfter, signedIn } from '../supp
 import { compare, finish } from './finish.ts';
 import { journalIn, outboxFolder, outboxIn } from './places.ts';
 import { diskOf, type Image, imagesAt, lay, readTrace, type Step } from './recorded-disk.ts';
+import { finds } from './scenarios.ts';
 import { IMAGES, isOfShares, SEED } from './shares.ts';
 import { openStage, type Stage } from './stage.ts';
-import { finds } from './stories.ts';
 import { canWatchCalls, pasWatched } from './watched-disk.ts';
 
 /** Of so many images one goes on to the end with the real program. */

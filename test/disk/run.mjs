@@ -1,4 +1,4 @@
-// npm run disk -- [--shares N] [--from R] [--jobs J]; DISK_COMMANDS=push,add names the stories
+// npm run disk -- [--shares N] [--from R] [--jobs J]; DISK_COMMANDS=push,add names the scenarios
 import { availableParallelism } from 'node:os';
 import { playInParts } from '../support/play-in-parts.mjs';
 

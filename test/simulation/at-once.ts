@@ -9,7 +9,7 @@ type Callback = (failed: unknown, ...results: unknown[]) => void;
 
 /**
  * From here on the files of this process answer at once. Node would ask threads, which answer in an order of their own and let
- * everybody wait: a story is to be the same on any machine, and its disk is memory.
+ * everybody wait: a scenario is to be the same on any machine, and its disk is memory.
  */
 export function answerAtOnce(): void {
   const own = fs as unknown as Record<string, Work>;
@@ -90,7 +90,7 @@ class OpenFile {
 }
 
 /**
- * From here on identifiers are drawn from this: of two events of one place the identifier decides which comes first, and a story is to be
+ * From here on identifiers are drawn from this: of two events of one place the identifier decides which comes first, and a scenario is to be
  * the same each time. @returns begins the drawing anew
  */
 export function drawUuids(): (seed: number) => void {

@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3';
 import { openSqlite } from '../../src/store/database.ts';
-import type { DiskFault } from './story.ts';
+import type { DiskFault } from './scenario.ts';
 
 type Told = Statement & { readonly database: Database };
 

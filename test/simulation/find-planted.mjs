@@ -1,10 +1,10 @@
-// npm run simulate:planted -- [--seeds N] [--jobs J] [--only TEXT] [--known|--missing] [--every N] [--write]: looks for each planted fault in so many stories,
-// of these in those whose themes concern it, and prints a table of where each was found. `--known`: only in the story in which it was found
-// before. `--missing`: only those that have no such story. `--every N`: only one row of N. `--write`: keeps these stories in planted.ts.
+// npm run simulate:planted -- [--seeds N] [--jobs J] [--only TEXT] [--known|--missing] [--every N] [--write]: looks for each planted fault in so many scenarios,
+// of these in those whose themes concern it, and prints a table of where each was found. `--known`: only in the scenario in which it was found
+// before. `--missing`: only those that have no such scenario. `--every N`: only one row of N. `--write`: keeps these scenarios in planted.ts.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { build, buildWith, plantedFaults, playStories } from './players.mjs';
+import { build, buildWith, plantedFaults, playScenarios } from './players.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -38,7 +38,7 @@ const left = rows.map((row, nth) => ({ row, built: builds[nth] ?? (() => '') }))
 /** @type {Map<string, import('./players.mjs').Found>} */
 const finds = new Map();
 await Promise.all(Array.from({ length: Number(values.jobs) }, work));
-process.stdout.write(`\n| fault | story | steps |\n|---|---|---|\n`);
+process.stdout.write(`\n| fault | scenario | steps |\n|---|---|---|\n`);
 for (const { name } of rows) {
   const found = finds.get(name);
   process.stdout.write(`| ${name} | ${found?.seed ?? 'none'} | ${found?.steps ?? ''} |\n`);
@@ -57,8 +57,8 @@ async function work() {
     if (found !== undefined && values.write) keep(name, found.seed);
     process.stdout.write(
       found === undefined
-        ? `NOT FOUND in ${values.known ? `story ${row.seed}` : `${values.seeds} stories`}: ${name}\n`
-        : `story ${found.seed}, ${found.steps} steps: ${name} (${found.violation.slice(0, 150)})\n`,
+        ? `NOT FOUND in ${values.known ? `scenario ${row.seed}` : `${values.seeds} scenarios`}: ${name}\n`
+        : `scenario ${found.seed}, ${found.steps} steps: ${name} (${found.violation.slice(0, 150)})\n`,
     );
   }
 }
@@ -69,10 +69,10 @@ async function work() {
  */
 async function lookFor({ seed = 1, themes, anonymous }, folder) {
   const how = { jobs: 1, folder, ...(anonymous === undefined ? {} : { anonymous }) };
-  if (values.known) return playStories(seed, 1, how);
+  if (values.known) return playScenarios(seed, 1, how);
   if (themes !== undefined || anonymous !== undefined)
-    return playStories(1, Number(values.seeds), { ...how, ...(themes === undefined ? {} : { themes }) });
-  return playStories(1, Math.min(OF_ALL, Number(values.seeds)), how);
+    return playScenarios(1, Number(values.seeds), { ...how, ...(themes === undefined ? {} : { themes }) });
+  return playScenarios(1, Math.min(OF_ALL, Number(values.seeds)), how);
 }
 
 /**

@@ -8,7 +8,7 @@ import type { System } from '../../src/outbox/machine-id.ts';
 import type { Random } from '../support/random.ts';
 import { breakDisk } from './disk.ts';
 import type { Network } from './network.ts';
-import type { DiskFault } from './story.ts';
+import type { DiskFault } from './scenario.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /** `code` is null where it was killed. */

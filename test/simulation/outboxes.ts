@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDatabaseImage, openSqlite } from '../../src/store/database.ts';
-import type { Profile } from './story.ts';
+import type { Profile } from './scenario.ts';
 
 /** An entry as an outbox of a home has it. */
 export type Entry = {

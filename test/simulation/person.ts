@@ -1,7 +1,7 @@
-import type { Asked } from './judge.ts';
+import type { Asked } from './oracle.ts';
 import type { Entry } from './outboxes.ts';
+import { ACCOUNT_IDS } from './scenario.ts';
 import type { ServiceRecord } from './service.ts';
-import { ACCOUNT_IDS } from './story.ts';
 
 /** What a person who looks at the service and at all homes knows. */
 export type Known = {

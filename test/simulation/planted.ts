@@ -1,11 +1,11 @@
 /**
  * A fault that was put into a copy of the sources: the simulation must find it. Each replaces a text that stands there once. `seed` is of a
- * story in which it was found; stories are others once `story.ts` is changed.
+ * scenario in which it was found; scenarios are others once `scenario.ts` is changed.
  */
 export type Planted = {
   readonly name: string;
   readonly seed?: number;
-  /** The stories that concern it most: it is looked for in these first. */
+  /** The scenarios that concern it most: it is looked for in these first. */
   readonly themes?: readonly string[];
   /** Only where nobody looks: else a look finds what was sent, and a person is asked. */
   readonly anonymous?: true;

@@ -17,12 +17,11 @@ import { join } from 'node:path';
 import { tinyPng } from '../support/a-season.ts';
 import { contentDigest, multipart } from '../support/contract-requests.ts';
 import { seededRandom } from '../support/random.ts';
-import { type Asked, judge } from './judge.ts';
 import { type Ended, Machine } from './machine.ts';
 import { isWrite, Network } from './network.ts';
+import { type Asked, judge } from './oracle.ts';
 import { arePushed, documentOf, type Entry, entriesOf, outboxesOf, outboxOf, profilesOf } from './outboxes.ts';
 import { answerTo, askedOf, type Known } from './person.ts';
-import { changeRecord, openService, recordsOf, type Service, type ServiceRecord } from './service.ts';
 import {
   ACCOUNT_IDS,
   ACCOUNTS,
@@ -36,9 +35,10 @@ import {
   type PlannedFind,
   PROFILES,
   type Profile,
+  type Scenario,
   type Step,
-  type Story,
-} from './story.ts';
+} from './scenario.ts';
+import { changeRecord, openService, recordsOf, type Service, type ServiceRecord } from './service.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 /** After all that the mock's own records tell of: what was changed later than a find was sent could be it. */
@@ -59,11 +59,11 @@ const PUTTING_BACK_MS = 60_000;
 /** Between a look at a record and its number. */
 const LOOK_MS = 3000;
 
-/** For each machine a home with all profiles and an empty outbox, made once and copied for each story. */
+/** For each machine a home with all profiles and an empty outbox, made once and copied for each scenario. */
 export type Stage = {
   readonly time: VirtualTime;
   readonly service: Service;
-  /** Which a profile may be pointed at, from the first story on that tells of it. */
+  /** Which a profile may be pointed at, from the first scenario on that tells of it. */
   other: Service | undefined;
   readonly folder: string;
   readonly templates: ReadonlyMap<MachineName, Machine>;
@@ -88,11 +88,16 @@ export type Outcome = {
   readonly sent: number;
 };
 
-/** Loads all that stories use, so that from then on nothing but the story decides what comes next. */
-const EVERYTHING: Story = {
+/** Loads all that scenarios use, so that from then on nothing but the scenario decides what comes next. */
+const EVERYTHING: Scenario = {
   seed: 0,
   steps: [
-    { kind: 'import', machine: 'laptop', account: 'archaeologist', finds: [{ id: 'F-1', note: 'story F-1', longitude: '14.4' }] },
+    {
+      kind: 'import',
+      machine: 'laptop',
+      account: 'archaeologist',
+      finds: [{ id: 'F-1', note: 'scenario F-1', longitude: '14.4' }],
+    },
     { kind: 'photo', machine: 'laptop', find: 'F-1', shade: 1 },
     { kind: 'number', machine: 'laptop', find: 'F-1', value: 'N-1' },
     {
@@ -118,7 +123,7 @@ const EVERYTHING: Story = {
   ],
 };
 
-/** What all stories of a process share. @param folder of a disk that flushes at once */
+/** What all scenarios of a process share. @param folder of a disk that flushes at once */
 export async function openStage(folder: string, drawAnew: Stage['drawAnew']): Promise<Stage> {
   const time = new VirtualTime(START_MS);
   const service = await openService(ORIGIN, time);
@@ -137,7 +142,7 @@ export async function openStage(folder: string, drawAnew: Stage['drawAnew']): Pr
   return stage;
 }
 
-/** Makes what takes longer to make than most stories take. */
+/** Makes what takes longer to make than most scenarios take. */
 async function furnish(machine: Machine, time: VirtualTime): Promise<void> {
   const run = async (...args: string[]): Promise<void> => {
     const { code, stderr } = await time.until(machine.pas(args, { PAS_PROFILE: ACCOUNTS[0] }));
@@ -149,7 +154,7 @@ async function furnish(machine: Machine, time: VirtualTime): Promise<void> {
     await run('init', '--name', profile, '--kind', kind, '--username', accountOf(profile), '--oai-auth', 'basic', ...addresses);
   }
   await run('vocab', 'sets');
-  // Outboxes that are made with a story are made again and again.
+  // Outboxes that are made with a scenario are made again and again.
   for (const profile of ACCOUNTS) await run('status', '--profile', profile);
 }
 
@@ -157,12 +162,12 @@ function accountOf(profile: Profile): Account {
   return profile === 'training' ? 'archaeologist' : profile;
 }
 
-/** Plays a story from its first step until everything has had time to settle, and holds what is there against what was asked for. */
-export async function play(stage: Stage, story: Story): Promise<Outcome> {
-  if (story.steps.some(isOfTwoServices)) stage.other ??= await openService(OTHER_ORIGIN, stage.time);
-  const scene = new Scene(stage, story);
+/** Plays a scenario from its first step until everything has had time to settle, and holds what is there against what was asked for. */
+export async function play(stage: Stage, scenario: Scenario): Promise<Outcome> {
+  if (scenario.steps.some(isOfTwoServices)) stage.other ??= await openService(OTHER_ORIGIN, stage.time);
+  const scene = new Scene(stage, scenario);
   try {
-    for (const step of story.steps) await scene.take(step);
+    for (const step of scenario.steps) await scene.take(step);
     await scene.settle();
     return await scene.judge();
   } finally {
@@ -223,7 +228,7 @@ class Scene {
   readonly #aside: Promise<unknown>[] = [];
   readonly trace: string[] = [];
 
-  constructor(stage: Stage, { seed, steps }: Story) {
+  constructor(stage: Stage, { seed, steps }: Scenario) {
     const { time, service, other, folder, templates } = stage;
     this.#isFair = steps.every(isFair);
     this.#isPointed = steps.some(({ kind }) => kind === 'point');
@@ -238,7 +243,7 @@ class Scene {
     const random = seededRandom(seed ^ 0x5eed);
     this.#network = new Network(time, other === undefined ? [service] : [service, other], random);
     this.#network.onEvent = (text) => this.#note(text);
-    this.#folder = mkdtempSync(join(folder, 'story-'));
+    this.#folder = mkdtempSync(join(folder, 'scenario-'));
     this.#machines = new Map(
       MACHINES.map((name, index) => {
         const own = join(this.#folder, name);
@@ -360,10 +365,10 @@ class Scene {
     };
   }
 
-  async take(step: Story['steps'][number]): Promise<void> {
+  async take(step: Scenario['steps'][number]): Promise<void> {
     const { time, service } = this.#stage;
     const home = 'machine' in step ? step.machine : 'second' in step ? step.second : undefined;
-    // Cut out of a story, with what made it.
+    // Cut out of a scenario, with what made it.
     if (home !== undefined && home !== 'service' && !existsSync(this.#home(home))) return;
     switch (step.kind) {
       case 'import': {

@@ -4,18 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { answerAtOnce, drawUuids } from './at-once.ts';
 import { openStage, play, type Stage } from './play.ts';
+import { makeScenario } from './scenario.ts';
 import { shrink } from './shrink.ts';
-import { tellStory } from './story.ts';
 
 /**
- * Stories from one seed up to, not including, another one; or only those of them that are told on purpose about one of these themes, or in
+ * Scenarios from one seed up to, not including, another one; or only those of them that are made on purpose about one of these themes, or in
  * which nobody looks.
  */
 type Part = { readonly from: number; readonly until: number; readonly themes?: readonly string[]; readonly anonymous?: true };
 
 /** What came of them. `digest` is of all that happened: the same on any machine. */
 type Played = {
-  readonly stories: number;
+  readonly scenarios: number;
   readonly steps: number;
   readonly sent: number;
   readonly left: number;
@@ -24,7 +24,7 @@ type Played = {
   readonly found?: Found;
 };
 
-/** A story that went wrong, cut down; none of the part was played after it. */
+/** A scenario that went wrong, cut down; none of the part was played after it. */
 type Found = { readonly seed: number; readonly steps: number; readonly violation: string; readonly text: string };
 
 const PLAYED_TWICE = 50;
@@ -33,26 +33,26 @@ const DISK = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 async function playPart(stage: Stage, { from, until, themes, anonymous }: Part): Promise<Played> {
   const before = process.cpuUsage();
-  const tally = { stories: 0, steps: 0, sent: 0, left: 0 };
+  const tally = { scenarios: 0, steps: 0, sent: 0, left: 0 };
   const all = createHash('sha256');
   let found: Found | undefined;
   for (let seed = from; seed < until && found === undefined; seed += 1) {
-    const story = tellStory(seed);
-    if (themes?.includes(story.theme ?? '') === false) continue;
-    if (anonymous === true && story.steps[0]?.kind !== 'anonymous') continue;
-    const { violations, left, sent, trace } = await play(stage, story);
+    const scenario = makeScenario(seed);
+    if (themes?.includes(scenario.theme ?? '') === false) continue;
+    if (anonymous === true && scenario.steps[0]?.kind !== 'anonymous') continue;
+    const { violations, left, sent, trace } = await play(stage, scenario);
     all.update(`${seed}\n${trace.join('\n')}\n`);
     if (violations.length > 0) found = await cutDown(stage, seed);
-    // One seed is one story, to the last tenth of a millisecond.
-    else if (seed % PLAYED_TWICE === 0 && (await play(stage, story)).trace.join('\n') !== trace.join('\n'))
+    // One seed is one scenario, to the last tenth of a millisecond.
+    else if (seed % PLAYED_TWICE === 0 && (await play(stage, scenario)).trace.join('\n') !== trace.join('\n'))
       found = {
         seed,
-        steps: story.steps.length,
-        violation: 'it is another story when it is played again',
+        steps: scenario.steps.length,
+        violation: 'it is another scenario when it is played again',
         text: trace.join('\n'),
       };
-    tally.stories += 1;
-    tally.steps += story.steps.length;
+    tally.scenarios += 1;
+    tally.steps += scenario.steps.length;
     tally.sent += sent;
     tally.left += left;
   }
@@ -62,7 +62,7 @@ async function playPart(stage: Stage, { from, until, themes, anonymous }: Part):
 }
 
 async function cutDown(stage: Stage, seed: number): Promise<Found> {
-  const least = await shrink(tellStory(seed), async (smaller) => (await play(stage, smaller)).violations.length > 0);
+  const least = await shrink(makeScenario(seed), async (smaller) => (await play(stage, smaller)).violations.length > 0);
   const { violations, trace } = await play(stage, least);
   const steps = least.steps.map((step) => JSON.stringify(step)).join('\n');
   const text = `seed ${seed}: ${violations.join('; ')}\n${steps}\n\n${trace.join('\n')}`;

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { BUILT, build as buildProject, compile, playSeeds, WHOLE } from '../support/built-players.mjs';
 
 /** @typedef {{ seed: number, steps: number, violation: string, text: string }} Found */
-/** @typedef {{ stories: number, steps: number, sent: number, left: number, digest: string, processorMs: number, found?: Found }} Played */
+/** @typedef {{ scenarios: number, steps: number, sent: number, left: number, digest: string, processorMs: number, found?: Found }} Played */
 /** @typedef {{ name: string, file: string, from: string, to: string, seed?: number, themes?: readonly string[], anonymous?: true }} Planted */
 
 export function build() {
@@ -42,10 +42,10 @@ export function buildWith(others) {
 /**
  * @param {number} from the first seed
  * @param {number} count
- * @param {{ jobs: number, folder?: string, themes?: readonly string[], anonymous?: true }} how `themes`: only stories about one of these; `anonymous`: only those in which nobody looks
+ * @param {{ jobs: number, folder?: string, themes?: readonly string[], anonymous?: true }} how `themes`: only scenarios about one of these; `anonymous`: only those in which nobody looks
  * @param {(played: Played, from: number) => void} [onPart]
- * @returns {Promise<Found | undefined>} the first story that went wrong
+ * @returns {Promise<Found | undefined>} the first scenario that went wrong
  */
-export function playStories(from, count, { jobs, folder = WHOLE, themes, anonymous }, onPart = () => {}) {
+export function playScenarios(from, count, { jobs, folder = WHOLE, themes, anonymous }, onPart = () => {}) {
   return playSeeds(join(folder, 'test/simulation/player.js'), from, count, { jobs, more: { themes, anonymous } }, onPart);
 }

@@ -2,13 +2,13 @@
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { build, playStories } from './players.mjs';
+import { build, playScenarios } from './players.mjs';
 
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '200' },
     from: { type: 'string', default: '1' },
-    // A story waits for nothing.
+    // A scenario waits for nothing.
     jobs: { type: 'string', default: String(availableParallelism()) },
   },
 });
@@ -17,19 +17,19 @@ const TOLD_EVERY = 1000;
 
 build();
 const begun = performance.now();
-const tally = { stories: 0, steps: 0, sent: 0, left: 0 };
+const tally = { scenarios: 0, steps: 0, sent: 0, left: 0 };
 let usedMs = 0;
 /** @type {Map<number, string>} */
 const digests = new Map();
-const found = await playStories(from, seeds, { jobs }, ({ stories, steps, sent, left, digest, processorMs }, first) => {
-  const before = tally.stories;
-  tally.stories += stories;
+const found = await playScenarios(from, seeds, { jobs }, ({ scenarios, steps, sent, left, digest, processorMs }, first) => {
+  const before = tally.scenarios;
+  tally.scenarios += scenarios;
   tally.steps += steps;
   tally.sent += sent;
   tally.left += left;
   usedMs += processorMs;
   digests.set(first, digest);
-  if (Math.floor(tally.stories / TOLD_EVERY) > Math.floor(before / TOLD_EVERY)) process.stdout.write(`${toldSoFar()}\n`);
+  if (Math.floor(tally.scenarios / TOLD_EVERY) > Math.floor(before / TOLD_EVERY)) process.stdout.write(`${toldSoFar()}\n`);
 });
 if (found !== undefined) process.stdout.write(`${found.text}\n\n`);
 // What happened in all of them, in the order of their seeds: the same on every machine.
@@ -41,5 +41,5 @@ process.exitCode = found === undefined ? 0 : 1;
 
 function toldSoFar() {
   const seconds = (performance.now() - begun) / 1000;
-  return `${tally.stories} stories from seed ${from} in ${seconds.toFixed(1)} s, ${(tally.stories / seconds).toFixed(1)} a second, ${(usedMs / tally.stories).toFixed(1)} ms of processor time each`;
+  return `${tally.scenarios} scenarios from seed ${from} in ${seconds.toFixed(1)} s, ${(tally.scenarios / seconds).toFixed(1)} a second, ${(usedMs / tally.scenarios).toFixed(1)} ms of processor time each`;
 }

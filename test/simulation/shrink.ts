@@ -1,11 +1,11 @@
-import type { Step, Story } from './story.ts';
+import type { Scenario, Step } from './scenario.ts';
 
 /**
- * The least of a story that still goes wrong: steps are taken out, then what befalls their requests, as long as it goes on going wrong.
+ * The least of a scenario that still goes wrong: steps are taken out, then what befalls their requests, as long as it goes on going wrong.
  * @param goesWrong plays it
  */
-export async function shrink(story: Story, goesWrong: (story: Story) => Promise<boolean>): Promise<Story> {
-  let least = story;
+export async function shrink(scenario: Scenario, goesWrong: (scenario: Scenario) => Promise<boolean>): Promise<Scenario> {
+  let least = scenario;
   for (let size = Math.ceil(least.steps.length / 2); size >= 1; ) {
     const smaller = await firstThat(without(least, size), goesWrong);
     if (smaller === undefined) size = Math.floor(size / 2);
@@ -18,16 +18,19 @@ export async function shrink(story: Story, goesWrong: (story: Story) => Promise<
   }
 }
 
-async function firstThat(stories: Iterable<Story>, goesWrong: (story: Story) => Promise<boolean>): Promise<Story | undefined> {
-  for (const story of stories) if (await goesWrong(story)) return story;
+async function firstThat(
+  scenarios: Iterable<Scenario>,
+  goesWrong: (scenario: Scenario) => Promise<boolean>,
+): Promise<Scenario | undefined> {
+  for (const scenario of scenarios) if (await goesWrong(scenario)) return scenario;
   return undefined;
 }
 
-function* without({ seed, steps }: Story, size: number): Generator<Story> {
+function* without({ seed, steps }: Scenario, size: number): Generator<Scenario> {
   for (let from = steps.length - size; from >= 0; from -= size) yield { seed, steps: steps.toSpliced(from, size) };
 }
 
-function* calmed({ seed, steps }: Story): Generator<Story> {
+function* calmed({ seed, steps }: Scenario): Generator<Scenario> {
   for (const [at, step] of steps.entries()) for (const calmer of calmerSteps(step)) yield { seed, steps: steps.with(at, calmer) };
 }
 

@@ -1,9 +1,9 @@
 import type { Random } from '../support/random.ts';
 import type { Fate } from './network.ts';
-import type { Account, Doing, Fates, MachineName, PlannedFind, Profile, Step, Sync } from './story.ts';
-import { curating, doing, importing, numberOf } from './story.ts';
+import type { Account, Doing, Fates, MachineName, PlannedFind, Profile, Step, Sync } from './scenario.ts';
+import { curating, doing, importing, numberOf } from './scenario.ts';
 
-/** What happens seldom by chance, told on purpose. `alone`: nothing else happens between, which the judge could not tell from a fault. */
+/** What happens seldom by chance, made on purpose. `alone`: nothing else happens between, which the judge could not tell from a fault. */
 export type Theme = { readonly alone?: true; tell(random: Random, finds: PlannedFind[]): Step[] };
 
 const MINUTE_MS = 60_000;
@@ -54,7 +54,7 @@ function entering(random: Random, finds: PlannedFind[], machine: MachineName = '
 function someFinds(random: Random, finds: PlannedFind[], least = 1, most = 2): PlannedFind[] {
   return Array.from({ length: random.between(least, most) }, () => {
     const id = `F-${finds.length + 1}`;
-    const find = { id, note: `story ${id}`, longitude: (14.4 + finds.length / 1000).toFixed(5) };
+    const find = { id, note: `scenario ${id}`, longitude: (14.4 + finds.length / 1000).toFixed(5) };
     finds.push(find);
     return find;
   });

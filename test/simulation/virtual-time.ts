@@ -12,7 +12,7 @@ const MAX_OUTSIDE_MS = 20_000;
 
 /**
  * Time that passes only when nobody has anything left to do: then it is at once as late as the next event. Events of one
- * moment come in the order in which they were planned, so a story is the same each time.
+ * moment come in the order in which they were planned, so a scenario is the same each time.
  */
 export class VirtualTime {
   #nowMs: number;
@@ -20,7 +20,7 @@ export class VirtualTime {
   #events: Event[] = [];
   /** What is at work and needs no time of this clock. */
   #working = 0;
-  /** What an earlier story left is none of this one's. */
+  /** What an earlier scenario left is none of this one's. */
   #era = 0;
   /** Waited before each event, in real time: what is done for the first time may load modules. */
   patienceMs = 0;
@@ -108,7 +108,7 @@ export class VirtualTime {
     }
   }
 
-  /** Forgets what was planned, and begins anew: seconds of HTTP are whole, so a story depends on where they begin. */
+  /** Forgets what was planned, and begins anew: seconds of HTTP are whole, so a scenario depends on where they begin. */
   beginAt(ms: number): void {
     this.#nowMs = ms;
     this.#order = 0;

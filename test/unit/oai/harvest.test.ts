@@ -154,14 +154,14 @@ test('a list that is put into another order while it is read is no circle', asyn
   expect(kept).toBe(moments.at(-1));
 });
 
-type Story = {
+type Scenario = {
   readonly counts: boolean;
   readonly order: Order;
   readonly events: readonly (Event | readonly Event[])[];
   readonly isBounded: boolean;
 };
 
-async function endsAsItWas({ counts, order, events, isBounded }: Story): Promise<void> {
+async function endsAsItWas({ counts, order, events, isBounded }: Scenario): Promise<void> {
   const list = aList(counts, order);
   const { kept, moments } = await harvested(list, events, isBounded ? list.nowMs - 1_800_000 : null);
   if (kept !== undefined) expect(moments).toContain(kept);
@@ -174,7 +174,7 @@ const [TO_NEWEST, TO_OLDEST] = [
 const edit = (name: string): Event => ({ do: 'edit', name });
 const remove = (name: string): Event => ({ do: 'remove', name });
 
-test.each<[string, Omit<Story, 'isBounded'>]>([
+test.each<[string, Omit<Scenario, 'isBounded'>]>([
   [
     'one was skipped, and another, which was met, is gone when the list is counted again',
     { counts: true, order: 'by name', events: [NOTHING, TO_NEWEST, edit('N-00'), edit('N-00'), remove('N-03')] },
@@ -255,8 +255,8 @@ test.each<[string, Omit<Story, 'isBounded'>]>([
       ],
     },
   ],
-])('what is kept of a list is the list as it was at some moment where %s', (_, story) =>
-  endsAsItWas({ ...story, isBounded: false }),
+])('what is kept of a list is the list as it was at some moment where %s', (_, scenario) =>
+  endsAsItWas({ ...scenario, isBounded: false }),
 );
 
 test('whatever happens while a list is read, what is kept is the list as it was at some moment since', () =>

@@ -1,8 +1,8 @@
 import type { Entry } from './outboxes.ts';
+import { ACCOUNT_IDS, type Account } from './scenario.ts';
 import type { ServiceRecord } from './service.ts';
-import { ACCOUNT_IDS, type Account } from './story.ts';
 
-/** What the person of a story asked for. */
+/** What the person of a scenario asked for. */
 export type Asked = {
   readonly id: string;
   readonly note: string;

@@ -10,7 +10,7 @@ import { outboxFolder } from './places.ts';
 import type { Stage } from './stage.ts';
 
 /** A command, what there is before it, and what must hold when it was struck: each is told once the disk is well again. */
-export type Story = {
+export type Scenario = {
   readonly command: string;
   readonly args: readonly string[];
   prepare(home: Home, stage: Stage): Promise<void>;
@@ -23,13 +23,13 @@ export type Story = {
 };
 
 /** Has the same command go on after what struck it, and everything come to rest. @returns what is wrong then, in words */
-export async function goOn(story: Story, home: Home, stage: Stage): Promise<string[]> {
-  const again = await home.pas(...story.args);
+export async function goOn(scenario: Scenario, home: Home, stage: Stage): Promise<string[]> {
+  const again = await home.pas(...scenario.args);
   const problems = [0, 6].includes(again.code ?? 1) ? [] : [`again, it ends with ${again.code}: ${again.stderr}`];
   try {
-    if (story.planned !== undefined)
-      problems.push(...(await finish(home, stage)), ...(await compare(home, stage, story.planned())));
-    problems.push(...(story.result?.(home, stage) ?? []));
+    if (scenario.planned !== undefined)
+      problems.push(...(await finish(home, stage)), ...(await compare(home, stage, scenario.planned())));
+    problems.push(...(scenario.result?.(home, stage) ?? []));
   } catch (thrown) {
     problems.push(String(thrown));
   }
@@ -109,7 +109,7 @@ function lookForOld(home: Home): string[] {
     : [`the outbox has ${namesIn(outboxOf(home))}, and beside it is ${kept.join(' and ')}`];
 }
 
-const BACKUP: Story = {
+const BACKUP: Scenario = {
   command: 'backup',
   args: ['backup', 'copy.sqlite', '--photos', '--force'],
   prepare: async (home) => {
@@ -122,7 +122,7 @@ const BACKUP: Story = {
   result: (home) => [...lookAtNames(home, true, ''), ...lookAtPhotographs(home)],
 };
 
-const RESTORE: Story = {
+const RESTORE: Scenario = {
   command: 'restore',
   args: ['restore', 'copy.sqlite', '--replace'],
   prepare: async (home) => {
@@ -134,7 +134,7 @@ const RESTORE: Story = {
   planned: () => finds(2),
 };
 
-export const STORIES: readonly Story[] = [
+export const SCENARIOS: readonly Scenario[] = [
   {
     command: 'push',
     args: ['push'],
@@ -211,7 +211,7 @@ export const STORIES: readonly Story[] = [
     },
   },
   ...['.jsonl', '.xml', '.sqlite', '/'].map(
-    (ending): Story => ({
+    (ending): Scenario => ({
       command: `harvest ${ending}`,
       args: ['harvest', 'projekt', '--out', `sites${ending}`],
       prepare: async (home, { mock }) => {

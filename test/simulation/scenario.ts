@@ -63,7 +63,7 @@ export type Done = {
   readonly value: string;
 };
 
-/** One thing that happens. A story is data, so that it can be cut down to what matters. */
+/** One thing that happens. A scenario is data, so that it can be cut down to what matters. */
 export type Step =
   | { readonly kind: 'import'; readonly machine: MachineName; readonly account: Account; readonly finds: readonly PlannedFind[] }
   /** Somebody imports the table that the find stood in once more. */
@@ -166,10 +166,10 @@ export type Step =
   | { readonly kind: 'clock'; readonly machine: MachineName | 'service'; readonly byMs: number }
   | { readonly kind: 'index'; readonly delayMs: number };
 
-/** `theme`: what it is about, where it was told on purpose. */
-export type Story = { readonly seed: number; readonly theme?: string; readonly steps: readonly Step[] };
+/** `theme`: what it is about, where it was made on purpose. */
+export type Scenario = { readonly seed: number; readonly theme?: string; readonly steps: readonly Step[] };
 
-/** How much of each thing a story has, drawn once for each, so that stories differ in kind and not only in detail. */
+/** How much of each thing a scenario has, drawn once for each, so that scenarios differ in kind and not only in detail. */
 type Mood = {
   readonly trouble: number;
   readonly kills: number;
@@ -182,7 +182,7 @@ type Mood = {
 const MINUTE_MS = 60_000;
 const LONGEST = 20;
 
-export function tellStory(seed: number): Story {
+export function makeScenario(seed: number): Scenario {
   const random = seededRandom(seed);
   const some = (probability: number, most: number): number => (random.chance(probability) ? random.next() * most : 0);
   const mood: Mood = {
@@ -196,7 +196,7 @@ export function tellStory(seed: number): Story {
   const finds: PlannedFind[] = [];
   const steps: Step[] = importing(random, finds, 'laptop');
   const length = drawLength(random);
-  // What is rare by itself is told on purpose, with whatever else happens between.
+  // What is rare by itself is made on purpose, with whatever else happens between.
   const theme = random.chance(0.75) ? random.pick(Object.keys(THEMES)) : undefined;
   if (theme === undefined) while (steps.length < length) steps.push(...nextSteps(random, mood, finds));
   else {
@@ -226,7 +226,7 @@ function mayBeAnonymous(step: Step): boolean {
   }
 }
 
-/** Nearly all faults show in a few steps, so most stories are short, and some are long. */
+/** Nearly all faults show in a few steps, so most scenarios are short, and some are long. */
 function drawLength(random: Random): number {
   let length = 2;
   while (length < LONGEST && random.chance(0.75)) length += 1;
@@ -238,7 +238,11 @@ export function importing(random: Random, finds: PlannedFind[], machine: Machine
     const id = `F-${finds.length + 1}`;
     // Some finds are the same as another one in all that is said of them.
     const twin = finds.length > 0 && random.chance(0.08) ? finds.at(-1) : undefined;
-    const find = { id, note: twin?.note ?? `story ${id}`, longitude: twin?.longitude ?? (14.4 + finds.length / 1000).toFixed(5) };
+    const find = {
+      id,
+      note: twin?.note ?? `scenario ${id}`,
+      longitude: twin?.longitude ?? (14.4 + finds.length / 1000).toFixed(5),
+    };
     finds.push(find);
     return find;
   });
