@@ -515,7 +515,7 @@ export const PLANTED: readonly Planted[] = [
     seed: 146,
     themes: ['a service is spelt in another way'],
     file: 'src/base/address.ts',
-    from: `const host = hostname.replace(/\\.+$/, '');`,
+    from: `const host = hostname.replace(/(?<!\\.)\\.+$/, '');`,
     to: 'const host = hostname;',
   },
   {
