@@ -45,12 +45,14 @@ async function findNames(file: string | undefined, partial: string): Promise<Kno
   try {
     return outbox
       .prepare(
-        `select text, '' as summary from (
+        `select text from (
            select local_id as text from finds where hidden_at is null
            union select ident_cely from entries where ident_cely is not null
          ) where substr(text, 1, length(:partial)) = :partial order by text limit ${MAX_NAMES}`,
       )
-      .all({ partial }) as KnownName[];
+      .pluck()
+      .all({ partial })
+      .flatMap((text) => (typeof text === 'string' ? [{ text, summary: '' }] : []));
   } finally {
     outbox.close();
   }

@@ -6,6 +6,7 @@ import { msgid, ngettext, t } from '../base/language.ts';
 import { cmd, msg } from '../base/message.ts';
 import { isEmptyOutbox } from '../outbox/backup-copy.ts';
 import { fitsUser, isSameUser, knownAccount, knownUsername } from '../outbox/bound-account.ts';
+import { hasEvent } from '../outbox/entries.ts';
 import { type Journal, openJournal } from '../outbox/journal.ts';
 import { type Merged, mergeJournal, NOTHING_MERGED } from '../outbox/merge.ts';
 import { type Binding, headerOf, isSameBinding, type Outbox, openOutbox } from '../outbox/open-outbox.ts';
@@ -249,5 +250,5 @@ function ofOtherUser(config: ConfigFile, outbox: Outbox, name: string, settings:
 
 /** Tells if the outbox is empty and no attempt was made from it. */
 export function isUnused(outbox: Outbox): boolean {
-  return isEmptyOutbox(outbox) && outbox.sql('select 1 from events limit 1').get() === undefined;
+  return isEmptyOutbox(outbox) && !hasEvent(outbox);
 }

@@ -27,8 +27,8 @@ import { type Decision, resolveEntries, sendHeld } from '../flows/reconcile/reso
 import { HARVEST_RETRY, withRetry } from '../http/retry.ts';
 import { type OaiClientOptions, openOaiClient } from '../oai/client.ts';
 import { knownAccount } from '../outbox/bound-account.ts';
-import { allEntries, entriesOfTarget } from '../outbox/entries.ts';
 import { ENTRY_KINDS, type Entry, type EntryKind, type EntryState, type HeldBasis } from '../outbox/entry.ts';
+import { allEntries, entriesOfTarget } from '../outbox/entry-queries.ts';
 import { openJournal } from '../outbox/journal.ts';
 import { machineId, thisSystem } from '../outbox/machine-id.ts';
 import { mergeJournal } from '../outbox/merge.ts';

@@ -1,12 +1,18 @@
 import type { Clock } from '../base/clock.ts';
 import { DatabaseError } from '../base/errors.ts';
 import { asDatabaseError, type Database, openReplaceable } from '../store/database.ts';
+import { createRowParser, isNumber } from '../store/row.ts';
 import { type PaceState, type PaceStore, UNSEEN } from './pace-state.ts';
 
 /** SQLite blocks the process, also for signals, while it waits for a lock; so it waits in short pieces. */
 const STANDING_MS = 100;
 const PAUSE_MS = 10;
 const MAX_BUSY_MS = 5000;
+
+const parsePaceState = createRowParser({
+  ...{ lastDepartureMs: isNumber, leavingUntilMs: isNumber, blockedUntilMs: isNumber },
+  ...{ askedUntilMs: isNumber, jitterMs: isNumber, wakingMs: isNumber },
+});
 
 /**
  * Opens the SQLite file with the pace of all processes of one user on this machine. It belongs to no outbox: all outboxes and
@@ -15,7 +21,7 @@ const MAX_BUSY_MS = 5000;
  */
 export function openPaceStore(path: string, clock: Clock): PaceStore & { close(): void } {
   const database = openReplaceable(path, 'normal', prepare);
-  const read = database.prepare<[string], PaceState>(
+  const read = database.prepare(
     `select last_departure_ms as lastDepartureMs, leaving_until_ms as leavingUntilMs, blocked_until_ms as blockedUntilMs,
        asked_until_ms as askedUntilMs, jitter_ms as jitterMs, waking_ms as wakingMs
      from shared_pace where scope = ?`,
@@ -34,7 +40,10 @@ export function openPaceStore(path: string, clock: Clock): PaceStore & { close()
         try {
           return immediately(path, database, () => {
             const { result, next } = change(
-              scopes.map((scope) => read.get(scope) ?? UNSEEN),
+              scopes.map((scope) => {
+                const state = read.get(scope);
+                return state === undefined ? UNSEEN : parsePaceState(state);
+              }),
               clock.monotonicMs(),
             );
             next?.forEach((state, index) => {

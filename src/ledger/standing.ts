@@ -1,35 +1,38 @@
 import type { Extent } from '../store/append-file.ts';
+import { createRowParser, isNumber, isText, orNull } from '../store/row.ts';
 import type { Ledger } from './ledger.ts';
 
 /** State of the output in the ledger. Functions that write must run inside {@link Ledger.change}. */
 
+const parseExtent = createRowParser({ lengthBytes: isNumber, digest: orNull(isText) });
+
 /** Returns the committed extent of an append-only file. */
 export function committedExtent(ledger: Ledger): Extent {
-  const row = ledger.sql('select length_bytes as lengthBytes, digest from outputs').get() as
-    | { readonly lengthBytes: number; readonly digest: string | null }
-    | undefined;
-  return { lengthBytes: row?.lengthBytes ?? 0, digest: JSON.parse(row?.digest ?? 'null') as Extent['digest'] };
+  const row = ledger.sql('select length_bytes as lengthBytes, digest from outputs').get();
+  if (row === undefined) return { lengthBytes: 0, digest: null };
+  const { lengthBytes, digest } = parseExtent(row);
+  return { lengthBytes, digest: JSON.parse(digest ?? 'null') };
 }
 
 export function commitExtent(ledger: Ledger, { lengthBytes, digest }: Extent): void {
   ledger.sql('update outputs set length_bytes = ?, digest = ?').run(lengthBytes, JSON.stringify(digest));
 }
 
-/** Returns the seal that the last run left; undefined where it did not finish. */
-export function sealOf<Seal>(ledger: Ledger): Seal | undefined {
-  const text = ledger.sql('select seal from outputs').pluck().get() as string | null | undefined;
-  return text == null ? undefined : (JSON.parse(text) as Seal);
+/** Returns the checkpoint that the last run saved; undefined where it did not finish. */
+export function readCheckpoint(ledger: Ledger): unknown {
+  const text = ledger.sql('select seal from outputs').pluck().get();
+  return typeof text === 'string' ? JSON.parse(text) : undefined;
 }
 
-export function saveSeal(ledger: Ledger, seal: unknown): void {
-  ledger.sql('update outputs set seal = ?').run(JSON.stringify(seal));
+export function saveCheckpoint(ledger: Ledger, checkpoint: unknown): void {
+  ledger.sql('update outputs set seal = ?').run(JSON.stringify(checkpoint));
 }
 
 /**
- * Invalidates the seal: from now on, output that the ledger lacks counts as pas's own. The checkpoint makes this survive a power
- * cut, which loses the last commits. Must run outside {@link Ledger.change}.
+ * Deletes the checkpoint of the last run: from now on, output that the ledger lacks counts as pas's own. The flush of the WAL makes this survive a
+ * power cut, which loses the last commits. Must run outside {@link Ledger.change}.
  */
-export function invalidateSeal(ledger: Ledger): void {
+export function deleteCheckpoint(ledger: Ledger): void {
   ledger.change(() => ledger.sql('update outputs set seal = null').run());
   ledger.sql('pragma wal_checkpoint(full)').all();
 }
@@ -54,8 +57,8 @@ function readAgain(ledger: Ledger): void {
  * @returns true if they differ
  */
 export function updateRights(ledger: Ledger, rights: string): boolean {
-  const before = ledger.sql('select rights from outputs').pluck().get() as string | null;
-  const differs = before !== null && before !== rights;
+  const before = ledger.sql('select rights from outputs').pluck().get();
+  const differs = typeof before === 'string' && before !== rights;
   if (differs) readAgain(ledger);
   ledger.sql('update outputs set rights = ?').run(rights);
   return differs;

@@ -1,23 +1,30 @@
 import type { FileStanding } from '../store/file-folder.ts';
+import {
+  createRowGuard,
+  createRowParser,
+  type Guarded,
+  isBytes,
+  isNumber,
+  isOneOf,
+  isText,
+  orNull,
+  parseTexts,
+} from '../store/row.ts';
 import type { Ledger } from './ledger.ts';
 
 /** A row of `records`; see schemas/harvest. */
-export type StoredRecord = {
-  readonly identifier: string;
-  readonly datestamp: string;
-  readonly sets: string;
-  readonly deleted: 0 | 1;
-  readonly masked: 0 | 1;
-  readonly metadata: string | null;
-  readonly xml: string;
-};
+export type StoredRecord = Guarded<typeof isRecord>;
+const isRecord = createRowGuard({
+  ...{ identifier: isText, datestamp: isText, sets: isText, deleted: isOneOf([0, 1]), masked: isOneOf([0, 1]) },
+  ...{ metadata: orNull(isText), xml: isText },
+});
 
 const COLUMNS = ['identifier', 'datestamp', 'sets', 'deleted', 'masked', 'metadata', 'xml'] as const;
 
 /** Tells if the table has an equal row. */
 export function hasRecord(ledger: Ledger, record: StoredRecord): boolean {
   const found = ledger.sql(`select ${COLUMNS.join(', ')} from records where identifier = ?`).get(record.identifier);
-  return found !== undefined && COLUMNS.every((column) => (found as StoredRecord)[column] === record[column]);
+  return isRecord(found) && COLUMNS.every((column) => found[column] === record[column]);
 }
 
 /** Counts the rows of the table; undefined where its triggers are missing. */
@@ -60,7 +67,7 @@ export function putRecord(ledger: Ledger, record: StoredRecord): void {
 
 /** Returns the identifiers of the records in the output. */
 export function storedIdentifiers(ledger: Ledger): string[] {
-  return ledger.sql('select distinct identifier from met_records where length(digest) > 0').pluck().all() as string[];
+  return parseTexts(ledger.sql('select distinct identifier from met_records where length(digest) > 0').pluck().all());
 }
 
 /** Counts the records in the output. */
@@ -69,6 +76,10 @@ export function countHeld(ledger: Ledger): number {
 }
 
 /** Files of a folder of records, as they were written. Functions that write must run inside {@link Ledger.change}. */
+
+const parseFile = createRowParser({
+  ...{ name: isText, identifier: isText, sizeBytes: isNumber, changedNs: isText, digest: isBytes },
+});
 
 export type StoredFile = FileStanding & { readonly name: string; readonly identifier: string };
 
@@ -83,7 +94,7 @@ export function putFile(ledger: Ledger, file: StoredFile): void {
 
 export function filesOf(ledger: Ledger): StoredFile[] {
   const rows = ledger.sql('select name, identifier, size_bytes as sizeBytes, changed_at as changedNs, digest from files');
-  return rows.all() as StoredFile[];
+  return rows.all().map(parseFile);
 }
 
 /** Marks lost files to be requested one by one, until the service returns or deletes the record. */

@@ -1,26 +1,28 @@
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
+import { createRowParser, isOneOf, isText } from '../store/row.ts';
 import type { Ledger } from './ledger.ts';
 
 /** Subject of a harvest into one output, and its account. One output has one subject. */
-export type Subject = {
-  readonly oaiBase: string;
+export type Subject = ReturnType<typeof parseSubject>;
+const parseSubject = createRowParser({
+  oaiBase: isText,
   /** Schema version of the endpoint; `newest` for the generic one. */
-  readonly version: string;
+  version: isText,
   /** Sorted, separated by a space; empty for everything. */
-  readonly sets: string;
+  sets: isText,
   /** Complete records, or headers only. */
-  readonly verb: 'ListRecords' | 'ListIdentifiers';
-  readonly format: string;
+  verb: isOneOf(['ListRecords', 'ListIdentifiers'] as const),
+  format: isText,
   /** As the user wrote it; empty for no bound. */
-  readonly fromBound: string;
-  readonly untilBound: string;
+  fromBound: isText,
+  untilBound: isText,
   /** Empty for anonymous. The content of a record depends on it. */
-  readonly account: string;
-  /** In what it is written. */
-  readonly form: string;
-};
+  account: isText,
+  /** Form of the output. */
+  form: isText,
+});
 
 const LABELS: Readonly<Record<keyof Subject, Message>> = {
   oaiBase: msg`interface`,
@@ -35,12 +37,13 @@ const LABELS: Readonly<Record<keyof Subject, Message>> = {
 };
 
 export function subjectOf(ledger: Ledger): Subject | undefined {
-  return ledger
+  const row = ledger
     .sql(
       `select oai_base as oaiBase, version, sets, verb, format, from_bound as fromBound, until_bound as untilBound, account, form
        from outputs`,
     )
-    .get() as Subject | undefined;
+    .get();
+  return row === undefined ? undefined : parseSubject(row);
 }
 
 /**

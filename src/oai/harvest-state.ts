@@ -1,4 +1,5 @@
 import type { Statement } from '../store/database.ts';
+import { createRowParser, isBytes, isNumber, isText, orNull, parseTexts, parseValue } from '../store/row.ts';
 import { type Pass, watermarkOf } from './pass.ts';
 
 /** A record as it was met last. */
@@ -102,28 +103,31 @@ type HarvestTables = {
   change<T>(work: () => T): T;
 };
 
-type MetRow = Omit<SeenRecord, 'skipped'> & { readonly skipped: 0 | 1 };
+const parseSeen = createRowParser({ datestampMs: isNumber, digest: isBytes, look: isNumber, skipped: isNumber });
 
 /** Remembers in one row of `harvests`. @param nowMs this machine's clock */
 export function storedState({ sql, change }: HarvestTables, harvest: number, nowMs: () => number): HarvestState {
   const columnOf = (column: string): unknown => sql(`select ${column} from harvests where id = ?`).pluck().get(harvest);
+  const pass = (): Pass | undefined => {
+    const text = columnOf('pass');
+    return typeof text === 'string' ? JSON.parse(text) : undefined;
+  };
   return {
     change,
-    watermarkMs: () => columnOf('watermark_at') as number | null,
-    pass: () => {
-      const text = columnOf('pass') as string | null;
-      return text === null ? undefined : (JSON.parse(text) as Pass);
-    },
+    watermarkMs: () => parseValue(orNull(isNumber), columnOf('watermark_at')),
+    pass,
     putPass: (pass) =>
       sql('update harvests set pass = ?, looks = ? where id = ?').run(JSON.stringify(pass), pass.look.number, harvest),
-    complete: () =>
+    complete: () => {
+      const done = pass();
       sql(
         `update harvests set watermark_at = ?, completed_at = ?, pass = null, doubt = null,
            full_look = case when pass ->> '$.kind' = 'full' then looks else full_look end where id = ?`,
-      ).run(watermarkOf(JSON.parse(columnOf('pass') as string) as Pass), Math.floor(nowMs()), harvest),
+      ).run(done === undefined ? null : watermarkOf(done), Math.floor(nowMs()), harvest);
+    },
     doubt: () => {
-      const text = columnOf('doubt') as string | null;
-      return text === null ? undefined : (JSON.parse(text) as Doubt);
+      const text = columnOf('doubt');
+      return typeof text === 'string' ? JSON.parse(text) : undefined;
     },
     endInDoubt: (doubt) =>
       sql('update harvests set watermark_at = null, pass = null, doubt = ? where id = ?').run(JSON.stringify(doubt), harvest),
@@ -142,20 +146,25 @@ export function storedState({ sql, change }: HarvestTables, harvest: number, now
     met: (identifier) => {
       const row = sql(
         'select datestamp_at as datestampMs, digest, look, skipped from met_records where harvest = ? and identifier = ?',
-      ).get(harvest, identifier) as MetRow | undefined;
-      return row === undefined ? undefined : { ...row, skipped: row.skipped === 1 };
+      ).get(harvest, identifier);
+      if (row === undefined) return undefined;
+      const seen = parseSeen(row);
+      return { ...seen, skipped: seen.skipped === 1 };
     },
     noteMet: (identifier, { datestampMs, digest, look, skipped }) =>
       sql(
         'insert or replace into met_records (harvest, identifier, datestamp_at, digest, look, skipped) values (?, ?, ?, ?, ?, ?)',
       ).run(harvest, identifier, datestampMs, digest, look, skipped ? 1 : 0),
-    skipped: () => sql('select identifier from met_records where harvest = ? and skipped = 1').pluck().all(harvest) as string[],
-    metIn: (look) =>
-      sql('select identifier from met_records where harvest = ? and look = ?').pluck().iterate(harvest, look) as Iterable<string>,
-    unmetIn: (look) =>
-      sql(`select identifier from met_records
-           where harvest = ? and look > 0 and look < ? and length(digest) > 0 and skipped = 0`)
-        .pluck()
-        .all(harvest, look) as string[],
+    skipped: () => parseTexts(sql('select identifier from met_records where harvest = ? and skipped = 1').pluck().all(harvest)),
+    *metIn(look) {
+      const identifiers = sql('select identifier from met_records where harvest = ? and look = ?').pluck();
+      for (const identifier of identifiers.iterate(harvest, look)) yield parseValue(isText, identifier);
+    },
+    unmetIn: (look) => {
+      const identifiers = sql(
+        `select identifier from met_records where harvest = ? and look > 0 and look < ? and length(digest) > 0 and skipped = 0`,
+      );
+      return parseTexts(identifiers.pluck().all(harvest, look));
+    },
   };
 }

@@ -2,6 +2,7 @@ import { type ServerMs, serverMs } from '../base/clock.ts';
 import { deserializeValue, type Message, msg, type StoredMessage } from '../base/message.ts';
 import { ATTEMPT_OUTCOMES, type AttemptOutcome } from '../base/outcomes.ts';
 import { entryBackoffMs, RETRY_POLICY } from '../base/retry-policy.ts';
+import { createRowParser, isNumber, isText, orNull } from '../store/row.ts';
 import { eventsOfEntry } from './entries.ts';
 import type { Attempt, AttemptBounds, Entry } from './entry.ts';
 import { type AnsweredBody, type AttemptedBody, type EventOf, type OutboxEvent, parseStored } from './events.ts';
@@ -70,16 +71,21 @@ export function attemptsInARow(outbox: Outbox, entry: Entry, outcome: AttemptOut
   return count;
 }
 
+const parseLook = createRowParser({
+  ...{ foundAt: isNumber, serverAt: orNull(isNumber), basis: isText, reason: isText, candidates: isText },
+});
+
 /** Returns the conclusions about an entry in order; the last inconclusive lookup comes last. */
 export function evidenceOf(outbox: Outbox, { id, uuid }: Pick<Entry, 'id' | 'uuid'>): AttemptEvidence[] {
   const settled = eventsOfEntry(outbox, uuid).flatMap((event): AttemptEvidence[] => {
     if (event.kind === 'found' || event.kind === 'absent') return [fromEvidence(event)];
     return event.kind === 'decided' && event.body.by === 'person' ? [fromDecision(event)] : [];
   });
-  const open = outbox
+  const row = outbox
     .sql('select looked_at as foundAt, server_at as serverAt, basis, reason, candidates from looks where entry_id = ?')
-    .get(id) as { foundAt: number; serverAt: number | null; basis: string; reason: string; candidates: string } | undefined;
-  if (open === undefined) return settled;
+    .get(id);
+  if (row === undefined) return settled;
+  const open = parseLook(row);
   const what = msg`the last lookup of entry ${id}`;
   const undecided: AttemptEvidence = {
     ...{ foundAt: open.foundAt, basis: open.basis, serverAt: open.serverAt === null ? null : serverMs(open.serverAt) },

@@ -2,8 +2,8 @@ import type { Clock } from '../base/clock.ts';
 import { DatabaseError, FileError, isDamaged } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import { assertUndamaged, copyDatabase } from '../store/database-file.ts';
-import { assertSoundEntries } from './entry-row.ts';
-import { damagedRow, EVENT_COLUMNS, type EventRow, parseEvent } from './events.ts';
+import { assertSoundEntries } from './entry-queries.ts';
+import { damagedRow, parseEvent } from './events.ts';
 import { headerOf, type Outbox, openOutbox, recordCopy } from './open-outbox.ts';
 import { isSchemaDamage } from './schema-damage.ts';
 import { assertSoundFinds } from './stored-finds.ts';
@@ -26,8 +26,7 @@ export function assertSound(outbox: Outbox): void {
   if (outbox.sql('pragma foreign_key_check').get() !== undefined) throw damagedRow(outbox.path, msg`a reference`);
   assertSoundFinds(outbox);
   assertSoundEntries(outbox);
-  for (const row of outbox.sql(`select ${EVENT_COLUMNS} from events not indexed`).iterate())
-    parseEvent(outbox.path, row as EventRow);
+  for (const row of outbox.sql('select * from events not indexed').iterate()) parseEvent(outbox.path, row);
   headerOf(outbox);
 }
 
@@ -96,9 +95,7 @@ export function replaceContents(outbox: Outbox, from: string, aside: string): vo
       outbox.sql('pragma defer_foreign_keys = on').run();
       for (const table of OUTBOX_CONTENT) outbox.sql(`delete from main.${table}`).run();
       for (const table of [...OUTBOX_CONTENT].reverse()) {
-        const columns = (outbox.sql(`select name from pragma_table_info('${table}', 'main')`).pluck().all() as string[]).join(
-          ', ',
-        );
+        const columns = outbox.sql(`select name from pragma_table_info('${table}', 'main')`).pluck().all().join(', ');
         outbox.sql(`insert into main.${table} (${columns}) select ${columns} from brought.${table}`).run();
       }
     });

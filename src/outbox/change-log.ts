@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { addNumber, addPhoto, entriesOfFind, removeEntry, replaceNumber, replacePhoto } from './entries.ts';
+import { createRowParser, isNumber, isText, orNull, parseTexts } from '../store/row.ts';
+import { addNumber, addPhoto, removeEntry, replaceNumber, replacePhoto } from './entries.ts';
 import type { Entry, FindId, NumberEntry, PhotoEntry, Photograph } from './entry.ts';
+import { entriesOfFind } from './entry-queries.ts';
 import type { Outbox } from './open-outbox.ts';
-import { restoreFind, type StoredElements, type StoredFind, storedRowById } from './stored-finds.ts';
+import { type LoggedFindRow, restoreFind, type StoredElements, storedRowById } from './stored-finds.ts';
 
 /** Commands that can be undone; older ones are deleted. */
 const MAX_COMMANDS = 50;
 
 /** A find before a command changed it, with its numbers and photographs that were not sent yet. */
 type FindBefore = {
-  readonly find: Omit<StoredFind, 'elements' | 'isHidden'> & { readonly elements: string; readonly hiddenAt: number | null };
+  readonly find: LoggedFindRow;
   readonly imported: boolean;
   readonly changes: readonly ChangeBefore[];
 };
@@ -106,13 +108,15 @@ function attemptsOfAll(entries: readonly Entry[]): number {
   return entries.reduce((sum, { attempts }) => sum + attempts, 0);
 }
 
-export type LoggedCommand = { readonly seq: number; readonly id: string; readonly command: string; readonly at: number };
+const parseCommand = createRowParser({ seq: isNumber, id: isText, command: isText, at: isNumber });
+export type LoggedCommand = ReturnType<typeof parseCommand>;
 
 /** Returns the commands that changed finds and were not undone, newest first. */
 export function loggedCommands(outbox: Outbox): LoggedCommand[] {
   return outbox
     .sql('select seq, id, command, at from commands where undone_at is null order by seq desc')
-    .all() as LoggedCommand[];
+    .all()
+    .map(parseCommand);
 }
 
 type LoggedChange = {
@@ -122,14 +126,10 @@ type LoggedChange = {
   readonly after: StoredElements | null;
 };
 
-type ChangeRow = {
-  readonly findId: FindId;
-  readonly localId: string;
-  readonly before: string | null;
-  /** The next command that changed the find. */
-  readonly later: number | null;
-  readonly now: string | null;
-};
+/** `later`: the next command that changed the find. */
+const parseChange = createRowParser({
+  ...{ findId: isNumber, localId: isText, before: orNull(isText), later: orNull(isNumber), now: orNull(isText) },
+});
 
 /** Yields the finds that a command changed, before and after it. */
 export function* changesOfCommand(outbox: Outbox, command: number): Generator<LoggedChange> {
@@ -142,8 +142,9 @@ export function* changesOfCommand(outbox: Outbox, command: number): Generator<Lo
          (select elements from finds where id = changes.find_id and hidden_at is null) as now
        from find_changes as changes where command = ? order by find_id`,
     )
-    .iterate(command) as IterableIterator<ChangeRow>;
-  for (const { findId, localId, before, later, now } of rows) {
+    .iterate(command);
+  for (const row of rows) {
+    const { findId, localId, before, later, now } = parseChange(row);
     const after = later === null ? now : elementsBefore(outbox, later, findId);
     yield { localId, before: parseElements(before), after: parseElements(after) };
   }
@@ -158,29 +159,32 @@ function elementsBefore(outbox: Outbox, command: number, findId: FindId): string
 }
 
 function parseElements(text: string | null): StoredElements | null {
-  return text === null ? null : (JSON.parse(text) as StoredElements);
+  return text === null ? null : JSON.parse(text);
 }
+
+const parseFindToUndo = createRowParser({ findId: isNumber, localId: isText });
 
 /** Returns the finds that a command changed and that are not restored yet, last first. */
 export function findsToUndo(outbox: Outbox, command: number): { readonly findId: FindId; readonly localId: string }[] {
   const rows = outbox
     .sql('select find_id as findId, local_id as localId from find_changes where command = ? order by find_id desc')
     .all(command);
-  return rows as { findId: FindId; localId: string }[];
+  return rows.map(parseFindToUndo);
 }
 
 /** `attempted`: a part of it was sent since; `changed`: another command changed it since. Both stay unchanged. */
 export type Undone = 'undone' | 'attempted' | 'changed';
+
+const parseLogged = createRowParser({ before: orNull(isText), attempts: isNumber });
 
 /**
  * Restores a find as it was before a command, or removes it where the command created it. The caller rebuilds its document.
  * @returns with `undone`, the find whose document is to be rebuilt; undefined where it is removed or has none
  */
 export function undoChange(outbox: Outbox, command: number, findId: FindId): { readonly how: Undone; readonly rebuild?: FindId } {
-  const change = outbox.sql('select before, attempts from find_changes where command = ? and find_id = ?').get(command, findId) as
-    | Pick<Change, 'before' | 'attempts'>
-    | undefined;
-  if (change === undefined) return { how: 'undone' };
+  const row = outbox.sql('select before, attempts from find_changes where command = ? and find_id = ?').get(command, findId);
+  if (row === undefined) return { how: 'undone' };
+  const change = parseLogged(row);
   const isLater = outbox.sql('select 1 from find_changes where find_id = ? and command > ?').get(findId, command);
   if (isLater !== undefined) return { how: 'changed' };
   const entries = entriesOfFind(outbox, findId);
@@ -191,7 +195,7 @@ export function undoChange(outbox: Outbox, command: number, findId: FindId): { r
     outbox.sql('delete from finds where id = ?').run(findId);
     return { how: 'undone' };
   }
-  const before = JSON.parse(change.before) as FindBefore;
+  const before: FindBefore = JSON.parse(change.before);
   restoreFind(outbox, before.find);
   restoreChanges(outbox, findId, entries, before.changes);
   return { how: 'undone', ...(before.imported ? { rebuild: findId } : {}) };
@@ -224,11 +228,12 @@ export function finishUndo(outbox: Outbox, command: number): void {
 
 /** Returns digests of photographs that an undo would queue again, so that their copies are kept. */
 export function photographsToUndo(outbox: Outbox): string[] {
-  return outbox
+  const digests = outbox
     .sql(
       `select distinct changed.value ->> '$.photograph.sha512' from find_changes, json_each(before, '$.changes') as changed
        where before is not null and changed.value ->> '$.kind' = 'photo' and changed.value ->> '$.photograph.link' is null`,
     )
     .pluck()
-    .all() as string[];
+    .all();
+  return parseTexts(digests);
 }

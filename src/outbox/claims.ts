@@ -4,87 +4,25 @@ import { ConfigError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
 import { cmd, type Message, msg, serializeValue } from '../base/message.ts';
 import type { AttemptOutcome } from '../base/outcomes.ts';
+import { eventsOfEntry, refreshState, schedule, scheduleEach } from './entries.ts';
+import type { Entry, EntryId, ImportEntry, PhotoEntry } from './entry.ts';
 import {
+  type EntryScope,
   entriesInState,
   entryById,
-  eventsOfEntry,
   importOfFind,
+  queuedOfScope,
+  queuedTooFarAhead,
+  queuedWithBackoff,
   recordKey,
-  refreshState,
-  schedule,
-  scheduleAll,
-  selectEntries,
-} from './entries.ts';
-import type { Entry, EntryId, EntryKind, ImportEntry, PhotoEntry } from './entry.ts';
+} from './entry-queries.ts';
 import { type AnsweredBody, type AttemptedBody, newEventId, type SentFind, type SentPhotograph } from './events.ts';
 import { foldEvents } from './fold-events.ts';
 import { serializeIssues, serializeMessage } from './message-codec.ts';
-import { AWAITS_EARLIER_SQL, SUPERSEDED_SQL, supersedeEarlierNumbers } from './numbers.ts';
+import { supersedeEarlierNumbers } from './numbers.ts';
 import { headerOf, type Outbox } from './open-outbox.ts';
 import { assertJournal, lastPosition, type NewEvent, recordEvents } from './record-events.ts';
 import { findById } from './stored-finds.ts';
-
-export type ClaimableQuery = {
-  readonly kinds: readonly EntryKind[];
-  /** Keys of the records whose entries may be claimed; undefined for all. */
-  readonly recordKeys: readonly string[] | undefined;
-  /** Records with a request under way, by their keys and their identifiers. */
-  readonly busyRecords: readonly string[];
-  /** Projects whose imports are sent one at a time, and that have one under way. */
-  readonly busyProjects: readonly string[];
-  /** Scopes whose circuit is open. */
-  readonly openCircuits: readonly Part[];
-};
-
-/** Entries of a kind, optionally of one project, or of one record of it. */
-type Part = { readonly kind: EntryKind; readonly project: string | null; readonly record?: string | null };
-
-/** Matches entries that create or change a find of this project. */
-const ofProject = (project: string): string =>
-  `project = ${project} or substr(ident_cely, 1, length(${project}) + 2) = ${project} || '-N'`;
-
-const CLAIMABLE_SQL = `state = 'queued' and held is null and (entries.kind = 'import' or ident_cely is not null)
-  and +entries.kind in (select value from json_each(:kinds))
-  and (:recordKeys is null or record_key in (select value from json_each(:recordKeys)))
-  and record_key not in (select value from json_each(:busyRecords))
-  and (ident_cely is null or ident_cely not in (select value from json_each(:busyRecords)))
-  and (project is null or project not in (select value from json_each(:busyProjects)))
-  and not exists (
-    select 1 from json_each(:openCircuits) as part
-    where part.value ->> 'kind' = entries.kind and (part.value ->> 'project' is null or ${ofProject(`(part.value ->> 'project')`)})
-      and coalesce(part.value ->> 'record', ident_cely) is ident_cely)
-  and (entries.kind <> 'number' or not (${SUPERSEDED_SQL} or ${AWAITS_EARLIER_SQL}))`;
-
-/** Returns the oldest entry that may be sent now. A number or a photograph is claimable once its record has an identifier. */
-export function nextClaimable(outbox: Outbox, query: ClaimableQuery): Entry | undefined {
-  return selectEntries(
-    outbox,
-    `${CLAIMABLE_SQL} and not_before_at <= :now`,
-    { ...queryValues(query), now: Math.floor(outbox.clock.now()) },
-    'order by not_before_at, entries.id limit 1',
-  ).at(0);
-}
-
-/** Returns the first claimable entry by `notBeforeAt`, whether it is due or not. */
-export function nextScheduled(outbox: Outbox, query: ClaimableQuery): Entry | undefined {
-  return selectEntries(outbox, CLAIMABLE_SQL, queryValues(query), 'order by not_before_at, entries.id limit 1').at(0);
-}
-
-/** Returns the earliest `notBeforeAt` of claimable entries, by the wall clock; undefined when there are none. */
-export function nextClaimableAt(outbox: Outbox, query: ClaimableQuery): number | undefined {
-  const at = outbox.sql(`select min(not_before_at) from entries where ${CLAIMABLE_SQL}`).pluck().get(queryValues(query));
-  return typeof at === 'number' ? at : undefined;
-}
-
-function queryValues(query: ClaimableQuery): Record<string, unknown> {
-  return {
-    kinds: JSON.stringify(query.kinds),
-    recordKeys: query.recordKeys === undefined ? null : JSON.stringify(query.recordKeys),
-    busyRecords: JSON.stringify(query.busyRecords),
-    busyProjects: JSON.stringify(query.busyProjects),
-    openCircuits: JSON.stringify(query.openCircuits),
-  };
-}
 
 /** Facts about a request that are stored before its first byte is sent. */
 export type Departure = {
@@ -217,10 +155,9 @@ function packContent(outbox: Outbox, { document, findId }: ImportEntry): string 
 /** Returns the document of an attempt and its find, as stored by {@link packContent}; undefined after thinning. */
 export function unpackContent({ content }: AttemptedBody): { readonly document: Buffer; readonly find: SentFind } | undefined {
   if (content === null) return undefined;
-  const { document, find } = JSON.parse(inflateRawSync(Buffer.from(content, 'base64')).toString('utf8')) as {
-    document: string;
-    find: SentFind;
-  };
+  const { document, find }: { document: string; find: SentFind } = JSON.parse(
+    inflateRawSync(Buffer.from(content, 'base64')).toString('utf8'),
+  );
   return { document: Buffer.from(document, 'utf8'), find };
 }
 
@@ -292,46 +229,24 @@ export function requeue(outbox: Outbox, entry: Entry, reason: Message, notBefore
 
 /** Clears backoff that lies further ahead than the maximum: a wrong clock set it. */
 export function clampFutureBackoff(outbox: Outbox, maxBackoffMs: number): void {
-  scheduleAll(
-    outbox,
-    `state = 'queued' and (not_before_at > :now + :maxBackoffMs or (updated_at > :now and not_before_at > 0))`,
-    { now: Math.floor(outbox.clock.now()), maxBackoffMs },
-    () => ({ notBeforeAt: 0 }),
-  );
+  outbox.change(() => scheduleEach(outbox, queuedTooFarAhead(outbox, maxBackoffMs), () => ({ notBeforeAt: 0 })));
 }
 
 /** Moves the queued entries of a scope behind all others. */
-export function moveToBack(outbox: Outbox, { kind, project, record = null }: Part, reason: Message): void {
+export function moveToBack(outbox: Outbox, scope: EntryScope, reason: Message): void {
   const now = Math.floor(outbox.clock.now());
   const said = serializeMessage(reason);
-  scheduleAll(
-    outbox,
-    `state = 'queued' and kind = :kind and (${ofProject(':project')}) and (:record is null or ident_cely = :record)`,
-    { kind, project, record },
-    ({ notBeforeAt }) => ({ notBeforeAt: Math.max(notBeforeAt, now), reason: said }),
+  outbox.change(() =>
+    scheduleEach(outbox, queuedOfScope(outbox, scope), ({ notBeforeAt }) => ({
+      notBeforeAt: Math.max(notBeforeAt, now),
+      reason: said,
+    })),
   );
-}
-
-/** Counts the entries of a scope that are not sent yet. */
-export function countOpen(outbox: Outbox, { kind, project, record = null }: Part): number {
-  return outbox
-    .sql(
-      `select count(*) from entries
-       where state in ('queued', 'sending') and kind = :kind and (:project is null or ${ofProject(':project')})
-         and (:record is null or ident_cely = :record)`,
-    )
-    .pluck()
-    .get({ kind, project, record }) as number;
 }
 
 /** Clears the backoff of these records, which a person named. */
 export function clearBackoff(outbox: Outbox, recordKeys: readonly string[]): void {
-  scheduleAll(
-    outbox,
-    `state = 'queued' and not_before_at > 0 and record_key in (select value from json_each(:recordKeys))`,
-    { recordKeys: JSON.stringify(recordKeys) },
-    () => ({ notBeforeAt: 0 }),
-  );
+  outbox.change(() => scheduleEach(outbox, queuedWithBackoff(outbox, recordKeys), () => ({ notBeforeAt: 0 })));
 }
 
 /**

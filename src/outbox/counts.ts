@@ -1,4 +1,5 @@
 import { msg } from '../base/message.ts';
+import { createRowGuard, createRowParser, isNumber, isOneOf } from '../store/row.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type EntryKind, type EntryState } from './entry.ts';
 import { damagedRow } from './events.ts';
 import type { Outbox } from './open-outbox.ts';
@@ -12,33 +13,29 @@ export function countEntries(outbox: Outbox): Counts {
   const counts = Object.fromEntries(
     ENTRY_KINDS.map((kind) => [kind, Object.fromEntries(ENTRY_STATES.map((state) => [state, 0]))]),
   ) as Record<EntryKind, Record<EntryState, number>>;
-  const rows = outbox.sql('select kind, state, count(*) as count from entries group by kind, state').all() as CountRow[];
-  for (const { kind, state, count } of rows) {
-    if (counts[kind]?.[state] === undefined) throw damagedRow(outbox.path, msg`an entry`);
-    counts[kind][state] = count;
+  const rows = outbox.sql('select kind, state, count(*) as count from entries group by kind, state').all();
+  for (const row of rows) {
+    if (!isCountRow(row)) throw damagedRow(outbox.path, msg`an entry`);
+    counts[row.kind][row.state] = row.count;
   }
   const hidden = outbox
     .sql(
       `select kind, state, count(*) as count from entries where find_id in (select id from finds where hidden_at is not null)
        group by kind, state`,
     )
-    .all() as CountRow[];
-  for (const { kind, state, count } of hidden) counts[kind][state] -= count;
+    .all();
+  for (const row of hidden) if (isCountRow(row)) counts[row.kind][row.state] -= row.count;
   return counts;
 }
 
-type CountRow = { readonly kind: EntryKind; readonly state: EntryState; readonly count: number };
+const isCountRow = createRowGuard({ kind: isOneOf(ENTRY_KINDS), state: isOneOf(ENTRY_STATES), count: isNumber });
 
 /** Queued entries by what they wait for: their find's import, a dropped import, an answer of a person, a moment. */
-export type Waiting = {
-  readonly forImport: number;
-  readonly forDropped: number;
-  readonly forPerson: number;
-  readonly forTime: number;
-};
+const parseWaiting = createRowParser({ forImport: isNumber, forDropped: isNumber, forPerson: isNumber, forTime: isNumber });
+export type Waiting = ReturnType<typeof parseWaiting>;
 
 export function countWaiting(outbox: Outbox): Waiting {
-  return outbox
+  const counts = outbox
     .sql(
       `select
          (select count(*) from entries join entries as made on made.find_id = entries.find_id and made.kind = 'import'
@@ -49,5 +46,6 @@ export function countWaiting(outbox: Outbox): Waiting {
          (select count(*) from entries where state = 'queued' and held is null and (kind = 'import' or ident_cely is not null)
             and not_before_at > :now) as forTime`,
     )
-    .get({ now: Math.floor(outbox.clock.now()) }) as Waiting;
+    .get({ now: Math.floor(outbox.clock.now()) });
+  return parseWaiting(counts);
 }

@@ -12,33 +12,13 @@ import type {
   PhotoEntry,
   Photograph,
 } from './entry.ts';
-import {
-  assertSoundEntries,
-  type Changes,
-  COLUMN_OF,
-  COLUMNS,
-  type Content,
-  checksumOf,
-  type EntryRow,
-  FROM,
-  NO_CONTENT,
-  parseEntry,
-  rowById,
-  rowOf,
-  serializeHeld,
-} from './entry-row.ts';
-import { damagedRow, EVENT_COLUMNS, type EventRow, type OutboxEvent, parseEvent } from './events.ts';
+import { recordKey, rowById, rowOf, type Target, unsettledChanges } from './entry-queries.ts';
+import { type Changes, COLUMN_OF, type Content, checksumOf, type EntryRow, serializeHeld } from './entry-row.ts';
+import { damagedRow, type OutboxEvent, parseEvent } from './events.ts';
 import { foldEvents, stateOf } from './fold-events.ts';
 import { serializeIssues } from './message-codec.ts';
 import { newUuid } from './new-uuid.ts';
 import { assertOneRowChanged, type Outbox } from './open-outbox.ts';
-
-export type Target = {
-  /** The find's row; null for a record of the service without a find here. */
-  readonly findId: FindId | null;
-  /** The record's identifier, once it is known. */
-  readonly identCely: string | null;
-};
 
 /** Content of an import; without a document it is a draft. */
 export type ImportContent = {
@@ -95,18 +75,13 @@ export function removeEntry(outbox: Outbox, id: EntryId): void {
   outbox.sql('delete from entries where id = ?').run(id);
 }
 
-/** Returns the key that entries of one record share, so that no two requests write to one record at once. */
-export function recordKey(target: Target): string {
-  return target.findId === null ? `record:${target.identCely}` : `find:${target.findId}`;
-}
-
 function insertEntry(outbox: Outbox, kind: EntryKind, target: Target, changes: Changes, givenUuid?: string): EntryId {
   const { findId, identCely } = target;
   const now = Math.floor(outbox.clock.now());
   const uuid = givenUuid ?? newUuid(now);
   const head = { uuid, findId, kind, recordKey: recordKey(target), createdAt: now, updatedAt: now };
   const state: EntryState = kind === 'import' && changes.document == null ? 'draft' : 'queued';
-  const crc = checksumOf(head, { ...NO_CONTENT, ...(changes as Partial<Content>), identCely });
+  const crc = checksumOf(head, { ...changes, identCely });
   const values: unknown[] = [uuid, findId, kind, head.recordKey, now, now, identCely, state, crc];
   for (const name of WANTED[kind]) values.push(changes[name] ?? null);
   return Number(outbox.sql(INSERTS[kind]).run(...values).lastInsertRowid);
@@ -168,15 +143,9 @@ export function schedule(outbox: Outbox, id: EntryId, changes: Schedule): void {
   scheduleRow(outbox, rowOf(outbox, id), changes);
 }
 
-/** Schedules all entries that match a condition over the table's columns. */
-export function scheduleAll(
-  outbox: Outbox,
-  condition: string,
-  values: Record<string, unknown>,
-  changesOf: (row: EntryRow) => Schedule,
-): void {
+/** Schedules each of these entries. */
+export function scheduleEach(outbox: Outbox, ids: readonly EntryId[], changesOf: (row: EntryRow) => Schedule): void {
   outbox.change(() => {
-    const ids = outbox.sql(`select id from entries where ${condition}`).pluck().all(values) as EntryId[];
     for (const id of ids) {
       const row = rowOf(outbox, id);
       scheduleRow(outbox, row, changesOf(row));
@@ -191,11 +160,11 @@ function scheduleRow(outbox: Outbox, row: EntryRow, { held, ...others }: Schedul
 
 function update(outbox: Outbox, row: EntryRow, changes: Changes): void {
   const updatedAt = Math.floor(outbox.clock.now());
-  const all = { ...changes, crc: checksumOf({ ...row, updatedAt }, { ...row, ...(changes as Partial<Content>) }) };
-  const names = Object.keys(all) as (keyof typeof COLUMN_OF)[];
+  const all = { ...changes, crc: checksumOf({ ...row, updatedAt }, { ...row, ...changes }) };
+  const columns = Object.entries(COLUMN_OF).filter(([name]) => name in all);
   const { changes: changed } = outbox
     .sql(
-      `update entries set updated_at = :updatedAt, ${names.map((name) => `${COLUMN_OF[name]} = :${name}`).join(', ')} where id = :id`,
+      `update entries set updated_at = :updatedAt, ${columns.map(([name, column]) => `${column} = :${name}`).join(', ')} where id = :id`,
     )
     .run({ id: row.id, updatedAt, ...all });
   assertOneRowChanged(outbox, changed, msg`changing entry ${row.id}`);
@@ -203,8 +172,13 @@ function update(outbox: Outbox, row: EntryRow, changes: Changes): void {
 
 /** Returns the events of an entry for foldEvents. @throws DatabaseError where one is damaged */
 export function eventsOfEntry(outbox: Outbox, uuid: string): OutboxEvent[] {
-  const rows = outbox.sql(`select ${EVENT_COLUMNS} from events where entry = ? order by position, id`).all(uuid) as EventRow[];
+  const rows = outbox.sql('select * from events where entry = ? order by position, id').all(uuid);
   return rows.map((row) => parseEvent(outbox.path, row));
+}
+
+/** Tells if the outbox has an event of this kind, or of any. */
+export function hasEvent(outbox: Outbox, kind: OutboxEvent['kind'] | null = null): boolean {
+  return outbox.sql('select 1 from events where :kind is null or kind = :kind limit 1').get({ kind }) !== undefined;
 }
 
 /** Returns the local sequence number of an event. */
@@ -243,103 +217,11 @@ export function refreshState(outbox: Outbox, id: EntryId, known?: readonly Outbo
 
 /** Moves entries that are queued for the record of an import along with it; without a record they wait again. */
 function moveDependents(outbox: Outbox, { findId, identCely: before }: EntryRow, identCely: string | null): void {
-  const ids = outbox
-    .sql(
-      `select id from entries
-       where find_id = :findId and kind <> 'import' and ident_cely is :before and state not in ('accepted', 'sending')`,
-    )
-    .pluck()
-    .all({ findId, before }) as EntryId[];
-  for (const id of ids) assignRecord(outbox, id, identCely);
+  for (const { id } of unsettledChanges(outbox, findId, before)) assignRecord(outbox, id, identCely);
 }
 
 export function setReason(outbox: Outbox, id: EntryId, reason: string | null): void {
   update(outbox, rowOf(outbox, id), { reason });
-}
-
-export function entryById(outbox: Outbox, id: EntryId): Entry | undefined {
-  return selectEntries(outbox, 'entries.id = :id', { id }).at(0);
-}
-
-export function entryByUuid(outbox: Outbox, uuid: string): Entry | undefined {
-  return selectEntries(outbox, 'entries.uuid = :uuid', { uuid }).at(0);
-}
-
-export function entriesOfFind(outbox: Outbox, findId: FindId): Entry[] {
-  return selectEntries(outbox, 'find_id = :findId', { findId });
-}
-
-export function entriesOfRecord(outbox: Outbox, identCely: string): Entry[] {
-  return selectEntries(outbox, 'ident_cely = :identCely', { identCely });
-}
-
-export function entriesOfTarget(outbox: Outbox, { findId, identCely }: Target): Entry[] {
-  return findId === null ? entriesOfRecord(outbox, identCely ?? '') : entriesOfFind(outbox, findId);
-}
-
-/** Returns the facts by which a change of a find or its import is detected; undefined where no find has the local id. */
-export function standingOfFind(
-  outbox: Outbox,
-  localId: string,
-): { readonly version: number; readonly state: EntryState | null; readonly attempts: number | null } | undefined {
-  const row = outbox
-    .sql(
-      `select version, state, attempts from finds left join entries on find_id = finds.id and kind = 'import' where local_id = ?`,
-    )
-    .get(localId);
-  return row as ReturnType<typeof standingOfFind>;
-}
-
-/** Returns the import of a find, even a dropped one. @throws DatabaseError where it is missing since an entry is damaged */
-export function importOfFind(outbox: Outbox, findId: FindId): ImportEntry | undefined {
-  const [entry] = selectEntries(outbox, `find_id = :findId and entries.kind = 'import'`, { findId });
-  if (entry?.kind === 'import') return entry;
-  assertSoundEntries(outbox);
-  return undefined;
-}
-
-/** Returns the import that is known to have made a record. */
-export function importOfRecord(outbox: Outbox, identCely: string): ImportEntry | undefined {
-  const [entry] = selectEntries(outbox, `ident_cely = :identCely and +entries.kind = 'import' and +state = 'accepted'`, {
-    identCely,
-  });
-  return entry?.kind === 'import' ? entry : undefined;
-}
-
-export function allEntries(outbox: Outbox): Entry[] {
-  return selectEntries(outbox, 'true', {});
-}
-
-type UnsettledState = 'draft' | 'refused' | 'sending' | 'uncertain';
-
-export function entriesInState(outbox: Outbox, state: UnsettledState): Entry[] {
-  // SQLite uses the index `entries_unsettled` only for this exact condition; the plus excludes other indexes.
-  return selectEntries(outbox, `state in ('draft', 'refused', 'sending', 'uncertain') and +state = :state`, { state });
-}
-
-/** Returns entries with a question that a person must answer. */
-export function heldEntries(outbox: Outbox): Entry[] {
-  return selectEntries(outbox, `held is not null and state = 'queued'`, {});
-}
-
-/** Returns photographs of which the service may not have a copy yet. */
-export function unsentPhotoEntries(outbox: Outbox): PhotoEntry[] {
-  return selectEntries(outbox, `entries.kind = 'photo' and state not in ('accepted', 'dropped')`, {}).filter(
-    (entry) => entry.kind === 'photo',
-  );
-}
-
-/** Returns all photographs, including dropped ones. */
-export function photoEntries(outbox: Outbox): PhotoEntry[] {
-  return selectEntries(outbox, `entries.kind = 'photo'`, {}).filter((entry) => entry.kind === 'photo');
-}
-
-/** Returns entries that match a condition over the table's columns, by default in the order of the queue. */
-export function selectEntries(outbox: Outbox, condition: string, values: Record<string, unknown>, tail = ''): Entry[] {
-  const rows = outbox
-    .sql(`select ${COLUMNS} ${FROM} where ${condition} ${tail === '' ? 'order by entries.id' : tail}`)
-    .all(values) as EntryRow[];
-  return rows.map((row) => parseEntry(outbox, row));
 }
 
 /** Returns the project of an entry; null where it is unknown. An identifier begins with its project's. */
@@ -347,7 +229,6 @@ export function projectOf(entry: Entry): string | null {
   return entry.kind === 'import' ? entry.project : (entry.identCely?.match(/^(.+)-N\d+$/)?.[1] ?? null);
 }
 
-/** Tells if the find's import is dropped. */
-export function isDropped(outbox: Outbox, findId: FindId): boolean {
-  return importOfFind(outbox, findId)?.state === 'dropped';
+export function hasEntry(outbox: Outbox, uuid: string): boolean {
+  return outbox.sql('select 1 from entries where uuid = ?').get(uuid) !== undefined;
 }

@@ -1,60 +1,34 @@
 import { msg } from '../base/message.ts';
-import {
-  ENTRY_STATES,
-  type Entry,
-  type EntryId,
-  type EntryKind,
-  type EntryState,
-  type FindId,
-  type Held,
-  type Photograph,
-} from './entry.ts';
+import { createRowGuard, type Guarded, isBytes, isNumber, isOneOf, isText, orNull, type RowOf } from '../store/row.ts';
+import { ENTRY_KINDS, ENTRY_STATES, type Entry, type Held, type Photograph } from './entry.ts';
 import { checksum, damagedRow } from './events.ts';
 import { deserializeIssues, deserializeMessage, serializeMessage } from './message-codec.ts';
-import { assertOneRowChanged, type Outbox } from './open-outbox.ts';
+import type { Outbox } from './open-outbox.ts';
 
 /** Columns of an entry that its checksum covers: all except those derived from events, and its head. */
-export type Content = {
-  readonly document: Buffer | null;
-  readonly documentSha512: Buffer | null;
-  readonly digest: string | null;
-  readonly project: string | null;
-  readonly value: string | null;
-  readonly expects: string | null;
-  readonly photoName: string | null;
-  readonly photoType: string | null;
-  readonly photoSha512: Buffer | null;
-  readonly photoOriginalSha512: Buffer | null;
-  readonly photoBytes: number | null;
-  readonly photoLink: string | null;
-  readonly photoSource: string | null;
-  readonly retryOf: string | null;
-  readonly identCely: string | null;
-  readonly notBeforeAt: number;
-  readonly held: string | null;
-  readonly reason: string | null;
-  readonly issues: string | null;
+const CONTENT = {
+  ...{ document: orNull(isBytes), documentSha512: orNull(isBytes), digest: orNull(isText), project: orNull(isText) },
+  ...{ value: orNull(isText), expects: orNull(isText) },
+  ...{ photoName: orNull(isText), photoType: orNull(isText), photoSha512: orNull(isBytes), photoOriginalSha512: orNull(isBytes) },
+  ...{ photoBytes: orNull(isNumber), photoLink: orNull(isText), photoSource: orNull(isText) },
+  ...{ retryOf: orNull(isText), identCely: orNull(isText), notBeforeAt: isNumber },
+  ...{ held: orNull(isText), reason: orNull(isText), issues: orNull(isText) },
 };
+export type Content = RowOf<typeof CONTENT>;
 
-type Head = {
-  readonly uuid: string;
-  readonly findId: FindId | null;
-  readonly kind: EntryKind;
-  readonly recordKey: string;
-  readonly createdAt: number;
-  readonly updatedAt: number;
+const HEAD = {
+  ...{ uuid: isText, findId: orNull(isNumber), kind: isOneOf(ENTRY_KINDS), recordKey: isText },
+  ...{ createdAt: isNumber, updatedAt: isNumber },
 };
+type Head = RowOf<typeof HEAD>;
 
-export type EntryRow = Head &
-  Content & {
-    readonly id: EntryId;
-    readonly findUuid: string | null;
-    readonly localId: string | null;
-    readonly crc: number;
-    readonly state: EntryState;
-    readonly unknownAttempts: number;
-    readonly attempts: number;
-  };
+const DERIVED = { state: isOneOf(ENTRY_STATES), unknownAttempts: isNumber, attempts: isNumber, crc: isNumber };
+
+const isEntryRow = createRowGuard({
+  ...{ ...HEAD, ...CONTENT, ...DERIVED },
+  ...{ id: isNumber, findUuid: orNull(isText), localId: orNull(isText) },
+});
+export type EntryRow = Guarded<typeof isEntryRow>;
 
 /** Columns of the content. The checksum covers a new one automatically. */
 const CONTENT_COLUMN_OF = {
@@ -77,7 +51,7 @@ const CONTENT_COLUMN_OF = {
   held: 'held',
   reason: 'reason',
   issues: 'issues',
-} as const satisfies Record<keyof Content, string>;
+} as const satisfies Record<keyof typeof CONTENT, string>;
 
 export const COLUMN_OF = {
   ...CONTENT_COLUMN_OF,
@@ -87,28 +61,18 @@ export const COLUMN_OF = {
   crc: 'crc',
 } as const;
 
-export const COLUMNS = `entries.id, entries.uuid, entries.find_id as findId, finds.uuid as findUuid, finds.local_id as localId, entries.kind,
-  entries.record_key as recordKey, entries.created_at as createdAt, entries.updated_at as updatedAt,
-  ${Object.entries(COLUMN_OF)
-    .map(([name, column]) => `entries.${column} as ${name}`)
-    .join(', ')}`;
-
-export const FROM = 'from entries left join finds on finds.id = entries.find_id';
-
-export type Changes = Partial<Record<keyof typeof COLUMN_OF, string | number | Buffer | null>>;
+export type Changes = Partial<Content & RowOf<typeof DERIVED>>;
 
 const CONTENT_NAMES = Object.keys(CONTENT_COLUMN_OF) as (keyof Content)[];
 
-/** Content of a row that is inserted without any. */
-export const NO_CONTENT = { ...Object.fromEntries(CONTENT_NAMES.map((name) => [name, null])), notBeforeAt: 0 } as {
-  readonly [Name in keyof Content]: Name extends 'notBeforeAt' ? number : null;
-};
-
-export function checksumOf({ uuid, findId, kind, recordKey, createdAt, updatedAt }: Head, content: Content): number {
+/** @param content missing columns have their default */
+export function checksumOf({ uuid, findId, kind, recordKey, createdAt, updatedAt }: Head, content: Partial<Content>): number {
   const values: (string | number | null | Buffer)[] = [uuid, findId, kind, recordKey, createdAt, updatedAt];
-  for (const name of CONTENT_NAMES) values.push(content[name]);
+  for (const name of CONTENT_NAMES) values.push(content[name] ?? (name === 'notBeforeAt' ? 0 : null));
   return checksum(values);
 }
+
+type StoredHeld = { readonly [Name in keyof Held]: Name extends 'question' ? string : Held[Name] };
 
 export function serializeHeld(held: Held | null): string | null {
   return held === null ? null : JSON.stringify({ ...held, question: serializeMessage(held.question) });
@@ -116,46 +80,22 @@ export function serializeHeld(held: Held | null): string | null {
 
 function deserializeHeld(text: string | null): Held | null {
   if (text === null) return null;
-  const { basis, question, candidates } = JSON.parse(text) as Omit<Held, 'question'> & { readonly question: string };
+  const { basis, question, candidates }: StoredHeld = JSON.parse(text);
   return { basis, candidates, question: deserializeMessage(question) };
 }
 
-export function rowById(outbox: Outbox, id: EntryId): EntryRow | undefined {
-  const row = outbox.sql(`select ${COLUMNS} ${FROM} where entries.id = ?`).get(id) as EntryRow | undefined;
-  if (row !== undefined) assertAsWritten(outbox, row);
+/** @throws DatabaseError where the row differs from what was written */
+export function parseEntryRow({ path }: Outbox, row: unknown): EntryRow {
+  if (!isEntryRow(row)) throw damagedRow(path, msg`an entry`);
+  const hasFind = row.findId === null || row.findUuid !== null;
+  const isCounted = [row.attempts, row.unknownAttempts].every(Number.isSafeInteger);
+  if (!hasFind || !isCounted || checksumOf(row, row) !== row.crc) throw damagedRow(path, msg`entry ${row.id}`);
   return row;
 }
 
-export function rowOf(outbox: Outbox, id: EntryId): EntryRow {
-  const row = rowById(outbox, id);
-  assertOneRowChanged(outbox, row === undefined ? 0 : 1, msg`changing entry ${id}`);
-  return row as EntryRow;
-}
-
-function assertAsWritten(outbox: Outbox, row: EntryRow): void {
-  const hasFind = row.findId === null || row.findUuid !== null;
-  const hasState = ENTRY_STATES.includes(row.state) && [row.attempts, row.unknownAttempts].every(Number.isSafeInteger);
-  if (!hasFind || !hasState || checksumOf(row, row) !== row.crc) throw damagedRow(outbox.path, msg`entry ${row.id}`);
-}
-
-/** Entries that were not sent, or whose outcome is open, by the index `entries_by_state`. */
-export const UNSENT_SQL = `entries.kind in ('import', 'number', 'photo') and state in ('draft', 'queued', 'sending', 'refused', 'uncertain')`;
-
-/**
- * Checks every entry by its checksum, or at most so many, and as many of the unsent ones. It uses no index, since that may be
- * damaged.
- * @throws DatabaseError where one differs from what was written
- */
-export function assertSoundEntries(outbox: Outbox, most = Number.MAX_SAFE_INTEGER): void {
-  const all = `select ${COLUMNS} from entries not indexed left join finds on finds.id = entries.find_id limit ?`;
-  const unsent = `select ${COLUMNS} ${FROM} where ${UNSENT_SQL} limit ?`;
-  for (const query of most === Number.MAX_SAFE_INTEGER ? [all] : [all, unsent])
-    for (const row of outbox.sql(query).iterate(most)) assertAsWritten(outbox, row as EntryRow);
-}
-
 /** @throws DatabaseError where the row differs from what was written */
-export function parseEntry(outbox: Outbox, row: EntryRow): Entry {
-  assertAsWritten(outbox, row);
+export function parseEntry(outbox: Outbox, stored: unknown): Entry {
+  const row = parseEntryRow(outbox, stored);
   const { id, uuid, findId, findUuid, localId, state, identCely, notBeforeAt, unknownAttempts, attempts, createdAt, updatedAt } =
     row;
   const base = {

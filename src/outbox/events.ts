@@ -4,6 +4,7 @@ import type { ServerMs } from '../base/clock.ts';
 import { DatabaseError } from '../base/errors.ts';
 import { cmd, msg, type StoredMessage } from '../base/message.ts';
 import type { AttemptOutcome } from '../base/outcomes.ts';
+import { createRowGuard, type Guarded, isBytes, isNumber, isText, orNull } from '../store/row.ts';
 import type { EntryKind } from './entry.ts';
 
 /** Kinds of events. An event is immutable; outbox and journal store it under one id, so that they merge in any order. */
@@ -127,16 +128,13 @@ export type OutboxEvent = {
 }[EventKind];
 export type EventOf<Kind extends EventKind> = Extract<OutboxEvent, { readonly kind: Kind }>;
 
-/** A row of the table `events`, in the outbox and in the journal. */
-export type EventRow = Omit<Head, 'position'> & {
-  readonly seq: number;
-  readonly position: number;
-  readonly kind: string;
-  readonly body: string;
-  readonly crc: number;
-};
+const isEventRow = createRowGuard({
+  ...{ seq: isNumber, id: isText, outbox: isText, find: orNull(isText), entry: orNull(isText) },
+  ...{ position: isNumber, kind: isText, body: isText, crc: isNumber },
+});
 
-export const EVENT_COLUMNS = 'seq, id, outbox, find, entry, position, kind, body, crc';
+/** A row of the table `events`, in the outbox and in the journal. */
+export type EventRow = Guarded<typeof isEventRow>;
 
 export function newEventId(): string {
   return randomUUID();
@@ -149,14 +147,28 @@ export function serializeEvent(event: OutboxEvent): Omit<EventRow, 'seq'> {
 }
 
 /** @throws DatabaseError where the row differs from what was written */
-export function parseEvent(path: string, row: EventRow): OutboxEvent {
-  const { id, outbox, find, entry, position, kind, body } = row;
-  if (checksumOf(row) !== row.crc || !isEventKind(kind)) throw damagedRow(path, msg`event ${id}`);
-  return { id, outbox, find, entry, position, kind, body: JSON.parse(body) } as OutboxEvent;
+export function parseEventRow(path: string, row: unknown): EventRow {
+  if (!isEventRow(row)) throw damagedRow(path, msg`an event`);
+  if (checksumOf(row) !== row.crc) throw damagedRow(path, msg`event ${row.id}`);
+  return row;
 }
 
-function isEventKind(kind: string): kind is EventKind {
-  return (EVENT_KINDS as readonly string[]).includes(kind);
+/** @throws DatabaseError where the row differs from what was written */
+export function parseEvent(path: string, row: unknown): OutboxEvent {
+  return parseNumberedEvent(path, row).event;
+}
+
+/** Parses an event with its sequence number in the database. @throws DatabaseError where the row differs from what was written */
+export function parseNumberedEvent(path: string, row: unknown): { readonly seq: number; readonly event: OutboxEvent } {
+  const { seq, id, outbox, find, entry, position, kind, body } = parseEventRow(path, row);
+  const event = { id, outbox, find, entry, position, kind, body: JSON.parse(body) };
+  if (!isOutboxEvent(event)) throw damagedRow(path, msg`event ${id}`);
+  return { seq, event };
+}
+
+/** The checksum vouches for the body: pas wrote it for this kind. */
+function isOutboxEvent(event: { readonly kind: string }): event is OutboxEvent {
+  return EVENT_KINDS.some((kind) => kind === event.kind);
 }
 
 function checksumOf({ id, outbox, find, entry, position, kind, body }: Omit<EventRow, 'seq' | 'crc'>): number {
@@ -168,10 +180,6 @@ export function checksum(values: readonly (string | number | null | Buffer)[]): 
   let crc = crc32(JSON.stringify(values.map((value) => (isBytes(value) ? value.length : value))));
   for (const value of values) if (isBytes(value)) crc = crc32(value, crc);
   return crc;
-}
-
-function isBytes(value: string | number | null | Buffer): value is Buffer {
-  return typeof value === 'object' && value !== null;
 }
 
 export function damagedRow(path: string, what: Parameters<typeof msg>[1]): DatabaseError {

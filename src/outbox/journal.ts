@@ -8,7 +8,8 @@ import { packageRoot } from '../base/package-root.ts';
 import { asDatabaseError, type Database, migrate, openDatabase, openSqlite } from '../store/database.ts';
 import { backupPathFor } from '../store/database-file.ts';
 import { writePrivateFile } from '../store/files.ts';
-import { EVENT_COLUMNS, type EventOf, type EventRow, type OutboxEvent, parseEvent, serializeEvent } from './events.ts';
+import { createRowGuard, createRowParser, type Guarded, isNumber, isText, parseTexts, parseValue } from '../store/row.ts';
+import { type EventRow, type OutboxEvent, parseEvent, parseEventRow, parseNumberedEvent, serializeEvent } from './events.ts';
 import { isSchemaDamage } from './schema-damage.ts';
 
 /** An attempt of another outbox in the journal. */
@@ -22,7 +23,8 @@ type EarlierAttempt = {
   readonly at: number;
 };
 
-export type EarlierOutbox = { readonly outbox: string; readonly attempts: number; readonly lastAt: number };
+const parseEarlierOutbox = createRowParser({ outbox: isText, attempts: isNumber, lastAt: isNumber });
+export type EarlierOutbox = ReturnType<typeof parseEarlierOutbox>;
 
 /** This machine's copy of the events of its outboxes. Every function throws DatabaseError where the disk fails. */
 export type Journal = {
@@ -96,8 +98,7 @@ export function assertSoundJournal(journal: Journal): void {
     sound(journal.path, () => {
       const found = String(check.pragma('integrity_check(1)', { simple: true }));
       if (found !== 'ok') throw damagedJournal(journal.path, found);
-      for (const row of check.prepare(`select ${EVENT_COLUMNS} from events not indexed`).iterate())
-        parseEvent(journal.path, row as EventRow);
+      for (const row of check.prepare('select * from events not indexed').iterate()) parseEvent(journal.path, row);
     });
   } finally {
     check.close();
@@ -134,19 +135,20 @@ function sound<T>(path: string, prepare: () => T): T {
   }
 }
 
-type Identity = { readonly journal: string; readonly machine: string };
+const isIdentity = createRowGuard({ journal: isText, machine: isText });
+type Identity = Guarded<typeof isIdentity>;
 
 /** The identity is also stored in a file beside the journal, so that a rebuilt one keeps it. */
 function identityOf(path: string, database: Database, machine: () => string): Identity {
   return sound(path, () => {
-    const read = database.prepare<[], Identity>('select journal, machine from identity');
+    const read = database.prepare('select journal, machine from identity');
     const known = read.get();
-    if (known !== undefined) return known;
+    if (known !== undefined) return parseValue(isIdentity, known);
     const kept = readIdentity(path);
     database
       .prepare('insert or ignore into identity (only, journal, machine) values (1, ?, ?)')
       .run(kept?.journal ?? randomUUID(), kept?.machine ?? machine());
-    const identity = read.get() as Identity;
+    const identity = parseValue(isIdentity, read.get());
     writePrivateFile(identityFile(path), `${JSON.stringify(identity)}\n`);
     return identity;
   });
@@ -158,8 +160,8 @@ function identityFile(path: string): string {
 
 function readIdentity(path: string): Identity | undefined {
   try {
-    const { journal, machine } = JSON.parse(readFileSync(identityFile(path), 'utf8')) as Partial<Identity>;
-    return typeof journal === 'string' && typeof machine === 'string' ? { journal, machine } : undefined;
+    const kept: unknown = JSON.parse(readFileSync(identityFile(path), 'utf8'));
+    return isIdentity(kept) ? kept : undefined;
   } catch {
     return undefined;
   }
@@ -170,10 +172,8 @@ const INSERT = `insert into events (seq, id, outbox, find, entry, position, kind
 
 function withStatements(path: string, database: Database, { journal: id, machine }: Identity): Journal {
   const insert = database.prepare(INSERT);
-  const at = database.prepare<[number], string>('select id from events where seq = ?').pluck();
-  const since = database.prepare<[string, number], EventRow>(
-    `select ${EVENT_COLUMNS} from events where outbox = ? and seq > ? order by seq`,
-  );
+  const at = database.prepare('select id from events where seq = ?').pluck();
+  const since = database.prepare('select * from events where outbox = ? and seq > ? order by seq');
   const replace = database.prepare('update events set body = :body, crc = :crc where id = :id');
   const known = database.prepare('select 1 from events where id = ?');
   const guarded = <T>(work: () => T): T => asDatabaseError(path, work);
@@ -190,10 +190,9 @@ function withStatements(path: string, database: Database, { journal: id, machine
           })
           .immediate();
       }),
-    eventAt: (seq) => guarded(() => at.get(seq) as string | undefined),
+    eventAt: (seq) => guarded(() => parseTexts(at.all(seq)).at(0)),
     has: (event) => guarded(() => known.get(event) !== undefined),
-    eventsSince: (outbox, seq) =>
-      guarded(() => since.all(outbox, seq).map((row) => ({ seq: row.seq, event: parseEvent(path, row) }))),
+    eventsSince: (outbox, seq) => guarded(() => since.all(outbox, seq).map((row) => parseNumberedEvent(path, row))),
     outboxesOf: (account, address, except) => guarded(() => outboxesOf(database, account, address, except)),
     earlierAttempts: (account, except, by) => guarded(() => earlierAttempts(path, database, account, except, by)),
     replaceBodies: (events) =>
@@ -218,7 +217,8 @@ function outboxesOf(database: Database, account: string, address: string, except
          select outbox from events where kind = 'bound' and body ->> 'account' = :account and body ->> 'address' = :address)
        group by outbox order by lastAt desc`,
     )
-    .all({ account, address, except }) as EarlierOutbox[];
+    .all({ account, address, except })
+    .map(parseEarlierOutbox);
 }
 
 function earlierAttempts(
@@ -231,23 +231,22 @@ function earlierAttempts(
   const [column, value] = 'digest' in by ? ['digest', by.digest] : ['localId', by.localId];
   const rows = database
     .prepare(
-      `select ${EVENT_COLUMNS} from events where kind = 'attempted' and body ->> '${column}' = :value and outbox <> :except
+      `select * from events where kind = 'attempted' and body ->> '${column}' = :value and outbox <> :except
          and body ->> 'entryKind' = 'import' and body ->> 'account' = :account order by seq`,
     )
-    .all({ value, except, account }) as EventRow[];
+    .all({ value, except, account });
   const record = database
     .prepare(
       `select body ->> 'identCely' from events where entry = ? and kind in ('answered', 'found', 'decided')
          and body ->> 'identCely' is not null order by seq desc limit 1`,
     )
     .pluck();
-  return rows.map((row) => {
-    const { outbox, entry, body } = parseEvent(path, row) as EventOf<'attempted'>;
+  return rows.flatMap((row): EarlierAttempt[] => {
+    const { outbox, entry, kind, body } = parseEvent(path, row);
+    if (kind !== 'attempted') return [];
     const identCely = record.get(entry);
-    return {
-      ...{ outbox, entry: entry ?? '', localId: body.localId, digest: body.digest, at: body.at },
-      identCely: typeof identCely === 'string' ? identCely : null,
-    };
+    const { localId, digest, at } = body;
+    return [{ outbox, entry: entry ?? '', localId, digest, at, identCely: typeof identCely === 'string' ? identCely : null }];
   });
 }
 
@@ -282,7 +281,7 @@ function setAside(path: string, nowMs: number): string {
 }
 
 function readIdentityRow(path: string): Identity | undefined {
-  return attempt(path, (database) => database.prepare<[], Identity>('select journal, machine from identity').get());
+  return attempt(path, (database) => parseValue(isIdentity, database.prepare('select journal, machine from identity').get()));
 }
 
 /** Reads row by row from both ends, then by sequence number, since one damaged page must not lose the others. */
@@ -290,12 +289,10 @@ function readableRows(path: string): EventRow[] {
   const seqs = [...new Set(['asc', 'desc'].flatMap((direction) => readablePlaces(path, direction)))].sort((a, b) => a - b);
   return (
     attempt(path, (database) => {
-      const query = database.prepare<[number], EventRow>(`select ${EVENT_COLUMNS} from events where seq = ?`);
+      const query = database.prepare('select * from events where seq = ?');
       return seqs.flatMap((seq) => {
         try {
-          const row = query.get(seq);
-          if (row !== undefined) parseEvent(path, row);
-          return row ?? [];
+          return parseEventRow(path, query.get(seq));
         } catch {
           return [];
         }
@@ -307,10 +304,8 @@ function readableRows(path: string): EventRow[] {
 function readablePlaces(path: string, direction: string): number[] {
   const seqs: number[] = [];
   attempt(path, (database) => {
-    const places = database
-      .prepare<[], { seq: number }>(`select seq from events not indexed order by seq ${direction}`)
-      .iterate();
-    for (const { seq } of places) seqs.push(seq);
+    const places = database.prepare(`select seq from events not indexed order by seq ${direction}`).pluck().iterate();
+    for (const seq of places) seqs.push(parseValue(isNumber, seq));
   });
   return seqs;
 }

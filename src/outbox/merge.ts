@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { msg } from '../base/message.ts';
+import { createRowParser, isNumber, isText, parseTexts } from '../store/row.ts';
 import { unpackContent } from './claims.ts';
 import {
   addImport,
@@ -8,27 +9,15 @@ import {
   assignEntryUuid,
   assignRecord,
   assignSentContent,
-  entryByUuid,
   eventsOfEntry,
   type ImportContent,
-  importOfFind,
-  recordKey,
   refreshState,
+  removeEntry,
   schedule,
-  selectEntries,
-  type Target,
 } from './entries.ts';
 import type { Entry, Held, ImportEntry, Photograph } from './entry.ts';
-import {
-  type AttemptedBody,
-  EVENT_COLUMNS,
-  type EventOf,
-  type EventRow,
-  type OutboxEvent,
-  parseEvent,
-  type SentPhotograph,
-  serializeEvent,
-} from './events.ts';
+import { entryByUuid, importOfFind, recordKey, type Target, untriedAlike, untriedNumbers } from './entry-queries.ts';
+import { type AttemptedBody, type EventOf, type OutboxEvent, parseEvent, type SentPhotograph, serializeEvent } from './events.ts';
 import { foldEvents } from './fold-events.ts';
 import type { Journal } from './journal.ts';
 import { headerOf, type Outbox, updateHeader } from './open-outbox.ts';
@@ -141,10 +130,12 @@ function restoreEntries(outbox: Outbox): number {
     .pluck()
     .all();
   if (unordered.length === 0) return 0;
-  const missing = outbox
-    .sql('select entry from events where entry in (select value from json_each(?)) group by entry order by min(seq)')
-    .pluck()
-    .all(JSON.stringify(unordered)) as string[];
+  const missing = parseTexts(
+    outbox
+      .sql('select entry from events where entry in (select value from json_each(?)) group by entry order by min(seq)')
+      .pluck()
+      .all(JSON.stringify(unordered)),
+  );
   let restoredFinds = 0;
   for (let at = 0; at < missing.length; at += MAX_EVENTS_AT_ONCE) {
     const some = missing.slice(at, at + MAX_EVENTS_AT_ONCE);
@@ -212,8 +203,8 @@ function restoreChangesOf(outbox: Outbox, find: string): void {
       'select distinct uuid from entries join events on events.entry = entries.uuid where events.find = ? and entries.find_id is null',
     )
     .pluck()
-    .all(find) as string[];
-  for (const uuid of uuids) {
+    .all(find);
+  for (const uuid of parseTexts(uuids)) {
     outbox.sql('delete from entries where uuid = ?').run(uuid);
     restoreEntry(outbox, uuid);
   }
@@ -236,7 +227,8 @@ function restoreChange(outbox: Outbox, { find, body }: EventOf<'attempted'>, uui
   const stored = find === null ? undefined : findByUuid(outbox, find);
   const target: Target = { findId: stored?.id ?? null, identCely: body.target };
   if (target.findId === null && target.identCely === null) return 0;
-  const same = unsentAlike(outbox, recordKey(target), body);
+  const sha512 = body.photograph === null ? undefined : Buffer.from(body.photograph.sha512, 'hex');
+  const same = untriedAlike(outbox, recordKey(target), { value: body.value, sha512 });
   if (same !== undefined) {
     assignEntryUuid(outbox, same.id, uuid);
     if (same.identCely === null) assignRecord(outbox, same.id, body.target);
@@ -249,28 +241,11 @@ function restoreChange(outbox: Outbox, { find, body }: EventOf<'attempted'>, uui
 
 /** Numbers are ordered by row: an unsent one must come behind a sent one, so that it does not count as superseded. */
 function queueUnsentBehind(outbox: Outbox, key: string, sent: string): void {
-  const unsent = selectEntries(
-    outbox,
-    `record_key = :key and attempts = 0 and entries.kind = 'number' and state = 'queued' and entries.uuid <> :sent`,
-    { key, sent },
-  );
-  for (const entry of unsent) {
-    if (entry.kind !== 'number') continue;
-    const { id, uuid, findId, identCely, value, expects, held } = entry;
-    outbox.sql('delete from entries where id = ?').run(id);
+  for (const { id, uuid, findId, identCely, value, expects, held } of untriedNumbers(outbox, key, sent)) {
+    removeEntry(outbox, id);
     const behind = addNumber(outbox, { findId, identCely }, value, expects, uuid);
     schedule(outbox, behind, { held });
   }
-}
-
-function unsentAlike(outbox: Outbox, key: string, { value, photograph }: AttemptedBody): Entry | undefined {
-  const alike =
-    photograph === null
-      ? selectEntries(outbox, `record_key = :key and attempts = 0 and entries.kind = 'number' and value = :value`, { key, value })
-      : selectEntries(outbox, `photo_sha512 = :sha512 and record_key = :key and attempts = 0 and entries.kind = 'photo'`, {
-          ...{ key, sha512: Buffer.from(photograph.sha512, 'hex') },
-        });
-  return alike.at(0);
 }
 
 function photographOf({ name, mediaType, sizeBytes, sha512, original, link }: SentPhotograph): Photograph {
@@ -288,16 +263,13 @@ function photographOf({ name, mediaType, sizeBytes, sha512, original, link }: Se
 export function thinDocuments(outbox: Outbox): number {
   const rows = outbox
     .sql(
-      `select ${EVENT_COLUMNS} from events
+      `select * from events
        where kind = 'attempted' and body ->> 'content' is not null and entry in (
          select uuid from entries join pulled using (ident_cely)
          where kind = 'import' and state = 'accepted' and standing = 'shown')`,
     )
-    .all() as EventRow[];
-  const thinned = rows.map((row): OutboxEvent => {
-    const event = parseEvent(outbox.path, row) as EventOf<'attempted'>;
-    return { ...event, body: { ...event.body, content: null } };
-  });
+    .all();
+  const thinned = rows.map((row) => withoutContent(parseEvent(outbox.path, row)));
   if (thinned.length === 0) return 0;
   outbox.journal?.replaceBodies(thinned);
   outbox.change(() => {
@@ -307,13 +279,15 @@ export function thinDocuments(outbox: Outbox): number {
   return thinned.length;
 }
 
+const parseNamed = createRowParser({ id: isNumber, uuid: isText });
+
 /** Compares the stored states with the events, and corrects them. @returns the local ids or identifiers of corrected entries */
 export function rebuildStates(outbox: Outbox): string[] {
   return outbox.change(() => {
     const eventsOf = allEvents(outbox);
     // Uses no index, since that may be damaged.
-    const all = outbox.sql('select id, uuid from entries not indexed order by id').all() as { id: number; uuid: string }[];
-    return all.flatMap(({ id, uuid }) => {
+    const all = outbox.sql('select id, uuid from entries not indexed order by id').all();
+    return all.map(parseNamed).flatMap(({ id, uuid }) => {
       if (!refreshState(outbox, id, eventsOf.get(uuid) ?? [])) return [];
       const row = outbox
         .sql('select coalesce(local_id, ident_cely) from entries left join finds on finds.id = find_id where entries.id = ?')
@@ -324,14 +298,17 @@ export function rebuildStates(outbox: Outbox): string[] {
   });
 }
 
+function withoutContent(event: OutboxEvent): OutboxEvent {
+  return event.kind === 'attempted' ? { ...event, body: { ...event.body, content: null } } : event;
+}
+
 function allEvents(outbox: Outbox): Map<string, OutboxEvent[]> {
   const eventsOf = new Map<string, OutboxEvent[]>();
-  for (const row of outbox.sql(`select ${EVENT_COLUMNS} from events not indexed order by seq`).iterate()) {
-    const event = parseEvent(outbox.path, row as EventRow);
-    if (event.entry === null) continue;
-    const slim = event.kind === 'attempted' ? { ...event, body: { ...event.body, content: null } } : event;
-    const known = eventsOf.get(event.entry);
-    if (known === undefined) eventsOf.set(event.entry, [slim]);
+  for (const row of outbox.sql(`select * from events not indexed order by seq`).iterate()) {
+    const slim = withoutContent(parseEvent(outbox.path, row));
+    if (slim.entry === null) continue;
+    const known = eventsOf.get(slim.entry);
+    if (known === undefined) eventsOf.set(slim.entry, [slim]);
     else known.push(slim);
   }
   return eventsOf;

@@ -14,7 +14,8 @@ import {
   sqliteVersion,
   toDatabaseError,
 } from '../store/database.ts';
-import { checksum, EVENT_COLUMNS, type EventRow, parseEvent } from './events.ts';
+import { createRowGuard, type Guarded, isNumber, isText, orNull } from '../store/row.ts';
+import { checksum, parseEvent } from './events.ts';
 import type { Journal } from './journal.ts';
 import { isSchemaDamage } from './schema-damage.ts';
 
@@ -146,8 +147,8 @@ export function repairHeader(path: string, clock: Clock, binding: Binding, id: s
     outbox.change(() => {
       const kept = outbox.sql('select journal from header').pluck().get();
       const journal = typeof kept === 'string' && kept !== '' ? kept : UNKNOWN_JOURNAL;
-      const bound = outbox.sql(`select ${EVENT_COLUMNS} from events where kind = 'bound' order by seq limit 1`).get();
-      const event = bound === undefined ? undefined : parseEvent(path, bound as EventRow);
+      const bound = outbox.sql(`select * from events where kind = 'bound' order by seq limit 1`).get();
+      const event = bound === undefined ? undefined : parseEvent(path, bound);
       const account = event?.kind === 'bound' ? event.body.account : null;
       outbox.sql('delete from header').run();
       insertHeader(outbox, { ...newHeader(binding, id), journal, account, mustLook: true });
@@ -258,26 +259,31 @@ const HEADER_COLUMN_OF = {
 
 const HEADER_NAMES = Object.keys(HEADER_COLUMN_OF) as (keyof Header)[];
 
-type HeaderRow = Readonly<Record<keyof Header, string | number | null>>;
+const isHeaderRow = createRowGuard({
+  ...{ outbox: isText, address: isText, prefix: isText, schemaVersion: isText, journal: isText, machine: isText },
+  ...{ mergedSeq: isNumber, mergedEvent: isText, mustLook: isNumber, account: orNull(isText), separateFrom: isText },
+  ...{ copyMadeAt: orNull(isNumber), crc: isNumber },
+} satisfies Record<keyof Header | 'crc', unknown>);
+
+type HeaderRow = Guarded<typeof isHeaderRow>;
 
 const SELECT_HEADER = `select ${HEADER_NAMES.map((name) => `${HEADER_COLUMN_OF[name]} as ${name}`).join(', ')}, crc from header`;
 const REPLACE_HEADER = `insert or replace into header (only, ${Object.values(HEADER_COLUMN_OF).join(', ')}, crc)
   values (1, ${HEADER_NAMES.map((name) => `:${name}`).join(', ')}, :crc)`;
 
-function headerValues(header: Header): HeaderRow & { readonly crc: number } {
+function headerValues(header: Header): HeaderRow {
   const row = { ...header, mustLook: header.mustLook ? 1 : 0, separateFrom: JSON.stringify(header.separateFrom) };
   return { ...row, crc: checksumOf(row) };
 }
 
-function checksumOf(row: HeaderRow): number {
+function checksumOf(row: Omit<HeaderRow, 'crc'>): number {
   return checksum(HEADER_NAMES.map((name) => row[name]));
 }
 
 function parseHeader(path: string, row: unknown): Header {
-  const { crc, ...stored } = row as HeaderRow & { readonly crc: number };
-  if (checksumOf(stored) !== crc) throw damagedHeader(path);
-  const { mustLook, separateFrom, ...header } = stored;
-  return { ...header, mustLook: mustLook === 1, separateFrom: JSON.parse(`${separateFrom}`) } as Header;
+  if (!isHeaderRow(row) || checksumOf(row) !== row.crc) throw damagedHeader(path);
+  const { mustLook, separateFrom, crc: _crc, ...header } = row;
+  return { ...header, mustLook: mustLook === 1, separateFrom: JSON.parse(separateFrom) };
 }
 
 function damagedHeader(path: string): DatabaseError {

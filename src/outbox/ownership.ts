@@ -1,20 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Message } from '../base/message.ts';
-import { assignRecord, entriesOfFind, eventsOfEntry, selectEntries } from './entries.ts';
+import { createRowParser, isNumber, isText } from '../store/row.ts';
+import { assignRecord, eventsOfEntry } from './entries.ts';
 import type { Entry, ImportEntry } from './entry.ts';
+import { entriesOfFind } from './entry-queries.ts';
 import { foldEvents } from './fold-events.ts';
 import type { Outbox } from './open-outbox.ts';
 import { decisionAbout, recordEvents } from './record-events.ts';
 
-/** Returns accepted imports, newest first. */
-export function latestAccepted(outbox: Outbox, limit: number): Entry[] {
-  return selectEntries(
-    outbox,
-    `entries.kind = 'import' and state = 'accepted'`,
-    { limit },
-    'order by entries.updated_at desc limit :limit',
-  );
-}
+const parseAccepted = createRowParser({ identCely: isText, atMs: isNumber });
 
 /** Returns records that the service accepted since a moment of its clock, with the server time of the answer. */
 export function acceptedSince(outbox: Outbox, sinceMs: number): Map<string, number> {
@@ -25,8 +19,8 @@ export function acceptedSince(outbox: Outbox, sinceMs: number): Map<string, numb
        where entries.kind = 'import' and state = 'accepted' and body ->> 'settles' = 'accepted' and body ->> 'serverDateMs' is not null
        group by entries.id having atMs >= :sinceMs`,
     )
-    .all({ sinceMs }) as { identCely: string; atMs: number }[];
-  return new Map(rows.map(({ identCely, atMs }) => [identCely, atMs]));
+    .all({ sinceMs });
+  return new Map(rows.map(parseAccepted).map(({ identCely, atMs }) => [identCely, atMs]));
 }
 
 /** Detaches a record that the service gave to another find: the import, and all changes of the record, become uncertain. */

@@ -1,9 +1,11 @@
 import { msg } from '../base/message.ts';
+import { createRowParser, isNumber, isOneOf, isText, orNull } from '../store/row.ts';
 import { parseStored } from './events.ts';
 import type { Outbox } from './open-outbox.ts';
 
 /** Visibility of a sent record in the service's harvest, for one account. */
-export type Standing = 'shown' | 'withheld' | 'deleted' | 'missing';
+export type Standing = (typeof STANDINGS)[number];
+const STANDINGS = ['shown', 'withheld', 'deleted', 'missing'] as const;
 
 /** Last harvested data of a record. Times are milliseconds since 1970 UTC, `datestampMs` by the server's clock. */
 export type PulledRecord = {
@@ -26,13 +28,17 @@ type PulledStanding = {
   readonly shown?: { readonly stav: number; readonly record: unknown };
 };
 
-type PulledRow = Omit<PulledRecord, 'record'> & { readonly record: string | null };
+const parsePulled = createRowParser({
+  ...{ identCely: isText, standing: isOneOf(STANDINGS), datestampMs: orNull(isNumber), stav: orNull(isNumber) },
+  ...{ record: orNull(isText), sinceMs: isNumber, seenMs: isNumber },
+});
 
 const COLUMNS = `ident_cely as identCely, standing, datestamp_at as datestampMs, stav, record, since_at as sinceMs, seen_at as seenMs`;
 
 export function pulledRecord(outbox: Outbox, identCely: string): PulledRecord | undefined {
-  const row = outbox.sql(`select ${COLUMNS} from pulled where ident_cely = ?`).get(identCely) as PulledRow | undefined;
-  if (row === undefined) return undefined;
+  const stored = outbox.sql(`select ${COLUMNS} from pulled where ident_cely = ?`).get(identCely);
+  if (stored === undefined) return undefined;
+  const row = parsePulled(stored);
   const record = row.record === null ? null : parseStored(outbox.path, msg`the pulled state of ${identCely}`, row.record);
   return { ...row, record };
 }

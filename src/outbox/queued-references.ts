@@ -1,3 +1,4 @@
+import { createRowParser, isNumber, isText, parseTexts } from '../store/row.ts';
 import type { FindId } from './entry.ts';
 import type { Outbox } from './open-outbox.ts';
 
@@ -9,6 +10,8 @@ type Naming = {
   /** Placeholder of the identifier. */
   readonly id: string;
 };
+
+const parseReference = createRowParser({ find: isNumber, text: isText });
 
 /**
  * Returns texts of references in queued imports, in the order of entry. Texts of accepted imports are excluded, since the service
@@ -25,10 +28,7 @@ export function queuedReferences(outbox: Outbox, { element, id }: Naming, record
        where kind = 'import' and state = 'queued' and ${isNamed} and finds.hidden_at is null
          and (:recordKeys is null or record_key in (select value from json_each(:recordKeys))) order by finds.id`,
     )
-    .all({ ...values, recordKeys: recordKeys === undefined ? null : JSON.stringify(recordKeys) }) as {
-    readonly find: FindId;
-    readonly text: string;
-  }[];
+    .all({ ...values, recordKeys: recordKeys === undefined ? null : JSON.stringify(recordKeys) });
   if (rows.length === 0) return [];
   const accepted = outbox
     .sql(
@@ -39,7 +39,7 @@ export function queuedReferences(outbox: Outbox, { element, id }: Naming, record
     .all(values);
   const known = new Set(accepted);
   const found = new Map<string, FindId[]>();
-  for (const { find, text } of rows) {
+  for (const { find, text } of rows.map(parseReference)) {
     const finds = found.get(text);
     if (finds !== undefined) finds.push(find);
     else if (!known.has(text)) found.set(text, [find]);
@@ -49,19 +49,20 @@ export function queuedReferences(outbox: Outbox, { element, id }: Naming, record
 
 /** Returns the identifiers that elements of unaccepted finds refer to. */
 export function referencesOfQueued(outbox: Outbox): string[] {
-  return outbox
+  const identifiers = outbox
     .sql(
       `select distinct parts.value from finds join entries on entries.find_id = finds.id, json_tree(finds.elements) as parts
        where entries.kind = 'import' and entries.state not in ('accepted', 'dropped') and finds.hidden_at is null
          and parts.key = 'id' and parts.type = 'text'`,
     )
     .pluck()
-    .all() as string[];
+    .all();
+  return parseTexts(identifiers);
 }
 
 /** Returns names of new people that a person confirmed. */
 export function acceptedPeople(outbox: Outbox): Set<string> {
-  return new Set(outbox.sql('select name from accepted_people').pluck().all() as string[]);
+  return new Set(parseTexts(outbox.sql('select name from accepted_people').pluck().all()));
 }
 
 export function acceptPeople(outbox: Outbox, names: readonly string[]): void {

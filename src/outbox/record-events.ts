@@ -1,15 +1,14 @@
 import { DatabaseError, PasError } from '../base/errors.ts';
 import { type Message, msg, serializeValue } from '../base/message.ts';
-import { entryByUuid, eventsOfEntry, refreshState, setReason } from './entries.ts';
+import { eventsOfEntry, refreshState, setReason } from './entries.ts';
 import type { Entry } from './entry.ts';
+import { entryByUuid } from './entry-queries.ts';
 import {
   type DecidedBody,
-  EVENT_COLUMNS,
-  type EventRow,
   type EvidenceBody,
   newEventId,
   type OutboxEvent,
-  parseEvent,
+  parseNumberedEvent,
   serializeEvent,
 } from './events.ts';
 import { foldEvents } from './fold-events.ts';
@@ -79,10 +78,11 @@ function exportIfPossible(outbox: Outbox): void {
 export function exportEvents(outbox: Outbox): void {
   const { journal } = outbox;
   if (journal === undefined) return;
-  const query = outbox.sql(`select ${EVENT_COLUMNS} from events where in_journal = 0 order by seq limit ${MAX_EVENTS_AT_ONCE}`);
-  for (let rows = query.all() as EventRow[]; rows.length > 0; rows = query.all() as EventRow[]) {
-    journal.append(rows.map((row) => parseEvent(outbox.path, row)));
-    outbox.change(() => outbox.sql('update events set in_journal = 1 where in_journal = 0 and seq <= ?').run(rows.at(-1)?.seq));
+  const query = outbox.sql(`select * from events where in_journal = 0 order by seq limit ${MAX_EVENTS_AT_ONCE}`);
+  for (let rows = query.all(); rows.length > 0; rows = query.all()) {
+    const events = rows.map((row) => parseNumberedEvent(outbox.path, row));
+    journal.append(events.map(({ event }) => event));
+    outbox.change(() => outbox.sql('update events set in_journal = 1 where in_journal = 0 and seq <= ?').run(events.at(-1)?.seq));
   }
 }
 

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { msg } from '../base/message.ts';
+import { parseTexts } from '../store/row.ts';
 import { photographsToUndo, recordBefore } from './change-log.ts';
-import { entriesOfTarget, refreshState, removeEntry, type Target } from './entries.ts';
+import { refreshState, removeEntry } from './entries.ts';
 import type { Entry } from './entry.ts';
+import { entriesOfTarget, type Target } from './entry-queries.ts';
 import type { Outbox } from './open-outbox.ts';
 import { decisionAbout, recordEvents } from './record-events.ts';
 import { setHidden } from './stored-finds.ts';
@@ -75,6 +77,6 @@ export function usedPhotographs(outbox: Outbox): Set<string> {
       `select distinct lower(hex(photo_sha512)) from entries where kind = 'photo' and photo_link is null and photo_sha512 is not null`,
     )
     .pluck()
-    .all() as string[];
-  return new Set([...digests, ...photographsToUndo(outbox)]);
+    .all();
+  return new Set([...parseTexts(digests), ...photographsToUndo(outbox)]);
 }

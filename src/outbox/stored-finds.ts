@@ -1,8 +1,19 @@
 import { UsageError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
+import {
+  createRowGuard,
+  createRowParser,
+  type Guarded,
+  isNumber,
+  isOneOf,
+  isText,
+  orNull,
+  parseTexts,
+  parseValue,
+} from '../store/row.ts';
 import { normalId } from '../text/characters.ts';
-import type { FindId } from './entry.ts';
-import { UNSENT_SQL } from './entry-row.ts';
+import { ENTRY_STATES, type FindId } from './entry.ts';
+import { unsentFindIds } from './entry-queries.ts';
 import { checksum, damagedRow } from './events.ts';
 import { newUuid } from './new-uuid.ts';
 import type { Outbox } from './open-outbox.ts';
@@ -45,14 +56,19 @@ type FindToStore = {
 const COLUMNS = `finds.id, finds.uuid, finds.local_id as localId, finds.elements, finds.version, finds.source_file as sourceFile,
   finds.source_row as sourceRow, finds.source_path as sourcePath, finds.base, finds.created_at as createdAt, finds.updated_at as updatedAt, finds.hidden_at as hiddenAt, finds.crc`;
 
-type FindRow = Omit<StoredFind, 'elements' | 'isHidden'> & {
-  readonly elements: string;
-  readonly hiddenAt: number | null;
-  readonly crc: number;
-};
+const isFindRow = createRowGuard({
+  ...{ id: isNumber, uuid: isText, localId: isText, elements: isText, version: isNumber },
+  ...{ sourceFile: orNull(isText), sourceRow: orNull(isNumber), sourcePath: orNull(isText), base: orNull(isText) },
+  ...{ createdAt: isNumber, updatedAt: isNumber, hiddenAt: orNull(isNumber), crc: isNumber },
+});
+
+type FindRow = Guarded<typeof isFindRow>;
+/** A row as it is logged before a command changes it. */
+export type LoggedFindRow = Omit<FindRow, 'crc'>;
+type FindContent = Omit<FindRow, 'id' | 'crc'>;
 
 /** In the order of {@link INSERT_FIND}. */
-function valuesOf(row: Omit<FindRow, 'id' | 'crc'>): readonly (string | number | null)[] {
+function valuesOf(row: FindContent): readonly (string | number | null)[] {
   const { uuid, localId, elements, version, sourceFile, sourceRow, sourcePath, base, createdAt, updatedAt, hiddenAt } = row;
   return [uuid, localId, elements, version, sourceFile, sourceRow, sourcePath, base, createdAt, updatedAt, hiddenAt];
 }
@@ -61,7 +77,7 @@ const INSERT_FIND = `insert into finds
   (id, uuid, local_id, elements, version, source_file, source_row, source_path, base, created_at, updated_at, hidden_at, crc)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-function checksumOf(row: Omit<FindRow, 'id' | 'crc'>): number {
+function checksumOf(row: FindContent): number {
   return checksum(valuesOf(row));
 }
 
@@ -85,7 +101,7 @@ export function insertFind(outbox: Outbox, find: FindToStore): FindId {
 }
 
 /** @param id of a find that was removed; without it, a new one */
-function insertRow(outbox: Outbox, row: Omit<FindRow, 'id' | 'crc'>, id: FindId | null = null): FindId {
+function insertRow(outbox: Outbox, row: FindContent, id: FindId | null = null): FindId {
   const values = valuesOf(row);
   return Number(outbox.sql(INSERT_FIND).run(id, ...values, checksum(values)).lastInsertRowid);
 }
@@ -108,7 +124,7 @@ export function updateFind(outbox: Outbox, find: FindToStore, version?: number):
 
 /** Returns a find's row as last imported. */
 export function importedRow({ base }: StoredFind): ImportedRow | undefined {
-  return base === null ? undefined : (JSON.parse(base) as ImportedRow);
+  return base === null ? undefined : JSON.parse(base);
 }
 
 /** A new find equals its row, so its elements are serialised once. */
@@ -131,13 +147,15 @@ function replaceRow(outbox: Outbox, before: FindRow): void {
     .run({ ...row, crc: checksumOf(row) });
 }
 
-export function storedRowById(outbox: Outbox, id: FindId): Omit<FindRow, 'crc'> | undefined {
-  const { crc: _crc, ...row } = rowWhere(outbox, 'id = ?', id) ?? {};
-  return 'id' in row ? (row as Omit<FindRow, 'crc'>) : undefined;
+export function storedRowById(outbox: Outbox, id: FindId): LoggedFindRow | undefined {
+  const row = rowWhere(outbox, 'id = ?', id);
+  if (row === undefined) return undefined;
+  const { crc: _crc, ...logged } = row;
+  return logged;
 }
 
 /** Restores a row from {@link storedRowById} as a new version; inserts it where it was removed. */
-export function restoreFind(outbox: Outbox, before: Omit<FindRow, 'crc'>): void {
+export function restoreFind(outbox: Outbox, before: LoggedFindRow): void {
   const now = rowWhere(outbox, 'id = ?', before.id);
   if (now === undefined) insertRow(outbox, before, before.id);
   else replaceRow(outbox, { ...before, version: now.version, crc: 0 });
@@ -189,7 +207,7 @@ export function findByIdentCely(outbox: Outbox, identCely: string): StoredFind |
 /** Yields finds in the order of entry, without removed ones. */
 export function* allFinds(outbox: Outbox, limit = Number.MAX_SAFE_INTEGER): Generator<StoredFind> {
   const rows = outbox.sql(`select ${COLUMNS} from finds where hidden_at is null order by id limit ?`).iterate(limit);
-  for (const row of rows) yield parseFind(outbox, row as FindRow);
+  for (const row of rows) yield parseFind(outbox, row);
 }
 
 /**
@@ -197,24 +215,27 @@ export function* allFinds(outbox: Outbox, limit = Number.MAX_SAFE_INTEGER): Gene
  * @throws DatabaseError where one differs from what was written
  */
 export function assertSoundFinds(outbox: Outbox, most = Number.MAX_SAFE_INTEGER): void {
-  const all = `select ${COLUMNS} from finds not indexed limit ?`;
-  const unsent = `select ${COLUMNS} from finds where id in (select find_id from entries where ${UNSENT_SQL} limit ?)`;
-  for (const query of most === Number.MAX_SAFE_INTEGER ? [all] : [all, unsent])
-    for (const row of outbox.sql(query).iterate(most)) parseFind(outbox, row as FindRow);
+  for (const row of outbox.sql(`select ${COLUMNS} from finds not indexed limit ?`).iterate(most)) parseFind(outbox, row);
+  if (most === Number.MAX_SAFE_INTEGER) return;
+  const unsent = outbox.sql(`select ${COLUMNS} from finds where id in (select value from json_each(?))`);
+  for (const row of unsent.iterate(JSON.stringify(unsentFindIds(outbox, most)))) parseFind(outbox, row);
 }
 
 /** Returns the newest finds first. */
 export function latestFinds(outbox: Outbox, limit: number): StoredFind[] {
   const rows = outbox.sql(`select ${COLUMNS} from finds where hidden_at is null order by id desc limit ?`).all(limit);
-  return (rows as FindRow[]).map((row) => parseFind(outbox, row));
+  return rows.map((row) => parseFind(outbox, row));
 }
 
 export function countFinds(outbox: Outbox): number {
-  return outbox
+  const count = outbox
     .sql('select (select count(*) from finds) - (select count(*) from finds where hidden_at is not null)')
     .pluck()
-    .get() as number;
+    .get();
+  return parseValue(isNumber, count);
 }
+
+const parseDigest = createRowParser({ digest: isText, localId: isText });
 
 /** Returns local ids of finds that are queued or sent, by the digests of their imports. */
 export function importDigests(outbox: Outbox): Map<string, string[]> {
@@ -223,9 +244,10 @@ export function importDigests(outbox: Outbox): Map<string, string[]> {
       `select digest, local_id as localId from entries join finds on finds.id = find_id
        where kind = 'import' and digest is not null and state <> 'dropped' and hidden_at is null order by finds.id`,
     )
-    .iterate() as IterableIterator<{ readonly digest: string; readonly localId: string }>;
+    .iterate();
   const known = new Map<string, string[]>();
-  for (const { digest, localId } of rows) {
+  for (const row of rows) {
+    const { digest, localId } = parseDigest(row);
     const equal = known.get(digest);
     if (equal === undefined) known.set(digest, [localId]);
     else equal.push(localId);
@@ -233,10 +255,24 @@ export function importDigests(outbox: Outbox): Map<string, string[]> {
   return known;
 }
 
+const parseName = createRowParser({ name: isText, localId: isText });
+
+/** Returns the local ids and identifiers of finds, each with the local id. */
+export function namesOfFinds(outbox: Outbox): ReturnType<typeof parseName>[] {
+  const rows = outbox
+    .sql(
+      `select local_id as name, local_id as localId from finds
+       union all select entries.ident_cely, finds.local_id from entries join finds on finds.id = entries.find_id
+         where entries.kind = 'import' and entries.state = 'accepted'`,
+    )
+    .all();
+  return rows.map(parseName);
+}
+
 /** Returns local ids of finds from a table. @param path its full path, with the sheet */
 export function localIdsFrom(outbox: Outbox, path: string): string[] {
   const ids = outbox.sql('select local_id from finds where source_path = ? and hidden_at is null order by id').pluck().all(path);
-  return ids as string[];
+  return parseTexts(ids);
 }
 
 /** Changes the local id of an existing find to an unused one. */
@@ -257,18 +293,38 @@ function rowByLocalId(outbox: Outbox, localId: string): FindRow | undefined {
 }
 
 function rowWhere(outbox: Outbox, condition: string, value: string | number): FindRow | undefined {
-  const row = outbox.sql(`select ${COLUMNS} from finds where ${condition}`).get(value) as FindRow | undefined;
-  if (row !== undefined) parseFind(outbox, row);
-  return row;
+  const row = outbox.sql(`select ${COLUMNS} from finds where ${condition}`).get(value);
+  return row === undefined ? undefined : parseFindRow(outbox, row);
 }
 
 function one(outbox: Outbox, query: string, value: string | number): StoredFind | undefined {
   const row = outbox.sql(query).get(value);
-  return row === undefined ? undefined : parseFind(outbox, row as FindRow);
+  return row === undefined ? undefined : parseFind(outbox, row);
 }
 
 /** @throws DatabaseError where the row differs from what was written */
-function parseFind({ path }: Outbox, { crc, hiddenAt, ...row }: FindRow): StoredFind {
-  if (checksumOf({ ...row, hiddenAt }) !== crc) throw damagedRow(path, msg`find ${row.localId}`);
-  return { ...row, elements: JSON.parse(row.elements) as StoredElements, isHidden: hiddenAt !== null };
+function parseFindRow({ path }: Outbox, row: unknown): FindRow {
+  if (!isFindRow(row)) throw damagedRow(path, msg`a find`);
+  if (checksumOf(row) !== row.crc) throw damagedRow(path, msg`find ${row.localId}`);
+  return row;
+}
+
+/** @throws DatabaseError where the row differs from what was written */
+function parseFind(outbox: Outbox, stored: unknown): StoredFind {
+  const { crc: _crc, hiddenAt, ...row } = parseFindRow(outbox, stored);
+  return { ...row, elements: JSON.parse(row.elements), isHidden: hiddenAt !== null };
+}
+
+const parseStandingOfFind = createRowParser({
+  ...{ version: isNumber, state: orNull(isOneOf(ENTRY_STATES)), attempts: orNull(isNumber) },
+});
+
+/** Returns the facts by which a change of a find or its import is detected; undefined where no find has the local id. */
+export function standingOfFind(outbox: Outbox, localId: string): ReturnType<typeof parseStandingOfFind> | undefined {
+  const row = outbox
+    .sql(
+      `select version, state, attempts from finds left join entries on find_id = finds.id and kind = 'import' where local_id = ?`,
+    )
+    .get(localId);
+  return row === undefined ? undefined : parseStandingOfFind(row);
 }

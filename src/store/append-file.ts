@@ -6,12 +6,18 @@ import { FileError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { toDatabaseError } from './database.ts';
 import { flushFolder } from './folder.ts';
+import { createRowGuard, type Guarded, isNumber, isText } from './row.ts';
 
 /** Committed part of an append-only file. Without a digest only its length is known. */
 export type Extent = { readonly lengthBytes: number; readonly digest: ChainedDigest | null };
 
+const isCheckpoint = createRowGuard({ sizeBytes: isNumber, changedNs: isText });
 /** Size and change time of a file when it was closed. */
-export type Seal = { readonly sizeBytes: number; readonly changedNs: string };
+export type Checkpoint = Guarded<typeof isCheckpoint>;
+
+export function parseCheckpoint(stored: unknown): Checkpoint | undefined {
+  return isCheckpoint(stored) ? stored : undefined;
+}
 
 /** An append-only file; the caller stores the committed extent. */
 export type AppendFile = {
@@ -23,7 +29,7 @@ export type AppendFile = {
    * Truncates the file to the committed extent, appends `tail`, and closes it.
    * @throws FileError where another program changed the file meanwhile, which is then left unchanged
    */
-  close(committed: Extent, tail: string): Promise<Seal>;
+  close(committed: Extent, tail: string): Promise<Checkpoint>;
 };
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -31,10 +37,10 @@ const CHUNK_BYTES = 1024 * 1024;
 /**
  * Opens or creates a file, compares it with its recorded extent, and truncates it to that: bytes behind it are from a process
  * that died. The whole file is read where it was touched since it was closed.
- * @param seal undefined where the last writer did not close the file
+ * @param checkpoint undefined where the last writer did not close the file
  * @throws FileError where the content differs from the committed one, or the path is no file; DatabaseError when the disk fails
  */
-export async function openAppendFile(path: string, committed: Extent, seal: Seal | undefined): Promise<AppendFile> {
+export async function openAppendFile(path: string, committed: Extent, checkpoint: Checkpoint | undefined): Promise<AppendFile> {
   const file = await asDiskError(path, () => open(path, constants.O_RDWR | constants.O_CREAT, 0o600));
   let chain: Chain;
   let known: BigIntStats;
@@ -47,8 +53,8 @@ export async function openAppendFile(path: string, committed: Extent, seal: Seal
     chain = await asDiskError(path, async () => {
       const stat = lookAgain();
       if (!stat.isFile()) throw new FileError(path, t`${path} is not a file.`, { hint: t`Give another --out.` });
-      refuseSize(path, stat, committed.lengthBytes, seal?.sizeBytes);
-      const isUntouched = seal !== undefined && seal.changedNs === changedNs(stat);
+      refuseSize(path, stat, committed.lengthBytes, checkpoint?.sizeBytes);
+      const isUntouched = checkpoint !== undefined && checkpoint.changedNs === changedNs(stat);
       const found = await readChain(file, committed, isUntouched);
       if (found === undefined) throw changedInside(path);
       await file.truncate(committed.lengthBytes);
@@ -95,9 +101,9 @@ export async function openAppendFile(path: string, committed: Extent, seal: Seal
           await file.truncate(kept.lengthBytes);
           writeAll(file, Buffer.from(tail), kept.lengthBytes);
           await file.datasync();
-          const sealed = lookAgain();
-          assertSameFile(path, sealed);
-          return { sizeBytes: Number(sealed.size), changedNs: changedNs(sealed) };
+          const closed = lookAgain();
+          assertSameFile(path, closed);
+          return { sizeBytes: Number(closed.size), changedNs: changedNs(closed) };
         } finally {
           await file.close();
         }
@@ -184,17 +190,17 @@ type Chain = {
 
 /** @param chain over what stands before the first byte that will be added; empty at the beginning */
 function beginChain(chain = ''): Chain {
-  let [sealed, end] = [chain, Buffer.alloc(0)];
+  let [complete, end] = [chain, Buffer.alloc(0)];
   return {
     add: (bytes) => {
       end = Buffer.concat([end, bytes]);
       let done = 0;
       for (; end.length - done >= 2 * BLOCK_BYTES; done += BLOCK_BYTES) {
-        sealed = linked(sealed, end.subarray(done, done + BLOCK_BYTES));
+        complete = linked(complete, end.subarray(done, done + BLOCK_BYTES));
       }
       if (done > 0) end = Buffer.from(end.subarray(done));
     },
-    digest: () => ({ chain: sealed, tail: linked(sealed, end) }),
+    digest: () => ({ chain: complete, tail: linked(complete, end) }),
   };
 }
 

@@ -2,8 +2,9 @@ import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { type Database, openDatabaseImage } from '../store/database.ts';
 import { imageWithJournal } from '../store/database-file.ts';
-import { FINDS_LAYER, FORM_TABLE, type FormColumn, type FormMeaning, PHOTOS_LAYER } from './field-form.ts';
-import { assertNoComputedColumns, type LayerReading, quoted, textOf } from './gpkg-rows.ts';
+import { createRowGuard, type Guarded, isAnyRow, isText } from '../store/row.ts';
+import { FINDS_LAYER, FORM_TABLE, type FormMeaning, PHOTOS_LAYER } from './field-form.ts';
+import { assertNoComputedColumns, columnsOf, type LayerReading, quoted, textOf } from './gpkg-rows.ts';
 import type { NamedValues } from './record-table.ts';
 import { assertTableSize } from './table.ts';
 
@@ -16,7 +17,7 @@ import { assertTableSize } from './table.ts';
 export function readFieldForm(file: string, database: Database): LayerReading | undefined {
   if (!hasTable(database, FORM_TABLE) || !hasTable(database, FINDS_LAYER)) return undefined;
   for (const table of [FORM_TABLE, FINDS_LAYER, PHOTOS_LAYER]) assertNoComputedColumns(file, database, table);
-  const rows = database.prepare(`select layer, "column", meaning from ${FORM_TABLE}`).all() as FormColumn[];
+  const rows = database.prepare(`select layer, "column", meaning from ${FORM_TABLE}`).all().filter(isFormColumn);
   const meanings = meaningsIn(rows, FINDS_LAYER);
   const { photos, issues } = readPhotographs(file, database, rows, meanings);
   return {
@@ -53,11 +54,14 @@ function count(database: Database, sql: string, ...values: readonly string[]): n
   );
 }
 
+const isFormColumn = createRowGuard({ layer: isText, column: isText, meaning: isText });
+type StoredColumn = Guarded<typeof isFormColumn>;
+
 const WRITTEN = 'written_';
 
-type Meanings = ReadonlyMap<string, FormMeaning>;
+type Meanings = ReadonlyMap<string, string>;
 
-function meaningsIn(rows: readonly FormColumn[], layer: string): Meanings {
+function meaningsIn(rows: readonly StoredColumn[], layer: string): Meanings {
   return new Map(rows.filter((row) => row.layer === layer).map(({ column, meaning }) => [column, meaning]));
 }
 
@@ -85,8 +89,8 @@ function understood(record: NamedValues, meanings: Meanings, photos: ReadonlyMap
 /** Reports columns that were added to the finds, with the number of finds that have a value. */
 function strangeColumns(file: string, database: Database, meanings: Meanings): Issue[] {
   const where = { file, sheet: FINDS_LAYER, unit: 'feature' } as const;
-  return filledColumns(database, FINDS_LAYER, meanings).map(({ name, filled, isText }) =>
-    isText
+  return filledColumns(database, FINDS_LAYER, meanings).map(({ name, filled, hasText }) =>
+    hasText
       ? warningIssue(
           'form-column',
           msg`The form has a column "${name}" that pas did not create. Its values, for ${filled} finds, are added to poznamka.`,
@@ -101,9 +105,8 @@ function strangeColumns(file: string, database: Database, meanings: Meanings): I
 }
 
 function filledColumns(database: Database, table: string, meanings: Meanings) {
-  const columns = database.prepare(`pragma table_info(${quoted(table)})`).all() as { name: string; pk: number }[];
   const shape = database.prepare('select column_name from gpkg_geometry_columns where table_name = ?').pluck().get(table);
-  return columns
+  return columnsOf(database, table)
     .filter(({ name, pk }) => pk === 0 && name !== shape && !meanings.has(name))
     .flatMap(({ name }) => {
       const column = quoted(name);
@@ -113,14 +116,14 @@ function filledColumns(database: Database, table: string, meanings: Meanings) {
       );
       const others = count(database, `select count(*) from ${quoted(table)} where typeof(${column}) = 'blob'`);
       return [
-        ...(texts > 0 ? [{ name, filled: texts, isText: true }] : []),
-        ...(others > 0 ? [{ name, filled: others, isText: false }] : []),
+        ...(texts > 0 ? [{ name, filled: texts, hasText: true }] : []),
+        ...(others > 0 ? [{ name, filled: others, hasText: false }] : []),
       ];
     });
 }
 
 /** Returns the files of photographs by the key of their find. */
-function readPhotographs(file: string, database: Database, form: readonly FormColumn[], meaningsOfFinds: Meanings) {
+function readPhotographs(file: string, database: Database, form: readonly StoredColumn[], meaningsOfFinds: Meanings) {
   const photos = new Map<string, string[]>();
   const issues: Issue[] = [];
   const meanings = meaningsIn(form, PHOTOS_LAYER);
@@ -140,7 +143,8 @@ function readPhotographs(file: string, database: Database, form: readonly FormCo
       .all()
       .map(textOf),
   );
-  for (const row of database.prepare(`select * from ${PHOTOS_LAYER} order by 1`).iterate() as Iterable<Record<string, unknown>>) {
+  for (const row of database.prepare(`select * from ${PHOTOS_LAYER} order by 1`).iterate()) {
+    if (!isAnyRow(row)) continue;
     const [find, path] = [textOf(row[of]), textOf(row[named])];
     if (path === '') {
       const message = msg`A row of photographs names no file. Nothing was attached for it.`;

@@ -5,21 +5,29 @@ import { geomSystemOf, unsupportedCrsError } from '../place/geometry.ts';
 import { systemOfPrj } from '../place/read-prj.ts';
 import { parseGeoPackagePoint } from '../place/wkb-point.ts';
 import type { Database } from '../store/database.ts';
+import { createRowGuard, type Guarded, isAnyRow, isNumber, isText } from '../store/row.ts';
 import { plainNumber } from '../text/plain-number.ts';
 import { isReadable } from '../text/reading.ts';
 import { type NamedValues, tableOfRecords } from './record-table.ts';
 import { assertTableSize, type Table } from './table.ts';
 
 /** A point layer of a GeoPackage. */
-export type Layer = {
-  readonly name: string;
-  readonly geometryColumn: string;
-  readonly geometryType: string;
-  readonly organization: string;
-  readonly code: number;
+export type Layer = Guarded<typeof isLayer>;
+export const isLayer = createRowGuard({
+  ...{ name: isText, geometryColumn: isText, geometryType: isText, organization: isText, code: isNumber },
   /** Well-known text of the system. */
-  readonly definition: string;
-};
+  definition: isText,
+});
+
+const isColumn = createRowGuard({ name: isText, type: isText, pk: isNumber });
+
+/** Returns the columns of a table; `pk` is the place of a column in the primary key, or 0. */
+export function columnsOf(database: Database, table: string): Guarded<typeof isColumn>[] {
+  return database
+    .prepare(`pragma table_info(${quoted(table)})`)
+    .all()
+    .filter(isColumn);
+}
 
 /** Interpretation of a layer that describes its own columns. */
 export type LayerReading = {
@@ -29,13 +37,11 @@ export type LayerReading = {
 
 /** Refuses views and computed columns: evaluating them may take unbounded time or memory. */
 export function assertNoComputedColumns(file: string, database: Database, name: string): void {
-  const made = database.prepare('select type, sql from sqlite_master where name = ? collate nocase').get(name) as
-    | { readonly type: string; readonly sql: string | null }
-    | undefined;
+  const made = database.prepare('select type, sql from sqlite_master where name = ? collate nocase').get(name);
   if (made === undefined) return;
-  const isTable = made.type === 'table' && !/^\s*create\s+virtual\b/i.test(made.sql ?? '');
-  const columns = () => database.prepare(`pragma table_xinfo(${quoted(name)})`).all() as { readonly hidden: number }[];
-  if (isTable && columns().every(({ hidden }) => hidden === 0)) return;
+  const isTable = isAnyRow(made) && made['type'] === 'table' && !/^\s*create\s+virtual\b/i.test(`${made['sql']}`);
+  const columns = () => database.prepare(`pragma table_xinfo(${quoted(name)})`).all();
+  if (isTable && columns().every((column) => isAnyRow(column) && column['hidden'] === 0)) return;
   throw new FileError(
     file,
     msg`${file}, layer ${name}, is computed when it is read (a view, or a computed column); pas does not read such layers.`,
@@ -52,11 +58,7 @@ export function readLayer(file: string, database: Database, layer: Layer, readin
   const system = (isCoded ? geomSystemOf(layer.code) : undefined) ?? systemOfPrj(layer.definition);
   if (system === undefined)
     throw unsupportedCrsError(file, layer.organization === '' ? String(layer.code) : `${layer.organization}:${layer.code}`);
-  const columns = database.prepare(`pragma table_info(${quoted(layer.name)})`).all() as {
-    name: string;
-    type: string;
-    pk: number;
-  }[];
+  const columns = columnsOf(database, layer.name);
   const keyColumn = columns.find(({ pk, type }) => pk === 1 && type.toUpperCase() === 'INTEGER')?.name;
   const place = { file, sheet: layer.name, unit: 'feature' } as const;
   assertTableSize(file, { columns: columns.length });
@@ -64,8 +66,8 @@ export function readLayer(file: string, database: Database, layer: Layer, readin
     let counted = 0;
     // Integers of a database may exceed the safe integers.
     const all = database.prepare(`select * from ${quoted(layer.name)}`).safeIntegers(true);
-    const features = all.iterate() as Iterable<Record<string, unknown>>;
-    for (const feature of features) {
+    for (const feature of all.iterate()) {
+      if (!isAnyRow(feature)) continue;
       counted += 1;
       const row = keyColumn === undefined ? counted : Number(feature[keyColumn]);
       const { [layer.geometryColumn]: geometry, ...attributes } = feature;

@@ -4,7 +4,7 @@ import { asDatabaseError, type Database, openDatabaseImage } from '../store/data
 import { assertReadableInTime } from '../store/database-file.ts';
 import { FINDS_LAYER, PHOTO_FOLDER } from './field-form.ts';
 import { readFieldForm } from './field-return.ts';
-import { assertNoComputedColumns, type Layer, quoted, readLayer } from './gpkg-rows.ts';
+import { assertNoComputedColumns, isLayer, type Layer, quoted, readLayer } from './gpkg-rows.ts';
 import type { Table } from './table.ts';
 
 /** Geometry types of layers that may hold points. */
@@ -48,13 +48,14 @@ function chooseLayer(file: string, database: Database, named: string | undefined
   const layers = database
     .prepare(
       `select contents.table_name as name, geometry.column_name as geometryColumn, upper(geometry.geometry_type_name) as geometryType,
-         coalesce(systems.organization, '') as organization, coalesce(systems.organization_coordsys_id, geometry.srs_id) as code,
+         coalesce(systems.organization, '') as organization, cast(coalesce(systems.organization_coordsys_id, geometry.srs_id, 0) as integer) as code,
          coalesce(systems.definition, '') as definition
        from gpkg_contents as contents join gpkg_geometry_columns as geometry on geometry.table_name = contents.table_name
        left join gpkg_spatial_ref_sys as systems on systems.srs_id = geometry.srs_id
        where contents.data_type = 'features' order by contents.rowid`,
     )
-    .all() as Layer[];
+    .all()
+    .filter(isLayer);
   const names = layers.map(({ name }) => name).join(', ');
   const hint = names === '' ? msg`It has no layers with features.` : msg`Its layers are: ${names}.`;
   if (named !== undefined) {

@@ -1,4 +1,5 @@
 import { type BoundingBox, contains, distanceM, metresPerDegree, type Polygon, parsePolygon } from '../place/polygon.ts';
+import { createRowParser, isNumber, isText, parseValue } from '../store/row.ts';
 import { compareCzech } from '../text/names.ts';
 import { type Candidate, candidateOf } from './candidate.ts';
 import { isHarvested } from './harvests.ts';
@@ -82,7 +83,8 @@ function areasTouching(vocabulary: Vocabulary, setSpec: string, box: BoundingBox
          and terms.source = :source and terms.set_spec = :set and terms.gone is null`,
     )
     .pluck()
-    .all({ ...box, source: vocabulary.source, set: setSpec }) as number[];
+    .all({ ...box, source: vocabulary.source, set: setSpec })
+    .map((term) => parseValue(isNumber, term));
 }
 
 function boundaryOf(vocabulary: Vocabulary, term: number): Polygon {
@@ -103,7 +105,8 @@ export function namedAreas(vocabulary: Vocabulary, setSpec: string, box: Boundin
 }
 
 /** An area with its boundary, as WKT in WGS 84. */
-export type BoundedArea = { readonly ident: string; readonly label: string; readonly boundary: string };
+const parseArea = createRowParser({ ident: isText, label: isText, boundary: isText });
+export type BoundedArea = ReturnType<typeof parseArea>;
 
 /** Returns the harvested areas of a set directly below one of the given ones, by name; only those with a boundary. */
 export function areasBelow(vocabulary: Vocabulary, setSpec: string, superiors: readonly string[]): readonly BoundedArea[] {
@@ -114,6 +117,7 @@ export function areasBelow(vocabulary: Vocabulary, setSpec: string, superiors: r
          and exists (select 1 from superiors where term = terms.id and superior in (select value from json_each(:superiors)))
        order by terms.ident`,
     )
-    .all({ source: vocabulary.source, set: setSpec, superiors: JSON.stringify(superiors) }) as BoundedArea[];
+    .all({ source: vocabulary.source, set: setSpec, superiors: JSON.stringify(superiors) })
+    .map(parseArea);
   return areas.sort((a, b) => compareCzech(a.label, b.label));
 }

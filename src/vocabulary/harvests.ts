@@ -1,5 +1,6 @@
 import { DatabaseError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
+import { createRowParser, isNumber, isText, orNull } from '../store/row.ts';
 import { isInSet } from './term.ts';
 import { putTombstone } from './terms.ts';
 import type { Vocabulary } from './vocabulary.ts';
@@ -16,6 +17,10 @@ type Harvest = {
   readonly unfinished: boolean;
 };
 
+const parseHarvest = createRowParser({
+  ...{ id: isNumber, setSpec: isText, watermarkMs: orNull(isNumber), completedAtMs: orNull(isNumber), unfinished: isNumber },
+});
+
 const COLUMNS = `id, set_spec as setSpec, watermark_at as watermarkMs, completed_at as completedAtMs,
   pass is not null as unfinished`;
 
@@ -27,10 +32,7 @@ export function harvestOf({ sql, source }: Vocabulary, setSpec: string): number 
 
 export function allHarvests({ sql, source }: Vocabulary): Harvest[] {
   const rows = sql(`select ${COLUMNS} from harvests where source = ? order by set_spec`).all(source);
-  return (rows as (Omit<Harvest, 'unfinished'> & { unfinished: 0 | 1 })[]).map((row) => ({
-    ...row,
-    unfinished: row.unfinished === 1,
-  }));
+  return rows.map(parseHarvest).map((row) => ({ ...row, unfinished: row.unfinished === 1 }));
 }
 
 /** Tells if a set was completely harvested once, itself or as part of its family. */
@@ -91,7 +93,8 @@ export function assertLatestRun(vocabulary: Vocabulary, harvest: number, run: nu
   });
 }
 
-type KeptTerm = { readonly ident: string; readonly setSpec: string; readonly datestampMs: number };
+const parseKept = createRowParser({ ident: isText, setSpec: isText, datestampMs: isNumber });
+type KeptTerm = ReturnType<typeof parseKept>;
 
 /** Returns the stored terms of a set that a full pass did not see. */
 export function unmetTerms(vocabulary: Vocabulary, setSpec: string, met: ReadonlySet<string>): KeptTerm[] {
@@ -100,8 +103,8 @@ export function unmetTerms(vocabulary: Vocabulary, setSpec: string, met: Readonl
       `select ident, set_spec as setSpec, datestamp_at as datestampMs from terms
        where source = :source and (set_spec = :set or set_spec glob :set || ':*') and gone is null`,
     )
-    .all({ source: vocabulary.source, set: setSpec }) as KeptTerm[];
-  return kept.filter(({ ident }) => !met.has(ident));
+    .all({ source: vocabulary.source, set: setSpec });
+  return kept.map(parseKept).filter(({ ident }) => !met.has(ident));
 }
 
 /** Writes tombstones for terms that a full pass did not see. */

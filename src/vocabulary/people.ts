@@ -1,3 +1,4 @@
+import { createRowParser, isText, orNull } from '../store/row.ts';
 import { canAbbreviate, editDistance, nameKey, nameWords } from '../text/names.ts';
 import type { Candidate, TermAnswer } from './candidate.ts';
 import { isHarvested } from './harvests.ts';
@@ -17,14 +18,11 @@ type People = {
   readonly bySurname: ReadonlyMap<string, readonly Person[]>;
 };
 
-type PersonRow = {
-  readonly id: string;
-  readonly label: string;
-  readonly gone: string | null;
-  readonly bornAs: string | null;
-  readonly born: string | null;
-  readonly died: string | null;
-};
+const parsePerson = createRowParser({
+  ...{ id: isText, label: isText, gone: orNull(isText) },
+  ...{ bornAs: orNull(isText), born: orNull(isText), died: orNull(isText) },
+});
+type PersonRow = ReturnType<typeof parsePerson>;
 
 export const PEOPLE_SET = 'osoba';
 const MAX_NEAREST = 3;
@@ -70,7 +68,8 @@ function indexPeople(vocabulary: Vocabulary): People {
          details ->> '$.facts.rok_umrti' as died
        from terms where source = ? and set_spec = '${PEOPLE_SET}' order by ident`,
     )
-    .all(vocabulary.source) as PersonRow[];
+    .all(vocabulary.source)
+    .map(parsePerson);
   const [all, byName, bySurname] = [[] as Person[], new Map<string, Person[]>(), new Map<string, Person[]>()];
   for (const row of rows) {
     const words = nameWords(row.label);

@@ -1,7 +1,8 @@
+import { isNumber, parseValue } from '../store/row.ts';
 import { compareCzech, editDistance } from '../text/names.ts';
 import { fold, wordsOf } from './fold.ts';
 import { otherWordings } from './own-term.ts';
-import { type StoredWord, similarWords } from './similar-words.ts';
+import { parseWord, similarWords } from './similar-words.ts';
 import type { Term } from './term.ts';
 import { termByIdent, termsById } from './terms.ts';
 import type { Vocabulary } from './vocabulary.ts';
@@ -92,8 +93,9 @@ function matchesOf(vocabulary: Vocabulary, typed: string): WordMatch[] {
   };
   const begun = vocabulary
     .sql('select id, text from words where text >= :from and text < :to order by text limit :limit')
-    .all({ from: typed, to: `${typed}\u{10ffff}`, limit: MAX_PREFIXED }) as StoredWord[];
-  for (const { id, text } of begun) take(id, text, text === typed ? 1 : 0.75 + (0.15 * typed.length) / text.length);
+    .all({ from: typed, to: `${typed}\u{10ffff}`, limit: MAX_PREFIXED });
+  for (const { id, text } of begun.map(parseWord))
+    take(id, text, text === typed ? 1 : 0.75 + (0.15 * typed.length) / text.length);
   const limit = errorsAllowed(typed);
   for (const { id, text } of similarWords(vocabulary, typed, MAX_SIMILAR)) {
     const errors = editDistance(typed, text, limit);
@@ -107,6 +109,10 @@ function matchesOf(vocabulary: Vocabulary, typed: string): WordMatch[] {
 function errorsAllowed(word: string): number {
   if (word.length < 4) return word.length < 3 ? 0 : 1;
   return word.length < 8 ? 2 : 3;
+}
+
+function isHolder(row: unknown): row is [wanted: number, term: number, weight: number] {
+  return Array.isArray(row) && row.every(isNumber);
 }
 
 /** Returns terms that have one of the words, each with the best closeness. Words of a description count less. */
@@ -125,8 +131,9 @@ function termsWith(vocabulary: Vocabulary, words: readonly WordMatch[], setSpec:
       words: JSON.stringify(closest.map(({ id }) => id)),
       source: vocabulary.source,
       set: setSpec ?? null,
-    }) as IterableIterator<[number, number, number]>;
-  for (const [index, term, weight] of holders) {
+    });
+  for (const row of holders) {
+    const [index, term, weight] = parseValue(isHolder, row);
     const value = (closest[index]?.closeness ?? 0) * (WEIGHT[weight] ?? 0);
     if (value > (terms.get(term) ?? 0)) terms.set(term, value);
     if (terms.size === MAX_TERMS_PER_WORD) break;

@@ -1,7 +1,9 @@
+import { createRowParser, isNumber, isText, parseValue } from '../store/row.ts';
 import { gramsOf } from './fold.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-export type StoredWord = { readonly id: number; readonly text: string };
+export const parseWord = createRowParser({ id: isNumber, text: isText });
+type StoredWord = ReturnType<typeof parseWord>;
 
 /** Reading a text and computing its grams takes as long as counting about this many words of a list. */
 const LISTED_PER_READ = 30;
@@ -49,7 +51,7 @@ function listsOf(vocabulary: Vocabulary, typed: string): GramList[] {
 /** One JSON text transfers in about half the time of as many rows. */
 function holdersOf(vocabulary: Vocabulary, gram: string): number[] {
   const list = vocabulary.sql('select json_group_array(rowid) from word_grams where word_grams match ?').pluck();
-  return JSON.parse(String(list.get(`"${gram}"`))) as number[];
+  return JSON.parse(parseValue(isText, list.get(`"${gram}"`)));
 }
 
 /** Returns the texts in the order of the ids. */
@@ -58,7 +60,8 @@ function textsOf(vocabulary: Vocabulary, ids: readonly number[]): StoredWord[] {
     .sql(
       'select words.id, words.text from json_each(?) as wanted cross join words on words.id = wanted.value order by wanted.key',
     )
-    .all(JSON.stringify(ids)) as StoredWord[];
+    .all(JSON.stringify(ids))
+    .map(parseWord);
 }
 
 function rankedByText(vocabulary: Vocabulary, ids: readonly number[], lists: readonly GramList[]): StoredWord[] {

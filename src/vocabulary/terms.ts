@@ -1,4 +1,5 @@
 import { parsePolygon } from '../place/polygon.ts';
+import { createRowParser, isNumber, isOneOf, isText, orNull } from '../store/row.ts';
 import { compareCzech } from '../text/names.ts';
 import { fold, marked, wordsOf } from './fold.ts';
 import type { Term, TermDraft } from './term.ts';
@@ -10,28 +11,34 @@ const COLUMNS = `terms.ident, terms.set_spec as setSpec, terms.label, terms.labe
   terms.description, terms.description_en as descriptionEn, terms.sort_order as sortOrder, terms.details,
   terms.datestamp_at as datestampMs, terms.gone, terms.gone_at as goneAtMs`;
 
-type TermRow = Omit<Term, 'details'> & { readonly details: string };
+const TERM = {
+  ...{ ident: isText, setSpec: isText, label: isText, labelEn: orNull(isText), abbreviation: orNull(isText) },
+  ...{ description: orNull(isText), descriptionEn: orNull(isText), sortOrder: orNull(isNumber), details: isText },
+  ...{ datestampMs: isNumber, gone: orNull(isOneOf(['deleted', 'vanished'] as const)), goneAtMs: orNull(isNumber) },
+};
+const parseTermRow = createRowParser(TERM);
+type TermRow = ReturnType<typeof parseTermRow>;
 
 export function termByIdent(vocabulary: Vocabulary, ident: string): Term | undefined {
-  const row = vocabulary.sql(`select ${COLUMNS} from terms where source = ? and ident = ?`).get(vocabulary.source, ident) as
-    | TermRow
-    | undefined;
-  return row === undefined ? undefined : toTerm(row);
+  const row = vocabulary.sql(`select ${COLUMNS} from terms where source = ? and ident = ?`).get(vocabulary.source, ident);
+  return row === undefined ? undefined : toTerm(parseTermRow(row));
 }
+
+const parseNumberedTerm = createRowParser({ ...TERM, id: isNumber });
 
 export function termsById(vocabulary: Vocabulary, ids: readonly number[]): Map<number, Term> {
   const rows = vocabulary
     .sql(`select terms.id, ${COLUMNS} from terms where id in (select value from json_each(?))`)
-    .all(JSON.stringify(ids)) as (TermRow & { readonly id: number })[];
-  return new Map(rows.map(({ id, ...row }) => [id, toTerm(row)]));
+    .all(JSON.stringify(ids));
+  return new Map(rows.map(parseNumberedTerm).map(({ id, ...row }) => [id, toTerm(row)]));
 }
 
 /** Returns terms with exactly this name or label, except for accents and case. */
 export function termsByName(vocabulary: Vocabulary, name: string): Term[] {
   const rows = vocabulary
     .sql(`select ${COLUMNS} from names join terms on terms.id = names.term where names.folded = ? and terms.source = ?`)
-    .all(fold(name), vocabulary.source) as TermRow[];
-  return rows.map(toTerm);
+    .all(fold(name), vocabulary.source);
+  return rows.map(parseTermRow).map(toTerm);
 }
 
 /** Yields the terms of a set in its own order, else alphabetically; deleted and vanished ones only on request. */
@@ -48,7 +55,8 @@ export function* termsOfSet(
     )
     .iterate({ source: vocabulary.source, set: setSpec, gone: gone === 'with-gone' ? 1 : 0 });
   let alike: TermRow[] = [];
-  for (const row of rows as IterableIterator<TermRow>) {
+  for (const stored of rows) {
+    const row = parseTermRow(stored);
     const [first] = alike;
     if (first !== undefined && (first.setSpec !== row.setSpec || first.sortOrder !== row.sortOrder)) {
       yield* byAlphabet(alike);
@@ -63,7 +71,9 @@ function byAlphabet(rows: readonly TermRow[]): Term[] {
   return rows.toSorted((a, b) => compareCzech(a.label, b.label)).map(toTerm);
 }
 
-export type Neighbour = { readonly ident: string; readonly label: string; readonly kind: string };
+const NEIGHBOUR = { ident: isText, label: isText, kind: isText };
+const parseNeighbour = createRowParser(NEIGHBOUR);
+export type Neighbour = ReturnType<typeof parseNeighbour>;
 
 /** Returns the direct superiors of a term; an entry that was not harvested has no label. */
 export function superiorsOf(vocabulary: Vocabulary, ident: string): Neighbour[] {
@@ -74,8 +84,11 @@ export function superiorsOf(vocabulary: Vocabulary, ident: string): Neighbour[] 
        left join terms as above on above.source = terms.source and above.ident = superiors.superior
        where terms.source = ? and terms.ident = ? order by superiors.superior`,
     )
-    .all(vocabulary.source, ident) as Neighbour[];
+    .all(vocabulary.source, ident)
+    .map(parseNeighbour);
 }
+
+const parseInferior = createRowParser({ ...NEIGHBOUR, sortOrder: orNull(isNumber) });
 
 export function inferiorsOf(vocabulary: Vocabulary, ident: string): Neighbour[] {
   const below = vocabulary
@@ -83,8 +96,9 @@ export function inferiorsOf(vocabulary: Vocabulary, ident: string): Neighbour[] 
       `select terms.ident, terms.label, superiors.kind, terms.sort_order as sortOrder from superiors join terms on terms.id = superiors.term
        where superiors.superior = ? and terms.source = ? and terms.gone is null `,
     )
-    .all(ident, vocabulary.source) as (Neighbour & { readonly sortOrder: number | null })[];
+    .all(ident, vocabulary.source);
   return below
+    .map(parseInferior)
     .sort((a, b) => (a.sortOrder ?? 0) - (b.sortOrder ?? 0) || compareCzech(a.label, b.label))
     .map(({ sortOrder: _order, ...neighbour }) => neighbour);
 }
@@ -102,7 +116,7 @@ export function pathTo(vocabulary: Vocabulary, ident: string): Neighbour[] {
 }
 
 function toTerm({ details, ...row }: TermRow): Term {
-  return { ...row, details: JSON.parse(details) as Term['details'] };
+  return { ...row, details: JSON.parse(details) };
 }
 
 /** Stores a term from the record of `datestampMs`, also over a newer one or a tombstone: the service restored it. */
@@ -222,7 +236,8 @@ function putBoundary(vocabulary: Vocabulary, term: number, boundary: string | nu
   vocabulary.sql('insert into area_boxes values (?, ?, ?, ?, ?)').run(term, box.minX, box.maxX, box.minY, box.maxY);
 }
 
-type SetCount = { readonly setSpec: string; readonly terms: number; readonly gone: number };
+const parseSetCount = createRowParser({ setSpec: isText, terms: isNumber, gone: isNumber });
+type SetCount = ReturnType<typeof parseSetCount>;
 
 export function countBySet(vocabulary: Vocabulary): SetCount[] {
   return vocabulary
@@ -230,5 +245,6 @@ export function countBySet(vocabulary: Vocabulary): SetCount[] {
       `select set_spec as setSpec, sum(gone is null) as terms, sum(gone is not null) as gone
        from terms where source = ? group by set_spec order by set_spec`,
     )
-    .all(vocabulary.source) as SetCount[];
+    .all(vocabulary.source)
+    .map(parseSetCount);
 }

@@ -6,8 +6,8 @@ import type { PushContext, PushEvent } from '../../src/flows/push/push-context.t
 import { createServerClock } from '../../src/flows/push/server-clock.ts';
 import { type HttpRequest, type HttpResponse, TransportError } from '../../src/http/exchange.ts';
 import { makePace } from '../../src/http/pacer.ts';
-import { selectEntries } from '../../src/outbox/entries.ts';
 import { ENTRY_KINDS, type EntryState } from '../../src/outbox/entry.ts';
+import { allEntries } from '../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../src/outbox/open-outbox.ts';
 import { EVA_SAID } from './account-service.ts';
 import type { ManualClock } from './manual-clock.ts';
@@ -140,5 +140,5 @@ export function isCreate({ method, body }: Pick<Asked, 'method' | 'body'>): bool
 }
 
 export function count(outbox: Outbox, state: EntryState): number {
-  return selectEntries(outbox, 'state = :state', { state }).length;
+  return allEntries(outbox).filter((entry) => entry.state === state).length;
 }

@@ -7,7 +7,7 @@ import type { OpenedOutput, Opening, RecordOutput } from '../../src/flows/harves
 import { setState } from '../../src/flows/harvest/set-state.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { openLedger } from '../../src/ledger/ledger.ts';
-import { invalidateSeal } from '../../src/ledger/standing.ts';
+import { deleteCheckpoint } from '../../src/ledger/standing.ts';
 import { assertSubject, type Subject } from '../../src/ledger/subject.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
 import type { HarvestState } from '../../src/oai/harvest-state.ts';
@@ -85,7 +85,7 @@ export function harvestPlace(name = 'out.jsonl'): HarvestPlace {
 /** Leaves the notes as a process does that was killed while it wrote. */
 export function unseal(ledgerPath: string): void {
   const ledger = openLedger(ledgerPath);
-  invalidateSeal(ledger);
+  deleteCheckpoint(ledger);
   ledger.close();
 }
 

@@ -4,8 +4,8 @@ import { DatabaseError, FileError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { backUpOutbox } from '../../outbox/backup-copy.ts';
-import { unsentPhotoEntries } from '../../outbox/entries.ts';
 import type { Photograph } from '../../outbox/entry.ts';
+import { unsentPhotoEntries } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { openContentStore } from '../../store/content-store.ts';
 

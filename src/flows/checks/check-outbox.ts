@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { assertSound } from '../../outbox/backup-copy.ts';
-import { unsentPhotoEntries } from '../../outbox/entries.ts';
+import { unsentPhotoEntries } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { isPushRunning } from '../../outbox/push-lock.ts';
 import { openContentStore } from '../../store/content-store.ts';

@@ -1,6 +1,6 @@
 import type { ElementName, FindElements } from '../../find/fields.ts';
-import { importOfFind } from '../../outbox/entries.ts';
 import type { Entry, EntryState } from '../../outbox/entry.ts';
+import { importOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
 import { allFinds, type StoredFind } from '../../outbox/stored-finds.ts';

@@ -1,7 +1,7 @@
 import type { HarvestedFile, HarvestedFind } from '../../find/harvested-find.ts';
 import { attemptsOf, evidenceOf } from '../../outbox/attempts.ts';
-import { entriesOfTarget } from '../../outbox/entries.ts';
 import type { Entry, PhotoEntry } from '../../outbox/entry.ts';
+import { entriesOfTarget } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
 

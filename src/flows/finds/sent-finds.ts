@@ -1,6 +1,6 @@
 import type { FindElements } from '../../find/fields.ts';
-import { entriesOfFind } from '../../outbox/entries.ts';
 import type { ImportEntry, Photograph } from '../../outbox/entry.ts';
+import { entriesOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { allFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 

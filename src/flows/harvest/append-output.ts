@@ -1,11 +1,18 @@
 import { statSync } from 'node:fs';
 import { FileError } from '../../base/errors.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { commitExtent, committedExtent, invalidateSeal, resetOutput, saveSeal, sealOf } from '../../ledger/standing.ts';
+import {
+  commitExtent,
+  committedExtent,
+  deleteCheckpoint,
+  readCheckpoint,
+  resetOutput,
+  saveCheckpoint,
+} from '../../ledger/standing.ts';
 import type { Subject } from '../../ledger/subject.ts';
 import { writeHeader, writeRecord } from '../../oai/record-json.ts';
 import type { RepeatedElements } from '../../oai/repeated-elements.ts';
-import { type AppendFile, openAppendFile, type Seal } from '../../store/append-file.ts';
+import { type AppendFile, openAppendFile, parseCheckpoint } from '../../store/append-file.ts';
 import { JsonBytes } from '../../text/json-bytes.ts';
 import { goneText, type Opening, type RecordOutput } from './record-output.ts';
 
@@ -26,7 +33,7 @@ export type AppendTarget = {
  * @throws FileError where it is not as it was left
  */
 export async function appendingFile(path: string, ledger: Ledger, { verify, onNote }: Opening): Promise<AppendTarget> {
-  const open = (): Promise<AppendFile> => openAppendFile(path, committedExtent(ledger), sealOf<Seal>(ledger));
+  const open = (): Promise<AppendFile> => openAppendFile(path, committedExtent(ledger), parseCheckpoint(readCheckpoint(ledger)));
   const anew = (): Promise<AppendFile> => {
     onNote(goneText(path, verify));
     ledger.change(() => resetOutput(ledger));
@@ -40,7 +47,7 @@ export async function appendingFile(path: string, ledger: Ledger, { verify, onNo
         throw thrown;
       });
   ledger.change(() => commitExtent(ledger, file.extent()));
-  invalidateSeal(ledger);
+  deleteCheckpoint(ledger);
   let isClosed = false;
   return {
     append: (content) => file.append(typeof content === 'string' ? Buffer.from(content) : content),
@@ -49,8 +56,8 @@ export async function appendingFile(path: string, ledger: Ledger, { verify, onNo
     close: async (tail) => {
       if (isClosed) return;
       isClosed = true;
-      const seal = await file.close(committedExtent(ledger), tail);
-      ledger.change(() => saveSeal(ledger, seal));
+      const checkpoint = await file.close(committedExtent(ledger), tail);
+      ledger.change(() => saveCheckpoint(ledger, checkpoint));
     },
   };
 }

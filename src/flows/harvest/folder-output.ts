@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { FileError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { invalidateSeal, resetOutput, saveSeal, sealOf } from '../../ledger/standing.ts';
+import { deleteCheckpoint, readCheckpoint, resetOutput, saveCheckpoint } from '../../ledger/standing.ts';
 import { filesOf, forgetFiles, putFile, type StoredFile, storedIdentifiers } from '../../ledger/stored-records.ts';
 import { modifiedFileError } from '../../store/append-file.ts';
 import { type FileStanding, fileStanding, flushFiles, removeTemps, safeFileName, writeFiles } from '../../store/file-folder.ts';
@@ -32,21 +32,21 @@ export async function filesOutput(
   };
   await removeTemps(folder);
   adoptFiles(folder, ledger, nameOf);
-  const wasSealed = sealOf(ledger) !== undefined;
+  const hasCheckpoint = readCheckpoint(ledger) !== undefined;
   const known = filesOf(ledger).length;
-  const { gone, changed, added } = await differencesIn(folder, ledger, wasSealed);
-  if (wasSealed && added.length > 0) throw foreignFile(folder, added);
-  if (wasSealed && !verify && changed.length > 0) throw edited(folder, changed);
+  const { gone, changed, added } = await differencesIn(folder, ledger, hasCheckpoint);
+  if (hasCheckpoint && added.length > 0) throw foreignFile(folder, added);
+  if (hasCheckpoint && !verify && changed.length > 0) throw edited(folder, changed);
   if (gone.length > 0 && gone.length === known) {
     onNote(goneText(folder, false));
     ledger.change(() => resetOutput(ledger));
   } else {
-    if (wasSealed && gone.length > 0) onNote(lostText(folder, gone.length));
+    if (hasCheckpoint && gone.length > 0) onNote(lostText(folder, gone.length));
     ledger.change(() => forgetFiles(ledger, [...gone, ...changed]));
   }
-  invalidateSeal(ledger);
+  deleteCheckpoint(ledger);
   let waiting: readonly StoredFile[] = [];
-  let isFlushed = wasSealed;
+  let isFlushed = hasCheckpoint;
   return {
     write: async ({ document, records }) => {
       isFlushed = isFlushed && records.length === 0;
@@ -70,7 +70,7 @@ export async function filesOutput(
       if (other.length > 0) throw edited(folder, other);
       if (found.added.length > 0) throw foreignFile(folder, found.added);
       if (!isFlushed) await flushFiles(folder);
-      ledger.change(() => saveSeal(ledger, {}));
+      ledger.change(() => saveCheckpoint(ledger, {}));
     },
     close: async () => {},
   };

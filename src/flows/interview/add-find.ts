@@ -9,7 +9,7 @@ import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import { isMadeByProgram, nextLocalId } from '../../find/next-local-id.ts';
 import { carriedElements } from '../../find/questions.ts';
-import { importOfFind } from '../../outbox/entries.ts';
+import { importOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId, latestFinds, renameFind, type StoredFind } from '../../outbox/stored-finds.ts';
 import { readAnswer } from './answer.ts';

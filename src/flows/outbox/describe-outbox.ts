@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { PasError } from '../../base/errors.ts';
 import { assertSound } from '../../outbox/backup-copy.ts';
 import { type KnownAccount, knownAccount, knownUsername } from '../../outbox/bound-account.ts';
-import { countEntries, countFinds } from '../../outbox/counts.ts';
+import { countEntries } from '../../outbox/counts.ts';
 import { assertSoundJournal } from '../../outbox/journal.ts';
 import { rebuildStates } from '../../outbox/merge.ts';
 import {
@@ -16,6 +16,7 @@ import {
   updateHeader,
 } from '../../outbox/open-outbox.ts';
 import { type NewEvent, recordEvents } from '../../outbox/record-events.ts';
+import { countFinds } from '../../outbox/stored-finds.ts';
 import { type Fence, fenceOf } from './fence.ts';
 
 export type Description = {

@@ -1,6 +1,7 @@
 import { UsageError } from '../../base/errors.ts';
 import { msgid } from '../../base/language.ts';
 import { cmd, msg, nmsg } from '../../base/message.ts';
+import { hasEvent } from '../../outbox/entries.ts';
 import type { EarlierOutbox } from '../../outbox/journal.ts';
 import { type Merged, mergeJournal, restartMerge } from '../../outbox/merge.ts';
 import { headerOf, type Outbox, updateHeader } from '../../outbox/open-outbox.ts';
@@ -84,7 +85,7 @@ export function keepSeparate(outbox: Outbox, others: readonly string[]): void {
 
 /** Tells if no attempt was made from the outbox. */
 export function isUnattempted(outbox: Outbox): boolean {
-  return outbox.sql(`select 1 from events where kind = 'attempted' limit 1`).get() === undefined;
+  return !hasEvent(outbox, 'attempted');
 }
 
 /** A person must first decide if a new outbox continues an earlier one. */

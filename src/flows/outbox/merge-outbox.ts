@@ -1,17 +1,14 @@
 import { recordNew } from '../../outbox/change-log.ts';
+import { addImport, addNumber, addPhoto, schedule } from '../../outbox/entries.ts';
+import type { Entry, FindId, ImportEntry } from '../../outbox/entry.ts';
 import {
-  addImport,
-  addNumber,
-  addPhoto,
   allEntries,
   entriesOfFind,
   entriesOfRecord,
   importOfFind,
   photoEntries,
-  schedule,
   type Target,
-} from '../../outbox/entries.ts';
-import type { Entry, FindId, ImportEntry } from '../../outbox/entry.ts';
+} from '../../outbox/entry-queries.ts';
 import { localIdQuestion } from '../../outbox/merge.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { allFinds, findByLocalId, freeLocalId, importedRow, insertFind, type StoredFind } from '../../outbox/stored-finds.ts';

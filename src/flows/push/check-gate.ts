@@ -4,10 +4,13 @@ import type { FindElements } from '../../find/fields.ts';
 import { asFoundDigest } from '../../find/found-state.ts';
 import { differingElements, type HarvestedElements, type HarvestedFind } from '../../find/harvested-find.ts';
 import { NEW_PERSON } from '../../find/resolve-reference.ts';
-import { entriesInState, heldEntries, importOfRecord, schedule, selectEntries } from '../../outbox/entries.ts';
+import { hasEntry, schedule } from '../../outbox/entries.ts';
 import type { Entry, EntryId, ImportEntry, NumberEntry } from '../../outbox/entry.ts';
+import { entriesInState, heldEntries, importOfRecord, queuedEntries } from '../../outbox/entry-queries.ts';
 import { type AttemptedElsewhere, checkDeparture, type GateFacts } from '../../outbox/gate.ts';
 import { headerOf, type Outbox, updateHeader } from '../../outbox/open-outbox.ts';
+import { queuedHeads } from '../../outbox/overview.ts';
+import { hasOtherWriters, lastLookAt } from '../../outbox/project-looks.ts';
 import { assertJournal } from '../../outbox/record-events.ts';
 import { findById } from '../../outbox/stored-finds.ts';
 import { type HarvestedFinds, harvestFinds } from '../harvest/harvest-finds.ts';
@@ -58,9 +61,10 @@ export async function holdQuestionable(context: GateContext): Promise<Entry[]> {
   const looked = queuedPlaces(outbox).filter(({ project }) => projects.has(project));
   await inSlices(looked, stop, (slice) =>
     outbox.change(() => {
-      const queued = selectEntries(outbox, `state = 'queued' and entries.id in (select value from json_each(:ids))`, {
-        ids: JSON.stringify(slice.map(({ id }) => id)),
-      });
+      const queued = queuedEntries(
+        outbox,
+        slice.map(({ id }) => id),
+      );
       const facts = gatherFacts(context, queued, sights);
       for (const entry of queued) {
         applyPassage(outbox, entry, facts, harvest);
@@ -86,7 +90,7 @@ function holdUnlooked(outbox: Outbox): void {
   const isAsked = ({ kind, identCely, held }: Entry): boolean =>
     held === null && (kind === 'import' || (kind === 'photo' && identCely !== null));
   outbox.change(() => {
-    for (const { id } of selectEntries(outbox, `state = 'queued'`, {}).filter(isAsked))
+    for (const { id } of queuedEntries(outbox).filter(isAsked))
       schedule(outbox, id, { held: { basis: 'not-looked', candidates: [], question } });
     updateHeader(outbox, { mustLook: false });
   });
@@ -129,11 +133,8 @@ function applyPassage(outbox: Outbox, entry: Entry, facts: GateFacts, harvest: H
 /** A queued entry, and the project of its find; empty where its find has no record yet. */
 type Place = { readonly id: EntryId; readonly project: string; readonly createdAt: number };
 
-function queuedPlaces({ sql }: Outbox): Place[] {
-  const rows = sql(
-    `select id, project, ident_cely as identCely, created_at as createdAt from entries where state = 'queued' order by id`,
-  ).all() as { id: EntryId; project: string | null; identCely: string | null; createdAt: number }[];
-  return rows.map(({ id, project, identCely, createdAt }) => ({
+function queuedPlaces(outbox: Outbox): Place[] {
+  return queuedHeads(outbox).map(({ id, project, identCely, createdAt }) => ({
     id,
     createdAt,
     project: project ?? projectOfRecord(identCely ?? ''),
@@ -150,10 +151,9 @@ function projectOfRecord(identCely: string): string {
  */
 function beginOfLook({ outbox, lookBackMs, serverNowMs }: GateContext, look: LookupContext, waiting: readonly Place[]): number {
   const mustLook = headerOf(outbox).mustLook || heldEntries(outbox).some(({ held }) => held?.basis === 'not-looked');
-  const lastLook = outbox.sql('select server_at from project_looks where project = ?').pluck();
   const begins = [...groupBy(waiting, ({ project }) => project)].map(([project, places]) => {
-    const last = mustLook ? undefined : lastLook.get(project);
-    if (typeof last === 'number') return last - overlapMs(look.indexAllowanceMs) - look.indexAllowanceMs;
+    const last = mustLook ? undefined : lastLookAt(outbox, project);
+    if (last !== undefined) return last - overlapMs(look.indexAllowanceMs) - look.indexAllowanceMs;
     return places.reduce((oldest, { createdAt }) => Math.min(oldest, createdAt), Number.POSITIVE_INFINITY) - lookBackMs;
   });
   return Math.min(...begins, (serverNowMs ?? outbox.clock.now()) - DAY_MS);
@@ -262,11 +262,10 @@ function attemptedElsewhere(outbox: Outbox, account: string, imports: readonly I
   const { outbox: own } = headerOf(outbox);
   const attemptedByDigest = new Map<string, readonly AttemptedElsewhere[]>();
   const attemptedByLocalId = new Map<string, readonly AttemptedElsewhere[]>();
-  const here = outbox.sql('select 1 from entries where uuid = ?');
   for (const { digest, localId, attempts } of imports) {
     if (attempts > 0) continue;
     const others = (by: { digest: string } | { localId: string }) =>
-      journal.earlierAttempts(account, own, by).filter(({ entry }) => here.get(entry) === undefined);
+      journal.earlierAttempts(account, own, by).filter(({ entry }) => !hasEntry(outbox, entry));
     if (digest !== null) attemptedByDigest.set(digest, others({ digest }));
     if (localId !== null) attemptedByLocalId.set(localId, others({ localId }));
   }
@@ -321,9 +320,8 @@ function readsTheSame(sent: HarvestedElements, find: HarvestedFind): boolean {
 /** By project: records that are listed, not shown, and that no event explains. */
 function hiddenRecords(outbox: Outbox, listed: readonly string[]): Map<string, readonly string[]> {
   const hidden = listed.filter((identCely) => importOfRecord(outbox, identCely) === undefined);
-  const othersWrite = outbox.sql('select 1 from project_looks where project = ? and others_write = 1');
   const byProject = groupBy(hidden, projectOfRecord);
-  return new Map([...byProject].filter(([project]) => othersWrite.get(project) === undefined));
+  return new Map([...byProject].filter(([project]) => !hasOtherWriters(outbox, project)));
 }
 
 function numberOf({ elements }: HarvestedFind): string {

@@ -9,16 +9,13 @@ import {
   type Claim,
   claim,
   clampFutureBackoff,
-  countOpen,
   type Departure,
-  nextClaimable,
-  nextClaimableAt,
-  nextScheduled,
   recoverInFlight,
   type Settlement,
   settle,
 } from '../../outbox/claims.ts';
 import type { Entry } from '../../outbox/entry.ts';
+import { countOpen, nextClaimable, nextClaimableAt, nextScheduled } from '../../outbox/entry-queries.ts';
 import { damagedRow } from '../../outbox/events.ts';
 import { supersedeEarlierNumbers } from '../../outbox/numbers.ts';
 import { entryText } from '../finds/entry-words.ts';

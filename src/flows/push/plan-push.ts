@@ -1,7 +1,7 @@
-import { entryById, heldEntries } from '../../outbox/entries.ts';
 import { ENTRY_KINDS } from '../../outbox/entry.ts';
+import { draftImports, entryById, heldEntries } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { countQueued, draftImports } from '../../outbox/overview.ts';
+import { countQueued } from '../../outbox/overview.ts';
 import { entryTotals } from '../finds/outbox-status.ts';
 import { recordsNamed } from '../queue/named-finds.ts';
 import type { PushResult } from './drain-queue.ts';

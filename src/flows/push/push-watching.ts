@@ -1,7 +1,6 @@
 import { ContractError, localizedMessageOf, type PasError, UnavailableError } from '../../base/errors.ts';
 import { RETRY_POLICY } from '../../base/retry-policy.ts';
-import { nextClaimableAt } from '../../outbox/claims.ts';
-import { entriesInState } from '../../outbox/entries.ts';
+import { entriesInState, nextClaimableAt } from '../../outbox/entry-queries.ts';
 import { withPushLock } from '../../outbox/push-lock.ts';
 import { openCircuitsAt } from './circuit-breaker.ts';
 import type { PushResult } from './drain-queue.ts';

@@ -1,6 +1,6 @@
 import type { HarvestedFile, HarvestedFind } from '../../find/harvested-find.ts';
-import { entriesOfRecord } from '../../outbox/entries.ts';
 import type { Entry, PhotoEntry } from '../../outbox/entry.ts';
+import { entriesOfRecord } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { ownersOf, type SettledPhoto } from '../reconcile/judge-photograph.ts';
 import { windowOf } from '../reconcile/verdict.ts';

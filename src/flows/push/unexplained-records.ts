@@ -4,6 +4,7 @@ import { projectOf } from '../../outbox/entries.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import { parseStored } from '../../outbox/events.ts';
 import { type Outbox, updateHeader } from '../../outbox/open-outbox.ts';
+import { deleteUnexplained, saveLook, saveUnexplained, unexplainedRecords } from '../../outbox/project-looks.ts';
 import type { ListedFind } from '../harvest/harvest-finds.ts';
 
 /** Records as looks have shown them, and identifiers of those that were listed and not shown. */
@@ -21,27 +22,21 @@ export function rememberUnexplained(
   listed: readonly (readonly [string, ListedFind])[],
   isUnexplained: IsUnexplained,
 ): void {
-  const known = outbox.sql('select 1 from unexplained where ident_cely = ?');
-  const forget = outbox.sql('delete from unexplained where ident_cely = ?');
-  const remember = outbox.sql('insert or replace into unexplained (ident_cely, record) values (?, ?)');
   outbox.change(() => {
     for (const [identCely, lookup] of listed) {
       if (isUnexplained(identCely, lookup))
-        remember.run(identCely, lookup.kind === 'shown' ? JSON.stringify(lookup.record) : null);
+        saveUnexplained(outbox, identCely, lookup.kind === 'shown' ? JSON.stringify(lookup.record) : null);
       // What was shown before and is not shown now is there all the same.
-      else if (lookup.kind !== 'withheld' && known.get(identCely) !== undefined) forget.run(identCely);
+      else if (lookup.kind !== 'withheld') deleteUnexplained(outbox, identCely);
     }
   });
 }
 
-export function unexplainedSoFar({ path, sql }: Outbox): Unexplained {
-  const rows = sql('select ident_cely as identCely, record from unexplained order by ident_cely').all() as {
-    readonly identCely: string;
-    readonly record: string | null;
-  }[];
+export function unexplainedSoFar(outbox: Outbox): Unexplained {
+  const rows = unexplainedRecords(outbox);
   return {
     records: rows.flatMap(({ identCely, record }) =>
-      record === null ? [] : [parseStored(path, msg`the looked-up state of ${identCely}`, record) as HarvestedFind],
+      record === null ? [] : [parseStored(outbox.path, msg`the looked-up state of ${identCely}`, record) as HarvestedFind],
     ),
     hidden: rows.flatMap(({ identCely, record }) => (record === null ? [identCely] : [])),
   };
@@ -55,14 +50,9 @@ export function recordLookups(
   at: { beganMs: number; endedMs: number },
 ): void {
   const open = new Set(held.map((entry) => projectOf(entry) ?? ''));
-  const keep = outbox.sql('insert into project_looks (project, server_at) values (?, ?) on conflict (project) do nothing');
-  const advance = outbox.sql(
-    `insert into project_looks (project, server_at) values (?, ?)
-     on conflict (project) do update set server_at = excluded.server_at`,
-  );
   for (const project of projects) {
-    if (open.has(project)) keep.run(project, Math.floor(at.beganMs));
-    else advance.run(project, Math.floor(at.endedMs));
+    const isOpen = open.has(project);
+    saveLook(outbox, project, isOpen ? at.beganMs : at.endedMs, isOpen);
   }
   if (held.length === 0) updateHeader(outbox, { mustLook: false });
 }

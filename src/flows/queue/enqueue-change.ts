@@ -5,19 +5,18 @@ import { cmd, type Message, msg } from '../../base/message.ts';
 import { findNumberProblem } from '../../find/value-rules.ts';
 import { knownAccount } from '../../outbox/bound-account.ts';
 import { recordBefore } from '../../outbox/change-log.ts';
+import { addNumber, addPhoto, replaceNumber, replacePhoto } from '../../outbox/entries.ts';
+import type { EntryId, NumberEntry, PhotoEntry } from '../../outbox/entry.ts';
 import {
-  addNumber,
-  addPhoto,
   entryById,
   importOfFind,
+  numbersOf,
+  photographsByDigest,
+  photographsBySource,
   recordKey,
-  replaceNumber,
-  replacePhoto,
-  selectEntries,
   type Target,
-} from '../../outbox/entries.ts';
-import type { EntryId, NumberEntry, PhotoEntry } from '../../outbox/entry.ts';
-import { lastNumber, numbersOf } from '../../outbox/numbers.ts';
+} from '../../outbox/entry-queries.ts';
+import { lastNumber } from '../../outbox/numbers.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
 import { decisionAbout, recordEvents } from '../../outbox/record-events.ts';
@@ -195,11 +194,7 @@ export function enqueuePhoto(outbox: Outbox, target: Target, photograph: Kept, i
 export function photographsLike(outbox: Outbox, target: Target, { sha512, counterpartSha512Hex }: Kept): PhotoEntry[] {
   const digests = [sha512, ...(counterpartSha512Hex === undefined ? [] : [Buffer.from(counterpartSha512Hex, 'hex')])];
   const record = recordKey(target);
-  return digests
-    .flatMap((digest) =>
-      selectEntries(outbox, `entries.kind = 'photo' and photo_sha512 = :digest and record_key = :record`, { digest, record }),
-    )
-    .filter((entry) => entry.kind === 'photo');
+  return digests.flatMap((digest) => photographsByDigest(outbox, record, digest));
 }
 
 /** Adds a photograph, or replaces the unsent one of the same file that need not stay. */
@@ -218,14 +213,7 @@ export function addOrReplacePhoto(outbox: Outbox, target: Target, photograph: Ke
 /** Returns photographs of a record that were read from the same file with other content. */
 function photographsFrom(outbox: Outbox, target: Target, { source }: Kept): PhotoEntry[] {
   if (source === undefined) return [];
-  return selectEntries(
-    outbox,
-    `entries.kind = 'photo' and record_key = :record and photo_source = :source and state <> 'dropped'`,
-    {
-      record: recordKey(target),
-      source,
-    },
-  ).filter((entry) => entry.kind === 'photo');
+  return photographsBySource(outbox, recordKey(target), source);
 }
 
 /** Queues a dropped photograph again. One that may have been sent stays uncertain. */

@@ -7,9 +7,16 @@ import { NOT_HARVESTED } from '../../find/rule.ts';
 import type { ValidatedFind } from '../../find/validate-find.ts';
 import { sha512Of } from '../../http/digest.ts';
 import { recordBefore, recordNew } from '../../outbox/change-log.ts';
-import { addImport, type ImportContent, replaceImport, standingOfFind } from '../../outbox/entries.ts';
+import { addImport, type ImportContent, replaceImport } from '../../outbox/entries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { findByLocalId, type ImportedRow, insertFind, renameFind, updateFind } from '../../outbox/stored-finds.ts';
+import {
+  findByLocalId,
+  type ImportedRow,
+  insertFind,
+  renameFind,
+  standingOfFind,
+  updateFind,
+} from '../../outbox/stored-finds.ts';
 import { enqueueNumber, mayNumber, planNumber } from './enqueue-change.ts';
 import { type EqualFinds, openEqualFinds } from './equal-finds.ts';
 import { followPhotographs, type RowPhotographs } from './follow-photographs.ts';

@@ -1,6 +1,6 @@
 import type { Find } from '../../find/find.ts';
-import { importOfFind } from '../../outbox/entries.ts';
 import type { ImportEntry } from '../../outbox/entry.ts';
+import { importOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId, importDigests, type StoredFind } from '../../outbox/stored-finds.ts';
 

@@ -1,5 +1,5 @@
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { findByIdentCely, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
+import { findByIdentCely, findByLocalId, namesOfFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 
 /** Result of a lookup: a find, none, or several that differ only in case. */
 export type NamedFind = StoredFind | undefined | { readonly alike: readonly string[] };
@@ -17,14 +17,9 @@ export function createFindLookup(outbox: Outbox): (name: string) => NamedFind {
   };
 }
 
-function foldedNames({ sql }: Outbox): Map<string, Set<string>> {
-  const rows = sql(
-    `select local_id as name, local_id as localId from finds
-     union all select entries.ident_cely, finds.local_id from entries join finds on finds.id = entries.find_id
-       where entries.kind = 'import' and entries.state = 'accepted'`,
-  ).all() as { name: string; localId: string }[];
+function foldedNames(outbox: Outbox): Map<string, Set<string>> {
   const names = new Map<string, Set<string>>();
-  for (const { name, localId } of rows) {
+  for (const { name, localId } of namesOfFinds(outbox)) {
     const key = foldCase(name);
     names.set(key, (names.get(key) ?? new Set()).add(localId));
   }

@@ -4,8 +4,8 @@ import { FileError, messageOf } from '../../base/errors.ts';
 import { type Issue, warningIssue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { FindElements } from '../../find/fields.ts';
-import { importOfFind, isDropped, photoEntries } from '../../outbox/entries.ts';
 import type { PhotoEntry } from '../../outbox/entry.ts';
+import { importOfFind, isDropped, photoEntries } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { allFinds } from '../../outbox/stored-finds.ts';
 import {

@@ -12,8 +12,8 @@ import {
   mergeRow,
   valueText,
 } from '../../find/merge-row.ts';
-import { entriesOfFind } from '../../outbox/entries.ts';
 import type { ImportEntry } from '../../outbox/entry.ts';
+import { entriesOfFind } from '../../outbox/entry-queries.ts';
 import { latestNumber } from '../../outbox/numbers.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type ImportedRow, importedRow, type StoredFind } from '../../outbox/stored-finds.ts';

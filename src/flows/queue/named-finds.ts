@@ -1,6 +1,6 @@
 import { UsageError } from '../../base/errors.ts';
 import { cmd, msg } from '../../base/message.ts';
-import { entriesOfTarget, recordKey, type Target } from '../../outbox/entries.ts';
+import { entriesOfTarget, recordKey, type Target } from '../../outbox/entry-queries.ts';
 import { headerOf, type Outbox } from '../../outbox/open-outbox.ts';
 import { assertSoundFinds, findByIdentCely, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
 import { targetOf } from './enqueue-change.ts';

@@ -1,7 +1,7 @@
 import { UsageError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
-import type { Target } from '../../outbox/entries.ts';
 import type { Entry } from '../../outbox/entry.ts';
+import type { Target } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type Removal, removable, removeTarget } from '../../outbox/removal.ts';
 import { findById } from '../../outbox/stored-finds.ts';

@@ -9,8 +9,9 @@ import {
   type Undone,
   undoChange,
 } from '../../outbox/change-log.ts';
-import { addImport, importOfFind, replaceImport } from '../../outbox/entries.ts';
+import { addImport, replaceImport } from '../../outbox/entries.ts';
 import type { FindId } from '../../outbox/entry.ts';
+import { importOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findById, type StoredElements } from '../../outbox/stored-finds.ts';
 import { asFind } from './as-find.ts';

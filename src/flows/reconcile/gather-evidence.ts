@@ -1,9 +1,9 @@
 import { differingElements, type HarvestedElements, type HarvestedFind, parseHarvestedFind } from '../../find/harvested-find.ts';
 import { attemptsOf } from '../../outbox/attempts.ts';
-import { importOfRecord } from '../../outbox/entries.ts';
 import type { Entry, ImportEntry } from '../../outbox/entry.ts';
+import { importOfRecord, latestAccepted } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { acceptedSince, latestAccepted } from '../../outbox/ownership.ts';
+import { acceptedSince } from '../../outbox/ownership.ts';
 import { childOf } from '../../xml/element.ts';
 import { parseXml } from '../../xml/parse.ts';
 import { type FindHarvest, type HarvestedFinds, harvestFinds } from '../harvest/harvest-finds.ts';

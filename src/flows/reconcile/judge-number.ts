@@ -1,8 +1,8 @@
 import { OaiError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
 import type { OaiRecord } from '../../oai/record.ts';
-import { entriesOfRecord } from '../../outbox/entries.ts';
 import type { NumberEntry } from '../../outbox/entry.ts';
+import { entriesOfRecord } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type FindHarvest, listedFindOf } from '../harvest/harvest-finds.ts';
 import { elementsSent } from './gather-evidence.ts';

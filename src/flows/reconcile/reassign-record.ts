@@ -1,6 +1,6 @@
 import { msg } from '../../base/message.ts';
-import { importOfRecord } from '../../outbox/entries.ts';
 import type { Entry, ImportEntry } from '../../outbox/entry.ts';
+import { importOfRecord } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { releaseRecord } from '../../outbox/ownership.ts';
 

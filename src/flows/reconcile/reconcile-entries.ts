@@ -1,8 +1,9 @@
 import { type ServerMs, serverMs } from '../../base/clock.ts';
 import { msg } from '../../base/message.ts';
 import { attemptsOf, recordLookup, retryAt } from '../../outbox/attempts.ts';
-import { entriesInState, entriesOfRecord, importOfFind, schedule } from '../../outbox/entries.ts';
+import { schedule } from '../../outbox/entries.ts';
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../../outbox/entry.ts';
+import { entriesInState, entriesOfRecord, importOfFind } from '../../outbox/entry-queries.ts';
 import { recordEvidence } from '../../outbox/record-events.ts';
 import { type Evidence, elementsSent, gatherEvidence, type LookupContext } from './gather-evidence.ts';
 import { judgeImports, type UncertainImport } from './judge-import.ts';

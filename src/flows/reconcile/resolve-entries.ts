@@ -3,22 +3,20 @@ import { UsageError } from '../../base/errors.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { evidenceOf } from '../../outbox/attempts.ts';
 import { recoverInFlight, requeue } from '../../outbox/claims.ts';
+import { eventSeq, eventsOfEntry, schedule, scheduleEach, setReason } from '../../outbox/entries.ts';
+import type { Entry, EntryState } from '../../outbox/entry.ts';
 import {
   entriesOfFind,
   entriesOfTarget,
   entryById,
-  eventSeq,
-  eventsOfEntry,
+  heldAboutHiddenRecords,
   isDropped,
-  schedule,
-  scheduleAll,
-  setReason,
   type Target,
-} from '../../outbox/entries.ts';
-import type { Entry, EntryState } from '../../outbox/entry.ts';
+} from '../../outbox/entry-queries.ts';
 import type { EventOf } from '../../outbox/events.ts';
 import { foldEvents, lastReason } from '../../outbox/fold-events.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
+import { recordOtherWriters } from '../../outbox/project-looks.ts';
 import { decisionAbout, recordEvents } from '../../outbox/record-events.ts';
 import { unhideFind } from '../../outbox/removal.ts';
 import { targetOf } from '../queue/enqueue-change.ts';
@@ -124,10 +122,8 @@ function decide(outbox: Outbox, entry: Entry, decision: Decision, group: string)
 
 /** The answer about a project's hidden records applies to all of its finds. */
 function releaseProject(outbox: Outbox, project: string): void {
-  outbox.sql('update project_looks set others_write = 1 where project = ?').run(project);
-  scheduleAll(outbox, `project = :project and held ->> 'basis' = 'hidden-records' and state = 'queued'`, { project }, () => ({
-    held: null,
-  }));
+  recordOtherWriters(outbox, project);
+  scheduleEach(outbox, heldAboutHiddenRecords(outbox, project), () => ({ held: null }));
 }
 
 /** Releases all held entries, as the user requested in advance. */

@@ -1,8 +1,8 @@
 import { momentText, t } from '../../base/language.ts';
 import { type Message, msg, templateOf } from '../../base/message.ts';
 import { attemptsOf, evidenceOf } from '../../outbox/attempts.ts';
-import { entryById } from '../../outbox/entries.ts';
 import type { Entry, EntryKind } from '../../outbox/entry.ts';
+import { entryById } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { Basis } from './verdict.ts';
 

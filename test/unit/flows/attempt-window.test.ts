@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { serverMs, wallMs } from '../../../src/base/clock.ts';
 import { earliestMs, windowOf } from '../../../src/flows/reconcile/verdict.ts';
 import { type AnswerFacts, claim, recoverInFlight, type Settlement, settle } from '../../../src/outbox/claims.ts';
-import { entryById } from '../../../src/outbox/entries.ts';
+import { entryById } from '../../../src/outbox/entry-queries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 

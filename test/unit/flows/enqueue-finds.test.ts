@@ -3,12 +3,11 @@ import type { Find } from '../../../src/find/find.ts';
 import { type EnqueueContext, enqueueFinds } from '../../../src/flows/queue/enqueue-finds.ts';
 import { planRemoval, removeFinds } from '../../../src/flows/queue/remove-finds.ts';
 import { sha512Of } from '../../../src/http/digest.ts';
-import { countFinds } from '../../../src/outbox/counts.ts';
-import { entriesOfFind, importOfFind } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
+import { entriesOfFind, importOfFind } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
-import { findByLocalId, updateFind } from '../../../src/outbox/stored-finds.ts';
+import { countFinds, findByLocalId, updateFind } from '../../../src/outbox/stored-finds.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 

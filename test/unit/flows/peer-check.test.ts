@@ -5,8 +5,8 @@ import { type AttemptFacts, initialState, type PushState } from '../../../src/fl
 import { sendOnce } from '../../../src/flows/push/send-entry.ts';
 import { type HttpRequest, TransportError } from '../../../src/http/exchange.ts';
 import type { Slot } from '../../../src/http/pacer.ts';
-import { entryById } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
+import { entryById } from '../../../src/outbox/entry-queries.ts';
 import type { Outcome } from '../../../src/pas-api/outcome.ts';
 import { inWords } from '../../support/in-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
 import { TransportError } from '../../../src/http/exchange.ts';
-import { addNumber, addPhoto, entryById, selectEntries } from '../../../src/outbox/entries.ts';
+import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
+import { allEntries, entryById } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { inWords } from '../../support/in-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -63,7 +64,7 @@ describe('a record that takes no more photographs', () => {
       expect(inWords(events.filter(({ type }) => type === 'left_out'))).toMatchObject([
         { record: FULL, count: 6 - most, reason: detail },
       ]);
-      const waiting = selectEntries(outbox, `state = 'queued'`, {});
+      const waiting = allEntries(outbox).filter(({ state }) => state === 'queued');
       expect(new Set(waiting.map(({ reason }) => inWords(reason)))).toEqual(
         new Set([`not sent, because others got the same answer: ${detail}`]),
       );
@@ -223,7 +224,7 @@ describe('what blocks the way', () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     queueFinds(outbox, 'A', 8, 'C-1');
-    const [first] = selectEntries(outbox, `kind = 'import'`, {});
+    const first = allEntries(outbox).find(({ kind }) => kind === 'import');
     const { run } = scene(clock, (request, index) => {
       if (index === 3) outbox.sql(`update entries set state = 'dropped' where id = ?`).run(first?.id);
       return isCreate(request) ? answer(415) : obeyed(request);
@@ -354,7 +355,7 @@ describe('a page that is not the service’s own', () => {
     expect(result).toMatchObject({ accepted: 0, refused: 0, leftOut: [], stopCause: { kind: 'not-yet' } });
     expect(count(outbox, 'queued')).toBe(3);
     expect(asked).toHaveLength(3);
-    for (const { reason } of selectEntries(outbox, `kind = 'import'`, {}))
+    for (const { reason } of allEntries(outbox).filter(({ kind }) => kind === 'import'))
       expect(String(reason)).toMatch(/refused by something between pas and the service/);
   });
 

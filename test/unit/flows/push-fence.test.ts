@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { UnavailableError, UsageError } from '../../../src/base/errors.ts';
 import { adopt, keepSeparate } from '../../../src/flows/outbox/fence.ts';
 import { resolveEntries } from '../../../src/flows/reconcile/resolve-entries.ts';
-import { allEntries } from '../../../src/outbox/entries.ts';
+import { allEntries } from '../../../src/outbox/entry-queries.ts';
 import { headerOf, type Outbox } from '../../../src/outbox/open-outbox.ts';
 import { aComputer, findService, innerOf, PROJECT, queueFind, queuePhotograph } from '../../support/find-service.ts';
 import { manualClock } from '../../support/manual-clock.ts';

@@ -4,8 +4,9 @@ import { reassignRecord } from '../../../src/flows/reconcile/reassign-record.ts'
 import { uncertainTexts } from '../../../src/flows/reconcile/uncertain-text.ts';
 import { recordLookup } from '../../../src/outbox/attempts.ts';
 import { settle } from '../../../src/outbox/claims.ts';
-import { addNumber, addPhoto, entryById } from '../../../src/outbox/entries.ts';
+import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
 import type { ImportEntry } from '../../../src/outbox/entry.ts';
+import { entryById } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { recordEvidence } from '../../../src/outbox/record-events.ts';
 import { acceptEntry, claimEntry } from '../../support/attempted-entries.ts';

@@ -3,7 +3,7 @@ import type { AttemptOutcome } from '../../../src/base/outcomes.ts';
 import { entryBackoffMs } from '../../../src/base/retry-policy.ts';
 import { attemptsInARow, attemptsOf, consecutiveFailures, retryAt } from '../../../src/outbox/attempts.ts';
 import { settle } from '../../../src/outbox/claims.ts';
-import { entryById } from '../../../src/outbox/entries.ts';
+import { entryById } from '../../../src/outbox/entry-queries.ts';
 import { claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DatabaseError, FileError } from '../../../src/base/errors.ts';
 import { assertSound, backUpOutbox, isEmptyOutbox, openBackup, replaceContents } from '../../../src/outbox/backup-copy.ts';
-import { allEntries } from '../../../src/outbox/entries.ts';
+import { allEntries } from '../../../src/outbox/entry-queries.ts';
 import { headerOf, type Outbox, openOutbox } from '../../../src/outbox/open-outbox.ts';
 import { openSqlite } from '../../../src/store/database.ts';
 import { acceptEntry } from '../../support/attempted-entries.ts';

@@ -6,32 +6,28 @@ import { sha512Of } from '../../../src/http/digest.ts';
 import { attemptsOf } from '../../../src/outbox/attempts.ts';
 import {
   type Claim,
-  type ClaimableQuery,
   claim,
   clampFutureBackoff,
   clearBackoff,
-  countOpen,
   type Departure,
   moveToBack,
-  nextClaimable,
-  nextClaimableAt,
-  nextScheduled,
   recoverInFlight,
   requeue,
   type Settlement,
   settle,
   unpackContent,
 } from '../../../src/outbox/claims.ts';
-import {
-  addNumber,
-  addPhoto,
-  entryById,
-  eventsOfEntry,
-  importOfFind,
-  replaceImport,
-  schedule,
-} from '../../../src/outbox/entries.ts';
+import { addNumber, addPhoto, eventsOfEntry, replaceImport, schedule } from '../../../src/outbox/entries.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
+import {
+  type ClaimableQuery,
+  countOpen,
+  entryById,
+  importOfFind,
+  nextClaimable,
+  nextClaimableAt,
+  nextScheduled,
+} from '../../../src/outbox/entry-queries.ts';
 import { mergeJournal } from '../../../src/outbox/merge.ts';
 import { supersedeEarlierNumbers } from '../../../src/outbox/numbers.ts';
 import { headerOf, type Outbox } from '../../../src/outbox/open-outbox.ts';

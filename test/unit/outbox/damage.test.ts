@@ -4,8 +4,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { DatabaseTooNewError, isDamaged } from '../../../src/base/errors.ts';
 import { backUpOutbox, openBackup } from '../../../src/outbox/backup-copy.ts';
-import { addNumber, addPhoto, allEntries, schedule } from '../../../src/outbox/entries.ts';
-import { EVENT_COLUMNS, type EventRow, parseEvent } from '../../../src/outbox/events.ts';
+import { addNumber, addPhoto, schedule } from '../../../src/outbox/entries.ts';
+import { allEntries } from '../../../src/outbox/entry-queries.ts';
+import { type EventRow, parseEvent } from '../../../src/outbox/events.ts';
 import { type Journal, openJournal } from '../../../src/outbox/journal.ts';
 import { mergeJournal, rebuildStates } from '../../../src/outbox/merge.ts';
 import { headerOf, type Outbox, openOutbox } from '../../../src/outbox/open-outbox.ts';
@@ -44,7 +45,7 @@ function season(): TempOutbox {
 /** All that the header, finds, entries and events say; states are rebuilt first, since they are a copy of what the events say. */
 function contentOf(outbox: Outbox): unknown {
   const finds = [...allFinds(outbox)].map(({ id: _, ...find }) => find);
-  const rows = outbox.sql(`select ${EVENT_COLUMNS} from events not indexed`).all() as EventRow[];
+  const rows = outbox.sql(`select * from events not indexed`).all() as EventRow[];
   const events = rows.map((row) => parseEvent(outbox.path, row));
   rebuildStates(outbox);
   const entries = allEntries(outbox).map(({ id: _, findId: __, updatedAt: ___, ...entry }) => entry);

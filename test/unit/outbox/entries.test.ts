@@ -6,19 +6,16 @@ import {
   addNumber,
   addPhoto,
   assignRecord,
-  entriesOfTarget,
-  entryById,
-  heldEntries,
-  isDropped,
   projectOf,
   replaceImport,
   replaceNumber,
   replacePhoto,
   schedule,
-  scheduleAll,
+  scheduleEach,
   setReason,
 } from '../../../src/outbox/entries.ts';
 import type { Entry, Held, ImportEntry, NumberEntry, PhotoEntry } from '../../../src/outbox/entry.ts';
+import { entriesOfTarget, entryById, heldEntries, isDropped } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';
 import { findByLocalId, insertFind, renameFind, updateFind } from '../../../src/outbox/stored-finds.ts';
@@ -137,7 +134,7 @@ describe('an open question', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     schedule(outbox, entryId, { held: HELD });
-    scheduleAll(outbox, `held ->> 'basis' = :basis`, { basis: 'equal-record' }, () => ({ held: null }));
+    scheduleEach(outbox, [entryId], () => ({ held: null }));
     expect(claimEntry(outbox, entryId).entry.held).toBeNull();
   });
 });

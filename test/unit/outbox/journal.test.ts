@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DatabaseError, DatabaseTooNewError } from '../../../src/base/errors.ts';
 import { type Claim, claim, recoverInFlight, settle } from '../../../src/outbox/claims.ts';
-import { entryById } from '../../../src/outbox/entries.ts';
+import { entryById } from '../../../src/outbox/entry-queries.ts';
 import type { OutboxEvent } from '../../../src/outbox/events.ts';
 import { assertSoundJournal, type Journal, openJournal } from '../../../src/outbox/journal.ts';
 import { mergeJournal } from '../../../src/outbox/merge.ts';

@@ -3,19 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { sha512Of } from '../../../src/http/digest.ts';
 import { claim, recoverInFlight, settle } from '../../../src/outbox/claims.ts';
-import {
-  addNumber,
-  addPhoto,
-  allEntries,
-  entriesOfFind,
-  entryById,
-  importOfFind,
-  replaceImport,
-  schedule,
-} from '../../../src/outbox/entries.ts';
+import { addNumber, addPhoto, replaceImport, schedule } from '../../../src/outbox/entries.ts';
 import type { Entry, ImportEntry } from '../../../src/outbox/entry.ts';
+import { allEntries, entriesOfFind, entryById, importOfFind, numbersOf } from '../../../src/outbox/entry-queries.ts';
 import { mergeJournal, rebuildStates, thinDocuments } from '../../../src/outbox/merge.ts';
-import { numbersOf, supersedeEarlierNumbers } from '../../../src/outbox/numbers.ts';
+import { supersedeEarlierNumbers } from '../../../src/outbox/numbers.ts';
 import { headerOf, type Outbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { saveStanding } from '../../../src/outbox/pulled.ts';
 import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { serverMs } from '../../../src/base/clock.ts';
 import { settle } from '../../../src/outbox/claims.ts';
-import { addNumber, addPhoto, entryById, importOfRecord } from '../../../src/outbox/entries.ts';
+import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
 import type { ImportEntry } from '../../../src/outbox/entry.ts';
+import { entryById, importOfRecord, latestAccepted } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { acceptedSince, latestAccepted, releaseRecord } from '../../../src/outbox/ownership.ts';
+import { acceptedSince, releaseRecord } from '../../../src/outbox/ownership.ts';
 import { decisionAbout, recordEvents, recordEvidence } from '../../../src/outbox/record-events.ts';
 import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { addNumber, addPhoto, allEntries, entryById } from '../../../src/outbox/entries.ts';
+import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
+import { allEntries, entryById } from '../../../src/outbox/entry-queries.ts';
 import { mergeJournal } from '../../../src/outbox/merge.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { decisionAbout, recordEvents } from '../../../src/outbox/record-events.ts';

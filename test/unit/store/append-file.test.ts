@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { FileError } from '../../../src/base/errors.ts';
-import { type Extent, openAppendFile, type Seal } from '../../../src/store/append-file.ts';
+import { type Checkpoint, type Extent, openAppendFile } from '../../../src/store/append-file.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
@@ -57,25 +57,25 @@ test('a device is no file', async () => {
 const somePages = fc.array(fc.nat(200_000), { minLength: 1, maxLength: 6 });
 
 /** Pages of so many bytes, written over several runs. */
-async function grown(path: string, pages: readonly number[]): Promise<{ extent: Extent; seal: Seal; bytes: Buffer }> {
-  let [extent, seal]: [Extent, Seal | undefined] = [NOTHING, undefined];
+async function grown(path: string, pages: readonly number[]): Promise<{ extent: Extent; checkpoint: Checkpoint; bytes: Buffer }> {
+  let [extent, checkpoint]: [Extent, Checkpoint | undefined] = [NOTHING, undefined];
   const bytes = pages.map((size, index) => Buffer.alloc(size, `page ${index} `));
   for (const page of bytes) {
-    const file = await openAppendFile(path, extent, seal);
+    const file = await openAppendFile(path, extent, checkpoint);
     await file.append(page);
     extent = file.extent();
-    seal = await file.close(extent, 'tail');
+    checkpoint = await file.close(extent, 'tail');
   }
-  return { extent, seal: seal ?? { sizeBytes: 0, changedNs: '' }, bytes: Buffer.concat(bytes) };
+  return { extent, checkpoint: checkpoint ?? { sizeBytes: 0, changedNs: '' }, bytes: Buffer.concat(bytes) };
 }
 
 test('a file that grew over many runs is known again, by its end and as a whole', async () => {
   await fc.assert(
     fc.asyncProperty(somePages, async (pages) => {
       const path = aPath();
-      const { extent, seal, bytes } = await grown(path, pages);
+      const { extent, checkpoint, bytes } = await grown(path, pages);
       expect(readFileSync(path).equals(Buffer.concat([bytes, Buffer.from('tail')]))).toBe(true);
-      for (const closed of [seal, undefined]) {
+      for (const closed of [checkpoint, undefined]) {
         const again = await openAppendFile(path, extent, closed);
         expect(again.extent()).toEqual(extent);
         await again.close(extent, 'tail');
@@ -89,12 +89,12 @@ test('a byte that is another one, anywhere in a file, is noticed', async () => {
   await fc.assert(
     fc.asyncProperty(somePages, fc.nat(), fc.boolean(), async (pages, chosen, wasClosed) => {
       const path = aPath();
-      const { extent, seal } = await grown(path, [...pages, 1]);
+      const { extent, checkpoint } = await grown(path, [...pages, 1]);
       const bytes = readFileSync(path);
       const place = chosen % extent.lengthBytes;
       bytes[place] = (bytes[place] ?? 0) ^ 1;
       writeFileSync(path, bytes);
-      await expect(openAppendFile(path, extent, wasClosed ? seal : undefined)).rejects.toThrow(/was changed/);
+      await expect(openAppendFile(path, extent, wasClosed ? checkpoint : undefined)).rejects.toThrow(/was changed/);
       expect(readFileSync(path).equals(bytes)).toBe(true);
     }),
     SLOW_RUNS,
