@@ -33,8 +33,8 @@ export async function run(bench) {
     });
   const spanMs = gaps.reduce((sum, gap) => sum + gap, 0);
   judge(`push of ${FINDS} finds: least gap, as they arrive`, Math.min(...gaps), INTERVAL_MS, { target: 1 });
-  judge(`push of ${FINDS} finds: mean gap, as they arrive`, spanMs / gaps.length, INTERVAL_MS, { target: 1.04, better: 'less' });
-  judge(`push of ${FINDS} finds: time`, summary.elapsed_ms, (FINDS - 1) * INTERVAL_MS, { target: 1.06, better: 'less' });
+  judge(`push of ${FINDS} finds: mean gap, as they arrive`, spanMs / gaps.length, INTERVAL_MS, { target: 1.035, better: 'less' });
+  judge(`push of ${FINDS} finds: time`, summary.elapsed_ms, (FINDS - 1) * INTERVAL_MS, { target: 1.04, better: 'less' });
   await four(bench);
 }
 
@@ -62,7 +62,7 @@ async function four(bench) {
     figure: `${perSecond.toFixed(2)}/s`,
     against: `the permitted ${1000 / INTERVAL_MS}/s`,
     ratio: (perSecond * INTERVAL_MS) / 1000,
-    target: 0.94,
+    target: 0.97,
   });
 }
 

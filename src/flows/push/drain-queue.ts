@@ -204,6 +204,7 @@ function departureTimes({ answerTimeoutMs, serverClock }: PushContext, entry: En
 /** Takes the slot. Stopped before it could leave, the entry is released as it was. */
 async function sendOrRelease(session: PushSession, claimed: Claim): Promise<Slot | undefined> {
   const { outbox, pace } = session.context;
+  const endDeparture = session.startDeparture();
   let slot: Slot | undefined;
   let leaves = false;
   try {
@@ -213,10 +214,19 @@ async function sendOrRelease(session: PushSession, claimed: Claim): Promise<Slot
     const back: Settlement = { state: 'queued', reason: msg`stopped before it was sent`, notBeforeAt: 0 };
     if (!leaves) {
       slot?.giveBack();
+      endDeparture();
       settle(outbox, claimed, back, { outcome: 'not-sent' });
     }
   }
-  return leaves ? slot : undefined;
+  return leaves && slot !== undefined ? withEnd(slot, endDeparture) : undefined;
+}
+
+function withEnd(slot: Slot, end: () => void): Slot {
+  const ended = <T>(result: T): T => {
+    end();
+    return result;
+  };
+  return { ...slot, leave: () => ended(slot.leave()), giveBack: () => ended(slot.giveBack()) };
 }
 
 async function settleAttempt(session: PushSession, claimed: Claim, sent: Sent, pacedMs: number): Promise<void> {
@@ -231,6 +241,7 @@ async function settleAttempt(session: PushSession, claimed: Claim, sent: Sent, p
     paced_ms: Math.round(pacedMs),
   });
   const decided = await session.decide(entry, sent);
+  await session.untilDeparted();
   const settlement = checkIdentifier(session, entry, decided.settlement);
   const endedAt = session.context.serverClock.latest();
   settle(session.context.outbox, claimed, settlement, {

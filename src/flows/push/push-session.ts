@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { setImmediate as turn } from 'node:timers/promises';
 import { PasError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
 import { RETRY_POLICY } from '../../base/retry-policy.ts';
@@ -22,6 +23,8 @@ type Flight = {
   readonly done: Promise<void>;
 };
 
+const MAX_COMMIT_DELAY_MS = 100;
+
 /** One push: its state, the requests under way, and the effects of its decisions. */
 export class PushSession {
   readonly context: PushContext;
@@ -38,6 +41,7 @@ export class PushSession {
   #state: PushState;
   #stopCause: StopCause | undefined;
   #isPeerProbeDue = false;
+  #departing: Promise<void> | undefined;
 
   constructor(context: PushContext) {
     this.context = context;
@@ -110,6 +114,30 @@ export class PushSession {
   takeOff(entry: Entry, done: Promise<void>): void {
     for (const other of this.#flightsBeside(entry)) this.#besideImport.add(entry.id).add(other.id);
     this.flights.set(entry.id, { entry, done });
+  }
+
+  /** Marks that a request is about to leave. @returns what ends it */
+  startDeparture(): () => void {
+    let end = (): void => {};
+    const departing = new Promise<void>((resolve) => {
+      end = () => {
+        if (this.#departing === departing) this.#departing = undefined;
+        resolve();
+      };
+    });
+    this.#departing = departing;
+    return end;
+  }
+
+  /** Waits while a request is about to leave, since a commit would make it late; not for one that waits longer. */
+  async untilDeparted(): Promise<void> {
+    if (this.#departing === undefined) return;
+    const waiting = new AbortController();
+    const limit = this.context.clock.sleep(MAX_COMMIT_DELAY_MS, waiting.signal).catch(() => undefined);
+    await Promise.race([this.#departing, limit]);
+    waiting.abort();
+    // Its bytes are out with the end of this turn.
+    await turn();
   }
 
   land(entry: Entry): void {

@@ -35,6 +35,18 @@ test('what a request needs before its slot does not make it late: its claim is o
   expect(claimed).toEqual(Array.from({ length: 60 }, (_, index) => index + 1));
 });
 
+test('no answer is written down while a request is about to leave, since the disk would make that one late', async () => {
+  const clock = manualClock();
+  using outbox = tempOutbox(clock);
+  for (let index = 0; index < 30; index += 1) queueImport(outbox, `K-${index}`);
+  const { run, asked } = scene(clock, created);
+  const aheadMs = clock.now() - clock.monotonicMs();
+  await run(outbox);
+  const written = outbox.sql('select updated_at from entries').pluck().all().map(Number);
+  const untilNextMs = written.flatMap((at) => asked.map((request) => request.at + aheadMs - at));
+  expect(untilNextMs.filter((ms) => ms > 1 && ms < 11)).toEqual([]);
+});
+
 test('entries of one record go one after the other, the photograph after its find', async () => {
   const clock = manualClock();
   using outbox = tempOutbox(clock);
