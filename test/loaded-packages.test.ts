@@ -1,7 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import Module from 'node:module';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { makeHome } from './support/run-pas.ts';
@@ -50,6 +51,16 @@ test('where SQLite was not installed with pas, status says what to do', async ()
   expect(stderr).toMatch(/^pas: SQLite cannot be loaded by Node v\S+ on \S+: .*\n {5}Install /);
   expect(stderr).not.toContain('    at ');
   expect(status).toBe(12);
+});
+
+test.skipIf(!('enableCompileCache' in Module))('compiled code is kept in the state folder once there is one', async () => {
+  const home = makeHome();
+  const compiled = join(home.env['XDG_STATE_HOME'] ?? '', 'pas', 'compiled');
+  execFileSync(process.execPath, [PAS, '--help'], { env: home.env, stdio: 'ignore' });
+  expect(existsSync(compiled)).toBe(false);
+  mkdirSync(dirname(compiled), { recursive: true });
+  execFileSync(process.execPath, [PAS, '--help'], { env: home.env, stdio: 'ignore' });
+  expect(existsSync(compiled)).toBe(true);
 });
 
 /** Names of the packages that a command resolved, whichever way it imported them. */

@@ -68,6 +68,8 @@ create table finds (
 ) strict;
 
 create index finds_hidden on finds (id) where hidden_at is not null;
+-- finds with a person who is new to the service
+create index finds_of_new_people on finds (id) where instr(elements, '":tba"') > 0;
 
 -- Commands that changed finds, and each find as it was before. What a command did is undone from here, also after it was killed.
 create table commands (

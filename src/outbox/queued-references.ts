@@ -19,13 +19,13 @@ const parseReference = createRowParser({ find: isNumber, text: isText });
  * @param recordKeys undefined means all records
  */
 export function queuedReferences(outbox: Outbox, { element, id }: Naming, recordKeys?: readonly string[]): QueuedReference[] {
-  // Most finds don't have the identifier anywhere, which is told without taking their JSON apart.
-  const isNamed = 'instr(elements, :quoted) > 0 and elements ->> :id = :wanted';
-  const values = { id: `$.${element}.id`, text: `$.${element}.text`, wanted: id, quoted: JSON.stringify(id) };
+  // An index has the finds with a new person, by this very condition.
+  const isNamed = `instr(elements, '${JSON.stringify(id)}') > 0 and elements ->> :id = :wanted`;
+  const values = { id: `$.${element}.id`, text: `$.${element}.text`, wanted: id };
   const rows = outbox
     .sql(
       `select finds.id as find, elements ->> :text as text from finds join entries on entries.find_id = finds.id
-       where kind = 'import' and state = 'queued' and ${isNamed} and finds.hidden_at is null
+       where +kind = 'import' and +state = 'queued' and ${isNamed} and finds.hidden_at is null
          and (:recordKeys is null or record_key in (select value from json_each(:recordKeys))) order by finds.id`,
     )
     .all({ ...values, recordKeys: recordKeys === undefined ? null : JSON.stringify(recordKeys) });
@@ -33,7 +33,7 @@ export function queuedReferences(outbox: Outbox, { element, id }: Naming, record
   const accepted = outbox
     .sql(
       `select distinct elements ->> :text from finds join entries on entries.find_id = finds.id
-       where kind = 'import' and state = 'accepted' and ${isNamed}`,
+       where +kind = 'import' and +state = 'accepted' and ${isNamed}`,
     )
     .pluck()
     .all(values);
