@@ -53,9 +53,5 @@ if (args.length === 1 && args[0] === '--version') {
 async function run() {
   const pas = require('../dist/pas/start.cjs');
   t = pas.t;
-  process.exitCode = await pas.start(args, {
-    environment: process.env,
-    streams: { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr },
-    cwd: process.cwd(),
-  });
+  process.exitCode = await pas.start(args, { environment: process.env, streams: process, cwd: process.cwd() });
 }

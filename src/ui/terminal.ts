@@ -76,7 +76,10 @@ export function makeTerminal(streams: Streams, options: TerminalOptions): Termin
     json: options.json,
     elementName: options.elementName,
     color,
-    interactive: streams.stdin.isTTY === true && streams.stderr.isTTY === true,
+    // Node takes a while to open stdin, which few commands read.
+    get interactive() {
+      return streams.stdin.isTTY === true && streams.stderr.isTTY === true;
+    },
     columns: widthOf(streams.stdout) ?? 100,
     line,
     table: async (header, rows) => {
