@@ -51,7 +51,7 @@ function countOfOthers(state: PushState, facts: AttemptFacts, settlement: Settle
   return { ...counted, settlement: isSkipped ? requeueSettlement(settlement.reason, facts.now) : settlement };
 }
 
-/** Behind the others, so that the next push begins with entries that may get through. */
+/** Settlement that requeues a skipped entry; the next push begins with entries that may pass. */
 export function requeueSettlement(reason: Message, notBeforeAt: number): Settlement {
   return { state: 'queued', reason: skippedReason(reason), notBeforeAt };
 }
@@ -60,7 +60,7 @@ function skippedReason(reason: Message): Message {
   return msg`not sent, because others got the same answer: ${reason}`;
 }
 
-/** How many refusals of photographs of a record leave the others of it out, where the answer does not say that it is about the record. */
+/** Refused photographs of a record that open its circuit, where the answer does not say that it is about the record. */
 const EQUAL_REFUSALS = 2;
 /** Name of a stored photograph, as the service names the last one of a full record. */
 const STORED_NAME = /F\d\d\b/;
@@ -120,7 +120,7 @@ function failureScope(facts: AttemptFacts, { state }: Settlement): CountedScope 
   }
 }
 
-/** Beside an import that got the number, a refusal tells nothing of the way to the service. */
+/** Tells if an import was refused because one beside it got its number, which says nothing about the way to the service. */
 function isLostCollision({ outcome, besideAccepted }: AttemptFacts, state: Settlement['state']): boolean {
   return outcome.kind === 'refused-unspecified' && state === 'queued' && besideAccepted;
 }

@@ -27,9 +27,9 @@ export type GateContext = {
   readonly outbox: Outbox;
   /** The service's identifier of the account that sends. */
   readonly account: string;
-  /** Undefined where the account cannot harvest, or a person said not to look. */
+  /** Access to the harvest; undefined where the account has none, or a person said not to look. */
   readonly look: LookupContext | undefined;
-  /** How far before the oldest unsent entry the first look at a project begins. */
+  /** Time before the oldest unsent entry at which the first look at a project begins. */
   readonly lookBackMs: number;
   /** The server's time now; undefined where it has not said the time. */
   readonly serverNowMs: number | undefined;
@@ -39,7 +39,7 @@ export type GateContext = {
 };
 
 const DAY_MS = 24 * 3600 * 1000;
-/** How many entries are judged at once. In between an interrupt is heard, and other processes can write. */
+/** Entries that are judged in one turn. Between turns, signals are handled and other processes can write. */
 const SLICE = 50;
 
 /**
@@ -256,7 +256,7 @@ function shownFinds({ lookups }: HarvestedFinds): HarvestedFind[] {
   return [...lookups.values()].flatMap((lookup) => (lookup.kind === 'shown' ? [lookup.record] : []));
 }
 
-/** From the journal: what other outboxes of this machine attempted with this account. */
+/** Collects attempts of other outboxes of this machine with this account from the journal. */
 function attemptedElsewhere(outbox: Outbox, account: string, imports: readonly ImportEntry[]) {
   const journal = assertJournal(outbox);
   const { outbox: own } = headerOf(outbox);
@@ -289,14 +289,14 @@ function equalRecords(
   return withoutExplained(equal, uncertain.get(entry.digest ?? '') ?? []).map(({ identCely }) => identCely);
 }
 
-/** As many of the records as uncertain entries of the same digest may have made are theirs. */
+/** Removes as many of the records as uncertain entries of the same digest may have made. */
 function withoutExplained(equal: readonly HarvestedFind[], uncertain: readonly UncertainImport[]): readonly HarvestedFind[] {
   const explained = equal.filter((find) => uncertain.some(({ window }) => couldBeMade(window, find)));
   if (explained.length > uncertain.length) return equal;
   return equal.filter((find) => !explained.includes(find));
 }
 
-/** With the finder by identifier and by name: a new person was sent by name. */
+/** Returns digests with the finder by identifier and by name, since a new person was sent by name. */
 function digestsOf({ elements, protectedWithheld }: HarvestedFind): string[] {
   const form = protectedWithheld ? 'open' : 'full';
   const { nalezce } = elements;
@@ -317,7 +317,7 @@ function readsTheSame(sent: HarvestedElements, find: HarvestedFind): boolean {
   return differingElements(sent, find).every((name) => MAY_DIFFER.includes(name));
 }
 
-/** By project: records that are listed, not shown, and that no event explains. */
+/** Returns, by project, listed records that are not shown and that no event explains. */
 function hiddenRecords(outbox: Outbox, listed: readonly string[]): Map<string, readonly string[]> {
   const hidden = listed.filter((identCely) => importOfRecord(outbox, identCely) === undefined);
   const byProject = groupBy(hidden, projectOfRecord);

@@ -25,9 +25,9 @@ export type CircuitBreaker = {
 /** Entries that are not sent for a while, since those before them failed in one way. They stay queued. */
 export type OpenCircuit = {
   readonly kind: EntryKind;
-  /** Only the entries of this project, or all of the kind. */
+  /** Project of the entries; null for all of the kind. */
   readonly project: string | null;
-  /** Only those of this record of the project. */
+  /** Record of the entries; null for all of the project. */
   readonly record: string | null;
   /** Status of the answers; null where none came. */
   readonly status: number | null;
@@ -38,7 +38,7 @@ export type OpenCircuit = {
 
 export type Failure = {
   readonly failureClass: string;
-  /** Undefined where each failure counts. */
+  /** Subject that counts once; undefined where each failure counts. */
   readonly subject: string | undefined;
   readonly entryId: number;
   readonly departedAt: MonotonicMs;
@@ -109,7 +109,7 @@ export function withBreaker(breakers: Breakers, key: string, breaker: CircuitBre
   return next;
 }
 
-/** Without those of the service, which count for one push. */
+/** Removes the breakers of the service, which count for one push. */
 export function storedBreakers(breakers: Breakers): Breakers {
   const ofService = Object.keys(RETRY_POLICY.service).map((failure) => serviceKey(failure as ServiceFailure));
   return new Map([...breakers].filter(([key]) => !ofService.includes(key)));

@@ -45,13 +45,13 @@ function countServiceFailures(state: PushState, facts: AttemptFacts): Step {
   return { state: { ...state, breakers: withBreaker(breakers, serviceKey(failed), breaker) }, effects };
 }
 
-/** Where no answer came, nothing is known of how the service answers. */
+/** Tells if an outcome ends a row of failures. A missing answer does not end a row of answers. */
 function endsRow(failure: ServiceFailure, outcome: Outcome): boolean {
   if (failure === outcome.kind) return false;
   return failure === 'not-delivered' || OUTCOMES[outcome.kind].provesPeer !== 'neutral';
 }
 
-/** Undefined where the slowed pace ends the push ({@link Effect} `slow-down`). */
+/** Cause for the push to end; undefined where the slowed pace ends it ({@link Effect} `slow-down`). */
 function stopCauseAfter(failure: ServiceFailure, failures: number, outcome: Outcome): StopCause | undefined {
   const reason: Message = 'detail' in outcome ? outcome.detail : '';
   switch (failure) {
@@ -133,7 +133,7 @@ function notBefore({ now, outcome }: AttemptFacts, failures: number): WallMs {
   }
 }
 
-/** Believed of a number that the service could refuse for nothing else. */
+/** Accepts a number that the service could refuse for nothing else. */
 function alreadyApplied({ entry }: AttemptFacts, detail: Message): Settlement {
   if (entry.kind !== 'number' || findNumberProblem(entry.value) !== undefined) return refusal(entry, detail, []);
   return { state: 'accepted', identCely: entry.identCely ?? '', reason: msg`the service already had this number` };
@@ -155,7 +155,7 @@ function handleUndetailedRefusal(
   return { settlement, state: { ...state, serialProjects: new Set([...state.serialProjects, entry.project]) }, effects: [] };
 }
 
-/** One record refused, or the whole account? The answer to the access probe tells. */
+/** Distinguishes a refused record from a refused account by the answer to the access probe. */
 function handleForbidden(
   state: PushState,
   { access, entry }: AttemptFacts,

@@ -79,7 +79,7 @@ async function sendAll(session: PushSession): Promise<void> {
   }
 }
 
-/** Where the service cannot be looked at any more, nothing else leaves. */
+/** Applies the gate to an entry. A failed look ends the push. */
 async function isHeld(session: PushSession, entry: Entry): Promise<boolean> {
   try {
     return (await session.context.holdBeforeDeparture?.(entry)) === true;
@@ -193,7 +193,7 @@ function assertNotClaimable(session: PushSession, { id }: Entry): void {
 /** The slowest link that an upload is expected on, in bytes per millisecond. */
 const MIN_UPLOAD_RATE = 4;
 
-/** When the request leaves at the earliest, and when all of it has left at the latest, by the server's clock. */
+/** Earliest departure of the request, and latest end of its upload, by the server's clock. */
 function departureTimes({ answerTimeoutMs, serverClock }: PushContext, entry: Entry): Pick<Departure, 'serverMs' | 'sentByMs'> {
   const [now, latest] = [serverClock.now(), serverClock.latest()];
   if (now === undefined || latest === undefined) return { serverMs: null, sentByMs: null };

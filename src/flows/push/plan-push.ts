@@ -28,7 +28,7 @@ export function remainingAfterPush(outbox: Outbox, { nonConforming }: PushResult
     totals: entryTotals(outbox),
     /** Entries with a question that a person must answer. */
     held: heldEntries(outbox).length,
-    /** Of those that were looked up since and are not at the service: they are to be sent again, to one that answers oddly. */
+    /** Entries with an answer outside the contract that a look proved absent: they are to be sent again. */
     stillNonConforming: nonConforming.filter((id) => entryById(outbox, id)?.state === 'queued').length,
   };
 }

@@ -24,14 +24,14 @@ import type { PushContext } from './push-context.ts';
 import { type OpenService, resolveAccount } from './resolve-account.ts';
 import { createServerClock, type ServerClock } from './server-clock.ts';
 
-/** How a service is asked what it has. */
+/** Access to the records of a service. */
 export type Harvesting = {
   open(): Promise<OaiClient>;
-  /** How it is signed in: by `bearer` as the account that writes, by `basic` as the one of the profile's user name. */
+  /** Sign-in: `bearer` as the account that writes, `basic` as that of the profile's user name. */
   readonly auth: 'none' | 'bearer' | 'basic';
   /** The service's native format, such as `oai_svc`. */
   readonly format: string;
-  /** How long after an attempt a new record may take to appear in a harvest. */
+  /** Time that a new record may take to appear in a harvest. */
   readonly indexAllowanceMs: number;
 };
 
@@ -39,29 +39,29 @@ export type Harvesting = {
 export type SyncContext = Pick<PushContext, 'clock' | 'recordKeys'> & {
   readonly outbox: Outbox;
   readonly service: OpenService;
-  /** Undefined where a person settles what is uncertain. */
+  /** Access to the harvest; undefined where a person settles what is uncertain. */
   readonly harvesting: Harvesting | undefined;
   readonly lock: PushLockOptions;
   /** Ends what is asked. */
   readonly stop?: AbortSignal;
-  /** How far the look at the service is. */
+  /** Receives the progress of the look at the service. */
   readonly onLook?: (done: number, total: number | undefined) => void;
 };
 
-/** Why nothing was looked at before sending. */
+/** Reason why nothing was looked at before sending. */
 export type NotChecked = 'no-harvesting' | 'anonymous' | 'not-signed-in' | 'skipped';
 
 export type PushAllOptions = SyncContext &
   Omit<PushContext, 'account' | 'serverClock' | 'openPhotograph' | 'readIdentCely' | 'holdChangedNumber' | keyof OpenService> & {
     /** Identifier of this machine; empty where it has none. */
     readonly machine: string;
-    /** Where copies of queued photographs are. */
+    /** Folder with copies of queued photographs. */
     readonly photosFolder: string;
-    /** A person has asked for these records by name: what has to wait is tried now. */
+    /** Ends the backoff of these records, which a person named. */
     readonly isUrgent?: boolean;
-    /** Without a person to ask: held entries stay held, or are sent all the same. */
+    /** Treatment of held entries without a person to ask. */
     readonly onMatch: 'hold' | 'send';
-    /** False: a person said not to look at the service before sending. */
+    /** Permission to look at the service before sending. */
     readonly mayLook: boolean;
     readonly lookBackMs: number;
     /** Asks a person about held entries; their answers are recorded by it. */
@@ -70,15 +70,15 @@ export type PushAllOptions = SyncContext &
     readonly confirmAdoption?: (fence: Extract<Fence, { kind: 'foreign' }>) => Promise<boolean>;
     /** Settles with a person which people the service is to make; false where some are left. Without it, all are made. */
     readonly admitNewPeople?: () => Promise<boolean>;
-    /** Told how many entries are to be sent, before each round of sending. */
+    /** Receives the number of entries to send before each round. */
     readonly onRound?: (queued: number) => void;
-    /** Told what was found out about entries of unknown end. */
+    /** Receives the results of looks at uncertain entries. */
     readonly onReconciled?: (settled: readonly Reconciled[]) => void;
-    /** Uncertain entries could not be looked up; they stay as they are, and the push goes on. */
+    /** Receives the error of a failed look at uncertain entries; the push continues. */
     readonly onLookFailed?: (error: PasError) => void;
-    /** Told once where imports leave without a look. */
+    /** Called once if imports are sent without a look. */
     readonly onNotChecked?: (why: NotChecked) => void;
-    /** Told where the journal of this machine was gone, and was made anew. */
+    /** Called if the journal of this machine was missing and is recreated. */
     readonly onLostJournal?: () => void;
   };
 

@@ -10,14 +10,14 @@ import type { Session } from '../../pas-api/session.ts';
 import type { BreakerMemory } from './circuit-breaker.ts';
 import type { ServerClock } from './server-clock.ts';
 
-/** Everything that a push needs of its caller. */
+/** Dependencies and settings of a push. */
 export type PushContext = {
   readonly outbox: Outbox;
   /** The service's identifier of the account that sends. */
   readonly account: string;
   readonly baseUrl: string;
   readonly kinds: readonly EntryKind[];
-  /** Only the records of these keys, or all. */
+  /** Keys of the records to send; undefined for all. */
   readonly recordKeys: readonly string[] | undefined;
   /** Most requests to send. */
   readonly limit: number | undefined;
@@ -37,9 +37,9 @@ export type PushContext = {
   readonly clock: Clock;
   readonly serverClock: ServerClock;
   readonly report: (event: PushEvent) => void;
-  /** Start nothing more, but wait for what is under way. */
+  /** Stops new requests; those under way are awaited. */
   readonly stop: AbortSignal;
-  /** Give up what is under way, too. */
+  /** Aborts requests under way as well. */
   readonly abort: AbortSignal;
 };
 

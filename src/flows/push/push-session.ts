@@ -192,7 +192,7 @@ export class PushSession {
     }
   }
 
-  /** Asks who answers, where an answer may not have been the service's own. @returns whether it did */
+  /** Probes the peer if an answer may not have been the service's own. @returns true if it did */
   async probePeerIfDue(): Promise<boolean> {
     if (!this.#isPeerProbeDue) return false;
     const token = await this.signIn(this.context.session.token(this.halt));
@@ -261,7 +261,7 @@ export class PushSession {
     const { clock, outbox, pace, report } = this.context;
     switch (effect.type) {
       case 'stop':
-        // A person who stopped the push has the last word on why it ended.
+        // An interrupt by a person is reported before other causes.
         if (!this.halt.aborted) this.stop(effect.cause);
         return true;
       case 'slow-down': {

@@ -93,11 +93,11 @@ export type Effect =
       readonly reason: Message;
     }
   | { readonly type: 'report-open-circuit'; readonly circuit: OpenCircuit; readonly until: WallMs }
-  /** After the attempt is settled. */
+  /** Carried out after the attempt is settled. */
   | { readonly type: 'renew-token'; readonly refused: string }
   /** The attempt is decided once more with the answer ({@link AttemptFacts.access}); the settlement at hand is void. */
   | { readonly type: 'probe-access' }
-  /** Before the next request, if there is one. */
+  /** Carried out before the next request. */
   | { readonly type: 'probe-peer' };
 
 export type Decision = {

@@ -68,7 +68,7 @@ function dueAtMs(given: PushAllOptions, lookedAtMs: number): number | undefined 
   return soonestMs === NEVER ? undefined : soonestMs;
 }
 
-/** Where no token can be got, the service is away. An address that is wrong from the beginning is reported. */
+/** Runs one round. Without a token the service counts as away, except in the first round, which reports a wrong address. */
 async function oneRound(given: PushAllOptions, isFirst: boolean): Promise<Round | PushResult> {
   try {
     return await pushUnderLock(isFirst ? given : { ...given, isUrgent: false });

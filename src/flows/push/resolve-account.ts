@@ -26,14 +26,14 @@ export type OpenService = {
   readonly send: Exchange;
   /** The token came from outside, so that the user name of the profile need not be that of its account. */
   readonly usesExternalToken: boolean;
-  /** Undefined for a program without profiles. */
+  /** User of the profile; undefined for a program without profiles. */
   readonly profile?: ProfileUser;
 };
 
 /** The user of a profile, and how an outbox gets the profile of its account. */
 export type ProfileUser = {
   readonly name: string;
-  /** As config.toml has it, whatever the environment says; undefined where it has none. */
+  /** User name in config.toml, which the environment does not override; undefined where it has none. */
   readonly username: string | undefined;
   /** Says which command makes a profile for another user of the service, or acts for the one that there is. */
   profileFor(username: string): Message;

@@ -4,11 +4,11 @@ import type { Exchange, HttpResponse } from '../../http/exchange.ts';
 /** The time of the service, as this process has heard it last, and the time that has passed since. Undefined before it was heard. */
 export type ServerClock = {
   /**
-   * Never ahead: a `Date` header counts whole seconds and was written before it arrived, and the monotonic clock stands still while the
+   * Lower bound: a `Date` header counts whole seconds and was written before it arrived, and the monotonic clock stands still while the
    * machine sleeps.
    */
   now(): ServerMs | undefined;
-  /** Never behind: the wall clock counts where it has run on for longer, as it does through a sleep. */
+  /** Upper bound: uses the wall clock where it advanced more, as through a sleep of the machine. */
   latest(): ServerMs | undefined;
   /** Takes the time from the answers of an exchange. */
   observing(send: Exchange): Exchange;

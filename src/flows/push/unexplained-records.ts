@@ -26,7 +26,7 @@ export function rememberUnexplained(
     for (const [identCely, lookup] of listed) {
       if (isUnexplained(identCely, lookup))
         saveUnexplained(outbox, identCely, lookup.kind === 'shown' ? JSON.stringify(lookup.record) : null);
-      // What was shown before and is not shown now is there all the same.
+      // A record that was shown before still exists where it is no longer shown.
       else if (lookup.kind !== 'withheld') deleteUnexplained(outbox, identCely);
     }
   });
@@ -42,7 +42,7 @@ export function unexplainedSoFar(outbox: Outbox): Unexplained {
   };
 }
 
-/** As long as an entry is held, the next look at its project begins where this one began: it must see again what holds it. */
+/** Records the look at each project. While an entry is held, the next look begins where this one began, to see its match again. */
 export function recordLookups(
   outbox: Outbox,
   projects: ReadonlySet<string>,

@@ -20,7 +20,7 @@ type WatchOptions = {
   readonly push: () => Promise<Round>;
   /** One cheap question within the pace: is the service there and open? */
   readonly isOpen: () => Promise<boolean>;
-  /** When the next entry may be sent; undefined where none waits for time alone. */
+  /** Returns the time of the next retry; undefined where no entry waits for time alone. */
   readonly dueAtMs: () => number | undefined;
   readonly report: (event: WatchEvent) => void;
 };
@@ -28,7 +28,7 @@ type WatchOptions = {
 const { minPauseMs, maxPauseMs, maxUncertainPauseMs, pollMs } = RETRY_POLICY.watch;
 
 /**
- * Pushes for as long as it is let: whenever something becomes due, also what other processes queue, and as soon as a
+ * Pushes until interrupted: whenever an entry becomes due, also what other processes queue, and as soon as a
  * service that was away is there again.
  * @returns why it ended: interrupted, or not allowed to go on
  */
