@@ -1,6 +1,6 @@
 import { JsonBytes } from '../text/json-bytes.ts';
 import type { XmlElement } from '../xml/element.ts';
-import { type FlatTree, placeOf } from '../xml/flat-tree.ts';
+import { type FlatTree, NONE, placeOf } from '../xml/flat-tree.ts';
 import { OAI_DC_NAMESPACE } from './protocol.ts';
 import { type OaiHeader, type OaiRecord, REFUSAL } from './record.ts';
 import type { RepeatedElements } from './repeated-elements.ts';
@@ -104,27 +104,33 @@ export function metadataText(json: JsonBytes, record: OaiRecord, repeated: Repea
 function writeMetadata(json: JsonBytes, { metadata, refused }: OaiRecord, repeated: RepeatedElements): void {
   if (metadata === undefined || refused) {
     json.literal('null');
-  } else if (metadata.namespace !== OAI_DC_NAMESPACE) {
-    const { tape, at } = placeOf(metadata);
-    writeContent(json, tape, at, repeated);
-  } else {
-    const { tape, at } = placeOf(innermost(metadata));
-    json.open('{');
-    // Every field of Dublin Core may repeat, so every one is a list.
-    const fields = new Set(tape.childrenByName(at).map((child) => tape.nameAt(child).name));
-    writeChildren(json, tape, at, NOTHING, fields);
-    json.close('}');
+    return;
   }
+  const { tape, at } = placeOf(metadata);
+  if (metadata.namespace !== OAI_DC_NAMESPACE) {
+    writeContent(json, tape, at, repeated);
+    return;
+  }
+  json.open('{');
+  writeChildren(json, tape, innermost(tape, at), NOTHING, EVERY_NAME);
+  json.close('}');
 }
 
-/** Some services nest `oai_dc:dc` in another one. */
-function innermost(dc: XmlElement): XmlElement {
-  const inner = dc.children.find(({ name, namespace }) => name === dc.name && namespace === dc.namespace);
-  return inner === undefined ? dc : innermost(inner);
+/** Returns the innermost `oai_dc:dc`: some services nest it in another one. */
+function innermost(tape: FlatTree, dc: number): number {
+  const name = tape.nameAt(dc);
+  const end = tape.nextOf(dc);
+  let child = tape.firstChild(dc);
+  while (child < end && tape.nameAt(child) !== name) child = tape.nextOf(child);
+  return child < end ? innermost(tape, child) : dc;
 }
+
+type NameSet = Pick<ReadonlySet<string>, 'has'>;
 
 const NOTHING: RepeatedElements = new Map();
-const NO_NAMES: ReadonlySet<string> = new Set();
+const NO_NAMES: NameSet = new Set();
+/** Every field of Dublin Core may repeat, so every one is a list. */
+const EVERY_NAME: NameSet = { has: () => true };
 
 function writeAny(json: JsonBytes, element: XmlElement): void {
   const { tape, at } = placeOf(element);
@@ -141,9 +147,7 @@ function writeElement(json: JsonBytes, tape: FlatTree, at: number, repeated: Rep
     json.close('}');
   } else if (hasChildren || tape.attributeCount(at) > 0) {
     writeContent(json, tape, at, repeated);
-  } else if (hasText(tape, at)) {
-    writeText(json, tape, at);
-  } else {
+  } else if (!writeText(json, tape, at, undefined)) {
     json.literal('null');
   }
 }
@@ -153,13 +157,15 @@ function isRefusal(tape: FlatTree, at: number): boolean {
   return mayBe && tape.textOf(at).trim() === REFUSAL;
 }
 
-function hasText(tape: FlatTree, at: number): boolean {
-  return tape.findText(at) ? tape.from < tape.to : trimmed(tape.textOf(at)) !== '';
-}
-
-function writeText(json: JsonBytes, tape: FlatTree, at: number): void {
-  if (tape.findText(at)) json.bytes(tape.bytes, tape.from, tape.to);
-  else json.string(trimmed(tape.textOf(at)));
+/** Writes the text of an element, behind a name where one is given. @returns false where there is no text */
+function writeText(json: JsonBytes, tape: FlatTree, at: number, name: string | undefined): boolean {
+  const isInSource = tape.findText(at);
+  const text = isInSource ? undefined : trimmed(tape.textOf(at));
+  if (text === '' || (isInSource && tape.from === tape.to)) return false;
+  if (name !== undefined) json.name(name);
+  if (text === undefined) json.bytes(tape.bytes, tape.from, tape.to);
+  else json.string(text);
+  return true;
 }
 
 /** Without white space at its ends. U+FEFF, which `trim` takes away as well, is text. */
@@ -178,10 +184,7 @@ function writeContent(json: JsonBytes, tape: FlatTree, at: number, repeated: Rep
   json.open('{');
   writeAttributes(json, tape, at);
   if (tape.hasChildren(at)) writeChildren(json, tape, at, repeated, repeated.get(tape.nameAt(at).name) ?? NO_NAMES);
-  if (hasText(tape, at)) {
-    json.name('text', '#');
-    writeText(json, tape, at);
-  }
+  writeText(json, tape, at, '#text');
   json.close('}');
 }
 
@@ -192,7 +195,7 @@ function writeAttributes(json: JsonBytes, tape: FlatTree, element: number): void
     const { name, namespace } = tape.nameAt(at);
     // Two may differ by their namespace alone, and only one of a name can stand in JSON.
     if (namespace === SCHEMA_INSTANCE || isNamedLater(tape, element, name, position)) continue;
-    json.name(name, '@');
+    json.attributeName(name);
     if (tape.findValue(at)) json.bytes(tape.bytes, tape.from, tape.to);
     else json.string(tape.valueOf(at));
   }
@@ -207,21 +210,13 @@ function isNamedLater(tape: FlatTree, element: number, name: string, position: n
 }
 
 /** @param lists names of what is a list even where there is one */
-function writeChildren(
-  json: JsonBytes,
-  tape: FlatTree,
-  at: number,
-  repeated: RepeatedElements,
-  lists: ReadonlySet<string>,
-): void {
-  const children = tape.childrenByName(at);
-  for (let first = 0, next = 0; first < children.length; first = next) {
-    const name = tape.nameAt(children[first] ?? 0).name;
-    while (next < children.length && tape.nameAt(children[next] ?? 0).name === name) next++;
-    const isList = next > first + 1 || lists.has(name);
+function writeChildren(json: JsonBytes, tape: FlatTree, at: number, repeated: RepeatedElements, lists: NameSet): void {
+  for (const first of tape.firstOfEachName(at)) {
+    const { name } = tape.nameAt(first);
+    const isList = tape.nextAlike(first) !== NONE || lists.has(name);
     json.name(name);
     if (isList) json.open('[');
-    for (let index = first; index < next; index++) writeElement(json, tape, children[index] ?? 0, repeated);
+    for (let child = first; child !== NONE; child = tape.nextAlike(child)) writeElement(json, tape, child, repeated);
     if (isList) json.close(']');
   }
 }

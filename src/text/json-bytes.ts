@@ -7,15 +7,14 @@ const PIECE_CHARACTERS = 64 * 1024;
 const BLOCK_BYTES = 1024 * 1024;
 const [MAX_NAMES, LONG_NAME] = [1000, 100];
 
-type Mark = '' | '@' | '#';
-
 /** Writes JSON as UTF-8 without intermediate objects and strings, which would take several times as long. */
 export class JsonBytes {
   #bytes = Buffer.allocUnsafe(1024);
   #length = 0;
   /** Full blocks. */
   #full: Buffer[] = [];
-  readonly #names: Readonly<Record<Mark, Map<string, Buffer>>> = { '': new Map(), '@': new Map(), '#': new Map() };
+  readonly #names = new Map<string, Buffer>();
+  readonly #attributeNames = new Map<string, Buffer>();
 
   /** Returns and empties the written blocks. */
   take(): Buffer[] {
@@ -46,22 +45,22 @@ export class JsonBytes {
     this.#bytes[this.#length++] = LINE_FEED;
   }
 
-  /** Writes the name of the next value. @param mark stands before the name */
-  name(name: string, mark: Mark = ''): void {
-    const known = this.#names[mark].get(name) ?? this.#learn(name, mark);
-    this.#begin(known.length);
-    const bytes = this.#bytes;
-    let at = this.#length;
-    for (let index = 0; index < known.length; index++) bytes[at++] = known[index] ?? 0;
-    this.#length = at;
+  /** Writes the name of the next value. */
+  name(name: string): void {
+    this.#putName(this.#names.get(name) ?? learned(this.#names, name, name));
   }
 
-  /** Encodes a name and caches it: a harvest repeats a few names. */
-  #learn(name: string, mark: Mark): Buffer {
-    const names = this.#names[mark];
-    const written = Buffer.from(`${JSON.stringify(mark + name)}:`);
-    if (names.size < MAX_NAMES && name.length < LONG_NAME) names.set(name, written);
-    return written;
+  /** Writes the name of the next value, an attribute's, behind an `@`. */
+  attributeName(name: string): void {
+    this.#putName(this.#attributeNames.get(name) ?? learned(this.#attributeNames, name, `@${name}`));
+  }
+
+  #putName(name: Buffer): void {
+    this.#begin(name.length);
+    const bytes = this.#bytes;
+    let at = this.#length;
+    for (let index = 0; index < name.length; index++) bytes[at++] = name[index] ?? 0;
+    this.#length = at;
   }
 
   /** Writes a text from a range of UTF-8 bytes. */
@@ -154,4 +153,11 @@ export class JsonBytes {
     this.#bytes.copy(roomier, 0, 0, this.#length);
     this.#bytes = roomier;
   }
+}
+
+/** Encodes a name and caches it: a harvest repeats a few names. */
+function learned(names: Map<string, Buffer>, name: string, shown: string): Buffer {
+  const written = Buffer.from(`${JSON.stringify(shown)}:`);
+  if (names.size < MAX_NAMES && name.length < LONG_NAME) names.set(name, written);
+  return written;
 }

@@ -5,17 +5,26 @@ import { assertNameLimit, assertTextLimit } from './parse-error.ts';
 export type ResolvedName = {
   readonly namespace: string;
   readonly name: string;
-  /** Shared by all names with this local name: the last parent whose children were indexed, and its first child of the name. */
-  readonly local: { lastParent: number; first: number };
+  /** Shared by all names with this local name: the parent whose children were linked last, and its last child of the name. */
+  readonly local: { parent: number; lastChild: number };
   readonly index: number;
   /** Start of the tag that last had an attribute of this name. */
   lastTag: number;
 };
 
-/** Fields of an element. Its attributes follow, then its children; `NEXT` is the position behind all of them. */
-const [NAME, START, END, TEXT, TEXT_END, ATTRIBUTES, NEXT, OF_ELEMENT] = [0, 1, 2, 3, 4, 5, 6, 7];
+/**
+ * Fields of an element. Its attributes follow, then its children; `NEXT` is the position behind all of them, `ALIKE` the next
+ * sibling with its local name.
+ */
+const [NAME, START, END, TEXT, TEXT_END, ATTRIBUTES, NEXT, ALIKE, OF_ELEMENT] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
 /** Fields of an attribute; its name is the first. */
 const [VALUE, VALUE_END, OF_ATTRIBUTE] = [1, 2, 3];
+
+/** Room at the beginning, enough for a page of records. */
+const MAX_FIRST_NUMBERS = 64 * 1024;
+
+/** In place of the position of an element. */
+export const NONE = -1;
 
 const NO_ATTRIBUTES: readonly XmlAttribute[] = [];
 const NO_CHILDREN: readonly XmlElement[] = [];
@@ -31,7 +40,7 @@ export class FlatTree {
   readonly #byText = new Map<string, ResolvedName>();
   /** Decoded texts that differ from their source; they are referred to by -1 - index in place of a start. */
   readonly #decoded: string[] = [];
-  #numbers = new Int32Array(1024);
+  #numbers: Int32Array;
   #length = 0;
   /** Result of {@link findText}. */
   from = 0;
@@ -39,13 +48,14 @@ export class FlatTree {
 
   constructor(bytes: Buffer) {
     this.bytes = bytes;
+    this.#numbers = new Int32Array(Math.min(Math.max(bytes.length >> 2, 64), MAX_FIRST_NUMBERS));
   }
 
   resolve(namespace: string, name: string, offset: number): ResolvedName {
     const text = `${namespace}\n${name}`;
     const known = this.#byText.get(text);
     if (known !== undefined) return known;
-    const local = this.#locals.get(name) ?? { lastParent: -1, first: -1 };
+    const local = this.#locals.get(name) ?? { parent: NONE, lastChild: NONE };
     this.#locals.set(name, local);
     const resolved = { namespace, name, local, index: this.#names.length, lastTag: -1 };
     this.#names.push(resolved);
@@ -82,6 +92,11 @@ export class FlatTree {
 
   /** Appends to the text of an element; parameters as in {@link addValue}. */
   addText(element: number, start: number, end: number, isWide: boolean, decoded: string | undefined): void {
+    if (this.#at(element + TEXT_END) === 0) {
+      this.#numbers[element + TEXT] = decoded === undefined ? start : -this.#decoded.push(decoded);
+      this.#numbers[element + TEXT_END] = isWide ? -end : end;
+      return;
+    }
     const before = this.textOf(element);
     assertTextLimit(before.length + end - start, start);
     const text = before === '' ? decoded : before + (decoded ?? this.#cut(start, end, isWide));
@@ -138,11 +153,11 @@ export class FlatTree {
   }
 
   childrenOf(element: number): readonly XmlElement[] {
-    const end = this.#at(element + NEXT);
-    let at = this.#firstChild(element);
+    const end = this.nextOf(element);
+    let at = this.firstChild(element);
     if (at === end) return NO_CHILDREN;
     const children: XmlElement[] = [];
-    for (; at < end; at = this.#at(at + NEXT)) children.push(new FlatElement(this, at));
+    for (; at < end; at = this.nextOf(at)) children.push(new FlatElement(this, at));
     return children;
   }
 
@@ -155,25 +170,37 @@ export class FlatTree {
   }
 
   hasChildren(element: number): boolean {
-    return this.#firstChild(element) < this.#at(element + NEXT);
+    return this.firstChild(element) < this.nextOf(element);
   }
 
-  /** Returns the positions of the children, each behind the first with its local name. */
-  childrenByName(element: number): readonly number[] {
-    const places: number[] = [];
-    const end = this.#at(element + NEXT);
-    let last: ResolvedName['local'] | undefined;
-    let isScattered = false;
-    for (let at = this.#firstChild(element); at < end; at = this.#at(at + NEXT)) {
-      const { local } = this.nameAt(at);
-      if (local !== last) {
-        if (local.lastParent === element) isScattered = true;
-        else [local.lastParent, local.first] = [element, at];
-        last = local;
-      }
-      places.push(at);
+  /** Returns the position of the first child; {@link nextOf} the element where there is none. */
+  firstChild(element: number): number {
+    return this.attributeAt(element, this.attributeCount(element));
+  }
+
+  /** Returns the position behind an element and all that is in it: that of its next sibling, where there is one. */
+  nextOf(element: number): number {
+    return this.#at(element + NEXT);
+  }
+
+  /** Returns the first child of each local name, and links those that have the same; see {@link nextAlike}. */
+  firstOfEachName(element: number): readonly number[] {
+    const first: number[] = [];
+    const end = this.nextOf(element);
+    for (let child = this.firstChild(element); child < end; child = this.nextOf(child)) {
+      const { local } = this.nameAt(child);
+      if (local.parent === element) this.#numbers[local.lastChild + ALIKE] = child;
+      else first.push(child);
+      local.parent = element;
+      local.lastChild = child;
+      this.#numbers[child + ALIKE] = NONE;
     }
-    return isScattered ? places.sort((one, other) => this.nameAt(one).local.first - this.nameAt(other).local.first) : places;
+    return first;
+  }
+
+  /** Returns the next sibling with the same local name; {@link NONE} behind the last. */
+  nextAlike(child: number): number {
+    return this.#at(child + ALIKE);
   }
 
   /**
@@ -182,7 +209,8 @@ export class FlatTree {
    */
   findText(element: number): boolean {
     const bytes = this.bytes;
-    let [from, to] = [this.#at(element + TEXT), this.#at(element + TEXT_END)];
+    let from = this.#at(element + TEXT);
+    let to = this.#at(element + TEXT_END);
     if (from < 0) return false;
     const isWide = to < 0;
     if (isWide) to = -to;
@@ -207,12 +235,9 @@ export class FlatTree {
     return this.#textAt(attribute + VALUE);
   }
 
-  #firstChild(element: number): number {
-    return this.attributeAt(element, this.attributeCount(element));
-  }
-
   #textAt(at: number): string {
-    const [start, end] = [this.#at(at), this.#at(at + 1)];
+    const start = this.#at(at);
+    const end = this.#at(at + 1);
     if (start < 0) return this.#decoded[-1 - start] ?? '';
     return this.#cut(start, Math.abs(end), end < 0);
   }

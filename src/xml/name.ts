@@ -22,19 +22,21 @@ export function splitQualifiedName(text: string): QualifiedName | undefined {
 /** Declaration of a prefix, and the depth of the declaring element. */
 type NamespaceBinding = { readonly uri: string; readonly depth: number };
 
-export type RawName = {
+/** `start` is the first occurrence. */
+export type RawName = ByteRange & {
   /** As in the source. */
   readonly rawName: string;
-  /** First occurrence, and its length in bytes. */
-  readonly start: number;
-  readonly lengthBytes: number;
   /** Prefix that an attribute of this name declares. */
   readonly declares: string | undefined;
   /** Caches: the parts of the name, the declarations of its prefix, and the last resolution. */
   parts: QualifiedName | undefined;
   bound: readonly NamespaceBinding[] | undefined;
   resolved: ResolvedName | undefined;
+  /** The last declaration, and where its value stands. */
+  declared: ({ readonly uri: string } & ByteRange) | undefined;
 };
+
+type ByteRange = { readonly start: number; readonly lengthBytes: number };
 
 const MAX_RECENT = 1024;
 
@@ -66,9 +68,9 @@ export class Names {
     return name;
   }
 
-  /** Tells if a name stands at an offset, whatever follows it. */
-  stands(name: RawName, place: number): boolean {
-    const [bytes, { start, lengthBytes }] = [this.#bytes, name];
+  /** Tells if the bytes of a range also stand at another place, regardless of what follows them. */
+  stands({ start, lengthBytes }: ByteRange, place: number): boolean {
+    const bytes = this.#bytes;
     for (let at = 0; at < lengthBytes; at++) if (bytes[start + at] !== bytes[place + at]) return false;
     return true;
   }
@@ -76,12 +78,18 @@ export class Names {
 
 function newName(rawName: string, start: number, lengthBytes: number): RawName {
   const declares = rawName === 'xmlns' || rawName.startsWith('xmlns:') ? rawName.slice('xmlns:'.length) : undefined;
-  return { rawName, start, lengthBytes, declares, parts: undefined, bound: undefined, resolved: undefined };
+  return { rawName, start, lengthBytes, declares, parts: undefined, bound: undefined, resolved: undefined, declared: undefined };
 }
 
 /** Tells if a name ends: white space, `=`, `/`, `>`, `<` or the end; {@link partsOf} checks the characters. */
 function endsName(code: number): boolean {
   return code <= 0x20 || code === 0x3d || code === 0x2f || code === 0x3e || code === 0x3c;
+}
+
+/** Tells if an attribute that declares a prefix names one that may be declared. */
+export function isDeclaration(name: RawName): boolean {
+  name.parts ??= splitQualifiedName(name.rawName);
+  return name.parts !== undefined;
 }
 
 /** @param offset of the name, for the fault where it is invalid */
@@ -97,7 +105,6 @@ export class Scope {
   /** Declarations per prefix, the innermost last. */
   readonly #bound = new Map<string, NamespaceBinding[]>([['xml', [{ uri: XML_NAMESPACE, depth: -1 }]]]);
 
-  /** Namespace URIs, interned to speed up comparisons. */
   readonly #uris = new Map<string, string>();
 
   declare(prefix: string, uri: string, depth: number, offset: number): void {
@@ -106,13 +113,18 @@ export class Scope {
     if (prefix === 'xmlns' || (prefix === 'xml') !== (uri === XML_NAMESPACE)) {
       throw new Fault(msg`the prefixes xml and xmlns may not be bound to anything else`, offset);
     }
-    if (prefix !== '' && (uri === '' || splitQualifiedName(prefix)?.prefix !== '')) {
+    if (prefix !== '' && uri === '') {
       throw new Fault(msg`a namespace declaration is not well-formed`, offset);
     }
+    around.push({ uri, depth });
+  }
+
+  /** Returns one string for all equal URIs, which speeds up comparisons. */
+  interned(uri: string, offset: number): string {
     const known = this.#uris.get(uri) ?? uri;
     this.#uris.set(uri, known);
     assertNameLimit(this.#uris.size, offset);
-    around.push({ uri: known, depth });
+    return known;
   }
 
   /** Ends the declarations of an element. */

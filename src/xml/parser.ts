@@ -1,7 +1,7 @@
 import { msg } from '../base/message.ts';
 import type { XmlElement } from './element.ts';
-import { FlatElement, FlatTree, type ResolvedName } from './flat-tree.ts';
-import { Names, namespaceIn, qualifiedNameParts, type RawName, Scope, splitQualifiedName } from './name.ts';
+import { FlatElement, FlatTree, NONE, type ResolvedName } from './flat-tree.ts';
+import { isDeclaration, Names, namespaceIn, qualifiedNameParts, type RawName, Scope, splitQualifiedName } from './name.ts';
 import { assertTextLimit, Fault } from './parse-error.ts';
 import { assertAllowedCharacters, DECODING_NEEDS, decoded, decodedSection, NON_ASCII } from './references.ts';
 
@@ -15,16 +15,16 @@ const [TAB, LINE_FEED, CARRIAGE_RETURN, SPACE] = [9, 10, 13, 32];
 const [EXCLAMATION, DOUBLE_QUOTE, APOSTROPHE, SLASH] = [33, 34, 39, 47];
 const [LESS, EQUALS, GREATER, QUESTION] = [60, 61, 62, 63];
 
+/** An open element. One object serves all elements at its depth. */
 type Level = {
-  readonly element: number;
-  readonly name: RawName;
-  readonly declared: readonly string[];
+  element: number;
+  name: RawName;
+  declared: readonly string[];
   /** Counts before the element. */
-  readonly nodes: number;
-  readonly decodedTexts: number;
+  nodes: number;
+  decodedTexts: number;
 };
 
-const NONE = -1;
 const NOTHING_DECLARED: readonly string[] = [];
 
 export class Parser {
@@ -35,6 +35,7 @@ export class Parser {
   #current = NONE;
   #hasRoot = false;
   readonly #levels: Level[] = [];
+  #depth = 0;
   #ended: Level | undefined;
   readonly #names: Names;
   readonly #scope = new Scope();
@@ -57,7 +58,10 @@ export class Parser {
   }
 
   parse(): XmlElement {
-    this.parts().next();
+    const { length } = this.#bytes;
+    this.#at = endOfDeclaration(this.#bytes);
+    while (this.#at < length) this.#takeNext();
+    this.#assertEnded();
     return new FlatElement(this.#tape, 0);
   }
 
@@ -70,22 +74,28 @@ export class Parser {
   }
 
   /** Parses to the end. Yields each outermost element with one of the names when it ends, and drops it afterwards. */
-  *parts(names?: ReadonlySet<string>): Generator<XmlPart> {
+  *parts(names: ReadonlySet<string>): Generator<XmlPart> {
     const { length } = this.#bytes;
-    const isNamed = ({ element }: Level): boolean => names?.has(this.#tape.nameAt(element).name) === true;
+    const isNamed = ({ element }: Level): boolean => names.has(this.#tape.nameAt(element).name);
     this.#at = endOfDeclaration(this.#bytes);
     while (this.#at < length) {
       this.#takeNext();
-      if (names === undefined || this.#ended === undefined) continue;
+      if (this.#ended === undefined) continue;
       const ended = this.#ended;
       this.#ended = undefined;
-      if (!isNamed(ended) || this.#levels.some(isNamed)) continue;
-      const [element, ...around] = [ended, ...this.#levels].map((level) => new FlatElement(this.#tape, level.element));
+      const open = this.#levels.slice(0, this.#depth);
+      if (!isNamed(ended) || open.some(isNamed)) continue;
+      const [element, ...around] = [ended, ...open].map((level) => new FlatElement(this.#tape, level.element));
       if (element !== undefined) yield { element, around };
       this.#tape.dropFrom(ended.element, ended.decodedTexts);
       this.#nodes = ended.nodes;
     }
-    const open = this.#levels.at(-1);
+    this.#assertEnded();
+  }
+
+  #assertEnded(): void {
+    const { length } = this.#bytes;
+    const open = this.#levels[this.#depth - 1];
     if (open !== undefined) throw new Fault(msg`<${open.name.rawName}> is not closed`, length);
     if (!this.#hasRoot) throw new Fault(msg`there is no element`, length);
   }
@@ -97,9 +107,12 @@ export class Parser {
 
   #takeMarkup(): void {
     const code = this.#bytes[this.#at + 1];
-    if (code !== SLASH) this.#count(1);
-    if (code === SLASH) this.#takeEndTag();
-    else if (code === QUESTION) this.#at = endOfInstruction(this.#bytes, this.#at);
+    if (code === SLASH) {
+      this.#takeEndTag();
+      return;
+    }
+    this.#count(1);
+    if (code === QUESTION) this.#at = endOfInstruction(this.#bytes, this.#at);
     else if (code === EXCLAMATION) this.#takeDeclaration();
     else this.#takeStartTag();
   }
@@ -151,11 +164,11 @@ export class Parser {
 
   #takeEndTag(): void {
     const start = this.#at;
-    const level = this.#levels.pop();
-    if (level === undefined) throw new Fault(msg`an end tag without a start tag`, start);
+    const level = this.#levels[this.#depth - 1];
+    if (level === undefined || this.#depth === 0) throw new Fault(msg`an end tag without a start tag`, start);
     const { name } = level;
-    this.#at += 2 + name.lengthBytes;
-    this.#skipSpace();
+    this.#at = start + 2 + name.lengthBytes;
+    if (this.#bytes[this.#at] !== GREATER) this.#skipSpace();
     if (this.#bytes[this.#at] !== GREATER || !this.#names.stands(name, start + 2)) {
       const [found = ''] = this.#bytes
         .toString('utf8', start + 2, start + 82)
@@ -164,34 +177,51 @@ export class Parser {
       throw new Fault(msg`<${name.rawName}> must be closed before </${found}>`, start);
     }
     this.#at++;
+    this.#depth--;
     this.#endElement(level);
-    this.#current = this.#levels.at(-1)?.element ?? NONE;
+    this.#current = this.#levels[this.#depth - 1]?.element ?? NONE;
   }
 
   #takeStartTag(): void {
     const start = this.#at;
     this.#at++;
     const name = this.#readName();
-    const { rawName } = name;
-    const [nodes, { decodedTexts }] = [this.#nodes - 1, this.#tape];
-    const element = this.#tape.beginElement(start);
-    const declared = this.#readAttributes(start, element);
+    const level = this.#levelFor(name);
+    const tape = this.#tape;
+    const element = tape.beginElement(start);
+    level.element = element;
+    level.nodes = this.#nodes - 1;
+    level.decodedTexts = tape.decodedTexts;
+    this.#attributeCount = 0;
+    const declared = this.#bytes[this.#at] === GREATER ? NOTHING_DECLARED : this.#readAttributes(start, element);
+    level.declared = declared;
     const empty = this.#bytes[this.#at] === SLASH;
     if (empty) this.#at++;
-    if (this.#bytes[this.#at] !== GREATER) throw new Fault(msg`the tag <${rawName}> is not well-formed`, this.#at);
+    if (this.#bytes[this.#at] !== GREATER) throw new Fault(msg`the tag <${name.rawName}> is not well-formed`, this.#at);
     this.#at++;
-    this.#resolveNames(start, element, name);
+    tape.nameElement(element, this.#resolved(name, start + 1, false));
+    if (this.#attributeCount > 0) this.#resolveAttributes(start, element, name);
     if (this.#current === NONE && this.#hasRoot) throw new Fault(msg`there is a second root element`, start);
     this.#hasRoot = true;
     this.#count(this.#attributeCount + declared.length);
-    const level = { element, name, declared, nodes, decodedTexts };
     if (empty) {
       this.#endElement(level);
       return;
     }
-    if (this.#levels.length >= MAX_DEPTH) throw new Fault(msg`elements are nested deeper than ${MAX_DEPTH}`, start);
-    this.#levels.push(level);
+    if (this.#depth >= MAX_DEPTH) throw new Fault(msg`elements are nested deeper than ${MAX_DEPTH}`, start);
+    this.#depth++;
     this.#current = element;
+  }
+
+  #levelFor(name: RawName): Level {
+    const known = this.#levels[this.#depth];
+    if (known === undefined) {
+      const level = { element: NONE, name, declared: NOTHING_DECLARED, nodes: 0, decodedTexts: 0 };
+      this.#levels.push(level);
+      return level;
+    }
+    known.name = name;
+    return known;
   }
 
   #count(nodes: number): void {
@@ -208,10 +238,10 @@ export class Parser {
   }
 
   /** Resolves prefixes at the end of the tag, when its declarations are known. */
-  #resolveNames(start: number, element: number, name: RawName): void {
-    this.#tape.nameElement(element, this.#resolved(name, start + 1, false));
+  #resolveAttributes(start: number, element: number, name: RawName): void {
     for (let position = 0; position < this.#attributeCount; position++) {
-      const [raw = name, offset = start] = [this.#attributeNames[position], this.#attributeOffsets[position]];
+      const raw = this.#attributeNames[position] ?? name;
+      const offset = this.#attributeOffsets[position] ?? start;
       const attribute = this.#resolved(raw, offset, true);
       if (attribute.lastTag === start) throw new Fault(msg`the attribute ${raw.rawName} is given twice`, offset);
       attribute.lastTag = start;
@@ -221,7 +251,7 @@ export class Parser {
 
   /** Uses the cached resolution of a name where its declaration has not changed. */
   #resolved(name: RawName, offset: number, isAttribute: boolean): ResolvedName {
-    const { prefix, local } = qualifiedNameParts(name, offset);
+    const { prefix, local } = name.parts ?? qualifiedNameParts(name, offset);
     name.bound ??= this.#scope.boundTo(prefix);
     const namespace = isAttribute && prefix === '' ? '' : namespaceIn(name.bound, prefix, offset);
     if (name.resolved?.namespace !== namespace) name.resolved = this.#tape.resolve(namespace, local, offset);
@@ -243,7 +273,6 @@ export class Parser {
   /** @returns the prefixes that are declared in the tag */
   #readAttributes(start: number, element: number): readonly string[] {
     let declared: string[] | undefined;
-    this.#attributeCount = 0;
     for (;;) {
       if (this.#at - start > MAX_TAG_CHARACTERS)
         throw new Fault(msg`a tag is longer than ${MAX_TAG_CHARACTERS} characters`, start);
@@ -254,18 +283,29 @@ export class Parser {
       const offset = this.#at;
       const name = this.#readName();
       const decoded = this.#readValue(name.rawName);
-      const [valueStart, end, isWide] = [this.#valueStart, this.#valueEnd, this.#valueIsWide];
       const prefix = name.declares;
       if (prefix === undefined) {
-        this.#tape.addValue(element, valueStart, end, isWide, decoded);
+        this.#tape.addValue(element, this.#valueStart, this.#valueEnd, this.#valueIsWide, decoded);
         this.#attributeNames[this.#attributeCount] = name;
         this.#attributeOffsets[this.#attributeCount++] = offset;
         continue;
       }
-      this.#scope.declare(prefix, decoded ?? this.#bytes.toString('utf8', valueStart, end), this.#levels.length, offset);
+      if (!isDeclaration(name)) throw new Fault(msg`a namespace declaration is not well-formed`, offset);
+      this.#scope.declare(prefix, this.#declaredUri(name, decoded, offset), this.#depth, offset);
       declared ??= [];
       declared.push(prefix);
     }
+  }
+
+  /** Returns the value of a declaration, from the last one of its name where the bytes are equal: most records repeat it. */
+  #declaredUri(name: RawName, decoded: string | undefined, offset: number): string {
+    const start = this.#valueStart;
+    const lengthBytes = this.#valueEnd - start;
+    const known = name.declared;
+    if (known !== undefined && known.lengthBytes === lengthBytes && this.#names.stands(known, start)) return known.uri;
+    const uri = this.#scope.interned(decoded ?? this.#bytes.toString('utf8', start, this.#valueEnd), offset);
+    name.declared = { start, lengthBytes, uri };
+    return uri;
   }
 
   /** Records the position of the value. @returns the value where it differs from its source */
