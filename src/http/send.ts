@@ -26,6 +26,8 @@ const CONNECT_TIMEOUT_MS = 15_000;
 const DEFAULT_MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 /** Size from which the buffer grows to the limit at once, since each copy leaves a buffer to the garbage collector. */
 const LARGE_BYTES = 8 * 1024 * 1024;
+/** Largest `content-length` for which memory is taken in advance. */
+const MAX_ANNOUNCED_BYTES = 1024 * 1024;
 /** Time limit of a request body without progress. */
 const STALLED_BODY_MS = 60_000;
 /** Rate at which the bytes of an answer extend its time limit: a slow network is allowed, a dripping answer ends. */
@@ -123,9 +125,12 @@ class Sending {
     this.#socket = socket;
     const secure = socket instanceof TLSSocket;
     const isConnected = !socket.connecting && !(secure && socket.alpnProtocol === null);
+    if (isConnected) {
+      this.#depart(socket);
+      return;
+    }
     this.#failAfter(CONNECT_TIMEOUT_MS, 'connect', msg`the connection timed out`);
-    if (isConnected) this.#depart(socket);
-    else socket.once(secure ? 'secureConnect' : 'connect', () => this.#depart(socket));
+    socket.once(secure ? 'secureConnect' : 'connect', () => this.#depart(socket));
   }
 
   /** Builds the request in a corked socket, so that its bytes leave right at the slot. */
@@ -174,6 +179,8 @@ class Sending {
     // Older versions of Node use a connection until the moment at which the server closes it.
     const keptSeconds = /\btimeout=(\d+)/i.exec(this.#head.headers['keep-alive'] ?? '')?.[1];
     if (this.#outgoing !== undefined && Number(keptSeconds) * 1000 <= IDLE_MS) this.#outgoing.shouldKeepAlive = false;
+    const announcedBytes = Number(this.#head.headers['content-length'] ?? 0);
+    if (announcedBytes <= MAX_ANNOUNCED_BYTES) this.#answer = Buffer.allocUnsafe(announcedBytes);
     incoming
       .on('data', (chunk: Buffer) => this.#take(chunk))
       .on('end', () => this.#finish())

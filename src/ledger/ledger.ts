@@ -13,6 +13,11 @@ export type Ledger = {
   sql(text: string): Statement;
   /** Runs `work` in a transaction; a failure of the disk is thrown as DatabaseError. */
   change<T>(work: () => T): T;
+  /** Begins a group where none is open: its changes are committed together. Ends with `commitGroup` or `dropGroup`. */
+  beginGroup(): void;
+  isInGroup(): boolean;
+  commitGroup(): void;
+  dropGroup(): void;
   /** @throws FileError where the file was removed or replaced meanwhile */
   refuseOther(): void;
   close(): void;
@@ -54,6 +59,16 @@ export function openLedger(path: string): Ledger {
       return statement;
     },
     change: (work) => asDatabaseError(path, () => database.transaction(work).immediate()),
+    beginGroup: () => {
+      if (!database.inTransaction) asDatabaseError(path, () => database.exec('begin'));
+    },
+    isInGroup: () => database.inTransaction,
+    commitGroup: () => {
+      asDatabaseError(path, () => database.exec('commit'));
+    },
+    dropGroup: () => {
+      if (database.inTransaction) asDatabaseError(path, () => database.exec('rollback'));
+    },
     refuseOther: () => assertSameFile(path, opened),
     close: () => database.close(),
   };

@@ -145,6 +145,8 @@ export function isUnidentified(name: string): boolean {
   return name.startsWith(NAMELESS);
 }
 
+const DIGEST_BYTES = 12;
+
 export function digestOf(bytes: Buffer): Buffer {
-  return hash('sha256', bytes, 'buffer').subarray(0, 12);
+  return Buffer.from(hash('sha256', bytes, 'hex').slice(0, 2 * DIGEST_BYTES), 'hex');
 }

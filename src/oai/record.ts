@@ -58,10 +58,13 @@ export function parseRecord(element: XmlElement): OaiRecord | undefined {
   const header = parseHeader(element);
   if (header === undefined) return undefined;
   const metadata = childOf(element, 'metadata', OAI_NAMESPACE)?.children[0];
-  const about = childrenOf(element, 'about', OAI_NAMESPACE).flatMap(({ children }) => children);
+  const abouts = childrenOf(element, 'about', OAI_NAMESPACE);
+  const about = abouts.length === 0 ? NONE : abouts.flatMap(({ children }) => children);
   const lacksContent = !header.deleted && metadata === undefined;
   return { header, metadata, lacksContent, refused: metadata !== undefined && showsNothing(metadata), about, element };
 }
+
+const NONE: readonly XmlElement[] = [];
 
 /** A header, bare or of a whole record, as a record that has nothing else. */
 export function parseHeaderAlone(element: XmlElement): OaiRecord | undefined {

@@ -22,22 +22,27 @@ export function repeatedElementsOf(version: string): RepeatedElements {
  * just one.
  */
 function repeatedElements({ root }: XmlDocument): RepeatedElements {
-  const types = new Map<string, XmlElement>();
-  for (const type of root.children) types.set(attributeOf(type, 'name') ?? '', type);
+  const types = new Map<string, readonly Declaration[]>();
+  for (const type of root.children) types.set(attributeOf(type, 'name') ?? '', declarationsIn(type));
   const repeated = new Map<string, Set<string>>();
   const seen = new Set<string>();
-  const visit = (parent: string, type: XmlElement | undefined): void => {
-    if (type === undefined) return;
-    for (const child of descendantsOf(type, 'element', XSD)) {
-      const name = attributeOf(child, 'name') ?? '';
-      if (attributeOf(child, 'maxOccurs') === 'unbounded') {
-        repeated.set(parent, (repeated.get(parent) ?? new Set()).add(name));
-      }
-      if (seen.size === seen.add(`${parent}/${name}`).size) continue;
-      visit(name, types.get(attributeOf(child, 'type') ?? ''));
+  const visit = (parent: string, declarations: readonly Declaration[] = []): void => {
+    for (const { name, type, isRepeated } of declarations) {
+      if (isRepeated) repeated.set(parent, (repeated.get(parent) ?? new Set()).add(name));
+      if (seen.size !== seen.add(`${parent}/${name}`).size) visit(name, types.get(type));
     }
   };
   const entities = childOf(root, 'element');
-  if (entities !== undefined) visit('', entities);
+  if (entities !== undefined) visit('', declarationsIn(entities));
   return repeated;
+}
+
+type Declaration = { readonly name: string; readonly type: string; readonly isRepeated: boolean };
+
+function declarationsIn(type: XmlElement): Declaration[] {
+  return [...descendantsOf(type, 'element', XSD)].map((child) => ({
+    name: attributeOf(child, 'name') ?? '',
+    type: attributeOf(child, 'type') ?? '',
+    isRepeated: attributeOf(child, 'maxOccurs') === 'unbounded',
+  }));
 }

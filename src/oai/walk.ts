@@ -52,6 +52,8 @@ export type HarvestOptions = {
   readonly skipBroken?: boolean;
   /** Told what a person should know though it is no failure. */
   readonly onNote?: (text: string) => void;
+  /** Called after each page: the caller may save the pages since its last save. */
+  readonly saveIfDue?: () => Promise<void>;
   /** Told after each page that is committed. */
   readonly onPage?: (taken: PageResult, pass: Pass) => void;
   /**
@@ -234,6 +236,7 @@ export async function take(
 ): Promise<PageResult> {
   const { client, state, metadataPrefix, signal, onPage, faults } = run;
   const taken = await applyPage(run, pass, page, note);
+  await run.saveIfDue?.();
   for (const [name, fault] of taken.faults) faults.set(name, fault);
   onPage?.(taken, currentPass(state));
   for (const identifier of taken.disputed) {

@@ -21,10 +21,13 @@ export function parseCheckpoint(stored: unknown): Checkpoint | undefined {
 
 /** An append-only file; the caller stores the committed extent. */
 export type AppendFile = {
-  /** Returns everything that was appended and is on disk. */
-  extent(): Extent;
-  /** Resolves when the bytes are flushed to disk. @throws DatabaseError when the disk fails; so does `close` */
-  append(bytes: Buffer): Promise<void>;
+  isEmpty(): boolean;
+  /** Hands bytes to the system. @throws DatabaseError when the disk fails; so do `flush` and `close` */
+  append(bytes: Buffer): void;
+  /** Makes what was appended part of the extent. */
+  commit(): void;
+  /** Resolves to everything that was committed, when it is on disk. */
+  flush(): Promise<Extent>;
   /**
    * Truncates the file to the committed extent, appends `tail`, and closes it.
    * @throws FileError where another program changed the file meanwhile, which is then left unchanged
@@ -67,7 +70,8 @@ export async function openAppendFile(path: string, committed: Extent, checkpoint
     throw thrown;
   }
   let lengthBytes = committed.lengthBytes;
-  /** Bytes of a failed write may follow the committed ones. */
+  let committedBytes = lengthBytes;
+  /** Bytes of a failed write may follow the appended ones. */
   let isRagged = false;
   /**
    * The file must be read again at the end. A change time alone is no proof: some drives set it after the write, and a change of
@@ -81,17 +85,28 @@ export async function openAppendFile(path: string, committed: Extent, checkpoint
     isDoubtful ||= changedNs(stat) !== before;
   };
   return {
-    extent: () => ({ lengthBytes, digest: chain.digest() }),
-    append: (bytes) =>
-      asDiskError(path, async () => {
+    isEmpty: () => lengthBytes === 0,
+    append: (bytes) => {
+      try {
         refuseOthers();
         isRagged = isDoubtful = true;
         writeAll(file, bytes, lengthBytes);
-        await file.datasync();
         isRagged = false;
         lengthBytes += bytes.length;
         chain.add(bytes);
         lookAgain();
+      } catch (thrown) {
+        throw toDatabaseError(path, thrown);
+      }
+    },
+    commit: () => {
+      committedBytes = lengthBytes;
+      chain.mark();
+    },
+    flush: () =>
+      asDiskError(path, async () => {
+        await file.datasync();
+        return { lengthBytes: committedBytes, digest: chain.digest() };
       }),
     close: (kept, tail) =>
       asDiskError(path, async () => {
@@ -126,6 +141,7 @@ async function readChain(file: FileHandle, { lengthBytes, digest }: Extent, isUn
     chain.add(buffer.subarray(0, bytesRead));
     at += bytesRead;
   }
+  chain.mark();
   if (digest === null) return chain;
   const found = chain.digest();
   return found.chain === digest.chain && found.tail === digest.tail ? chain : undefined;
@@ -185,22 +201,34 @@ function tailStart(lengthBytes: number): number {
 /** Takes bytes one after another. Only the end of them is kept, so that another run can go on with that alone. */
 type Chain = {
   add(bytes: Buffer): void;
+  /** Makes what was added part of the digest. */
+  mark(): void;
   digest(): ChainedDigest;
 };
 
 /** @param chain over what stands before the first byte that will be added; empty at the beginning */
 function beginChain(chain = ''): Chain {
-  let [complete, end] = [chain, Buffer.alloc(0)];
+  const end = Buffer.allocUnsafe(2 * BLOCK_BYTES);
+  let [complete, endBytes] = [chain, 0];
+  const markedEnd = Buffer.allocUnsafe(2 * BLOCK_BYTES);
+  let [markedChain, markedBytes] = [chain, 0];
   return {
     add: (bytes) => {
-      end = Buffer.concat([end, bytes]);
-      let done = 0;
-      for (; end.length - done >= 2 * BLOCK_BYTES; done += BLOCK_BYTES) {
-        complete = linked(complete, end.subarray(done, done + BLOCK_BYTES));
+      for (let done = 0; done < bytes.length; ) {
+        const added = bytes.copy(end, endBytes, done);
+        done += added;
+        endBytes += added;
+        if (endBytes < end.length) return;
+        complete = linked(complete, end.subarray(0, BLOCK_BYTES));
+        end.copyWithin(0, BLOCK_BYTES);
+        endBytes = BLOCK_BYTES;
       }
-      if (done > 0) end = Buffer.from(end.subarray(done));
     },
-    digest: () => ({ chain: complete, tail: linked(complete, end) }),
+    mark: () => {
+      end.copy(markedEnd, 0, 0, endBytes);
+      [markedChain, markedBytes] = [complete, endBytes];
+    },
+    digest: () => ({ chain: markedChain, tail: linked(markedChain, markedEnd.subarray(0, markedBytes)) }),
   };
 }
 

@@ -16,9 +16,9 @@ export class JsonBytes {
   readonly #names = new Map<string, Buffer>();
   readonly #attributeNames = new Map<string, Buffer>();
 
-  /** Returns and empties the written blocks. */
+  /** Returns what was written since the last time; the bytes are valid until the next value is written. */
   take(): Buffer[] {
-    const taken = [...this.#full, Buffer.from(this.#bytes.subarray(0, this.#length))];
+    const taken = [...this.#full, this.#bytes.subarray(0, this.#length)];
     this.#full = [];
     this.#length = 0;
     return taken;

@@ -82,6 +82,7 @@ export function tinyOutput(growing: AppendTarget): RecordOutput {
   return {
     write: ({ records }) => growing.append(records.map(({ header }) => header.identifier + '\\n').join('')),
     commit: () => growing.commit(),
+    flush: () => growing.flush(),
     settle: () => growing.close(''),
     close: () => growing.close(''),
   };

@@ -19,9 +19,10 @@ import { goneText, type Opening, type RecordOutput } from './record-output.ts';
 /** Text that grows page by page. */
 export type AppendTarget = {
   append(content: string | Buffer): Promise<void>;
-  /** In the transaction that notes the page. */
+  /** In the change that notes the page. */
   commit(): void;
-  /** Whether nothing was ever appended. */
+  /** Brings what was committed to the disk, and notes in the ledger how long the file is. */
+  flush(): Promise<void>;
   isEmpty(): boolean;
   /** Cuts off what was not committed, and puts `tail` behind the rest; once. */
   close(tail: string): Promise<void>;
@@ -46,13 +47,18 @@ export async function appendingFile(path: string, ledger: Ledger, { verify, onNo
         if (verify && thrown instanceof FileError) return anew();
         throw thrown;
       });
-  ledger.change(() => commitExtent(ledger, file.extent()));
+  const flush = async (): Promise<void> => {
+    const extent = await file.flush();
+    ledger.change(() => commitExtent(ledger, extent));
+  };
+  await flush();
   deleteCheckpoint(ledger);
   let isClosed = false;
   return {
-    append: (content) => file.append(typeof content === 'string' ? Buffer.from(content) : content),
-    commit: () => commitExtent(ledger, file.extent()),
-    isEmpty: () => file.extent().lengthBytes === 0,
+    append: async (content) => file.append(typeof content === 'string' ? Buffer.from(content) : content),
+    commit: () => file.commit(),
+    flush,
+    isEmpty: () => file.isEmpty(),
     close: async (tail) => {
       if (isClosed) return;
       isClosed = true;
@@ -77,6 +83,7 @@ export function appendingStream(write: (content: string | Buffer) => Promise<voi
       }
     },
     commit: () => {},
+    flush: async () => {},
     isEmpty: () => state === 'empty',
     close: async (tail) => {
       if (state !== 'over') await write(tail);
@@ -102,6 +109,7 @@ export function jsonlOutput(growing: AppendTarget, repeated: RepeatedElements, v
       await append();
     },
     commit: () => growing.commit(),
+    flush: () => growing.flush(),
     settle: () => growing.close(''),
     close: () => growing.close(''),
   };

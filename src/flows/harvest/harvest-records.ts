@@ -1,3 +1,4 @@
+import type { Clock } from '../../base/clock.ts';
 import { t } from '../../base/language.ts';
 import { setVerifying, updateRights } from '../../ledger/standing.ts';
 import { countHeld } from '../../ledger/stored-records.ts';
@@ -120,7 +121,8 @@ async function harvestSet(
 ): Promise<SetFigures> {
   const { clock, from, until, onProgress } = options;
   const verify = options.verify === true;
-  const state = setState(ledger, setSpec, () => clock.now());
+  const saving = groupPages({ ledger, output }, clock);
+  const state = { ...setState(ledger, setSpec, () => clock.now()), change: saving.change };
   const settledMs = state.settledMs();
   const tally = { written: 0, deleted: 0, vanished: 0, masked: 0, mended: 0 };
   const [startedMs, metBefore] = [clock.monotonicMs(), state.pass()?.look.met ?? 0];
@@ -150,10 +152,54 @@ async function harvestSet(
       tally.vanished += count;
     },
   };
-  const { pass, broken, disbelief } = await harvest(settings, ({ look }, isProof) => {
-    if (isProof) state.leave(look.number);
-  });
+  const { pass, broken, disbelief } = await saving.within(() =>
+    harvest({ ...settings, saveIfDue: saving.saveIfDue }, ({ look }, isProof) => {
+      if (isProof) state.leave(look.number);
+    }),
+  );
   return { setSpec, pass: pass?.kind ?? 'changes', records: pass?.look.met ?? 0, ...tally, broken, disbelief };
+}
+
+/** How long pages may wait to be saved: a killed run reads again what came in this time. */
+const MAX_UNSAVED_MS = 250;
+
+/** Saves pages of an output that has `flush` in groups, so that one flush of the disk serves many small pages. */
+function groupPages({ ledger, output }: OpenedOutput, clock: Clock) {
+  let savedMs = clock.monotonicMs();
+  const save = async (): Promise<void> => {
+    // A failed disk may have ended the group.
+    if (!ledger.isInGroup()) return;
+    try {
+      await output.flush?.();
+      ledger.commitGroup();
+    } finally {
+      ledger.dropGroup();
+    }
+    savedMs = clock.monotonicMs();
+  };
+  return {
+    change: <T>(work: () => T): T => {
+      if (output.flush !== undefined) ledger.beginGroup();
+      try {
+        return ledger.change(work);
+      } catch (thrown) {
+        // The output may have committed what is not noted.
+        ledger.dropGroup();
+        throw thrown;
+      }
+    },
+    saveIfDue: async (): Promise<void> => {
+      if (clock.monotonicMs() - savedMs >= MAX_UNSAVED_MS) await save();
+    },
+    /** Saves what is left, also where `work` fails. */
+    within: async <T>(work: () => Promise<T>): Promise<T> => {
+      try {
+        return await work();
+      } finally {
+        await save();
+      }
+    },
+  };
 }
 
 /** Where a set's records go; what of them stands otherwise in the output is written as well. */

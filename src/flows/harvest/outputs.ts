@@ -1,6 +1,6 @@
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Subject } from '../../ledger/subject.ts';
-import { repeatedElementsOf } from '../../oai/repeated-elements.ts';
+import { type RepeatedElements, repeatedElementsOf } from '../../oai/repeated-elements.ts';
 import type { AppendTarget } from './append-output.ts';
 import type { Opening, RecordOutput } from './record-output.ts';
 
@@ -25,14 +25,19 @@ type OutputForm = {
   open(source: OutputSource): Promise<RecordOutput>;
 };
 
+/** Reads the service's schema only for records of its own format. */
+function repeatedIn({ format, version }: OutputSource['subject']): RepeatedElements {
+  return format === 'oai_dc' ? new Map() : repeatedElementsOf(version);
+}
+
 /** A form of output is a file that writes it and a row here. */
 const FORMS = {
   jsonl: {
     extensions: ['jsonl', 'ndjson'],
     ledger: 'beside',
     takesIdentifiers: true,
-    open: async ({ growing, subject: { version, verb } }) =>
-      (await import('./append-output.ts')).jsonlOutput(await growing(), repeatedElementsOf(version), verb),
+    open: async ({ growing, subject }) =>
+      (await import('./append-output.ts')).jsonlOutput(await growing(), repeatedIn(subject), subject.verb),
   },
   xml: {
     extensions: ['xml'],
@@ -51,8 +56,8 @@ const FORMS = {
     extensions: ['sqlite', 'sqlite3', 'db'],
     ledger: 'itself',
     takesIdentifiers: true,
-    open: async ({ subject: { version }, ledger, opening }) =>
-      (await import('./sqlite-output.ts')).sqliteOutput(ledger, repeatedElementsOf(version), opening),
+    open: async ({ subject, ledger, opening }) =>
+      (await import('./sqlite-output.ts')).sqliteOutput(ledger, repeatedIn(subject), opening),
   },
 } as const satisfies Readonly<Record<string, OutputForm>>;
 

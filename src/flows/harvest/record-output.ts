@@ -8,6 +8,8 @@ import type { XmlDocument } from '../../xml/element.ts';
 export type RecordOutput = RecordSink & {
   /** Whether the output has a record otherwise than it would be written; left out where opening it has shown all that. */
   readonly differs?: (document: XmlDocument, record: OaiRecord) => boolean;
+  /** Brings what was written to the disk, inside a {@link Ledger.group}; left out where each page is committed by itself. */
+  flush?(): Promise<void>;
   /** All is written. @throws FileError where another program changed the output meanwhile */
   settle(): Promise<void>;
   /** Leaves nothing in the output but what was committed, whatever has happened. */

@@ -20,6 +20,7 @@ export function xmlStreamOutput(growing: AppendTarget, verb: Subject['verb']): R
       await growing.append(Buffer.concat([head, ...listsOf(document, verb)(records.map(({ element }) => element))]));
     },
     commit: () => growing.commit(),
+    flush: () => growing.flush(),
     settle: close,
     close,
   };

@@ -15,10 +15,12 @@ const known = (lengthBytes: number): Extent => ({ lengthBytes, digest: null });
 test('a file grows by what is appended, and ends with its tail', async () => {
   const path = aPath();
   const file = await openAppendFile(path, NOTHING, undefined);
-  await file.append(Buffer.from('první\n'));
-  await file.append(Buffer.from('druhý\n'));
-  expect(file.extent().lengthBytes).toBe(Buffer.byteLength('první\ndruhý\n'));
-  await file.close(file.extent(), '</end>');
+  file.append(Buffer.from('první\n'));
+  file.commit();
+  file.append(Buffer.from('druhý\n'));
+  file.commit();
+  expect((await file.flush()).lengthBytes).toBe(Buffer.byteLength('první\ndruhý\n'));
+  await file.close(await file.flush(), '</end>');
   expect(readFileSync(path, 'utf8')).toBe('první\ndruhý\n</end>');
 });
 
@@ -27,17 +29,19 @@ test('what was not committed is cut off when the file is opened again, its tail 
   writeFileSync(path, 'committed half a li');
   const file = await openAppendFile(path, known(9), undefined);
   expect(readFileSync(path, 'utf8')).toBe('committed');
-  await file.append(Buffer.from(' more'));
-  await file.close(file.extent(), '');
+  file.append(Buffer.from(' more'));
+  file.commit();
+  await file.close(await file.flush(), '');
   expect(readFileSync(path, 'utf8')).toBe('committed more');
 });
 
 test('what was appended and never committed is taken back on closing', async () => {
   const path = aPath();
   const file = await openAppendFile(path, NOTHING, undefined);
-  await file.append(Buffer.from('one\n'));
-  const committed = file.extent();
-  await file.append(Buffer.from('two\n'));
+  file.append(Buffer.from('one\n'));
+  file.commit();
+  const committed = await file.flush();
+  file.append(Buffer.from('two\n'));
   await file.close(committed, 'end');
   expect(readFileSync(path, 'utf8')).toBe('one\nend');
 });
@@ -62,8 +66,9 @@ async function grown(path: string, pages: readonly number[]): Promise<{ extent: 
   const bytes = pages.map((size, index) => Buffer.alloc(size, `page ${index} `));
   for (const page of bytes) {
     const file = await openAppendFile(path, extent, checkpoint);
-    await file.append(page);
-    extent = file.extent();
+    file.append(page);
+    file.commit();
+    extent = await file.flush();
     checkpoint = await file.close(extent, 'tail');
   }
   return { extent, checkpoint: checkpoint ?? { sizeBytes: 0, changedNs: '' }, bytes: Buffer.concat(bytes) };
@@ -77,7 +82,7 @@ test('a file that grew over many runs is known again, by its end and as a whole'
       expect(readFileSync(path).equals(Buffer.concat([bytes, Buffer.from('tail')]))).toBe(true);
       for (const closed of [checkpoint, undefined]) {
         const again = await openAppendFile(path, extent, closed);
-        expect(again.extent()).toEqual(extent);
+        expect(await again.flush()).toEqual(extent);
         await again.close(extent, 'tail');
       }
     }),
@@ -110,10 +115,13 @@ test('what another program changes just behind a write is noticed, whatever time
   const flushed = vi.spyOn(prototype, 'datasync').mockImplementationOnce(async () => {
     writeFileSync(path, 'Alpha\n', { flag: 'r+' });
   });
-  await file.append(Buffer.from('alpha\n'));
+  file.append(Buffer.from('alpha\n'));
+  file.commit();
+  await file.flush();
   flushed.mockRestore();
-  await file.append(Buffer.from('beta\n'));
-  await expect(file.close(file.extent(), '')).rejects.toThrow('the harvested data was changed');
+  file.append(Buffer.from('beta\n'));
+  file.commit();
+  await expect(file.close(await file.flush(), '')).rejects.toThrow('the harvested data was changed');
 });
 
 test.each<readonly [string, RegExp, (path: string) => void]>([
@@ -124,7 +132,8 @@ test.each<readonly [string, RegExp, (path: string) => void]>([
 ])('a file that %s by another program while it is written is not closed as if nothing were', async (_, words, change) => {
   const path = aPath();
   const file = await openAppendFile(path, NOTHING, undefined);
-  await file.append(Buffer.from('one\n'));
+  file.append(Buffer.from('one\n'));
+  file.commit();
   change(path);
-  await expect(file.close(file.extent(), '')).rejects.toThrow(words);
+  await expect(file.close(await file.flush(), '')).rejects.toThrow(words);
 });

@@ -104,8 +104,9 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
     const folder = tempFolder();
     const seen = await watchDisk(async () => {
       const file = await openAppendFile(join(folder, 'out.xml'), { lengthBytes: 0, digest: null }, undefined);
-      await file.append(Buffer.from('a page'));
-      await file.close(file.extent(), '</end>');
+      file.append(Buffer.from('a page'));
+      file.commit();
+      await file.close(await file.flush(), '</end>');
     });
     expect(seen).toEqual([`flush ${basename(folder)}`, 'flush out.xml', 'flush out.xml']);
   });

@@ -110,12 +110,14 @@ describe.skipIf(!canLimitFiles && process.env['CI'] === undefined)('a disk that 
       fc.asyncProperty(piecesAndRoom, fc.string({ minLength: 1 }), async ({ pieces, room }, tail) => {
         const path = join(tempFolder(), 'harvest.jsonl');
         const file = await openAppendFile(path, { lengthBytes: 0, digest: null }, undefined);
-        await file.append(Buffer.from(OLD));
-        let committed = file.extent();
+        file.append(Buffer.from(OLD));
+        file.commit();
+        let committed = await file.flush();
         const outcome = await withRoom(committed.lengthBytes + room, async () => {
           for (const piece of pieces) {
-            await file.append(Buffer.from(piece));
-            committed = file.extent();
+            file.append(Buffer.from(piece));
+            file.commit();
+            committed = await file.flush();
           }
           await file.close(committed, tail);
         });
