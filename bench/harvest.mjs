@@ -1,6 +1,7 @@
 /**
- * Records per second of `pas harvest` against other harvesters, on one mock server, in one run; then a million records, to
- * see whether memory stays flat. What is not installed is left out; `oai-pmh` is fetched from npm into a temporary folder.
+ * Records per second of `pas harvest` against other harvesters in one run: from pages that a server has in memory, and from the
+ * mock server; then a million records, to see whether memory stays flat. What is not installed is left out; `oai-pmh` is fetched
+ * from npm into a temporary folder.
  */
 import { spawnSync } from 'node:child_process';
 import { createReadStream, mkdirSync, rmSync } from 'node:fs';
@@ -10,24 +11,74 @@ import { measured, onPath, PAS } from './measure.mjs';
 export const title = 'harvest of 100,000 records';
 
 const RECORDS = 100_000;
+const RENDERED = 50_000;
 const MILLION = 1_000_000;
 const SET = 'samostatny_nalez';
 const FORMATS = ['oai_dc', 'oai_svc'];
 /** Harvesters that need minutes for all records are given this share of them: their rate does not depend on it. */
 const SHARE_OF_SLOW_ONES = 0.03;
+/** Of as many runs in turn the fastest counts: a busy moment meets one of them. */
+const ROUNDS = 3;
 const BARE = join(import.meta.dirname, 'bare-client.mjs');
+const NPM_PEER = join(import.meta.dirname, 'npm-oai-pmh.mjs');
 /** Text after each record in an output. */
 const [LINE_FEED, FORM_FEED] = [10, 12];
 
 export async function run(bench) {
+  const npm = installed(bench.folder, 'oai-pmh');
+  for (const format of FORMATS) await harvestFromMemory(bench, format, npm);
   await compareHarvesters(bench);
   await harvestAMillion(bench);
+}
+
+/** The server's own work is small here: what is measured is the client. */
+async function harvestFromMemory(bench, format, npm) {
+  const mock = await bench.startMock('--min-interval', '0', '--page-size', '100', '--records', String(RENDERED));
+  const source = ['--source', mock.oai_base, '--set', SET, '--format', format];
+  const server = await bench.startServer(join(import.meta.dirname, 'page-server.mjs'), source);
+  mock.stop();
+  const home = bench.makeHome(`memory-${format}`, server);
+  const endpoint = `${server.oai_base}/2.2/oai`;
+  const out = join(bench.folder, `memory-${format}.jsonl`);
+  const commands = {
+    pas: { argv: [process.execPath, PAS, 'harvest', SET, '--format', format, '--out', out], env: home, out },
+    ...(npm === undefined ? {} : { npm: { argv: [process.execPath, NPM_PEER, npm, endpoint, SET, format, out], out } }),
+    floor: bareHarvest(endpoint, SET, format, out),
+  };
+  const runs = Object.fromEntries(Object.keys(commands).map((name) => [name, []]));
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [name, command] of Object.entries(commands)) {
+      runs[name].push(await counted(command));
+      rmSync(`${out}.harvest`, { force: true });
+    }
+  }
+  server.stop();
+  const best = (name, figure) => Math.min(...runs[name].map((result) => result[figure]));
+  const [seconds, cpuSeconds] = [best('pas', 'seconds'), best('pas', 'cpuSeconds')];
+  const what = `${format} from memory`;
+  const times = (name) => ({ figure: `${seconds.toFixed(2)} s`, against: `${name} ${best(name, 'seconds').toFixed(2)} s` });
+  if (npm !== undefined) {
+    const ratio = best('npm', 'seconds') / seconds;
+    bench.verdict(`${what}: time`, { ...times('npm'), ratio, target: 2.5 });
+    const cpu = { figure: `${cpuSeconds.toFixed(2)} s`, against: `npm ${best('npm', 'cpuSeconds').toFixed(2)} s` };
+    bench.verdict(`${what}: processor time`, { ...cpu, ratio: best('npm', 'cpuSeconds') / cpuSeconds, target: 2.4 });
+  }
+  const ratio = seconds / best('floor', 'seconds');
+  bench.verdict(`${what}: time, against its pages kept as they are`, { ...times('floor'), ratio, target: 4, better: 'less' });
+  const each = (cpuSeconds / runs.pas[0].records) * 1e6;
+  bench.verdict(`${what}: processor time of a record`, {
+    ...{ figure: `${each.toFixed(1)} µs`, against: '25 µs', ratio: each / 25, target: 1, better: 'less' },
+  });
+  const peakMiB = Math.max(...runs.pas.map((result) => result.peakMiB));
+  bench.verdict(`${what}: memory`, {
+    ...{ figure: `${Math.round(peakMiB)} MiB`, against: '120 MiB', ratio: peakMiB / 120, target: 1, better: 'less' },
+  });
 }
 
 async function compareHarvesters(bench) {
   const mock = await bench.startMock('--min-interval', '0', '--page-size', '100', '--records', String(RECORDS));
   const home = bench.makeHome('harvest', mock);
-  const harvesters = knownHarvesters(bench.folder, mock.oai_base, home);
+  const harvesters = knownHarvesters(mock.oai_base, home);
   let own;
   for (const format of FORMATS) {
     const results = new Map();
@@ -70,7 +121,7 @@ async function compareOutputs(bench, env, lines) {
  * Each with the command that writes the records of a format into a file.
  * @returns {[string, (format: string, out: string) => import('./measure.mjs').Command & { out: string, end?: number }][]}
  */
-function knownHarvesters(folder, oaiBase, home) {
+function knownHarvesters(oaiBase, home) {
   const endpoint = `${oaiBase}/2.2/oai`;
   /** @type {ReturnType<typeof knownHarvesters>} */
   const harvesters = [
@@ -79,13 +130,6 @@ function knownHarvesters(folder, oaiBase, home) {
       (format, out) => ({ argv: [process.execPath, PAS, 'harvest', SET, '--format', format, '--out', out], env: home, out }),
     ],
   ];
-  const npm = installed(folder, 'oai-pmh');
-  if (npm !== undefined) {
-    harvesters.push([
-      'oai-pmh (npm)',
-      (format, out) => ({ argv: [process.execPath, npm, 'list-records', '-p', format, '-s', SET, endpoint], stdout: out, out }),
-    ]);
-  }
   if (onPath('oai_pmh')) {
     harvesters.push([
       'HTTP::OAI',
@@ -133,7 +177,6 @@ function compare(bench, format, results) {
     ]),
   ]);
   for (const [name, target] of [
-    ['oai-pmh (npm)', 3.5],
     ['HTTP::OAI', 10],
     ['Catmandu', 1],
   ]) {
@@ -211,11 +254,12 @@ async function countBytes(path, wanted) {
   return count;
 }
 
+/** Installs a package for this run. @returns its folder; undefined where the registry cannot be had */
 function installed(folder, name) {
   const home = join(folder, name);
   mkdirSync(home);
   const { status } = spawnSync('npm', ['install', '--prefix', home, '--no-audit', '--no-fund', '--silent', name], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  return status === 0 ? join(home, 'node_modules', '.bin', name) : undefined;
+  return status === 0 ? home : undefined;
 }

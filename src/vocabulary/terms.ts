@@ -121,6 +121,8 @@ function toTerm({ details, ...row }: TermRow): Term {
 
 /** Stores a term from the record of `datestampMs`, also over a newer one or a tombstone: the service restored it. */
 export function putTerm(vocabulary: Vocabulary, draft: TermDraft, datestampMs: number): void {
+  const known = vocabulary.sql('select id from terms where source = ? and ident = ?').pluck().get(vocabulary.source, draft.ident);
+  if (known !== undefined) removeParts(vocabulary, Number(known));
   const returned = vocabulary
     .sql(
       `insert into terms (source, ident, set_spec, label, label_en, abbreviation, description, description_en, sort_order,
@@ -183,14 +185,18 @@ export function putTombstone(
     .run({ source: vocabulary.source, ...gone });
 }
 
+/** Deletes what the other tables have of a term. */
+function removeParts(vocabulary: Vocabulary, term: number): void {
+  for (const table of ['superiors', 'names', 'term_words', 'areas', 'area_boxes'])
+    vocabulary.sql(`delete from ${table} where term = ?`).run(term);
+}
+
 function putSuperiors(vocabulary: Vocabulary, term: number, { superiors }: TermDraft): void {
-  vocabulary.sql('delete from superiors where term = ?').run(term);
   const insert = vocabulary.sql('insert or ignore into superiors (term, superior, kind) values (?, ?, ?)');
   for (const { ident, kind } of superiors) insert.run(term, ident, kind);
 }
 
 function putNames(vocabulary: Vocabulary, term: number, draft: TermDraft): void {
-  vocabulary.sql('delete from names where term = ?').run(term);
   const insert = vocabulary.sql('insert or ignore into names (folded, term) values (?, ?)');
   const names = [draft.label, draft.labelEn, ...draft.otherNames].map((name) => fold(name ?? ''));
   for (const name of names) if (name !== '') insert.run(name, term);
@@ -198,7 +204,6 @@ function putNames(vocabulary: Vocabulary, term: number, draft: TermDraft): void 
 
 /** A word that occurs in several places of a term has the largest weight. */
 function putWords(vocabulary: Vocabulary, term: number, draft: TermDraft): void {
-  vocabulary.sql('delete from term_words where term = ?').run(term);
   const weights = new Map<string, number>();
   const take = (text: string | null, weight: number): void => {
     for (const word of wordsOf(fold(text ?? ''))) weights.set(word, Math.max(weight, weights.get(word) ?? 0));
@@ -213,17 +218,17 @@ function putWords(vocabulary: Vocabulary, term: number, draft: TermDraft): void 
 }
 
 function wordId(vocabulary: Vocabulary, word: string): number {
+  const met = vocabulary.wordIds.get(word);
+  if (met !== undefined) return met;
   const known = vocabulary.sql('select id from words where text = ?').pluck().get(word);
-  if (typeof known === 'number') return known;
-  const id = Number(vocabulary.sql('insert into words (text) values (?)').run(word).lastInsertRowid);
-  vocabulary.sql('insert into word_grams (rowid, word) values (?, ?)').run(id, marked(word));
+  const id = Number(known ?? vocabulary.sql('insert into words (text) values (?)').run(word).lastInsertRowid);
+  if (known === undefined) vocabulary.sql('insert into word_grams (rowid, word) values (?, ?)').run(id, marked(word));
+  vocabulary.wordIds.set(word, id);
   return id;
 }
 
 /** An unreadable boundary is left out, so that only the service checks the find's area. */
 function putBoundary(vocabulary: Vocabulary, term: number, boundary: string | null): void {
-  vocabulary.sql('delete from areas where term = ?').run(term);
-  vocabulary.sql('delete from area_boxes where term = ?').run(term);
   if (boundary === null) return;
   let box: ReturnType<typeof parsePolygon>['box'];
   try {

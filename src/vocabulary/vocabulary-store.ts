@@ -39,8 +39,9 @@ export function openVocabulary(path: string, clock: Clock): VocabularyStore {
     throw thrown;
   }
   const sources = new Map<string, Vocabulary>();
+  const wordIds = new Map<string, number>();
   const source = (oaiBase: string): Vocabulary => {
-    const vocabulary = sources.get(oaiBase) ?? openSource(path, database, clock, oaiBase);
+    const vocabulary = sources.get(oaiBase) ?? openSource({ path, clock, oaiBase, wordIds }, database);
     sources.set(oaiBase, vocabulary);
     return vocabulary;
   };
@@ -56,16 +57,21 @@ export function openVocabulary(path: string, clock: Clock): VocabularyStore {
   };
 }
 
-function openSource(path: string, database: Database, clock: Clock, oaiBase: string): Vocabulary {
+function openSource(common: Pick<Vocabulary, 'path' | 'clock' | 'oaiBase' | 'wordIds'>, database: Database): Vocabulary {
+  const { path, oaiBase, wordIds } = common;
   const statements = new Map<string, Statement>();
   const sql = (text: string): Statement => {
     const statement = statements.get(text) ?? asDatabaseError(path, () => database.prepare(text));
     statements.set(text, statement);
     return statement;
   };
-  const change = <T>(work: () => T): T =>
-    asDatabaseError(path, () => (database.inTransaction ? work() : database.transaction(work).immediate()));
+  const change = <T>(work: () => T): T => {
+    if (database.inTransaction) return asDatabaseError(path, work);
+    // Of a transaction that was rolled back they are wrong.
+    wordIds.clear();
+    return asDatabaseError(path, () => database.transaction(work).immediate());
+  };
   const known = sql('select id from sources where oai_base = ?').pluck().get(oaiBase);
   const id = known ?? change(() => sql('insert into sources (oai_base) values (?) returning id').pluck().get(oaiBase));
-  return { path, clock, source: Number(id), oaiBase, sql, change };
+  return { ...common, source: Number(id), sql, change };
 }

@@ -8,6 +8,8 @@ export type Vocabulary = {
   /** Id in `sources`. */
   readonly source: number;
   readonly oaiBase: string;
+  /** Ids of the words that the transaction under way has met. */
+  readonly wordIds: Map<string, number>;
   /** Returns a prepared statement from the cache. */
   sql(text: string): Statement;
   /** Runs `work` in a transaction; a failure of the disk is thrown as DatabaseError. */
