@@ -20,7 +20,7 @@ import {
   withListSize,
   withShrunkList,
 } from './pass.ts';
-import { formatDatestamp, formatUpwards, type Granularity, type OaiArguments } from './protocol.ts';
+import { DAY_MS, formatDatestamp, formatUpwards, type Granularity, type OaiArguments } from './protocol.ts';
 import type { OaiRecord } from './record.ts';
 
 /** What applying a pass would take from what is kept. */
@@ -201,6 +201,7 @@ export async function rescanChanges(run: Run): Promise<void> {
         const before = seen.size;
         for (const { header } of page.items) seen.add(header.identifier);
         notice(seen.size - before, page.completeListSize);
+        if (ignoresFrom(page, changes.fromMs)) break;
       }
       if (news > 0 || late > 0) {
         state.change(() => state.putPass(markChanged(currentPass(state))));
@@ -212,6 +213,14 @@ export async function rescanChanges(run: Run): Promise<void> {
       if (!isRefusedToken(thrown)) throw thrown;
     }
   }
+}
+
+/**
+ * Tells if a page has a record from a day or more before the lower bound: the service ignores `from`, and the list goes on with
+ * what the walk has read. Where the newest come first, no change is behind such a page.
+ */
+function ignoresFrom({ items }: ListPage<OaiRecord>, fromMs: number): boolean {
+  return items.some(({ header }) => header.datestampMs < fromMs - DAY_MS);
 }
 
 /**

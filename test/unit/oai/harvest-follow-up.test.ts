@@ -72,6 +72,17 @@ describe('what changed while a list was read', () => {
     expect(asked().flatMap((each) => / from=(\S+)/.exec(each)?.[1] ?? [])).toEqual(from);
   });
 
+  test('is no reason to read a long list twice where the service ignores the lower bound', async () => {
+    const pages = 20;
+    const { run, asked, kept } = harvesting((args) => {
+      const page = Number(args.get('resumptionToken')?.slice(1) ?? 1);
+      return list([`A-${page}`], page < pages ? `T${page + 1}` : '', `completeListSize="${pages}"`);
+    });
+    await run();
+    expect(kept).toHaveLength(pages);
+    expect(asked().length).toBeLessThanOrEqual(pages + 3);
+  });
+
   test('is asked for from the lower bound on, where that is later', async () => {
     const { run, asked } = harvesting(
       (args) => {
