@@ -103,17 +103,16 @@ function patternsOf(secret: string, isShort: boolean): Spellings {
   const bytes = Buffer.from(secret);
   const utf16 = Buffer.from(secret, 'utf16le');
   const encoded = [bytes, ...oldEncodings(secret), utf16, Buffer.from(utf16).swap16()];
-  const plain = distinct(
-    encoded.flatMap((each) => [
-      patternOf('raw', each, false),
-      ...DECODED.map((layer) => patternOf(layer, decodedBytes(layer, each), false)),
-    ]),
-  );
+  const escaped = [escapedForUrl(bytes), escapedForUrl(escapedForUrl(bytes))];
+  const plain = distinct([
+    ...encoded.map((each) => patternOf('raw', each, false)),
+    ...[...encoded, ...escaped].flatMap((each) => DECODED.map((layer) => patternOf(layer, decodedBytes(layer, each), false))),
+  ]);
   const base64 = distinct(inBase64(bytes).map((each) => patternOf('decoded', decodedBytes('decoded', each), true)));
   const isTooShort = ({ bytes: looked, isBase64 }: Pattern) => looked.length < (isBase64 ? MIN_BASE64_BYTES : MIN_CHARACTERS);
   return {
     patterns: isShort ? [] : [...plain, ...base64].filter((pattern) => !isTooShort(pattern)),
-    short: isShort ? [...plain, ...base64.filter((pattern) => pattern.bytes.length > 0)] : plain.filter(isTooShort),
+    short: isShort ? [...plain, ...base64] : plain.filter(isTooShort),
   };
 }
 
@@ -139,6 +138,12 @@ function patternOf(layer: LayerName, bytes: Uint8Array, isBase64: boolean): Patt
 function decodedBytes(layer: Exclude<LayerName, 'raw'>, bytes: Buffer): Uint8Array {
   const { bytes: decoded, length } = decodeEscapes(bytes, { markup: layer === 'text' ? 'drop' : 'keep', places: false });
   return decoded.slice(0, length);
+}
+
+/** Escapes bytes as URLs do: a secret that has escapes itself, such as `\%62`, decodes to other bytes than as it is. */
+function escapedForUrl(bytes: Buffer): Buffer {
+  const asHex = (character: string) => `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
+  return Buffer.from(bytes.toString('latin1').replace(/[^\w.~-]/g, asHex));
 }
 
 /** Returns the base64 forms of the bytes, at three offsets and in two alphabets, without the letters that depend on the neighbours. */
