@@ -24,6 +24,7 @@ const FOR_TESTS: Readonly<Record<string, string>> = {
   'src/http/redis-pace-store.ts#encodeState': 'what stands in a Redis is shared with other versions',
   'src/http/redis-pace-store.ts#decodeState': 'what stands in a Redis is shared with other versions',
   'src/ledger/subject.ts#subjectOf': 'reads what a harvest noted',
+  'src/http/send.ts#startDeadline': 'a request that runs out of time takes minutes',
   'src/oai/ask.ts#peekResumptionToken': 'pages of a list are endless, and a harvest of each is not',
   'src/oai/ask.ts#tokenIn': 'tokens have every form, and a sign-in with each is long',
   'src/report/map-frame.ts#MAP_WIDTH': 'what the marks of the map must stay within',

@@ -12,7 +12,7 @@ import { toSJtsk } from '../../place/project.ts';
 import type { QgisLayer } from '../../qgis/layer.ts';
 import { projectFile } from '../../qgis/project-file.ts';
 import { labels, outlines, pointsByValue, STATE_COLOURS } from '../../qgis/symbols.ts';
-import { writeOutputFolder } from '../../store/output-folder.ts';
+import { writeOutputFolder } from '../../store/output-file.ts';
 import { FINDS_LAYER, FORM_FILE, type FormColumn, PHOTO_FOLDER, PHOTOS_LAYER } from '../../tables/field-form.ts';
 import { collectedIn } from '../../tables/field-return.ts';
 import { areasBelow, type BoundedArea } from '../../vocabulary/areas.ts';

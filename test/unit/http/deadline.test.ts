@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startDeadline } from '../../../src/http/deadline.ts';
+import { startDeadline } from '../../../src/http/send.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 /** A deadline of a second that is judged once, with all that it did. */
