@@ -159,7 +159,7 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   ['RDF', /^src\/vocabulary\/export-terms\.ts$/, /^(@prefix|owl:)/],
   ['Czech words of the trade, to be recognised', /^src\/vocabulary\/domain-synonyms\.ts$/, /./],
   ['names of columns, to be recognised', /^src\/(find\/fields|columns\/element-names)\.ts$/, /^[a-z0-9 ,]+$/],
-  ['names of people and words beside them, to be recognised', /^src\/find\/(given-names|name-words)\.ts$/, /./],
+  ['names of people and words beside them, to be recognised', /^src\/find\/person-name\.ts$/, /^[a-z ]+$/],
 ];
 
 /** Thrown where only a bug leads; what is foreseen is a PasError. */

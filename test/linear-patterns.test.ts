@@ -1,7 +1,7 @@
 import { Script } from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import { parseDateForm } from '../src/columns/date-form.ts';
-import { numberOf } from '../src/columns/value-shapes.ts';
+import { numberOf } from '../src/columns/column-profile.ts';
+import { parseDateForm } from '../src/columns/convert-cell.ts';
 import { parseNumberFormat } from '../src/tables/number-format.ts';
 import { parseHtml } from '../src/text/html-text.ts';
 import { type Attack, attacksOn, attackText } from './support/pattern-attacks.ts';

@@ -28,7 +28,6 @@ const DECLARED_TWICE: Readonly<Record<string, string>> = {
   harvestOf: 'a row of the ledger, and of the vocabulary',
   knownFind: 'a find for an export, and for a lookup',
   momentText: 'speaks the language of the process, or that of the report',
-  nameKey: 'a key of a finder, and of a name',
   placeOf: 'a place of a report, a table and a document',
   questionOf: 'the library asks about an entry, the interview about a field',
   register: 'each command registers itself by this name',

@@ -1,13 +1,13 @@
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { type ColumnName, meaningOfColumn } from '../find/column-names.ts';
+import { type ColumnName, meaningOfColumn } from '../find/fields.ts';
 import { type AnglePart, angleCell } from '../place/read-degrees.ts';
 import { headerPlaceOf, type ShownCells, type Table, type TableRow } from '../tables/table.ts';
 import { alternatives, nearestNames } from '../text/names.ts';
-import { cellText } from './cell-text.ts';
 import { type ColumnMap, type ColumnRule, columnKeys, JOINED, keyForm, partsOf, type ReadColumn } from './column-rule.ts';
+import { cellText } from './columns.ts';
 import { convertCell } from './convert-cell.ts';
-import { withConstants } from './with-constants.ts';
+import { withConstants } from './settings.ts';
 
 /**
  * Applies a column map to a table. The header stays, so that issues use the museum's words; `names` has the meanings of the

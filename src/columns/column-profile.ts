@@ -1,7 +1,13 @@
 import { msgid } from '../base/language.ts';
 import { type Message, nmsg } from '../base/message.ts';
+import { parseDateCell } from '../find/read-cell.ts';
+import { parseDecimal } from '../place/geometry.ts';
+import { parsePosition } from '../place/read-position.ts';
 import type { Table } from '../tables/table.ts';
+import { isPictureName } from '../text/names.ts';
+import { isReadable } from '../text/reading.ts';
 import { columnKeys } from './column-rule.ts';
+import { DAY_NUMBER, parseDateForm } from './convert-cell.ts';
 
 export type ColumnProfile = {
   /** See `columnKeys`. */
@@ -72,4 +78,112 @@ export function unreadableDoubt(profile: ColumnProfile, share: number): Message 
         msgid`${bad} of ${all} values cannot be read as they are; their rows will say so`,
         bad,
       );
+}
+
+/** Date forms of tables, the most frequent first. Those before `yyyy` are read without a rule. */
+const FORMS = [
+  'yyyy-mm-dd',
+  'd.m.yyyy',
+  'd.m.yy',
+  'd/m/yyyy',
+  'm/d/yyyy',
+  'd-m-yyyy',
+  'yyyy/m/d',
+  'yyyy.m.d',
+  'yyyymmdd',
+] as const;
+
+type DateShape = {
+  readonly form: string;
+  /** Share of the form among filled rows. */
+  readonly share: number;
+  /** Share of days and years in any readable form. */
+  readonly readable: number;
+  /** Day and month cannot be distinguished. */
+  readonly ambiguous: boolean;
+  /** Share of years without a day. */
+  readonly years: number;
+};
+
+/** Returns the form that most texts have. */
+export function dateShape(profile: ColumnProfile): DateShape {
+  const years = shareOf(profile, isYear);
+  const found = FORMS.map((form) => ({ form, share: shareOf(profile, (text) => parseDateForm(text, form) !== undefined) }));
+  const best = found.reduce((one, other) => (other.share > one.share ? other : one));
+  const rival = best.form === 'd/m/yyyy' ? found.find(({ form }) => form === 'm/d/yyyy') : undefined;
+  const isDay = (text: string): boolean => parseDateForm(text, best.form) !== undefined || isReadable(parseDateCell(text));
+  const readable = shareOf(profile, isDay) + years;
+  const numbers = readable < 0.6 ? numbersOfDays(profile) : undefined;
+  if (numbers !== undefined) return numbers;
+  const ambiguous = best.share > 0 && rival?.share === best.share;
+  return { form: best.share === 0 ? 'd.m.yyyy' : best.form, share: best.share, readable, ambiguous, years };
+}
+
+function isYear(text: string): boolean {
+  return /^(?:1[789]|20)\d\d$/.test(text);
+}
+
+/** 20 000 to 60 000 are days from 1954 to 2064. */
+function numbersOfDays(profile: ColumnProfile): DateShape | undefined {
+  const share = shareOf(profile, (text) => /^[2-5]\d{4}$/.test(text) && parseDateForm(text, DAY_NUMBER) !== undefined);
+  return share < 0.9 ? undefined : { form: DAY_NUMBER, share, readable: share, ambiguous: false, years: 0 };
+}
+
+export function numberOf(text: string): number | undefined {
+  const reading = parseDecimal(text.replace(/(?<!\s)\s*(?:mm|cm|dm|m|ks)\.?$/i, ''));
+  return isReadable(reading) ? Number(reading.value) : undefined;
+}
+
+export type NumberShape = { readonly share: number; readonly least: number; readonly most: number; readonly fractions: boolean };
+
+/** @param values texts with their number of rows */
+export function numberShape(values: readonly (readonly [string, number])[]): NumberShape {
+  let [rows, all, least, most, fractions] = [0, 0, Infinity, -Infinity, false];
+  for (const [text, count] of values) {
+    all += count;
+    const value = numberOf(text);
+    if (value === undefined) continue;
+    rows += count;
+    [least, most] = [Math.min(least, value), Math.max(most, value)];
+    fractions ||= !Number.isInteger(value);
+  }
+  return { share: all === 0 ? 0 : rows / all, least, most, fractions };
+}
+
+/** Ranges of the axes of both systems; they do not overlap, so a number determines its axis. */
+const AXES = {
+  east: { least: 400_000, most: 905_000 },
+  south: { least: 930_000, most: 1_230_000 },
+  lon: { least: 12, most: 19 },
+  lat: { least: 48.4, most: 51.2 },
+} as const;
+export type Axis = keyof typeof AXES;
+
+type AxisShape = { readonly axis: Axis; readonly share: number; readonly withoutMinus: number };
+
+/** Returns the axis that a column holds; `east` and `south` are those of S-JTSK. */
+export function axisShape(profile: ColumnProfile): AxisShape | undefined {
+  for (const [axis, { least, most }] of Object.entries(AXES) as [Axis, { least: number; most: number }][]) {
+    const fits = (text: string): boolean => {
+      const value = Math.abs(numberOf(text) ?? 0);
+      return value >= least && value <= most;
+    };
+    const share = shareOf(profile, fits);
+    if (share < 0.6) continue;
+    const degrees = axis === 'lon' || axis === 'lat';
+    // Numbers from 12 to 19 are frequent; degrees of positions have at least three decimals.
+    if (degrees && shareOf(profile, (text) => /[.,]\d{3}/.test(text)) < 0.5) continue;
+    return { axis, share, withoutMinus: shareOf(profile, (text) => fits(text) && (numberOf(text) ?? 0) > 0) };
+  }
+  return undefined;
+}
+
+/** Returns the share of cells with both coordinates. */
+export function positionShare(profile: ColumnProfile): number {
+  const looked = { ...profile, values: new Map([...profile.values].slice(0, 200)) };
+  return shareOf(looked, (text) => isReadable(parsePosition(text)));
+}
+
+export function photographShare(profile: ColumnProfile): number {
+  return shareOf(profile, isPictureName);
 }

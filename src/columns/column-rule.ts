@@ -1,4 +1,4 @@
-import type { ColumnName } from '../find/column-names.ts';
+import type { ColumnName } from '../find/fields.ts';
 import type { NameOrder } from '../find/person-name.ts';
 import type { AnglePart } from '../place/read-degrees.ts';
 import type { Setting } from './settings.ts';

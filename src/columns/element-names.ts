@@ -1,5 +1,4 @@
-import type { ColumnName } from '../find/column-names.ts';
-import { FIELDS } from '../find/fields.ts';
+import { type ColumnName, FIELDS } from '../find/fields.ts';
 import { editDistance, foldName } from '../text/names.ts';
 import { DEPTH_UNITS, type DepthUnit } from './column-rule.ts';
 

@@ -1,13 +1,18 @@
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
-import type { ColumnName } from '../find/column-names.ts';
 import type { Reference } from '../find/field.ts';
-import { type ElementName, FIELDS, type Field, type FindElements, fieldOf, isElementName } from '../find/fields.ts';
+import {
+  type ColumnName,
+  type ElementName,
+  FIELDS,
+  type Field,
+  type FindElements,
+  fieldOf,
+  isElementName,
+} from '../find/fields.ts';
 import type { Find } from '../find/find.ts';
-import { parseBoolean, parseInteger, parseTargetState } from '../find/read-cell.ts';
-import { parseDateCell } from '../find/read-date.ts';
-import type { ResolveReference } from '../find/remember-references.ts';
-import type { ResolvedFinder } from '../find/resolve-finder.ts';
+import { parseBoolean, parseDateCell, parseInteger, parseTargetState } from '../find/read-cell.ts';
+import type { ResolvedFinder, ResolveReference } from '../find/resolve-finder.ts';
 import { MISSING, OTHER_SPELLING, type ResolvePhoto } from '../photo/photo-path.ts';
 import { rowPlaceOf, type TableRow } from '../tables/table.ts';
 import { normalText } from '../text/characters.ts';

@@ -1,7 +1,6 @@
 import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
 import { cmd, isMessage, type Message, msg } from '../base/message.ts';
-import { meaningOfColumn } from '../find/column-names.ts';
-import { FIELDS } from '../find/fields.ts';
+import { FIELDS, meaningOfColumn } from '../find/fields.ts';
 import type { LookupTerm, TermCandidate, TermLookup } from '../find/lookup.ts';
 import { mappingConflictMessage } from '../find/resolve-reference.ts';
 import { shownText, type Table, type TableRow } from '../tables/table.ts';

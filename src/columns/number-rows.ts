@@ -3,7 +3,7 @@ import { msg } from '../base/message.ts';
 import { findNumberProblem } from '../find/value-rules.ts';
 import { headerPlaceOf, type RowPlace, rowPlaceOf, type Table, type TableRow } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
-import { cellText, findCellDoubt } from './cell-text.ts';
+import { cellText, findCellDoubt } from './columns.ts';
 
 /** A row of a table of registration numbers, with at least one of the two identifiers. */
 export type NumberRow = {

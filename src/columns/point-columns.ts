@@ -1,6 +1,5 @@
 import { type Message, msg } from '../base/message.ts';
-import type { ColumnName } from '../find/column-names.ts';
-import { type ElementName, type FindElements, pointElement } from '../find/fields.ts';
+import { type ColumnName, type ElementName, type FindElements, pointElement } from '../find/fields.ts';
 import { parseGeomSystem } from '../find/read-cell.ts';
 import {
   formatPoint,

@@ -1,6 +1,5 @@
 import { hasErrors, type Issue } from '../base/issue.ts';
-import type { ColumnName } from '../find/column-names.ts';
-import { FIELDS } from '../find/fields.ts';
+import { type ColumnName, FIELDS } from '../find/fields.ts';
 import type { Find } from '../find/find.ts';
 import type { LookupTerm } from '../find/lookup.ts';
 import type { ResolvePhoto } from '../photo/photo-path.ts';

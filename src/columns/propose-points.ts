@@ -6,9 +6,8 @@ import { toWgs84 } from '../place/project.ts';
 import { ANGLE_PARTS, type AnglePart, angleCell, withoutAngleMark } from '../place/read-degrees.ts';
 import type { Table } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
-import { type ColumnProfile, shareOf } from './column-profile.ts';
+import { type Axis, axisShape, type ColumnProfile, numberOf, shareOf } from './column-profile.ts';
 import type { ReadColumn } from './column-rule.ts';
-import { type Axis, axisShape, numberOf } from './value-shapes.ts';
 
 /** Columns of the point, its system, and the evidence. */
 export type PointProposal = {

@@ -1,12 +1,12 @@
 import { errorIssue, hasErrors, type Issue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
-import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../find/column-names.ts';
+import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../find/fields.ts';
 import { NAME_ORDERS } from '../find/person-name.ts';
 import { ANGLE_PARTS, type AnglePart } from '../place/read-degrees.ts';
 import { type TomlTable, tomlScalar, tomlString, tryParseToml } from '../store/toml.ts';
 import { alternatives, foldName, nearestNames } from '../text/names.ts';
 import { type ColumnMap, type ColumnRule, DEPTH_UNITS, JOINED, keyForm, LABELLED, type ReadColumn } from './column-rule.ts';
-import { isDateForm } from './date-form.ts';
+import { isDateForm } from './convert-cell.ts';
 import type { Setting } from './settings.ts';
 
 /** Options of a column beside its element, and the elements that have them. */

@@ -4,7 +4,7 @@ import { ConfigError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { defaultsFor, type FindDefaults, parseDefaults } from '../columns/defaults.ts';
 import { withMapping } from '../columns/mapping.ts';
-import { parseConstants } from '../columns/with-constants.ts';
+import { parseConstants } from '../columns/settings.ts';
 import { type DocumentProfile, type Find, schemaLocationOf } from '../find/find.ts';
 import { openFindSchema, type ReadOwnSchema } from '../find/find-schema.ts';
 import type { LookupTerm } from '../find/lookup.ts';

@@ -1,7 +1,6 @@
 import { msg } from '../base/message.ts';
-import type { ColumnName } from './column-names.ts';
 import type { Ask, TargetState } from './field.ts';
-import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
+import { type ColumnName, type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
 
 /** A question of `pas add`. A point is one question, whichever elements and columns it fills. */
 export type Question = Omit<Ask, 'at'> & {

@@ -1,6 +1,7 @@
+import { localDate } from '../base/clock.ts';
 import { type Message, msg } from '../base/message.ts';
 import type { GeomSystem } from '../place/geometry.ts';
-import { alternatives } from '../text/names.ts';
+import { alternatives, foldName } from '../text/names.ts';
 import { type Reading, unreadable } from '../text/reading.ts';
 import type { TargetState } from './field.ts';
 
@@ -70,4 +71,140 @@ export function parseGeomSystem(cell: string): Reading<GeomSystem> {
     'coordinate-system',
     msg`"${cell}" is not a known coordinate system.${alike} Write 4326 (WGS 84) or 5514 (S-JTSK).`,
   );
+}
+
+/** Months in Czech (nominative and genitive) and in English, folded; a word matches by its beginning. */
+const MONTHS: readonly (readonly string[])[] = [
+  ['leden', 'ledna', 'january'],
+  ['unor', 'unora', 'february'],
+  ['brezen', 'brezna', 'march'],
+  ['duben', 'dubna', 'april'],
+  ['kveten', 'kvetna', 'may'],
+  ['cerven', 'cervna', 'june', 'cvn'],
+  ['cervenec', 'cervence', 'july', 'cvc'],
+  ['srpen', 'srpna', 'august'],
+  ['zari', 'september'],
+  ['rijen', 'rijna', 'october'],
+  ['listopad', 'listopadu', 'november'],
+  ['prosinec', 'prosince', 'december'],
+];
+const ROMAN = ['I', 'II', 'III', 'IV', 'V', 'VI', 'VII', 'VIII', 'IX', 'X', 'XI', 'XII'];
+const NO_MONTH = '00';
+
+/** A time of midnight, which spreadsheets write behind a day. */
+const MIDNIGHT = /(?:T|(?<!\s)\s)\s*0{1,2}:00(?::00(?:[.,]0+)?)?$/;
+
+type Form = readonly [pattern: RegExp, parts: (match: readonly string[]) => readonly [year: string, month: string, day: string]];
+
+/** Forms with one meaning; a date with slashes is ambiguous unless it begins with the year. */
+const FORMS: readonly Form[] = [
+  [/^((?:1[789]|20)\d\d)(\d\d)(\d\d)$/, ([, year = '', month = '', day = '']) => [year, month, day]],
+  [/^(\d{4})([-/])(\d{2})\2(\d{2})$/, ([, year = '', , month = '', day = '']) => [year, month, day]],
+  [/^(\d{1,2})\.\s*(\d{1,2})\.\s*(\d{4})$/, ([, day = '', month = '', year = '']) => [year, month, day]],
+  [/^(\d{1,2})\.?\s*(\p{L}+)\.?\s*(\d{4})$/u, ([, day = '', month = '', year = '']) => [year, monthOf(month), day]],
+  [/^([A-Z][a-z]+)\s+(\d{1,2}),?\s+(\d{4})$/, ([, month = '', day = '', year = '']) => [year, monthOf(month), day]],
+];
+
+/**
+ * Parses a day into YYYY-MM-DD. It reads that form, also with slashes (as GDAL writes it), the Czech one with dots (`3. 4. 2024`,
+ * `03.04.2024`), a month in Roman numerals or by name, each with an optional midnight. A moment with a zone
+ * (`2024-05-31T22:00:00Z`) is the local day.
+ */
+export function parseDateCell(cell: string): Reading<string> {
+  const moment = dayOfMoment(cell);
+  if (moment !== undefined) return { value: moment };
+  const day = cell.replace(MIDNIGHT, '').trim();
+  for (const [pattern, parts] of FORMS) {
+    const match = pattern.exec(day);
+    if (match === null) continue;
+    const [year, month, of] = parts(match);
+    if (month === NO_MONTH) break;
+    const text = isoText(year, month, of);
+    if (isRealDate(text)) return { value: text };
+    return unreadable('date', msg`"${cell}" does not exist in the calendar. Write the right date as YYYY-MM-DD.`);
+  }
+  const why = whyNoDate(cell);
+  return unreadable('date', msg`"${cell}" ${why}`);
+}
+
+/** Returns the local day of a moment with a UTC offset; undefined for any other text. */
+export function dayOfMoment(text: string): string | undefined {
+  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})$/.test(text)) return undefined;
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? undefined : localDate(ms);
+}
+
+/** Tells if a day exists in the calendar. */
+export function isRealDate(isoDate: string): boolean {
+  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(isoDate);
+  if (match === null) return false;
+  const [, year, month, day] = match.map(Number);
+  return day !== undefined && month !== undefined && year !== undefined && day >= 1 && day <= daysIn(year, month);
+}
+
+/** Returns the month's number, from a Roman numeral or a name; `00` where no name, or several, begin so. */
+function monthOf(word: string): string {
+  const folded = foldName(word);
+  const roman = ROMAN.indexOf(word) + 1;
+  if (roman > 0) return String(roman);
+  const named = MONTHS.findIndex((names) => names.includes(folded)) + 1;
+  const begun = MONTHS.filter((names) => folded.length > 2 && names.some((name) => name.startsWith(folded)));
+  const [only, another] = begun;
+  if (named > 0) return String(named);
+  return only === undefined || another !== undefined ? NO_MONTH : String(MONTHS.indexOf(only) + 1);
+}
+
+/** Explains why a text is no day, with the remedy. */
+function whyNoDate(cell: string): Message {
+  const slashes = /^(\d{1,2})[/-](\d{1,2})[/-](\d{4})$/.exec(cell);
+  if (slashes !== null) {
+    const [, first = '', second = '', year = ''] = slashes;
+    const readings = new Set([isoText(year, second, first), isoText(year, first, second)].filter(isRealDate));
+    const days = alternatives([...readings]);
+    if (readings.size === 2) return msg`can be two different days. Write ${days}.`;
+    if (readings.size === 1) return msg`is not in a known form. Write ${days}.`;
+  }
+  const [, withoutTime = ''] = /^(.*\d)[T ]\s*\d{1,2}:\d{2}/.exec(cell) ?? [];
+  const timed = withoutTime === '' ? undefined : parseDateCell(withoutTime);
+  if (timed !== undefined && 'value' in timed) {
+    const day = timed.value;
+    return msg`has a time. Write only the day: ${day}.`;
+  }
+  if (/^\d{1,2}[./-]\s*\d{1,2}[./-]\s*\d{2}$/.test(cell)) return msg`has a year of two digits. Write the day as YYYY-MM-DD.`;
+  if (/^\d{5}(?:[.,]\d+)?$/.test(cell)) {
+    const days = Number.parseInt(cell, 10);
+    const [since1900, since1904] = [dayAfter(DAY_ZERO_MS, days), dayAfter(DAY_ZERO_OF_MACS_MS, days)];
+    return msg`is a spreadsheet's day number: ${since1900}, or ${since1904} in an old Mac workbook. Format the column as a date, or write the date.`;
+  }
+  if (/^(?:1[5-9]|20)\d\d$/.test(cell)) return msg`is a year, not a day. ${ONE_DAY}`;
+  if (isMonth(cell)) return msg`is a month, not a day. ${ONE_DAY}`;
+  if (/^\d{1,2}\.?\s*(?:\d{1,2}\.?\s*|\p{L}+\.?\s*)?(?:\d{4}\s*)?[-–—]\s*\d{1,2}\./u.test(cell))
+    return msg`is more than one day. ${ONE_DAY}`;
+  return msg`is not in a known date format. Write YYYY-MM-DD, such as 2024-04-03, or 3. 4. 2024.`;
+}
+
+const ONE_DAY = msg`The service accepts one whole day: write it as YYYY-MM-DD. If the day is not known, leave the cell empty and write what is known in poznamka.`;
+
+function isMonth(cell: string): boolean {
+  if (/^\d{4}[-/.](?:0?[1-9]|1[0-2])$/.test(cell)) return true;
+  const [, month = ''] =
+    /^(\p{L}+|\d{1,2})\.?(?:\s+|\s*[/.-]\s*)\d{4}$|^(\p{L}+)[.\s-]*\d{2}$/u.exec(cell)?.filter(Boolean) ?? [];
+  const number = Number(/^\d/.test(month) ? month : monthOf(month));
+  return month !== '' && number >= 1 && number <= 12;
+}
+
+/** Day 0 of spreadsheets; old Macs count from 1904. */
+const DAY_ZERO_MS = Date.UTC(1899, 11, 30);
+const DAY_ZERO_OF_MACS_MS = Date.UTC(1904, 0, 1);
+
+function dayAfter(zeroMs: number, days: number): string {
+  return new Date(zeroMs + days * 86_400_000).toISOString().slice(0, 10);
+}
+
+function isoText(year: string, month: string, day: string): string {
+  return [year, month.padStart(2, '0'), day.padStart(2, '0')].join('-');
+}
+
+function daysIn(year: number, month: number): number {
+  return month >= 1 && month <= 12 ? new Date(Date.UTC(year, month, 0)).getUTCDate() : 0;
 }

@@ -1,8 +1,9 @@
 import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
 import { collapseText, trimText } from '../text/characters.ts';
 import { canAbbreviate, foldName, nameKey, nameWords } from '../text/names.ts';
-import { type Unreadable, unreadable } from '../text/reading.ts';
+import { type Reading, type Unreadable, unreadable } from '../text/reading.ts';
 import type { Reference } from './field.ts';
+import type { Field } from './fields.ts';
 import type { LookupTerm, TermCandidate, TermLookup } from './lookup.ts';
 import {
   isFeminineSurname,
@@ -15,7 +16,14 @@ import {
   splitName,
   type WrittenName,
 } from './person-name.ts';
-import { identifierIn, mappingConflictMessage, NEW_PERSON, namedTerms, resolveTerm } from './resolve-reference.ts';
+import {
+  identifierIn,
+  mappingConflictMessage,
+  NEW_PERSON,
+  namedTerms,
+  resolveProject,
+  resolveTerm,
+} from './resolve-reference.ts';
 
 /** A longer name causes an error inside the service (A-FINDER-4). */
 export const MAX_NAME_LENGTH = 100;
@@ -210,4 +218,29 @@ function severalMessage(text: string): Message {
 
 function nameAdvice(text: string): Message {
   return msg`"${text}" is not a finder. Write a person's identifier such as OS-001507, or the name as Surname, Given name.`;
+}
+
+/** Resolves a cell of an element that holds a reference. */
+export type ResolveReference = (field: Field, cell: string) => Reading<Reference> | ResolvedFinder;
+
+/** Caches the resolution of each distinct cell: a season has a few dozen in all its rows, and the rows share the references. */
+export function rememberReferences(lookupTerm: LookupTerm = () => ({ kind: 'not-harvested' })): ResolveReference {
+  const known = new Map<string, ReturnType<ResolveReference>>();
+  return (field, written) => {
+    const cell = withoutInvisible(written);
+    const key = `${field.name} ${cell}`;
+    const reading = known.get(key) ?? resolveReference(field, cell, lookupTerm);
+    known.set(key, reading);
+    return reading;
+  };
+}
+
+/** Removes soft hyphens and characters without width, which come with copied text. */
+function withoutInvisible(text: string): string {
+  return text.replace(/[\u00ad\u200b-\u200f\u2060\ufeff]/g, '').trim();
+}
+
+function resolveReference({ name, set }: Field, cell: string, lookupTerm: LookupTerm): ReturnType<ResolveReference> {
+  if (set === undefined) return resolveProject(cell);
+  return name === 'nalezce' ? resolveFinder(cell, lookupTerm) : resolveTerm(set, cell, lookupTerm);
 }

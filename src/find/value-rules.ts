@@ -6,7 +6,7 @@ import { findIllegalCharacter } from '../xml/write-xml.ts';
 import type { Reference } from './field.ts';
 import { FIELDS, type Field, type FindElements } from './fields.ts';
 import type { LookupTerm, TermCandidate } from './lookup.ts';
-import { isRealDate } from './read-date.ts';
+import { isRealDate } from './read-cell.ts';
 import { findNameDoubt, findNameProblem } from './resolve-finder.ts';
 import {
   deletedMessage,

@@ -1,7 +1,7 @@
 import { type Issue, warningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { type ColumnName, meaningOfColumn } from '../find/column-names.ts';
-import { dayOfMoment } from '../find/read-date.ts';
+import { type ColumnName, meaningOfColumn } from '../find/fields.ts';
+import { dayOfMoment } from '../find/read-cell.ts';
 import { joinNames } from '../text/csv.ts';
 import { isPictureName } from '../text/names.ts';
 

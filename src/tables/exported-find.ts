@@ -1,6 +1,5 @@
-import { labelColumnsOf } from '../find/column-names.ts';
 import type { Reference } from '../find/field.ts';
-import { FIELDS, type FindElements } from '../find/fields.ts';
+import { FIELDS, type FindElements, labelColumnsOf } from '../find/fields.ts';
 import type { Change } from '../find/harvested-find.ts';
 import { cellOfReference } from '../find/resolve-reference.ts';
 import {

@@ -1,4 +1,4 @@
-import type { ColumnName } from '../find/column-names.ts';
+import type { ColumnName } from '../find/fields.ts';
 import type { WrittenElement } from '../find/form-names.ts';
 
 /** Layers and tables of a form for phones; FORM_TABLE describes the meaning of its columns. */

@@ -1,7 +1,7 @@
 import { FileError } from '../base/errors.ts';
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { meaningOfColumn } from '../find/column-names.ts';
+import { meaningOfColumn } from '../find/fields.ts';
 import { parseHtml } from '../text/html-text.ts';
 import { attributeOf, childOf, childrenOf, childText, lineCounter, type XmlElement } from '../xml/element.ts';
 import type { XmlWalk } from '../xml/parse.ts';

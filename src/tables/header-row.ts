@@ -1,7 +1,7 @@
 import { FileError, UsageError } from '../base/errors.ts';
 import { type Issue, warningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { meaningOfColumn } from '../find/column-names.ts';
+import { meaningOfColumn } from '../find/fields.ts';
 import { placeOf, type TablePlace, type TableRow } from './table.ts';
 
 /** Rows of the header in the file: `3`, or `2-3` for two lines. */

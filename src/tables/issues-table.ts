@@ -1,5 +1,5 @@
 import type { Issue } from '../base/issue.ts';
-import { isStoredColumn, meaningOfColumn } from '../find/column-names.ts';
+import { isStoredColumn, meaningOfColumn } from '../find/fields.ts';
 import { BYTE_ORDER_MARK, csvCell } from '../text/csv.ts';
 import { foldName } from '../text/names.ts';
 import { shownText, type Table, type TableRow } from './table.ts';

@@ -3,7 +3,7 @@ import { FileError } from '../base/errors.ts';
 import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
 import { type Message, msg, nmsg } from '../base/message.ts';
-import { COLUMN_NAMES } from '../find/column-names.ts';
+import { COLUMN_NAMES } from '../find/fields.ts';
 import { type GeomSystem, unsupportedCrsError } from '../place/geometry.ts';
 import { nameOfPrj, systemOfPrj } from '../place/read-prj.ts';
 import { parseShapes } from '../place/shapes.ts';

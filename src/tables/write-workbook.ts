@@ -1,6 +1,6 @@
 import type { Cell } from 'write-excel-file/node';
 import write from 'write-excel-file/node';
-import { isRealDate } from '../find/read-date.ts';
+import { isRealDate } from '../find/read-cell.ts';
 import { withMarkKept } from '../text/csv.ts';
 import { spreadsheetNumber } from '../text/plain-number.ts';
 import { type RowCell, wordOf } from './export-text.ts';

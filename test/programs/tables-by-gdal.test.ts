@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { mapTable } from '../../src/columns/map-table.ts';
-import { parseConstants, withConstants } from '../../src/columns/with-constants.ts';
+import { parseConstants, withConstants } from '../../src/columns/settings.ts';
 import { type GeomSystem, pointNumbers } from '../../src/place/geometry.ts';
 import { readTable } from '../../src/tables/read-table.ts';
 import { tempFolder } from '../support/temp-outbox.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Issue } from '../../src/base/issue.ts';
 import { mapTable } from '../../src/columns/map-table.ts';
-import { parseConstants, withConstants } from '../../src/columns/with-constants.ts';
+import { parseConstants, withConstants } from '../../src/columns/settings.ts';
 import type { Find } from '../../src/find/find.ts';
 import { checkRules } from '../../src/find/rules.ts';
 import { readTableBytes } from '../../src/tables/read-table.ts';

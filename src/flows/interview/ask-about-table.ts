@@ -9,10 +9,9 @@ import {
   OPEN_UNIT,
   type ReadColumn,
 } from '../../columns/column-rule.ts';
-import { isDateForm } from '../../columns/date-form.ts';
+import { isDateForm } from '../../columns/convert-cell.ts';
 import { type ColumnProposal, isOpen, type TableProposal, unresolvedColumns } from '../../columns/propose-columns.ts';
-import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../../find/column-names.ts';
-import { FIELDS, fieldOf, isElementName } from '../../find/fields.ts';
+import { COLUMN_NAMES, type ColumnName, FIELDS, fieldOf, isElementName, meaningOfColumn } from '../../find/fields.ts';
 import { NAME_ORDERS } from '../../find/person-name.ts';
 import { ANGLE_PARTS } from '../../place/read-degrees.ts';
 import { choose, type Offer, type Prompt } from '../../ui/prompt.ts';

@@ -4,7 +4,7 @@ import type { Issue } from '../../base/issue.ts';
 import type { Knowledge } from '../../columns/candidates.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import { asFinds } from '../../columns/form-return.ts';
-import { withoutOtherRows } from '../../columns/other-rows.ts';
+import { withoutOtherRows } from '../../columns/map-table.ts';
 import { previewImport, type UnmappedTerm, unmappedTerms } from '../../columns/preview.ts';
 import {
   isOpen,
@@ -14,11 +14,10 @@ import {
   type TableProposal,
 } from '../../columns/propose-columns.ts';
 import { type ColumnMapReading, columnMapText, parseColumnMap } from '../../columns/read-column-map.ts';
-import { parseSettings } from '../../columns/settings.ts';
-import { parseConstants } from '../../columns/with-constants.ts';
+import { parseConstants, parseSettings } from '../../columns/settings.ts';
 import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
-import { rememberReferences } from '../../find/remember-references.ts';
+import { rememberReferences } from '../../find/resolve-finder.ts';
 import type { RuleContext } from '../../find/rule.ts';
 import { checkRules } from '../../find/rules.ts';
 import { photoResolver } from '../../photo/photo-path.ts';

@@ -6,7 +6,7 @@ import { convertCell } from '../../../src/columns/convert-cell.ts';
 import { mapTable } from '../../../src/columns/map-table.ts';
 import { type ColumnProposal, isOpen, mapOfProposal, proposeColumns } from '../../../src/columns/propose-columns.ts';
 import { columnMapText, parseColumnMap } from '../../../src/columns/read-column-map.ts';
-import { COLUMN_NAMES } from '../../../src/find/column-names.ts';
+import { COLUMN_NAMES } from '../../../src/find/fields.ts';
 import type { Find } from '../../../src/find/find.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';
 import { readTableBytes } from '../../../src/tables/read-table.ts';

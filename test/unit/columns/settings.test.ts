@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { checkDefaults, defaultsFor } from '../../../src/columns/defaults.ts';
 import { parseSetting, parseSettings, type Setting } from '../../../src/columns/settings.ts';
-import { rememberReferences } from '../../../src/find/remember-references.ts';
+import { rememberReferences } from '../../../src/find/resolve-finder.ts';
 
 const context = {
   resolveReference: rememberReferences((setSpec, cell) =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseConstants, withConstants } from '../../../src/columns/with-constants.ts';
+import { parseConstants, withConstants } from '../../../src/columns/settings.ts';
 
 test('constants fill the cells that a table leaves empty, and the columns that it does not have', () => {
   const rows = [

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { COLUMN_NAMES } from '../../../src/find/column-names.ts';
-import { FIELDS, fieldOf, isElementName } from '../../../src/find/fields.ts';
+import { COLUMN_NAMES, FIELDS, fieldOf, isElementName } from '../../../src/find/fields.ts';
 
 const schema = readFileSync('schemas/svc/2.2/svc.xsd', 'utf8');
 

@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseBoolean, parseGeomSystem, parseInteger, parseTargetState } from '../../../src/find/read-cell.ts';
-import { isRealDate, parseDateCell } from '../../../src/find/read-date.ts';
+import {
+  isRealDate,
+  parseBoolean,
+  parseDateCell,
+  parseGeomSystem,
+  parseInteger,
+  parseTargetState,
+} from '../../../src/find/read-cell.ts';
 import { inWords } from '../../support/in-words.ts';
 
 const problemOf = (reading: object): string => ('problem' in reading ? String(reading.problem) : 'none');

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { withoutOtherRows } from '../../../src/columns/other-rows.ts';
+import { withoutOtherRows } from '../../../src/columns/map-table.ts';
 import { fieldOf } from '../../../src/find/fields.ts';
-import { rememberReferences } from '../../../src/find/remember-references.ts';
+import { rememberReferences } from '../../../src/find/resolve-finder.ts';
 import { photoResolver } from '../../../src/photo/photo-path.ts';
 import { readTableBytes } from '../../../src/tables/read-table.ts';
 import { makeWorkbook, type WorkbookCell, workbookParts } from '../../support/make-workbook.ts';
