@@ -5,7 +5,7 @@ import { checkDocument } from '../src/find/check-document.ts';
 import type { DocumentProfile, Find } from '../src/find/find.ts';
 import { type FindSchema, openFindSchema } from '../src/find/find-schema.ts';
 import type { LookupArea, LookupTerm, TermCandidate } from '../src/find/lookup.ts';
-import { validateFind } from '../src/find/validate-find.ts';
+import { validateFind } from '../src/find/rules.ts';
 import { photoResolver } from '../src/photo/photo-path.ts';
 import { inspectPhotograph } from '../src/photo/photograph.ts';
 import { contains, parsePolygon } from '../src/place/polygon.ts';

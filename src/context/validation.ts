@@ -8,7 +8,7 @@ import { parseConstants } from '../columns/settings.ts';
 import { type DocumentProfile, type Find, schemaLocationOf } from '../find/find.ts';
 import { openFindSchema, type ReadOwnSchema } from '../find/find-schema.ts';
 import type { LookupTerm } from '../find/lookup.ts';
-import { type ValidatedFind, validateFind } from '../find/validate-find.ts';
+import { type ValidatedFind, validateFind } from '../find/rules.ts';
 import type { FinderSource } from '../flows/interview/choose-finders.ts';
 import type { AddingSources } from '../flows/interview/entry-session.ts';
 import { keepingPhotographs, type PhotographKeeping } from '../flows/queue/kept-photographs.ts';

@@ -1,7 +1,7 @@
 import { localDate, systemClock } from '../base/clock.ts';
 import type { DocumentProfile } from '../find/find.ts';
 import { openFindSchema } from '../find/find-schema.ts';
-import type { ValidationContext } from '../find/validate-find.ts';
+import type { ValidationContext } from '../find/rules.ts';
 import type { Role } from '../pas-api/session.ts';
 import { checkAddress } from './connection.ts';
 

@@ -7,7 +7,7 @@ import type { Issue } from '../base/issue.ts';
 import { readConfigFile } from '../context/config.ts';
 import { type JournalPlaces, journalLayout, journalPlaces, placesFrom } from '../context/places.ts';
 import type { Find } from '../find/find.ts';
-import { validateFind } from '../find/validate-find.ts';
+import { validateFind } from '../find/rules.ts';
 import { createBreakers } from '../flows/push/circuit-breaker.ts';
 import type { PushResult } from '../flows/push/drain-queue.ts';
 import { type Harvesting, pushAll, reconcileNow } from '../flows/push/push-all.ts';

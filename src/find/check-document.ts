@@ -7,8 +7,7 @@ import { strayTextMessage, strayTextsIn } from '../xml/source-text.ts';
 import { FIELDS, type Field, type FindElements, isElementName } from './fields.ts';
 import { type DocumentProfile, type Find, namespaceOf, schemaLocationOf } from './find.ts';
 import { NEW_PERSON } from './resolve-reference.ts';
-import { checkRules } from './rules.ts';
-import type { ValidationContext } from './validate-find.ts';
+import { checkRules, type ValidationContext } from './rules.ts';
 
 const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
 

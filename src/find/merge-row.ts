@@ -3,7 +3,7 @@ import { isSamePlace } from '../place/same-place.ts';
 import { trimText } from '../text/characters.ts';
 import { isReadable } from '../text/reading.ts';
 import { type ElementName, FIELDS, type FindElements, pointElement } from './fields.ts';
-import { isAsFound } from './found-state.ts';
+import { isAsFound } from './harvested-find.ts';
 import { NEW_PERSON } from './resolve-reference.ts';
 
 /** Elements for which a table has a column. */

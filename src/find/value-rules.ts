@@ -4,8 +4,8 @@ import { alternatives } from '../text/names.ts';
 import { type Unreadable, unreadable } from '../text/reading.ts';
 import { findIllegalCharacter } from '../xml/write-xml.ts';
 import type { Reference } from './field.ts';
-import { FIELDS, type Field, type FindElements } from './fields.ts';
-import type { LookupTerm, TermCandidate } from './lookup.ts';
+import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
+import type { LookupArea, LookupProject, LookupTerm, TermCandidate } from './lookup.ts';
 import { isRealDate } from './read-cell.ts';
 import { findNameDoubt, findNameProblem } from './resolve-finder.ts';
 import {
@@ -16,7 +16,6 @@ import {
   setText,
   wrongSetMessage,
 } from './resolve-reference.ts';
-import { type Finding, NOT_HARVESTED, type Rule, type RuleContext } from './rule.ts';
 
 /** PostgreSQL's largest integer, the type of the depth at the service (A-VALUE-3). */
 export const MAX_DEPTH_CM = 2_147_483_647;
@@ -201,4 +200,47 @@ function references(elements: FindElements): { field: Field; reference: Referenc
     if (typeof reference === 'object' && reference.id.trim() !== '') found.push({ field, reference });
   }
   return found;
+}
+
+/** Data beside the find itself. A check whose data is absent is skipped. */
+export type RuleContext = {
+  /** Letter (A–E) or name, English or Czech, of the account's role. */
+  readonly role?: string;
+  /** Name of the account's organisation, as the service writes it. */
+  readonly organisation?: string;
+  readonly lookupTerm?: LookupTerm;
+  readonly lookupArea?: LookupArea;
+  readonly lookupProject?: LookupProject;
+  /** Local day, YYYY-MM-DD. */
+  readonly today: string;
+};
+
+/** A violation of a rule: the fault, then the remedy. */
+export type Finding = {
+  readonly element?: ElementName;
+  readonly message: Message;
+  readonly warning?: true;
+  /** Name of the issue where it differs from the rule's. */
+  readonly rule?: string;
+};
+
+export type Rule = {
+  /** Stable, kebab-case; the `rule` of the issues. */
+  readonly name: string;
+  readonly judge: (elements: FindElements, context: RuleContext) => readonly Finding[];
+};
+
+/** Rule of the warning that an identifier could not be checked, because its set was not harvested. */
+export const NOT_HARVESTED = 'not-harvested';
+
+const ROLES = {
+  researcher: ['b', 'researcher', 'badatel'],
+  archaeologist: ['c', 'archaeologist', 'archeolog'],
+  archivist: ['d', 'archivist', 'archivář', 'e', 'administrator', 'administrátor'],
+} as const;
+
+/** Returns the permissions of a role; administrators have those of archivists. Undefined where the role is not known. */
+export function rankOf({ role = '' }: RuleContext): keyof typeof ROLES | undefined {
+  const name = role.trim().toLowerCase();
+  return (Object.keys(ROLES) as (keyof typeof ROLES)[]).find((rank) => ROLES[rank].some((known) => known === name));
 }

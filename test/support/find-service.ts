@@ -2,7 +2,7 @@ import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../src/base/clock.ts';
-import { asFoundDigest } from '../../src/find/found-state.ts';
+import { asFoundDigest } from '../../src/find/harvested-find.ts';
 import { createBreakers } from '../../src/flows/push/circuit-breaker.ts';
 import { type PushAllOptions, pushAll } from '../../src/flows/push/push-all.ts';
 import { sha512Of } from '../../src/http/digest.ts';

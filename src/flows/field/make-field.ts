@@ -1,5 +1,5 @@
 import type { FindElements } from '../../find/fields.ts';
-import type { RuleContext } from '../../find/rule.ts';
+import type { RuleContext } from '../../find/value-rules.ts';
 import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
 
 /** Input of every form. */

@@ -3,7 +3,7 @@ import { UsageError } from '../../base/errors.ts';
 import { forEachLanguage, LANGUAGES, t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { FORM_LABEL_GAP, FORM_NOT_LISTED, formGroupOf, isWrittenToo } from '../../find/form-names.ts';
-import { rankOf } from '../../find/rule.ts';
+import { rankOf } from '../../find/value-rules.ts';
 import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
 import { workbookOfSheets } from '../../tables/write-workbook.ts';
 import { plainCsvCell } from '../../text/csv.ts';

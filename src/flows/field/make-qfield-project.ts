@@ -6,7 +6,7 @@ import type { TargetState } from '../../find/field.ts';
 import { FIELDS, type FindElements } from '../../find/fields.ts';
 import { formGroupOf, formLabelOf } from '../../find/form-names.ts';
 import { cellOfReference, NEW_PERSON } from '../../find/resolve-reference.ts';
-import { rankOf } from '../../find/rule.ts';
+import { rankOf } from '../../find/value-rules.ts';
 import { parsePolygon } from '../../place/polygon.ts';
 import { toSJtsk } from '../../place/project.ts';
 import type { QgisLayer } from '../../qgis/layer.ts';

@@ -17,7 +17,7 @@ import { FIELDS, type FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { isAsked, QUESTIONS, type Question, type QuestionName } from '../../find/questions.ts';
-import { type ValidationContext, validateFind } from '../../find/validate-find.ts';
+import { type ValidationContext, validateFind } from '../../find/rules.ts';
 import { recordBefore } from '../../outbox/change-log.ts';
 import { addImport, replaceImport } from '../../outbox/entries.ts';
 import type { EntryState, FindId, ImportEntry } from '../../outbox/entry.ts';

@@ -11,7 +11,7 @@ import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { copiedElements, elementsOf, questionFor } from '../../find/questions.ts';
 import { rememberReferences } from '../../find/resolve-finder.ts';
-import { type ValidatedFind, type ValidationContext, validateFind } from '../../find/validate-find.ts';
+import { type ValidatedFind, type ValidationContext, validateFind } from '../../find/rules.ts';
 import type { EntryState } from '../../outbox/entry.ts';
 import { importOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';

@@ -3,7 +3,7 @@ import { t } from '../../base/language.ts';
 import type { TargetState } from '../../find/field.ts';
 import type { Find } from '../../find/find.ts';
 import { isAsked, QUESTIONS, type Question, type QuestionName, questionFor, questionOf } from '../../find/questions.ts';
-import { NOT_HARVESTED } from '../../find/rule.ts';
+import { NOT_HARVESTED } from '../../find/value-rules.ts';
 import { cutTo } from '../../text/width.ts';
 import type { Annotation, Offer } from '../../ui/prompt.ts';
 import { fold } from '../../vocabulary/fold.ts';

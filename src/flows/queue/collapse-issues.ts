@@ -2,7 +2,7 @@ import { errorIssue, type Issue, warningIssue } from '../../base/issue.ts';
 import { msgid } from '../../base/language.ts';
 import { cmd, joinMessages, type Message, msg, nmsg } from '../../base/message.ts';
 import { FINDER_MATCHED } from '../../find/resolve-finder.ts';
-import { NOT_HARVESTED } from '../../find/rule.ts';
+import { NOT_HARVESTED } from '../../find/value-rules.ts';
 import { LOCATION_KEPT_RULE, LOCATION_RULE, XMP_LOCATION_RULE } from './kept-photographs.ts';
 
 /** Rules whose warnings about photographs are summed up in one. */

@@ -1,7 +1,7 @@
 import type { Issue } from '../../base/issue.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
-import type { ValidatedFind } from '../../find/validate-find.ts';
+import type { ValidatedFind } from '../../find/rules.ts';
 import { recordNew } from '../../outbox/change-log.ts';
 import { addImport, addPhoto } from '../../outbox/entries.ts';
 import type { EntryState, Photograph } from '../../outbox/entry.ts';

@@ -1,10 +1,10 @@
 import { hasErrors, Issue } from '../../base/issue.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
-import { asFoundDigest } from '../../find/found-state.ts';
+import { asFoundDigest } from '../../find/harvested-find.ts';
 import type { Difference } from '../../find/merge-row.ts';
-import { NOT_HARVESTED } from '../../find/rule.ts';
-import type { ValidatedFind } from '../../find/validate-find.ts';
+import type { ValidatedFind } from '../../find/rules.ts';
+import { NOT_HARVESTED } from '../../find/value-rules.ts';
 import { sha512Of } from '../../http/digest.ts';
 import { recordBefore, recordNew } from '../../outbox/change-log.ts';
 import { addImport, type ImportContent, replaceImport } from '../../outbox/entries.ts';

@@ -12,7 +12,7 @@ import { parseConstants, withConstants } from '../../columns/settings.ts';
 import type { Find } from '../../find/find.ts';
 import { FINDER_MATCHED } from '../../find/resolve-finder.ts';
 import { NEW_PERSON } from '../../find/resolve-reference.ts';
-import { type ValidationContext, validateFind } from '../../find/validate-find.ts';
+import { type ValidationContext, validateFind } from '../../find/rules.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { assertSoundFinds, localIdsFrom } from '../../outbox/stored-finds.ts';
 import { photoResolver } from '../../photo/photo-path.ts';

@@ -1,6 +1,6 @@
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
-import type { ValidatedFind } from '../../find/validate-find.ts';
+import type { ValidatedFind } from '../../find/rules.ts';
 import { contentDigest, sha512Of } from '../../http/digest.ts';
 import { type AttemptEvidence, attemptsOf, evidenceOf } from '../../outbox/attempts.ts';
 import type { Attempt, Entry } from '../../outbox/entry.ts';

@@ -1,5 +1,5 @@
 import type { Find } from '../../find/find.ts';
-import type { ValidatedFind } from '../../find/validate-find.ts';
+import type { ValidatedFind } from '../../find/rules.ts';
 import {
   changesOfCommand,
   findsToUndo,

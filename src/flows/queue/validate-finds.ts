@@ -5,7 +5,7 @@ import { cmd, msg } from '../../base/message.ts';
 import { checkMapping, type Mapping } from '../../columns/mapping.ts';
 import { checkDocument } from '../../find/check-document.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
-import { type ValidationContext, validateFind } from '../../find/validate-find.ts';
+import { type ValidationContext, validateFind } from '../../find/rules.ts';
 import { type ImportContent, replaceImport } from '../../outbox/entries.ts';
 import type { ImportEntry } from '../../outbox/entry.ts';
 import { importOfFind } from '../../outbox/entry-queries.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FIELDS, type FindElements } from '../../../src/find/fields.ts';
-import { asFoundDigest } from '../../../src/find/found-state.ts';
-import type { HarvestedElements } from '../../../src/find/harvested-find.ts';
+import { asFoundDigest, type HarvestedElements } from '../../../src/find/harvested-find.ts';
 import { aFind } from './a-find.ts';
 
 const { elements } = aFind();

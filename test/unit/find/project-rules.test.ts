@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { FindElements } from '../../../src/find/fields.ts';
 import type { ProjectLookup } from '../../../src/find/lookup.ts';
-import { PROJECT_RULES } from '../../../src/find/project-rules.ts';
-import type { RuleContext } from '../../../src/find/rule.ts';
+import { PROJECT_RULES } from '../../../src/find/rules.ts';
+import type { RuleContext } from '../../../src/find/value-rules.ts';
 import { inWords } from '../../support/in-words.ts';
 
 type Found = Extract<ProjectLookup, { kind: 'found' }>;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { FindElements } from '../../../src/find/fields.ts';
 import type { AreaLookup } from '../../../src/find/lookup.ts';
-import type { RuleContext } from '../../../src/find/rule.ts';
 import { checkRules, RULES } from '../../../src/find/rules.ts';
+import type { RuleContext } from '../../../src/find/value-rules.ts';
 import { CONVERTED_WITHIN_M } from '../../../src/place/same-place.ts';
 import { aFind, DELETED, lookupTerm, nothingHarvested } from './a-find.ts';
 

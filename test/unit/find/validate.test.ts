@@ -4,7 +4,7 @@ import { hasErrors } from '../../../src/base/issue.ts';
 import type { FindElements } from '../../../src/find/fields.ts';
 import type { Find } from '../../../src/find/find.ts';
 import { type FindSchema, openFindSchema } from '../../../src/find/find-schema.ts';
-import { validateFind } from '../../../src/find/validate-find.ts';
+import { validateFind } from '../../../src/find/rules.ts';
 import { aFind, lookupTerm, PROFILE } from './a-find.ts';
 
 let schema: FindSchema;

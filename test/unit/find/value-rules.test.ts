@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { FindElements } from '../../../src/find/fields.ts';
 import type { TermLookup } from '../../../src/find/lookup.ts';
-import type { RuleContext } from '../../../src/find/rule.ts';
 import { checkRules } from '../../../src/find/rules.ts';
-import { findNumberProblem, MAX_CHARACTERS } from '../../../src/find/value-rules.ts';
+import { findNumberProblem, MAX_CHARACTERS, type RuleContext } from '../../../src/find/value-rules.ts';
 import { aFind, DELETED, lookupTerm, nothingHarvested } from './a-find.ts';
 
 function said(overrides: Partial<FindElements>, context: Partial<RuleContext> = {}): string[] {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Find } from '../../../src/find/find.ts';
 import { openFindSchema } from '../../../src/find/find-schema.ts';
-import { validateFind } from '../../../src/find/validate-find.ts';
+import { validateFind } from '../../../src/find/rules.ts';
 import { openEdit } from '../../../src/flows/interview/edit-find.ts';
 import { contentOf } from '../../../src/flows/queue/enqueue-finds.ts';
 import { validateAll } from '../../../src/flows/queue/validate-finds.ts';
