@@ -16,12 +16,12 @@ const LAYER_OF_FOLDER: Readonly<Record<string, number>> = {
   place: 2,
   find: 3,
   outbox: 3,
-  vocabulary: 3,
   ledger: 3,
   'pas-api': 3,
   oai: 3,
   report: 3,
   tables: 4,
+  vocabulary: 4,
   photo: 4,
   qgis: 4,
   columns: 5,
@@ -37,7 +37,7 @@ const LAYER_OF_FOLDER: Readonly<Record<string, number>> = {
 const LAYERS_OF_MOCK = ['base', 'state', 'rules', 'endpoints', 'control', ''];
 
 /** These may use others of the domain that lie below them. */
-const UPPER_FLOOR = ['tables', 'photo', 'columns', 'qgis'];
+const UPPER_FLOOR = ['tables', 'photo', 'columns', 'qgis', 'vocabulary'];
 const [DOMAIN, LAST_OF_DOMAIN] = [3, 5];
 
 /** The recipes, in an order in which each may use those before it. */

@@ -12,7 +12,7 @@ import { referencesOfQueued } from '../outbox/queued-references.ts';
 import type { Account } from '../pas-api/session.ts';
 import { ownerOf, type SecretPlace } from '../store/secrets.ts';
 import { requireConfirmation } from '../ui/terminal.ts';
-import type { Vocabulary } from '../vocabulary/vocabulary.ts';
+import type { Vocabulary } from '../vocabulary/term.ts';
 import { freeProfileName, initCommand, isProtected, type Profile, profilesAlike } from './config.ts';
 import type { Context } from './context.ts';
 

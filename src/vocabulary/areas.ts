@@ -1,19 +1,10 @@
+import type { LookupArea, TermCandidate } from '../find/lookup.ts';
 import { type BoundingBox, contains, distanceM, metresPerDegree, type Polygon, parsePolygon } from '../place/polygon.ts';
 import { createRowParser, isNumber, isText, parseValue } from '../store/row.ts';
 import { compareCzech } from '../text/names.ts';
-import { type Candidate, candidateOf } from './candidate.ts';
 import { isHarvested } from './harvests.ts';
-import { termsById } from './terms.ts';
-import type { Vocabulary } from './vocabulary.ts';
-
-/** `distanceM`: metres to the nearest harvested cadastral area's boundary. */
-type AreaAnswer =
-  | { readonly kind: 'inside'; readonly area: Candidate }
-  | { readonly kind: 'outside'; readonly nearest?: Candidate; readonly distanceM?: number }
-  | { readonly kind: 'not-harvested' };
-
-/** Finds the cadastral area of a WGS 84 point. */
-export type LookupArea = (longitude: number, latitude: number) => AreaAnswer;
+import type { Vocabulary } from './term.ts';
+import { candidateOf, termsById } from './terms.ts';
 
 const AREA_SET = 'ruian_katastr';
 
@@ -23,8 +14,8 @@ const SEARCH_MARGINS = [0.02, 0.2, 2, 20];
 /** Caches parsed boundaries and names, and tries the last area first: the finds of one table are close together. */
 export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
   const polygons = new Map<number, Polygon>();
-  const names = new Map<number, Candidate>();
-  const nameOf = (term: number): Candidate => {
+  const names = new Map<number, TermCandidate>();
+  const nameOf = (term: number): TermCandidate => {
     const name = names.get(term) ?? areaOf(vocabulary, term);
     names.set(term, name);
     return name;
@@ -65,7 +56,7 @@ function squareAround(longitude: number, latitude: number, margin: number): Boun
   return { minX: longitude - margin, minY: latitude - margin, maxX: longitude + margin, maxY: latitude + margin };
 }
 
-function areaOf(vocabulary: Vocabulary, id: number): Candidate {
+function areaOf(vocabulary: Vocabulary, id: number): TermCandidate {
   const term = termsById(vocabulary, [id]).get(id);
   if (term === undefined) throw new Error(`area ${id} has no term`);
   return candidateOf(term);

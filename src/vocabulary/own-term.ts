@@ -106,7 +106,7 @@ function readingsOf(word: Word): Reading[] {
   return [
     { words: [word], text: word.text, by: 'itself' },
     ...expanded(abbreviated, 'abbreviation'),
-    ...expanded(OTHER_WORDS_BY_STEM.get(word.stem), 'other-word'),
+    ...expanded(meaningOfStem(word.stem), 'other-word'),
     ...compoundParts(word).map(
       (parts): Reading => ({ words: parts.map((part) => wordOf(part, true)), text: parts.join(' + '), by: 'compound' }),
     ),
@@ -114,7 +114,13 @@ function readingsOf(word: Word): Reading[] {
 }
 
 /** By stem, since a list may have any inflected form. */
-const OTHER_WORDS_BY_STEM = new Map(Object.entries(SYNONYMS).map(([word, meaning]) => [stemOf(word), meaning]));
+function meaningOfStem(stem: string): string | undefined {
+  meanings ??= new Map(Object.entries(SYNONYMS).map(([word, meaning]) => [stemOf(word), meaning]));
+  return meanings.get(stem);
+}
+
+/** Made on first use, since most commands look up no word. */
+let meanings: ReadonlyMap<string, string> | undefined;
 
 /** A shorter prefix matches too many words. */
 const MIN_PREFIX_CHARACTERS = 4;
@@ -123,7 +129,7 @@ const MIN_PREFIX_CHARACTERS = 4;
 export function otherWordings(typed: string): string[] {
   const folded = fold(typed).replace(/\.$/, '');
   const meant = (word: string): string | undefined =>
-    OTHER_WORDS_BY_STEM.get(stemOf(word)) ??
+    meaningOfStem(stemOf(word)) ??
     (word.length < MIN_PREFIX_CHARACTERS ? undefined : Object.entries(SYNONYMS).find(([own]) => own.startsWith(word))?.[1]);
   const replaced = folded.replace(/[\p{L}\p{N}]+/gu, (word) => meant(word) ?? word);
   const abbreviated = Object.hasOwn(ABBREVIATIONS, folded) ? (ABBREVIATIONS[folded] ?? '').split('|') : [];

@@ -3,9 +3,8 @@ import { compareCzech, editDistance } from '../text/names.ts';
 import { fold, wordsOf } from './fold.ts';
 import { otherWordings } from './own-term.ts';
 import { parseWord, similarWords } from './similar-words.ts';
-import type { Term } from './term.ts';
+import type { Term, Vocabulary } from './term.ts';
 import { termByIdent, termsById } from './terms.ts';
-import type { Vocabulary } from './vocabulary.ts';
 
 export type SearchOptions = {
   /** A set, or a family of sets such as `heslo`. */

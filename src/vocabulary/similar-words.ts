@@ -1,6 +1,6 @@
 import { createRowParser, isNumber, isText, parseValue } from '../store/row.ts';
 import { gramsOf } from './fold.ts';
-import type { Vocabulary } from './vocabulary.ts';
+import type { Vocabulary } from './term.ts';
 
 export const parseWord = createRowParser({ id: isNumber, text: isText });
 type StoredWord = ReturnType<typeof parseWord>;

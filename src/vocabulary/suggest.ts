@@ -3,9 +3,8 @@ import { fold } from './fold.ts';
 import { type MatchScore, type Name, type OwnTerm, scoreMatch, type Words } from './match-score.ts';
 import { tokensOf, type Word, wordsOfName } from './own-term.ts';
 import { type Similarity, similarity } from './similarity.ts';
-import type { Term } from './term.ts';
+import type { Term, Vocabulary } from './term.ts';
 import { termsOfSet } from './terms.ts';
-import type { Vocabulary } from './vocabulary.ts';
 
 /** A candidate entry for a museum's own term; `score` is 1 for the entry's own name, `why` lists the evidence. */
 export type Suggestion = MatchScore & { readonly term: Term };

@@ -1,3 +1,6 @@
+import type { Clock } from '../base/clock.ts';
+import type { Statement } from '../store/database.ts';
+
 /** A vocabulary entry: a `heslo`, an organisation, a person, a region, a district, a cadastral area, a project. */
 
 /** Kinds of records in the vocabulary, by the service's names. */
@@ -64,3 +67,18 @@ export type Term = Omit<TermDraft, 'otherNames' | 'superiors' | 'boundary'> & {
 export function isInSet(setSpec: string, wanted: string): boolean {
   return setSpec === wanted || setSpec.startsWith(`${wanted}:`);
 }
+
+/** One source of the vocabulary file; the other modules of this folder work on it. */
+export type Vocabulary = {
+  readonly path: string;
+  readonly clock: Clock;
+  /** Id in `sources`. */
+  readonly source: number;
+  readonly oaiBase: string;
+  /** Ids of the words that the transaction under way has met. */
+  readonly wordIds: Map<string, number>;
+  /** Returns a prepared statement from the cache. */
+  sql(text: string): Statement;
+  /** Runs `work` in a transaction; a failure of the disk is thrown as DatabaseError. */
+  change<T>(work: () => T): T;
+};

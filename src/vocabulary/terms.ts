@@ -1,9 +1,9 @@
+import type { TermCandidate } from '../find/lookup.ts';
 import { parsePolygon } from '../place/polygon.ts';
 import { createRowParser, isNumber, isOneOf, isText, orNull } from '../store/row.ts';
 import { compareCzech } from '../text/names.ts';
 import { fold, marked, wordsOf } from './fold.ts';
-import type { Term, TermDraft } from './term.ts';
-import type { Vocabulary } from './vocabulary.ts';
+import type { Term, TermDraft, Vocabulary } from './term.ts';
 
 /** Reading and writing of terms. Functions that write must run inside {@link Vocabulary.change}. */
 
@@ -113,6 +113,16 @@ export function pathTo(vocabulary: Vocabulary, ident: string): Neighbour[] {
     [above] = superiorsOf(vocabulary, above.ident);
   }
   return path;
+}
+
+/** Returns a term as an answer of a lookup has it. */
+export function candidateOf(term: Term): TermCandidate {
+  return {
+    id: term.ident,
+    label: term.label,
+    setSpec: term.setSpec,
+    ...(term.labelEn === null ? {} : { labelEn: term.labelEn }),
+  };
 }
 
 function toTerm({ details, ...row }: TermRow): Term {

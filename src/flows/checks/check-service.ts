@@ -12,7 +12,7 @@ import { parseErrorBody } from '../../pas-api/error-body.ts';
 import { userInfoRequest } from '../../pas-api/requests.ts';
 import type { Session } from '../../pas-api/session.ts';
 import { allHarvests } from '../../vocabulary/harvests.ts';
-import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
+import type { Vocabulary } from '../../vocabulary/term.ts';
 import { type Asker, askAccess } from '../push/peer-check.ts';
 import { ROLE_WORDS, readAccount } from '../push/resolve-account.ts';
 import { type Check, failed, ok, problem, unchecked, warning } from './check-machine.ts';

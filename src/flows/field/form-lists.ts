@@ -6,9 +6,8 @@ import { FORM_LABEL_GAP } from '../../find/form-names.ts';
 import { PROJECT_RULES } from '../../find/rules.ts';
 import type { RuleContext } from '../../find/value-rules.ts';
 import { isHarvested } from '../../vocabulary/harvests.ts';
-import type { Term } from '../../vocabulary/term.ts';
+import type { Term, Vocabulary } from '../../vocabulary/term.ts';
 import { type Neighbour, superiorsOf, termByIdent, termsOfSet } from '../../vocabulary/terms.ts';
-import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
 
 /** An entry of a list. */
 export type FormChoice = {

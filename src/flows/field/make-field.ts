@@ -1,6 +1,6 @@
 import type { FindElements } from '../../find/fields.ts';
 import type { RuleContext } from '../../find/value-rules.ts';
-import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
+import type { Vocabulary } from '../../vocabulary/term.ts';
 
 /** Input of every form. */
 export type FieldRequest = {

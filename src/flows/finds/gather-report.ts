@@ -16,8 +16,8 @@ import {
 import { stateName } from '../../report/states.ts';
 import { compareCzech } from '../../text/names.ts';
 import { makeAreaLookup, namedAreas } from '../../vocabulary/areas.ts';
+import type { Vocabulary } from '../../vocabulary/term.ts';
 import { superiorsOf, termByIdent } from '../../vocabulary/terms.ts';
-import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
 import { type FindSources, type GatheredFind, gatherFind } from './report-find.ts';
 
 export type ReportRequest = Pick<FindSources, 'outbox' | 'recordBase' | 'places' | 'ownTerms'> &

@@ -8,7 +8,7 @@ import { delays, droppedWithDependents } from '../../outbox/overview.ts';
 import { acceptedPeople, acceptPeople, queuedReferences } from '../../outbox/queued-references.ts';
 import { assertSoundFinds, countFinds, findById } from '../../outbox/stored-finds.ts';
 import { allHarvests } from '../../vocabulary/harvests.ts';
-import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
+import type { Vocabulary } from '../../vocabulary/term.ts';
 
 /** Maximum of listed entries; further ones are only counted. */
 const MAX_LISTED = 1000;

@@ -11,9 +11,8 @@ import type { Annotation, Offer } from '../../ui/prompt.ts';
 import { fold } from '../../vocabulary/fold.ts';
 import { isHarvested } from '../../vocabulary/harvests.ts';
 import { searchTerms } from '../../vocabulary/search.ts';
-import type { Term } from '../../vocabulary/term.ts';
+import type { Term, Vocabulary } from '../../vocabulary/term.ts';
 import { pathTo, termByIdent, termsOfSet } from '../../vocabulary/terms.ts';
-import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
 
 /** Returns choices for an element by the typed text. The value of a choice is that of a table's cell. */
 export type OfferTerms = (element: ElementName, typed: string) => readonly (Offer<string> | Annotation)[];

@@ -20,7 +20,7 @@ import type { LookupTerm, TermCandidate } from '../../find/lookup.ts';
 import type { Table } from '../../tables/table.ts';
 import { isHarvested } from '../../vocabulary/harvests.ts';
 import { makeSuggest, type Suggest, type Suggestion } from '../../vocabulary/suggest.ts';
-import type { Vocabulary } from '../../vocabulary/vocabulary.ts';
+import type { Vocabulary } from '../../vocabulary/term.ts';
 
 /** Changes and checks of a museum's mapping. */
 

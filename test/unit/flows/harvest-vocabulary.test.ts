@@ -3,7 +3,7 @@ import { DatabaseError, UnavailableError, UsageError } from '../../../src/base/e
 import type { HarvestProgress, SetHarvest } from '../../../src/flows/harvest/harvest-vocabulary.ts';
 import { TransportError } from '../../../src/http/exchange.ts';
 import { isHarvested } from '../../../src/vocabulary/harvests.ts';
-import type { Vocabulary } from '../../../src/vocabulary/vocabulary.ts';
+import type { Vocabulary } from '../../../src/vocabulary/term.ts';
 import { OAI_BASE } from '../../support/scripted-oai.ts';
 import { tempVocabulary } from '../../support/temp-vocabulary.ts';
 import { aRepository, HABITS, ident, sorted } from '../../support/term-repository.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { makeAreaLookup } from '../../../src/vocabulary/areas.ts';
+import type { Vocabulary } from '../../../src/vocabulary/term.ts';
 import { putTerm, putTombstone } from '../../../src/vocabulary/terms.ts';
-import type { Vocabulary } from '../../../src/vocabulary/vocabulary.ts';
 import { aTerm, fill, markHarvested, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
 const square = (west: number, south: number, east: number, north: number): string =>

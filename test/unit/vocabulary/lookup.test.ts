@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { TermAnswer } from '../../../src/vocabulary/candidate.ts';
+import type { TermLookup } from '../../../src/find/lookup.ts';
+import type { Vocabulary } from '../../../src/vocabulary/term.ts';
 import { makeTermLookup } from '../../../src/vocabulary/term-lookup.ts';
 import { putTombstone } from '../../../src/vocabulary/terms.ts';
-import type { Vocabulary } from '../../../src/vocabulary/vocabulary.ts';
 import { aTerm, fill, markHarvested, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
 function aVocabulary(store: ReturnType<typeof tempVocabulary>): Vocabulary {
@@ -26,7 +26,7 @@ function aVocabulary(store: ReturnType<typeof tempVocabulary>): Vocabulary {
 const TYPE = 'heslo:predmet_druh';
 
 describe('a cell is looked up in its own set', () => {
-  const cases: readonly [string, string, string, TermAnswer['kind'], string | undefined][] = [
+  const cases: readonly [string, string, string, TermLookup['kind'], string | undefined][] = [
     ['an identifier', TYPE, 'HES-000001', 'found', 'HES-000001'],
     ['an identifier in small letters, with spaces', TYPE, ' hes-000001 ', 'found', 'HES-000001'],
     ['a Czech label', TYPE, 'Spona', 'found', 'HES-000001'],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { searchTerms } from '../../../src/vocabulary/search.ts';
+import type { Vocabulary } from '../../../src/vocabulary/term.ts';
 import { putTerm, putTombstone } from '../../../src/vocabulary/terms.ts';
-import type { Vocabulary } from '../../../src/vocabulary/vocabulary.ts';
 import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
 function aVocabulary(store: ReturnType<typeof tempVocabulary>): Vocabulary {
