@@ -13,8 +13,8 @@ const OWN_PARTS = [
   { page: '0006-own-xml-reader', words: 'lines of our own', files: /^xml\/(?!write-xml|xsd).*\.ts$/ },
   { page: '0011-own-xml-writer', words: 'lines that write elements', files: /^xml\/write-xml\.ts$/ },
   ...[
-    { words: '`photo` takes GPS out', files: /^photo\/(jpeg|.*gps)\.ts$/ },
-    { words: '`place` reads positions', files: /^place\/read-(position|degrees)\.ts$/ },
+    { words: '`photo` takes GPS out', files: /^photo\/(jpeg|.*gps.*)\.ts$/ },
+    { words: '`place` reads positions', files: /^place\/read-position\.ts$/ },
     { words: '`tables` reads GeoPackage', files: /^tables\/gpkg-(rows|schema|table)\.ts$/ },
     { words: '`tables` reads shapefiles', files: /^(tables\/(shapefile-table|dbf)|place\/read-prj)\.ts$/ },
     { words: '`tables` reads KML', files: /^tables\/km[lz]-table\.ts$/ },

@@ -1,7 +1,7 @@
 import { errorIssue, type Issue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { type ColumnName, meaningOfColumn } from '../find/fields.ts';
-import { type AnglePart, angleCell } from '../place/read-degrees.ts';
+import { type AnglePart, angleCell } from '../place/read-position.ts';
 import { headerPlaceOf, type ShownCells, type Table, type TableRow } from '../tables/table.ts';
 import { alternatives, nearestNames } from '../text/names.ts';
 import { type ColumnMap, type ColumnRule, columnKeys, JOINED, keyForm, partsOf, type ReadColumn } from './column-rule.ts';

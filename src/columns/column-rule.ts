@@ -1,6 +1,6 @@
 import type { ColumnName } from '../find/fields.ts';
 import type { NameOrder } from '../find/person-name.ts';
-import type { AnglePart } from '../place/read-degrees.ts';
+import type { AnglePart } from '../place/read-position.ts';
 import type { Setting } from './settings.ts';
 
 export const DEPTH_UNITS = ['mm', 'cm', 'dm', 'm'] as const;

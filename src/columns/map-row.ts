@@ -13,7 +13,7 @@ import {
 import type { Find } from '../find/find.ts';
 import { parseBoolean, parseDateCell, parseInteger, parseTargetState } from '../find/read-cell.ts';
 import type { ResolvedFinder, ResolveReference } from '../find/resolve-finder.ts';
-import { MISSING, OTHER_SPELLING, type ResolvePhoto } from '../photo/photo-path.ts';
+import { MISSING, OTHER_SPELLING, type ResolvePhoto } from '../photo/photograph.ts';
 import { rowPlaceOf, type TableRow } from '../tables/table.ts';
 import { normalText } from '../text/characters.ts';
 import { splitNames } from '../text/csv.ts';

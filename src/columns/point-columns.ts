@@ -12,9 +12,8 @@ import {
   parseWrittenPoint,
 } from '../place/geometry.ts';
 import { parsePlaceLink } from '../place/position-links.ts';
-import { parseCoordinate } from '../place/read-degrees.ts';
-import { parsePosition } from '../place/read-position.ts';
-import { DRAWN_WITHIN_M, isSamePlace } from '../place/same-place.ts';
+import { DRAWN_WITHIN_M, isSamePlace } from '../place/project.ts';
+import { parseCoordinate, parsePosition } from '../place/read-position.ts';
 import type { TableRow } from '../tables/table.ts';
 import { enumerate } from '../text/names.ts';
 import { isReadable, type Reading, type Unreadable, unreadable } from '../text/reading.ts';

@@ -2,7 +2,7 @@ import { hasErrors, type Issue } from '../base/issue.ts';
 import { type ColumnName, FIELDS } from '../find/fields.ts';
 import type { Find } from '../find/find.ts';
 import type { LookupTerm } from '../find/lookup.ts';
-import type { ResolvePhoto } from '../photo/photo-path.ts';
+import type { ResolvePhoto } from '../photo/photograph.ts';
 import type { Table } from '../tables/table.ts';
 import { withColumnMap } from './apply-column-map.ts';
 import type { ColumnMap } from './column-rule.ts';

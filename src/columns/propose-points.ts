@@ -3,7 +3,7 @@ import { type Message, msg, nmsg } from '../base/message.ts';
 import type { LookupArea } from '../find/lookup.ts';
 import type { GeomSystem } from '../place/geometry.ts';
 import { toWgs84 } from '../place/project.ts';
-import { ANGLE_PARTS, type AnglePart, angleCell, withoutAngleMark } from '../place/read-degrees.ts';
+import { ANGLE_PARTS, type AnglePart, angleCell, withoutAngleMark } from '../place/read-position.ts';
 import type { Table } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
 import { type Axis, axisShape, type ColumnProfile, numberOf, shareOf } from './column-profile.ts';

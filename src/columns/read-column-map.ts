@@ -2,7 +2,7 @@ import { errorIssue, hasErrors, type Issue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { COLUMN_NAMES, type ColumnName, meaningOfColumn } from '../find/fields.ts';
 import { NAME_ORDERS } from '../find/person-name.ts';
-import { ANGLE_PARTS, type AnglePart } from '../place/read-degrees.ts';
+import { ANGLE_PARTS, type AnglePart } from '../place/read-position.ts';
 import { type TomlTable, tomlScalar, tomlString, tryParseToml } from '../store/toml.ts';
 import { alternatives, foldName, nearestNames } from '../text/names.ts';
 import { type ColumnMap, type ColumnRule, DEPTH_UNITS, JOINED, keyForm, LABELLED, type ReadColumn } from './column-rule.ts';

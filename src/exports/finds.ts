@@ -4,7 +4,7 @@ import { mapTable } from '../columns/map-table.ts';
 import { checkDocument } from '../find/check-document.ts';
 import type { Find } from '../find/find.ts';
 import { validateFind } from '../find/rules.ts';
-import { photoResolver } from '../photo/photo-path.ts';
+import { photoResolver } from '../photo/photograph.ts';
 import { readTable } from '../tables/read-table.ts';
 import { type CheckOptions, openKnowledge } from './knowledge.ts';
 

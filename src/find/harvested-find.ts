@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Message, msg } from '../base/message.ts';
 import { type PointInSystem, parsePoint } from '../place/geometry.ts';
-import { isSamePlace } from '../place/same-place.ts';
+import { isSamePlace } from '../place/project.ts';
 import { collapseText, trimText } from '../text/characters.ts';
 import { isReadable } from '../text/reading.ts';
 import { attributeOf, childOf, childrenOf, childText, type XmlElement } from '../xml/element.ts';

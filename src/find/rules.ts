@@ -1,8 +1,7 @@
 import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { findRangeProblem, type GeomSystem, parsePoint, pointNumbers } from '../place/geometry.ts';
-import { toWgs84 } from '../place/project.ts';
-import { CONVERTED_WITHIN_M } from '../place/same-place.ts';
+import { CONVERTED_WITHIN_M, toWgs84 } from '../place/project.ts';
 import { trimText } from '../text/characters.ts';
 import { isReadable } from '../text/reading.ts';
 import { buildDocument } from './document.ts';

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
+import { type GpsTrace, hasXmpPlace, mergeTraces, NO_GPS, removeTiffGps, removeXmpGps } from './gps-tags.ts';
 import { readPhotoExif } from './photo-exif.ts';
-import { removeTiffGps } from './tiff-gps.ts';
-import { type GpsTrace, hasXmpPlace, mergeTraces, NO_GPS, removeXmpGps } from './xmp-gps.ts';
 
 /** `parts`, concatenated, are the photograph without GPS data. */
 type WithoutGps = { readonly trace: GpsTrace; readonly parts: readonly Buffer[] };

@@ -1,6 +1,5 @@
 import type { XmlNode } from '../xml/write-xml.ts';
-import type { FormPart, LayerColumn, QgisLayer } from './layer.ts';
-import { optionNode } from './option-node.ts';
+import { type FormPart, type LayerColumn, optionNode, type QgisLayer } from './layer.ts';
 
 type KnownColumn = LayerColumn | (Pick<LayerColumn, 'name'> & Partial<LayerColumn>);
 

@@ -1,5 +1,5 @@
 import type { XmlNode } from '../xml/write-xml.ts';
-import { optionNode } from './option-node.ts';
+import { optionNode } from './layer.ts';
 
 /** Red, green, blue and opacity, in QGIS's notation. */
 type Colour = `${number},${number},${number},${number}`;

@@ -1,8 +1,7 @@
 import { t } from '../base/language.ts';
-import { centreOf, clipRing } from '../place/clip.ts';
+import { centreOf, clipRing, type Line, simplifyRing } from '../place/clip.ts';
 import { type BoundingBox, contains, type Polygon } from '../place/polygon.ts';
 import type { Point } from '../place/project.ts';
-import { type Line, simplifyRing } from '../place/simplify.ts';
 import { eastern, metresText, northern } from './format.ts';
 import { graticuleOf, type Tick } from './graticule.ts';
 import { type Html, html } from './html.ts';

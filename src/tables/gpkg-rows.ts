@@ -3,7 +3,7 @@ import { errorIssue, type Issue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { geomSystemOf, unsupportedCrsError } from '../place/geometry.ts';
 import { systemOfPrj } from '../place/read-prj.ts';
-import { parseGeoPackagePoint } from '../place/wkb-point.ts';
+import { parseGeoPackagePoint } from '../place/wkb.ts';
 import type { Database } from '../store/database.ts';
 import { createRowGuard, type Guarded, isAnyRow, isNumber, isText } from '../store/row.ts';
 import { plainNumber } from '../text/plain-number.ts';

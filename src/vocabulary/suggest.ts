@@ -1,8 +1,7 @@
 import { compareCzech } from '../text/names.ts';
 import { fold } from './fold.ts';
-import { type MatchScore, type Name, type OwnTerm, scoreMatch, type Words } from './match-score.ts';
+import { type MatchScore, type Name, type OwnTerm, type Similarity, scoreMatch, similarity, type Words } from './match-score.ts';
 import { tokensOf, type Word, wordsOfName } from './own-term.ts';
-import { type Similarity, similarity } from './similarity.ts';
 import type { Term, Vocabulary } from './term.ts';
 import { termsOfSet } from './terms.ts';
 

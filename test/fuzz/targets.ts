@@ -23,7 +23,7 @@ import { inspectPhotograph } from '../../src/photo/photograph.ts';
 import { removeGps } from '../../src/photo/remove-gps.ts';
 import { parsePolygon } from '../../src/place/polygon.ts';
 import { parsePosition } from '../../src/place/read-position.ts';
-import { parseGeoPackagePoint } from '../../src/place/wkb-point.ts';
+import { parseGeoPackagePoint } from '../../src/place/wkb.ts';
 import { openSqlite } from '../../src/store/database.ts';
 import { readTableBytes } from '../../src/tables/read-table.ts';
 import { inUtf8 } from '../../src/tables/text-encoding.ts';

@@ -1,5 +1,5 @@
 import { parsePolygon } from '../../place/polygon.ts';
-import { multiPolygonWkb } from '../../place/wkb-polygon.ts';
+import { multiPolygonWkb } from '../../place/wkb.ts';
 import type { LayerColumn } from '../../qgis/layer.ts';
 import { databaseImage } from '../../store/database.ts';
 import { FINDS_LAYER, FORM_TABLE, type FormColumn, PHOTOS_LAYER } from '../../tables/field-form.ts';

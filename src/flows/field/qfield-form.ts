@@ -6,7 +6,7 @@ import { FORM_WRITTEN, formGroupOf, formLabelOf, isWrittenToo, type WrittenEleme
 import { MAX_NAME_LENGTH } from '../../find/resolve-finder.ts';
 import { HANDOVER_REQUIRED } from '../../find/rules.ts';
 import { EARLIEST_YEAR, MAX_CHARACTERS, MAX_DEPTH_CM } from '../../find/value-rules.ts';
-import { DRAWN_WITHIN_M } from '../../place/same-place.ts';
+import { DRAWN_WITHIN_M } from '../../place/project.ts';
 import type { Constraint, FormPart, LayerColumn, Widget } from '../../qgis/layer.ts';
 import { columnTypeOf } from '../../tables/export-gpkg.ts';
 import { FINDS_LAYER, type FormColumn, type FormMeaning } from '../../tables/field-form.ts';

@@ -1,6 +1,6 @@
 import { currentLanguage, t } from '../../base/language.ts';
 import type { EntryState } from '../../outbox/entry.ts';
-import { optionNode } from '../../qgis/option-node.ts';
+import { optionNode } from '../../qgis/layer.ts';
 import { labels, pointsByValue } from '../../qgis/symbols.ts';
 import type { Database } from '../../store/database.ts';
 import { exportGeoPackage, LAYER } from '../../tables/export-gpkg.ts';

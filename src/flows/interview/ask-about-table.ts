@@ -13,7 +13,7 @@ import { isDateForm } from '../../columns/convert-cell.ts';
 import { type ColumnProposal, isOpen, type TableProposal, unresolvedColumns } from '../../columns/propose-columns.ts';
 import { COLUMN_NAMES, type ColumnName, FIELDS, fieldOf, isElementName, meaningOfColumn } from '../../find/fields.ts';
 import { NAME_ORDERS } from '../../find/person-name.ts';
-import { ANGLE_PARTS } from '../../place/read-degrees.ts';
+import { ANGLE_PARTS } from '../../place/read-position.ts';
 import { choose, type Offer, type Prompt } from '../../ui/prompt.ts';
 import { fixedProblems, type TableLook } from '../queue/table-columns.ts';
 import type { OfferTerms } from './offer-terms.ts';

@@ -17,7 +17,7 @@ import { importOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId } from '../../outbox/stored-finds.ts';
 import { readPhotoPosition } from '../../photo/photo-exif.ts';
-import { photoResolver } from '../../photo/photo-path.ts';
+import { photoResolver } from '../../photo/photograph.ts';
 import { type Position, parsePosition, positionText } from '../../place/read-position.ts';
 import { isReadable, type Reading } from '../../text/reading.ts';
 import { collapseUnchecked } from '../queue/collapse-issues.ts';

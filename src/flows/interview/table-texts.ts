@@ -6,7 +6,7 @@ import type { Preview, UnmappedTerm } from '../../columns/preview.ts';
 import type { ColumnProposal, TableProposal } from '../../columns/propose-columns.ts';
 import { FIELDS, type FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
-import type { AnglePart } from '../../place/read-degrees.ts';
+import type { AnglePart } from '../../place/read-position.ts';
 import { findsText } from '../../report/format.ts';
 import { cutTo } from '../../text/width.ts';
 

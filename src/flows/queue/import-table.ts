@@ -15,7 +15,7 @@ import { NEW_PERSON } from '../../find/resolve-reference.ts';
 import { type ValidationContext, validateFind } from '../../find/rules.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { assertSoundFinds, localIdsFrom } from '../../outbox/stored-finds.ts';
-import { photoResolver } from '../../photo/photo-path.ts';
+import { photoResolver } from '../../photo/photograph.ts';
 import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
 import { issuesCsv, issuesTable, issuesWorkbook, RowTexts } from '../../tables/issues-table.ts';
 import type { Table } from '../../tables/table.ts';

@@ -6,8 +6,13 @@ import { errorIssue, type Issue, warningIssue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import { streamForm } from '../../http/multipart.ts';
 import type { Photograph } from '../../outbox/entry.ts';
-import { findOtherSpelling, OTHER_SPELLING } from '../../photo/photo-path.ts';
-import { inspectPhotograph, PHOTO_MAX_BYTES, type Photograph as PhotographFile } from '../../photo/photograph.ts';
+import {
+  findOtherSpelling,
+  inspectPhotograph,
+  OTHER_SPELLING,
+  PHOTO_MAX_BYTES,
+  type Photograph as PhotographFile,
+} from '../../photo/photograph.ts';
 import { detectGps, type PhotoGps, removeGps } from '../../photo/remove-gps.ts';
 import { openContentStore } from '../../store/content-store.ts';
 

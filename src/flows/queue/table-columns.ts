@@ -20,7 +20,7 @@ import type { LookupTerm } from '../../find/lookup.ts';
 import { rememberReferences } from '../../find/resolve-finder.ts';
 import { checkRules } from '../../find/rules.ts';
 import type { RuleContext } from '../../find/value-rules.ts';
-import { photoResolver } from '../../photo/photo-path.ts';
+import { photoResolver } from '../../photo/photograph.ts';
 import { writeOutputFile } from '../../store/output-file.ts';
 import type { Table } from '../../tables/table.ts';
 import { requireUtf8 } from '../../tables/table-text.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { photoResolver } from '../../../src/photo/photo-path.ts';
+import { photoResolver } from '../../../src/photo/photograph.ts';
 import { inWords } from '../../support/in-words.ts';
 
 let home = '';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { centreOf, clipRing } from '../../../src/place/clip.ts';
+import { centreOf, clipRing, simplifyRing } from '../../../src/place/clip.ts';
 import { distanceM, parsePolygon } from '../../../src/place/polygon.ts';
-import { simplifyRing } from '../../../src/place/simplify.ts';
 
 type Point = readonly [number, number];
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { multiPolygonWkb } from '../../../src/place/wkb-polygon.ts';
+import { multiPolygonWkb } from '../../../src/place/wkb.ts';
 
 /** Polygons of rings of points, as they stand in the bytes. */
 function readBack(wkb: Buffer): number[][][][] {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { withoutOtherRows } from '../../../src/columns/map-table.ts';
 import { fieldOf } from '../../../src/find/fields.ts';
 import { rememberReferences } from '../../../src/find/resolve-finder.ts';
-import { photoResolver } from '../../../src/photo/photo-path.ts';
+import { photoResolver } from '../../../src/photo/photograph.ts';
 import { readTableBytes } from '../../../src/tables/read-table.ts';
 import { makeWorkbook, type WorkbookCell, workbookParts } from '../../support/make-workbook.ts';
 import { makeZip } from '../../support/make-zip.ts';
