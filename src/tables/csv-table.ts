@@ -4,11 +4,9 @@ import { errorIssue, hasErrors, type Issue } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
 import { type Message, msg, nmsg } from '../base/message.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
-import { cellFaults } from './cell-faults.ts';
 import { findHeader, firstRows, type HeaderRows } from './header-row.ts';
-import { assertTableSize, type Table, type TableRow } from './table.ts';
-import { requireUtf8 } from './table-text.ts';
-import { inUtf8 } from './text-encoding.ts';
+import { assertTableSize, cellFaults, type Table, type TableRow } from './table.ts';
+import { inUtf8, requireUtf8 } from './text-encoding.ts';
 
 /** In case of equal counts the first wins: a comma is the most likely to be part of a name. */
 const DELIMITERS = [';', '\t', ','] as const;

@@ -2,11 +2,10 @@ import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, posix, relative, sep } from 'node:path';
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
-import { attachmentsOf } from './attachments.ts';
 import { parseTable } from './csv-table.ts';
 import { readInputFile } from './input-file.ts';
 import type { Attachments, Table } from './table.ts';
-import { openZip } from './zip-entries.ts';
+import { attachmentsOf, openZip } from './zip-entries.ts';
 
 /** Form servers write the header in the first row. */
 const FIRST_ROW = { first: 1, last: 1 } as const;
@@ -111,7 +110,7 @@ export async function withRepeatsBeside(table: Table, photoFolder: string | unde
 
 /** Adds the repeated groups to a workbook of KoboToolbox: they are the sheets behind the first. */
 export async function withRepeatSheets(table: Table, bytes: Buffer, photoFolder: string | undefined): Promise<Table> {
-  const { readXlsxSheets } = await import('./xlsx-table.ts');
+  const { readXlsxSheets } = await import('./xlsx-workbook.ts');
   const repeats = (await readXlsxSheets(table.file, bytes)).filter(isRepeatTable);
   return { ...table, formExport: { repeats, attachments: attachmentsIn(photoFolder ?? dirname(table.file)) } };
 }

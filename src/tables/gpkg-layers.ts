@@ -1,5 +1,7 @@
+import { fieldOf, isElementName } from '../find/fields.ts';
 import type { Database } from '../store/database.ts';
-import { GPKG_TABLES, SPATIAL_REFERENCES } from './gpkg-schema.ts';
+import { withMarkKept } from '../text/csv.ts';
+import { type ExportedFind, type ExportValue, exportColumns, pointOf, STATE_COLUMN, valuesOf, wgs84Of } from './exported-find.ts';
 
 /** Header fields of a GeoPackage: `GPKG` and version 1.3. */
 const [APPLICATION_ID, USER_VERSION] = [0x47504b47, 10300];
@@ -61,7 +63,7 @@ export function addLayer(database: Database, layer: NewLayer, features: Iterable
 }
 
 /** Makes the shape of a point; degrees. */
-export function pointShape(longitude: number, latitude: number): NonNullable<GpkgFeature['shape']> {
+function pointShape(longitude: number, latitude: number): NonNullable<GpkgFeature['shape']> {
   const wkb = Buffer.alloc(21);
   wkb.writeUInt8(1, 0);
   wkb.writeUInt32LE(1, 1);
@@ -106,4 +108,92 @@ export function addStyles(database: Database, nowIso: string, styles: readonly L
      values ('', '', :table, :geometry, 'pas', :qml, '', 1, 'pas', '', :nowIso)`,
   );
   for (const style of styles) insert.run({ ...style, nowIso });
+}
+
+/** Tables that every GeoPackage has (OGC 12-128r17, annex C). */
+const GPKG_TABLES = `
+  create table gpkg_spatial_ref_sys (
+    srs_name text not null, srs_id integer primary key, organization text not null,
+    organization_coordsys_id integer not null, definition text not null, description text
+  );
+  create table gpkg_contents (
+    table_name text not null primary key, data_type text not null, identifier text unique, description text default '',
+    last_change datetime not null default (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    min_x double, min_y double, max_x double, max_y double, srs_id integer,
+    constraint fk_gc_r_srs_id foreign key (srs_id) references gpkg_spatial_ref_sys (srs_id)
+  );
+  create table gpkg_geometry_columns (
+    table_name text not null, column_name text not null, geometry_type_name text not null, srs_id integer not null,
+    z tinyint not null, m tinyint not null,
+    constraint pk_geom_cols primary key (table_name, column_name), constraint uk_gc_table_name unique (table_name),
+    constraint fk_gc_tn foreign key (table_name) references gpkg_contents (table_name),
+    constraint fk_gc_srs foreign key (srs_id) references gpkg_spatial_ref_sys (srs_id)
+  );
+`;
+
+const WGS84 =
+  'GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563,AUTHORITY["EPSG","7030"]],AUTHORITY["EPSG","6326"]],' +
+  'PRIMEM["Greenwich",0,AUTHORITY["EPSG","8901"]],UNIT["degree",0.0174532925199433,AUTHORITY["EPSG","9122"]],' +
+  'AXIS["Latitude",NORTH],AXIS["Longitude",EAST],AUTHORITY["EPSG","4326"]]';
+
+/** Name, id, organization, its id, definition, description of the three required systems. */
+const SPATIAL_REFERENCES: readonly (readonly [string, number, string, number, string, string])[] = [
+  ['Undefined Cartesian SRS', -1, 'NONE', -1, 'undefined', 'undefined Cartesian coordinate reference system'],
+  ['Undefined geographic SRS', 0, 'NONE', 0, 'undefined', 'undefined geographic coordinate reference system'],
+  ['WGS 84 geodetic', 4326, 'EPSG', 4326, WGS84, 'longitude/latitude coordinates in decimal degrees on the WGS 84 spheroid'],
+];
+
+export const LAYER = 'finds';
+
+/**
+ * Fills an empty database with a GeoPackage (1.3) of one point layer in WGS 84. A point that was measured in S-JTSK has its own
+ * coordinates among the attributes as well.
+ * @param nowIso time of creation, ISO 8601 in UTC
+ * @param options columns for labels and for the state of the import
+ */
+export function exportGeoPackage(
+  database: Database,
+  finds: Iterable<ExportedFind>,
+  nowIso: string,
+  { labels = false, states = false }: { readonly labels?: boolean; readonly states?: boolean } = {},
+): void {
+  beginGeoPackage(database);
+  const names = [
+    ...exportColumns(labels).filter((name) => name !== 'geom_x' && name !== 'geom_y'),
+    ...['geom_wkt', 'geom_sjtsk_wkt', ...(states ? [STATE_COLUMN] : [])],
+  ];
+  const columns = names.map((name) => ({ name, type: columnTypeOf(name) }));
+  const features = function* (): Generator<GpkgFeature> {
+    for (const find of finds) {
+      const values = new Map<string, ExportValue>(valuesOf(find));
+      const point = pointOf(find.elements);
+      const degrees = point === undefined ? undefined : wgs84Of(point);
+      if (degrees?.exact !== undefined) values.set(degrees.exact.column, degrees.exact.wkt);
+      if (states && find.state !== undefined) values.set(STATE_COLUMN, find.state);
+      const shape = degrees === undefined ? undefined : pointShape(degrees.longitude, degrees.latitude);
+      yield { shape, values: names.map((name) => storedValue(values.get(name))) };
+    }
+  };
+  addLayer(database, { table: LAYER, columns, geometry: 'POINT', nowIso }, features());
+}
+
+export function columnTypeOf(column: string): GpkgColumn['type'] {
+  if (!isElementName(column)) return 'text';
+  switch (fieldOf(column).kind) {
+    case 'integer':
+    case 'state':
+      return 'integer';
+    case 'date':
+      return 'date';
+    case 'boolean':
+      return 'boolean';
+    default:
+      return 'text';
+  }
+}
+
+function storedValue(value: ExportValue | undefined): string | number | null {
+  if (value === undefined) return null;
+  if (typeof value === 'string') return withMarkKept(value);
+  return typeof value === 'boolean' ? Number(value) : value;
 }

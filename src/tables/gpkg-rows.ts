@@ -8,8 +8,7 @@ import type { Database } from '../store/database.ts';
 import { createRowGuard, type Guarded, isAnyRow, isNumber, isText } from '../store/row.ts';
 import { plainNumber } from '../text/plain-number.ts';
 import { isReadable } from '../text/reading.ts';
-import { type NamedValues, tableOfRecords } from './record-table.ts';
-import { assertTableSize, type Table } from './table.ts';
+import { assertTableSize, type NamedValues, type Table, tableOfRecords } from './table.ts';
 
 /** A point layer of a GeoPackage. */
 export type Layer = Guarded<typeof isLayer>;

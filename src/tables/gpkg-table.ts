@@ -1,11 +1,21 @@
 import { DatabaseError, FileError } from '../base/errors.ts';
+import { errorIssue, type Issue, warningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
+import { FINDS_LAYER, FORM_TABLE, type FormMeaning, PHOTO_FOLDER, PHOTOS_LAYER } from '../find/form-names.ts';
 import { asDatabaseError, type Database, openDatabaseImage } from '../store/database.ts';
-import { assertReadableInTime } from '../store/database-file.ts';
-import { FINDS_LAYER, PHOTO_FOLDER } from './field-form.ts';
-import { readFieldForm } from './field-return.ts';
-import { assertNoComputedColumns, isLayer, type Layer, quoted, readLayer } from './gpkg-rows.ts';
-import type { Table } from './table.ts';
+import { assertReadableInTime, imageWithJournal } from '../store/database-file.ts';
+import { createRowGuard, type Guarded, isAnyRow, isText } from '../store/row.ts';
+import {
+  assertNoComputedColumns,
+  columnsOf,
+  isLayer,
+  type Layer,
+  type LayerReading,
+  quoted,
+  readLayer,
+  textOf,
+} from './gpkg-rows.ts';
+import { assertTableSize, type NamedValues, type Table } from './table.ts';
 
 /** Geometry types of layers that may hold points. */
 const POINT_TYPES = ['POINT', 'MULTIPOINT', 'GEOMETRY'];
@@ -72,3 +82,170 @@ function chooseLayer(file: string, database: Database, named: string | undefined
 }
 
 const DIRECTORY = ['gpkg_contents', 'gpkg_geometry_columns', 'gpkg_spatial_ref_sys'];
+
+/**
+ * Reads the finds of a form that `pas field make` made, by its own description of the columns. Photographs belong to the find
+ * that their row names. Added columns go into the note, or are reported.
+ * @returns undefined for a GeoPackage that is no such form
+ * @throws FileError where a table of it is computed
+ */
+function readFieldForm(file: string, database: Database): LayerReading | undefined {
+  if (!hasTable(database, FORM_TABLE) || !hasTable(database, FINDS_LAYER)) return undefined;
+  for (const table of [FORM_TABLE, FINDS_LAYER, PHOTOS_LAYER]) assertNoComputedColumns(file, database, table);
+  const rows = database.prepare(`select layer, "column", meaning from ${FORM_TABLE}`).all().filter(isFormColumn);
+  const meanings = meaningsIn(rows, FINDS_LAYER);
+  const { photos, issues } = readPhotographs(file, database, rows, meanings);
+  return {
+    issues: [...strangeColumns(file, database, meanings), ...issues, ...strangeLayers(file, database)],
+    understood: (record) => understood(record, meanings, photos),
+  };
+}
+
+/** Counts the finds and photographs in a form, including those in its journal. @throws DatabaseError where it cannot be read */
+export function collectedIn(path: string): number {
+  const database = openDatabaseImage(path, imageWithJournal(path));
+  try {
+    const tables = [FINDS_LAYER, PHOTOS_LAYER].filter((table) => hasTable(database, table));
+    return tables.reduce((sum, table) => sum + count(database, `select count(*) from ${table}`), 0);
+  } finally {
+    database.close();
+  }
+}
+
+function hasTable(database: Database, name: string): boolean {
+  return (
+    database
+      .prepare(`select 1 from sqlite_master where name = ? and type = 'table' and sql not like 'create virtual%'`)
+      .get(name) !== undefined
+  );
+}
+
+function count(database: Database, sql: string, ...values: readonly string[]): number {
+  return Number(
+    database
+      .prepare(sql)
+      .pluck()
+      .get(...values),
+  );
+}
+
+const isFormColumn = createRowGuard({ layer: isText, column: isText, meaning: isText });
+type StoredColumn = Guarded<typeof isFormColumn>;
+
+const WRITTEN = 'written_';
+
+type Meanings = ReadonlyMap<string, string>;
+
+function meaningsIn(rows: readonly StoredColumn[], layer: string): Meanings {
+  return new Map(rows.filter((row) => row.layer === layer).map(({ column, meaning }) => [column, meaning]));
+}
+
+function understood(record: NamedValues, meanings: Meanings, photos: ReadonlyMap<string, readonly string[]>): NamedValues {
+  const values = new Map<string, string>();
+  const notes: string[] = [];
+  const written: (readonly [element: string, text: string])[] = [];
+  for (const [name, text] of record.values) {
+    const meaning = meanings.get(name);
+    if (meaning === 'narrows_list') continue;
+    if (meaning?.startsWith(WRITTEN) === true) written.push([meaning.slice(WRITTEN.length), text.trim()]);
+    else if (meaning !== undefined) values.set(meaning, text);
+    else if (text.trim() !== '') notes.push(`${name}: ${text}`);
+  }
+  for (const [element, text] of written) {
+    if ((values.get(element) ?? '') === '') values.set(element, text);
+    else if (text !== '') notes.push(text);
+  }
+  if (notes.length > 0) values.set('poznamka', [values.get('poznamka') ?? '', ...notes].filter((text) => text !== '').join('\n'));
+  const own = photos.get(values.get('local_id') ?? '');
+  const isMeasured = values.get('geom_system') === '5514' && (values.get('geom_x') ?? '') !== '';
+  return { ...record, values, ...(own === undefined ? {} : { photos: own }), ...(isMeasured ? { isDrawn: true } : {}) };
+}
+
+/** Reports columns that were added to the finds, with the number of finds that have a value. */
+function strangeColumns(file: string, database: Database, meanings: Meanings): Issue[] {
+  const where = { file, sheet: FINDS_LAYER, unit: 'feature' } as const;
+  return filledColumns(database, FINDS_LAYER, meanings).map(({ name, filled, hasText }) =>
+    hasText
+      ? warningIssue(
+          'form-column',
+          msg`The form has a column "${name}" that pas did not create. Its values, for ${filled} finds, are added to poznamka.`,
+          { ...where, column: name },
+        )
+      : warningIssue(
+          'form-column',
+          msg`The form has a column "${name}" that pas did not create. Its values, for ${filled} finds, are not text and are not read.`,
+          { ...where, column: name },
+        ),
+  );
+}
+
+function filledColumns(database: Database, table: string, meanings: Meanings) {
+  const shape = database.prepare('select column_name from gpkg_geometry_columns where table_name = ?').pluck().get(table);
+  return columnsOf(database, table)
+    .filter(({ name, pk }) => pk === 0 && name !== shape && !meanings.has(name))
+    .flatMap(({ name }) => {
+      const column = quoted(name);
+      const texts = count(
+        database,
+        `select count(*) from ${quoted(table)} where typeof(${column}) <> 'blob' and trim(${column}) <> ''`,
+      );
+      const others = count(database, `select count(*) from ${quoted(table)} where typeof(${column}) = 'blob'`);
+      return [
+        ...(texts > 0 ? [{ name, filled: texts, hasText: true }] : []),
+        ...(others > 0 ? [{ name, filled: others, hasText: false }] : []),
+      ];
+    });
+}
+
+/** Returns the files of photographs by the key of their find. */
+function readPhotographs(file: string, database: Database, form: readonly StoredColumn[], meaningsOfFinds: Meanings) {
+  const photos = new Map<string, string[]>();
+  const issues: Issue[] = [];
+  const meanings = meaningsIn(form, PHOTOS_LAYER);
+  const nameOf = (wanted: FormMeaning, all: Meanings): string | undefined =>
+    [...all].find(([, meaning]) => meaning === wanted)?.[0];
+  const [of, named] = [nameOf('photo_of', meanings), nameOf('photo_file', meanings)];
+  const key = nameOf('local_id', meaningsOfFinds);
+  if (!hasTable(database, PHOTOS_LAYER) || of === undefined || named === undefined || key === undefined)
+    return { photos, issues };
+  const where = { file, sheet: PHOTOS_LAYER, unit: 'feature' } as const;
+  const rows = count(database, `select count(*) from ${PHOTOS_LAYER}`);
+  assertTableSize(file, { rows });
+  const finds = new Set(
+    database
+      .prepare(`select ${quoted(key)} from ${FINDS_LAYER}`)
+      .pluck()
+      .all()
+      .map(textOf),
+  );
+  for (const row of database.prepare(`select * from ${PHOTOS_LAYER} order by 1`).iterate()) {
+    if (!isAnyRow(row)) continue;
+    const [find, path] = [textOf(row[of]), textOf(row[named])];
+    if (path === '') {
+      const message = msg`A row of photographs names no file. Nothing was attached for it.`;
+      issues.push(warningIssue('photo-without-file', message, { ...where, find }));
+    } else if (!finds.has(find)) {
+      const message = msg`The photograph "${path}" belongs to no find of the form: there is no "${find}". Attach it with \`pas photo add\`.`;
+      issues.push(errorIssue('photo-without-find', message, where));
+    } else photos.set(find, [...(photos.get(find) ?? []), path]);
+  }
+  for (const { name, filled } of filledColumns(database, PHOTOS_LAYER, meanings)) {
+    const message = msg`The photographs have a column "${name}" that pas did not create. Its values, for ${filled} of them, have no place at the service and are not read.`;
+    issues.push(warningIssue('form-column', message, { ...where, column: name }));
+  }
+  return { photos, issues };
+}
+
+/** Tables that QGIS adds beside layers. */
+const OF_QGIS = ['layer_styles'];
+
+function strangeLayers(file: string, database: Database): Issue[] {
+  const names = database.prepare('select table_name from gpkg_contents').pluck().all().map(String);
+  return names
+    .filter((name) => ![FINDS_LAYER, PHOTOS_LAYER, FORM_TABLE, ...OF_QGIS].includes(name) && hasTable(database, name))
+    .flatMap((name) => {
+      const rows = count(database, `select count(*) from ${quoted(name)}`);
+      const message = msg`The layer "${name}", with ${rows} rows, is not part of the form and is not read. If it contains finds: --layer ${name}`;
+      return rows === 0 ? [] : [warningIssue('form-layer', message, { file, sheet: name, unit: 'feature' })];
+    });
+}

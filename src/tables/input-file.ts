@@ -3,9 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FileError, messageOf } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
-
-/** Maximum size of tables and documents: a season has a few MB, and parsing takes several times the size. */
-export const MAX_INPUT_BYTES = 64 * 1024 * 1024;
+import { assertInputSize } from './table.ts';
 
 /**
  * Reads a file that the user named.
@@ -39,14 +37,6 @@ export async function readAtMost(name: string, pipe: AsyncIterable<unknown>): Pr
     chunks.push(bytes);
   }
   return Buffer.concat(chunks);
-}
-
-/** @throws FileError where it is more than {@link MAX_INPUT_BYTES} */
-export function assertInputSize(name: string, size: number): void {
-  if (size <= MAX_INPUT_BYTES) return;
-  throw new FileError(name, msg`${name} has ${size} bytes; pas reads at most ${MAX_INPUT_BYTES}.`, {
-    hint: msg`Split the table, or remove what is not part of it.`,
-  });
 }
 
 /** A named pipe without a writer is given up after the first time, one that brings nothing more after the second. */

@@ -9,8 +9,7 @@ import { attributeOf, childOf, childText, lineCounter, type XmlElement } from '.
 import type { XmlWalk } from '../xml/parse.ts';
 import { strayTextMessage, strayTextsIn } from '../xml/source-text.ts';
 import { deviceValues, UnreadNames } from './device-values.ts';
-import { type NamedValues, tableOfRecords } from './record-table.ts';
-import type { Table } from './table.ts';
+import { type NamedValues, type Table, tableOfRecords } from './table.ts';
 
 const KML_NAMESPACE = /^(?:https?:\/\/(?:www\.opengis\.net|earth\.google\.com)\/kml\/2\.\d)?$/;
 

@@ -2,8 +2,7 @@ import { withoutFormulaMark } from '../text/csv.ts';
 import { spreadsheetNumber } from '../text/plain-number.ts';
 import { attributeOf, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { mixedContentOf } from '../xml/source-text.ts';
-import { type CellValue, errorResult, isOverlong, overlongValue, UNSAVED_RESULT } from './cell-faults.ts';
-import type { ShownCell } from './table.ts';
+import { type CellValue, errorResult, isOverlong, overlongValue, type ShownCell, UNSAVED_RESULT } from './table.ts';
 
 const OFFICE = 'urn:oasis:names:tc:opendocument:xmlns:office:1.0';
 export const TABLE = 'urn:oasis:names:tc:opendocument:xmlns:table:1.0';

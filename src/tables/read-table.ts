@@ -3,13 +3,12 @@ import { join, parse } from 'node:path';
 import { FileError } from '../base/errors.ts';
 import { type Issue, warningIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
+import { FORM_FILE } from '../find/form-names.ts';
 import { hasJournal, imageWithJournal, JOURNALS } from '../store/database-file.ts';
-import { FORM_FILE } from './field-form.ts';
 import type { HeaderRows } from './header-row.ts';
-import { assertInputSize, readInputFile } from './input-file.ts';
-import { TABLE_READERS } from './readers.ts';
-import type { Table } from './table.ts';
-import { kindOfArchive, kindOfTable } from './table-kind.ts';
+import { readInputFile } from './input-file.ts';
+import { kindOfArchive, kindOfTable, TABLE_READERS } from './readers.ts';
+import { assertInputSize, type Table } from './table.ts';
 import type { ZipEntry } from './zip-entries.ts';
 
 type ReadOptions = {
@@ -75,7 +74,7 @@ async function readFile(path: string, options: ReadOptions): Promise<Table> {
     const table = await (await import('./form-export.ts')).readFormArchive(path, photoFolder);
     if (table !== undefined) return table;
   }
-  if (isRegular && /\.kmz$/i.test(path)) return (await import('./kmz-table.ts')).readKmzFile(path);
+  if (isRegular && /\.kmz$/i.test(path)) return (await import('./xml-table.ts')).readKmzFile(path);
   const bytes = await readInputFile(path);
   const kind = kindOfTable(path, bytes);
   const beside = kind === 'shp' || kind === 'dbf' ? await readBeside(path) : new Map<string, Buffer>();

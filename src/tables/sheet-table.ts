@@ -2,9 +2,17 @@ import { FileError } from '../base/errors.ts';
 import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
 import { type Message, msg, nmsg } from '../base/message.ts';
-import { type CellFault, cellFaults } from './cell-faults.ts';
 import { findHeader, firstRows, type HeaderRows } from './header-row.ts';
-import { assertTableSize, placeOf, type ShownCells, type Table, type TablePlace, type TableRow } from './table.ts';
+import {
+  assertTableSize,
+  type CellFault,
+  cellFaults,
+  placeOf,
+  type ShownCells,
+  type Table,
+  type TablePlace,
+  type TableRow,
+} from './table.ts';
 
 type Cells = readonly string[];
 

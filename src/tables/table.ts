@@ -1,7 +1,10 @@
 import { FileError } from '../base/errors.ts';
-import type { Issue } from '../base/issue.ts';
+import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import type { PointInSystem } from '../place/geometry.ts';
+import { codePointName } from '../text/characters.ts';
+import { withoutFormulaMark } from '../text/csv.ts';
+import { type Unreadable, unreadable } from '../text/reading.ts';
 
 /** Result of every table reader, whatever the format. */
 export type Table = TablePlace & {
@@ -106,6 +109,17 @@ export function headerPlaceOf(table: Table): TablePlace & { readonly row?: numbe
   return { ...placeOf(table), ...(row === undefined ? {} : { row }) };
 }
 
+/** Maximum size of tables and documents: a season has a few MB, and parsing takes several times the size. */
+export const MAX_INPUT_BYTES = 64 * 1024 * 1024;
+
+/** @throws FileError where it is more than {@link MAX_INPUT_BYTES} */
+export function assertInputSize(name: string, size: number): void {
+  if (size <= MAX_INPUT_BYTES) return;
+  throw new FileError(name, msg`${name} has ${size} bytes; pas reads at most ${MAX_INPUT_BYTES}.`, {
+    hint: msg`Split the table, or remove what is not part of it.`,
+  });
+}
+
 /** Limits: a season has some ten thousand finds of fifty columns; a far larger table is refused before its cells are read. */
 const MAX_ROWS = 100_000;
 const MAX_COLUMNS = 1000;
@@ -137,4 +151,140 @@ export function assertTableSize(
     throw new FileError(file, msg`${file} has more than ${MAX_TEXTS} different texts, which is too many to read.`, { hint });
   if (faults > MAX_FAULTS)
     throw new FileError(file, msg`${file} has more than ${MAX_FAULTS} syntax errors, so it is not a table.`, { hint });
+}
+
+/** A row of a format with named values: a feature, a waypoint, a find. */
+export type NamedValues = {
+  readonly row: number;
+  readonly line?: number;
+  readonly values: ReadonlyMap<string, string>;
+  /** Displayed text of a value, where it differs. */
+  readonly shown?: ReadonlyMap<string, string>;
+  readonly point?: PointInSystem;
+} & Pick<TableRow, 'isDrawn' | 'photos'>;
+
+/**
+ * Makes a table with a column for every name in the records, in order of first occurrence. The records themselves are not held in
+ * memory, only the numbers of the rows that are left out.
+ * @param records records, or issues in the place of faulty ones; iterated more than once
+ * @param found issues of the file
+ */
+export function tableOfRecords(place: TablePlace, records: Iterable<NamedValues | Issue>, found: readonly Issue[]): Table {
+  const columns = new Set<string>();
+  const issues = [...found];
+  const left = new Set<number>();
+  let rowCount = 0;
+  let count = 0;
+  for (const record of records) {
+    count += 1;
+    if (!('values' in record)) issues.push(record);
+    else {
+      for (const name of record.values.keys()) columns.add(name);
+      const faults = cellFaults([...record.values.values()], [...record.values.keys()]);
+      for (const fault of faults) issues.push(fault.with(rowPlaceOf(place, record)));
+      if (hasErrors(faults)) left.add(record.row);
+      else rowCount += 1;
+    }
+    assertTableSize(place.file, { rows: count, columns: columns.size, faults: issues.length });
+  }
+  const header = [...columns];
+  // Documents of the service have no formula marks.
+  const textOf = place.unit === 'find' ? (text: string) => text : withoutFormulaMark;
+  const rows = function* (): Generator<TableRow> {
+    for (const record of records) {
+      if (!('values' in record) || left.has(record.row)) continue;
+      const { values, shown: looks, ...where } = record;
+      const shown = looks && { shown: new Map([...looks].map(([name, text]) => [header.indexOf(name), { text }] as const)) };
+      yield { ...where, cells: header.map((name) => textOf(values.get(name) ?? '')), ...shown };
+    }
+  };
+  return { ...place, header, rows: { [Symbol.iterator]: rows }, rowCount, issues };
+}
+
+/** Control characters that neither XML nor a text needs: C0 except tab and line breaks, DEL, C1, and the non-characters. */
+const CONTROL_CHARACTER = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffe\uffff]/;
+
+/** Maximum of a spreadsheet cell. */
+const MAX_CELL_CHARACTERS = 32_767;
+
+/** Error values of spreadsheets in any language, displayed, exported or pasted: `#DIV/0!`, `#HODNOTA!`, `#NV`, `Err:502`. */
+const ERROR_RESULT =
+  /^(?:#[\p{Lu}\d/_ ]*[\p{Lu}\d][!?]|#N\/[AD]|#NV|#NENÍ_K_DISPOZICI|#NEDOSTUPNÝ|#GETTING_DATA|#N\/A N\/A[!?]?|(?:Err|Chyba|Fehler|Error) ?: ?\d{3})$/u;
+const TOO_NARROW = /^#{3,}$/;
+/** A lost letter inside a word; addresses of pages have a `?` there, too. */
+const LOST_LETTER = /\p{L}\uFFFD+\p{L}|\p{Ll}{2}\uFFFD|\p{Ll}\?\p{Ll}/u;
+
+/** Returns one issue for each cell that differs from what its author saw; the caller adds the row. */
+export function cellFaults(cells: readonly string[], header: readonly string[]): Issue[] {
+  return cells.flatMap((cell, index) => {
+    const issue = cell === '' ? undefined : cellFault(cell);
+    return issue === undefined ? [] : [issue.with({ column: header[index] ?? '' })];
+  });
+}
+
+function cellFault(cell: string): Issue | undefined {
+  const { length } = cell;
+  if (length > MAX_CELL_CHARACTERS) {
+    const message = msg`The cell has ${length} characters; pas reads at most ${MAX_CELL_CHARACTERS}. Shorten it.`;
+    return errorIssue('table-cell-length', message);
+  }
+  const character = CONTROL_CHARACTER.exec(cell)?.[0];
+  if (character !== undefined) {
+    const code = codePointName(character);
+    const message = msg`The cell contains the control character ${code}. Remove it; it came from copying or a wrong character set.`;
+    return errorIssue('table-control-character', message);
+  }
+  if (ERROR_RESULT.test(cell)) {
+    const { rule, problem } = errorResult(cell);
+    return errorIssue(rule, problem);
+  }
+  if (TOO_NARROW.test(cell)) {
+    const message = msg`"${cell}" appears because a column was too narrow for its value. Widen the column in the spreadsheet and save the table again, or write the value.`;
+    return errorIssue('table-too-narrow', message);
+  }
+  if (!LOST_LETTER.test(cell) || /:\/\/|\?\p{L}+=/u.test(cell)) return undefined;
+  const shown = length > MAX_SHOWN ? `${cell.slice(0, MAX_SHOWN)}…` : cell;
+  return warningIssue(
+    'table-lost-letter',
+    msg`"${shown}" seems to have lost a letter; a ? or � replaces it. Save the table as CSV UTF-8 from its source, or write the letter.`,
+  );
+}
+
+const MAX_SHOWN = 60;
+
+export const UNSAVED_RESULT: Unreadable = unreadable(
+  'table-formula',
+  msg`The result of the formula was not saved with the file. Open it in a spreadsheet and save it, or write the value.`,
+);
+
+export function errorResult(fault: string): Unreadable {
+  return unreadable('table-formula', msg`The result of the formula is the error ${fault}. Correct it, or write the value.`);
+}
+
+/** Tells if a whole number loses its last digits when stored as a number. */
+export function isOverlong(value: number): boolean {
+  return Number.isInteger(value) && !Number.isSafeInteger(value);
+}
+
+export function overlongNumber(shown: string): Unreadable {
+  return unreadable(
+    'table-number',
+    msg`${shown} has more digits than programs store in a number, so the last ones may be wrong. Store it as a text with all its digits.`,
+  );
+}
+
+/** Stored text of a cell, and the displayed text where it differs. */
+export type CellValue = {
+  readonly text: string;
+  readonly shown?: ShownCell;
+  /** Reason why the value is missing; a warning keeps the value. */
+  readonly fault?: CellFault;
+};
+
+export type CellFault = Unreadable & { readonly isWarning?: true };
+
+/** Keeps digits that are written in the file; digits behind an exponent are lost. */
+export function overlongValue(raw: string): CellValue {
+  const fault = overlongNumber(raw);
+  return /^-?\d+$/.test(raw) ? { text: raw, fault: { ...fault, isWarning: true } } : { text: '', fault };
 }

@@ -1,9 +1,21 @@
+import { withoutFormulaMark } from '../text/csv.ts';
+import { spreadsheetNumber } from '../text/plain-number.ts';
 import { attributeOf, type XmlElement } from '../xml/element.ts';
 import { walkXml } from '../xml/parse.ts';
-import type { CellFault } from './cell-faults.ts';
+import { type CellFormat, parseNumberFormat } from './number-format.ts';
 import { type CellRange, damagedSheetError, type FaultyCell, LAST_ROW, type SheetContents } from './sheet-table.ts';
-import { assertTableSize, type ShownCell, type ShownCells, type TablePlace } from './table.ts';
-import { type BookValues, cellValueOf, styleNumber } from './xlsx-values.ts';
+import {
+  assertTableSize,
+  type CellFault,
+  type CellValue,
+  errorResult,
+  isOverlong,
+  overlongValue,
+  type ShownCell,
+  type ShownCells,
+  type TablePlace,
+  UNSAVED_RESULT,
+} from './table.ts';
 
 /** Limit for the nodes of a row. */
 const MAX_NODES = 100_000;
@@ -103,4 +115,147 @@ function columnNumber(letters: string): number {
   let number = 0;
   for (const letter of letters) number = number * 26 + (letter.codePointAt(0) ?? 0) - 64;
   return number;
+}
+
+/** Shared data to which the cells of a workbook refer. */
+export type BookValues = {
+  readonly sharedTexts: readonly string[];
+  /** Styles by number. */
+  readonly styles: readonly CellStyle[];
+  /** The serial numbers count from 1904 instead of 1900. */
+  readonly from1904: boolean;
+};
+
+type CellStyle = { readonly format: CellFormat; readonly isStruck: boolean };
+
+/** @returns undefined where the cell is malformed */
+function cellValueOf(cell: XmlElement, values: BookValues): CellValue | undefined {
+  const raw = named(cell, 'v')?.text ?? '';
+  const type = attributeOf(cell, 't') ?? 'n';
+  const isWithoutResult = raw === '' && named(cell, 'f') !== undefined && (type !== 'str' || named(cell, 'v') === undefined);
+  if (isWithoutResult) return { text: '', fault: UNSAVED_RESULT };
+  switch (type) {
+    case 's': {
+      const shared = raw === '' ? '' : values.sharedTexts[Number(raw)];
+      return shared === undefined ? undefined : { text: withoutFormulaMark(shared) };
+    }
+    case 'inlineStr':
+      return { text: withoutFormulaMark(richTextOf(named(cell, 'is'))) };
+    case 'str':
+      return { text: withoutFormulaMark(unescaped(raw).trim()) };
+    case 'b':
+      return raw === '' ? { text: '' } : truthValue(raw === '1');
+    case 'e':
+      return { text: '', fault: errorResult(raw === '' ? '#' : raw) };
+    case 'd': {
+      // A time without an offset is read as UTC, so that the computer's time zone does not shift it.
+      const moment = new Date(/(?:Z|[+-]\d\d:?\d\d)$/.test(raw) || !raw.includes('T') ? raw : `${raw}Z`);
+      const day = dayOf(moment);
+      return day === undefined ? { text: raw } : { text: day, shown: { text: day, isDate: true } };
+    }
+    case 'n':
+      return raw === '' ? { text: '' } : numberValue(raw, values.styles[styleNumber(cell)]?.format ?? GENERAL, values.from1904);
+    default:
+      return undefined;
+  }
+}
+
+/** Returns the style of a cell; one without a style has the first. */
+function styleNumber(cell: XmlElement): number {
+  return Number(attributeOf(cell, 's') ?? 0);
+}
+
+function truthValue(isTrue: boolean): CellValue {
+  const text = String(isTrue);
+  return { text, shown: { text: text.toUpperCase() } };
+}
+
+function numberValue(raw: string, format: CellFormat, from1904: boolean): CellValue | undefined {
+  const number = Number(raw);
+  if (Number.isNaN(number)) return undefined;
+  if (isOverlong(number)) return overlongValue(raw);
+  if (!format.isDate && !format.isTime) return withShown(spreadsheetNumber(number), format.show(number));
+  const days = number + (from1904 ? DAYS_BEFORE_1904 : 0);
+  const shown = format.show(days);
+  if (shown === undefined) return { text: spreadsheetNumber(number) };
+  if (!format.isDate) return withShown(spreadsheetNumber(number), shown);
+  // A spreadsheet rounds to what it shows: a moment less than a millisecond before midnight is shown as the day that begins.
+  const day = format.isWholeDay ? dayOf(new Date(Math.round((days - DAYS_BEFORE_1970) * DAY_MS))) : undefined;
+  return { text: day ?? shown, shown: { text: shown, isDate: true } };
+}
+
+function withShown(text: string, shown: string | undefined): CellValue {
+  return shown === undefined || shown === text ? { text } : { text, shown: { text: shown } };
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Serial numbers take 1900 for a leap year. */
+const DAYS_BEFORE_1904 = 1462;
+const DAYS_BEFORE_1970 = 25_569;
+
+/** Formats a day, or a day and a time, in UTC; undefined where the calendar has none. */
+function dayOf(moment: Date): string | undefined {
+  if (Number.isNaN(moment.getTime())) return undefined;
+  const [day = '', time = ''] = moment.toISOString().split('T');
+  return time.startsWith('00:00:00') ? day : `${day} ${time.slice(0, 5)}`;
+}
+
+/** Returns the text of `<si>` or `<is>`: one piece, or a sequence of formatted pieces, without phonetic hints. */
+export function richTextOf(element: XmlElement | undefined): string {
+  const pieces = (element?.children ?? []).flatMap((child) => (child.name === 'r' ? child.children : [child]));
+  const texts = pieces.filter(({ name }) => name === 't').map(({ text }) => text);
+  return unescaped(texts.join('')).trim();
+}
+
+function unescaped(text: string): string {
+  return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+const GENERAL = parseNumberFormat('General');
+/** Built-in number formats, which files do not contain; East Asian ones are days. 14 is the computer's short date. */
+const KNOWN_FORMATS: ReadonlyMap<number, string> = new Map([
+  ...['General', '0', '0.00', '#,##0', '#,##0.00'].map((code, index) => [index, code] as const),
+  ...['0%', '0.00%', '0.00E+00', '# ?/?', '# ??/??'].map((code, index) => [9 + index, code] as const),
+  ...['d.m.yyyy', 'd-mmm-yy', 'd-mmm', 'mmm-yy', 'h:mm" "AM/PM', 'h:mm:ss" "AM/PM', 'h:mm', 'h:mm:ss', 'd.m.yyyy h:mm'].map(
+    (code, index) => [14 + index, code] as const,
+  ),
+  ...['#,##0', '#,##0', '#,##0.00', '#,##0.00'].map((code, index) => [37 + index, code] as const),
+  ...['mm:ss', '[h]:mm:ss', 'mm:ss.0', '##0.0E+0', '@'].map((code, index) => [45 + index, code] as const),
+  ...[...numbersBetween(27, 36), ...numbersBetween(50, 58), ...numbersBetween(71, 81)].map((id) => [id, 'yyyy-mm-dd'] as const),
+]);
+
+function numbersBetween(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}
+
+/** @param root of the part that lists the styles */
+export function cellStylesOf(root: XmlElement): readonly CellStyle[] {
+  const codes = new Map(KNOWN_FORMATS);
+  for (const format of named(root, 'numFmts')?.children ?? [])
+    codes.set(Number(attributeOf(format, 'numFmtId')), attributeOf(format, 'formatCode') ?? '');
+  const formats = new Map<number, CellFormat>();
+  const formatOf = (id: number): CellFormat => {
+    const format = formats.get(id) ?? parseNumberFormat(codes.get(id) ?? 'General');
+    formats.set(id, format);
+    return format;
+  };
+  const struckFonts = (named(root, 'fonts')?.children ?? []).map((font) => {
+    const strike = named(font, 'strike');
+    return strike !== undefined && !/^(?:0|false)$/.test(attributeOf(strike, 'val') ?? '1');
+  });
+  const numberIn = (style: XmlElement | undefined, name: string): number | undefined => {
+    const id = style === undefined ? undefined : attributeOf(style, name);
+    return id === undefined ? undefined : Number(id);
+  };
+  // Style 0 is that of a cell without a style.
+  const namedStyles = [undefined, ...(named(root, 'cellStyleXfs')?.children.slice(1) ?? [])];
+  return (named(root, 'cellXfs')?.children ?? []).map((style) => {
+    const base = namedStyles[numberIn(style, 'xfId') ?? 0];
+    const format = formatOf(numberIn(style, 'numFmtId') ?? numberIn(base, 'numFmtId') ?? 0);
+    return { format, isStruck: struckFonts[numberIn(style, 'fontId') ?? 0] === true };
+  });
+}
+
+function named({ children }: XmlElement, name: string): XmlElement | undefined {
+  return children.find((child) => child.name === name);
 }

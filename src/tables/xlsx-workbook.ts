@@ -3,11 +3,11 @@ import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { attributeOf, childrenOf, descendantsOf, type XmlElement } from '../xml/element.ts';
 import { parseXml, walkXml, XmlSyntaxError } from '../xml/parse.ts';
-import { cellName, type Sheet, type SheetContents } from './sheet-table.ts';
-import { assertTableSize } from './table.ts';
-import { readSheet } from './xlsx-sheet.ts';
-import { type BookValues, cellStylesOf, richTextOf } from './xlsx-values.ts';
-import type { ZipEntry } from './zip-entries.ts';
+import type { HeaderRows } from './header-row.ts';
+import { cellName, type Sheet, type SheetContents, tableOfSheets } from './sheet-table.ts';
+import { assertTableSize, type Table } from './table.ts';
+import { type BookValues, cellStylesOf, readSheet, richTextOf } from './xlsx-sheet.ts';
+import { readZip, type ZipEntry } from './zip-entries.ts';
 
 const RELATIONS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const STRICT_RELATIONS = 'http://purl.oclc.org/ooxml/officeDocument/relationships';
@@ -16,7 +16,7 @@ const STRICT_RELATIONS = 'http://purl.oclc.org/ooxml/officeDocument/relationship
  * Lists the sheets of a workbook in their order.
  * @throws FileError where the archive is no workbook, or lacks a part that it names
  */
-export function sheetsOf(file: string, entries: ReadonlyMap<string, ZipEntry>): readonly Sheet[] {
+function sheetsOf(file: string, entries: ReadonlyMap<string, ZipEntry>): readonly Sheet[] {
   const parts = partsOf(entries);
   const workbook = parts.get('xl/workbook.xml');
   if (workbook === undefined) throw noWorkbook(file);
@@ -146,4 +146,26 @@ function noWorkbook(file: string): FileError {
   return new FileError(file, msg`${file} is an archive (ZIP), but not a workbook.`, {
     hint: msg`Save it as .xlsx or as CSV UTF-8.`,
   });
+}
+
+/**
+ * Reads a sheet of a workbook (XLSX). Dates are read as days, numbers with the digits that the spreadsheet shows.
+ * @param named sheet; otherwise the first visible one with content
+ * @param headerRows rows of the header; otherwise they are detected
+ * @throws FileError where the archive is no workbook, or has no such sheet
+ */
+export function readXlsx(
+  file: string,
+  entries: ReadonlyMap<string, ZipEntry>,
+  named: string | undefined,
+  headerRows: HeaderRows | undefined,
+): Table {
+  return tableOfSheets(file, sheetsOf(file, entries), named, headerRows);
+}
+
+/** Reads all visible sheets with content, with the header in the first row. @throws FileError as {@link readXlsx} */
+export async function readXlsxSheets(file: string, bytes: Buffer): Promise<Table[]> {
+  const sheets = sheetsOf(file, await readZip(file, bytes));
+  const filled = sheets.filter((sheet) => !sheet.hidden && sheet.hasValues());
+  return filled.map(({ name }) => tableOfSheets(file, sheets, name, { first: 1, last: 1 }));
 }

@@ -1,10 +1,20 @@
+import { writeFile } from 'node:fs/promises';
+import { posix } from 'node:path';
 import { FileError } from '../base/errors.ts';
+import { errorIssue, type Issue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
+import { FIELDS, type Field, meaningOfColumn } from '../find/fields.ts';
+import { FORBIDDEN_TEXT } from '../find/harvested-find.ts';
+import { NEW_PERSON } from '../find/resolve-reference.ts';
+import { parseHtml } from '../text/html-text.ts';
+import { attributeOf, childOf, childrenOf, childText, lineCounter, type XmlElement } from '../xml/element.ts';
 import { walkXml, XmlSyntaxError, type XmlWalk } from '../xml/parse.ts';
-import { isGpx, parseGpx } from './gpx-table.ts';
+import { strayTextMessage, strayTextsIn } from '../xml/source-text.ts';
+import { deviceValues, UnreadNames } from './device-values.ts';
+import { FINDS_NAMESPACE } from './export-text.ts';
 import { isKml, parseKml } from './kml-table.ts';
-import { readFindRecords } from './svc-table.ts';
-import type { Table } from './table.ts';
+import { type Attachments, assertInputSize, type NamedValues, type Table, tableOfRecords } from './table.ts';
+import { assertNotNested, attachmentsOf, openZip, type ZipEntry } from './zip-entries.ts';
 
 /** Limit for the nodes of a find, waypoint or placemark, and of the document around them. */
 const MAX_NODES = 1_000_000;
@@ -32,7 +42,7 @@ export function readXmlTable(file: string, bytes: Buffer): Table {
 }
 
 /** Reads a table from documents. @throws FileError where one of them is not well-formed */
-export function walkTable(file: string, read: (walk: (bytes: Buffer) => XmlWalk) => Table): Table {
+function walkTable(file: string, read: (walk: (bytes: Buffer) => XmlWalk) => Table): Table {
   try {
     return read((bytes) => walkXml(withDeclarationFirst(bytes), MAX_NODES));
   } catch (thrown) {
@@ -50,4 +60,208 @@ function withDeclarationFirst(bytes: Buffer): Buffer {
   const [whole = '', mark = '', blanks = '', declaration = ''] = /^(\u00ef\u00bb\u00bf)?(\s+)(<\?xml\s[^>]*\?>)/.exec(head) ?? [];
   if (whole === '') return bytes;
   return Buffer.concat([Buffer.from(mark + declaration + blanks, 'latin1'), bytes.subarray(whole.length)]);
+}
+
+/** Some programs omit the namespace, or write it as the address of a page. */
+const GPX_NAMESPACE = /^(?:https?:\/\/(?:www\.)?topografix\.com\/gpx\/1\/[01]\/?)?$/i;
+
+function isGpx({ name, namespace }: XmlElement): boolean {
+  return name === 'gpx' && GPX_NAMESPACE.test(namespace);
+}
+
+/** Points of tracks and routes are skipped, so that a long track is not held in memory. */
+const POINTS = new Set(['wpt', 'trkpt', 'rtept']);
+
+/**
+ * Reads the waypoints of GPX: the name is the local id, description and comment are the note, the local day of the time is the
+ * day of the find, links to pictures are photographs. Extensions with the name of a column fill it, others are named in a
+ * warning. Tracks, routes and heights are not read.
+ * @throws FileError where there are no waypoints; XmlSyntaxError
+ */
+function parseGpx(file: string, document: XmlWalk): Table {
+  const place = { file, unit: 'waypoint' } as const;
+  const unread = new UnreadNames();
+  const records = function* (): Generator<NamedValues | Issue> {
+    const lineOf = lineCounter(document);
+    let row = 0;
+    for (const { element: waypoint, around } of document.parts(POINTS)) {
+      if (waypoint.name !== 'wpt' || waypoint.namespace !== document.root.namespace || around.length !== 1) continue;
+      row += 1;
+      const where = { row, line: lineOf(waypoint.start) };
+      const [lon, lat] = [attributeOf(waypoint, 'lon')?.trim() ?? '', attributeOf(waypoint, 'lat')?.trim() ?? ''];
+      const [stray] = strayTextsIn(document, waypoint);
+      if (!isDecimal(lon) || !isDecimal(lat)) {
+        const message = msg`The waypoint has no position: lat is "${lat}" and lon is "${lon}". Both must be plain decimal numbers.`;
+        yield errorIssue('geometry-form', message, { ...place, ...where });
+      } else if (stray !== undefined) {
+        yield errorIssue('stray-text', strayTextMessage(stray), { ...place, ...where, line: lineOf(stray.start) });
+      } else yield { ...where, values: valuesOf(waypoint, unread), point: { system: '4326', x: lon, y: lat } };
+    }
+  };
+  const table = tableOfRecords(place, { [Symbol.iterator]: records }, []);
+  if (table.rowCount > 0 || table.issues.length > 0) return { ...table, issues: [...table.issues, ...unread.issues(file)] };
+  throw new FileError(file, msg`${file} has no waypoints. Tracks and routes are not finds.`, {
+    hint: msg`Mark each find as a waypoint, and export the waypoints.`,
+  });
+}
+
+/** Elements that are read; heights and satellite data are ignored without a warning. */
+const READ = new Set(['name', 'desc', 'cmt', 'time', 'link', 'url', 'urlname', 'extensions', 'ele']);
+
+function valuesOf(waypoint: XmlElement, unread: UnreadNames): Map<string, string> {
+  for (const { name } of waypoint.children) if (!READ.has(name)) unread.add(name);
+  const fields: [string, string][] = [];
+  const attachments: string[] = [];
+  const extensions = childOf(waypoint, 'extensions')?.children ?? [];
+  for (const { name, text } of extensions.flatMap(leavesOf)) {
+    if (name === 'attachment') attachments.push(text.trim());
+    else if (meaningOfColumn(name) !== undefined) fields.push([name, text.trim()]);
+    else unread.add(name);
+  }
+  const notes = ['desc', 'cmt'].map((name) => parseHtml(childText(waypoint, name) ?? ''));
+  return deviceValues(
+    {
+      name: childText(waypoint, 'name') ?? '',
+      notes: notes.map(({ text }) => text),
+      time: childText(waypoint, 'time') ?? '',
+      links: [...notes.flatMap(({ pictures }) => pictures), ...linksOf(waypoint), ...attachments],
+      fields,
+    },
+    unread,
+  );
+}
+
+/** Returns the links of a waypoint in GPX 1.1 or GPX 1.0. */
+function linksOf(waypoint: XmlElement): string[] {
+  const links = childrenOf(waypoint, 'link').map((link) => attributeOf(link, 'href')?.trim() ?? '');
+  return [...links, childText(waypoint, 'url') ?? ''].filter((link) => link !== '');
+}
+
+/** Returns the leaf elements of extensions, whose structure differs by program. */
+function leavesOf(element: XmlElement): readonly XmlElement[] {
+  return element.children.length === 0 ? [element] : element.children.flatMap(leavesOf);
+}
+
+function isDecimal(text: string): boolean {
+  return /^-?\d+(\.\d+)?$/.test(text);
+}
+
+/** `{schema_base}/<x.y>/`; the base differs per deployment. */
+const SERVICE_NAMESPACE = /\/\d+\.\d+\/$/;
+
+const FINDS = new Set(['samostatny_nalez']);
+
+/**
+ * Reads finds in the service's own form anywhere in a document: an import document, a page of a harvest, a file of harvested
+ * records, or the output of `pas export`, which adds local id and photographs.
+ * @returns undefined where the document has no finds of the service
+ * @throws XmlSyntaxError
+ */
+function readFindRecords(file: string, document: XmlWalk): Table | undefined {
+  const place = { file, unit: 'find' } as const;
+  const records = function* (): Generator<NamedValues | Issue> {
+    const lineOf = lineCounter(document);
+    let row = 0;
+    for (const { element: find, around } of document.parts(FINDS)) {
+      if (!SERVICE_NAMESPACE.test(find.namespace) || around.at(-1)?.namespace !== find.namespace) continue;
+      row += 1;
+      const where = { row, line: lineOf(find.start) };
+      const guarded = childOf(find, 'chranene_udaje');
+      const parts = [find, ...find.children, ...(guarded?.children ?? [])];
+      const [stray] = parts.flatMap((part) => [...strayTextsIn(document, part)]);
+      if (guarded?.text.trim() === FORBIDDEN_TEXT) {
+        const message = msg`The location of the find is hidden in the harvested record, so the find is not read.`;
+        yield errorIssue('place-withheld', message, { ...place, ...where });
+      } else if (stray !== undefined) {
+        yield errorIssue('stray-text', strayTextMessage(stray), { ...place, ...where, line: lineOf(stray.start) });
+      } else {
+        const wrapper = around.findLast(({ name, namespace }) => namespace === FINDS_NAMESPACE && name === 'find');
+        yield { ...where, values: textsOf(find, guarded, wrapper) };
+      }
+    }
+  };
+  const table = tableOfRecords(place, { [Symbol.iterator]: records }, []);
+  return table.rowCount > 0 || table.issues.length > 0 ? table : undefined;
+}
+
+function textsOf(find: XmlElement, guarded: XmlElement | undefined, wrapper: XmlElement | undefined): Map<string, string> {
+  const values = new Map<string, string>();
+  const take = (name: string, text: string | undefined): void => {
+    if (text !== undefined && text !== '') values.set(name, text);
+  };
+  const added = (name: string): string | undefined => (wrapper === undefined ? undefined : attributeOf(wrapper, name));
+  take('local_id', added('local_id'));
+  // The import document itself always requests a new identifier.
+  take('ident_cely', added('ident_cely') ?? childText(find, 'ident_cely'));
+  for (const field of FIELDS) {
+    const parent = field.parent === undefined ? find : guarded;
+    const element = parent === undefined ? undefined : childOf(parent, field.name);
+    if (element !== undefined) take(field.name, textOf(field, element));
+  }
+  take('photos', added('photos'));
+  return values;
+}
+
+/** Returns the identifier of a reference, or the name of a new person. */
+function textOf(field: Field, element: XmlElement): string {
+  if (field.kind !== 'reference' && field.kind !== 'term') return element.text.trim();
+  const id = attributeOf(element, 'id')?.trim() ?? '';
+  return id === NEW_PERSON ? element.text.trim() : id;
+}
+
+type Document = { readonly name: string; readonly bytes: Buffer };
+
+/**
+ * Reads the placemarks of an archive of KML (KMZ), those of `doc.kml` first. Photographs of the archive are attachments of the
+ * table; they are unpacked on demand, so the archive may have any size.
+ * @throws FileError where the archive is damaged, a document of it is no KML, or there are no placemarks
+ */
+export async function readKmzFile(file: string): Promise<Table> {
+  const archive = await openZip(file);
+  const documents: Document[] = [];
+  try {
+    assertNotNested(file, archive.paths);
+    let sizeBytes = 0;
+    for (const name of documentsAmong(archive.paths)) {
+      const bytes = await archive.read(name);
+      sizeBytes += bytes.length;
+      assertInputSize(file, sizeBytes);
+      documents.push({ name, bytes });
+    }
+  } finally {
+    archive.close();
+  }
+  return tableOf(file, documents, attachmentsOf(file, archive.paths));
+}
+
+export function readKmz(file: string, entries: ReadonlyMap<string, ZipEntry>): Table {
+  assertNotNested(file, entries.keys());
+  const paths = [...entries.keys()];
+  const documents = documentsAmong(paths).flatMap((name) => {
+    const entry = entries.get(name);
+    return entry === undefined ? [] : [{ name, bytes: entry.unpack() }];
+  });
+  const unpack = async (path: string, to: string): Promise<void> => {
+    await writeFile(to, entries.get(path)?.unpack() ?? '', { flag: 'wx', mode: 0o600 });
+  };
+  return tableOf(file, documents, { paths, archive: { unpack, close: async () => {} } });
+}
+
+function documentsAmong(paths: readonly string[]): readonly string[] {
+  const documents = paths.filter((name) => /\.kml$/i.test(name) && !/(?:^|\/)(?:\.|__MACOSX\/)/.test(name));
+  return [...documents.filter((name) => name === 'doc.kml'), ...documents.filter((name) => name !== 'doc.kml')];
+}
+
+function tableOf(file: string, documents: readonly Document[], attachments: Attachments): Table {
+  return walkTable(file, (walk) => {
+    const parts = documents.map(({ name, bytes }) => {
+      const document = walk(bytes);
+      const folder = posix.dirname(name);
+      if (isKml(document.root)) return { document, ...(folder === '.' ? {} : { folder }) };
+      throw new FileError(file, msg`${file} is an archive (ZIP) whose ${name} is not KML.`, {
+        hint: msg`Save it again from the program that it comes from.`,
+      });
+    });
+    return { ...parseKml(file, parts), attachments };
+  });
 }

@@ -4,7 +4,7 @@ import { crc32, inflateRawSync } from 'node:zlib';
 import { type Entry, fromBufferPromise, openPromise } from 'yauzl';
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
-import { MAX_INPUT_BYTES } from './input-file.ts';
+import { type Attachments, MAX_INPUT_BYTES } from './table.ts';
 
 /** Limit for all unpacked parts of one archive; a single part may have no more than a table. */
 const MAX_UNPACKED_BYTES = 512 * 1024 * 1024;
@@ -84,7 +84,7 @@ export function assertNotNested(file: string, paths: Iterable<string>): void {
 }
 
 /** An archive that stays on disk. */
-export type ZipFile = {
+type ZipFile = {
   readonly paths: readonly string[];
   /** @throws FileError where the part is damaged, encrypted, or larger than a table may be */
   read(path: string): Promise<Buffer>;
@@ -194,4 +194,22 @@ function tooLarge(file: string, maxBytes: number): FileError {
   return new FileError(file, msg`${file} unpacks to more than ${maxBytes} bytes; no table of finds is that large.`, {
     hint: msg`If it is your table, split it or save it as CSV UTF-8.`,
   });
+}
+
+/** Returns the files of an archive, which is opened on first use. */
+export function attachmentsOf(file: string, paths: readonly string[]): Attachments {
+  let opened: Promise<ZipFile> | undefined;
+  return {
+    paths,
+    archive: {
+      async unpack(path, to, maxBytes) {
+        opened ??= openZip(file);
+        await (await opened).unpack(path, to, maxBytes);
+      },
+      async close() {
+        (await opened)?.close();
+        opened = undefined;
+      },
+    },
+  };
 }

@@ -4,7 +4,15 @@ import { UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import type { TargetState } from '../../find/field.ts';
 import { FIELDS, type FindElements } from '../../find/fields.ts';
-import { formGroupOf, formLabelOf } from '../../find/form-names.ts';
+import {
+  FINDS_LAYER,
+  FORM_FILE,
+  type FormColumn,
+  formGroupOf,
+  formLabelOf,
+  PHOTO_FOLDER,
+  PHOTOS_LAYER,
+} from '../../find/form-names.ts';
 import { cellOfReference, NEW_PERSON } from '../../find/resolve-reference.ts';
 import { rankOf } from '../../find/value-rules.ts';
 import { parsePolygon } from '../../place/polygon.ts';
@@ -13,8 +21,7 @@ import type { QgisLayer } from '../../qgis/layer.ts';
 import { projectFile } from '../../qgis/project-file.ts';
 import { labels, outlines, pointsByValue, STATE_COLOURS } from '../../qgis/symbols.ts';
 import { writeOutputFolder } from '../../store/output-file.ts';
-import { FINDS_LAYER, FORM_FILE, type FormColumn, PHOTO_FOLDER, PHOTOS_LAYER } from '../../tables/field-form.ts';
-import { collectedIn } from '../../tables/field-return.ts';
+import { collectedIn } from '../../tables/gpkg-table.ts';
 import { areasBelow, type BoundedArea } from '../../vocabulary/areas.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
 import { termsByName } from '../../vocabulary/terms.ts';

@@ -1,8 +1,8 @@
+import { FINDS_LAYER, FORM_TABLE, type FormColumn, PHOTOS_LAYER } from '../../find/form-names.ts';
 import { parsePolygon } from '../../place/polygon.ts';
 import { multiPolygonWkb } from '../../place/wkb.ts';
 import type { LayerColumn } from '../../qgis/layer.ts';
 import { databaseImage } from '../../store/database.ts';
-import { FINDS_LAYER, FORM_TABLE, type FormColumn, PHOTOS_LAYER } from '../../tables/field-form.ts';
 import { addLayer, beginGeoPackage, type GpkgColumn } from '../../tables/gpkg-layers.ts';
 import type { BoundedArea } from '../../vocabulary/areas.ts';
 import type { FormChoice } from './form-lists.ts';

@@ -2,14 +2,22 @@ import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { TargetState } from '../../find/field.ts';
 import { type ElementName, FIELDS, type Field } from '../../find/fields.ts';
-import { FORM_WRITTEN, formGroupOf, formLabelOf, isWrittenToo, type WrittenElement } from '../../find/form-names.ts';
+import {
+  FINDS_LAYER,
+  FORM_WRITTEN,
+  type FormColumn,
+  type FormMeaning,
+  formGroupOf,
+  formLabelOf,
+  isWrittenToo,
+  type WrittenElement,
+} from '../../find/form-names.ts';
 import { MAX_NAME_LENGTH } from '../../find/resolve-finder.ts';
 import { HANDOVER_REQUIRED } from '../../find/rules.ts';
 import { EARLIEST_YEAR, MAX_CHARACTERS, MAX_DEPTH_CM } from '../../find/value-rules.ts';
 import { DRAWN_WITHIN_M } from '../../place/project.ts';
 import type { Constraint, FormPart, LayerColumn, Widget } from '../../qgis/layer.ts';
-import { columnTypeOf } from '../../tables/export-gpkg.ts';
-import { FINDS_LAYER, type FormColumn, type FormMeaning } from '../../tables/field-form.ts';
+import { columnTypeOf } from '../../tables/gpkg-layers.ts';
 import { elementLabel, stateName } from '../finds/find-texts.ts';
 
 /** The layer of an element's choices, and the layer that filters it. */

@@ -45,7 +45,7 @@ const FORMATS = {
   gpkg: {
     extensions: ['gpkg'],
     render: async (finds, { nowIso, labels }) => {
-      const { exportGeoPackage } = await import('../../tables/export-gpkg.ts');
+      const { exportGeoPackage } = await import('../../tables/gpkg-layers.ts');
       return [databaseImage((database) => exportGeoPackage(database, finds, nowIso, { labels }))];
     },
   },

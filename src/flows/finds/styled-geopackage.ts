@@ -3,9 +3,8 @@ import type { EntryState } from '../../outbox/entry.ts';
 import { optionNode } from '../../qgis/layer.ts';
 import { labels, pointsByValue } from '../../qgis/symbols.ts';
 import type { Database } from '../../store/database.ts';
-import { exportGeoPackage, LAYER } from '../../tables/export-gpkg.ts';
 import { type ExportedFind, STATE_COLUMN } from '../../tables/exported-find.ts';
-import { addLayer, addStyles, type GpkgFeature } from '../../tables/gpkg-layers.ts';
+import { addLayer, addStyles, exportGeoPackage, type GpkgFeature, LAYER } from '../../tables/gpkg-layers.ts';
 import { buildXml, type XmlNode } from '../../xml/write-xml.ts';
 import { STATE_WORDS } from './entry-words.ts';
 

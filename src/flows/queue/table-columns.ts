@@ -23,7 +23,7 @@ import type { RuleContext } from '../../find/value-rules.ts';
 import { photoResolver } from '../../photo/photograph.ts';
 import { writeOutputFile } from '../../store/output-file.ts';
 import type { Table } from '../../tables/table.ts';
-import { requireUtf8 } from '../../tables/table-text.ts';
+import { requireUtf8 } from '../../tables/text-encoding.ts';
 import { printable } from '../../text/characters.ts';
 import { BYTE_ORDER_MARK, csvCell } from '../../text/csv.ts';
 
