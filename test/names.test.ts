@@ -23,7 +23,6 @@ const DECLARED_TWICE: Readonly<Record<string, string>> = {
   goneText: 'a line of an output, and of the terminal',
   harvest: 'the command, and the engine below it',
   harvestOf: 'a row of the ledger, and of the vocabulary',
-  knownFind: 'a find for an export, and for a lookup',
   momentText: 'speaks the language of the process, or that of the report',
   placeOf: 'a place of a report, a table and a document',
   questionOf: 'the library asks about an entry, the interview about a field',

@@ -4,8 +4,8 @@ import { type ColumnName, meaningOfColumn } from '../find/fields.ts';
 import { type AnglePart, angleCell } from '../place/read-position.ts';
 import { headerPlaceOf, type ShownCells, type Table, type TableRow } from '../tables/table.ts';
 import { alternatives, nearestNames } from '../text/names.ts';
-import { type ColumnMap, type ColumnRule, columnKeys, JOINED, keyForm, partsOf, type ReadColumn } from './column-rule.ts';
-import { cellText } from './columns.ts';
+import { type ColumnMap, type ColumnRule, JOINED, partsOf, type ReadColumn } from './column-rule.ts';
+import { cellText, columnKeys, keyForm } from './columns.ts';
 import { convertCell } from './convert-cell.ts';
 import { withConstants } from './settings.ts';
 

@@ -18,7 +18,8 @@ import {
   shareOf,
   unreadableDoubt,
 } from './column-profile.ts';
-import { type DepthUnit, keyForm, OPEN_UNIT, type ReadColumn } from './column-rule.ts';
+import { type DepthUnit, OPEN_UNIT, type ReadColumn } from './column-rule.ts';
+import { keyForm } from './columns.ts';
 import { DAY_NUMBER } from './convert-cell.ts';
 import { type NameScore, scoreName, unitNamed } from './element-names.ts';
 

@@ -6,7 +6,7 @@ import { parsePosition } from '../place/read-position.ts';
 import type { Table } from '../tables/table.ts';
 import { isPictureName } from '../text/names.ts';
 import { isReadable } from '../text/reading.ts';
-import { columnKeys } from './column-rule.ts';
+import { columnKeys } from './columns.ts';
 import { DAY_NUMBER, parseDateForm } from './convert-cell.ts';
 
 export type ColumnProfile = {

@@ -1,6 +1,7 @@
 import type { ColumnName } from '../find/fields.ts';
 import type { NameOrder } from '../find/person-name.ts';
 import type { AnglePart } from '../place/read-position.ts';
+import { columnKeys } from './columns.ts';
 import type { Setting } from './settings.ts';
 
 export const DEPTH_UNITS = ['mm', 'cm', 'dm', 'm'] as const;
@@ -53,22 +54,6 @@ export const JOINED: readonly ColumnName[] = ['lokalizace', 'poznamka', 'presna_
 
 /** Joined elements whose parts may have a label. */
 export const LABELLED: readonly ColumnName[] = ['lokalizace', 'poznamka', 'presna_datace'];
-
-/** Returns the keys of columns in a map: the header; `name #2` for the second of a name; `#5` for the fifth without one. */
-export function columnKeys(header: readonly string[]): string[] {
-  const seen = new Map<string, number>();
-  return header.map((name, index) => {
-    const key = name.trim() === '' ? `#${index + 1}` : name.trim();
-    const count = (seen.get(keyForm(key)) ?? 0) + 1;
-    seen.set(keyForm(key), count);
-    return count === 1 ? key : `${key} #${count}`;
-  });
-}
-
-/** Normalises a key: case and white space do not count. */
-export function keyForm(key: string): string {
-  return key.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase();
-}
 
 /** Returns the columns of a composed local id. */
 export function partsOf(template: string): string[] {

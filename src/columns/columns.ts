@@ -213,3 +213,19 @@ const DAY_OR_YEAR_AND_MONTH = new RegExp(`^(?:\\d{1,2}_(?:${SHORT_MONTHS})(?:_\\
 function isDateOfSpreadsheet(text: string): boolean {
   return DAY_OR_YEAR_AND_MONTH.test(foldName(text)) || /^\d{1,2}\. ?\d{1,2}\. ?\d{4}$/.test(text);
 }
+
+/** Returns the keys of columns in a map: the header; `name #2` for the second of a name; `#5` for the fifth without one. */
+export function columnKeys(header: readonly string[]): string[] {
+  const seen = new Map<string, number>();
+  return header.map((name, index) => {
+    const key = name.trim() === '' ? `#${index + 1}` : name.trim();
+    const count = (seen.get(keyForm(key)) ?? 0) + 1;
+    seen.set(keyForm(key), count);
+    return count === 1 ? key : `${key} #${count}`;
+  });
+}
+
+/** Normalises a key: case and white space do not count. */
+export function keyForm(key: string): string {
+  return key.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase();
+}

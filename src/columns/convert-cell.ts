@@ -5,7 +5,8 @@ import { formatPoint } from '../place/geometry.ts';
 import { parsePosition } from '../place/read-position.ts';
 import { joinNames } from '../text/csv.ts';
 import { isReadable } from '../text/reading.ts';
-import { type DepthUnit, keyForm, OPEN_UNIT, type ReadColumn } from './column-rule.ts';
+import { type DepthUnit, OPEN_UNIT, type ReadColumn } from './column-rule.ts';
+import { keyForm } from './columns.ts';
 
 /**
  * Converts a cell to the form that pas reads: centimetres, YYYY-MM-DD, surname first and others. A cell that does not have the

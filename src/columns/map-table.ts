@@ -6,8 +6,8 @@ import type { LookupTerm } from '../find/lookup.ts';
 import { rememberReferences } from '../find/resolve-finder.ts';
 import { headerPlaceOf, rowPlaceOf, type Table, type TableRow } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
-import { type ColumnMap, columnKeys, keyForm } from './column-rule.ts';
-import { type Columns, parseColumns } from './columns.ts';
+import type { ColumnMap } from './column-rule.ts';
+import { type Columns, columnKeys, keyForm, parseColumns } from './columns.ts';
 import { type MappedRow, mapRow, type RowContext } from './map-row.ts';
 
 type MapContext = Omit<RowContext, 'resolveReference'> & {

@@ -5,7 +5,8 @@ import { NAME_ORDERS } from '../find/person-name.ts';
 import { ANGLE_PARTS, type AnglePart } from '../place/read-position.ts';
 import { type TomlTable, tomlScalar, tomlString, tryParseToml } from '../store/toml.ts';
 import { alternatives, foldName, nearestNames } from '../text/names.ts';
-import { type ColumnMap, type ColumnRule, DEPTH_UNITS, JOINED, keyForm, LABELLED, type ReadColumn } from './column-rule.ts';
+import { type ColumnMap, type ColumnRule, DEPTH_UNITS, JOINED, LABELLED, type ReadColumn } from './column-rule.ts';
+import { keyForm } from './columns.ts';
 import { isDateForm } from './convert-cell.ts';
 import type { Setting } from './settings.ts';
 

@@ -2,37 +2,15 @@ import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, posix, relative, sep } from 'node:path';
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
+import { FORM_FILE } from '../find/form-names.ts';
 import { parseTable } from './csv-table.ts';
+import { isFormTable, isRepeatTable } from './header-row.ts';
 import { readInputFile } from './input-file.ts';
 import type { Attachments, Table } from './table.ts';
 import { attachmentsOf, openZip } from './zip-entries.ts';
 
 /** Form servers write the header in the first row. */
 const FIRST_ROW = { first: 1, last: 1 } as const;
-
-/** Identifying columns of exports: ODK Central and Briefcase, and KoboToolbox. */
-const OF_FORMS = [
-  ['SubmissionDate', 'KEY'],
-  ['_id', '_uuid', '_submission_time'],
-] as const;
-/** Columns that link a row of a repeated group to its form. */
-const OF_REPEATS = [
-  ['PARENT_KEY', 'KEY'],
-  ['_parent_index', '_parent_table_name'],
-] as const;
-
-function hasAll(header: readonly string[], columns: readonly string[]): boolean {
-  return columns.every((column) => header.includes(column));
-}
-
-/** Tells if a table has filled forms of a form server. */
-export function isFormTable({ header }: Pick<Table, 'header'>): boolean {
-  return OF_FORMS.some((columns) => hasAll(header, columns)) && !isRepeatTable({ header });
-}
-
-function isRepeatTable({ header }: Pick<Table, 'header'>): boolean {
-  return OF_REPEATS.some((columns) => hasAll(header, columns));
-}
 
 /** Lock files of spreadsheets. */
 const LOCK = /^(?:~\$|\.~lock)/;
@@ -59,6 +37,13 @@ function attachmentsIn(folder: string): Attachments {
   };
   walk(folder, 0);
   return { paths, folder };
+}
+
+/** Returns the GeoPackage of a returned folder: the one that `pas field make` made, else the only one. */
+export function geoPackageIn(folder: string): string | undefined {
+  const files = readdirSync(folder).filter((name) => /\.gpkg$/i.test(name));
+  const [only, another] = files.includes(FORM_FILE) ? [FORM_FILE] : files;
+  return only === undefined || another !== undefined ? undefined : join(folder, only);
 }
 
 /**

@@ -2,7 +2,7 @@ import { FileError, UsageError } from '../base/errors.ts';
 import { type Issue, warningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { meaningOfColumn } from '../find/fields.ts';
-import { placeOf, type TablePlace, type TableRow } from './table.ts';
+import { placeOf, type Table, type TablePlace, type TableRow } from './table.ts';
 
 /** Rows of the header in the file: `3`, or `2-3` for two lines. */
 export type HeaderRows = { readonly first: number; readonly last: number };
@@ -129,4 +129,29 @@ function namesOf(top: TableRow, bottom: TableRow): readonly string[] {
     if (below === '') return above;
     return UNIT.test(below) || bottom.cells.filter((cell) => cell === below).length > 1 ? `${group} ${below}`.trim() : below;
   });
+}
+
+/** Identifying columns of exports: ODK Central and Briefcase, and KoboToolbox. */
+const OF_FORMS = [
+  ['SubmissionDate', 'KEY'],
+  ['_id', '_uuid', '_submission_time'],
+] as const;
+/** Columns that link a row of a repeated group to its form. */
+const OF_REPEATS = [
+  ['PARENT_KEY', 'KEY'],
+  ['_parent_index', '_parent_table_name'],
+] as const;
+
+function hasAll(header: readonly string[], columns: readonly string[]): boolean {
+  return columns.every((column) => header.includes(column));
+}
+
+/** Tells if a table has filled forms of a form server. */
+export function isFormTable({ header }: Pick<Table, 'header'>): boolean {
+  return OF_FORMS.some((columns) => hasAll(header, columns)) && !isRepeatTable({ header });
+}
+
+/** Tells if a table has the repeated groups of forms. */
+export function isRepeatTable({ header }: Pick<Table, 'header'>): boolean {
+  return OF_REPEATS.some((columns) => hasAll(header, columns));
 }

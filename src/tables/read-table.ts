@@ -3,9 +3,8 @@ import { join, parse } from 'node:path';
 import { FileError } from '../base/errors.ts';
 import { type Issue, warningIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
-import { FORM_FILE } from '../find/form-names.ts';
 import { hasJournal, imageWithJournal, JOURNALS } from '../store/database-file.ts';
-import type { HeaderRows } from './header-row.ts';
+import { type HeaderRows, isFormTable } from './header-row.ts';
 import { readInputFile } from './input-file.ts';
 import { kindOfArchive, kindOfTable, TABLE_READERS } from './readers.ts';
 import { assertInputSize, type Table } from './table.ts';
@@ -80,8 +79,8 @@ async function readFile(path: string, options: ReadOptions): Promise<Table> {
   const beside = kind === 'shp' || kind === 'dbf' ? await readBeside(path) : new Map<string, Buffer>();
   const table = await readOf(path, kind === 'gpkg' ? withJournal(path, bytes) : bytes, beside, options);
   if (kind !== 'csv' && !(kind === 'archive' && isWorkbook(bytes))) return table;
-  const { isFormTable, withRepeatsBeside, withRepeatSheets } = await import('./form-export.ts');
   if (!isFormTable(table)) return table;
+  const { withRepeatsBeside, withRepeatSheets } = await import('./form-export.ts');
   return kind === 'csv' ? withRepeatsBeside(table, photoFolder) : withRepeatSheets(table, bytes, photoFolder);
 }
 
@@ -101,21 +100,14 @@ function statOf(path: string): Stats | undefined {
 
 /** @throws FileError where the folder has no export of a known program for phones */
 async function readFolder(folder: string, options: ReadOptions): Promise<Table> {
+  const { geoPackageIn, readFormFolder } = await import('./form-export.ts');
   const collected = geoPackageIn(folder);
   if (collected !== undefined) return readTable(collected, options);
-  const { readFormFolder } = await import('./form-export.ts');
   const table = await readFormFolder(folder, options.photoFolder, (path) => readTable(path, options));
   if (table !== undefined) return table;
   throw new FileError(folder, msg`${folder} is a folder without a table of submitted forms.`, {
     hint: msg`Name the file of the table itself, or the folder into which an export of ODK Central or KoboToolbox was unpacked.`,
   });
-}
-
-/** Returns the GeoPackage of a returned folder: the one that `pas field make` made, else the only one. */
-function geoPackageIn(folder: string): string | undefined {
-  const files = readdirSync(folder).filter((name) => /\.gpkg$/i.test(name));
-  const [only, another] = files.includes(FORM_FILE) ? [FORM_FILE] : files;
-  return only === undefined || another !== undefined ? undefined : join(folder, only);
 }
 
 /** Adds the uncommitted journal beside a GeoPackage that another program has open. */

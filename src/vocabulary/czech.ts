@@ -1,4 +1,4 @@
-import { fold } from './fold.ts';
+import { fold } from '../text/names.ts';
 
 /** Stems of Czech words, which make inflected forms comparable. The result need not be a word. */
 

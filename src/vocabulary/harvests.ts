@@ -1,8 +1,8 @@
 import { DatabaseError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { createRowParser, isNumber, isText, orNull } from '../store/row.ts';
-import { isInSet, type Vocabulary } from './term.ts';
-import { putTombstone } from './terms.ts';
+import type { Vocabulary } from './term.ts';
+import { isInSet, putTombstone } from './terms.ts';
 
 /** State of the harvest of each set. Functions that write must run inside {@link Vocabulary.change}. */
 

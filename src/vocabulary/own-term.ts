@@ -1,6 +1,6 @@
+import { fold } from '../text/names.ts';
 import { rootOf, stemOf } from './czech.ts';
 import { ABBREVIATIONS, SYNONYMS } from './domain-synonyms.ts';
-import { fold } from './fold.ts';
 
 /** Parsing of a museum's own term: its words, and the readings of each. */
 

@@ -1,6 +1,5 @@
 import { isNumber, parseValue } from '../store/row.ts';
-import { compareCzech, editDistance } from '../text/names.ts';
-import { fold, wordsOf } from './fold.ts';
+import { compareCzech, editDistance, fold, wordsOf } from '../text/names.ts';
 import { otherWordings } from './own-term.ts';
 import { parseWord, similarWords } from './similar-words.ts';
 import type { Term, Vocabulary } from './term.ts';

@@ -1,5 +1,5 @@
 import { createRowParser, isNumber, isText, parseValue } from '../store/row.ts';
-import { gramsOf } from './fold.ts';
+import { gramsOf } from '../text/names.ts';
 import type { Vocabulary } from './term.ts';
 
 export const parseWord = createRowParser({ id: isNumber, text: isText });

@@ -1,5 +1,4 @@
-import { compareCzech } from '../text/names.ts';
-import { fold } from './fold.ts';
+import { compareCzech, fold } from '../text/names.ts';
 import { type MatchScore, type Name, type OwnTerm, type Similarity, scoreMatch, similarity, type Words } from './match-score.ts';
 import { tokensOf, type Word, wordsOfName } from './own-term.ts';
 import type { Term, Vocabulary } from './term.ts';

@@ -1,11 +1,10 @@
 import type { LookupProject, LookupTerm, TermCandidate, TermLookup } from '../find/lookup.ts';
 import { createRowParser, isText, orNull } from '../store/row.ts';
-import { canAbbreviate, editDistance, nameKey, nameWords } from '../text/names.ts';
-import { fold } from './fold.ts';
+import { canAbbreviate, editDistance, fold, nameKey, nameWords } from '../text/names.ts';
 import { accountOfHarvest, isHarvested } from './harvests.ts';
 import { searchTerms } from './search.ts';
-import { isInSet, type Term, type Vocabulary } from './term.ts';
-import { candidateOf, termByIdent, termsByName, termsOfSet } from './terms.ts';
+import type { Term, Vocabulary } from './term.ts';
+import { candidateOf, isInSet, termByIdent, termsByName, termsOfSet } from './terms.ts';
 
 const IDENTIFIER = /^(?:[A-Z]{1,4}-\d{6}|ruian-\d{2,6})$/i;
 const MAX_CANDIDATES = 5;

@@ -63,11 +63,6 @@ export type Term = Omit<TermDraft, 'otherNames' | 'superiors' | 'boundary'> & {
   readonly goneAtMs: number | null;
 };
 
-/** Tells if a set is `wanted`, or belongs to that family. */
-export function isInSet(setSpec: string, wanted: string): boolean {
-  return setSpec === wanted || setSpec.startsWith(`${wanted}:`);
-}
-
 /** One source of the vocabulary file; the other modules of this folder work on it. */
 export type Vocabulary = {
   readonly path: string;

@@ -1,8 +1,7 @@
 import type { TermCandidate } from '../find/lookup.ts';
 import { parsePolygon } from '../place/polygon.ts';
 import { createRowParser, isNumber, isOneOf, isText, orNull } from '../store/row.ts';
-import { compareCzech } from '../text/names.ts';
-import { fold, marked, wordsOf } from './fold.ts';
+import { compareCzech, fold, marked, wordsOf } from '../text/names.ts';
 import type { Term, TermDraft, Vocabulary } from './term.ts';
 
 /** Reading and writing of terms. Functions that write must run inside {@link Vocabulary.change}. */
@@ -262,4 +261,9 @@ export function countBySet(vocabulary: Vocabulary): SetCount[] {
     )
     .all(vocabulary.source)
     .map(parseSetCount);
+}
+
+/** Tells if a set is `wanted`, or belongs to that family. */
+export function isInSet(setSpec: string, wanted: string): boolean {
+  return setSpec === wanted || setSpec.startsWith(`${wanted}:`);
 }

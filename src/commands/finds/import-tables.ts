@@ -14,7 +14,6 @@ import { collapseGpsWarnings, collapseUnchecked, collapseUnknownColumns } from '
 import type { Enqueued } from '../../flows/queue/enqueue-finds.ts';
 import { type CopiedTable, importTable, openCorrections } from '../../flows/queue/import-table.ts';
 import type { MergeAnswers } from '../../flows/queue/merge-find.ts';
-import { readMap } from '../../flows/queue/table-columns.ts';
 import { normalId } from '../../text/characters.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
 import { printable } from '../../ui/terminal.ts';
@@ -219,7 +218,7 @@ function copyOf(files: readonly string[], { issuesTo: file, onlyBad, force }: Im
 /** @throws UsageError where the map is invalid; its issues are printed before */
 export async function readColumnMap(context: Context, given: string, lookupTerm: LookupTerm): Promise<ColumnMap> {
   const [file, bytes] = await readFileOrInput(context, given);
-  const { map, issues } = readMap(file, bytes, lookupTerm);
+  const { map, issues } = (await import('../../flows/queue/table-columns.ts')).readMap(file, bytes, lookupTerm);
   if (map !== undefined) return map;
   printIssues(context.terminal, issues, context.terminal.warn);
   const faults = issues.length;

@@ -1,4 +1,3 @@
-import type { KnownFind } from '../../columns/map-row.ts';
 import type { Reference } from '../../find/field.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { HarvestedFind } from '../../find/harvested-find.ts';
@@ -7,7 +6,7 @@ import { entriesOfFind } from '../../outbox/entry-queries.ts';
 import { latestNumber } from '../../outbox/numbers.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { pulledRecord } from '../../outbox/pulled.ts';
-import { allFinds, countFinds, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
+import { allFinds, countFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import { openContentStore } from '../../store/content-store.ts';
 import { writeOutputFile, writeToReader } from '../../store/output-file.ts';
 import type { ExportedFind, LabelsOf } from '../../tables/exported-find.ts';
@@ -110,14 +109,6 @@ function photoFilesOf(entries: readonly Entry[], kept: ReturnType<typeof openCon
     const { name, link, sha512 } = entry.photograph;
     return [{ name, path: link ?? kept.pathOf(sha512) }];
   });
-}
-
-/** Returns the identifier and photographs of a stored find, which an exported table may name. */
-export function knownFind(outbox: Outbox, localId: string): KnownFind | undefined {
-  const stored = findByLocalId(outbox, localId);
-  if (stored === undefined) return undefined;
-  const entries = entriesOfFind(outbox, stored.id);
-  return { identCely: importOf(entries)?.identCely ?? undefined, photos: photosOf(entries) };
 }
 
 function importOf(entries: readonly Entry[]): Entry | undefined {

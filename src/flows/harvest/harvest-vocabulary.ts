@@ -17,8 +17,8 @@ import {
   updateSubject,
 } from '../../vocabulary/harvests.ts';
 import { parseTerm } from '../../vocabulary/read-term.ts';
-import { isInSet, type Vocabulary } from '../../vocabulary/term.ts';
-import { putHidden, putTerm, putTombstone } from '../../vocabulary/terms.ts';
+import type { Vocabulary } from '../../vocabulary/term.ts';
+import { isInSet, putHidden, putTerm, putTombstone } from '../../vocabulary/terms.ts';
 import { assertKnownSets, clockOfService, overlapMs, type ServiceClock } from './service-lists.ts';
 
 /** What a find needs, and what its place and its project are checked against. */

@@ -111,3 +111,26 @@ function foldAlike(issues: readonly Issue[]): Issue[] {
     return count === 0 ? [] : [warningIssue(rule, joinMessages([says, element === 'projekt' ? named : finders], ' '), where)];
   });
 }
+
+const MAX_ERRORS = 10_000;
+
+/** Collects the first errors of a table, and counts the others, so that a large faulty table does not fill the memory. */
+export class IssueCollector {
+  readonly #kept: Issue[] = [];
+  #errors = 0;
+
+  add(issue: Issue): void {
+    if (issue.severity === 'warning' || ++this.#errors <= MAX_ERRORS) this.#kept.push(issue);
+  }
+
+  all(): readonly Issue[] {
+    const more = this.#errors - MAX_ERRORS;
+    if (more <= 0) return this.#kept;
+    const message = nmsg(
+      msgid`${more} more error is not listed. Correct these and import the table again; --issues-to FILE writes all of them beside the rows of a CSV or XLSX.`,
+      msgid`${more} more errors are not listed. Correct these and import the table again; --issues-to FILE writes all of them beside the rows of a CSV or XLSX.`,
+      more,
+    );
+    return [...this.#kept, errorIssue('more-errors', message)];
+  }
+}

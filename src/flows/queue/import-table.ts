@@ -5,24 +5,22 @@ import { hasErrors, type Issue, warningIssue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
-import { asFinds } from '../../columns/form-return.ts';
-import type { MappedRow, RowContext } from '../../columns/map-row.ts';
+import type { KnownFind, MappedRow, RowContext } from '../../columns/map-row.ts';
 import { mapTable, withoutOtherRows } from '../../columns/map-table.ts';
 import { parseConstants, withConstants } from '../../columns/settings.ts';
 import type { Find } from '../../find/find.ts';
 import { FINDER_MATCHED } from '../../find/resolve-finder.ts';
 import { NEW_PERSON } from '../../find/resolve-reference.ts';
 import { type ValidationContext, validateFind } from '../../find/rules.ts';
+import { entriesOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { assertSoundFinds, localIdsFrom } from '../../outbox/stored-finds.ts';
+import { assertSoundFinds, findByLocalId, localIdsFrom } from '../../outbox/stored-finds.ts';
 import { photoResolver } from '../../photo/photograph.ts';
 import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
-import { issuesCsv, issuesTable, issuesWorkbook, RowTexts } from '../../tables/issues-table.ts';
 import type { Table } from '../../tables/table.ts';
-import { knownFind } from '../finds/export-finds.ts';
+import { IssueCollector } from './collapse-issues.ts';
 import { type EnclosedPhotographs, enclosedPhotographs } from './enclosed-photographs.ts';
 import { type EnqueueContext, type Enqueued, type EnqueueReport, enqueueFinds } from './enqueue-finds.ts';
-import { IssueCollector } from './issue-collector.ts';
 
 type ImportContext = Omit<EnqueueContext, 'validate' | 'table'> & {
   /** The table comes from standard input, without a path. */
@@ -67,7 +65,10 @@ export async function importTable(
   read: Table,
   context: ImportContext,
 ): Promise<ImportReport & { readonly copied?: CopiedTable }> {
-  const own = await asFinds(read, context.map !== undefined);
+  const own =
+    read.formExport === undefined
+      ? read
+      : await (await import('../../columns/form-return.ts')).asFinds(read, context.map !== undefined);
   const attachments = read.attachments ?? read.formExport?.attachments;
   const beside = read.attachments === undefined ? undefined : photoResolver(context.photoFolder);
   const enclosed =
@@ -102,11 +103,12 @@ async function importRows(
     known: (localId) => knownFind(outbox, localId),
     ...(context.issuedElsewhere === undefined ? {} : { issuedElsewhere: context.issuedElsewhere }),
   });
-  const [found, texts] = [new IssueCollector(), new RowTexts(own)];
+  const found = new IssueCollector();
+  const copying = copy === undefined ? undefined : await beginCopy(own, copy);
   const onIssue = (issue: Issue): void => {
     found.add(issue);
     // A matched finder needs no correction.
-    if (copy !== undefined && issue.rule !== FINDER_MATCHED) texts.add(issue);
+    if (issue.rule !== FINDER_MATCHED) copying?.add(issue);
   };
   for (const issue of [...ofTable, ...unnamedAttachments(own, photoFolder)]) onIssue(issue);
   const validate = (find: Find) => validateFind(find, known);
@@ -119,8 +121,17 @@ async function importRows(
   const table = { path: context.isPiped === true ? undefined : tablePath(own), keys };
   const missing = hasErrors(ofTable) ? [] : missingFinds(outbox, table);
   const report = await enqueueFinds(findsOf(rows, onIssue, onFind), { ...context, table, validate, onIssue });
-  const copied = copy === undefined ? {} : { copied: await writeCopy(own, texts, copy) };
+  const copied = copying === undefined ? {} : { copied: await copying.write() };
   return { ...report, issues: found.all(), rows: ofFinds.rowCount + unreadRows(own), newPeople, missing, ...copied };
+}
+
+/** Returns the identifier and photographs of a stored find, which an exported table may name. */
+function knownFind(outbox: Outbox, localId: string): KnownFind | undefined {
+  const stored = findByLocalId(outbox, localId);
+  if (stored === undefined) return undefined;
+  const entries = entriesOfFind(outbox, stored.id).filter(({ state }) => state !== 'dropped');
+  const identCely = entries.find(({ kind }) => kind === 'import')?.identCely ?? undefined;
+  return { identCely, photos: entries.flatMap((entry) => (entry.kind === 'photo' ? [entry.photograph.name] : [])) };
 }
 
 /** Each sheet of a workbook is a table of its own. */
@@ -177,12 +188,19 @@ function refuseCopy({ unit, file }: Table, copy: Copy): void {
   assertAbsent(copy.file, copy.overwrite);
 }
 
-/** Writes a workbook where the name ends in `.xlsx`, else CSV. */
-async function writeCopy(own: Table, texts: RowTexts, to: Copy): Promise<CopiedTable> {
-  const table = issuesTable(own, texts, to.rows);
-  const isWorkbook = extname(to.file).toLowerCase() === '.xlsx';
-  await writeOutputFile(to.file, isWorkbook ? [await issuesWorkbook(table, own.sheet ?? 'issues')] : issuesCsv(table), to);
-  return { file: to.file, rows: table.count, left: table.left };
+/** Collects the issues of a copy, a workbook where the name ends in `.xlsx`, else CSV. */
+async function beginCopy(own: Table, to: Copy) {
+  const { issuesCsv, issuesTable, issuesWorkbook, RowTexts } = await import('../../tables/issues-table.ts');
+  const texts = new RowTexts(own);
+  return {
+    add: (issue: Issue): void => texts.add(issue),
+    async write(): Promise<CopiedTable> {
+      const table = issuesTable(own, texts, to.rows);
+      const isWorkbook = extname(to.file).toLowerCase() === '.xlsx';
+      await writeOutputFile(to.file, isWorkbook ? [await issuesWorkbook(table, own.sheet ?? 'issues')] : issuesCsv(table), to);
+      return { file: to.file, rows: table.count, left: table.left };
+    },
+  };
 }
 
 /**

@@ -5,8 +5,17 @@ import { editDistance } from '../../text/names.ts';
 import { type ExportedTerm, termCsvLines, turtleLines } from '../../vocabulary/export-terms.ts';
 import { allHarvests, isHarvested } from '../../vocabulary/harvests.ts';
 import { type SearchHit, type SearchOptions, searchTerms } from '../../vocabulary/search.ts';
-import { isInSet, type Term, type Vocabulary } from '../../vocabulary/term.ts';
-import { countBySet, inferiorsOf, type Neighbour, pathTo, superiorsOf, termByIdent, termsOfSet } from '../../vocabulary/terms.ts';
+import type { Term, Vocabulary } from '../../vocabulary/term.ts';
+import {
+  countBySet,
+  inferiorsOf,
+  isInSet,
+  type Neighbour,
+  pathTo,
+  superiorsOf,
+  termByIdent,
+  termsOfSet,
+} from '../../vocabulary/terms.ts';
 
 /** Browsing and export of the harvested vocabularies. */
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { errorIssue, warningIssue } from '../../../src/base/issue.ts';
-import { IssueCollector } from '../../../src/flows/queue/issue-collector.ts';
+import { IssueCollector } from '../../../src/flows/queue/collapse-issues.ts';
 
 test('of more errors than anybody reads the first are kept, the others counted, and no warning is lost', () => {
   const found = new IssueCollector();

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { editDistance } from '../../../src/text/names.ts';
-import { fold, gramsOf, wordsOf } from '../../../src/vocabulary/fold.ts';
+import { editDistance, fold, gramsOf, wordsOf } from '../../../src/text/names.ts';
 
 test.each([
   ['SPÓNA', 'spona'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { gramsOf } from '../../../src/vocabulary/fold.ts';
+import { gramsOf } from '../../../src/text/names.ts';
 import { similarWords } from '../../../src/vocabulary/similar-words.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
