@@ -24,7 +24,7 @@ const OWN_PARTS = [
     { words: '`tables` knows encodings', files: /^tables\/text-encoding\.ts$/ },
     { words: '`find` reads days and other cells', files: /^find\/read-cell\.ts$/ },
     { words: '`find` reads names', files: /^find\/person-name\.ts$/ },
-    { words: '`vocabulary` searches', files: /^vocabulary\/(search|similar-words|similarity|fold|czech|match-score)\.ts$/ },
+    { words: '`vocabulary` searches', files: /^vocabulary\/(search|similar-words|czech|suggest)\.ts$/ },
     { words: '`store` writes output', files: /^store\/(append-file|output-file)\.ts$/ },
     { words: '`store` locks', files: /^store\/lock-.*\.ts$/ },
     { words: '`oai` harvests', files: /^oai\/.*\.ts$/ },

@@ -69,7 +69,7 @@ const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   sharp: /^src\/photo\/thumbnail\.ts$/,
   'form-data': /^src\/http\/multipart\.ts$/,
   'libxml2-wasm': /^src\/xml\/xsd\.ts$/,
-  proj4: /^src\/place\/project\.ts$/,
+  proj4: /^src\/place\/geometry\.ts$/,
   'string-width': /^src\/text\/width\.ts$/,
   inquirer: /^src\/ui\/prompt\.ts$/,
   'csv-parse': /^src\/tables\/csv-table\.ts$/,

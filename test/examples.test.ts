@@ -7,10 +7,10 @@ import { type FindSchema, openFindSchema } from '../src/find/find-schema.ts';
 import type { LookupArea, LookupTerm, TermCandidate } from '../src/find/lookup.ts';
 import { validateFind } from '../src/find/rules.ts';
 import { inspectPhotograph, photoResolver } from '../src/photo/photograph.ts';
+import { toWgs84 } from '../src/place/geometry.ts';
 import { contains, parsePolygon } from '../src/place/polygon.ts';
-import { toWgs84 } from '../src/place/project.ts';
 import { readInputFile } from '../src/tables/input-file.ts';
-import { readTable } from '../src/tables/read-table.ts';
+import { readTable } from '../src/tables/readers.ts';
 
 /** The example documents name the schema of `pas-mock-server --port 8099`, so that they can be posted to it as they are. */
 const PROFILE: DocumentProfile = { prefix: 'svc', schemaBase: 'http://127.0.0.1:8099/schema/svc', schemaVersion: '2.2' };

@@ -154,7 +154,7 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   ['Lua', /^src\/http\/redis-pace-store\.ts$/, /redis\.call/],
   ['a file format of Windows', /^src\/flows\/system\/search-path\.ts$/, /^Windows Registry Editor/],
   ['what the library says to those who program with it', /^src\/exports\//, /./],
-  ['XLSForm', /^src\/flows\/field\/form-questions\.ts$/, /^(selected-at|select_one|string-length|minimal|… =)/],
+  ['XLSForm', /^src\/flows\/field\/make-odk-form\.ts$/, /^(selected-at|select_one|string-length|minimal|… =)/],
   ['what KoboToolbox says of a form', /^src\/columns\/form-return\.ts$/, /^not approved$/],
   ['RDF', /^src\/vocabulary\/export-terms\.ts$/, /^(@prefix|owl:)/],
   ['Czech words of the trade, to be recognised', /^src\/vocabulary\/domain-synonyms\.ts$/, /./],

@@ -2,9 +2,11 @@ import { type Message, msg } from '../base/message.ts';
 import { type ColumnName, type ElementName, type FindElements, pointElement } from '../find/fields.ts';
 import { parseGeomSystem } from '../find/read-cell.ts';
 import {
+  DRAWN_WITHIN_M,
   formatPoint,
   type GeomSystem,
   geomSystemOf,
+  isSamePlace,
   type PointInSystem,
   type PointText,
   parseGisText,
@@ -12,7 +14,6 @@ import {
   parseWrittenPoint,
 } from '../place/geometry.ts';
 import { parsePlaceLink } from '../place/position-links.ts';
-import { DRAWN_WITHIN_M, isSamePlace } from '../place/project.ts';
 import { parseCoordinate, parsePosition } from '../place/read-position.ts';
 import type { TableRow } from '../tables/table.ts';
 import { enumerate } from '../text/names.ts';

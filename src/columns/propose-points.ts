@@ -1,8 +1,7 @@
 import { msgid } from '../base/language.ts';
 import { type Message, msg, nmsg } from '../base/message.ts';
 import type { LookupArea } from '../find/lookup.ts';
-import type { GeomSystem } from '../place/geometry.ts';
-import { toWgs84 } from '../place/project.ts';
+import { type GeomSystem, toWgs84 } from '../place/geometry.ts';
 import { ANGLE_PARTS, type AnglePart, angleCell, withoutAngleMark } from '../place/read-position.ts';
 import type { Table } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { t } from '../base/language.ts';
 import { addToCommands, shellWord } from '../base/message.ts';
-import { labelAndName } from '../flows/finds/find-texts.ts';
+import { labelAndName } from '../find/fields.ts';
 import type { Connections } from '../http/send.ts';
 import { machineId, type System, thisSystem } from '../outbox/machine-id.ts';
 import type { Binding, Outbox } from '../outbox/open-outbox.ts';

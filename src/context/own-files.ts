@@ -13,7 +13,7 @@ import { writeOutputFile, writeToReader } from '../store/output-file.ts';
 import { parseTable } from '../tables/csv-table.ts';
 import { parseHeaderRows } from '../tables/header-row.ts';
 import { readAtMost, readInputFile } from '../tables/input-file.ts';
-import { readTable, readTableBytes } from '../tables/read-table.ts';
+import { readTable, readTableBytes } from '../tables/readers.ts';
 import type { Table } from '../tables/table.ts';
 import { inUtf8 } from '../tables/text-encoding.ts';
 import type { Context } from './context.ts';

@@ -5,7 +5,7 @@ import { checkDocument } from '../find/check-document.ts';
 import type { Find } from '../find/find.ts';
 import { validateFind } from '../find/rules.ts';
 import { photoResolver } from '../photo/photograph.ts';
-import { readTable } from '../tables/read-table.ts';
+import { readTable } from '../tables/readers.ts';
 import { type CheckOptions, openKnowledge } from './knowledge.ts';
 
 export { PasError } from '../base/errors.ts';

@@ -35,7 +35,7 @@ import { mergeJournal } from '../outbox/merge.ts';
 import { headerOf, type Outbox, openOutbox } from '../outbox/open-outbox.ts';
 import { acquirePushLock } from '../outbox/push-lock.ts';
 import { ROLES, type Role } from '../pas-api/session.ts';
-import { readTable } from '../tables/read-table.ts';
+import { readTable } from '../tables/readers.ts';
 import { type Connection, checkAddress, openConnection, type ServiceOptions } from './connection.ts';
 import { type CheckOptions, openKnowledge } from './knowledge.ts';
 

@@ -313,3 +313,15 @@ export function isLabelColumn(name: string): boolean {
 export function meaningOfColumn(name: string): ColumnName | undefined {
   return meanings.get(foldName(name));
 }
+
+/** Returns the label of an element without the unit, which is shown with its value. */
+export function elementLabel({ gloss, ask, report }: Field): string {
+  const label = ask?.title ?? (report !== undefined && 'label' in report ? report.label : gloss);
+  return String(label).replace(/ \(\w+\)$/, '');
+}
+
+/** Formats the label of an element with its name: `Depth (hloubka)`. */
+export function labelAndName(element: string): string {
+  const field = isElementName(element) ? fieldOf(element) : undefined;
+  return field?.ask === undefined ? element : `${elementLabel(field)} (${element})`;
+}

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Message, msg } from '../base/message.ts';
-import { type PointInSystem, parsePoint } from '../place/geometry.ts';
-import { isSamePlace } from '../place/project.ts';
+import { isSamePlace, type PointInSystem, parsePoint } from '../place/geometry.ts';
 import { collapseText, trimText } from '../text/characters.ts';
 import { isReadable } from '../text/reading.ts';
 import { attributeOf, childOf, childrenOf, childText, type XmlElement } from '../xml/element.ts';

@@ -1,5 +1,4 @@
-import { parsePoint } from '../place/geometry.ts';
-import { isSamePlace } from '../place/project.ts';
+import { isSamePlace, parsePoint } from '../place/geometry.ts';
 import { trimText } from '../text/characters.ts';
 import { isReadable } from '../text/reading.ts';
 import { type ElementName, FIELDS, type FindElements, pointElement } from './fields.ts';

@@ -1,7 +1,6 @@
 import { errorIssue, hasErrors, type Issue, warningIssue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
-import { findRangeProblem, type GeomSystem, parsePoint, pointNumbers } from '../place/geometry.ts';
-import { CONVERTED_WITHIN_M, toWgs84 } from '../place/project.ts';
+import { CONVERTED_WITHIN_M, findRangeProblem, type GeomSystem, parsePoint, pointNumbers, toWgs84 } from '../place/geometry.ts';
 import { trimText } from '../text/characters.ts';
 import { isReadable } from '../text/reading.ts';
 import { buildDocument } from './document.ts';

@@ -1,5 +1,5 @@
+import type { Point } from '../place/geometry.ts';
 import { metresPerDegree } from '../place/polygon.ts';
-import type { Point } from '../place/project.ts';
 import { findsInName, hasOpenNumber, indexNames, type NameDoubt, type NameIndex, type NameMatch } from './name-match.ts';
 
 /** A photograph with the data by which it is matched to a find. */

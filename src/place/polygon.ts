@@ -1,4 +1,4 @@
-import type { Point } from './project.ts';
+import type { Point } from './geometry.ts';
 
 /** `[x0, y0, x1, y1, …]` of a closed ring, first point repeated at the end. */
 type Ring = Float64Array;

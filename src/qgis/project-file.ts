@@ -1,7 +1,5 @@
-import type { XmlNode } from '../xml/write-xml.ts';
-import { buildXml } from '../xml/write-xml.ts';
-import type { QgisLayer, Relation } from './layer.ts';
-import { layerNode, sourceOf, systemNode } from './layer-node.ts';
+import { buildXml, type XmlNode } from '../xml/write-xml.ts';
+import { type FormPart, type LayerColumn, optionNode, type QgisLayer, type Relation } from './layer.ts';
 
 type QgisProject = {
   readonly title: string;
@@ -97,4 +95,175 @@ function themeNode({ theme, layers }: QgisProject): XmlNode {
     attributes: { name: theme },
     content: shown.map(({ id }) => ({ name: 'layer', attributes: { id, style: 'default', visible: '1', expanded: '1' } })),
   };
+}
+
+type KnownColumn = LayerColumn | (Pick<LayerColumn, 'name'> & Partial<LayerColumn>);
+
+/** Writes a layer of a project for QGIS 3.22 and newer (their `.qgs` format has no published schema). */
+function layerNode(layer: QgisLayer): XmlNode {
+  const { id, title, geometry, isReadOnly, isList = false, computed = [], style = [], settings = {} } = layer;
+  const columns: readonly KnownColumn[] = [
+    { name: 'fid', widget: { kind: 'Hidden', settings: {} } },
+    ...layer.columns,
+    ...computed.map(({ name, label }) => ({ name, label })),
+  ];
+  const attributes = {
+    ...{ type: 'vector', geometry: geometry === undefined ? 'No geometry' : geometry === 'Point' ? 'Point' : 'Polygon' },
+    ...{ wkbType: geometry ?? 'NoGeometry', readOnly: isReadOnly === true ? '1' : '0', styleCategories: 'AllStyleCategories' },
+    labelsEnabled: style.some(({ name }) => name === 'labeling') ? '1' : '0',
+  };
+  return {
+    name: 'maplayer',
+    attributes,
+    content: [
+      { name: 'id', content: id },
+      { name: 'datasource', content: sourceOf(layer) },
+      { name: 'layername', content: title },
+      ...(geometry === undefined ? [] : [{ name: 'srs', content: [systemNode(4326)] }]),
+      { name: 'provider', attributes: { encoding: 'UTF-8' }, content: 'ogr' },
+      {
+        name: 'expressionfields',
+        content: computed.map(({ name, expression }) => ({
+          name: 'field',
+          attributes: {
+            name,
+            expression,
+            type: '10',
+            typeName: 'string',
+            length: '0',
+            precision: '0',
+            subType: '0',
+            comment: '',
+          },
+        })),
+      },
+      {
+        name: 'map-layer-style-manager',
+        attributes: { current: 'default' },
+        content: [{ name: 'map-layer-style', attributes: { name: 'default' } }],
+      },
+      {
+        name: 'flags',
+        content: Object.entries({ Identifiable: !isList, Removable: false, Searchable: !isList, Private: isList }).map(
+          ([name, is]) => ({ name, content: is ? '1' : '0' }),
+        ),
+      },
+      ...style,
+      { name: 'customproperties', content: [optionNode(settings)] },
+      ...columnNodes(columns, new Set(computed.map(({ name }) => name))),
+      ...formNodes(layer, columns),
+      { name: 'previewExpression', content: layer.called ?? '' },
+    ],
+  };
+}
+
+function sourceOf({ file, table }: Pick<QgisLayer, 'file' | 'table'>): string {
+  return `./${file}|layername=${table}`;
+}
+
+/** QGIS completes the definition of a system from its code. */
+function systemNode(epsg: 4326 | 5514): XmlNode {
+  const isDegrees = epsg === 4326;
+  return {
+    name: 'spatialrefsys',
+    content: Object.entries({
+      ...{ srid: String(epsg), authid: `EPSG:${epsg}`, description: isDegrees ? 'WGS 84' : 'S-JTSK / Krovak East North' },
+      geographicflag: String(isDegrees),
+    }).map(([name, content]) => ({ name, content })),
+  };
+}
+
+function columnNodes(columns: readonly KnownColumn[], computed: ReadonlySet<string>): XmlNode[] {
+  const each = (
+    name: string,
+    attributesOf: (column: KnownColumn, index: number) => Readonly<Record<string, string>>,
+  ): XmlNode[] => columns.map((column, index) => ({ name, attributes: attributesOf(column, index) }));
+  const strength = (is: boolean): string => (is ? '1' : '0');
+  return [
+    {
+      name: 'fieldConfiguration',
+      content: columns.map(({ name, widget }) => ({
+        name: 'field',
+        attributes: { name, configurationFlags: 'None' },
+        content: [
+          {
+            name: 'editWidget',
+            attributes: { type: widget?.kind ?? 'TextEdit' },
+            content: [{ name: 'config', content: [optionNode(widget?.settings ?? {})] }],
+          },
+        ],
+      })),
+    },
+    {
+      name: 'aliases',
+      content: each('alias', ({ name, label = '' }, index) => ({ field: name, index: String(index), name: label })),
+    },
+    {
+      name: 'defaults',
+      content: each('default', ({ name, initially = '' }) => ({ field: name, expression: initially, applyOnUpdate: '0' })),
+    },
+    {
+      name: 'constraints',
+      content: each('constraint', (column) => {
+        const [notNull, unique] = [
+          column.mustBeFilled === true || column.name === 'fid',
+          column.mustBeUnique === true || column.name === 'fid',
+        ];
+        const expression = column.constraint !== undefined;
+        return {
+          ...{ field: column.name, constraints: String(Number(notNull) + 2 * Number(unique) + 4 * Number(expression)) },
+          ...{ notnull_strength: strength(notNull), unique_strength: strength(unique), exp_strength: strength(expression) },
+        };
+      }),
+    },
+    {
+      name: 'constraintExpressions',
+      content: each('constraint', ({ name, constraint }) => ({
+        ...{ field: name, exp: constraint?.expression ?? '', desc: constraint?.description ?? '' },
+      })),
+    },
+    {
+      name: 'editable',
+      content: each('field', ({ name, isFixed }) => ({ name, editable: isFixed === true || computed.has(name) ? '0' : '1' })),
+    },
+    {
+      name: 'reuseLastValue',
+      content: each('field', ({ name, staysForNext }) => ({ name, reuseLastValue: staysForNext === true ? '1' : '0' })),
+    },
+  ];
+}
+
+function formNodes({ form }: QgisLayer, columns: readonly KnownColumn[]): XmlNode[] {
+  if (form === undefined) return [{ name: 'editorlayout', content: 'generatedlayout' }];
+  const partNode = (part: FormPart, depth: number): XmlNode => {
+    if ('column' in part) {
+      const index = columns.findIndex(({ name }) => name === part.column);
+      return { name: 'attributeEditorField', attributes: { name: part.column, index: String(index), showLabel: '1' } };
+    }
+    if ('relation' in part) {
+      const { relation, label } = part;
+      return {
+        name: 'attributeEditorRelation',
+        attributes: {
+          name: relation,
+          relation,
+          label,
+          showLabel: '1',
+          nmRelationId: '',
+          relationWidgetTypeId: 'relation_editor',
+        },
+      };
+    }
+    const { group, shownIf, parts } = part;
+    const shown = { visibilityExpressionEnabled: shownIf === undefined ? '0' : '1', visibilityExpression: shownIf ?? '' };
+    return {
+      name: 'attributeEditorContainer',
+      attributes: { name: group, columnCount: '1', showLabel: '1', groupBox: depth === 0 ? '0' : '1', ...shown },
+      content: parts.map((each) => partNode(each, depth + 1)),
+    };
+  };
+  return [
+    { name: 'editorlayout', content: 'tablayout' },
+    { name: 'attributeEditorForm', content: form.map((tab) => partNode(tab, 0)) },
+  ];
 }

@@ -1,8 +1,7 @@
 import { findsText, sJtskText, wgs84Text } from './format.ts';
 import { type Html, html } from './html.ts';
 import type { Frame } from './map-frame.ts';
-import type { LabelRequest } from './map-labels.ts';
-import { type Stack, stack } from './map-stacks.ts';
+import { type LabelRequest, type Stack, stack } from './map-labels.ts';
 import { type MappedFind, REPORT_STATES, type ReportState } from './report-model.ts';
 import { stateBadge, stateName } from './states.ts';
 

@@ -1,11 +1,10 @@
 import { t } from '../base/language.ts';
 import { centreOf, clipRing, type Line, simplifyRing } from '../place/clip.ts';
+import type { Point } from '../place/geometry.ts';
 import { type BoundingBox, contains, type Polygon } from '../place/polygon.ts';
-import type { Point } from '../place/project.ts';
 import { eastern, metresText, northern } from './format.ts';
-import { graticuleOf, type Tick } from './graticule.ts';
 import { type Html, html } from './html.ts';
-import { type Frame, frameAround, roundStep } from './map-frame.ts';
+import { type Frame, frameAround, graticuleOf, roundStep, type Tick } from './map-frame.ts';
 import { LABEL_GAP, LABEL_SIZE, type MapLabel, NARROW_SCALE, placeAreaNames, placeLabels, type Side } from './map-labels.ts';
 import {
   type MarkOptions,

@@ -1,6 +1,6 @@
 import type { Command } from '../base/message.ts';
+import type { Point } from '../place/geometry.ts';
 import type { BoundingBox, Polygon } from '../place/polygon.ts';
-import type { Point } from '../place/project.ts';
 
 /** State of a find: that of its import, after sending that of the service. In the order of the page. */
 export const REPORT_STATES = [

@@ -9,8 +9,9 @@ import {
   type PointInSystem,
   type PointText,
   parsePoint,
+  toSJtsk,
+  toWgs84,
 } from '../place/geometry.ts';
-import { toSJtsk, toWgs84 } from '../place/project.ts';
 import { joinNames } from '../text/csv.ts';
 import { plainNumber } from '../text/plain-number.ts';
 import { isReadable } from '../text/reading.ts';

@@ -3,9 +3,8 @@ import type { Clock } from '../base/clock.ts';
 import { packageRoot } from '../base/package-root.ts';
 import type { LookupArea, LookupProject, LookupTerm } from '../find/lookup.ts';
 import { asDatabaseError, type Database, migrate, openDatabase, type Statement } from '../store/database.ts';
-import { makeAreaLookup } from './areas.ts';
 import type { Vocabulary } from './term.ts';
-import { makeProjectLookup, makeTermLookup } from './term-lookup.ts';
+import { makeAreaLookup, makeProjectLookup, makeTermLookup } from './term-lookup.ts';
 
 /** The open vocabulary file, with one source for each harvesting interface. */
 export type VocabularyStore = {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { FileError } from '../../src/base/errors.ts';
-import { readTable } from '../../src/tables/read-table.ts';
+import { readTable } from '../../src/tables/readers.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
 import { readFinds } from '../support/read-finds.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FileError } from '../../src/base/errors.ts';
-import { readTableBytes } from '../../src/tables/read-table.ts';
+import { readTableBytes } from '../../src/tables/readers.ts';
 import { makeWorkbook, type WorkbookCell, type WorkbookSheet, workbookParts } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { readFinds } from '../support/read-finds.ts';

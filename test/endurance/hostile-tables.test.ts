@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { FileError } from '../../src/base/errors.ts';
 import { openSqlite } from '../../src/store/database.ts';
 import { parseTable } from '../../src/tables/csv-table.ts';
-import { readTableBytes } from '../../src/tables/read-table.ts';
+import { readTableBytes } from '../../src/tables/readers.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
 import { makeWorkbook, type WorkbookCell } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';

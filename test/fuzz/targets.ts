@@ -25,7 +25,7 @@ import { parsePolygon } from '../../src/place/polygon.ts';
 import { parsePosition } from '../../src/place/read-position.ts';
 import { parseGeoPackagePoint } from '../../src/place/wkb.ts';
 import { openSqlite } from '../../src/store/database.ts';
-import { readTableBytes } from '../../src/tables/read-table.ts';
+import { readTableBytes } from '../../src/tables/readers.ts';
 import { inUtf8 } from '../../src/tables/text-encoding.ts';
 import { readZip } from '../../src/tables/zip-entries.ts';
 import { JsonBytes } from '../../src/text/json-bytes.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readTable } from '../../src/tables/read-table.ts';
+import { readTable } from '../../src/tables/readers.ts';
 import { tinyPng } from '../support/a-season.ts';
 import { lidoValidator } from '../support/lido-schema.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FIELDS } from '../../src/find/fields.ts';
-import { readTable } from '../../src/tables/read-table.ts';
+import { readTable } from '../../src/tables/readers.ts';
 import { tinyPng } from '../support/a-season.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { mapTable } from '../../src/columns/map-table.ts';
 import { parseConstants, withConstants } from '../../src/columns/settings.ts';
 import { type GeomSystem, pointNumbers } from '../../src/place/geometry.ts';
-import { readTable } from '../../src/tables/read-table.ts';
+import { readTable } from '../../src/tables/readers.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
 
 /** Files of each form: `GDAL_FILES=70` makes a thousand of them in all. */

@@ -4,7 +4,7 @@ import { mapTable } from '../../src/columns/map-table.ts';
 import { parseConstants, withConstants } from '../../src/columns/settings.ts';
 import type { Find } from '../../src/find/find.ts';
 import { checkRules } from '../../src/find/rules.ts';
-import { readTableBytes } from '../../src/tables/read-table.ts';
+import { readTableBytes } from '../../src/tables/readers.ts';
 
 export type FindsRead = { readonly finds: readonly Find[]; readonly issues: readonly Issue[] };
 

@@ -2,7 +2,7 @@ import { UsageError } from '../../base/errors.ts';
 import type { FindDefaults } from '../../columns/defaults.ts';
 import { parseSettings } from '../../columns/settings.ts';
 import { rememberReferences } from '../../find/resolve-finder.ts';
-import type { FieldMade, FieldRequest, MakeField } from './make-field.ts';
+import type { FieldMade, FieldRequest, MakeField } from './form-lists.ts';
 
 /** Programs that record finds on a phone. The code of a form is loaded only for its program. */
 const MAKERS = {

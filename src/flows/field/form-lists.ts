@@ -1,7 +1,7 @@
 import { UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import { FIELDS } from '../../find/fields.ts';
+import { FIELDS, type FindElements } from '../../find/fields.ts';
 import { FORM_LABEL_GAP } from '../../find/form-names.ts';
 import { PROJECT_RULES } from '../../find/rules.ts';
 import type { RuleContext } from '../../find/value-rules.ts';
@@ -71,3 +71,23 @@ function choiceOf({ ident, label, labelEn, details }: Term): FormChoice {
   const more = details.survey === undefined ? labelEn : details.facts?.['okres'];
   return { name: ident, label: more == null || more === label ? label : `${label}${FORM_LABEL_GAP}${more}`, above: [] };
 }
+
+/** Input of every form. */
+export type FieldRequest = {
+  /** File or folder that the user named. */
+  readonly destination: string;
+  readonly overwrite: boolean;
+  readonly vocabulary: Vocabulary;
+  /** Defaults of every find. */
+  readonly starting: FindElements;
+  /** Data of the account and of the vocabularies. */
+  readonly rules: RuleContext;
+  /** The account's own name, the default finder. */
+  readonly finder?: string | undefined;
+  readonly nowMs: number;
+};
+
+/** Written files that must be copied to the phone, the form first; and notes on what is missing. */
+export type FieldMade = { readonly files: readonly string[]; readonly notes?: readonly string[] };
+
+export type MakeField = (request: FieldRequest) => Promise<FieldMade>;

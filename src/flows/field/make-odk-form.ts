@@ -2,15 +2,30 @@ import { dirname, extname, join } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
 import { forEachLanguage, LANGUAGES, t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
-import { FORM_LABEL_GAP, FORM_NOT_LISTED, formGroupOf, isWrittenToo } from '../../find/form-names.ts';
-import { rankOf } from '../../find/value-rules.ts';
+import type { Reference } from '../../find/field.ts';
+import { type ElementName, FIELDS, type FindElements, fieldOf, isElementName } from '../../find/fields.ts';
+import {
+  FORM_LABEL_GAP,
+  FORM_NOT_LISTED,
+  FORM_PHOTO,
+  FORM_PHOTOS,
+  FORM_POINT,
+  FORM_WORST_ACCURACY_M,
+  FORM_WRITTEN,
+  formGroupOf,
+  formLabelOf,
+  isWrittenToo,
+} from '../../find/form-names.ts';
+import { QUESTIONS, type Question } from '../../find/questions.ts';
+import { MAX_NAME_LENGTH } from '../../find/resolve-finder.ts';
+import { cellOfReference } from '../../find/resolve-reference.ts';
+import { COUNTRY, HANDOVER_REQUIRED } from '../../find/rules.ts';
+import { EARLIEST_YEAR, MAX_CHARACTERS, MAX_DEPTH_CM, rankOf } from '../../find/value-rules.ts';
 import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
 import { workbookOfSheets } from '../../tables/write-workbook.ts';
 import { plainCsvCell } from '../../text/csv.ts';
 import { stateName } from '../finds/find-texts.ts';
-import { type FormChoice, formLists } from './form-lists.ts';
-import { answer, type FormRow, formRows, listFileOf } from './form-questions.ts';
-import type { FieldMade, FieldRequest } from './make-field.ts';
+import { type FieldMade, type FieldRequest, type FormChoice, type FormList, formLists } from './form-lists.ts';
 
 /** XLSForm's names of languages, with their codes. */
 const LANGUAGE_NAMES = { cs: 'Čeština (cs)', en: 'English (en)' } as const;
@@ -131,4 +146,226 @@ const INSTANCE_NAME = `concat(${answer('datum_nalezu')}, ' ', instance('druh_nal
 /** Returns the version of the form, `20261123140509` in UTC, since servers accept a form again only with a new one. */
 function versionOf(nowMs: number): string {
   return new Date(nowMs).toISOString().replace(/\D/g, '').slice(0, 14);
+}
+
+/** A row of the sheet `survey`. Expressions are those of XLSForm: `${name}` is another question's answer, `.` this one's. */
+type FormRow = {
+  readonly type: string;
+  readonly name: string;
+  readonly label?: Message;
+  readonly hint?: Message;
+  readonly required?: string;
+  readonly requiredMessage?: Message;
+  readonly relevant?: string;
+  readonly constraint?: string;
+  readonly constraintMessage?: Message;
+  readonly default?: string;
+  readonly calculation?: string;
+  readonly appearance?: string;
+  readonly choiceFilter?: string;
+  readonly parameters?: string;
+};
+
+/** The phone captures the point automatically at this accuracy. */
+const CAPTURE_ACCURACY_M = 5;
+
+/** Returns the reference to a question's answer for an expression. */
+function answer(name: string): string {
+  return `\${${name}}`;
+}
+
+const GROUPS: readonly (readonly [when: Question['when'], name: string, label: Message, more: Partial<FormRow>])[] = [
+  ['frame', 'frame', msg`The same for most finds of the day`, {}],
+  ['find', 'find', msg`The find`, {}],
+  ['handing-over', 'handing_over', msg`Handing over`, { relevant: `${answer('stav')} = 3` }],
+  ['more', 'more', msg`More about the find`, {}],
+];
+
+/**
+ * Returns the questions of the form, in the order and wording of `pas add`, with the constraints of the rules.
+ * @param lists choices by element
+ * @param starting defaults of a new find; values that are constant for a day come from the previous find
+ */
+function formRows(lists: ReadonlyMap<string, FormList>, starting: FindElements): FormRow[] {
+  // The id stays the same when a find is corrected, and at any server.
+  const rows: FormRow[] = [{ type: 'calculate', name: 'local_id', calculation: 'once(uuid())' }];
+  for (const [when, name, label, more] of GROUPS) {
+    rows.push({ type: 'begin_group', name, label, ...more });
+    for (const question of QUESTIONS) {
+      if (question.when === when && question.name !== 'local_id') rows.push(...rowsOf(question, lists, starting));
+    }
+    rows.push({ type: 'end_group', name });
+  }
+  return rows;
+}
+
+function rowsOf(question: Question, lists: ReadonlyMap<string, FormList>, starting: FindElements): FormRow[] {
+  const { name } = question;
+  if (name === 'photos') {
+    return [
+      { type: 'begin_repeat', name: FORM_PHOTOS, label: question.title },
+      { type: 'image', name: FORM_PHOTO, label: formLabelOf(FORM_PHOTO) },
+      { type: 'end_repeat', name: FORM_PHOTOS },
+    ];
+  }
+  if (name === 'point') return [{ ...required('geom_wkt'), ...POINT }];
+  if (!isElementName(name)) return [];
+  const list = lists.get(name);
+  const start = startOf(name, starting[name], list);
+  const row: FormRow = {
+    ...answerOf(name, list),
+    name,
+    label: formLabelOf(name),
+    hint: question.hint ?? fieldOf(name).gloss,
+    ...required(name),
+    ...CONSTRAINTS[name],
+    ...defaultOf(question, start),
+  };
+  if (list !== undefined && isWrittenToo(name))
+    return [{ ...row, ...ANY_CHOICE }, writtenRow(name, row, start === FORM_NOT_LISTED ? starting[name] : undefined)];
+  return list === undefined || list.groups.length === 0 ? [row] : [groupRow(name), { ...row, choiceFilter: filterOf(name) }];
+}
+
+const POINT: FormRow = {
+  type: 'geopoint',
+  name: FORM_POINT,
+  label: formLabelOf(FORM_POINT),
+  appearance: 'placement-map',
+  parameters: `capture-accuracy=${CAPTURE_ACCURACY_M} warning-accuracy=${FORM_WORST_ACCURACY_M}`,
+  constraint:
+    `selected-at(., 0) >= ${COUNTRY.minLat} and selected-at(., 0) <= ${COUNTRY.maxLat} and ` +
+    `selected-at(., 1) >= ${COUNTRY.minLon} and selected-at(., 1) <= ${COUNTRY.maxLon}`,
+  constraintMessage: msg`The point lies outside Czechia.`,
+};
+
+/** Returns the name of a list's file, which is beside the form. */
+function listFileOf(name: string): string {
+  return `${name}.csv`;
+}
+
+function answerOf(name: ElementName, list: FormList | undefined): Pick<FormRow, 'type' | 'appearance'> {
+  const { kind } = fieldOf(name);
+  if (list !== undefined) return { type: `select_one_from_file ${listFileOf(name)}`, appearance: 'minimal autocomplete' };
+  switch (kind) {
+    case 'integer':
+      return { type: 'integer' };
+    case 'date':
+      return { type: 'date' };
+    case 'state':
+      return { type: 'select_one stav', appearance: 'minimal' };
+    case 'boolean':
+      return { type: 'select_one ano_ne', appearance: 'minimal' };
+    default:
+      return name === 'poznamka' ? { type: 'text', appearance: 'multiline' } : { type: 'text' };
+  }
+}
+
+function required(name: ElementName): Pick<FormRow, 'required' | 'requiredMessage'> {
+  const { requiredFrom } = FIELDS.find((field) => field.name === name) ?? {};
+  if (requiredFrom === undefined) return {};
+  const lower = requiredFrom - 1;
+  // Questions for state 3 are in a group that is shown only for it.
+  return requiredFrom === 2
+    ? {
+        required: `${answer('stav')} >= ${requiredFrom}`,
+        requiredMessage: msg`Needed from state ${requiredFrom} on. Fill it in, or choose state ${lower}.`,
+      }
+    : { required: 'yes', requiredMessage: msg`Fill it in.` };
+}
+
+const ONE_WORD = msg`Write the identifier alone, such as C-202400101.`;
+
+/** Constraints of the rules, as far as a phone can evaluate them. */
+const CONSTRAINTS: Readonly<Partial<Record<ElementName, Pick<FormRow, 'constraint' | 'constraintMessage'>>>> = {
+  hloubka: {
+    constraint: `. >= 0 and . <= ${MAX_DEPTH_CM}`,
+    constraintMessage: msg`Depth is in whole centimetres below the surface, 0 to ${MAX_DEPTH_CM}.`,
+  },
+  datum_nalezu: {
+    constraint: `. <= today() and . >= date('${EARLIEST_YEAR}-01-01')`,
+    constraintMessage: msg`The date is in the future or very long ago.`,
+  },
+  evidencni_cislo: {
+    constraint: `string-length(normalize-space(.)) > 0 and string-length(.) <= ${MAX_CHARACTERS}`,
+    constraintMessage: msg`A registration number has at most ${MAX_CHARACTERS} characters.`,
+  },
+  predano: { constraint: ". = 'true'", constraintMessage: HANDOVER_REQUIRED },
+  projekt: { constraint: String.raw`regex(., '^[^\s,;]+$')`, constraintMessage: ONE_WORD },
+};
+
+/** Constraints of a text do not apply to a choice. */
+const ANY_CHOICE = { constraint: '', constraintMessage: '' } as const;
+
+const NAME_PART = `[^,;]{1,${MAX_NAME_LENGTH}}`;
+
+const WRITTEN: Readonly<Record<keyof typeof FORM_WRITTEN, Partial<FormRow>>> = {
+  nalezce: {
+    constraint: `regex(., '^${NAME_PART}, *${NAME_PART}$')`,
+    constraintMessage: msg`Write the surname, a comma and the given name: Novák, Jan.`,
+  },
+  projekt: CONSTRAINTS.projekt ?? {},
+};
+
+/** Makes the question for a value that the list lacks. */
+function writtenRow(name: keyof typeof FORM_WRITTEN, { hint }: FormRow, value: Reference | undefined): FormRow {
+  return {
+    type: 'text',
+    name: FORM_WRITTEN[name],
+    label: formLabelOf(FORM_WRITTEN[name]),
+    ...(hint === undefined ? {} : { hint }),
+    required: 'yes',
+    requiredMessage: msg`Fill it in.`,
+    relevant: `${answer(name)} = '${FORM_NOT_LISTED}'`,
+    ...WRITTEN[name],
+    default: carried(FORM_WRITTEN[name], value && cellOfReference(value)),
+  };
+}
+
+function groupRow(name: string): FormRow {
+  const group = formGroupOf(name);
+  const hint = msg`It shortens the list below; it may stay empty.`;
+  return {
+    type: `select_one_from_file ${listFileOf(group)}`,
+    name: group,
+    label: formLabelOf(group),
+    hint,
+    appearance: 'minimal',
+  };
+}
+
+function filterOf(name: string): string {
+  const group = answer(formGroupOf(name));
+  return `${group} = '' or name = ${group} or selected(above, ${group})`;
+}
+
+/** Returns the default as the form's answer; the placeholder of a typed value where its list lacks it. */
+function startOf(name: ElementName, value: FindElements[ElementName], list: FormList | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  const text = typeof value === 'object' ? value.id : String(value);
+  const isListed = list === undefined || list.choices.some((choice) => choice.name === text);
+  return isListed ? text : isWrittenToo(name) ? FORM_NOT_LISTED : undefined;
+}
+
+function defaultOf({ name, when, stays }: Question, start: string | undefined): Pick<FormRow, 'default'> {
+  if (name === 'datum_nalezu') return { default: 'today()' };
+  if (name === 'predano') return { default: 'true' };
+  if (when === 'frame' && stays === 'carried') return { default: carried(name, start) };
+  return start === undefined ? {} : { default: `string(${quoted(start)})` };
+}
+
+/** Returns the previous find's answer, which the phone stores; for the first find, that of the profile. */
+function carried(name: string, otherwise: string | undefined): string {
+  const last = answer(`last-saved#${name}`);
+  return otherwise === undefined ? last : `coalesce(${last}, ${quoted(otherwise)})`;
+}
+
+/** Quotes a text in an expression, which has no escapes. */
+function quoted(text: string): string {
+  if (!text.includes("'")) return `'${text}'`;
+  return text.includes('"')
+    ? `concat(${text
+        .split("'")
+        .map((part) => `'${part}'`)
+        .join(`, "'", `)})`
+    : `"${text}"`;
 }

@@ -7,6 +7,7 @@ import { FIELDS, type FindElements } from '../../find/fields.ts';
 import {
   FINDS_LAYER,
   FORM_FILE,
+  FORM_TABLE,
   type FormColumn,
   formGroupOf,
   formLabelOf,
@@ -15,20 +16,20 @@ import {
 } from '../../find/form-names.ts';
 import { cellOfReference, NEW_PERSON } from '../../find/resolve-reference.ts';
 import { rankOf } from '../../find/value-rules.ts';
+import { toSJtsk } from '../../place/geometry.ts';
 import { parsePolygon } from '../../place/polygon.ts';
-import { toSJtsk } from '../../place/project.ts';
-import type { QgisLayer } from '../../qgis/layer.ts';
+import { multiPolygonWkb } from '../../place/wkb.ts';
+import { type LayerColumn, labels, outlines, pointsByValue, type QgisLayer, STATE_COLOURS } from '../../qgis/layer.ts';
 import { projectFile } from '../../qgis/project-file.ts';
-import { labels, outlines, pointsByValue, STATE_COLOURS } from '../../qgis/symbols.ts';
+import { databaseImage } from '../../store/database.ts';
 import { writeOutputFolder } from '../../store/output-file.ts';
+import { addLayer, beginGeoPackage, type GpkgColumn } from '../../tables/gpkg-layers.ts';
 import { collectedIn } from '../../tables/gpkg-table.ts';
-import { areasBelow, type BoundedArea } from '../../vocabulary/areas.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
+import { areasBelow, type BoundedArea } from '../../vocabulary/term-lookup.ts';
 import { termsByName } from '../../vocabulary/terms.ts';
 import { stateName } from '../finds/find-texts.ts';
-import { type FormChoice, type FormList, formLists } from './form-lists.ts';
-import type { FieldMade, FieldRequest } from './make-field.ts';
-import { AREAS_LAYER, findsFile, LISTS_FILE, listsFile, PHOTO_COLUMNS, PROJECT_FILE } from './qfield-files.ts';
+import { type FieldMade, type FieldRequest, type FormChoice, type FormList, formLists } from './form-lists.ts';
 import {
   COMPUTED_PLACE,
   type FormContent,
@@ -271,4 +272,45 @@ function refuseCollected(folder: string): void {
     ),
     { hint },
   );
+}
+
+const LISTS_FILE = 'lists.gpkg';
+const PROJECT_FILE = 'finds.qgs';
+const AREAS_LAYER = 'cadastral_areas';
+
+const FORM_COLUMNS = columnsOf('layer', 'column', 'meaning');
+const PHOTO_COLUMNS = columnsOf('find', 'photo');
+const LIST_COLUMNS = columnsOf('id', 'label', 'above');
+const AREA_COLUMNS = columnsOf('id', 'label');
+
+function columnsOf(...names: readonly string[]): readonly GpkgColumn[] {
+  return names.map((name) => ({ name, type: 'text' }));
+}
+
+/** Makes the GeoPackage that collects finds: without finds and photographs, with the meaning of each column. */
+function findsFile(columns: readonly LayerColumn[], meanings: readonly FormColumn[], nowIso: string): Buffer {
+  return databaseImage((database) => {
+    beginGeoPackage(database);
+    addLayer(database, { table: FINDS_LAYER, columns, geometry: 'POINT', nowIso }, []);
+    addLayer(database, { table: PHOTOS_LAYER, columns: PHOTO_COLUMNS, nowIso }, []);
+    const rows = meanings.map(({ layer, column, meaning }) => ({ values: [layer, column, meaning] }));
+    addLayer(database, { table: FORM_TABLE, columns: FORM_COLUMNS, nowIso }, rows);
+  });
+}
+
+/** Makes the GeoPackage of read-only data: lists by layer, and cadastral areas where there are any. */
+function listsFile(lists: ReadonlyMap<string, readonly FormChoice[]>, areas: readonly BoundedArea[], nowIso: string): Buffer {
+  return databaseImage((database) => {
+    beginGeoPackage(database);
+    for (const [table, choices] of lists) {
+      const rows = choices.map(({ name, label, above }) => ({ values: [name, label, above.join(' ')] }));
+      addLayer(database, { table, columns: LIST_COLUMNS, nowIso }, rows);
+    }
+    if (areas.length === 0) return;
+    const shapes = areas.map(({ ident, label, boundary }) => {
+      const { minX, minY, maxX, maxY } = parsePolygon(boundary).box;
+      return { shape: { wkb: multiPolygonWkb(boundary), bounds: [minX, minY, maxX, maxY] as const }, values: [ident, label] };
+    });
+    addLayer(database, { table: AREAS_LAYER, columns: AREA_COLUMNS, geometry: 'MULTIPOLYGON', nowIso }, shapes);
+  });
 }

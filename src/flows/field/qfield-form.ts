@@ -1,7 +1,7 @@
 import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { TargetState } from '../../find/field.ts';
-import { type ElementName, FIELDS, type Field } from '../../find/fields.ts';
+import { type ElementName, elementLabel, FIELDS, type Field } from '../../find/fields.ts';
 import {
   FINDS_LAYER,
   FORM_WRITTEN,
@@ -15,10 +15,10 @@ import {
 import { MAX_NAME_LENGTH } from '../../find/resolve-finder.ts';
 import { HANDOVER_REQUIRED } from '../../find/rules.ts';
 import { EARLIEST_YEAR, MAX_CHARACTERS, MAX_DEPTH_CM } from '../../find/value-rules.ts';
-import { DRAWN_WITHIN_M } from '../../place/project.ts';
+import { DRAWN_WITHIN_M } from '../../place/geometry.ts';
 import type { Constraint, FormPart, LayerColumn, Widget } from '../../qgis/layer.ts';
 import { columnTypeOf } from '../../tables/gpkg-layers.ts';
-import { elementLabel, stateName } from '../finds/find-texts.ts';
+import { stateName } from '../finds/find-texts.ts';
 
 /** The layer of an element's choices, and the layer that filters it. */
 export type ListLayer = { readonly layer: string; readonly file: string; readonly groups?: string };

@@ -2,11 +2,11 @@ import { dayText, msgid, ngettext, t } from '../../base/language.ts';
 import type { TargetState } from '../../find/field.ts';
 import {
   type ElementName,
+  elementLabel,
   FIELDS,
   type Field,
   type FindElements,
   fieldOf,
-  isElementName,
   pointElement,
 } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
@@ -49,18 +49,6 @@ export function pointText(elements: FindElements): string | undefined {
   if (system === undefined || wkt === undefined) return undefined;
   const point = parsePoint(wkt);
   return isReadable(point) ? positionText({ system, point: point.value }) : wkt;
-}
-
-/** Returns the label of an element without the unit, which is shown with its value. */
-export function elementLabel({ gloss, ask, report }: Field): string {
-  const label = ask?.title ?? (report !== undefined && 'label' in report ? report.label : gloss);
-  return String(label).replace(/ \(\w+\)$/, '');
-}
-
-/** Formats the label of an element with its name: `Depth (hloubka)`. */
-export function labelAndName(element: string): string {
-  const field = isElementName(element) ? fieldOf(element) : undefined;
-  return field?.ask === undefined ? element : `${elementLabel(field)} (${element})`;
 }
 
 /** Returns every element of a find with its label; a point in one line, a term with its identifier. */

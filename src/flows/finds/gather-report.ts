@@ -15,8 +15,8 @@ import {
 } from '../../report/report-model.ts';
 import { stateName } from '../../report/states.ts';
 import { compareCzech } from '../../text/names.ts';
-import { makeAreaLookup, namedAreas } from '../../vocabulary/areas.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
+import { makeAreaLookup, namedAreas } from '../../vocabulary/term-lookup.ts';
 import { superiorsOf, termByIdent } from '../../vocabulary/terms.ts';
 import { type FindSources, type GatheredFind, gatherFind } from './report-find.ts';
 

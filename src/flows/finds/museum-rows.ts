@@ -1,5 +1,5 @@
 import { currentLanguage, forEachLanguage, t } from '../../base/language.ts';
-import { FIELDS, type Field } from '../../find/fields.ts';
+import { elementLabel, FIELDS, type Field } from '../../find/fields.ts';
 import type { Change } from '../../find/harvested-find.ts';
 import { NEW_PERSON } from '../../find/resolve-reference.ts';
 import { ENTRY_STATES, type EntryState } from '../../outbox/entry.ts';
@@ -7,7 +7,7 @@ import { type RowCell, wordOf } from '../../tables/export-text.ts';
 import { type ExportedFind, inBothSystems, pointOf } from '../../tables/exported-find.ts';
 import { joinNames } from '../../text/csv.ts';
 import { STATE_WORDS } from './entry-words.ts';
-import { elementLabel, elementText, pointText } from './find-texts.ts';
+import { elementText, pointText } from './find-texts.ts';
 import { changeText } from './remote-state.ts';
 
 const COLUMNS: readonly Field[] = FIELDS.filter(({ kind }) => kind !== 'geom-system' && kind !== 'point');

@@ -1,12 +1,11 @@
 import { t } from '../../base/language.ts';
-import { type FindElements, fieldOf } from '../../find/fields.ts';
+import { elementLabel, type FindElements, fieldOf } from '../../find/fields.ts';
 import { type Change, changesSince, type HarvestedFind, stateText, withChanges } from '../../find/harvested-find.ts';
 import { entriesOfFind } from '../../outbox/entry-queries.ts';
 import { latestNumber } from '../../outbox/numbers.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { type PulledRecord, pulledRecord } from '../../outbox/pulled.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
-import { elementLabel } from './find-texts.ts';
 import { isPulledSince } from './pulled-since.ts';
 import { type SentFind, sentFind } from './sent-finds.ts';
 

@@ -1,7 +1,6 @@
 import { currentLanguage, t } from '../../base/language.ts';
 import type { EntryState } from '../../outbox/entry.ts';
-import { optionNode } from '../../qgis/layer.ts';
-import { labels, pointsByValue } from '../../qgis/symbols.ts';
+import { labels, optionNode, pointsByValue } from '../../qgis/layer.ts';
 import type { Database } from '../../store/database.ts';
 import { type ExportedFind, STATE_COLUMN } from '../../tables/exported-find.ts';
 import { addLayer, addStyles, exportGeoPackage, type GpkgFeature, LAYER } from '../../tables/gpkg-layers.ts';

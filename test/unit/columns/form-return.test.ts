@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { asFinds } from '../../../src/columns/form-return.ts';
-import { readTable } from '../../../src/tables/read-table.ts';
+import { readTable } from '../../../src/tables/readers.ts';
 import { makeWorkbook } from '../../support/make-workbook.ts';
 import { makeZip } from '../../support/make-zip.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';

@@ -4,7 +4,7 @@ import { unmappedTerms } from '../../../src/columns/preview.ts';
 import { mapOfProposal, proposeColumns, type TableProposal } from '../../../src/columns/propose-columns.ts';
 import type { LookupArea, LookupTerm } from '../../../src/find/lookup.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';
-import { readTableBytes } from '../../../src/tables/read-table.ts';
+import { readTableBytes } from '../../../src/tables/readers.ts';
 
 /** A few entries of each vocabulary are enough to recognise a column. */
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {

@@ -9,7 +9,7 @@ import { columnMapText, parseColumnMap } from '../../../src/columns/read-column-
 import { COLUMN_NAMES } from '../../../src/find/fields.ts';
 import type { Find } from '../../../src/find/find.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';
-import { readTableBytes } from '../../../src/tables/read-table.ts';
+import { readTableBytes } from '../../../src/tables/readers.ts';
 import type { Table } from '../../../src/tables/table.ts';
 import { makeWorkbook } from '../../support/make-workbook.ts';
 

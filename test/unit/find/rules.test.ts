@@ -3,7 +3,7 @@ import type { FindElements } from '../../../src/find/fields.ts';
 import type { AreaLookup } from '../../../src/find/lookup.ts';
 import { checkRules, RULES } from '../../../src/find/rules.ts';
 import type { RuleContext } from '../../../src/find/value-rules.ts';
-import { CONVERTED_WITHIN_M } from '../../../src/place/project.ts';
+import { CONVERTED_WITHIN_M } from '../../../src/place/geometry.ts';
 import { aFind, DELETED, lookupTerm, nothingHarvested } from './a-find.ts';
 
 const CONTEXT: RuleContext = { today: '2024-11-20', lookupTerm };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { toSJtsk, toWgs84 } from '../../../src/place/project.ts';
+import { toSJtsk, toWgs84 } from '../../../src/place/geometry.ts';
 
 describe('projecting between WGS 84 and S-JTSK', () => {
   test.each([

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findRangeProblem } from '../../../src/place/geometry.ts';
-import { toSJtsk } from '../../../src/place/project.ts';
+import { findRangeProblem, toSJtsk } from '../../../src/place/geometry.ts';
 import { parsePosition, positionText } from '../../../src/place/read-position.ts';
 import { isReadable } from '../../../src/text/reading.ts';
 

@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { toSJtsk } from '../../../src/place/project.ts';
-import { graticuleOf } from '../../../src/report/graticule.ts';
-import { boxAround, frameAround, MAP_WIDTH, roundStep } from '../../../src/report/map-frame.ts';
-import { placeLabels } from '../../../src/report/map-labels.ts';
+import { toSJtsk } from '../../../src/place/geometry.ts';
+import { boxAround, frameAround, graticuleOf, MAP_WIDTH, roundStep } from '../../../src/report/map-frame.ts';
+import { placeLabels, stack } from '../../../src/report/map-labels.ts';
 import { planSheets } from '../../../src/report/map-sheets.ts';
-import { stack } from '../../../src/report/map-stacks.ts';
 import type { MappedFind } from '../../../src/report/report-model.ts';
 
 const lonLat = fc.tuple(fc.double({ min: 12, max: 19, noNaN: true }), fc.double({ min: 48.5, max: 51.1, noNaN: true }));

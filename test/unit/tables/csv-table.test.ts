@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FileError } from '../../../src/base/errors.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';
-import { readTable } from '../../../src/tables/read-table.ts';
+import { readTable } from '../../../src/tables/readers.ts';
 import { MAX_INPUT_BYTES } from '../../../src/tables/table.ts';
 import { withoutFormulaMark } from '../../../src/text/csv.ts';
 

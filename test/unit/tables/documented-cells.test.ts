@@ -5,7 +5,7 @@ import { withoutOtherRows } from '../../../src/columns/map-table.ts';
 import { fieldOf } from '../../../src/find/fields.ts';
 import { rememberReferences } from '../../../src/find/resolve-finder.ts';
 import { photoResolver } from '../../../src/photo/photograph.ts';
-import { readTableBytes } from '../../../src/tables/read-table.ts';
+import { readTableBytes } from '../../../src/tables/readers.ts';
 import { makeWorkbook, type WorkbookCell, workbookParts } from '../../support/make-workbook.ts';
 import { makeZip } from '../../support/make-zip.ts';
 import { readFinds } from '../../support/read-finds.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readTableBytes } from '../../../src/tables/read-table.ts';
+import { readTableBytes } from '../../../src/tables/readers.ts';
 import { readFinds } from '../../support/read-finds.ts';
 
 const gpx = (...inner: readonly string[]): string =>

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseTable } from '../../../src/tables/csv-table.ts';
 import { parseHeaderRows } from '../../../src/tables/header-row.ts';
-import { readTableBytes } from '../../../src/tables/read-table.ts';
+import { readTableBytes } from '../../../src/tables/readers.ts';
 import { makeWorkbook } from '../../support/make-workbook.ts';
 
 const read = (content: string, row?: string) => {

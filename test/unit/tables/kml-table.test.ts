@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readTable, readTableBytes } from '../../../src/tables/read-table.ts';
+import { readTable, readTableBytes } from '../../../src/tables/readers.ts';
 import { parseHtml } from '../../../src/text/html-text.ts';
 import { makeZip } from '../../support/make-zip.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';

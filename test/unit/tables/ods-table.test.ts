@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FileError } from '../../../src/base/errors.ts';
-import { readTableBytes } from '../../../src/tables/read-table.ts';
+import { readTableBytes } from '../../../src/tables/readers.ts';
 import { shownText } from '../../../src/tables/table.ts';
 import { makeOds, type OdsSheet } from '../../support/make-ods.ts';
 import { makeZip } from '../../support/make-zip.ts';

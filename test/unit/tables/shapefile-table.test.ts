@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import iconv from 'iconv-lite';
 import { describe, expect, test } from 'vitest';
 import { FileError } from '../../../src/base/errors.ts';
-import { readTableBytes } from '../../../src/tables/read-table.ts';
+import { readTableBytes } from '../../../src/tables/readers.ts';
 import { makeDbf, makeShp, pointShape, type Shape, WGS_84, zipShapefile } from '../../support/make-shapefile.ts';
 import { makeZip } from '../../support/make-zip.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import iconv from 'iconv-lite';
 import { describe, expect, test } from 'vitest';
-import { readTableBytes } from '../../../src/tables/read-table.ts';
+import { readTableBytes } from '../../../src/tables/readers.ts';
 import { inUtf8 } from '../../../src/tables/text-encoding.ts';
 
 const WORDS = (

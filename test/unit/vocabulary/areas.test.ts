@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { makeAreaLookup } from '../../../src/vocabulary/areas.ts';
 import type { Vocabulary } from '../../../src/vocabulary/term.ts';
+import { makeAreaLookup } from '../../../src/vocabulary/term-lookup.ts';
 import { putTerm, putTombstone } from '../../../src/vocabulary/terms.ts';
 import { aTerm, fill, markHarvested, tempVocabulary } from '../../support/temp-vocabulary.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { areasBelow } from '../../../src/vocabulary/areas.ts';
+import { areasBelow } from '../../../src/vocabulary/term-lookup.ts';
 import { inferiorsOf, termsOfSet } from '../../../src/vocabulary/terms.ts';
 import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
