@@ -1,6 +1,7 @@
 import { msg } from '../base/message.ts';
-import type { GeomSystem } from '../place/geometry.ts';
+import { type GeomSystem, type PointInSystem, parsePoint } from '../place/geometry.ts';
 import { foldName } from '../text/names.ts';
+import { isReadable } from '../text/reading.ts';
 import type { FieldRow, ValueOf } from './field.ts';
 
 /**
@@ -257,6 +258,14 @@ export function isElementName(name: string): name is ElementName {
 /** Returns the element that holds the point in this system. */
 export function pointElement(system: GeomSystem): 'geom_wkt' | 'geom_sjtsk_wkt' {
   return system === '4326' ? 'geom_wkt' : 'geom_sjtsk_wkt';
+}
+
+/** Returns the point of a find in its own system; undefined where it has none that can be read. */
+export function pointOf(elements: FindElements): PointInSystem | undefined {
+  const { geom_system: system } = elements;
+  if (system === undefined) return undefined;
+  const reading = parsePoint(elements[pointElement(system)] ?? '');
+  return isReadable(reading) ? { system, ...reading.value } : undefined;
 }
 
 /** Tells if an element may reveal where the find was made. */

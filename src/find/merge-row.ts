@@ -1,7 +1,6 @@
-import { isSamePlace, parsePoint } from '../place/geometry.ts';
+import { isSamePlace } from '../place/geometry.ts';
 import { trimText } from '../text/characters.ts';
-import { isReadable } from '../text/reading.ts';
-import { type ElementName, FIELDS, type FindElements, pointElement } from './fields.ts';
+import { type ElementName, FIELDS, type FindElements, pointElement, pointOf } from './fields.ts';
 import { isAsFound } from './harvested-find.ts';
 import { NEW_PERSON } from './resolve-reference.ts';
 
@@ -151,14 +150,6 @@ export function differingTraits(base: FindElements, find: FindElements, row: Fin
 function isElsewhere(one: FindElements, other: FindElements): boolean {
   const [a, b] = [pointOf(one), pointOf(other)];
   return a !== undefined && b !== undefined && !isSamePlace(a, b);
-}
-
-function pointOf(elements: FindElements) {
-  const { geom_system: system } = elements;
-  const wkt = system === undefined ? undefined : elements[pointElement(system)];
-  if (system === undefined || wkt === undefined) return undefined;
-  const point = parsePoint(wkt);
-  return isReadable(point) ? { system, ...point.value } : undefined;
 }
 
 /** Selects the differences that concern the find itself, not what happened to it since. */

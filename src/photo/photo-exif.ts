@@ -2,7 +2,7 @@ import { constants, open } from 'node:fs/promises';
 import type { ExpandedTags } from 'exifreader';
 import { messageOf } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
-import { findRangeProblem } from '../place/geometry.ts';
+import { degreesText, findRangeProblem } from '../place/geometry.ts';
 import type { Position } from '../place/read-position.ts';
 import { type Reading, unreadable } from '../text/reading.ts';
 
@@ -104,9 +104,5 @@ export async function readPhotoPosition(path: string): Promise<Reading<Position>
   const { longitude, latitude } = exif.place;
   const range = findRangeProblem('4326', longitude, latitude);
   if (range !== undefined) return unreadable('photo-position', msg`${path} has an impossible position: ${range}`);
-  return { value: { system: '4326', point: { x: digits(longitude), y: digits(latitude) } } };
-}
-
-function digits(degrees: number): string {
-  return degrees.toFixed(7).replace(/(?:\.|(?<!0))0+$/, '');
+  return { value: { system: '4326', point: { x: degreesText(longitude), y: degreesText(latitude) } } };
 }

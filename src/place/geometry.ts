@@ -98,6 +98,11 @@ export function parseGisText(text: string): { readonly wkt: string; readonly eps
   return { wkt, ...(srid === undefined ? {} : { epsg: Number(srid) }) };
 }
 
+/** Formats degrees to a centimetre, without zeros at the end. */
+export function degreesText(degrees: number): string {
+  return degrees.toFixed(7).replace(/(?:\.|(?<!0))0+$/, '');
+}
+
 export function formatPoint({ x, y }: PointText): string {
   return `POINT (${x} ${y})`;
 }

@@ -1,5 +1,6 @@
 import { msg } from '../base/message.ts';
 import { type Reading, unreadable } from '../text/reading.ts';
+import { degreesText } from './geometry.ts';
 
 /** Degrees as text, written or decoded. */
 type Degrees = { readonly lat: string; readonly lon: string };
@@ -139,9 +140,5 @@ function readPlusCode(text: string): Reading<Degrees> | undefined {
     lat += Math.floor(DIGITS.indexOf(digit) / 4) * height;
     lon += (DIGITS.indexOf(digit) % 4) * width;
   }
-  return { value: { lat: inDegrees(lat + height / 2), lon: inDegrees(lon + width / 2) } };
-}
-
-function inDegrees(value: number): string {
-  return value.toFixed(7).replace(/(?:\.|(?<!0))0+$/, '');
+  return { value: { lat: degreesText(lat + height / 2), lon: degreesText(lon + width / 2) } };
 }

@@ -1,7 +1,7 @@
 import { decimal } from '../base/language.ts';
 import { isMessage, type Message, msg } from '../base/message.ts';
 import { isReadable, type Reading, unreadable } from '../text/reading.ts';
-import { findRangeProblem, type GeomSystem, type PointText, parseDecimal, parseWrittenPoint } from './geometry.ts';
+import { degreesText, findRangeProblem, type GeomSystem, type PointText, parseDecimal, parseWrittenPoint } from './geometry.ts';
 import { parsePlaceLink } from './position-links.ts';
 
 /** A position as a person wrote it. */
@@ -15,9 +15,6 @@ export type Position = {
 };
 
 type Coordinate = { readonly value: string; readonly hemisphere?: Hemisphere };
-
-/** Seven decimals of a degree are centimetres. */
-const MAX_DIGITS = 7;
 
 /**
  * Reads a position: decimal degrees, degrees with minutes and seconds (with or without marks, hemispheres in English or Czech),
@@ -106,8 +103,7 @@ function hasWrongMarks(tokens: readonly Token[]): boolean {
 
 /** Converts unsigned degrees, minutes and seconds to decimal degrees. */
 function inDegrees(degrees: string, minutes: string, seconds: string): string {
-  const value = Number(degrees) + Number(minutes) / 60 + Number(seconds) / 3600;
-  return value.toFixed(MAX_DIGITS).replace(/(?:\.|(?<!0))0+$/, '');
+  return degreesText(Number(degrees) + Number(minutes) / 60 + Number(seconds) / 3600);
 }
 
 type Attempt = {

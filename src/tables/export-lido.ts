@@ -2,10 +2,10 @@ import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { xmlText } from '../find/document.ts';
 import type { Reference } from '../find/field.ts';
-import { redactLocation } from '../find/fields.ts';
+import { pointOf, redactLocation } from '../find/fields.ts';
 import { NEW_PERSON } from '../find/resolve-reference.ts';
 import { elementText, type XmlNode } from '../xml/write-xml.ts';
-import { type ExportedFind, inBothSystems, type LabelsOf, pointOf } from './exported-find.ts';
+import { type ExportedFind, inBothSystems, type LabelsOf } from './exported-find.ts';
 
 /** LIDO 1.1 (ICOM CIDOC), the format in which museums deliver to portals. */
 const LIDO = 'http://www.lido-schema.org';

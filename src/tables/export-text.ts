@@ -1,16 +1,9 @@
 import { documentNode } from '../find/document.ts';
+import { pointOf } from '../find/fields.ts';
 import type { DocumentProfile } from '../find/find.ts';
 import { BYTE_ORDER_MARK, csvCell, joinNames, withMarkKept } from '../text/csv.ts';
 import { elementText, replaceIllegalCharacters } from '../xml/write-xml.ts';
-import {
-  coordinatesOf,
-  type ExportedFind,
-  type ExportValue,
-  exportColumns,
-  pointOf,
-  valuesOf,
-  wgs84Of,
-} from './exported-find.ts';
+import { coordinatesOf, type ExportedFind, type ExportValue, exportColumns, valuesOf, wgs84Of } from './exported-find.ts';
 
 /** Namespace of the elements around the import documents in one file of `pas export`. */
 export const FINDS_NAMESPACE = 'urn:pas:finds:1';

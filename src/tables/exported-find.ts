@@ -1,5 +1,5 @@
 import type { Reference } from '../find/field.ts';
-import { FIELDS, type FindElements, labelColumnsOf } from '../find/fields.ts';
+import { FIELDS, type FindElements, labelColumnsOf, pointOf } from '../find/fields.ts';
 import type { Change } from '../find/harvested-find.ts';
 import { cellOfReference } from '../find/resolve-reference.ts';
 import {
@@ -8,13 +8,11 @@ import {
   type GeomSystem,
   type PointInSystem,
   type PointText,
-  parsePoint,
   toSJtsk,
   toWgs84,
 } from '../place/geometry.ts';
 import { joinNames } from '../text/csv.ts';
 import { plainNumber } from '../text/plain-number.ts';
-import { isReadable } from '../text/reading.ts';
 
 /** A find to export, with data of the outbox. */
 export type ExportedFind = {
@@ -56,13 +54,6 @@ export function valuesOf({ localId, identCely, elements, photos, labelsOf }: Exp
   }
   if (photos.length > 0) values.set('photos', joinNames(photos));
   return values;
-}
-
-/** Returns the point in the find's own system. */
-export function pointOf({ geom_system: system, ...elements }: FindElements): PointInSystem | undefined {
-  if (system === undefined) return undefined;
-  const reading = parsePoint((system === '4326' ? elements.geom_wkt : elements.geom_sjtsk_wkt) ?? '');
-  return isReadable(reading) ? { system, ...reading.value } : undefined;
 }
 
 /** Returns the point by the columns of a table of finds; undefined values for a find without a point. */

@@ -1,7 +1,7 @@
-import { fieldOf, isElementName } from '../find/fields.ts';
+import { fieldOf, isElementName, pointOf } from '../find/fields.ts';
 import type { Database } from '../store/database.ts';
 import { withMarkKept } from '../text/csv.ts';
-import { type ExportedFind, type ExportValue, exportColumns, pointOf, STATE_COLUMN, valuesOf, wgs84Of } from './exported-find.ts';
+import { type ExportedFind, type ExportValue, exportColumns, STATE_COLUMN, valuesOf, wgs84Of } from './exported-find.ts';
 
 /** Header fields of a GeoPackage: `GPKG` and version 1.3. */
 const [APPLICATION_ID, USER_VERSION] = [0x47504b47, 10300];

@@ -8,13 +8,12 @@ import {
   type FindElements,
   fieldOf,
   pointElement,
+  pointOf,
 } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import { stateText, valueText } from '../../find/harvested-find.ts';
 import { elementsOf, type Question } from '../../find/questions.ts';
-import { parsePoint } from '../../place/geometry.ts';
 import { positionText } from '../../place/read-position.ts';
-import { isReadable } from '../../text/reading.ts';
 
 /** Texts of a find for people. */
 
@@ -44,11 +43,10 @@ export function elementText({ kind, unit }: Field, value: FindElements[ElementNa
 }
 
 export function pointText(elements: FindElements): string | undefined {
+  const point = pointOf(elements);
+  if (point !== undefined) return positionText({ system: point.system, point });
   const { geom_system: system } = elements;
-  const wkt = system === undefined ? undefined : elements[pointElement(system)];
-  if (system === undefined || wkt === undefined) return undefined;
-  const point = parsePoint(wkt);
-  return isReadable(point) ? positionText({ system, point: point.value }) : wkt;
+  return system === undefined ? undefined : elements[pointElement(system)];
 }
 
 /** Returns every element of a find with its label; a point in one line, a term with its identifier. */

@@ -1,10 +1,10 @@
 import { currentLanguage, forEachLanguage, t } from '../../base/language.ts';
-import { elementLabel, FIELDS, type Field } from '../../find/fields.ts';
+import { elementLabel, FIELDS, type Field, pointOf } from '../../find/fields.ts';
 import type { Change } from '../../find/harvested-find.ts';
 import { NEW_PERSON } from '../../find/resolve-reference.ts';
 import { ENTRY_STATES, type EntryState } from '../../outbox/entry.ts';
 import { type RowCell, wordOf } from '../../tables/export-text.ts';
-import { type ExportedFind, inBothSystems, pointOf } from '../../tables/exported-find.ts';
+import { type ExportedFind, inBothSystems } from '../../tables/exported-find.ts';
 import { joinNames } from '../../text/csv.ts';
 import { STATE_WORDS } from './entry-words.ts';
 import { elementText, pointText } from './find-texts.ts';

@@ -6,6 +6,7 @@ import type { Preview, UnmappedTerm } from '../../columns/preview.ts';
 import type { ColumnProposal, TableProposal } from '../../columns/propose-columns.ts';
 import { FIELDS, type FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
+import { valueText } from '../../find/merge-row.ts';
 import type { AnglePart } from '../../place/read-position.ts';
 import { findsText } from '../../report/format.ts';
 import { cutTo } from '../../text/width.ts';
@@ -89,14 +90,9 @@ export function previewLines({ rows, finds, leftOut, drafts, commonest }: Previe
 
 function findLines({ localId, elements }: Find): string[] {
   const parts = (Object.entries(elements) as [keyof FindElements, FindElements[keyof FindElements]][]).map(
-    ([name, value]) => `${name} ${cut(valueText(value), 40)}`,
+    ([name, value]) => `${name} ${cut(valueText(value) ?? '', 40)}`,
   );
   return [` ${localId}`, `     ${parts.join(' · ')}`];
-}
-
-function valueText(value: FindElements[keyof FindElements]): string {
-  if (typeof value !== 'object') return String(value ?? '');
-  return value.text === '' ? value.id : value.text;
 }
 
 const MAX_TERMS = 12;
