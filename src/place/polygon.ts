@@ -30,15 +30,15 @@ export function parsePolygon(wkt: string): Polygon {
 export function contains(polygon: Polygon, lon: number, lat: number): boolean {
   const { minX, minY, maxX, maxY } = polygon.box;
   if (lon < minX || lon > maxX || lat < minY || lat > maxY) return false;
-  let inside = false;
-  for (const [x1, y1, x2, y2] of segmentsOf(polygon)) {
+  let [inside, onBoundary] = [false, false];
+  forEachSegment(polygon, (x1, y1, x2, y2) => {
     const side = (x2 - x1) * (lat - y1) - (lon - x1) * (y2 - y1);
     const within = lon >= Math.min(x1, x2) && lon <= Math.max(x1, x2) && lat >= Math.min(y1, y2) && lat <= Math.max(y1, y2);
-    if (side === 0 && within) return true;
+    onBoundary ||= side === 0 && within;
     // The interval is half-open in y, so that a ray through a vertex counts once.
     if (y1 > lat !== y2 > lat && side > 0 === y2 > y1) inside = !inside;
-  }
-  return inside;
+  });
+  return inside || onBoundary;
 }
 
 /**
@@ -48,7 +48,7 @@ export function contains(polygon: Polygon, lon: number, lat: number): boolean {
 export function distanceM(polygon: Polygon, lon: number, lat: number): number {
   const [mPerLon, mPerLat] = metresPerDegree(lat);
   let nearestSquared = Number.POSITIVE_INFINITY;
-  for (const [lon1, lat1, lon2, lat2] of segmentsOf(polygon)) {
+  forEachSegment(polygon, (lon1, lat1, lon2, lat2) => {
     const x = (lon1 - lon) * mPerLon;
     const y = (lat1 - lat) * mPerLat;
     const dx = (lon2 - lon1) * mPerLon;
@@ -56,7 +56,7 @@ export function distanceM(polygon: Polygon, lon: number, lat: number): number {
     const lengthSquared = dx * dx + dy * dy;
     const along = lengthSquared === 0 ? 0 : Math.min(1, Math.max(0, -(x * dx + y * dy) / lengthSquared));
     nearestSquared = Math.min(nearestSquared, (x + along * dx) ** 2 + (y + along * dy) ** 2);
-  }
+  });
   return Math.sqrt(nearestSquared);
 }
 
@@ -69,11 +69,9 @@ export function metresPerDegree(lat: number): Point {
   return [(parallel * Math.PI) / 180, (meridian * Math.PI) / 180];
 }
 
-function* segmentsOf(polygon: Polygon): Generator<readonly [number, number, number, number]> {
+function forEachSegment(polygon: Polygon, take: (x1: number, y1: number, x2: number, y2: number) => void): void {
   for (const ring of polygon.rings) {
-    for (let i = 0; i + 3 < ring.length; i += 2) {
-      yield [ring[i] ?? 0, ring[i + 1] ?? 0, ring[i + 2] ?? 0, ring[i + 3] ?? 0];
-    }
+    for (let i = 0; i + 3 < ring.length; i += 2) take(ring[i] ?? 0, ring[i + 1] ?? 0, ring[i + 2] ?? 0, ring[i + 3] ?? 0);
   }
 }
 
