@@ -141,7 +141,11 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   ['the first bytes of a file', /^src\/(tables|store)\//, /^SQLite format 3/],
   ['codes of our own', /^src\/xml\/(decode|xsd-outline)\.ts$/, /^(may be cut|at (most|least) once|any number)$/],
   ['SQL, and what a table is made of', /^src\/tables\/gpkg-layers\.ts$/, /^fid integer /],
-  ['what the GeoPackage standard calls them', /^src\/tables\/gpkg-layers\.ts$/, / SRS$|^undefined .* coordinate|^longitude\/latitude /],
+  [
+    'what the GeoPackage standard calls them',
+    /^src\/tables\/gpkg-layers\.ts$/,
+    / SRS$|^undefined .* coordinate|^longitude\/latitude /,
+  ],
   ['expressions of QGIS', /^src\/flows\/field\/(make-)?qfield-\w+\.ts$/, /"[\w…]+"|current_value/],
   ['what QGIS calls them', /^src\/qgis\//, /^(No geometry|S-JTSK \/ Krovak East North)$/],
   ['what LIDO calls them', /^src\/tables\/export-lido\.ts$/, /^(Human-Made Object|Item-level record)$/],

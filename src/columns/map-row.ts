@@ -9,19 +9,33 @@ import {
   type FindElements,
   fieldOf,
   isElementName,
+  pointElement,
 } from '../find/fields.ts';
 import type { Find } from '../find/find.ts';
-import { parseBoolean, parseDateCell, parseInteger, parseTargetState } from '../find/read-cell.ts';
+import { parseBoolean, parseDateCell, parseGeomSystem, parseInteger, parseTargetState } from '../find/read-cell.ts';
 import type { ResolvedFinder, ResolveReference } from '../find/resolve-finder.ts';
 import { MISSING, OTHER_SPELLING, type ResolvePhoto } from '../photo/photograph.ts';
+import {
+  DRAWN_WITHIN_M,
+  formatPoint,
+  type GeomSystem,
+  geomSystemOf,
+  isSamePlace,
+  type PointInSystem,
+  type PointText,
+  parseGisText,
+  parsePoint,
+  parseWrittenPoint,
+} from '../place/geometry.ts';
+import { parsePlaceLink } from '../place/position-links.ts';
+import { parseCoordinate, parsePosition } from '../place/read-position.ts';
 import { rowPlaceOf, type TableRow } from '../tables/table.ts';
 import { normalText } from '../text/characters.ts';
 import { splitNames } from '../text/csv.ts';
 import { parseHtml } from '../text/html-text.ts';
-import { foldName } from '../text/names.ts';
-import { isReadable, type Reading, type Unreadable } from '../text/reading.ts';
+import { enumerate, foldName } from '../text/names.ts';
+import { isReadable, type Reading, type Unreadable, unreadable } from '../text/reading.ts';
 import type { Columns } from './columns.ts';
-import { parsePointColumns } from './point-columns.ts';
 
 export type RowContext = {
   readonly resolveReference: ResolveReference;
@@ -232,4 +246,149 @@ function refuseRecorded(identCely: string, elsewhere: Elsewhere | undefined, rep
   }
   const message = msg`The row is already recorded as ${identCely}; importing it would create a second record. Remove the row, or clear this cell if it is another find.`;
   report('error', 'already-recorded', message, 'ident_cely');
+}
+
+/** Columns that can hold a point. Without `system`, `geom_system` must state it. */
+type PointColumns = { readonly columns: readonly [ColumnName, ...ColumnName[]]; readonly system?: GeomSystem };
+
+const SOURCES: readonly PointColumns[] = [
+  { columns: ['lon', 'lat'], system: '4326' },
+  { columns: ['geom_wkt'], system: '4326' },
+  { columns: ['geom_sjtsk_wkt'], system: '5514' },
+  { columns: ['geom_x', 'geom_y'] },
+  { columns: ['wkt'] },
+];
+
+type ReadPoint = {
+  readonly elements: Pick<FindElements, 'geom_system' | 'geom_wkt' | 'geom_sjtsk_wkt'>;
+  /** Element of the point, and the columns from which it was read. */
+  readonly element?: ElementName;
+  readonly columns: readonly ColumnName[];
+};
+type PointReading = { readonly value: ReadPoint } | PointProblem;
+type PointProblem = Unreadable & { readonly element: ElementName; readonly column: ColumnName };
+
+/**
+ * Reads a row's coordinate system and point. Where the format has its own geometry, columns may repeat it: theirs is taken, which
+ * may be in the other system and have more digits, but only if both mean the same place.
+ */
+function parsePointColumns(row: TableRow, columns: Columns): PointReading {
+  const { point, isDrawn } = row;
+  const written = readPointInColumns(row, columns);
+  if (point === undefined || !isReadable(written)) return written;
+  const { elements, element, columns: names } = written.value;
+  const stated = elements.geom_system;
+  if (element === undefined)
+    return stated === undefined || stated === point.system ? ownPoint(point) : disagreement(stated, point.system);
+  const wkt = elements[pointElement(stated ?? point.system)] ?? '';
+  const repeated = parsePoint(wkt);
+  const within = isDrawn === true ? DRAWN_WITHIN_M : undefined;
+  if (isReadable(repeated) && isSamePlace({ system: stated ?? point.system, ...repeated.value }, point, within)) return written;
+  const place = enumerate(names);
+  const message = msg`The point was moved: the geometry is ${point.x} ${point.y}, but ${place} say ${wkt}. Empty the columns, or correct one of the two.`;
+  return { ...unreadable('point-twice', message), element, column: names[0] ?? 'wkt' };
+}
+
+function ownPoint(point: PointInSystem): PointReading {
+  const element = pointElement(point.system);
+  return { value: { elements: { geom_system: point.system, [element]: formatPoint(point) }, element, columns: [] } };
+}
+
+function disagreement(stated: GeomSystem, system: GeomSystem): PointProblem {
+  const message = msg`geom_system says ${stated}, but the geometry is in ${system}. Empty geom_system, or correct one of the two.`;
+  return { ...unreadable('coordinate-system', message), element: 'geom_system', column: 'geom_system' };
+}
+
+/** Reads the point in the columns of a row. The row's own system selects one of several notations. */
+function readPointInColumns(row: TableRow, columns: Columns): PointReading {
+  const systemCell = columns.cell(row, 'geom_system');
+  const stated = systemCell === '' ? undefined : parseGeomSystem(systemCell);
+  if (stated !== undefined && !isReadable(stated)) return { ...stated, element: 'geom_system', column: 'geom_system' };
+
+  const filled = SOURCES.filter((source) => source.columns.some((name) => pointCell(row, columns, name) !== ''));
+  const fitting = filled.filter((source) => stated === undefined || (source.system ?? stated.value) === stated.value);
+  const [source, another] = fitting;
+  if (another !== undefined) {
+    const names = fitting.map((each) => enumerate(each.columns)).reduce((all, name) => msg`${all}, and in ${name}`);
+    return problem(
+      'point-twice',
+      msg`The point is given twice, in ${names}. Leave one empty, or write in geom_system which one counts.`,
+      another,
+    );
+  }
+  if (source === undefined) return withoutPoint(stated?.value, filled, columns);
+
+  const isWritten = source.columns[0] === 'wkt';
+  const isLink = isWritten && parsePlaceLink(columns.cell(row, 'wkt')) !== undefined;
+  const { epsg } = isWritten ? parseGisText(columns.cell(row, 'wkt')) : {};
+  const own = epsg === undefined ? undefined : geomSystemOf(epsg);
+  if (epsg !== undefined && own === undefined) {
+    const message = msg`The point is in the coordinate system ${epsg}. pas reads 4326 (WGS 84) and 5514 (S-JTSK).`;
+    return problem('coordinate-system', message, source);
+  }
+  if (own !== undefined && stated !== undefined && stated.value !== own) {
+    return disagreement(stated.value, own);
+  }
+  const system = source.system ?? stated?.value ?? own ?? (isLink ? '4326' : undefined);
+  if (system === undefined) {
+    const message = msg`The coordinate system of the point is not given. Write 4326 (WGS 84) or 5514 (S-JTSK) in the column geom_system.`;
+    return problem('coordinate-system', message, source);
+  }
+  const point = readCoordinates(row, columns, source.columns);
+  if (!isReadable(point)) return problem(point.rule, point.problem, source, pointElement(system));
+  const element = pointElement(system);
+  return { value: { elements: { geom_system: system, [element]: formatPoint(point.value) }, element, columns: source.columns } };
+}
+
+/** Returns the cell of a point; in the column of GIS programs without SRID and height, and empty for an empty geometry. */
+function pointCell(row: TableRow, columns: Columns, name: ColumnName): string {
+  const text = columns.cell(row, name);
+  return name === 'wkt' && /^(?:srid|(?:multi)?point)/i.test(text) ? parseGisText(text).wkt : text;
+}
+
+function problem(rule: string, message: Message, source: PointColumns, element: ElementName = 'geom_system'): PointProblem {
+  return { ...unreadable(rule, message), element, column: source.columns[0] };
+}
+
+/** Columns of degrees imply the system, even in a row without a point. */
+function withoutPoint(stated: GeomSystem | undefined, filled: readonly PointColumns[], columns: Columns): PointReading {
+  const [other] = filled;
+  if (stated !== undefined && other !== undefined) {
+    const [place, otherSystem] = [enumerate(other.columns), other.system ?? ''];
+    return problem(
+      'coordinate-system',
+      msg`geom_system says ${stated}, but the point is in ${place}, which is ${otherSystem}. Make them agree.`,
+      other,
+    );
+  }
+  const system = stated ?? (columns.has('lon') && columns.has('lat') ? '4326' : undefined);
+  return { value: { elements: system === undefined ? {} : { geom_system: system }, columns: [] } };
+}
+
+function readCoordinates(row: TableRow, columns: Columns, names: readonly ColumnName[]): Reading<PointText> {
+  const [first = 'wkt', second] = names;
+  if (second === undefined) {
+    const text = columns.cell(row, first);
+    const link = parsePlaceLink(text);
+    if (link === undefined) return withDoubt(parseWrittenPoint(pointCell(row, columns, first)), text);
+    return isReadable(link) ? { value: { x: link.value.lon, y: link.value.lat } } : link;
+  }
+  const missing = names.find((name) => columns.cell(row, name) === '');
+  if (missing !== undefined) {
+    const both = enumerate(names);
+    return unreadable('coordinate', msg`Only one of ${both} is given: ${missing} is empty. A point needs both.`);
+  }
+  const x = parseCoordinate(columns.cell(row, first));
+  const y = parseCoordinate(columns.cell(row, second));
+  if (!isReadable(x)) return x;
+  return isReadable(y) ? { value: { x: x.value, y: y.value } } : y;
+}
+
+/** Replaces the message about invalid well-known text by the doubt, where the text is a doubtful position. */
+function withDoubt(written: Reading<PointText>, text: string): Reading<PointText> {
+  if (isReadable(written)) return written;
+  const position = parsePosition(text);
+  if (!isReadable(position) || position.value.isTurned !== true) return written;
+  const { doubt = '' } = position.value;
+  return unreadable('coordinate', msg`${doubt} It is not used: write N and E, or the point as you mean it.`);
 }
