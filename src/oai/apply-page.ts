@@ -7,20 +7,20 @@ import type { HarvestWindow, Pass } from './pass.ts';
 import { isDay } from './protocol.ts';
 import type { OaiRecord } from './record.ts';
 
-/** What of a page is to be kept. */
+/** The records of a page for a sink. */
 type RecordPage = {
   readonly document: XmlDocument;
   /** New, or otherwise than it was met before. */
   readonly records: readonly OaiRecord[];
-  /** Those, and the ones that are as they were. */
+  /** Those, and the unchanged ones. */
   readonly met: readonly OaiRecord[];
 };
 
-/** Where the records of a harvest go. */
+/** A destination for the records of a harvest. */
 export type RecordSink = {
-  /** Before the page is noted: brings its records onto the disk, in such a way that a repetition does no harm. */
+  /** Writes the records of a page before the page is noted. A repetition after a crash must do no harm. */
   write(page: RecordPage): Promise<void>;
-  /** In the change that notes the page: makes it count. */
+  /** Makes the written page part of the output, in the change that notes it. */
   commit(): void;
 };
 
@@ -29,14 +29,14 @@ export type PageResult = {
   readonly written: readonly OaiRecord[];
   /** Records that this look had not met before. */
   readonly newInLook: number;
-  /** What was left out, and why. */
+  /** Reasons for which records were left out, by identifier. */
   readonly faults: ReadonlyMap<string, string>;
   /** Identifiers of records of which this look met two versions with one datestamp. */
   readonly disputed: readonly string[];
 };
 
 type Occurrence = SeenRecord & {
-  /** Undefined where nothing of it is kept. */
+  /** The record to keep; undefined where nothing of it is kept. */
   readonly record: OaiRecord | undefined;
   readonly isNews: boolean;
   readonly known: SeenRecord | undefined;
@@ -70,7 +70,7 @@ export async function applyPage(
   const written = seen.flatMap(({ record, isNews }) => (record !== undefined && isNews ? [record] : []));
   const newInLook = seen.filter(({ known }) => known === undefined || known.look < pass.look.number).length;
   const newInPass = seen.filter(({ known }) => known === undefined || known.look < pass.firstLook);
-  // Of two copies of one record, each is news to the other.
+  // Two versions of one record with one datestamp each count as news; that is no change.
   const changed = seen.filter(({ isNews, isDisputed }) => isNews && !isDisputed).length;
   const isByDay = page.items.some(({ header }) => isDay(header.datestamp)) && !state.isStampedByDay();
   const met = seen.flatMap(({ record }) => record ?? []);
@@ -95,7 +95,7 @@ export async function applyPage(
 }
 
 /**
- * By identifier, so that a record that stands twice on a page counts once.
+ * Collects the records of a page by identifier, so that one that is listed twice counts once.
  * @returns `againMs` the datestamps of those that the look had met before
  */
 function occurrencesOf(state: HarvestState, pass: Pass, page: ListPage<OaiRecord>) {
@@ -109,7 +109,7 @@ function occurrencesOf(state: HarvestState, pass: Pass, page: ListPage<OaiRecord
     const known = earlier === undefined ? state.met(identifier) : earlier.known;
     const rival = earlier ?? (known?.look === look ? known : undefined);
     if (rival !== undefined) againMs.push(datestampMs);
-    // Of two versions that one look meets, the newer one is the record; what an earlier look met may have been put back.
+    // The newer of two versions in one scan wins; an older version than in an earlier scan may be a restored one.
     if (rival !== undefined && rival.datestampMs > datestampMs) continue;
     if (!isWithin(pass.window, datestampMs)) {
       occurrences.set(identifier, { ...leftOut(known, look), record: undefined, skipped: false });
@@ -138,15 +138,17 @@ function isWithin({ untilMs }: HarvestWindow, datestampMs: number): boolean {
   return untilMs === null || datestampMs <= untilMs;
 }
 
-/** Begins what stands for a record that was left out and that nobody can name. */
+/** Prefix of the generated key for a skipped record without a readable identifier. */
 const NAMELESS = 'broken ';
 
+/** Tells if a key of the state is a skipped record without an identifier. */
 export function isUnidentified(name: string): boolean {
   return name.startsWith(NAMELESS);
 }
 
 const DIGEST_BYTES = 12;
 
+/** Returns the digest that change detection compares. */
 export function digestOf(bytes: Buffer): Buffer {
   return Buffer.from(hash('sha256', bytes, 'hex').slice(0, 2 * DIGEST_BYTES), 'hex');
 }

@@ -10,7 +10,7 @@ import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { MalformedAnswerError, recordAt } from './malformed.ts';
 import { checkArguments, datestampMs, ERROR_HINTS, OAI_NAMESPACE, type OaiArguments, queryOf, type Verb } from './protocol.ts';
 
-/** How to sign in for harvesting. The service sends no challenge, so what there is goes with every request. */
+/** Credentials for harvesting, sent with every request, since the service sends no challenge. */
 export type OaiCredentials =
   | { readonly kind: 'none' }
   | { readonly kind: 'basic'; readonly username: string; readonly password: string }
@@ -37,7 +37,7 @@ export type OaiAnswer = {
   readonly document: XmlDocument;
   /** The server's clock when it answered, milliseconds since 1970 UTC. */
   readonly responseDateMs: number;
-  /** As it came, unpacked. */
+  /** The decompressed body. */
   readonly body: Buffer;
 };
 
@@ -139,7 +139,7 @@ function maySayMore(status: number): boolean {
 
 const NO_PROTOCOL_ERRORS: readonly number[] = [401, 403, 408, 425, 429];
 
-/** Undefined where the answer is no error of the protocol. */
+/** Parses an error of the protocol from an answer with status 4xx; undefined where it is none. */
 function protocolAnswer(
   verb: Verb,
   endpoint: string,
@@ -267,8 +267,8 @@ const END_OF_PAGE =
 const END_BYTES = 2048;
 
 /**
- * A guess at the next token from the bytes of a page that is not read yet; whoever uses it must compare it with the token
- * that reading finds. Undefined where the end looks in any way unusual.
+ * Guesses the next token from the end of a page before it is parsed; the caller must compare it with the parsed token.
+ * Undefined where the end has an unusual form.
  */
 export function peekResumptionToken(body: Buffer): string | undefined {
   return END_OF_PAGE.exec(body.toString('latin1', Math.max(0, body.length - END_BYTES)))?.[2];
@@ -322,7 +322,7 @@ export function followRedirects(endpoint: string, exchange: Exchange): Get {
   };
 }
 
-/** What an `Authorization` header holds after its scheme. */
+/** Returns the part of an `Authorization` header after its scheme. */
 export function tokenIn(authorization: string): string {
   return authorization.replace(/^\w+ /, '');
 }

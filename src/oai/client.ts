@@ -28,7 +28,7 @@ export type OaiSet = { readonly setSpec: string; readonly name: string; readonly
 /** One page of a list. */
 export type ListPage<Item> = {
   readonly items: readonly Item[];
-  /** Where the list goes on; undefined on its last page. */
+  /** Token of the next page; undefined on the last page. */
   readonly next: string | undefined;
   readonly completeListSize: number | undefined;
   /** Position of the first item in the whole list. */
@@ -47,14 +47,14 @@ export type OaiClient = {
   listMetadataFormats(identifier?: string, signal?: AbortSignal): Promise<MetadataFormat[]>;
   listSets(given?: Pick<OaiArguments, 'resumptionToken'>, signal?: AbortSignal): Promise<ListPage<OaiSet>>;
   listIdentifiers(given: OaiArguments, signal?: AbortSignal, onToken?: OnToken): Promise<ListPage<OaiHeader>>;
-  /** The same, as records that have nothing but their header. */
+  /** Sends ListIdentifiers, and returns records with only a header. */
   listHeaders(given: OaiArguments, signal?: AbortSignal, onToken?: OnToken): Promise<ListPage<OaiRecord>>;
   listRecords(given: OaiArguments, signal?: AbortSignal, onToken?: OnToken): Promise<ListPage<OaiRecord>>;
-  /** What can be read of a malformed page of ListRecords; undefined where nothing can. */
+  /** Returns the readable records of a malformed page of ListRecords; undefined where there are none. */
   salvageRecords(error: MalformedAnswerError): ListPage<OaiRecord> | undefined;
   /** @param identifier the full identifier, or the bare one of the record */
   getRecord(identifier: string, metadataPrefix: string, signal?: AbortSignal): Promise<OaiRecord>;
-  /** As a page that holds the one record. */
+  /** Returns one record as a page. */
   getRecordPage(identifier: string, metadataPrefix: string, signal?: AbortSignal): Promise<ListPage<OaiRecord>>;
 };
 
@@ -65,6 +65,7 @@ export type OaiClientOptions = Omit<AskOptions, 'endpoint'> & {
   readonly version?: string;
 };
 
+/** Opens a client for one endpoint; nothing is sent yet. */
 export function openOaiClient(options: OaiClientOptions): OaiClient {
   const { oaiBase, version } = options;
   const endpoint = version === undefined ? `${oaiBase}/oai` : `${oaiBase}/${version}/oai`;

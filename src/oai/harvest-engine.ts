@@ -25,15 +25,15 @@ import {
 } from './walk.ts';
 
 type Harvested = {
-  /** Undefined where there was nothing to ask for. */
+  /** The pass that ended; undefined where there was nothing to request. */
   readonly pass: Pass | undefined;
   /** Records that were left out, in this run or an earlier one, and that still cannot be read. */
   readonly broken: readonly BrokenRecord[];
-  /** Undefined where what was met is believed. Otherwise what is kept stays, and the next run reads everything again. */
+  /** Set where losses are not believed: the stored records stay, and the next run reads everything again. */
   readonly disbelief: Disbelief | undefined;
 };
 
-/** How often a list is looked at before it is called incomplete. */
+/** Scans of a list before it is reported as incomplete. */
 const MAX_SCANS = 5;
 /** Answers may be stamped to the second, and by several machines. */
 const CLOCK_STEP_MS = 2000;
@@ -80,14 +80,14 @@ async function harvestOnce(run: Run, finish: Finish): Promise<Harvested> {
   });
 }
 
-/** Undefined where all that could change lies behind the window. */
+/** Decides on the next pass; undefined where all possible changes are after the window. */
 function passToBegin(options: HarvestOptions): Pass | undefined {
   const { state, clock, window, full, overlapMs, serverNowMs, onNote } = options;
   const beginning = { localMs: Math.floor(clock.now()), heldBefore: state.listed() };
   const watermarkMs = state.watermarkMs();
   const look = state.lastLook() + 1;
   const skipped = state.skipped();
-  // What has no name cannot be asked for by itself.
+  // A skipped record without an identifier cannot be requested alone.
   if (watermarkMs === null || full === true || skipped.some(isUnidentified))
     return startPass('full', window, serverNowMs, look, beginning);
   if (watermarkMs > serverNowMs + CLOCK_STEP_MS) {
@@ -107,12 +107,12 @@ export function clockWentBack(setSpec: string, watermarkMs: number, serverNowMs:
   return t`${setSpec}: the service's clock was at ${was} at the last harvest and is at ${is} now, so everything is read again.`;
 }
 
-/** What is kept may do with a record less than is counted; a proof that there is no record may not. */
+/** Explains that a list one record shorter than its count is accepted. */
 function countedTooMany(list: string, { listSize, look: { met } }: Pass): string {
   return t`${list}: the service counts ${listSize} records, and twice listed ${met} completely. These are accepted as all.`;
 }
 
-/** What was left out is asked for by itself, in this run and in each later one, until it can be read or is gone. */
+/** Requests each skipped record alone, in every run, until it can be read or no longer exists. */
 async function askForSkipped(run: Run): Promise<void> {
   const { client, state, metadataPrefix, signal, faults } = run;
   for (const name of state.skipped()) {
@@ -158,11 +158,11 @@ async function lookUntilComplete(run: Run, goesOn: boolean): Promise<void> {
   }
 }
 
-/** Of which look a record is that was marked. */
+/** Scan number of records with a tombstone. */
 const NO_LOOK = 0;
 const RECORDS_AT_ONCE = 100;
 
-/** Whether what a pass that has met all there is has not met is gone. */
+/** Tells if records that a complete pass did not see can be taken for deleted. */
 function canInferDeletion({ state, setSpec, onNote }: HarvestOptions): boolean {
   const { kind, window, look } = currentPass(state);
   // A change moves a record out of a window that ends; what was left out and has no name may be any of them.
@@ -257,7 +257,7 @@ function disbelieve({ state, serverNowMs: nowMs, acceptLosses = false }: Run, { 
 /** Counts the whole list by one request; what is kept need not be what is there, however few changes are told. */
 async function isAsCounted(run: Run): Promise<boolean> {
   const { client, state, clock, signal, window, onNote } = run;
-  // What changes leaves a window that ends.
+  // A record that changes leaves a window with an end, so the counts differ.
   if (run.losses === undefined || window.untilMs !== null) return true;
   const { completeListSize, next, items } = await firstPage({
     fetchPage: client.listHeaders,

@@ -6,7 +6,7 @@ import { type Pass, watermarkOf } from './pass.ts';
 export type SeenRecord = {
   /** The server's time of the record's last change. */
   readonly datestampMs: number;
-  /** Of the record's text; empty where no text of it was taken. */
+  /** Digest of the record's source; empty where none was stored. */
   readonly digest: Buffer;
   /** The last look that met it; 0 where it was marked as vanished since. */
   readonly look: number;
@@ -18,11 +18,11 @@ export type SeenRecord = {
 type Doubt = {
   /** When a list was first met without them, by the server's clock. */
   readonly sinceMs: number;
-  /** Of the identifiers that were not met; empty where the list was empty and nothing is held of it. */
+  /** Digest of the missing identifiers; empty where the list was empty and nothing is stored. */
   readonly digest: string;
 };
 
-/** What a harvest remembers from page to page, and perhaps from run to run. What writes expects to run inside `change`. */
+/** State of a harvest between pages, and between runs where it is stored. Functions that write must run inside `change`. */
 export type HarvestState = {
   /** When the last complete pass began, by the server's clock: what changed since is still to be asked for. */
   watermarkMs(): number | null;
@@ -31,11 +31,11 @@ export type HarvestState = {
   putPass(pass: Pass): void;
   /** Ends the pass: what is kept is complete as of the moment at which it began. */
   complete(): void;
-  /** Undefined where the last pass was believed. */
+  /** Returns the losses that the last pass did not believe; undefined where there are none. */
   doubt(): Doubt | undefined;
   /** Ends the pass without believing it: the next one reads everything again. */
   endInDoubt(doubt: Doubt): void;
-  /** How many records the service should list: those that the last full pass met, and what was met since. */
+  /** Counts the records that the service should list: those of the last full pass, and later ones. */
   listed(): number;
   /** A datestamp that was met is a day, whatever the service says of its datestamps. */
   isStampedByDay(): boolean;

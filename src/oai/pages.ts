@@ -18,7 +18,7 @@ export type PagesOptions<Item> = {
    * the reader itself sees that nothing new comes: a list that moves may well show a page again.
    */
   readonly fingerprint?: (items: readonly Item[]) => string;
-  /** What to make of a page that stays malformed; without it, or where it makes nothing of it, the list ends there. */
+  /** Recovers a page that stays malformed. Without it, or where it returns undefined, the list fails there. */
   readonly salvage?: (error: MalformedAnswerError) => ListPage<Item> | undefined;
   readonly signal?: AbortSignal;
 };
@@ -48,7 +48,7 @@ export async function* listPages<Item>(options: PagesOptions<Item>): AsyncGenera
     page.catch(() => {});
     return page;
   };
-  /** Asks for the page after one that has come and is still to be read; never further ahead than that. */
+  /** Prefetches the page after one that has arrived but is not parsed yet. */
   const foresee = (token: string): void => {
     if (foreseen === undefined && !seenTokens.has(token)) foreseen = { token, page: fetch({ resumptionToken: token }) };
   };

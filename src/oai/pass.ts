@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { DAY_MS, type Granularity } from './protocol.ts';
 
-/** How far a harvest is, as plain data. Times are the server's, milliseconds since 1970 UTC. */
+/** Progress of a harvest, as plain data. Times are by the server's clock, in milliseconds since 1970 UTC. */
 
-/** How datestamps run along a list. */
+/** Order of the datestamps in a list. */
 type Direction = 'falling' | 'rising' | 'neither';
 
 /** Both bounds inclusive; null: none. */
 export type HarvestWindow = { readonly fromMs: number | null; readonly untilMs: number | null };
 
-/** How the datestamps of a walk ran so far, and the last of them. */
+/** Order of the datestamps of a walk so far, and the last datestamp. */
 type WalkEdge = { readonly direction: Direction | null; readonly edgeMs: number | null };
 
 /** One reading of everything that a window holds, perhaps over several runs of pas, looks at it, and walks along its list. */
@@ -20,14 +20,14 @@ export type Pass = {
   readonly beganMs: number;
   /** This machine's clock when it began. */
   readonly localMs: number;
-  /** How many records were listed before. */
+  /** Count of the records that were listed before. */
   readonly heldBefore: number;
-  /** What its last look did not meet is believed to be gone. */
+  /** Records that its last scan did not see are taken for deleted. */
   readonly lossesTaken: boolean;
   readonly firstLook: number;
-  /** How many different records the pass has met. */
+  /** Count of the different records that the pass has seen. */
   readonly met: number;
-  /** As the service counted the window last. */
+  /** Last count of the window by the service. */
   readonly listSize: number | null;
   readonly look: Look;
   readonly walk: Walk;
@@ -38,18 +38,18 @@ type Look = {
   readonly number: number;
   /** Different records met in it. */
   readonly met: number;
-  /** Those of them that no look before had met. */
+  /** Records among them that no earlier scan of the pass had seen. */
   readonly isNew: number;
-  /** Those of the new ones that a look before overlooked: they are older than the pass. */
+  /** New ones that are older than the pass, so an earlier scan missed them. */
   readonly overlooked: number;
-  /** How many records the last whole look met; null before there was one. */
+  /** Records seen by the last complete scan; null before the first. */
   readonly metBefore: number | null;
   /** Records that were new to what is kept, or changed. */
   readonly changed: number;
   /** Digest of the identifiers in the order of a list that is not counted, and that of the last whole look. */
   readonly order: string;
   readonly orderBefore: string;
-  /** How many looks in a row, up to the last one, met what the look before each had met. */
+  /** Number of consecutive scans, up to the last one, that saw the same records as the scan before. */
   readonly agreed: number;
   /** A record left the list while it was read. */
   readonly gone: boolean;
@@ -64,12 +64,12 @@ type Look = {
 type Walk = WalkEdge & {
   /** The pass's window, or less where the rest was met. */
   readonly window: HarvestWindow;
-  /** Where it goes on; null before its first page. */
+  /** Token of the next page; null before the first page. */
   readonly token: string | null;
   readonly pages: number;
-  /** As the service counted the walk's own window last. */
+  /** Last count of the walk's own window by the service. */
   readonly size: number | null;
-  /** How many records the pages had, where each began at the position that the service names; null where one did not. */
+  /** Records on the pages so far; null after a page whose `cursor` differs from that number. */
   readonly position: number | null;
   /** The list came to its end. */
   readonly ended: boolean;
@@ -77,6 +77,7 @@ type Walk = WalkEdge & {
 
 const NOTHING_READ = { met: 0, changed: 0, order: '', gone: false, doubtful: false, fresh: false, repeated: false } as const;
 
+/** Begins a pass. @param beganMs by the server's clock, milliseconds since 1970 UTC */
 export function startPass(
   kind: Pass['kind'],
   window: HarvestWindow,
@@ -130,13 +131,13 @@ export function resumeByDatestamp(pass: Pass): Pass {
   return rest === undefined || pass.listSize === null ? startScan(pass, false) : { ...pass, walk: walkThrough(rest) };
 }
 
-/** What a page brought that is not on the page itself. */
+/** Data of a page for {@link afterPage}. */
 type PageNote = {
   readonly next: string | undefined;
   readonly completeListSize: number | undefined;
   readonly cursor: number | undefined;
   readonly responseDateMs: number;
-  /** What is stamped this long before the pass began may have appeared since. */
+  /** A record with a datestamp in this time before the start of the pass may have appeared since, in milliseconds. */
   readonly overlapMs: number;
   readonly datestampsMs: readonly number[];
   readonly identifiers: readonly string[];
@@ -144,7 +145,7 @@ type PageNote = {
   readonly againMs: readonly number[];
 };
 
-/** After a page of the walk whose records were noted. */
+/** Returns the pass after a page of the walk whose records were noted. */
 export function afterPage(pass: Pass, note: PageNote): Pass {
   const { next, completeListSize, responseDateMs, overlapMs, datestampsMs, identifiers, againMs } = note;
   const { walk, look } = pass;
@@ -192,7 +193,7 @@ export function withShrunkList(pass: Pass, completeListSize: number | undefined)
   return ordered ? resumeByDatestamp(noted) : { ...noted, walk: { ...pass.walk, size: completeListSize ?? null } };
 }
 
-/** Whether the last walk goes through the whole window, not only what a cut left of it. */
+/** Tells if the walk covers the whole window, not only the rest after an interruption. */
 export function coversWholeWindow({ window, walk }: Pass): boolean {
   return window.fromMs === walk.window.fromMs && window.untilMs === walk.window.untilMs;
 }
@@ -217,34 +218,33 @@ export function missingOf({ listSize, look }: Pass): number {
   return Math.max(0, (listSize ?? 0) - look.met);
 }
 
-/** After a list of changes that brought something. */
+/** Returns the pass after a list of changes with news. */
 export function markChanged(pass: Pass): Pass {
   return { ...pass, look: { ...pass.look, fresh: true } };
 }
 
-/** After the window was counted again. */
+/** Returns the pass after a new count of the window. */
 export function withListSize(pass: Pass, listSize: number): Pass {
   const gone = pass.look.gone || pass.look.met > listSize || (pass.listSize ?? 0) > listSize;
   return { ...pass, listSize, look: { ...pass.look, gone } };
 }
 
-/** Whether the list was one page, from which nothing can slip to another. */
+/** Tells if the list had one page, so that no record could move between pages. */
 export function isOnePage(pass: Pass): boolean {
   return pass.walk.ended && pass.walk.pages === 1 && coversWholeWindow(pass);
 }
 
 /**
- * `short`: two looks agree that the service sends less than it counts. `counted-too-many`: the same, and nothing shows where
- * what is missing could be.
+ * `short`: two scans agree that the service sends fewer records than it counts. `counted-too-many`: the same by one record, and
+ * the pages have no gap.
  */
 type Verdict = 'complete' | 'again' | 'short' | 'counted-too-many';
 
 /**
- * Whether a look met all that there is, as it was at one moment. Where the service counts, what is counted must be met
- * and nothing may have left the list meanwhile. A record that stood twice moved, and another may have moved the other way,
- * while one that left the list and a new one hide it from the count: then a further look must meet what it met, and
- * besides only what is new. Without a count three looks in a row must meet the same records in the same order, none of them changed: what left
- * the list and came back may have hidden one from two.
+ * Decides if a scan saw all records of the list as it was at one moment. Where the service counts, all counted records must be
+ * seen, and none may have left the list meanwhile. A record that was listed twice moved, so another may have been skipped, which
+ * the count does not show if one left and one was added: then another scan must see the same records, and besides only new
+ * ones. Without a count, three consecutive scans must see the same unchanged records in the same order.
  */
 export function judge(pass: Pass): Verdict {
   const { look, walk, listSize } = pass;
@@ -253,29 +253,29 @@ export function judge(pass: Pass): Verdict {
   if (isOnePage(pass)) return 'complete';
   if (listSize === null) return agrees(pass) && look.agreed > 0 ? 'complete' : 'again';
   if (look.gone || look.doubtful) return 'again';
-  // What moves along a list that is walked newest first, and not cut, makes another stand twice.
+  // In a complete walk with the newest first, a record that moves shows another one twice.
   const isWatched = walk.direction === 'falling' && coversWholeWindow(pass);
   const moved = look.repeated || (look.fresh && !isWatched);
   return moved && !agrees(pass) ? 'again' : 'complete';
 }
 
-/** Whether the count is one too many: the pages follow each other without a gap, up to the last record. */
+/** Tells if the count is one too high: the pages follow each other without a gap up to the last record. */
 function isCountedTooMany(pass: Pass): boolean {
   return missingOf(pass) === 1 && pass.walk.position === pass.look.met && coversWholeWindow(pass);
 }
 
-/** Whether a look met what the one before it met, and nothing else that was there before. */
+/** Tells if a scan saw the same records as the scan before, and besides only new ones. */
 function agrees({ look, listSize }: Pass): boolean {
   if (look.metBefore !== look.met - look.isNew || look.overlooked > 0) return false;
   return listSize !== null || (look.changed === 0 && look.order === look.orderBefore);
 }
 
-/** After a walk that has met all that is counted, however its list ends. */
+/** Ends a walk that has seen all counted records, regardless of how its list ends. */
 export function endWalk(pass: Pass): Pass {
   return { ...pass, walk: { ...pass.walk, token: null, ended: true } };
 }
 
-/** Whether nothing was skipped, although the list did not stand still: what left it was met before. */
+/** Tells if no record was skipped although the list changed. */
 export function isWhole(pass: Pass): boolean {
   return pass.listSize !== null && !pass.look.doubtful && missingOf(pass) === 0;
 }
@@ -300,8 +300,8 @@ function edgeAfter(edge: WalkEdge, datestampsMs: readonly number[]): WalkEdge {
 }
 
 /**
- * What of a window is still to be read where a walk through it broke off; undefined where the list is not ordered by
- * datestamp. Reaches a little into what was read, since several records may share the last datestamp.
+ * Returns the rest of a window after an interrupted walk; undefined where the list is not ordered by datestamp. The rest includes
+ * the last datestamp, which several records may share.
  */
 function windowLeft({ fromMs, untilMs }: HarvestWindow, { direction, edgeMs }: WalkEdge): HarvestWindow | undefined {
   if (edgeMs === null) return undefined;

@@ -23,7 +23,7 @@ const VERBS = {
 
 export type Verb = keyof typeof VERBS;
 
-/** What the protocol's error codes mean for the person who asked. */
+/** Advice for each error code of the protocol. */
 export const ERROR_HINTS: Readonly<Record<string, Message>> = {
   badArgument: msg`Check the set, the format and the dates. A service in trouble gives the same answer: try again later.`,
   badResumptionToken: msg`The list expired on the server. Run the command again; what was stored is kept.`,
@@ -96,11 +96,12 @@ export function datestampMs(text: string): number | undefined {
   return new Date(ms).getUTCDate() === Number(parts[3]) ? ms : undefined;
 }
 
+/** Tells if a datestamp has no time of day. */
 export function isDay(datestamp: string): boolean {
   return DAY.test(datestamp);
 }
 
-/** Undefined where the text cannot stand in `from` or `until`. */
+/** Returns the granularity of a bound; undefined where the text is none. */
 export function granularityOf(text: string): Granularity | undefined {
   if (datestampMs(text) === undefined || text.includes('.')) return undefined;
   return DAY.test(text) ? 'day' : 'second';

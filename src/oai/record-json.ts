@@ -16,7 +16,7 @@ type HeaderJson = {
 
 const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
 
-/** What is said of a record without its metadata. */
+/** Returns the header of a record as JSON. */
 export function headerJson(record: OaiRecord): HeaderJson {
   return parsed((json) => writeHeader(json, record)) as HeaderJson;
 }
@@ -140,7 +140,7 @@ function writeAny(json: JsonBytes, element: XmlElement): void {
 function writeElement(json: JsonBytes, tape: FlatTree, at: number, repeated: RepeatedElements): void {
   const hasChildren = tape.hasChildren(at);
   if (!hasChildren && isRefusal(tape, at)) {
-    // So that nobody takes the refusal for data.
+    // The text of the refusal must not be taken for data.
     json.open('{');
     json.name('masked');
     json.literal('true');

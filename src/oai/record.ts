@@ -5,7 +5,7 @@ import { datestampMs, OAI_NAMESPACE } from './protocol.ts';
 export type OaiHeader = {
   /** The full identifier, as the service writes it. */
   readonly identifier: string;
-  /** As the service writes it. */
+  /** Source text. */
   readonly datestamp: string;
   readonly datestampMs: number;
   /** May be empty, although the contract promises one (B-RECORD-1): a deleted record's often is. */
@@ -21,7 +21,7 @@ export type OaiRecord = {
   readonly lacksContent: boolean;
   /** The service lists the record but shows none of it to this account. */
   readonly refused: boolean;
-  /** What the service says about the metadata. */
+  /** Elements inside `about`. */
   readonly about: readonly XmlElement[];
   /** The whole `record`. */
   readonly element: XmlElement;
@@ -53,7 +53,7 @@ export function parseHeader(element: XmlElement): OaiHeader | undefined {
   };
 }
 
-/** Undefined where the header is not complete. */
+/** Parses a `record`; undefined where its header is incomplete. */
 export function parseRecord(element: XmlElement): OaiRecord | undefined {
   const header = parseHeader(element);
   if (header === undefined) return undefined;

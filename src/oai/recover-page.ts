@@ -2,7 +2,7 @@ import { t } from '../base/language.ts';
 import type { XmlDocument, XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 
-/** What is left of a page of which some records cannot be read. */
+/** A page without its unreadable records. */
 type SalvagedPage = {
   /** The page without its broken records. */
   readonly document: XmlDocument;
@@ -10,7 +10,7 @@ type SalvagedPage = {
 };
 
 export type BrokenRecord = {
-  /** Undefined where not even that can be made out. */
+  /** Undefined where the identifier is unreadable as well. */
   readonly identifier: string | undefined;
   readonly reason: string;
 };
@@ -24,7 +24,7 @@ const MAX_FRAMES_CHARACTERS = 256 * 1024 * 1024;
  * @returns undefined where the page is broken outside its records, or is not made of records at all
  */
 export function recoverPage(body: Buffer): SalvagedPage | undefined {
-  // Bytes that are no characters become a sign that no XML may hold, so that their record is found broken.
+  // Invalid bytes become a character that XML forbids, so that parsing fails in their record.
   const text = body.toString('utf8').replaceAll('\ufffd', '\ufffe');
   const pieces = cutAtRecords(text);
   if (pieces === undefined) return undefined;
@@ -70,12 +70,12 @@ function cutAtRecords(text: string): Pieces | undefined {
   return {
     head: text.slice(0, first),
     records: starts.map((start, index) => text.slice(start, ends[index])),
-    // What stands behind the root is no part of the page.
+    // Text after the root is not part of the page.
     tail: /^[\s\S]*?<\/(?:[\w.-]+:)?OAI-PMH\s*>/.exec(text.slice(lastEnd))?.[0] ?? text.slice(lastEnd),
   };
 }
 
-/** Undefined where the identifier itself is what is broken: half of it would name another record, or none. */
+/** Returns the identifier; undefined where it is broken itself, since half of it would name another record. */
 function identifierIn(record: string): string | undefined {
   return /<(?:[\w.-]+:)?identifier>\s*((?:[^<\s&\ufffe]|&[a-z]+;|&#\w+;)+)\s*</.exec(record)?.[1];
 }

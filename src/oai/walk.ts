@@ -23,11 +23,11 @@ import {
 import { DAY_MS, formatDatestamp, formatUpwards, type Granularity, type OaiArguments } from './protocol.ts';
 import type { OaiRecord } from './record.ts';
 
-/** What applying a pass would take from what is kept. */
+/** Stored records that a pass did not see. */
 export type Losses = {
   /** Identifiers of what is kept and was not met. */
   readonly lost: readonly string[];
-  /** Those of them that something else refers to. */
+  /** Identifiers among them that finds or the mapping use. */
   readonly inUse: readonly string[];
 };
 
@@ -61,24 +61,24 @@ export type HarvestOptions = {
    * is left to who harvests.
    */
   readonly onVanished?: (count: number) => void;
-  /** What a look takes from what is kept, if it is believed; left out where nothing is kept. */
+  /** Returns the stored records that a scan did not see; absent where nothing is stored. */
   readonly losses?: (look: number) => Promise<Losses>;
   /** Believe them at once. */
   readonly acceptLosses?: boolean;
 };
 
 export type Run = HarvestOptions & {
-  /** Of what was left out in this run, by identifier. */
+  /** Reasons for which records were skipped in this run, by identifier. */
   readonly faults: Map<string, string>;
 };
 
-/** How often in a row a walk may break off although it brought nothing new. */
+/** Consecutive interruptions of a walk without a new record. */
 const MAX_RESUMES = 3;
-/** How often what changed meanwhile is asked for, while each time there is something. */
+/** Requests for the list of changes while each has news. */
 const MAX_RESCANS = 5;
 /** A list without end may look new page by page; one that brings only records of this look again is one. */
 const MAX_PAGES_WITHOUT_NEWS = 100;
-/** How much longer a list may be in the end than the service counted at its first page. */
+/** Maximum length of a list: a multiple of the count on its first page, and some records. */
 const [MAX_GROWTH, A_DAY_OF_RECORDS] = [2, 10_000];
 
 /** The pass under way. */
@@ -88,7 +88,7 @@ export function currentPass(state: HarvestState): Pass {
   return pass;
 }
 
-/** Along the list to its end, from where the last run stopped; where a walk breaks off, the next one goes on. */
+/** Reads the list to its end, from the point where the last run stopped. */
 export async function readAllPages(run: Run): Promise<void> {
   const { state } = run;
   let cuts = 0;
@@ -97,7 +97,7 @@ export async function readAllPages(run: Run): Promise<void> {
     const end = await walkOrRewind(run);
     if (end === 'end') return;
     const pass = currentPass(state);
-    // What is counted was met; a service that still named a token has nothing behind it.
+    // All counted records were seen, so the refused token leads to nothing.
     if (end === 'token-refused' && isWhole(pass)) {
       state.change(() => state.putPass(endWalk(pass)));
       return;
@@ -180,7 +180,7 @@ function endlessness(): (newRecords: number, completeListSize: number | undefine
   };
 }
 
-/** What changed while the list was read may have moved from a page to come to one already read: it is read by itself. */
+/** Reads the list of changes since the pass began: a changed record may have moved to a page that was already read. */
 export async function rescanChanges(run: Run): Promise<void> {
   const { state, overlapMs } = run;
   const pass = currentPass(state);
@@ -209,7 +209,7 @@ export async function rescanChanges(run: Run): Promise<void> {
       }
       if (news === 0) return;
     } catch (thrown) {
-      // What it leaves open, the count or the next look shows; what changed since is asked for by the next pass as well.
+      // The count or the next scan shows what is missing, and the next pass requests these changes again.
       if (!isRefusedToken(thrown)) throw thrown;
     }
   }
@@ -224,8 +224,8 @@ function ignoresFrom({ items }: ListPage<OaiRecord>, fromMs: number): boolean {
 }
 
 /**
- * What the walk did not meet may be new, and not in the count that it was given: it must not stand in for what was skipped.
- * Nor must what stands on the page that is asked for, since what it skipped may be among it.
+ * Counts the list again, since the earlier count may lack new records, which must not make up for skipped ones. The records of
+ * the requested page are not used: a skipped one may be among them.
  */
 async function countAgain(run: Run): Promise<void> {
   const { state } = run;
@@ -237,6 +237,7 @@ async function countAgain(run: Run): Promise<void> {
   }
 }
 
+/** Applies a page; of two versions with one datestamp, the record is requested alone. @throws as the client and the sink */
 export async function take(
   run: Run,
   pass: Pass,
@@ -288,11 +289,12 @@ export function listArguments(
   };
 }
 
-/** What is read, for people. */
+/** Returns the name of the set for messages. */
 export function listName({ setSpec }: Pick<HarvestOptions, 'setSpec'>): string {
   return setSpec === '' ? t`everything` : setSpec;
 }
 
+/** Makes the error for a list with missing records. */
 export function incomplete(options: HarvestOptions, pass: Pass, reason: string): OaiError {
   const list = listName(options);
   const missing = shortfall(pass);
@@ -308,6 +310,7 @@ function shortfall(pass: Pass): string {
   return t`The service counts ${listSize} records and sent ${look.met}: ${missing} are missing.`;
 }
 
+/** Explains why a pass is not complete. */
 export function reasonOf(pass: Pass): string {
   return missingOf(pass) > 0 ? t`its list ended before` : t`its list kept changing while it was read`;
 }

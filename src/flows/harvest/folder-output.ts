@@ -84,7 +84,7 @@ type Differences = {
 };
 
 /**
- * What stands in the folder otherwise than it was written.
+ * Compares the folder with the ledger.
  * @param wasFlushed the text of a file that nothing has touched is not read; a power cut may have taken what was not flushed
  */
 async function differencesIn(folder: string, ledger: Ledger, wasFlushed: boolean): Promise<Differences> {

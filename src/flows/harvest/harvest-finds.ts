@@ -80,7 +80,7 @@ export async function harvestFinds(options: FindHarvest, fromMs: number | null):
   };
 }
 
-/** Undefined where the record is there but no find that can be read. */
+/** Converts a record; undefined where it is no readable find. */
 export function listedFindOf(record: OaiRecord): ListedFind | undefined {
   const { datestampMs, deleted } = record.header;
   if (deleted) return { kind: 'deleted', datestampMs };

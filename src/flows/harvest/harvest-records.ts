@@ -47,7 +47,7 @@ type HarvestRecordsOptions = ListedService & {
   readonly verify?: boolean;
   /** Believe what was not met to be gone, however much it is. */
   readonly acceptLosses?: boolean;
-  /** What the account may see, in any words that change with it; undefined where that is not known. */
+  /** Rights of the account as any text that changes with them; undefined where they are unknown. */
   readonly rights?: string | undefined;
   /** Time in which a new record appears in a harvest. */
   readonly indexAllowanceMs: number;
@@ -160,7 +160,7 @@ async function harvestSet(
   return { setSpec, pass: pass?.kind ?? 'changes', records: pass?.look.met ?? 0, ...tally, broken, disbelief };
 }
 
-/** How long pages may wait to be saved: a killed run reads again what came in this time. */
+/** Interval between two saves, in milliseconds. A killed run requests the pages since the last save again. */
 const MAX_UNSAVED_MS = 250;
 
 /** Saves pages of an output that has `flush` in groups, so that one flush of the disk serves many small pages. */
@@ -202,7 +202,7 @@ function groupPages({ ledger, output }: OpenedOutput, clock: Clock) {
   };
 }
 
-/** Where a set's records go; what of them stands otherwise in the output is written as well. */
+/** Returns the sink for the records of a set; with `verify`, records that differ in the output are written as well. */
 function sinkOf({ verb, verify }: HarvestRecordsOptions, output: RecordOutput, onMended: (count: number) => void): RecordSink {
   const differs = verify === true ? output.differs : undefined;
   if (differs === undefined && verb !== 'ListIdentifiers') return output;
@@ -213,7 +213,7 @@ function sinkOf({ verb, verify }: HarvestRecordsOptions, output: RecordOutput, o
       const wrong = page.met.filter((record) => !news.has(record) && differs?.(page.document, record) === true);
       onMended(wrong.length);
       const records = [...news, ...wrong];
-      // What stands for one that is gone is a whole record.
+      // A tombstone is a whole record.
       const bare = records.map((record) => parseHeaderAlone(record.element) ?? record);
       return output.write({ ...page, records: verb === 'ListIdentifiers' ? bare : records });
     },

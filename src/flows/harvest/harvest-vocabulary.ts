@@ -21,10 +21,10 @@ import type { Vocabulary } from '../../vocabulary/term.ts';
 import { isInSet, putHidden, putTerm, putTombstone } from '../../vocabulary/terms.ts';
 import { assertKnownSets, clockOfService, overlapMs, type ServiceClock } from './service-lists.ts';
 
-/** What a find needs, and what its place and its project are checked against. */
+/** Sets that finds use, and that their places and projects are checked with. */
 export const DEFAULT_SETS = ['heslo', 'organizace', 'osoba', 'ruian_kraj', 'ruian_okres', 'ruian_katastr', 'projekt'] as const;
 
-/** Whether documents of finds need entries of the set. */
+/** Tells if finds use entries of the set. */
 export function isNeededByImports(setSpec: string): boolean {
   const isWhole = DEFAULT_SETS.some((each) => each === setSpec);
   return isWhole || FIELDS.some(({ set }) => set !== undefined && isInSet(set, setSpec));
@@ -52,7 +52,7 @@ type HarvestVocabularyOptions = {
   readonly inUse?: () => Promise<ReadonlySet<string>>;
   /** Leave records out that cannot be read as XML, and say which; otherwise such a page ends the harvest. */
   readonly skipBroken: boolean;
-  /** Who asks for what: `{version} {account}`, the account empty where nobody is signed in. What was met as another is met again. */
+  /** `{version} {account}`, with an empty account for an anonymous harvest. Where it changes, everything is read again. */
   readonly subject: string;
   /** Role and organisation of the account; undefined where the service did not say them. With others everything is read again. */
   readonly rights?: string | undefined;

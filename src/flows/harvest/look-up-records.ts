@@ -11,7 +11,7 @@ export type FindLookup = ListedFind | { readonly kind: 'missing' | 'empty' };
 
 type FindLookups = Pick<HarvestedFinds, 'beganMs'> & { readonly lookups: ReadonlyMap<string, FindLookup> };
 
-/** Asking for each record is shorter. */
+/** Thrown where requesting each record alone takes fewer requests. */
 class LongList extends Error {
   readonly beganMs: number;
   constructor(beganMs: number) {
@@ -42,13 +42,13 @@ export async function lookUpChanges(options: FindHarvest, wanted: ReadonlySet<st
   }
 }
 
-/** How many requests it takes to read the rest of a list; 0 where the service does not count. */
+/** Estimates the requests for the rest of a list; 0 where the service does not count. */
 function pagesAfter({ items, next, cursor, completeListSize }: ListPage<OaiRecord>): number {
   if (next === undefined || completeListSize === undefined || items.length === 0) return 0;
   return Math.ceil((completeListSize - (cursor ?? 0) - items.length) / items.length);
 }
 
-/** Those of the wanted records that the list of all since `fromMs` does not name, each asked for by itself. */
+/** Looks up those wanted records that the list of all since `fromMs` does not name, each with a request. */
 export async function lookUpUnlisted(
   options: FindHarvest,
   idents: ReadonlySet<string>,
@@ -67,7 +67,7 @@ export async function lookUpUnlisted(
       if (unlisted.size === 0 || pagesAfter(page) > unlisted.size) break;
     }
   } catch (thrown) {
-    // What the rest of the list would have named is asked for.
+    // Records on the rest of the list are requested one by one.
     if (!isRefusedToken(thrown) && !(thrown instanceof CircleError)) throw thrown;
   }
   return lookUpEach(options, unlisted);

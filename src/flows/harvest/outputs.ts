@@ -4,7 +4,7 @@ import { type RepeatedElements, repeatedElementsOf } from '../../oai/repeated-el
 import type { AppendTarget } from './append-output.ts';
 import type { Opening, RecordOutput } from './record-output.ts';
 
-/** What an output is made of, as far as its form needs it. */
+/** Parts of an output that its form needs. */
 type OutputSource = {
   /** The file or folder; empty for standard output. */
   readonly path: string;
@@ -18,9 +18,9 @@ type OutputSource = {
 type OutputForm = {
   /** Endings of names that ask for it; none for a folder. */
   readonly extensions: readonly string[];
-  /** Where the ledger is: in a file beside the output, in the folder, or in the output itself. A text with its ledger beside it also goes to standard output. */
+  /** Place of the ledger: a file beside the output, in the folder, or the output itself. `beside` also allows standard output. */
   readonly ledger: 'beside' | 'inside' | 'itself';
-  /** Whether headers alone are written, too. */
+  /** The form can hold headers without metadata. */
   readonly takesIdentifiers: boolean;
   open(source: OutputSource): Promise<RecordOutput>;
 };

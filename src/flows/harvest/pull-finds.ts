@@ -22,7 +22,7 @@ import { overlapMs } from './service-lists.ts';
 
 type PullContext = FindHarvest & {
   readonly outbox: Outbox;
-  /** What is sent to a training instance is in no harvest; a record there of the same identifier is somebody else's. */
+  /** Finds of a training instance are in no harvest: a record with the same identifier belongs to another account. */
   readonly training: boolean;
   /** Look at everything again, not only at what changed since the last pull. */
   readonly full: boolean;
@@ -37,7 +37,7 @@ type Pull = {
   readonly finds: readonly PulledFind[];
   /** The service named them and sent nothing of them: what was known is kept. */
   readonly withoutContent: readonly SentFind[];
-  /** What changed since then was asked for; undefined where nothing was sent yet. */
+  /** Lower bound of the request, by the server's clock; undefined where no find was sent yet. */
   readonly fromMs: number | undefined;
 };
 

@@ -4,9 +4,9 @@ import type { RecordSink } from '../../oai/apply-page.ts';
 import type { OaiRecord } from '../../oai/record.ts';
 import type { XmlDocument } from '../../xml/element.ts';
 
-/** Where the records of a harvest go for good. */
+/** An output file, folder or stream of a harvest. */
 export type RecordOutput = RecordSink & {
-  /** Whether the output has a record otherwise than it would be written; left out where opening it has shown all that. */
+  /** Tells if the output has another version of a record; absent where opening the output checks that. */
   readonly differs?: (document: XmlDocument, record: OaiRecord) => boolean;
   /** Brings what was written to the disk, inside a {@link Ledger.group}; left out where each page is committed by itself. */
   flush?(): Promise<void>;
@@ -19,7 +19,7 @@ export type RecordOutput = RecordSink & {
 /** An output with the notes of how far it is. */
 export type OpenedOutput = { readonly ledger: Ledger; readonly output: RecordOutput };
 
-/** How an output is opened. */
+/** Options for opening an output. */
 export type Opening = {
   /** Mends what another program did to it; otherwise that is refused, unless it is gone as a whole. */
   readonly verify: boolean;
@@ -27,6 +27,7 @@ export type Opening = {
   readonly onNote: (text: string) => void;
 };
 
+/** Returns the note for an output that is written anew. */
 export function goneText(path: string, verify: boolean): string {
   return verify
     ? t`${path} was changed by another program, and is written again.`

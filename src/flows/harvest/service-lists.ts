@@ -5,16 +5,16 @@ import type { OaiClient, OaiSet } from '../../oai/client.ts';
 import { isRefusedToken, listPages } from '../../oai/pages.ts';
 import type { Granularity } from '../../oai/protocol.ts';
 
-/** What must be known of a harvesting service before its lists are read. */
+/** Sets and clock of a harvesting service. */
 
 const MAX_SETS = 10_000;
 
 export type ListedService = { readonly client: OaiClient; readonly clock: Clock; readonly signal?: AbortSignal };
 
-/** What is asked for again at least, since clocks and indexes are not exact. */
+/** Minimum overlap of two passes, since clocks and indexes are not exact. */
 const MIN_OVERLAP_MS = 10 * 60_000;
 
-/** What changed in this time before the last pass is asked for again, as the index behind a list lags behind the records. */
+/** Returns the overlap of two passes in milliseconds, since the index of a list lags behind the records. */
 export function overlapMs(indexAllowanceMs: number): number {
   return Math.max(MIN_OVERLAP_MS, indexAllowanceMs);
 }
@@ -54,9 +54,10 @@ async function setsOf({ client, clock, signal }: ListedService): Promise<Readonl
 
 type Noting = { readonly onNote?: (text: string) => void };
 
-/** What a harvest must know of the clock by which it is answered. */
+/** Clock of the service and granularity of its datestamps. */
 export type ServiceClock = { readonly granularity: Granularity; readonly serverNowMs: number };
 
+/** Sends Identify. @throws as the client */
 export async function clockOfService({ client, signal, onNote }: ListedService & Noting): Promise<ServiceClock> {
   const { granularity, deletedRecord, responseDateMs } = await client.identify(signal);
   if (deletedRecord === 'no' || deletedRecord === 'transient') {

@@ -2,19 +2,18 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { harvestOf } from '../../ledger/subject.ts';
 import { type HarvestState, type SeenRecord, storedState } from '../../oai/harvest-state.ts';
 
-/** Where an output holds several sets, a record that is no longer in one of them may well be in another. */
+/** State of one set of an output. A record that left this set may be in another one. */
 type SetState = HarvestState & {
-  /** What changed before that stood in the output, or should have: all of it, where the output was lost. */
+  /** Returns the time before which all changes are in the output, or were before it was lost. */
   settledMs(): number;
   /** Identifiers of all that was met before that look and not in it, other sets' records among them. */
   absentIn(look: number): readonly string[];
-  /** Those that were met in another set as well are not of this one any more. */
+  /** Removes unseen records from this set that are in another one. */
   leave(look: number): void;
 };
 
 /**
- * What is remembered of one set of an output. What the output holds of a record is the same for all of its sets, whichever
- * brought it.
+ * Opens the state of one set of an output. All sets share the stored version of a record.
  * @param nowMs this machine's clock
  */
 export function setState(ledger: Ledger, setSpec: string, nowMs: () => number): SetState {

@@ -34,6 +34,7 @@ export async function schemaInUse(profile: DocumentProfile, folder: string): Pro
 
 export type SchemaChange = 'fetched' | 'updated' | 'unchanged' | 'forgotten';
 
+/** Removes the stored schema, so that the bundled one is used. */
 export function forgetSchema(folder: string): SchemaChange {
   return forget(folder) ? 'forgotten' : 'unchanged';
 }
@@ -46,7 +47,7 @@ type UpdateSchemaOptions = {
   readonly random: () => number;
   readonly onWait: (waitMs: number, reason: Message) => void;
   readonly answerTimeoutMs: number;
-  /** Whether an address may be asked: with TLS, or this machine's own. */
+  /** Tells if an address has TLS or belongs to this machine. */
   readonly isProtected: (url: string) => boolean;
 };
 

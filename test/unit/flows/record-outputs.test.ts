@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type Exchange, TransportError } from '../../../src/http/exchange.ts';
 import { openSqlite } from '../../../src/store/database.ts';
 import { childOf, childrenOf, childText, sourceOf } from '../../../src/xml/element.ts';
@@ -80,6 +81,19 @@ test('an XML stream is whole after an interruption and after the run that goes o
   await place.run(repository.exchange, { form: 'xml' });
   expect(xmlRecords(place.path)).toEqual(await asSent(repository.exchange));
   expect(readFileSync(place.path, 'utf8').match(/<harvest>/g)).toHaveLength(1);
+});
+
+test('one flush of the disk serves many pages that come at once', async () => {
+  const place = harvestPlace('out.jsonl');
+  const repository = aRepository();
+  for (let n = 0; n < 100; n++) repository.put(`B-${n}`, 'věc');
+  const handle = await open(import.meta.filename);
+  const flushes = vi.spyOn(Object.getPrototypeOf(handle) as typeof handle, 'datasync');
+  await handle.close();
+  await place.run(repository.exchange);
+  expect(place.lines()).toHaveLength(105);
+  expect(flushes.mock.calls.length).toBeLessThan(20);
+  flushes.mockRestore();
 });
 
 test('an XML stream of nothing is a document all the same', async () => {
