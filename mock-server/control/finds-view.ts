@@ -2,7 +2,6 @@ import type { Position } from '../base/polygons.ts';
 import { ShapeError } from '../base/shape.ts';
 import { bordersOf } from '../state/areas.ts';
 import type { Mock } from '../state/mock.ts';
-import type { Condition } from '../state/records/archive-table.ts';
 import { type ArchiveRecord, childOf, type Entity, listOf, textOf } from '../state/records/record.ts';
 import { assertKnownParameters, wholeNumber } from './query.ts';
 
@@ -32,37 +31,24 @@ type PhotographView = { readonly id: string; readonly name: string; readonly typ
  */
 export function findsView(mock: Mock, query: URLSearchParams): unknown {
   assertKnownParameters(query, 'limit', 'state', 'text');
-  const visible = conditionOf(query);
-  const limit = wholeNumber(query, 'limit', { default: DEFAULT_LIMIT, max: MAX_FINDS });
   const set = 'samostatny_nalez';
+  const wanted = { set, isLive: true, ...filterOf(query) };
+  const limit = wholeNumber(query, 'limit', { default: DEFAULT_LIMIT, max: MAX_FINDS });
   const states = mock.archive.statistics().filter((row) => row.entity === set);
   return {
     revision: mock.archive.revision('samostatny_nalez'),
-    matching: mock.archive.count({ set, visible }),
+    matching: mock.archive.count(wanted),
     by_state: Object.fromEntries(states.map((row) => [String(row.stav), row.count])),
     photos: mock.photographs.count(),
-    finds: mock.archive.list({ set, visible, limit }).map(findView),
+    finds: mock.archive.list({ ...wanted, limit }).map(findView),
   };
 }
 
-function conditionOf(query: URLSearchParams): Condition {
-  const parts = ['deleted = 0'];
-  const parameters: Record<string, string | number> = {};
+function filterOf(query: URLSearchParams): { readonly stav?: number; readonly text?: string } {
   const state = query.get('state');
-  if (state !== null) {
-    if (!/^[1-4]$/.test(state)) throw new ShapeError('state', 'must be 1, 2, 3 or 4');
-    parts.push('stav = @state');
-    parameters['state'] = Number(state);
-  }
+  if (state !== null && !/^[1-4]$/.test(state)) throw new ShapeError('state', 'must be 1, 2, 3 or 4');
   const text = query.get('text')?.trim() ?? '';
-  if (text !== '') {
-    // The whole body first, as it is quick; then only the values in it, so that element names don't count.
-    parts.push('instr(lower(body), lower(@quoted)) > 0');
-    parts.push('exists (select 1 from json_tree(body) where instr(lower(atom), lower(@text)) > 0)');
-    parameters['text'] = text;
-    parameters['quoted'] = JSON.stringify(text).slice(1, -1);
-  }
-  return { sql: parts.join(' and '), parameters };
+  return { ...(state === null ? {} : { stav: Number(state) }), ...(text === '' ? {} : { text }) };
 }
 
 function findView({ ident, stav, datestampMs, body }: ArchiveRecord): FindView {

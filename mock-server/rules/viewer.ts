@@ -85,9 +85,10 @@ export function throughSession(mock: Mock, incoming: Incoming, signedIn: Viewer)
   }
   const id = new RegExp(`(?:^|; *)${COOKIE}=([0-9A-F]+)`).exec(incoming.headers.cookie ?? '')?.[1];
   mock.database.prepare('delete from harvest_sessions where last_ms < ?').run(nowMs - IDLE_MS);
-  const row = mock.database.prepare('update harvest_sessions set last_ms = ? where id = ? returning user').get(nowMs, id ?? '') as
-    | { user: string }
-    | undefined;
-  const account = row === undefined ? undefined : mock.accounts.byUser(row.user);
+  const user = mock.database
+    .prepare('update harvest_sessions set last_ms = ? where id = ? returning user')
+    .pluck()
+    .get(nowMs, id ?? '');
+  const account = typeof user === 'string' ? mock.accounts.byUser(user) : undefined;
   return { viewer: account?.active === true ? viewerOf(account) : ANONYMOUS, cookie: undefined };
 }

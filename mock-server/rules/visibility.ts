@@ -1,5 +1,4 @@
 import type { Archive } from '../state/records/archive.ts';
-import type { Condition } from '../state/records/archive-table.ts';
 import { type ArchiveRecord, type Body, childOf, ENTITIES, type Entity, idOf, listOf, textOf } from '../state/records/record.ts';
 import { FORBIDDEN } from '../state/records/render.ts';
 import type { Viewer, VisibilityCode } from './viewer.ts';
@@ -61,10 +60,9 @@ export function isHidden({ entity }: ArchiveRecord, { letter }: Viewer): boolean
   return RECORD_RULES[entity][letter] === 'hidden';
 }
 
-/** The same as a condition over the archive's columns. */
-export function conditionOfReader({ letter }: Viewer): Condition {
-  const hidden = ENTITIES.filter((entity) => RECORD_RULES[entity][letter] === 'hidden');
-  return { sql: hidden.map((entity) => `entity <> '${entity}'`).join(' and ') || 'true', parameters: {} };
+/** The entities of which the viewer's role is never shown a record. */
+export function hiddenEntities({ letter }: Viewer): Entity[] {
+  return ENTITIES.filter((entity) => RECORD_RULES[entity][letter] === 'hidden');
 }
 
 type MaskContext = { readonly letterOf: (entry: string) => VisibilityCode; readonly deployed: boolean };

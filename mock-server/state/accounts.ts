@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Database, Statement } from 'better-sqlite3';
+import { integer, nullable, object, text } from '../base/shape.ts';
 import type { Archive } from './records/archive.ts';
 import { type Body, childOf, idOf, listOf, textOf } from './records/record.ts';
 import type { SeedAccount } from './seed-content.ts';
@@ -52,7 +53,9 @@ export function namesOf({ email, username }: Pick<Account, 'email' | 'username'>
   return [email.toLowerCase(), username.toLowerCase()];
 }
 
-type Row = { readonly username: string; readonly email: string; readonly user: string; readonly projects: string | null };
+const parseAccountRow = object({ username: text(), email: text(), password: text(), user: text(), projects: nullable(text()) });
+type Row = ReturnType<typeof parseAccountRow>;
+const parseTokenRow = object({ token: text(), user: text(), created_ms: integer({}) });
 
 export type TokenState = { readonly account: Account; readonly expired: boolean };
 
@@ -83,15 +86,14 @@ export class Accounts {
 
   /** The account, by user name or e-mail address, if the password is right. Deactivated accounts too. */
   signIn(name: string, password: string): Account | undefined {
-    const row = this.#prepare(
-      'select username, email, password, user, projects from accounts where username = @name or email = @name collate nocase',
-    ).get({ name }) as (Row & { password: string }) | undefined;
+    const found = this.#prepare('select * from accounts where username = @name or email = @name collate nocase').get({ name });
+    const row = found === undefined ? undefined : parseAccountRow(found);
     return row === undefined || digest(row.password) !== digest(password) ? undefined : this.#describe(row);
   }
 
   byUser(user: string): Account | undefined {
-    const row = this.#prepare('select username, email, user, projects from accounts where user = ?').get(user);
-    return row === undefined ? undefined : this.#describe(row as Row);
+    const row = this.#prepare('select * from accounts where user = ?').get(user);
+    return row === undefined ? undefined : this.#describe(parseAccountRow(row));
   }
 
   byName(username: string): Account | undefined {
@@ -99,15 +101,14 @@ export class Accounts {
   }
 
   all(): Account[] {
-    const rows = this.#prepare('select username, email, user, projects from accounts order by username').all();
-    return (rows as Row[]).map((row) => this.#describe(row));
+    const rows = this.#prepare('select * from accounts order by username').all();
+    return rows.map((row) => this.#describe(parseAccountRow(row)));
   }
 
   /** The account's one token: the present one while it is younger than `lifetimeMs`, else a new one (A-AUTH-7). */
   tokenFor(user: string, lifetimeMs: number): string {
-    const present = this.#prepare('select token, created_ms from tokens where user = ?').get(user) as
-      | { token: string; created_ms: number }
-      | undefined;
+    const found = this.#prepare('select * from tokens where user = ?').get(user);
+    const present = found === undefined ? undefined : parseTokenRow(found);
     if (present !== undefined && this.#now() - present.created_ms < lifetimeMs) return present.token;
     const token = randomBytes(20).toString('hex');
     this.#prepare('insert or replace into tokens (token, user, created_ms) values (?, ?, ?)').run(
@@ -120,9 +121,8 @@ export class Accounts {
 
   /** Account of a token, and if it has expired; undefined for an unknown token. */
   tokenState(token: string, lifetimeMs: number): TokenState | undefined {
-    const row = this.#prepare('select user, created_ms from tokens where token = ?').get(token) as
-      | { user: string; created_ms: number }
-      | undefined;
+    const found = this.#prepare('select * from tokens where token = ?').get(token);
+    const row = found === undefined ? undefined : parseTokenRow(found);
     const account = row === undefined ? undefined : this.byUser(row.user);
     if (row === undefined || account === undefined) return undefined;
     return { account, expired: this.#now() - row.created_ms >= lifetimeMs };
@@ -150,7 +150,7 @@ export class Accounts {
         .map((entry) => childOf(entry))
         .filter((entry) => textOf(entry?.['stav']) === '2')
         .map((entry) => idOf(entry?.['vedouci'] ?? entry?.['spolupracovnik']) ?? ''),
-      projects: row.projects === null ? undefined : (JSON.parse(row.projects) as string[]),
+      projects: row.projects === null ? undefined : JSON.parse(row.projects),
     };
   }
 }

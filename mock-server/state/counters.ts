@@ -19,10 +19,12 @@ export class Counters {
   }
 
   next(name: 'hist' | 'soub'): string {
-    const row = this.#prepare(
+    const value = this.#prepare(
       'insert into counters (name, value) values (@name, @first) on conflict (name) do update set value = value + 1 returning value',
-    ).get({ name, first: FIRST }) as { value: number };
-    return `${name}-${row.value}`;
+    )
+      .pluck()
+      .get({ name, first: FIRST });
+    return `${name}-${value}`;
   }
 
   clear(): void {

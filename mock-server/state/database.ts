@@ -36,7 +36,8 @@ export function openState(file: string | undefined): Database {
 
 /** Undefined where nothing is there, or filling it did not come to its end. */
 export function originOf(database: Database): string | undefined {
-  return database.prepare('select seed from origin').pluck().get() as string | undefined;
+  const seed = database.prepare('select seed from origin').pluck().get();
+  return typeof seed === 'string' ? seed : undefined;
 }
 
 /** @param seed undefined: it is being filled */

@@ -60,7 +60,7 @@ export const CONTROL_TOKEN_VARIABLE = 'PAS_MOCK_CONTROL_TOKEN';
  */
 export function addMockServerOptions(command: Command): Command {
   const others = [...command.options];
-  return command
+  const withState = command
     .hook('preAction', (_, action) => {
       if (action !== command) return;
       const isOwn = (option: Option): boolean => !others.includes(option) || option.long === '--json';
@@ -85,7 +85,13 @@ export function addMockServerOptions(command: Command): Command {
         wholeNumber(LARGEST.pageSize, 1),
       ),
     )
-    .addOption(new Option('--records <n>', 'synthetic archived finds to add').argParser(wholeNumber(LARGEST.records)))
+    .addOption(new Option('--records <n>', 'synthetic archived finds to add').argParser(wholeNumber(LARGEST.records)));
+  return addDocumentOptions(withState);
+}
+
+/** Adds the flags about faults, documents, addresses and the connection. */
+function addDocumentOptions(command: Command): Command {
+  return command
     .option('--faults <file>', 'JSON file with fault rules')
     .addOption(
       new Option('--schema-versions <list>', 'schema versions that imports are accepted in, separated by commas').argParser(

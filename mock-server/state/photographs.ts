@@ -3,6 +3,7 @@ import { open, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Database, Statement } from 'better-sqlite3';
+import { integer, object, text } from '../base/shape.ts';
 import { statementCache } from './statements.ts';
 
 export const PHOTOGRAPH_TABLES = `
@@ -18,12 +19,8 @@ create index if not exists photographs_by_find on photographs (find);
 const INCOMING = 'incoming';
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
-type StoredPhotograph = {
-  readonly uuid: string;
-  readonly find: string;
-  readonly mimetype: string;
-  readonly size_bytes: number;
-};
+const parsePhotographRow = object({ uuid: text(), find: text(), mimetype: text(), size_bytes: integer({}) });
+type StoredPhotograph = Readonly<ReturnType<typeof parsePhotographRow>>;
 
 /** The bytes of photographs, in a folder beside the data file, or in a temporary one. What they are called stands in the find. */
 export class Photographs {
@@ -80,8 +77,8 @@ export class Photographs {
   }
 
   get(uuid: string): StoredPhotograph | undefined {
-    const row = this.#prepare('select uuid, find, mimetype, size_bytes from photographs where uuid = ?').get(uuid);
-    return row as StoredPhotograph | undefined;
+    const row = this.#prepare('select * from photographs where uuid = ?').get(uuid);
+    return row === undefined ? undefined : parsePhotographRow(row);
   }
 
   bytesOf(uuid: string): Promise<Buffer> {
@@ -101,7 +98,7 @@ export class Photographs {
   }
 
   count(): number {
-    return (this.#prepare('select count(*) as n from photographs').get() as { n: number }).n;
+    return Number(this.#prepare('select count(*) from photographs').pluck().get());
   }
 
   clear(): void {

@@ -24,7 +24,8 @@ type Parts = {
 
 const MAX_SNAPSHOTS = 50;
 
-type Rows = ReadonlyArray<Readonly<Record<string, unknown>>>;
+/** Rows of any table, which are only put back. */
+type Rows = readonly unknown[];
 
 type Snapshot = {
   /** Earlier values of the records written since; undefined: they did not exist. */
@@ -95,7 +96,7 @@ export class Snapshots {
 function stateOf(mock: Parts): Snapshot {
   return {
     before: new Map(),
-    tables: new Map(smallTables(mock).map((table) => [table, mock.database.prepare(`select * from ${table}`).all() as Rows])),
+    tables: new Map(smallTables(mock).map((table) => [table, mock.database.prepare(`select * from ${table}`).all()])),
     settings: mock.settings,
     faults: mock.faults.rules(),
     clock: mock.clock.state(),
@@ -122,13 +123,13 @@ function smallTables({ database }: Parts): string[] {
     .prepare(`select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'`)
     .pluck()
     .all();
-  return (tables as string[]).filter((table) => table !== 'records' && table !== 'origin');
+  return tables.map(String).filter((table) => table !== 'records' && table !== 'origin');
 }
 
 function refill({ database }: Parts, table: string, rows: Rows): void {
   database.exec(`delete from ${table}`);
   const [first] = rows;
-  if (first === undefined) return;
+  if (typeof first !== 'object' || first === null) return;
   const columns = Object.keys(first);
   const insert = database.prepare(`insert into ${table} (${columns}) values (${columns.map((column) => `@${column}`)})`);
   for (const row of rows) insert.run(row);

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { conditionOfReader } from '../../rules/visibility.ts';
+import { hiddenEntities } from '../../rules/visibility.ts';
 import { type ListQuery, toHeader, toRecord } from '../../state/records/archive-table.ts';
 import type { RecordHeader } from '../../state/records/record.ts';
 import { escapeText } from '../../state/records/render.ts';
@@ -116,7 +116,7 @@ function listQuery({ deployed, viewer, mock }: Harvest, state: ListState): Omit<
     ...(state.set === null ? {} : { set: state.set }),
     ...(state.fromMs === null ? {} : { fromMs: state.fromMs }),
     ...(state.untilMs === null ? {} : { untilMs: state.untilMs }),
-    ...(deployed ? {} : { visible: conditionOfReader(viewer) }),
+    ...(deployed ? {} : { without: hiddenEntities(viewer) }),
     instead: mock.harvestIndex.behind(),
     ...(state.after === null ? {} : { after: state.after }),
     ...(deployed ? { offset: state.cursor } : {}),

@@ -50,7 +50,7 @@ export function signedTokens(seedNumber: number): Tokens {
       // Decoding forgives blanks and stray characters; a token is these characters and no others.
       const isOurs = signature.length === 12 && timingSafeEqual(signature, sign(bytes)) && spelling.write(all) === token;
       if (!isOurs) throw refused('the token is unknown');
-      const [state, expiresMs] = JSON.parse(bytes.toString()) as [ListState, number];
+      const [state, expiresMs]: [ListState, number] = JSON.parse(bytes.toString());
       if (nowMs > expiresMs) throw refused('the token has expired');
       return state;
     },
@@ -89,11 +89,9 @@ export function storedTokens(database: Database): Tokens {
     },
     read: (token, nowMs) => {
       database.prepare('delete from resumption_tokens where expires_ms < ?').run(Math.floor(nowMs));
-      const row = database.prepare('select state from resumption_tokens where token = ?').get(token) as
-        | { state: string }
-        | undefined;
-      if (row === undefined) throw refused('the token is unknown or has expired');
-      return JSON.parse(row.state) as ListState;
+      const state = database.prepare('select state from resumption_tokens where token = ?').pluck().get(token);
+      if (typeof state !== 'string') throw refused('the token is unknown or has expired');
+      return JSON.parse(state);
     },
   };
 }

@@ -1,4 +1,5 @@
-import { type ArchiveRecord, type Body, isEntity, type RecordHeader } from './record.ts';
+import { integer, nullable, object, oneOf, text } from '../../base/shape.ts';
+import { type ArchiveRecord, ENTITIES, type Entity, type RecordHeader } from './record.ts';
 
 export const ARCHIVE_TABLES = `
 create table if not exists records (
@@ -22,7 +23,7 @@ create index if not exists records_by_project on records (project, ident) where 
 `;
 
 /** A part of a statement, with its named parameters (`@name`). */
-export type Condition = { readonly sql: string; readonly parameters: Readonly<Record<string, string | number>> };
+type Selection = { readonly sql: string; readonly parameters: Readonly<Record<string, string | number>> };
 
 export type ListQuery = {
   /** A set with all its subsets (`heslo`), or one subset (`heslo:obdobi`). */
@@ -30,7 +31,13 @@ export type ListQuery = {
   /** Both bounds are inclusive. */
   readonly fromMs?: number;
   readonly untilMs?: number;
-  readonly visible?: Condition;
+  /** Entities that are not listed. */
+  readonly without?: readonly Entity[];
+  /** Only records that are not deleted. */
+  readonly isLive?: boolean;
+  readonly stav?: number;
+  /** Text that stands in a value of the record, in any case. */
+  readonly text?: string;
   /** Values listed for some records in place of the archive's; undefined: none. */
   readonly instead?: ReadonlyMap<string, ArchiveRow | undefined>;
   /** Go on behind this record. */
@@ -39,22 +46,26 @@ export type ListQuery = {
   readonly limit: number;
 };
 
-/** A record as its table holds it: names are those of the columns, the body is JSON. */
-export type ArchiveRow = Omit<ArchiveRecord, 'body' | 'deleted' | 'setSpec' | 'datestampMs'> & {
-  readonly set_spec: string;
-  readonly datestamp_ms: number;
-  readonly deleted: number;
-  readonly body: string;
+const HEADER = { ident: text(), set_spec: text(), datestamp_ms: integer({}), deleted: integer({}) };
+const ROW = {
+  ...{ ...HEADER, entity: oneOf(ENTITIES), stav: nullable(integer({})), pristupnost: nullable(text()) },
+  ...{ creator: nullable(text()), organisation: nullable(text()), project: nullable(text()), body: text() },
 };
+export const parseArchiveRow = object(ROW);
+/** Parses a row of {@link HEADER_COLUMNS}. */
+export const parseHeaderRow = object(HEADER);
+type HeaderRow = ReturnType<typeof parseHeaderRow>;
 
-export type HeaderRow = Pick<ArchiveRow, 'ident' | 'set_spec' | 'datestamp_ms' | 'deleted'>;
+/** A record as its table holds it: names are those of the columns, the body is JSON. */
+export type ArchiveRow = Readonly<ReturnType<typeof parseArchiveRow>>;
 
-export const COLUMNS = 'ident, entity, set_spec, datestamp_ms, deleted, stav, pristupnost, creator, organisation, project, body';
+export const COLUMNS = Object.keys(ROW).join(', ');
+export const HEADER_COLUMNS = Object.keys(HEADER).join(', ');
 
 /** The `from` and `where` of a list. */
-export function selectionOf(query: Omit<ListQuery, 'limit'>): Condition {
+export function selectionOf(query: Omit<ListQuery, 'limit'>): Selection {
   const parts: string[] = [];
-  const parameters: Record<string, string | number> = { ...query.visible?.parameters };
+  const parameters: Record<string, string | number> = {};
   if (query.set !== undefined) {
     parts.push(query.set.includes(':') ? 'set_spec = @set' : 'entity = @set');
     parameters['set'] = query.set;
@@ -72,7 +83,19 @@ export function selectionOf(query: Omit<ListQuery, 'limit'>): Condition {
     parameters['afterMs'] = query.after.datestampMs;
     parameters['afterIdent'] = query.after.ident;
   }
-  if (query.visible !== undefined) parts.push(`(${query.visible.sql})`);
+  for (const entity of query.without ?? []) parts.push(`entity <> '${entity}'`);
+  if (query.isLive === true) parts.push('deleted = 0');
+  if (query.stav !== undefined) {
+    parts.push('stav = @stav');
+    parameters['stav'] = query.stav;
+  }
+  if (query.text !== undefined) {
+    // The whole body first, as it is quick; then only the values in it, so that element names don't count.
+    parts.push('instr(lower(body), lower(@quoted)) > 0');
+    parts.push('exists (select 1 from json_tree(body) where instr(lower(atom), lower(@text)) > 0)');
+    parameters['text'] = query.text;
+    parameters['quoted'] = JSON.stringify(query.text).slice(1, -1);
+  }
   const isReplaced = query.instead !== undefined && query.instead.size > 0;
   if (isReplaced) parameters['instead'] = JSON.stringify([...query.instead].map(([ident, row]) => ({ ident, row })));
   const where = parts.length === 0 ? '' : `where ${parts.join(' and ')}`;
@@ -94,7 +117,6 @@ export function toHeader({ ident, set_spec, datestamp_ms, deleted }: HeaderRow):
 /** Member by member: an object that is spread into another takes as long as all of the body. */
 export function toRecord(row: ArchiveRow): ArchiveRecord {
   const { ident, entity, stav, pristupnost, creator, organisation, project } = row;
-  if (!isEntity(entity)) throw new Error(`the archive holds an unknown entity ${entity}`);
   return {
     ident,
     entity,
@@ -106,7 +128,7 @@ export function toRecord(row: ArchiveRow): ArchiveRecord {
     creator,
     organisation,
     project,
-    body: JSON.parse(row.body) as Body,
+    body: JSON.parse(row.body),
   };
 }
 

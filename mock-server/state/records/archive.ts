@@ -1,10 +1,13 @@
 import type { Database, Statement } from 'better-sqlite3';
+import { integer, nullable, object, oneOf } from '../../base/shape.ts';
 import { statementCache } from '../statements.ts';
 import {
   type ArchiveRow,
   COLUMNS,
-  type HeaderRow,
+  HEADER_COLUMNS,
   type ListQuery,
+  parseArchiveRow,
+  parseHeaderRow,
   selectionOf,
   toHeader,
   toRecord,
@@ -26,6 +29,8 @@ import {
 
 /** A step of many rows takes a few milliseconds. */
 const ROWS_IN_STEP = 200;
+
+const parseStatistics = object({ entity: oneOf(ENTITIES), stav: nullable(integer({})), count: integer({}) });
 
 /** All records of the mock, live and deleted, in one table. */
 export class Archive {
@@ -57,7 +62,8 @@ export class Archive {
   }
 
   #row(ident: string): ArchiveRow | undefined {
-    return this.#prepare(`select ${COLUMNS} from records where ident = ?`).get(ident) as ArchiveRow | undefined;
+    const row = this.#prepare(`select ${COLUMNS} from records where ident = ?`).get(ident);
+    return row === undefined ? undefined : parseArchiveRow(row);
   }
 
   /** The record, unless it is deleted or of another entity. */
@@ -99,10 +105,7 @@ export class Archive {
 
   /** Writes rows whose columns are already known, for large synthetic stocks; step by step, as there may be many. */
   *insertRows(rows: Iterable<ArchiveRow>): Generator<void> {
-    const statement = this.#prepare(
-      `insert into records (${COLUMNS}) values (@ident, @entity, @set_spec, @datestamp_ms, @deleted, @stav, @pristupnost,
-        @creator, @organisation, @project, @body)`,
-    );
+    const statement = this.#prepare(`insert into records (${COLUMNS}) values (${COLUMNS.replace(/\w+/g, '@$&')})`);
     let written = 0;
     for (const row of rows) {
       statement.run(row);
@@ -149,12 +152,12 @@ export class Archive {
 
   /** Result of `list`, with bodies that are still to be read. */
   listRows(query: ListQuery): ArchiveRow[] {
-    return this.#select(COLUMNS, query) as ArchiveRow[];
+    return this.#select(COLUMNS, query).map((row) => parseArchiveRow(row));
   }
 
   /** Result of `list`, without reading the bodies. */
   listHeaders(query: ListQuery): RecordHeader[] {
-    return (this.#select('ident, set_spec, datestamp_ms, deleted', query) as HeaderRow[]).map(toHeader);
+    return this.#select(HEADER_COLUMNS, query).map((row) => toHeader(parseHeaderRow(row)));
   }
 
   #select(columns: string, query: ListQuery): unknown[] {
@@ -169,39 +172,34 @@ export class Archive {
   /** Number of records of a whole list, whatever its page. */
   count(query: Omit<ListQuery, 'after' | 'offset' | 'limit'>): number {
     const { sql, parameters } = selectionOf(query);
-    return (this.#prepare(`select count(*) as n ${sql}`).get(parameters) as { n: number }).n;
+    return Number(this.#prepare(`select count(*) ${sql}`).pluck().get(parameters));
   }
 
   /** The datestamp of the oldest record, if there is any. */
   earliestDatestampMs(): number | undefined {
-    const row = this.#prepare('select min(datestamp_ms) as earliest from records').get() as { earliest: number | null };
-    return row.earliest ?? undefined;
+    const earliest = this.#prepare('select min(datestamp_ms) from records').pluck().get();
+    return typeof earliest === 'number' ? earliest : undefined;
   }
 
   /** The lexically highest identifier among the project's live finds. */
   highestFindOfProject(project: string): string | undefined {
-    const row = this.#prepare('select max(ident) as ident from records where project = ? and deleted = 0').get(project);
-    return (row as { ident: string | null }).ident ?? undefined;
+    return this.#texts('select max(ident) from records where project = ? and deleted = 0', project).at(0);
   }
 
   /** Accessibility entries of the project's live finds, each once. */
   accessibilitiesOfProject(project: string): string[] {
-    const rows = this.#prepare(
-      'select distinct pristupnost from records where project = ? and deleted = 0 and pristupnost is not null',
-    ).all(project);
-    return (rows as { pristupnost: string }[]).map((row) => row.pristupnost);
+    return this.#texts('select distinct pristupnost from records where project = ? and deleted = 0', project);
   }
 
   /** Identifiers of the project's live finds, in order. */
   findIdentsOfProject(project: string): string[] {
-    const rows = this.#prepare('select ident from records where project = ? and deleted = 0 order by ident').all(project);
-    return (rows as { ident: string }[]).map((row) => row.ident);
+    return this.#texts('select ident from records where project = ? and deleted = 0 order by ident', project);
   }
 
   /** Live records of one entity, by identifier. */
   allOf(entity: Entity): ArchiveRecord[] {
     const rows = this.#prepare(`select ${COLUMNS} from records where entity = ? and deleted = 0 order by ident`).all(entity);
-    return (rows as ArchiveRow[]).map(toRecord);
+    return rows.map((row) => toRecord(parseArchiveRow(row)));
   }
 
   /** Live records of one entity whose direct children have exactly these texts, by identifier. */
@@ -211,28 +209,32 @@ export class Archive {
     const rows = this.#prepare(
       `select ${COLUMNS} from records where entity = ? and deleted = 0 and ${conditions.join(' and ')} order by ident`,
     ).all(entity, ...names.map((name) => texts[name]));
-    return (rows as ArchiveRow[]).map(toRecord);
+    return rows.map((row) => toRecord(parseArchiveRow(row)));
   }
 
   /** Number of live records of an entity that have a child of this name. */
   countWith(entity: Entity, child: string): number {
-    const row = this.#prepare(
-      `select count(*) as n from records where entity = ? and deleted = 0 and json_extract(body, '$.${child}') is not null`,
-    ).get(entity);
-    return (row as { n: number }).n;
+    const sql = `select count(*) from records where entity = ? and deleted = 0 and json_extract(body, '$.${child}') is not null`;
+    return Number(this.#prepare(sql).pluck().get(entity));
   }
 
   /** The lexically highest identifier of an entity, deleted records included. */
   highestIdent(entity: Entity): string | undefined {
-    const row = this.#prepare('select max(ident) as ident from records where entity = ?').get(entity);
-    return (row as { ident: string | null }).ident ?? undefined;
+    return this.#texts('select max(ident) from records where entity = ?', entity).at(0);
   }
 
   /** Live records by entity and state. */
-  statistics(): ReadonlyArray<{ readonly entity: string; readonly stav: number | null; readonly count: number }> {
-    return this.#prepare(
+  statistics(): ReadonlyArray<ReturnType<typeof parseStatistics>> {
+    const rows = this.#prepare(
       'select entity, stav, count(*) as count from records where deleted = 0 group by entity, stav order by entity, stav',
-    ).all() as { entity: string; stav: number | null; count: number }[];
+    ).all();
+    return rows.map((row) => parseStatistics(row));
+  }
+
+  /** The texts of a query with one column, without its nulls. */
+  #texts(sql: string, parameter: string): string[] {
+    const values = this.#prepare(sql).pluck().all(parameter);
+    return values.filter((value) => typeof value === 'string');
   }
 
   /** Removes all records. */
@@ -259,10 +261,7 @@ export class Archive {
 
   #write(record: ArchiveRecord): ArchiveRecord {
     this.#noteWrite(record.ident, () => this.#row(record.ident));
-    this.#prepare(
-      `insert or replace into records (${COLUMNS}) values (@ident, @entity, @set_spec, @datestamp_ms, @deleted, @stav, @pristupnost,
-        @creator, @organisation, @project, @body)`,
-    ).run(toRow(record));
+    this.#prepare(`insert or replace into records (${COLUMNS}) values (${COLUMNS.replace(/\w+/g, '@$&')})`).run(toRow(record));
     this.#touch(record.entity);
     return record;
   }

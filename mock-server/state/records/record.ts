@@ -29,10 +29,6 @@ export const ENTITIES = [
 ] as const;
 export type Entity = (typeof ENTITIES)[number];
 
-export function isEntity(name: string): name is Entity {
-  return ENTITIES.some((entity) => entity === name);
-}
-
 /** One row of the archive. */
 export type ArchiveRecord = {
   /** `ident_cely`; for the three ruian entities `kod`. */
