@@ -18,7 +18,7 @@ export type ReadColumn = {
   /** Prefix of the local id, which separates numbers that count from 1 in every table. */
   readonly prefix?: string;
   readonly unit?: DepthUnit | typeof OPEN_UNIT;
-  /** Date form such as `d.m.yyyy`; see date-form.ts. */
+  /** Date form such as `d.m.yyyy`; see convert-cell.ts. */
   readonly date?: string;
   /** A year alone goes into the note, and the date stays empty. */
   readonly yearOnly?: 'note';
