@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { documentOf, smallestFind } from '../support/contract-find.ts';
 import { importXml, tokenOf } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
@@ -51,13 +51,6 @@ function isListening(port: number): Promise<boolean> {
 const ENDLESS = '^/(.*a)*a*(a|a)*(a+)+b$';
 
 describe('an assertion that would take for ever', () => {
-  // Its five seconds are two here: an expression takes the whole of a processor.
-  const timeout = AbortSignal.timeout;
-  beforeEach(() => {
-    vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(ms / 2.5));
-  });
-  afterEach(() => void vi.restoreAllMocks());
-
   const verify = async (mock: TestMock, request: unknown) => {
     const answer = await fetch(`${mock.server.control_url}/verify`, { method: 'POST', body: JSON.stringify({ request }) });
     return { status: answer.status, text: await answer.text() };
