@@ -161,7 +161,7 @@ async function harvestSet(
 }
 
 /** Interval between two saves, in milliseconds. A killed run requests the pages since the last save again. */
-const MAX_UNSAVED_MS = 250;
+const MAX_UNSAVED_MS = 20;
 
 /** Saves pages of an output that has `flush` in groups, so that one flush of the disk serves many small pages. */
 function groupPages({ ledger, output }: OpenedOutput, clock: Clock) {

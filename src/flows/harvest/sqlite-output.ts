@@ -47,7 +47,6 @@ export function sqliteOutput(ledger: Ledger, repeated: RepeatedElements, { verif
       });
       waiting = [];
     },
-    flush: async () => {},
     differs: (document, record) => !hasRecord(ledger, toStored(json, document, record, repeated)),
     settle: async () => {
       if (verify) ledger.change(() => settleTable(ledger));
