@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { readSources } from './support/source-texts.ts';
 
 /** The words of the glossary, the tests' own among them, and the ones that it stands in place of. */
 const rows = [...readFileSync('docs/glossary.md', 'utf8').matchAll(/^\|([^|]+)\|[^|]+\|([^|]*)\|$/gm)]
@@ -31,6 +32,25 @@ const exported = sources.flatMap(({ path, text }) =>
 );
 const everywhere = spoken([...new Set(sources.flatMap(({ text }) => text.match(/[A-Za-z]\w+/g) ?? []))].join('\n'));
 
+/** The comments of all sources, a paragraph each, and the English of all messages. */
+const COMMENT = /\/\*\*?([\s\S]*?)\*\/|^\s*\/\/ (.*(?:\n\s*\/\/ .*)*)/gm;
+const comments = ['src', 'mock-server', 'scripts', 'bench', 'test']
+  .flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)))
+  .filter((path) => /\.(ts|mjs)$/.test(path) && !path.includes('node_modules'))
+  .flatMap((path) =>
+    [...readFileSync(path, 'utf8').matchAll(COMMENT)].map(([, block, lines]) => ({
+      path,
+      text: (block ?? lines ?? '').replaceAll(/^\s*(?:\*|\/\/) ?/gm, '').trim(),
+    })),
+  );
+const messages = readSources('src', 'bin')
+  .flatMap(({ texts }) => texts)
+  .map(({ place, one, many }) => ({ path: place, text: [...one.parts, ...(many?.parts ?? [])].join(' … ') }));
+
+test('a comment begins with a noun or a verb', () => {
+  expect(comments.filter(({ text }) => /^(What|Whether|Of|How|Who|Whoever|Which) /.test(text))).toEqual([]);
+});
+
 describe('the glossary and the names in the code', () => {
   test.each(rows.flatMap(({ words }) => words))('have the word %s in common', (word) => {
     expect(everywhere).toContain(word);
@@ -41,6 +61,7 @@ describe('the glossary and the names in the code', () => {
     (_, other) => {
       const said = new RegExp(`\\b${other}(?:s|ed|ing)?\\b`);
       expect(exported.filter(({ name, path }) => said.test(name) || said.test(path))).toEqual([]);
+      expect([...comments, ...messages].filter(({ text }) => said.test(text.toLowerCase()))).toEqual([]);
     },
   );
 });
