@@ -43,7 +43,7 @@ export function openFilled({ file, journalFile, address }, wrapped = (journal) =
  * @param {Places} places
  */
 export function fillOutbox(places, finds) {
-  /** What goes into the journal goes there many at once: filling is not what is measured. */
+  /** Events go into the journal many at once: filling is not measured. */
   const pending = [];
   let append;
   const outbox = openFilled(places, (journal) => {
@@ -59,7 +59,7 @@ export function fillOutbox(places, finds) {
   }
   append(pending.splice(0));
   outbox.close();
-  // What both have is merged once.
+  // Common events are merged once.
   const filled = openFilled(places);
   mergeJournal(filled, { withOpen: true });
   filled.close();

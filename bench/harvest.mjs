@@ -17,7 +17,7 @@ const SET = 'samostatny_nalez';
 const FORMATS = ['oai_dc', 'oai_svc'];
 /** Harvesters that need minutes for all records are given this share of them: their rate does not depend on it. */
 const SHARE_OF_SLOW_ONES = 0.03;
-/** Of as many runs in turn the fastest counts: a busy moment meets one of them. */
+/** The fastest of as many runs in turn counts: a busy moment meets one of them. */
 const ROUNDS = 3;
 const BARE = join(import.meta.dirname, 'bare-client.mjs');
 const NPM_PEER = join(import.meta.dirname, 'npm-oai-pmh.mjs');

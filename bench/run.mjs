@@ -4,7 +4,7 @@
  *
  *   npm run bench                      all rows
  *   npm run bench -- start validate    some of them
- *   npm run bench -- --write           all rows, and docs/performance.md anew
+ *   npm run bench -- --write           all rows, and docs/performance.md again
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';

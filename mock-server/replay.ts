@@ -18,7 +18,7 @@ type Replayed = {
   }[];
 };
 
-/** The connection's own, the length, and what is struck out: made anew, or left out. */
+/** The connection's own, the length, and what is struck out: made again, or left out. */
 const NOT_REPEATED = new Set([
   'host',
   'connection',

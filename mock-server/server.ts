@@ -41,7 +41,7 @@ export type MockServer = AsyncDisposable & {
   close(): Promise<void>;
 };
 
-/** How long an answered client may go on sending a body that nobody reads. */
+/** Time for which an answered client may continue to send a body that is not read. */
 const LINGER_MS = 5_000;
 
 /**
@@ -53,14 +53,14 @@ export async function startMockServer(given: MockServerOptions = {}): Promise<Mo
   const { server, origin, port } = await startListening(options);
   const addresses = addressesOf(origin, options);
   const tenants: NonNullable<Mock['tenants']> = new Tenants(async (mount, own) => {
-    // What is stored is each one's own, and so are its faults.
+    // Each has its own data and faults.
     const { data: _data, faults: _faults, records: _records, ...shared } = options;
     const content = own.seed === undefined ? mock.seed : await loadSeed(own.seed);
     return createMock({ ...shared, ...own }, addressesOf(origin, options, mount), { schemas: mock.schemas, seed: content });
   });
   const recording = recordingOf(options.record, server);
   const ready = createMock(options, addresses, { tenants, recording });
-  // Who connects before the seed is in waits for it.
+  // A client that connects before the seed is loaded waits for it.
   const take = (message: IncomingMessage, response: ServerResponse): void => {
     ready.then((started) => serve(started, message, response)).catch(() => message.socket.destroy());
   };
@@ -74,7 +74,7 @@ export async function startMockServer(given: MockServerOptions = {}): Promise<Mo
     throw thrown;
   });
   // Compiling the schema and reading the areas' borders take longer than anything else: both are ready before the first
-  // import, so that nobody waits for them and no request that comes meanwhile is noticed late.
+  // import, so that no client waits for them and no request that comes meanwhile is noticed late.
   const warmUp = setTimeout(() => {
     mock.areas.placementOf([0, 0]);
     void mock.schemas.warmUp('2.2').catch(() => {});
@@ -144,7 +144,7 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
       entry.status = 0;
       if (thrown.kind === 'reset') reset(message.socket);
     } else if (thrown instanceof ClientDisconnected || !mock.database.open) {
-      // Nobody is there to be answered: the client left, or this server was closed under a slow request.
+      // There is no client to answer: the client left, or this server was closed under a slow request.
       entry.status = 0;
       response.destroy();
     } else {
@@ -161,7 +161,7 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
     server.recording?.write(mock.addresses.mount, entry, isSecret(path) ? withoutBodies(whole) : whole);
     return shortened(isSecret(path) ? struckOut(whole) : whole);
   };
-  // What is refused by its head is kept with its body, too.
+  // A request refused by its head is recorded with its body, too.
   const isThere = entry.status === 0 || isReadToItsEnd(message) || !incoming.isInvited();
   mock.journal.close(entry, outcome, exchange, isThere ? undefined : endOfBody(message));
 }

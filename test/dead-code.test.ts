@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-/** What the package offers, and what is started by its path. */
+/** Exports of the package, and programs started by their path. */
 const ENTRIES =
   /^(bin\/|scripts\/|bench\/\w+\.mjs|src\/(start\.ts|exports\/)|mock-server\/(server|main|testcontainers)\.ts|mock-server\/page\/(page|docs)\.js|mock-server\/seed\/make-)/;
 
@@ -64,7 +64,7 @@ function usesIn(sources: readonly Source[]): ReadonlySet<string> {
     const named = [...text.matchAll(/\b(?:import|export)\s+(?:type\s+)?\{([^}]*)\}\s*from\s*'(\.[^']+)'/g)].flatMap(
       ([, names = '', file = '']) => namesIn(names).map((name) => `${targetOf(path, file)}#${name}`),
     );
-    // Of a file that is loaded later, or whole, any name may be used that the text mentions.
+    // Any name mentioned in the text of a lazily or wholly loaded file may be used.
     const whole = [
       ...text.matchAll(/\bimport\(\s*['"](\.[^'"]+)['"]\s*\)|\bimport\s+\*\s+as\s+\w+\s+from\s+'(\.[^']+)'/g),
     ].flatMap(([, later, star]) => {

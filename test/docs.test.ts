@@ -140,7 +140,7 @@ test.each([
   expect(() => readYaml(text)).toThrow(/^line \d+: /);
 });
 
-/** What is typed of `pas` in a block, however the shell goes on in the next line or sets a variable. */
+/** Commands of `pas` in a block, across continued lines and variables. */
 function commandsOf(block: string): string[] {
   return block
     .replace(/ [\\`]\n\s*/g, ' ')

@@ -20,7 +20,7 @@ const DOCUMENTS = readdirSync('examples').filter((name) => name.endsWith('.xml')
 const seedOf = (path: string): Record<string, unknown>[] => JSON.parse(readFileSync(`${SEED}/${path}.json`, 'utf8'));
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** What a harvest of the demo seed would know, by identifier or label. */
+/** Terms of a harvest of the demo seed, by identifier or label. */
 const lookupTerm: LookupTerm = (setSpec, cell) => {
   const [, vocabulary] = setSpec.split(':');
   const entries =

@@ -10,7 +10,7 @@ import { type Literal, readSources, type SourceText, type Template } from './sup
 const sources = readSources('src', 'bin');
 const texts = sources.flatMap((source) => source.texts);
 
-/** What a text is found by at run time: its values are numbered as they come, whatever they are called. */
+/** Key of a text at run time: its values are numbered in order, whatever their names. */
 type Key = string;
 
 type Translation = {
@@ -124,7 +124,7 @@ describe('a Czech text', () => {
   });
 });
 
-/** What has words in it, and is not for people. */
+/** Literals with words that are not messages. */
 const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegExp])[] = [
   ['a command to type', /^src\//, /^ *pas [a-z]/],
   [
@@ -169,7 +169,7 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
 /** Thrown where only a bug leads; what is foreseen is a PasError. */
 const BUGS = ['new Error', 'new RangeError', 'new TypeError'];
 
-/** What a reader meets of markup: what stands between the tags, and in the attributes that are read out. */
+/** Text of markup for a reader: between the tags, and in the attributes that are read out. */
 function saidInMarkup(markup: string): string {
   const readOut = [...markup.matchAll(/(?:aria-label|alt|title|placeholder)="([^"]*)"/g)].map(([, text]) => text);
   const between = markup.replace(/<code>.*?<\/code>/g, ' ').replace(/<[^>]*>/g, ' ');

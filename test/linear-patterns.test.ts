@@ -84,7 +84,7 @@ describe('a regular expression takes time in proportion to the length of the tex
 
   test('and is found wherever it is written', () => {
     expect(patterns.length).toBeGreaterThan(600);
-    // What is made of constants, some of another file; in `body-check.ts` clients write them, and a worker with a deadline runs them.
+    // Expressions made of constants, some of another file; in `body-check.ts` clients write them, and a worker with a deadline runs them.
     expect(patterns.filter(({ source }) => source.includes('(?:19|20)\\d\\d([-_. ])'))).toHaveLength(1);
     expect(patterns.filter(({ source }) => source === 'x').flatMap(({ files }) => files)).toEqual([
       'mock-server/control/body-check.ts',

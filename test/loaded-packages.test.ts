@@ -13,7 +13,7 @@ const PAS = resolve(import.meta.dirname, '..', 'bin', 'pas.js');
 const SQLITE =
   Number(process.versions['napi']) >= 10 ? ['better-sqlite3'] : ['better-sqlite3-12', 'bindings', 'file-uri-to-path'];
 
-/** What each of these commands loads besides what the build joined; everything else takes longer to load than they take to run. */
+/** Packages that each of these commands loads beside the joined build; all others take longer to load than the command to run. */
 const MAY_LOAD: readonly (readonly [args: readonly string[], packages: readonly string[]])[] = [
   [['--help'], []],
   [['status'], SQLITE],

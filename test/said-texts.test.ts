@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import { parseAst } from 'vitest/node';
 import { PROJECT } from './support/run-pas.ts';
 
-// What is said is for people: a program that decides by it breaks with the next wording, and in the other language.
+// Messages are for people: a program that decides by them breaks with the next wording, and in the other language.
 
-/** What others say in their text alone. */
+/** Values that others have in their text alone. */
 const ALLOWED: Readonly<Record<string, string>> = {
   'src/http/redis-pace-store.ts':
     'the first word of a Redis error is its code by protocol, and what is ERR has no other than its text',
@@ -46,7 +46,7 @@ function childrenOf(parent: Node): Node[] {
 
 const nameOf = (value: unknown): string => String(node(value)['name'] ?? node(value)['value'] ?? '');
 
-/** Whether a value is a text for people, or is made of one; `names` stand for such. */
+/** Tells if a value is a text for people, or made from one; `names` stand for such. */
 function isSaid(of: Node, names: ReadonlySet<string>): boolean {
   const said = (value: unknown): boolean => isSaid(node(value), names);
   switch (of.type) {

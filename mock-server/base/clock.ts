@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Where time comes from: the system, or whoever plays it. Milliseconds since 1970 UTC, with fractions. */
+/** Source of time: the system, or a test. Milliseconds since 1970 UTC, with fractions. */
 export type MockTime = { now(): number; sleep(ms: number): Promise<void> };
 
 const SYSTEM_TIME: MockTime = {
@@ -8,7 +8,7 @@ const SYSTEM_TIME: MockTime = {
   sleep: async (ms) => void (await delay(ms)),
 };
 
-/** How far it is from the system's, or where it stands still. */
+/** Offset from the system's clock, or the time at which it stands still. */
 export type ClockState = { readonly offsetMs: number; readonly frozenAtMs: number | undefined };
 
 /** The mock's time. It runs with the system's, shifted, or stands still until it is moved. */
@@ -16,7 +16,7 @@ export class MockClock {
   readonly #time: MockTime;
   #offsetMs = 0;
   #frozenAtMs: number | undefined;
-  /** How far it was put back in all. */
+  /** Total time by which it was set back. */
   #backMs = 0;
 
   constructor(time: MockTime = SYSTEM_TIME) {
@@ -28,7 +28,7 @@ export class MockClock {
     return this.#frozenAtMs ?? this.#time.now() + this.#offsetMs;
   }
 
-  /** Milliseconds that never run backwards: they follow this clock ahead, and stay where it is put back. */
+  /** Milliseconds that never run backwards: they follow this clock ahead, and stay where it is restored. */
   elapsed(): number {
     return this.now() + this.#backMs;
   }

@@ -71,7 +71,7 @@ export class HttpError extends Error {
   }
 }
 
-/** The client went away before its request was complete: there is nobody to answer. */
+/** The client went away before its request was complete: so no answer is sent. */
 export class ClientDisconnected extends Error {
   constructor() {
     super('the client went away');
@@ -79,10 +79,10 @@ export class ClientDisconnected extends Error {
   }
 }
 
-/** What has a body to be read. */
+/** Message with a body. */
 export type Body = Pick<Incoming, 'message' | 'sample' | 'inviteBody'>;
 
-/** Whether the head of a request says that its body is longer. */
+/** Tells if the head of a request declares a longer body. */
 export function announcesMoreThan({ message }: Body, limitBytes: number): boolean {
   return Number(message.headers['content-length'] ?? 0) > limitBytes;
 }

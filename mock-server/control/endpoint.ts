@@ -81,7 +81,7 @@ const ROUTES: readonly Route[] = [
 export async function answerControl(mock: Mock, incoming: Incoming): Promise<Answer> {
   const path = incoming.path.slice(CONTROL_PATH.length);
   const method = incoming.method === 'HEAD' ? 'GET' : incoming.method;
-  // Whether it lives is asked by what starts containers, which knows no token.
+  // Container runtimes ask for its health without a token.
   const isOpen = mock.controlToken !== undefined && path === '/health';
   const refusal = isOpen ? undefined : refusalOf(mock, incoming);
   if (refusal !== undefined) return refusal;

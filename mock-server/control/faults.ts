@@ -62,7 +62,7 @@ export function faultCatalogue(): ReadonlyArray<{
   }));
 }
 
-/** Replaces all rules; their counters start anew. @throws ShapeError */
+/** Replaces all rules; their counters start again. @throws ShapeError */
 export function setFaults(mock: Mock, { body }: Call): unknown {
   mock.faults.set(readFaultRules(body));
   return mock.faults.list();

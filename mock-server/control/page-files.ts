@@ -33,7 +33,7 @@ const GUARDS = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-ref
  * @returns undefined where the path is none of these
  */
 export async function answerPageFile(mock: Mock, path: string): Promise<Answer | undefined> {
-  // Without the slash the page's relative addresses would lead astray.
+  // Without the slash the page's relative addresses would be wrong.
   if (path === '') return htmlPage(308, 'Permanent Redirect', { location: `${mock.addresses.mount}${CONTROL_PATH}/` });
   if (path === '/') return pageFile('page.html', 'html');
   if (path === '/docs') return pageFile('docs.html', 'html');

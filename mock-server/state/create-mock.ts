@@ -27,10 +27,10 @@ import { Throttle } from './throttle.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Of what a journal keeps; a tenant is one of many. */
+/** Limits of a journal; a tenant is one of many. */
 const MAX_JOURNAL_BYTES = { server: 32 * 1024 * 1024, tenant: 2 * 1024 * 1024 };
 
-/** How a service differs from one that stands alone: its time, and of a tenant what it shares. */
+/** Differences from a single service: its clock, and for a tenant the shared parts. */
 type About = {
   readonly time?: MockTime;
   readonly tenants?: Mock['tenants'];
@@ -39,7 +39,7 @@ type About = {
   readonly recording?: Mock['recording'];
 };
 
-/** What a service is made of. */
+/** Parts of a service. */
 type Made = {
   readonly options: MockServerOptions;
   readonly addresses: Addresses;

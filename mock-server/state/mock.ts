@@ -41,9 +41,9 @@ export type Mock = {
   readonly snapshots: Snapshots;
   /** Other services on the same server; a tenant has none. */
   readonly tenants: Tenants<Mock & { dispose(): void }> | undefined;
-  /** Of a server, and of all its tenants. */
+  /** Shared by a server and all its tenants. */
   readonly recording: Recording | undefined;
-  /** Asked of whoever uses the control interface; undefined: whoever is on this machine may. */
+  /** Token of the control interface; undefined: any caller on this machine may use it. */
   readonly controlToken: string | undefined;
   /** Origins whose web pages may use the service, separated by commas, or `*`. */
   readonly cors: string | undefined;
@@ -54,10 +54,10 @@ export type Mock = {
   /** Seeds what the contract leaves open, so that no client leans on accidents. */
   readonly seedNumber: number;
   readonly schemas: Schemas;
-  /** What a reset goes back to, and what tenants start from. */
+  /** State that a reset restores, and that tenants start from. */
   readonly seed: SeedContent;
   readonly settings: Settings;
-  /** What `settings` says about access, compiled. */
+  /** Access rules of `settings`, compiled. */
   readonly access: AccessLists;
   /** Replaces the named settings. */
   applySettings(patch: Partial<Settings>): void;

@@ -24,7 +24,7 @@ type Parts = {
 
 const MAX_SNAPSHOTS = 50;
 
-/** Rows of any table, which are only put back. */
+/** Rows of any table, which are only restored. */
 type Rows = readonly unknown[];
 
 type Snapshot = {

@@ -17,7 +17,7 @@ type Window = { count: number; readonly endsAtMs: number };
 
 const PASSED: ThrottleVerdict = { passed: true };
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-/** Idle scopes are swept when there are this many, so that strangers' addresses cannot fill the memory. */
+/** Idle scopes are swept when there are this many, so that foreign addresses cannot fill the memory. */
 const MAX_SCOPES = 20_000;
 
 /** Minimum intervals and rate limits of the three write endpoints. */

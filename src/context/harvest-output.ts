@@ -76,7 +76,7 @@ function lastingPlace(content: string, { form }: OutputSubject): Place {
   return { ledger, content };
 }
 
-/** What the system says of a place where no output can be. */
+/** Reasons of the system why no output can be at a place. */
 const UNFIT: Readonly<Record<string, Message>> = {
   ENOTDIR: msg`a part of the path is not a folder`,
   EEXIST: msg`a part of the path is not a folder`,

@@ -64,7 +64,7 @@ export function updateRights(ledger: Ledger, rights: string): boolean {
   return differs;
 }
 
-/** Sets whether stored records are verified against the service. A pass that did not verify from its first page begins anew. */
+/** Sets whether stored records are verified against the service. A pass that did not verify from its first page begins again. */
 export function setVerifying(ledger: Ledger, verify: boolean): void {
   const is = verify ? 1 : 0;
   if (verify) ledger.sql('update harvests set pass = null where (select verifying from outputs) = 0').run();

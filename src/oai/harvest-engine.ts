@@ -241,7 +241,7 @@ function disbelieve({ state, serverNowMs: nowMs, acceptLosses = false }: Run, { 
   const areFew = lost.length <= Math.min(MAX_LOST, heldBefore * MAX_LOST_SHARE);
   const digest = createHash('sha256').update(lost.toSorted().join('\n')).digest('base64');
   const before = state.doubt();
-  // A clock that stepped back begins the hour anew.
+  // A clock that stepped back begins the hour again.
   const isSame = before?.digest === digest && before.sinceMs <= nowMs;
   const sinceMs = isSame ? before.sinceMs : nowMs;
   const isSecondLook = isSame && nowMs - sinceMs >= SECOND_LOOK_MS;

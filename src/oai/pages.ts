@@ -44,7 +44,7 @@ export async function* listPages<Item>(options: PagesOptions<Item>): AsyncGenera
   let foreseen: { readonly token: string; readonly page: Promise<ListPage<Item>> } | undefined;
   const fetch = (given: OaiArguments): Promise<ListPage<Item>> => {
     const page = fetchPatiently(options, given, signal, foresee);
-    // Whoever waits for it sees the failure; without this line, a reader that stops early would end the process.
+    // The awaiting code sees the failure; without this line, a reader that stops early would end the process.
     page.catch(() => {});
     return page;
   };

@@ -114,7 +114,7 @@ export async function readAllPages(run: Run): Promise<void> {
 
 type WalkEnd = 'end' | 'shrunk' | 'token-refused';
 
-/** A circle is left for good: the next run begins the list anew, not at the token that led into it. */
+/** A circle is left for good: the next run begins the list again, not at the token that led into it. */
 async function walkOrRewind(run: Run): Promise<WalkEnd> {
   const { state } = run;
   try {

@@ -250,7 +250,7 @@ function earlierAttempts(
   });
 }
 
-/** Renames a damaged journal and copies its events under higher sequence numbers, so that all outboxes merge anew. */
+/** Renames a damaged journal and copies its events under higher sequence numbers, so that all outboxes merge again. */
 function rebuild(path: string, options: JournalOptions): void {
   const aside = setAside(path, options.clock.now());
   options.onSetAside?.(aside);

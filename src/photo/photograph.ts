@@ -205,7 +205,7 @@ export function photoResolver(root: string): ResolvePhoto {
   return (name) => {
     const path = name.replaceAll('\\', '/');
     const isFromElsewhere = isAbsolute(path) || /^[A-Za-z]:/.test(path);
-    // Of a path on another computer or device only the file name is used.
+    // Only the file name of a path on another computer or device is used.
     const relative = isFromElsewhere ? path.slice(path.lastIndexOf('/') + 1).replace(/^[A-Za-z]:/, '') : path;
     if (relative.split('/').includes('..')) {
       return unreadable('photo-path', msg`The photograph "${name}" leaves the folder ${root} by "..". Move it into that folder.`);

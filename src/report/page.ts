@@ -275,7 +275,7 @@ function step({ text, command }: NextStep): Html {
   return html`<li>${text}${command === undefined ? undefined : html` <code>${String(command)}</code>`}</li>`;
 }
 
-/** A line of the table beside the cards. `comesFirst` where somebody has to do something. */
+/** A line of the table beside the cards. `comesFirst` where a person has to act. */
 type BriefRow = { readonly comesFirst: boolean; readonly row: Html };
 
 function briefRow(find: ReportFind): BriefRow {
@@ -288,7 +288,7 @@ function briefRow(find: ReportFind): BriefRow {
   return { comesFirst: needsAttention(find), row };
 }
 
-/** All finds in lines, first those that need somebody; shown in the place of the cards where the reader asks for it. */
+/** All finds in lines, first those that need a person; shown in the place of the cards where the reader asks for it. */
 function renderBriefTable(rows: readonly BriefRow[]): Html {
   const ordered = [...rows.filter(({ comesFirst }) => comesFirst), ...rows.filter(({ comesFirst }) => !comesFirst)];
   const columns = [t`Find`, t`State`, t`What to do next`];

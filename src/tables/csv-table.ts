@@ -39,7 +39,7 @@ export async function readTextTable(
 
 /**
  * Reads a text table: RFC 4180, with `,` `;` or tab between cells, any line ending, and with or without a byte order mark. Rows
- * are parsed anew at each iteration. A formula mark before a cell is removed.
+ * are parsed again at each iteration. A formula mark before a cell is removed.
  * @param file only for messages
  * @param named rows of the header; otherwise they are detected
  * @throws FileError where the bytes are empty or not UTF-8

@@ -9,7 +9,7 @@ const ISSUES_COLUMN = 'issues';
 
 type IssuesTable = {
   readonly header: readonly string[];
-  /** Made anew at each iteration. */
+  /** Made again at each iteration. */
   readonly rows: Iterable<readonly string[]>;
   readonly count: number;
   /** Rows with issues that could not be read, so the copy lacks them. */

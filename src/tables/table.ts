@@ -14,7 +14,7 @@ export type Table = TablePlace & {
   readonly names?: readonly string[];
   /** Row number of the header in the spreadsheet; absent where the file has none. */
   readonly headerRow?: number;
-  /** Readable rows; they may be iterated more than once, and may be made anew each time, to save memory. */
+  /** Readable rows; they may be iterated more than once, and may be made again each time, to save memory. */
   readonly rows: Iterable<TableRow>;
   readonly rowCount: number;
   readonly issues: readonly Issue[];

@@ -67,7 +67,7 @@ function openSource(common: Pick<Vocabulary, 'path' | 'clock' | 'oaiBase' | 'wor
   };
   const change = <T>(work: () => T): T => {
     if (database.inTransaction) return asDatabaseError(path, work);
-    // Of a transaction that was rolled back they are wrong.
+    // After a rollback they are wrong.
     wordIds.clear();
     return asDatabaseError(path, () => database.transaction(work).immediate());
   };

@@ -26,7 +26,7 @@ export function parseXml(bytes: Buffer, charset?: string, maxNodes = Number.POSI
 /** A document of which only its bytes and one part at a time are held; of the root only the start tag is parsed. */
 export type XmlWalk = XmlDocument & {
   /**
-   * Yields the elements with these names that are not inside another of them, in document order. Each iteration parses anew; one
+   * Yields the elements with these names that are not inside another of them, in document order. Each iteration parses again; one
    * that ends has checked the whole document.
    * @throws XmlSyntaxError during the iteration
    */

@@ -1,7 +1,7 @@
 import type { ClauseId } from './clauses.ts';
 import type { Scene } from './scene.ts';
 
-/** What a check does: reads by harvesting, asks the write interface for what can change nothing, or writes. */
+/** Kind of a check: it reads by harvesting, sends writes without effect, or writes. */
 export type Kind = 'harvest' | 'ask' | 'write';
 
 /** One sentence of the contract as something that can be seen from outside. `run` throws Broken, Skipped or Outage, or it passed. */
@@ -20,9 +20,9 @@ export type CheckResult = {
   readonly clause: string;
   readonly expected: string;
   readonly result: 'pass' | 'break' | 'skipped' | 'outage';
-  /** What was seen instead, or why nothing was; short. Empty where it passed. */
+  /** Short difference to what was expected, or the reason why it was not checked. Empty where it passed. */
   readonly seen: string;
-  /** How often it was tried before it was believed. */
+  /** Attempts before it was believed. */
   readonly tries: number;
 };
 
@@ -31,7 +31,7 @@ export class Broken extends Error {
   override readonly name = 'Broken';
 }
 
-/** What the check needs is not there; the message says what. */
+/** Error for a missing requirement of a check; the message names it. */
 export class Skipped extends Error {
   override readonly name = 'Skipped';
 }
@@ -39,7 +39,7 @@ export class Skipped extends Error {
 /** The deployment gave no answer of its own: it is closed, out of reach, or something in between answered for it. */
 export class Outage extends Error {
   override readonly name = 'Outage';
-  /** The request was not repeated, since nobody knows what it did: the check may be, from its beginning. */
+  /** The request was not repeated, since its effect is unknown: the check may be, from its beginning. */
   readonly isOpen: boolean;
   /** It was a 500 of a deployment that is well otherwise. */
   readonly isOwn: boolean;

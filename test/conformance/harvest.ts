@@ -13,7 +13,7 @@ export type HarvestedRecord = {
   readonly datestamp: string;
   readonly sets: readonly string[];
   readonly isDeleted: boolean;
-  /** What stands in `metadata`; undefined for a header alone. */
+  /** Content of `metadata`; undefined for a header alone. */
   readonly metadata: Element | undefined;
 };
 export type Token = {
@@ -134,12 +134,12 @@ export function identOf(record: HarvestedRecord): string {
   return record.identifier.slice(record.identifier.lastIndexOf('/id/') + '/id/'.length);
 }
 
-/** Where the schemas of import documents lie: as told, or where those of the harvest do. */
+/** Address of the schemas of import documents: as told, or that of the harvest's. */
 export async function schemaBase(scene: Scene): Promise<string> {
   return scene.options.schemaBase ?? harvestSchemaBase(scene);
 }
 
-/** Where the schemas lie that the harvesting interface names. */
+/** Address of the schemas that the harvesting interface names. */
 export function harvestSchemaBase(scene: Scene): Promise<string> {
   return scene.given('formats', async () => {
     const formats = allOf(await oai(scene, 'verb=ListMetadataFormats'), 'metadataFormat');

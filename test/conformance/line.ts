@@ -5,7 +5,7 @@ export type Request = {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Buffer | string;
-  /** Where it may have changed something, a request without an answer is not simply sent again. Default: GET alone is repeated. */
+  /** A request that may have changed something is not sent again without an answer. Default: only GET is repeated. */
   readonly repeatable?: boolean;
   /** 429 is what is asked for. */
   readonly mayThrottle?: boolean;
@@ -19,7 +19,7 @@ export type Answer = {
   readonly text: string;
 };
 
-/** What a line needs of the machine. */
+/** Requirements of a line on the machine. */
 export type LineWorld = {
   readonly fetch: typeof fetch;
   now(): number;
@@ -60,7 +60,7 @@ export class Line {
       const answer = await this.once(request).catch((thrown: unknown) => causeOf(thrown));
       const trouble = typeof answer === 'string' ? answer : troubleOf(answer, request.mayThrottle === true);
       if (typeof answer !== 'string' && trouble === undefined) return answer;
-      // What was turned away at the door was not carried out.
+      // Requests refused at the gates were not carried out.
       const wasTurnedAway = typeof answer !== 'string' && (answer.status === 429 || answer.status === 503);
       if (attempt === TRIES || !(isRepeatable || wasTurnedAway)) {
         const isOwn = typeof answer !== 'string' && answer.status === 500 && (await this.#isWell());

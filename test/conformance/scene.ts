@@ -3,15 +3,15 @@ import type { Answer, Line } from './line.ts';
 
 export type Account = { readonly username: string; readonly password: string };
 
-/** What is asked, where, and in whose name. */
+/** Request, address and account. */
 export type SceneOptions = {
   /** Without a slash at the end, as all addresses here. */
   readonly baseUrl: string;
   readonly oaiBase?: string | undefined;
-  /** Of import documents. Default: what the harvesting interface names as the schema of its native format. */
+  /** Schema of import documents. Default: the one that the harvesting interface names for its native format. */
   readonly schemaBase?: string | undefined;
   readonly prefix: string;
-  /** Of the import document. */
+  /** Schema of the import document. */
   readonly schemaVersion: string;
   readonly account?: Account | undefined;
   /** An account with the role Researcher, for what only that role may not do. */
@@ -32,7 +32,7 @@ export class Scene {
   readonly line: Line;
   /** Stands in every record that the run makes. */
   readonly mark: string;
-  /** What the service refused as it should. */
+  /** Requests that the service refused as it should. */
   readonly refusals: Answer[] = [];
   readonly #found = new Map<string, Promise<unknown>>();
   #counted = 0;
@@ -43,7 +43,7 @@ export class Scene {
     this.mark = mark;
   }
 
-  /** Asks once in a run, whoever needs it. */
+  /** Asks once in a run, for all callers. */
   once<T>(name: string, find: () => Promise<T>): Promise<T> {
     const known = this.#found.get(name);
     if (known !== undefined) return known as Promise<T>;

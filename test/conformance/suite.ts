@@ -25,7 +25,7 @@ export const CHECKS: readonly Check[] = [
 
 /** A break is believed when it was seen each time: what only passes by on the way is none. */
 const TRIES = 3;
-/** For what nobody knows the end of, and for a 500 to one request alone. */
+/** For unknown outcomes, and for a 500 to one request alone. */
 const OPEN_TRIES = 4;
 /** So many checks in a row without an answer, and the others of the interface are not tried. */
 const OUT_OF_REACH = 3;

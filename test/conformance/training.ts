@@ -3,13 +3,13 @@ import type { SceneOptions } from './scene.ts';
 
 const LOOPBACK = /^(?:127(?:\.\d+){3}|localhost|\[::1\])$/;
 
-/** Whether nobody on the way can read what is sent there. */
+/** Tells if the connection is encrypted. */
 export function isPrivate(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);
   return protocol === 'https:' || LOOPBACK.test(hostname);
 }
 
-/** Whether a mock server on this machine answers: what it keeps, nobody else reads. A tunnel to somewhere else has no control interface. */
+/** Tells if a mock server of this machine answers, whose data is private. A tunnel to another machine has no control interface. */
 export async function isDouble(line: Line, baseUrl: string): Promise<boolean> {
   if (!LOOPBACK.test(new URL(baseUrl).hostname)) return false;
   const answer = await line.once({ url: `${new URL(baseUrl).origin}/__mock__/health` }).catch(() => undefined);
@@ -17,7 +17,7 @@ export async function isDouble(line: Line, baseUrl: string): Promise<boolean> {
 }
 
 /**
- * Why a run must not write. On the other side are people's records, which nobody can take back: so whoever starts it says twice where
+ * Explains why a run must not write. The other side has real records, which cannot be removed: the caller confirms twice where
  * it goes, and what can be seen of a training instance must be seen. undefined: it may, until a record of its own turns up in the harvest.
  * @param named the host, with its port if it has one, that may be written to
  */

@@ -8,7 +8,7 @@ import { at, type Element, readXml, textAt } from './xml.ts';
 
 export type Part = { readonly name: string; readonly fileName: string; readonly bytes: Buffer };
 
-/** How a file is sent; each part has the right default. */
+/** Parts of an upload; each has the right default. */
 export type SendOptions = {
   readonly as?: Account;
   /** null sends none. */
@@ -58,7 +58,7 @@ export async function userInfo(scene: Scene, account: Account = accountOf(scene)
   return scene.line.ask({ url: `${scene.options.baseUrl}/api/uzivatel-info/`, headers: await bearer(scene, account) });
 }
 
-/** What the service says of an account. */
+/** Account information of the service. */
 export function userOf(
   scene: Scene,
   account: Account = accountOf(scene),
@@ -101,7 +101,7 @@ export function jsonOf(answer: Answer): Readonly<Record<string, unknown>> | unde
 
 const BOUNDARY = 'pas-conformance-7MA4YWxkTrZu0gW';
 
-/** POST of one file. Repeated by nobody: it may have been stored. */
+/** POST of one file. Never repeated: it may have been stored. */
 export async function sendFile(scene: Scene, path: string, file: Part, options: SendOptions = {}): Promise<Answer> {
   return scene.line.ask(await fileRequest(scene, path, file, options));
 }
@@ -130,7 +130,7 @@ export function multipart(parts: readonly Part[]): Buffer {
   return Buffer.concat([...chunks, Buffer.from(`--${BOUNDARY}--\r\n`)]);
 }
 
-/** What a find refers to, as the harvesting interface lists it. */
+/** Records that a find refers to, as the harvesting interface lists them. */
 export function termsOf(scene: Scene): Promise<Terms> {
   return scene.given('terms', async () => {
     const { project } = scene.options;
@@ -197,7 +197,7 @@ export async function foundIn(answer: Answer, status: 200 | 201): Promise<{ read
   return { ident: answer.headers.get('x-record-id') ?? '', find };
 }
 
-/** What every success says of the find beside its XML (A-ANSWER-1). @throws Broken */
+/** Headers of every success (A-ANSWER-1). @throws Broken */
 export function mustName(scene: Scene, answer: Answer, ident: string): void {
   const told = answer.headers.get('x-record-id');
   must(answer.type === 'application/xml', `content type ${answer.type}`);
@@ -231,7 +231,7 @@ export function sendPhotograph(
 const CLOCK_MARGIN_MS = 60_000;
 
 /**
- * What a training instance keeps cannot be harvested, though it may have the identifiers of older records that can. Looks for the first
+ * Records of a training instance cannot be harvested, though it may have the identifiers of older records that can. Looks for the first
  * record of the run after the 1st, 2nd, 4th, … that it made, since an index may be late. @throws NotTraining, which ends the run
  */
 async function mustBeNoProduction(scene: Scene, { headers }: Answer): Promise<void> {
@@ -245,7 +245,7 @@ async function mustBeNoProduction(scene: Scene, { headers }: Answer): Promise<vo
   const root = await oai(scene, `verb=GetRecord&metadataPrefix=oai_dc&identifier=${identifier}`);
   const header = at(root, 'GetRecord', 'record', 'header');
   if (header === undefined) return;
-  // Of a time that cannot be read nobody knows: then it counts as new.
+  // An unreadable time counts as new.
   if (!(Date.parse(textAt(header, 'datestamp') ?? '') < made.sinceMs))
     throw new NotTraining(
       `${made.ident}, which this run made, can be harvested: ${scene.options.baseUrl} is no training instance`,

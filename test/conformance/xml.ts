@@ -6,7 +6,7 @@ export type Element = {
   readonly name: string;
   readonly namespace: string;
   readonly attributes: ReadonlyMap<string, string>;
-  /** Of the element itself and all below it, trimmed. */
+  /** Text of the element and all below it, trimmed. */
   readonly text: string;
   readonly children: readonly Element[];
 };

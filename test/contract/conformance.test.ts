@@ -9,7 +9,7 @@ import { serveMock } from '../support/mock-process.ts';
 import { outerFaceOf } from '../support/outer-face.ts';
 import { PROJECT } from '../support/run-pas.ts';
 
-/** What fits two mock servers: one that is written to, one whose vocabularies are read. */
+/** Options for two mock servers: one that is written to, one whose vocabularies are read. */
 const IN_PROJECT = ['--project', 'C-202400101', '--interval-ms', '0', '--pause-ms', '20'];
 
 describe('The clauses', () => {

@@ -12,7 +12,7 @@ type ShownRecord = {
   readonly body: Readonly<Record<string, unknown>>;
 };
 
-/** What a test file has at hand: one mock, reset before every test, and somebody who is signed in. */
+/** Tools of a test file: one mock, reset before every test, and a signed-in account. */
 export type Suite = {
   mock(): TestMock;
   readonly control: TestMock['control'];

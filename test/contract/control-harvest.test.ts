@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { ask, errorOf, headersOf, listAll, pagesOf, recordsOf } from '../support/raw-harvest.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
-// What the control interface can make a harvester meet: histories and clocks that a service should not have, and sometimes has.
+// Histories and clocks that the control interface can set: a service should not have them, and sometimes has.
 
 const NOW = '2027-05-05T05:05:05.000Z';
 const OLD = '2019-03-04T05:06:07.000Z';

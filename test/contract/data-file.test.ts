@@ -163,7 +163,7 @@ describe('The data file', () => {
 describe.skipIf(!canMountDisks)('A full disk', () => {
   const MIB = 1024 * 1024;
 
-  /** What `unshare` is asked for to run a server on a disk of its own. */
+  /** Arguments of `unshare` to run a server on a disk of its own. */
   const onDiskOf = (kilobytes: number): string[] => [
     ...(process.getuid?.() === 0 ? ['-m'] : ['-rm']),
     ...['sh', '-c', 'mount -t tmpfs -o size="$1"k none "$2" && exec "$3" "$4" --json --min-interval 0 --data "$2/state.sqlite"'],

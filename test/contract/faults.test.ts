@@ -105,7 +105,7 @@ describe('What faults do', () => {
     await faults({ endpoint: 'import', fault });
     const leaving = new AbortController();
     const answer = sendRaw(leaving.signal);
-    // What is over without an answer will not be answered.
+    // An ended request without an answer will not be answered.
     const last = async () => ((await mock().control('GET', '/journal')).value as { status: number | null }[]).at(-1);
     await eventually(last).toMatchObject({ status: 0 });
     expect(await finds()).toBe(stored);

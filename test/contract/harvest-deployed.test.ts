@@ -96,7 +96,7 @@ const QUIRK_TESTS: Readonly<Record<Extract<keyof typeof QUIRKS, `oai-${string}`>
     await mock.control('POST', `/records/${oldest?.ident}/delete`, {});
     const token = tokenOf(first)?.text ?? '';
     const second = await asked(`verb=ListIdentifiers&resumptionToken=${token}`);
-    // What moved to the front pushed the last record of the first page into the second.
+    // The record that moved to the front pushed the last one of the first page into the second.
     expect(headersOf(second)[0]?.ident).toBe(headersOf(first).at(-1)?.ident);
   },
   'oai-last-token': async () => {

@@ -4,7 +4,7 @@ import { inVersion } from '../../mock-server/state/records/render-version.ts';
 import { ask } from '../support/raw-harvest.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
-// What stands in `metadata`: the native format in each version (S-DIFF-1 to S-DIFF-4), and Dublin Core (B-DC-1, B-DC-2).
+// Content of `metadata`: the native format in each version (S-DIFF-1 to S-DIFF-4), and Dublin Core (B-DC-1, B-DC-2).
 
 let mock: TestMock;
 beforeAll(async () => {
@@ -36,7 +36,7 @@ const ADDED: ReadonlyArray<readonly [element: string, ident: string, since: '2.1
   ['svc:scheme_uri', 'HES-000253', '2.1'],
   ['svc:email', 'ruian-116', '2.2'],
 ];
-/** What no version took away from these: geometry and coordinate system of finds and spatial units. */
+/** Elements that no version took away: geometry and coordinate system of finds and spatial units. */
 const KEPT: ReadonlyArray<readonly [element: string, ident: string]> = [
   ['svc:geom_system', 'C-202400101-N00005'],
   ['svc:geom_sjtsk_wkt', 'C-202400101-N00005'],

@@ -4,7 +4,7 @@ import { ask, errorOf, headersOf, pagesOf, ROLES } from '../support/raw-harvest.
 import { answerValidator, faults, SCHEMA_BASE, SCHEMA_VERSIONS, type SchemaVersion } from '../support/schema-validators.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
-// Every verb, every set, both formats and every version, as anybody and as an archivist; in the newest version as every role. Each answer must
+// Every verb, every set, both formats and every version, anonymous and as an archivist; in the newest version as every role. Each answer must
 // be valid against the schema of OAI-PMH, of Dublin Core or of the version that was asked.
 
 let mock: TestMock;
@@ -76,7 +76,7 @@ describe.each(SCHEMA_VERSIONS)('version %s', (version) => {
 
     test('one record of every set, with its formats', async () => {
       for (const set of await setsOf(version)) {
-        // What an archivist sees first; others may get the refusal in place of it.
+        // View of an archivist; other roles may get the refusal in place of it.
         const { text } = await ask(mock, `verb=ListIdentifiers&metadataPrefix=oai_dc&set=${set}`, { version, as: 'archivist' });
         const identifier = encodeURIComponent(headersOf(text)[0]?.identifier ?? '');
         for (const format of ['oai_dc', 'oai_svc']) {

@@ -3,7 +3,7 @@ import { documentOf, findLines, smallestFind } from '../support/contract-find.ts
 import { contentDigest, importXml, multipart, rawAnswer, tokenOf } from '../support/contract-requests.ts';
 import { useMock } from './contract-import.ts';
 
-// Where the contract is silent, the mock does as the deployed service.
+// The mock follows the deployed service where the contract is silent.
 
 const { mock, send, token, control } = useMock();
 

@@ -8,7 +8,7 @@ const { mock, token } = useMock();
 const FIND = 'C-202400101-N00007';
 const set = (value: string, ident = FIND) => setNumber(mock(), ident, `?evidencni_cislo=${value}`, token());
 const lock = (ms: number) => mock().control('POST', `/records/${FIND}/lock`, { ms });
-/** Whoever meets the lock waits until it is given back, however long this machine takes for it. */
+/** A process that meets the lock waits until it is released, however long this machine takes for it. */
 const waitLong = () => mock().control('PUT', '/settings', { record_lock_params: { retry_delay_ms: 20, max_retries: 10_000 } });
 const lastRequest = async () => ((await mock().control('GET', '/journal')).value as { status: number | null }[]).at(-1);
 

@@ -43,7 +43,7 @@ type Failure = { readonly code: number | null; readonly text: string };
 
 const failure = (...flags: string[]): Promise<Failure> => failureWith({}, ...flags);
 
-/** How the program refuses to start, in this process. */
+/** Refusal of the program to start, in this process. */
 async function failureWith(variables: Variables, ...flags: string[]): Promise<Failure> {
   let text = '';
   for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);

@@ -88,7 +88,7 @@ describe('every status that is described of the service can be met', () => {
     const json = (value: unknown): Asking => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) });
     const own = { username: 'archaeologist', password: 'archaeologist' };
 
-    // What a client does.
+    // Behaviour of a client.
     expect(await ask(mock, 'token', json(own))).toBe(200);
     expect(await ask(mock, 'token', json({ ...own, password: 'x' }))).toBe(400);
     expect(await ask(mock, 'token', json({}))).toBe(400);
@@ -137,7 +137,7 @@ describe('every status that is described of the service can be met', () => {
       );
     }
 
-    // What an operator, or a gateway, does.
+    // Behaviour of an operator, or a gateway.
     await mock.control('PUT', '/settings', { body_max_bytes: 10 });
     expect(await ask(mock, 'import', as(bearer, find()))).toBe(413);
     expect(await ask(mock, 'photo', as(bearer, { ...form(photo), ...photoPath }))).toBe(413);

@@ -7,7 +7,7 @@ import { useMock } from './contract-import.ts';
 const { mock, token } = useMock();
 const ARCHIVED = 'C-202400101-N00006';
 
-/** Uploads to an archived find, whose photographs anybody may fetch, and fetches what was stored. */
+/** Uploads to an archived find, whose photographs are public, and fetches what was stored. */
 async function stored(
   bytes: Buffer,
 ): Promise<{ readonly bytes: Buffer; readonly sha512: string | undefined; readonly size: string | undefined }> {

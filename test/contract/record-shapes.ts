@@ -1,7 +1,7 @@
 import type { SchemaVersion } from '../support/schema-validators.ts';
 
 /**
- * What the children of each element are, in order: a second typing of S-TYPE, S-FIND and S-ENTITY, to hold the
+ * Children of each element, in order: a second typing of S-TYPE, S-FIND and S-ENTITY, to hold the
  * schemas against. `name` occurs once, `name?` at most once, `name+` and `name*` any number of times; `:type` is
  * `string` where it is not said; `@2.1` was added in 2.1, `<2.1` was given up in 2.1. `(a|b)` is a choice: either must
  * be there, and `(a|b)?`, at most one.

@@ -4,7 +4,7 @@ import { documentOf, smallestFind } from '../support/contract-find.ts';
 import { contentDigest, multipart } from '../support/contract-requests.ts';
 import { useMock } from './contract-import.ts';
 
-// What HTTP clients hide: targets as they stand on the wire, and bodies that wait to be asked for.
+// Details that HTTP clients hide: raw targets, and bodies that wait to be asked for.
 
 const { mock, token, control } = useMock();
 

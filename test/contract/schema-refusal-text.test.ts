@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { check, SCHEMA_VERSIONS } from '../support/schema-validators.ts';
 import { record } from './hand-typed-records.ts';
 
-// What may not be seen is replaced by a text (B-SEE-2, S-TYPE-5).
+// Hidden values are replaced by a text (B-SEE-2, S-TYPE-5).
 
 const REFUSAL = 'HTTP/1.1 403 Forbidden';
 const PROTECTED = /\n( *)<svc:(chranene_udaje|oznamovatel)>\n.*?\n\1<\/svc:\2>/gs;

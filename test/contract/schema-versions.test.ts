@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { check, SCHEMA_VERSIONS, type SchemaVersion } from '../support/schema-validators.ts';
 import { elementsOf, RECORDS, record } from './hand-typed-records.ts';
 
-// What differs between versions (S-DIFF-1 to S-DIFF-3).
+// Differences between versions (S-DIFF-1 to S-DIFF-3).
 
 const ADDED = RECORDS.flatMap((name) =>
   elementsOf(record(name)).flatMap(({ path, shape }) => (shape.since === '2.0' ? [] : [{ name, path, since: shape.since }])),

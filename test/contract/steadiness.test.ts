@@ -12,7 +12,7 @@ import { PROJECT } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 import { tied } from '../support/tied.ts';
 
-/** How many small answers come one after the other before another request is done. */
+/** Small answers in a row before another request is done. */
 async function answersBefore(mock: TestMock, other: Promise<unknown>): Promise<number> {
   let isDone = false;
   const ended = other.finally(() => {

@@ -40,7 +40,7 @@ const head = (path: string, fields: Record<string, string | number>) =>
     '',
   ].join('\r\n');
 
-/** What the server has made of the last request so far. */
+/** Progress of the server with the last request. */
 const lastRequest = async () =>
   ((await mock().control('GET', '/journal')).value as { path: string; status: number | null }[]).at(-1);
 

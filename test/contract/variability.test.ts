@@ -3,7 +3,7 @@ import { documentOf, smallestFind } from '../support/contract-find.ts';
 import { importXml, tokenOf } from '../support/contract-requests.ts';
 import { startMock } from '../support/start-mock.ts';
 
-/** What a client might lean on although the contract does not promise it. */
+/** Behaviour that a client might rely on although the contract does not promise it. */
 async function accidents(seedNumber: number) {
   await using mock = await startMock({ seedNumber });
   const token = await tokenOf(mock, 'archaeologist');

@@ -62,7 +62,7 @@ describe('An assertion about what was asked', () => {
     [{}, 400],
     [{ request: {}, order: [] }, 400],
     [{ order: [{}], count: 1 }, 400],
-    // What would hold whatever was asked.
+    // Assertions that hold for any answer.
     [{ order: [] }, 400],
     [{ request: IMPORT, count: {} }, 400],
     [{ request: { rule: 'no-such-rule' }, count: 0 }, 400],

@@ -78,7 +78,7 @@ function idIn(xml: string, name: string): string {
   return new RegExp(`<svc:${name}[^>]* id="([^"]*)"`).exec(xml)?.[1] ?? '';
 }
 
-/** Whether the refusal stands for the whole record, in either format. */
+/** Tells if the refusal replaces the whole record, in either format. */
 function isRefusal(xml: string): boolean {
   return /<(svc:svc|dc:type)[^>]*>HTTP\/1\.1 403 Forbidden<\/\1>/.test(xml);
 }

@@ -43,7 +43,7 @@ async function settleByHand(home: Home, stage: Stage, open: readonly Open[]): Pr
   }
 }
 
-/** What is not at the service as planned, each once, in words. */
+/** Differences between the service and the plan, each once, in words. */
 export async function compare(home: Home, stage: Stage, planned: readonly Planned[]): Promise<string[]> {
   const made = recordsOf(stage, PROJECT).filter(({ note }) => note.startsWith('nález '));
   const listed = await home.json<{ local_id: string; state: string; ident_cely: string | null }[]>('list');

@@ -12,7 +12,7 @@ import { canWatchCalls, pasWatched } from './watched-disk.ts';
 /** The others have tests of their own. */
 const CUT = SCENARIOS.filter(({ command }) => /^(add|reconcile|backup|harvest )/.test(command));
 
-/** Of so many different images one goes on to the end. */
+/** One of so many different images is continued to the end. */
 const GOES_ON_EVERY = 8;
 
 /** Continuous integration must have a compiler. */
@@ -58,7 +58,7 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined).each(CUT)(
   },
 );
 
-/** What is held to more, once the program has said all, is another state. */
+/** A changed file after the program has said all is another state. */
 function digestOf(image: Image, hasSaidAll: boolean): string {
   const hash = createHash('sha256').update(String(hasSaidAll));
   for (const [path, bytes] of [...image].toSorted(([one], [other]) => (one < other ? -1 : 1)))

@@ -19,13 +19,13 @@ import { IMAGES, isOfShares, SEED } from './shares.ts';
 import { openStage, type Stage } from './stage.ts';
 import { canWatchCalls, pasWatched } from './watched-disk.ts';
 
-/** Of so many images one goes on to the end with the real program. */
+/** One of so many images is continued to the end with the real program. */
 const GOES_ON_EVERY = 100;
 const FINDS = 2;
-/** What is on disk of an entry whose request has begun. */
+/** State on disk of an entry whose request has begun. */
 const BEGUN = ['sending', 'uncertain', 'accepted'];
 
-/** What is known at a moment: what the program has said, and which requests have begun to leave, by the digest or the number that they carry. */
+/** Knowledge at a moment: the program's output, and the requests that have begun to leave, by their digest or number. */
 type Known = { readonly promised: number; readonly begun: readonly string[]; readonly hasJustBegun: boolean };
 type Cut = { readonly image: Image; readonly known: Known };
 
@@ -68,7 +68,7 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined)(
         if (tally.images % GOES_ON_EVERY === 0) going.push({ image, known });
       }
     }
-    // What the service had done comes back backwards.
+    // Changes of the service are undone in reverse order.
     going.sort((one, other) => servedAt(other.known) - servedAt(one.known));
     for (const { image, known } of going) {
       stage.rewind(`served_${servedAt(known)}`);
@@ -109,7 +109,7 @@ function carriedBy(text: string): string | undefined {
     : Buffer.from(digest, 'base64').toString('hex');
 }
 
-/** How many requests the service has answered, or is answering: what has just begun it may not have got. */
+/** Requests answered or being answered: one that has just begun may not have arrived. */
 function servedAt({ begun, hasJustBegun }: Known): number {
   return begun.length - (hasJustBegun ? 1 : 0);
 }

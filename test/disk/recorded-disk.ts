@@ -2,10 +2,10 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { dirname, join, relative } from 'node:path';
 import type { Random } from '../support/random.ts';
 
-/** What a program did to its disk, or let out, as watched-disk.c writes it down. */
+/** Writes and output of a program, as watched-disk.c records them. */
 export type Step =
   | { readonly kind: 'disk'; readonly apply: (disk: Disk) => void }
-  /** To a service, over one connection; or to whoever reads the output. */
+  /** Sends to a service over one connection, or writes to the reader of the output. */
   | { readonly kind: 'sent' | 'said'; readonly text: string };
 
 /** Some of what a file was given, which is on disk for certain once the file is flushed. */
@@ -18,9 +18,9 @@ type Naming = { readonly path: string; readonly names: Named | 'nothing'; readon
 /** A disk of which some is certain to outlast a power cut, and of the rest any part may. */
 export type Disk = {
   readonly files: Map<number, StoredFile>;
-  /** What has a name for certain, by path. */
+  /** Flushed names, by path. */
   readonly named: Map<string, Named>;
-  /** What was named, renamed or taken away since its folder was flushed. */
+  /** Names created, renamed or removed since their folder was flushed. */
   namings: readonly Naming[];
 };
 
@@ -136,7 +136,7 @@ function rename(named: Map<string, Named>, { path, names, from }: Naming): void 
   else named.set(path, names);
 }
 
-/** What has a name as programs see it. */
+/** Visible names, as programs see them. */
 function standing({ named, namings }: Disk): Map<string, Named> {
   const seen = new Map(named);
   for (const each of namings) rename(seen, each);
@@ -166,10 +166,10 @@ export type Image = ReadonlyMap<string, Buffer>;
 
 const SECTOR_BYTES = 512;
 
-/** Where there are no more than so many, all of them are made. */
+/** Up to so many, all of them are made. */
 const ALL_OF = 16;
 
-/** Of all that is not certain, in its order, what came to be. `half`: of a write some sectors only. */
+/** Outcome of each uncertain write, in order. `half`: only some sectors of a write. */
 type Fate = 'kept' | 'lost' | 'half';
 
 /**
@@ -177,7 +177,7 @@ type Fate = 'kept' | 'lost' | 'half';
  * each, with each alone, and random ones with torn writes. All there are, where they are few.
  */
 export function* imagesAt(disk: Disk, most: number, random: Random): Generator<Image> {
-  // What processes shared in memory may be anything afterwards, see `lay`.
+  // Memory shared by processes may be anything afterwards, see `lay`.
   const names = [...standing(disk), ...disk.named].flatMap(([path, file]) =>
     file === undefined || file.changes.length === 0 || path.endsWith('-shm') ? [] : [file],
   );

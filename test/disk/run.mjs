@@ -2,5 +2,5 @@
 import { availableParallelism } from 'node:os';
 import { playInParts } from '../support/play-in-parts.mjs';
 
-// Of a hundred shares, each of which has every hundredth call and image.
+// A hundred shares, each with every hundredth call and image.
 await playInParts('disk', 'shares', 100, availableParallelism());

@@ -14,11 +14,11 @@ export type Scenario = {
   readonly command: string;
   readonly args: readonly string[];
   prepare(home: Home, stage: Stage): Promise<void>;
-  /** What is wrong right after the struck run, in words. @param isDone whether it had said all that it says when it ends well */
+  /** Errors right after the struck run, in words. @param isDone true where it had printed all that it prints when it ends well */
   look?(home: Home, isDone: boolean): string[] | Promise<string[]>;
-  /** What the service must hold in the end, after the command was run once more and all was pushed; for those that have an outbox. */
+  /** Expected records of the service after the command was run once more and all was pushed; for those with an outbox. */
   planned?(): readonly Planned[];
-  /** What is wrong with the command's own result, after it was run once more. */
+  /** Errors of the command's own result, after it was run once more. */
   result?(home: Home, stage: Stage): string[];
 };
 
@@ -74,7 +74,7 @@ const namesIn = (path: string): string[] => {
 const outboxOf = ({ folder }: Home): string => join(outboxFolder(folder), 'outbox.sqlite');
 const copyOf = ({ folder }: Home): string => join(folder, 'copy.sqlite');
 
-/** A backup that was struck is what was there before, or a whole new one, and can be put back. */
+/** A backup that was struck is what was there before, or a whole new one, and can be restored. */
 async function lookAtCopy(home: Home, isDone: boolean, old: string): Promise<string[]> {
   const problems = lookAtNames(home, isDone, old);
   const names = String(namesIn(copyOf(home)));
@@ -99,7 +99,7 @@ function lookAtPhotographs(home: Home): string[] {
   });
 }
 
-/** What the outbox had is in it, or beside it. */
+/** Contents of the outbox are in it, or beside it. */
 function lookForOld(home: Home): string[] {
   if (String(namesIn(outboxOf(home))) === 'K-1,K-2,K-3') return [];
   const asides = readdirSync(outboxFolder(home.folder)).filter((name) => /^outbox-replaced-.*\.sqlite$/.test(name));
@@ -237,7 +237,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-/** What a harvest holds, whatever it says of itself. */
+/** Records of a harvest, whatever its own count says. */
 function recordsIn(path: string): string {
   if (!existsSync(path)) return '';
   if (path.endsWith('/')) {

@@ -1,4 +1,4 @@
-/** Of so many equal shares of all that there is to play, a process has those from one on. */
+/** Equal shares of all that there is to play; a process plays those from one on. */
 const ALL = 100;
 const SHARES = Number(process.env['DISK_SHARES'] ?? ALL);
 const FROM = Number(process.env['DISK_FROM'] ?? 0);
@@ -11,6 +11,6 @@ export function isOfShares(index: number): boolean {
   return share >= FROM && share < FROM + SHARES;
 }
 
-/** How many states after a power cut all shares have together, about. */
+/** Approximate number of states after a power cut, over all shares. */
 export const IMAGES = Number(process.env['DISK_IMAGES'] ?? 12_000);
 export const SEED = Number(process.env['DISK_SEED'] ?? 1);

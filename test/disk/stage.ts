@@ -5,7 +5,7 @@ import { serve } from '../../mock-server/server.ts';
 import { createMock } from '../../mock-server/state/create-mock.ts';
 import type { Service } from '../support/run-pas.ts';
 
-/** The mock server in this process, which can be put back to where it was in no time. */
+/** The mock server in this process, which can be restored to where it was in no time. */
 export type Stage = Service & {
   readonly mock: Awaited<ReturnType<typeof createMock>>;
   /** From here on {@link rewind} brings it back to now, and from there on only to what was marked before. */
@@ -31,7 +31,7 @@ export async function openStage(onServed: (path: string) => void = () => {}): Pr
     schema_base: addresses.schemaBase,
     mark: (name = 'marked') => database.exec(`savepoint ${name}`),
     rewind: (name = 'marked') => {
-      // What a client that was killed had under way may still be there.
+      // Requests of a killed client may still be in progress.
       server.closeAllConnections();
       database.exec(`rollback to ${name}`);
       // Times are compared by the second: what was before is over.

@@ -10,13 +10,13 @@ const SOURCE = join(import.meta.dirname, 'watched-disk.c');
 export const FAULTS = ['EIO', 'ENOSPC', 'SHORT', 'FULL', 'KILL', 'TORN'] as const;
 export type Fault = (typeof FAULTS)[number];
 
-/** Where a program's calls can be caught: with the C library's own loader, and a compiler. */
+/** Requirements to intercept a program's calls: the C library's own loader, and a compiler. */
 export const canWatchCalls = process.platform === 'linux' && spawnSync('gcc', ['--version']).status === 0;
 
 /** A call on a file of the home; `needs` is what watched-disk.c says that it does. */
 export type Call = { readonly number: number; readonly name: string; readonly needs: number; readonly path: string };
 
-/** Whether a call can fail in this way: reading needs no room, and nothing but a write can be cut in two. */
+/** Tells if a call can fail in this way: reading needs no room, and only a write can be cut in two. */
 export function canHave({ needs }: Call, fault: Fault): boolean {
   if (fault === 'EIO') return true;
   if (fault === 'KILL') return needs !== 0;
@@ -54,7 +54,7 @@ export async function pasWatched(
       env: {
         ...home.env,
         LD_PRELOAD: compiled(),
-        // What the kernel does by itself cannot be caught.
+        // Work of the kernel alone cannot be intercepted.
         UV_USE_IO_URING: '0',
         IO_ROOT: home.folder,
         IO_CALLS: list,

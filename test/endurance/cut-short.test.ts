@@ -17,7 +17,7 @@ const LONG = 'x'.repeat(1000);
 
 const PROFILE_FLAGS = ['--kind', 'training', '--base-url', 'https://x.example', '--schema-base', 'https://x.example/s'];
 
-/** A file that a command writes anew and a little larger; `enlarge` makes it large before. */
+/** A file that a command writes again and a little larger; `enlarge` makes it large before. */
 const REWRITTEN = [
   {
     command: 'pas init',
@@ -126,7 +126,7 @@ test.each([['list'], ['vocab', 'export', 'heslo:obdobi']])(
     };
     const out = join(home.folder, 'out');
     expect(run('exec "$0" "$@" >out').code).toBe(0);
-    // What stands before it lets all that pas keeps have room, and all of the list but its last bytes.
+    // The bytes before it leave room for all stored data, and for all of the list except its last bytes.
     const before = 1024 ** 2 + 1023 - (statSync(out).size % 1024);
     const kilobytes = Math.floor((before + statSync(out).size - 1) / 1024);
     writeFileSync(out, Buffer.alloc(before));

@@ -100,7 +100,7 @@ describe('a disk without room', () => {
     const made = (await mock.service.state()).finds - findsBefore;
     expect(made).toBeGreaterThan(0);
     expect(made).toBeLessThan(30);
-    // What may be under way as far as the disk knows is looked for once the service must be done with it.
+    // Requests that may be in flight according to the disk are looked up once the service must be done with them.
     await home.pas('push');
     await mock.service.control('POST', '/clock', { advance_ms: 31 * 60_000 });
     await expectDone(home.pas('push'));

@@ -10,7 +10,7 @@ export type CutRule = {
   readonly head: string;
   /** …are dropped, both ways and without a word, after so many bytes from the client. */
   readonly afterBytes: number;
-  /** How many are dropped; those that come later pass. */
+  /** Number of dropped requests; later ones pass. */
   readonly times: number;
 };
 

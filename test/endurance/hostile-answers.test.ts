@@ -25,7 +25,7 @@ async function homeAt(service: Service, more: NodeJS.ProcessEnv = {}): Promise<H
 
 const inList = (inner: string): string => envelope(`<ListRecords>${inner}</ListRecords>`);
 
-// What is refused is asked for again after seconds in which nothing happens.
+// A refused request is repeated after seconds in which nothing happens.
 describe.concurrent('an answer that was made to fill the memory is one clear error, in little room:', () => {
   test.each<readonly [string, RegExp, (response: ServerResponse) => void]>([
     ['a hundred megabytes of elements in a gzip', /gzip/, (to) => send(to, gzipSync(inList('<a/>'.repeat(25 * MEBI))))],

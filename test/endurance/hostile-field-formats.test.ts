@@ -7,7 +7,7 @@ import { makeZip } from '../support/make-zip.ts';
 import { homeWithoutNetwork } from '../support/run-pas.ts';
 import { MEASURES_MEMORY, peakOf } from './peak-memory.ts';
 
-/** What `pas` may take for a file of 64 MiB at most, whatever is in it. */
+/** Limit of memory of `pas` for any file of at most 64 MiB. */
 const MAX_BYTES = 400 * 1024 * 1024;
 
 const kml = (geometry: string): string =>

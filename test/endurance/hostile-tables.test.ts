@@ -26,7 +26,7 @@ async function refusal(file: string, bytes: Buffer): Promise<string> {
 
 const workbook = (...cells: readonly WorkbookCell[]): Buffer =>
   makeWorkbook([{ name: 'a', rows: [HEADER, ['A-1', 'C-1', 1, ...cells]] }]);
-/** What stands between the rows of a sheet. */
+/** Markup between the rows of a sheet. */
 const rows = (xml: string): Buffer => workbook({ xml: `<c r="D2"><v>1</v></c></row>${xml}<row r="1048576">` });
 
 describe('a workbook that would fill the memory, or never end, is one clear error:', () => {

@@ -11,12 +11,12 @@ import { MEASURES_MEMORY, type Peak, peakOf } from './peak-memory.ts';
 const MEBI = 1024 * 1024;
 /** As much as is read of a page. */
 const MOST = 64 * MEBI - 4096;
-/** Of that much the bound leaves least room for what is as large in any page. */
+/** Size at which the bound leaves least room for the same size in any page. */
 const LITTLE = 16 * MEBI;
 /** As much as is read of an answer of the write interface. */
 const MAX_WRITTEN = 4 * MEBI - 4096;
 const MAX_TIMES = 4;
-/** Of elements there are so many at most that it holds them, and what V8 lets lie that nobody needs any more. */
+/** Limit for elements: the heap holds them and garbage that V8 has not collected. */
 const NOT_YET_FREED = 128 * MEBI;
 
 async function homeAt(service: Service, more: NodeJS.ProcessEnv = {}): Promise<Home> {
@@ -96,7 +96,7 @@ const KEPT_AS_TERMS = [...HOSTILE, ...HOSTILE_IN_PART].filter(([what]) =>
 );
 
 describe.skipIf(!MEASURES_MEMORY)('the memory for an answer is bounded', () => {
-  /** How many more it takes than it may. */
+  /** Requests above the limit. */
   function mebibytesBeyond(bytes: number, base: number, { run, peakBytes }: Peak): number {
     expect(run.stderr).not.toMatch(/\n\s+at |heap/);
     expect(run.stderr.length).toBeLessThan(100_000);
@@ -109,14 +109,14 @@ describe.skipIf(!MEASURES_MEMORY)('the memory for an answer is bounded', () => {
     const home = await homeAt(service);
     const answer = Buffer.from(make(bytes));
     const sane = page(['A-1'], { size: 1, next: '' });
-    // What is refused is asked for again: the second of them meets what the first has left lying.
+    // A refused request is repeated: the second meets what the first has left.
     service.odd((response, asked) => response.writeHead(200, { 'content-type': 'text/xml' }).end(asked < 2 ? answer : sane));
     const peak = await peakOf(home, ...command);
     expect(service.pagesAsked).toBeGreaterThan(0);
     return mebibytesBeyond(bytes, base, peak);
   }
 
-  // What is refused is asked for again after seconds in which nothing happens.
+  // A refused request is repeated after seconds in which nothing happens.
   describe.concurrent.each([
     ['harvest', HOSTILE, [MOST], HARVEST],
     ['harvest', HOSTILE_IN_PART, [LITTLE, MOST], HARVEST],

@@ -7,10 +7,10 @@ import { startMockProcess } from '../support/mock-process.ts';
 /** Longer by hand: ten minutes are 600. */
 const SECONDS = Number(process.env['MOCK_LOAD_SECONDS'] ?? 12);
 const CLIENTS = 50;
-/** Of two the journals are full soon, so that memory must be level; those of twenty take half an hour. */
+/** Two tenants fill their journals soon, so that memory must be level; twenty take half an hour. */
 const TENANTS = Number(process.env['MOCK_LOAD_TENANTS'] ?? 20);
 const SAMPLES = 10;
-/** What the collector has not got round to. A leak of 1 KiB for each request would be more. */
+/** Memory not yet collected. A leak of 1 KiB for each request would be more. */
 const MAX_GROWTH_BYTES = 96 * 1024 * 1024;
 
 function memoryBytes(pid: number): number {
@@ -50,7 +50,7 @@ test.skipIf(process.platform !== 'linux')(
         if (shareOver() * SAMPLES >= memory.length) memory.push(memoryBytes(mock.child.pid ?? 0));
       }
     };
-    // What was made is taken back, so that only what is kept without need would add up.
+    // Created state is removed, so that only leaks would add up.
     const goBack = async (): Promise<void> => {
       while (!isOver())
         for (const { control_url } of tenants) if (!isOver()) await ask(control_url, 'POST', '/snapshots/start/restore');

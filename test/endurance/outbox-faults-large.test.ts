@@ -10,7 +10,7 @@ const mock = useMockProcess('--min-interval', '0');
 
 const ALL_IN_INDEX = [...WITHOUT_PAUSES, '--index-allowance-ms', '0'];
 
-/** How many requests a command makes. */
+/** Number of requests that a command makes. */
 async function requestsOf(work: () => Promise<unknown>): Promise<number> {
   await mock.service.control('DELETE', '/journal');
   await work();
@@ -18,7 +18,7 @@ async function requestsOf(work: () => Promise<unknown>): Promise<number> {
 }
 
 test('What a push asks before it sends grows with what was sent and waits, and no faster.', async () => {
-  /** What was sent before, as much that waits, and one find of which the answer was a failure: it is looked for among all. */
+  /** Sent finds, as many that wait, and one with a failed answer: it is looked for among all. */
   const asked = async (finds: number): Promise<number> => {
     const home = await signedIn(mock.service, 'archaeologist', ALL_IN_INDEX);
     await expectDone(home.pas('import', writeSeason(home, 2 * finds)));

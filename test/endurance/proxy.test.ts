@@ -29,7 +29,7 @@ test('a photograph that is cut off in the middle goes back to the queue and arri
   await using wire = await startCuttingWire(mock.service, { head: '/upload-foto', afterBytes: 300_000, times: 2 });
   const home = await homeAt(wire.service);
   await expectDone(home.pas('push'));
-  // More than the buffers of the system hold: else all of it has left, and nobody can tell what arrived.
+  // More than the buffers of the system hold: otherwise all of it has left, and what arrived is unknown.
   const large = Buffer.concat([tinyPng(7), randomBytes(20_000_000)]);
   await expectDone(home.pas('photo', 'add', 'K-1', home.file('large.png', large)));
   const run = await home.pas('push', '--json');

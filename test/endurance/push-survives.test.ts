@@ -41,7 +41,7 @@ async function imports(): Promise<Record<string, number>> {
   return (await home.json<Status>('status')).entries['import'] ?? {};
 }
 
-/** What must hold at the end of every story: each find once at the service, or in doubt here. */
+/** Invariant at the end of every story: each find is once at the service, or uncertain here. */
 async function expectEachOnceOrUncertain(): Promise<void> {
   const { accepted = 0, uncertain = 0, queued = 0, sending = 0 } = await imports();
   expect({ sending, sum: accepted + uncertain + queued }).toEqual({ sending: 0, sum: FINDS });

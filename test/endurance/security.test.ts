@@ -249,7 +249,7 @@ describe('a server that sends elsewhere', () => {
     expect((await withToken.pas('whoami')).code).toBe(15);
     await withToken.pas('import', writeSeason(home, 1));
     await withToken.pas('push');
-    // Harvesting may be sent elsewhere, but then asks as anybody may.
+    // Harvesting may be redirected, but then it is anonymous.
     const told = requests.filter(
       ({ method, url, headers }) => method !== 'GET' || !/\/oai\?/.test(url ?? '') || headers.authorization !== undefined,
     );

@@ -12,9 +12,9 @@ declare global {
   var fuzzedWords: Set<string> | undefined;
 }
 
-/** Where the input stays that something was found with. */
+/** Folder of the failing input. */
 const FINDINGS = fileURLToPath(new URL('../../dist/fuzz', import.meta.url));
-/** What an input may take. */
+/** Limits for an input. */
 export const MAX_MS = 2000;
 const HANG_MS = 20_000;
 export const MAX_MEMORY_BYTES = 256 * 1024 * 1024;
@@ -26,7 +26,7 @@ export type Fuzzed = {
   /** Blocks of code that were reached at all. */
   readonly blocks: number;
   readonly slowestMs: number;
-  /** What all took together above what was there before, as the system counts it; what was not yet collected is in it. */
+  /** Memory above the start, as the system counts it, including garbage not yet collected. */
   readonly memoryMegabytes: number;
   /** The shortest input for each block that was reached. */
   readonly kept: readonly Buffer[];
@@ -34,7 +34,7 @@ export type Fuzzed = {
 
 type Options = {
   readonly seed: number;
-  /** Of the processor; by the clock for a target that is elsewhere. */
+  /** Processor time; wall-clock time for a target on another machine. */
   readonly milliseconds: number;
   readonly corpus: readonly Buffer[];
 };
@@ -71,7 +71,7 @@ export async function fuzz(target: Target, { seed, milliseconds, corpus }: Optio
     } finally {
       guard.end();
     }
-    // What it takes of the processor: on a busy machine it waits for others.
+    // Processor time: on a busy machine it waits for others.
     const { user, system } = process.cpuUsage(processor);
     const tookMs = (user + system) / 1000;
     slowestMs = Math.max(slowestMs, tookMs);
@@ -145,7 +145,7 @@ export async function fuzz(target: Target, { seed, milliseconds, corpus }: Optio
   };
 }
 
-/** How often, roughly: a loop that runs a hundred times is something new beside one that runs twice. */
+/** Rounded count: a loop that runs a hundred times is new beside one that runs twice. */
 function bucketOf(count: number): number {
   if (count < 4) return 1 << (count - 1);
   if (count < 8) return 8;

@@ -3,7 +3,7 @@ import type { Plugin } from 'vitest/config';
 /** The counters of all modules that were instrumented; a block adds one to its own when it is run. */
 export const MAX_BLOCKS = 16_384;
 
-/** What is counted: the readers themselves, the libraries that they hand hostile bytes to, and what has a fault on purpose. */
+/** Counted files: the readers, the libraries that they hand hostile bytes to, and one with a fault on purpose. */
 const COUNTED = /\/src\/(?!language)[^?]*\.ts$|\/node_modules\/(?:csv-parse|smol-toml)\/|\/planted-reader\.ts$/;
 
 type Node = { readonly type: string; readonly start: number; readonly end: number } & Readonly<Record<string, unknown>>;

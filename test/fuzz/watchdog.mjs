@@ -7,7 +7,7 @@ const { shared, hangMs, findingFile } = workerData;
 const [state, input] = [new Int32Array(shared, 0, 4), new Uint8Array(shared, 16)];
 const LOOK_MS = 20;
 
-/** What the process has taken of the processor: on a busy machine it waits for others. */
+/** Processor time of the process: on a busy machine it waits for others. */
 const processorMs = () => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;

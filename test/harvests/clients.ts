@@ -34,7 +34,7 @@ export type Run = {
 type Ran = {
   /** All was read, not only what changed. */
   readonly isFull: boolean;
-  /** What was met is believed: the command ends with 0. */
+  /** The list is accepted: the command ends with 0. */
   readonly isBelieved: boolean;
 };
 
@@ -42,7 +42,7 @@ type Ran = {
 export type HarvestClient = {
   /** @throws what the command would say */
   run(run: Run): Promise<Ran>;
-  /** What a kill in the middle of a write leaves behind. */
+  /** Remains of a kill in the middle of a write. */
   breakOff(): void;
   holds(): Shown;
   close(): void;

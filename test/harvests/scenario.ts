@@ -14,10 +14,10 @@ const MAX_REQUESTS = 5000;
 const MAX_FAILURES = 6;
 /** Runs until everything that was begun under a fault is complete. */
 const MAX_QUIET_RUNS = 3;
-/** What may be lost at once. */
+/** Things that may be lost at once. */
 const [MAX_LOST, MAX_LOST_SHARE] = [50, 0.1];
 
-/** How a request fails. */
+/** Failure of a request. */
 const FAILURES: readonly ((answer: HttpResponse) => HttpResponse)[] = [
   () => {
     throw new TransportError('reset', true, 'cut');
@@ -31,7 +31,7 @@ const FAILURES: readonly ((answer: HttpResponse) => HttpResponse)[] = [
 class Broken extends Error {}
 class Killed extends Error {}
 
-/** What disturbs one run. */
+/** Disturbances of one run. */
 type Disturbance = { readonly killAfter: number; readonly failing: number; readonly changing: number };
 const QUIET: Disturbance = { killAfter: Number.POSITIVE_INFINITY, failing: 0, changing: 0 };
 
@@ -103,10 +103,10 @@ class Scenario {
     const areFew = lost.length <= Math.min(MAX_LOST, service.size * MAX_LOST_SHARE);
     if (outcome === 'doubted' && lost.length > 0) throw new Broken(`${trouble}: ${lost.length} lost in doubt`);
     if (outcome === 'believed' && !areFew && !this.#isSecondLook()) throw new Broken(`${trouble}: ${lost.length} lost at once`);
-    // What is left of a run that was cut off may be a list of changes, which may be empty.
+    // An interrupted run may leave a list of changes, which may be empty.
     if (trouble === 'empty' && outcome === 'believed' && !wasCut && !this.#isSecondLook())
       throw new Broken('an empty list is believed');
-    // A clock that stepped back begins the hour anew.
+    // A clock that stepped back begins the hour again.
     const toldMs = service.nowMs + service.shiftMs;
     this.#isCut = outcome === 'failed';
     // A run that was killed or failed may have noted its doubt before.
@@ -119,7 +119,7 @@ class Scenario {
     return this.#doubtedMs !== undefined && nowMs + shiftMs - this.#doubtedMs >= HOUR_MS - 60_000;
   }
 
-  /** What is really gone is so after a second look. */
+  /** A real loss is applied after a second look. */
   #loseMany(): void {
     const service = this.#service;
     const count = this.#random.pick([0, 0, this.#random.between(1, service.size)]);

@@ -71,7 +71,7 @@ export class ListService {
     return new Map([...this.#kept].filter(([, { deleted }]) => !deleted).map(([ident, { text }]) => [ident, text]));
   }
 
-  /** How long the list is as it is shown now. */
+  /** Length of the list as it is shown now. */
   get shownSize(): number {
     return this.#listed(Number.NEGATIVE_INFINITY).length;
   }
@@ -86,7 +86,7 @@ export class ListService {
     return answer(told.replace(/<responseDate>.*?</, `<responseDate>${stamp(this.nowMs + this.shiftMs)}<`));
   };
 
-  /** What a list does by itself while it is asked for. */
+  /** Changes of a list while it is read. */
   #move(): void {
     const idents = [...this.#kept.keys()];
     const some = this.#random.between(1, 8);

@@ -5,7 +5,7 @@ import { MockControlError, MockServiceContainer } from '../../mock-server/testco
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 
-/** What `.ci/image` made ready. */
+/** Image that `.ci/image` built. */
 const ARCHIVE = process.env['PAS_MOCK_ARCHIVE'] ?? '';
 const IMAGE = process.env['PAS_MOCK_IMAGE'] ?? '';
 const CONFIG = process.env['PAS_MOCK_CONFIG'] ?? '';

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 beforeEach(async () => {
-  // What another test has sent would be asked about: it reads the same.
+  // An identical find of another test would be asked about.
   await service.control('POST', '/reset');
   home = await signedIn(service);
 });

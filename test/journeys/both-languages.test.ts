@@ -33,7 +33,7 @@ async function work(home: Home): Promise<void> {
   await home.pas('resolve', 'K-1', '--drop');
 }
 
-/** What is told of it afterwards. */
+/** Report about it afterwards. */
 async function told(home: Home): Promise<string> {
   const report = `${home.folder}/season.html`;
   const runs = [

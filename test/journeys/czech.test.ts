@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Language } from '../../src/base/language.ts';
 import { type Home, makeHome } from '../support/run-pas.ts';
 
-/** The help of every command, by its words, as a person sees it. Texts are made while modules load, so each language loads them anew. */
+/** The help of every command, by its words, as a person sees it. Texts are made while modules load, so each language loads them again. */
 async function helpIn(language: Language): Promise<Map<string, string[]>> {
   vi.resetModules();
   await (await import('../../src/base/language.ts')).setLanguage(language);
@@ -45,7 +45,7 @@ describe('the help of every command', () => {
     expect(left).toEqual([]);
     const pages = [...czech].filter(([command]) => command !== 'pas');
     expect(pages.filter(([, lines]) => lines[0]?.startsWith('Použití: pas ') !== true).map(([command]) => command)).toEqual([]);
-    // What stands for a value is Czech as well: letters that English has too mark what was overlooked.
+    // Placeholders are Czech as well: letters that English has too mark what was overlooked.
     const placeholders = pages.flatMap(([, lines]) => lines.flatMap((line) => line.match(/ <[a-z-]+>/g) ?? []));
     const englishOnes = [...english.values()].flat().flatMap((line) => line.match(/ <[a-z-]{3,}>/g) ?? []);
     const shared = [...new Set(placeholders)].filter((one) => englishOnes.includes(one)).sort();

@@ -21,7 +21,7 @@ type Issue = { rule: string; severity: string; row: number | null; message: stri
 type Report = { added: number; photos: number; invalid: number; issues: Issue[] };
 type Listed = { local_id: string; elements: Record<string, unknown> };
 
-/** Where the table has no points. */
+/** Case of a table without points. */
 const PLACED = ['--set', 'geom_system=4326'];
 const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=archeolog'].flatMap((each) => ['--set', each]);
 

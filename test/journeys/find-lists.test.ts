@@ -58,7 +58,7 @@ describe('of many finds the list shows', () => {
 describe('an export', () => {
   beforeAll(async () => {
     await expectDone(home.pas('harvest-vocab', 'heslo:obdobi', 'heslo:predmet_druh'));
-    // What was harvested since says what the codes are called.
+    // The vocabularies harvested since give the labels of the codes.
     await expectDone(home.pas('import', join(home.folder, 'season.csv')));
   });
   const exported = async (name: string, ...flags: string[]): Promise<string> => {

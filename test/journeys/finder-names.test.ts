@@ -10,7 +10,7 @@ beforeAll(async () => {
 type Report = { invalid: number; new_people: { name: string; finds: number }[]; issues: { rule: string; row: number }[] };
 type Listed = { local_id: string; elements: { nalezce?: { id: string; text: string } } }[];
 
-/** Eva and Jan in every way in which one column of a season has them, and two names that nobody can tell. */
+/** Eva and Jan in every way in which one column of a season has them, and two ambiguous names. */
 const NAMES = [
   ['p. Eva Dvořáková', 'Dvořáková, Eva'],
   ['Dvořáková, Eva', 'Dvořáková, Eva'],

@@ -8,7 +8,7 @@ import { makeZip, type ZipPart } from '../support/make-zip.ts';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
-/** What telephones, GIS programs and LibreOffice give back, as `pas import` takes it. */
+/** Files of phones, GIS programs and LibreOffice, as `pas import` reads them. */
 
 const mock = useMock('--min-interval', '0');
 let home: Home;

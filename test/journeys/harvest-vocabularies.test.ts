@@ -53,7 +53,7 @@ describe.each([
     expect(sets.map(({ records, deleted }) => records - deleted)).toEqual([counts.records['projekt']]);
     const projects = await home.json<(Entry & { survey: boolean })[]>('vocab', 'list', 'projekt');
     expect(new Set(projects.map(({ survey }) => survey))).toEqual(new Set([true, false]));
-    // Whoever may see less is not told that the records are broken.
+    // An account that may see less is not told that the records are broken.
     const stranger = await signedIn(service, 'researcher', [...WITHOUT_PAUSES, '--oai-auth', 'none']);
     expect((await harvest(stranger, 'projekt')).sets[0]).toMatchObject({ unreadable: [] });
   });

@@ -8,7 +8,7 @@ import { expectDone, type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../sup
 type MuseumTerm = { readonly element: string; readonly term: string; readonly id: string; readonly label: string };
 
 const MUSEUM_TERMS = join(PROJECT, 'test', 'fixtures', 'museum-terms.csv');
-/** Every third of the same list, which nobody looked at while the comparing was made better. */
+/** Every third of the same list, which was held out while the comparison was improved. */
 const UNSEEN_MUSEUM_TERMS = join(PROJECT, 'test', 'fixtures', 'museum-terms-unseen.csv');
 
 function readMuseumTerms(path: string): MuseumTerm[] {

@@ -169,7 +169,7 @@ test('a record that is no find here is shown, pushed and reconciled by its ident
   ]);
   await expectDone(home.pas('import', writeSeason(home, 1)));
   await expectDone(home.pas('number', 'set', ident, 'MB 77'));
-  // It has a number, which nobody here has seen yet.
+  // It has a number, which no home has seen yet.
   expect((await home.pas('push', ident)).code).toBe(6);
   expect((await home.pas('status')).stdout).toMatch(/the record has the number KH 13\/2024; it is to get MB 77/);
   await expectDone(home.pas('resolve', ident, '--resend'));

@@ -64,7 +64,7 @@ async function secondOutbox(home: Home): Promise<readonly string[]> {
 
 type Scene = { readonly home: Home; readonly find: string; readonly state: string; readonly basis?: string };
 
-/** How each state comes about, and what `pas status` says of it. */
+/** A way to each state, and the text of `pas status`. */
 const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
   'a draft': async () => {
     const home = await laptop();
@@ -241,7 +241,7 @@ function commandsIn(
   return [...new Set(found)];
 }
 
-/** What a person who is asked on a terminal answers with yes. */
+/** Questions on a terminal that a person answers with yes. */
 const ASKS: readonly RegExp[] = [/^remove /, /^resolve .*--created /, /^restore /, /^outbox adopt/];
 
 describe('Each command that is advised works when it is typed, for', () => {

@@ -27,7 +27,7 @@ async function homeOfTwo(): Promise<Home> {
 const homeOfOne = (...flags: string[]): Promise<Home> =>
   signedIn(production.service, 'archaeologist', [...WITHOUT_PAUSES, ...flags]);
 
-/** What a record says at the service. */
+/** Content of a record at the service. */
 async function shownAt(ident: string): Promise<string> {
   const { oai_base } = production.service;
   const address = `${oai_base}/2.2/oai?verb=GetRecord&metadataPrefix=oai_svc&identifier=${oai_base}/id/${ident}`;

@@ -230,7 +230,7 @@ describe('a folder of records', () => {
     expectRefusal(await harvest('out'), words);
     expect(readFileSync(join(at('out'), oldest()))).toEqual(changed);
     const mended = await harvest('out', '--verify');
-    expect([mended.code, mended.stdout]).toEqual([0, expect.stringMatching(/1 mended/)]);
+    expect([mended.code, mended.stdout]).toEqual([0, expect.stringMatching(/1 repaired/)]);
     expect(held('out')).toEqual(expected);
     expect(await harvest('out')).toMatchObject({ code: 0, stderr: '' });
   });

@@ -45,7 +45,7 @@ function decision({ files }: Matched): Record<string, string> {
   return Object.fromEntries(files.map(({ file, action, find, confidence }) => [file, [action, find, confidence].join(' ')]));
 }
 
-/** What the service has under each find's record: the names that the files came with, and their digests. */
+/** Files of each find's record at the service: their names and digests. */
 async function atService(): Promise<Record<string, { readonly name: string; readonly sha512: string }[]>> {
   const listed = await home.json<{ local_id: string; ident_cely: string }[]>('list');
   const records: Record<string, { name: string; sha512: string }[]> = {};

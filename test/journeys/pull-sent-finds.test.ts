@@ -166,7 +166,7 @@ describe('an archaeologist’s finds', () => {
     await expectDone(home.pas('report', 'page.html'));
     const page = readFileSync(join(home.folder, 'page.html'), 'utf8');
     expect(page).toContain('MB 7/2025 → MB 8/2025');
-    // What is to be read in again is what is kept.
+    // The stored files are read again.
     expect((await expectDone(home.pas('export', 'K-2', '--format', 'csv'))).stdout).toContain('MB 7/2025');
   });
 
@@ -346,7 +346,7 @@ describe('a training instance', () => {
       await expectDone(home.pas('login'));
       await expectDone(home.pas('import', writeSeason(home, 3)));
       await expectDone(home.pas('push'));
-      // Production numbers its own finds in the same way: somebody there has just got the same identifiers.
+      // Production numbers its own finds in the same way: another account has just got the same identifiers.
       const colleague = await signedIn(production, 'archivist');
       await expectDone(colleague.pas('import', writeSeason(colleague, 3)));
       await expectDone(colleague.pas('push'));

@@ -11,7 +11,7 @@ const IN_DOUBT = { endpoint: 'import', when: { nth: 2 }, times: 1 };
 
 type Listed = { readonly local_id: string; readonly ident_cely: string | null }[];
 
-/** K-1 and K-3 are sent; nobody knows whether the service has K-2, and no look can tell for an hour. */
+/** K-1 and K-3 are sent; K-2 is uncertain, and no lookup can settle it for an hour. */
 async function doubt(fault: string): Promise<void> {
   home = await signedIn(mock.service, 'archivist', settledAfter(3_600_000));
   await expectDone(home.pas('import', writeSeason(home, 3)));
@@ -26,7 +26,7 @@ async function newest(of = home): Promise<string> {
   return idents.sort().at(-1) ?? '';
 }
 
-/** Somebody else's record of another find, in the same project. */
+/** Another account's record of another find, in the same project. */
 async function anothers(): Promise<string> {
   const other = await signedIn(mock.service, 'archaeologist', settledAfter(0));
   await expectDone(other.pas('import', writeSeason(other, 2, { state: 2 })));

@@ -77,7 +77,7 @@ const document = (element: string): string =>
   </svc:samostatny_nalez>
 </svc:svc>`;
 
-/** Whether a document with this element satisfies the schema in use. */
+/** Tells if a document with this element satisfies the schema in use. */
 async function accepts(element: string): Promise<boolean> {
   const run = await home.pas('validate', home.file(`${element}.xml`, document(element)), '--json');
   const { issues } = JSON.parse(run.stdout) as { issues: { rule: string; element: string | null }[] };

@@ -26,7 +26,7 @@ function linkProgram(home: Home): void {
   chmodSync(program, 0o755);
 }
 
-/** What is typed after `pas`, of each system. */
+/** Words after `pas`, for each system. */
 const COMMANDS = [/^ExecStart=%h\/\.local\/bin\/pas (.+)$/m, /^\d.*bin\/pas" (.+?) >>/m, /-Argument '(.+)'$/m].map((pattern) => {
   const [, words] = pattern.exec(PAGE) ?? [];
   if (words === undefined) throw new Error(`the page shows no command like ${pattern}`);
@@ -66,7 +66,7 @@ test.skipIf(!hasSystemd)('systemd finds nothing wrong in the units on the page o
     encoding: 'utf8',
     env: { ...process.env, HOME: home.folder, XDG_RUNTIME_DIR: home.folder },
   });
-  // What it says of units of this machine is not about these.
+  // Its statements about units of this machine do not apply to these.
   expect(`${stdout}${stderr}`.split('\n').filter((line) => line.includes('pas-push'))).toEqual([]);
   expect(status).toBe(0);
 });

@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
-/** What `pas import --wizard --yes` makes of tables as people have them. */
+/** Result of `pas import --wizard --yes` on real-world tables. */
 
 const mock = useMock('--min-interval', '0');
 let home: Home;

@@ -9,7 +9,7 @@ import { trace } from './trace.ts';
 type Part = { readonly from: number; readonly until: number };
 /** A trace that came to something else than the history; none of the part was gone after it. */
 type Found = { readonly seed: number; readonly text: string };
-/** What came of them. `digest` is of all their steps: the same on any machine. */
+/** Outcomes. `digest` is of all their steps: the same on any machine. */
 type Played = {
   readonly traces: number;
   readonly steps: number;

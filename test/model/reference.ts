@@ -4,7 +4,7 @@
  */
 export type State = 'queued' | 'sending' | 'accepted' | 'refused' | 'uncertain' | 'dropped';
 
-/** What the events say of a find, as far as later ones depend on it. */
+/** Facts of the events about a find that later ones depend on. */
 type Standing = { readonly state: State; readonly record: number | null; readonly inDoubt: number };
 
 export class ReferenceFind {
@@ -27,7 +27,7 @@ export class ReferenceFind {
     return this.#now.record;
   }
 
-  /** As whoever does not know the attempt that has no answer sees it. */
+  /** The view of a machine that does not know the unanswered attempt. */
   get stateBefore(): State {
     return this.#now.state === 'sending' ? this.#before.state : this.#now.state;
   }
@@ -47,7 +47,7 @@ export class ReferenceFind {
     else this.#now = { state: settles, record: settles === 'accepted' ? record : null, inDoubt: 0 };
   }
 
-  /** Nobody waits for the answer any more. */
+  /** The client no longer waits for the answer. */
   recover(): void {
     if (this.#now.state === 'sending') this.answer('unknown', null);
   }

@@ -5,10 +5,10 @@ import { ReferenceFind } from './reference.ts';
 
 const FINDS = ['F-1', 'F-2', 'F-3'];
 const STEPS = 40;
-/** Which needs no lock. */
+/** Needs no lock. */
 const WANTED = 'somebody wants again';
 
-/** What a trace did, and how the outbox came to something else than the history, or the history is wrong. */
+/** Steps of a trace, and the difference between outbox and history. */
 export type Traced = { readonly steps: readonly string[]; readonly differs: string | undefined };
 
 /** Random things happen to the copies of an outbox, and to the history. */
@@ -30,7 +30,7 @@ class Trace {
   /** The copy that is pushed, and what is under way from it. */
   #holder: string | undefined;
   readonly #claims = new Map<number, Claim>();
-  /** Of a copy that was made meanwhile, what was under way then. */
+  /** Entries of a copy that were in flight when it was made. */
   readonly #seen = new Map<string, Set<number>>();
   #records = 0;
   readonly steps: string[] = [];
@@ -63,7 +63,7 @@ class Trace {
     const [at, copy] = [random.between(0, FINDS.length - 1), random.pick(this.#names())];
     const find = this.#finds[at] as ReferenceFind;
     if (random.chance(0.25)) return this.#copyFiles(copy);
-    // What nobody waits for any more arrives, or it does not.
+    // A request without a waiting client arrives, or it does not.
     if (find.onItsWay > 0 && !this.#claims.has(at) && random.chance(0.3)) return this.#arrive(find, at);
     return this.#holder === undefined ? this.#atRest(find, at, copy) : this.#pushing(find, at, this.#holder);
   }
@@ -88,7 +88,7 @@ class Trace {
         return this.#say('there is a second copy');
       default:
         if (this.#holder !== undefined) return false;
-        // What no copy has would be lost with it.
+        // Entries without a copy would be lost with it.
         for (const name of this.#names()) this.#copies.merge(name, true);
         this.#copies.loseJournal();
         return this.#say('the journal is lost');

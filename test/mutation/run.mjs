@@ -1,6 +1,6 @@
 // npm run mutation -- --mutate FILE[:LINE-LINE][,FILE] [--tests FILE[,FILE]] [--processes FILE[,FILE]] [--folder FOLDER]
 // Stryker wants a newer Node than pas does, and changes what it tests: both are kept in a folder of its own, which a later run goes on with.
-// What these tests of modules do not notice is then held against `--processes`, tests that run pas as a whole.
+// Mutants that these module tests miss are then run against `--processes`, tests that run pas as a whole.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** What mutants are held against: the tests of single modules, in one process and without a build. */
+/** Tests that mutants are run against: those of single modules, in one process and without a build. */
 export default defineConfig({
   test: {
     include: (process.env['MUTATION_TESTS'] ?? 'test/unit/{find,flows,oai,outbox}/**/*.test.ts').split(','),

@@ -35,7 +35,7 @@ test.skipIf(!HAS_REDIS)(
       await arrived(service, 3);
       await eventually(() => replica.command('dbsize')).toBe('1');
       replica.command('replicaof', 'no', 'one');
-      // What is written from here on is lost with the first one.
+      // Writes from here on are lost with the first one.
       await arrived(service, 6);
       place.setClock(-30);
       place.failOver(replica);

@@ -4,13 +4,13 @@ import type { RedisProcess } from '../support/redis-process.ts';
 /** One address behind which the Redis is exchanged, as a failover does it, and on which its clock can be set. */
 export type RedisSwitch = AsyncDisposable & {
   readonly url: string;
-  /** Who is connected loses the connection, and meets the other one from then on. */
+  /** Connected clients lose the connection and reach the other server from then on. */
   failOver(to: RedisProcess): void;
-  /** What it says of its time from now on, seconds from what it is; connections stay. */
+  /** Sets its clock to this offset in seconds; connections stay. */
   setClock(aheadSeconds: number): void;
 };
 
-/** How pas is told the time: `TIME` as the first two parts of an answer of three. */
+/** Answer with the time for pas: `TIME` as the first two parts of an answer of three. */
 const TIME_IN_ANSWER = /(\*3\r\n\$10\r\n)(\d{10})(\r\n)/g;
 
 export async function startRedisSwitch(first: RedisProcess): Promise<RedisSwitch> {

@@ -92,7 +92,7 @@ test('a power cut loses no answer, and an unfinished find is not sent', async ()
   await answer(terminal, 'Number of the find', 'P-1');
   await answer(terminal, 'Coordinates', '49.8405N 15.1712E');
   await answer(terminal, 'Depth (cm)', '35');
-  // Complete by now, but nobody has said so.
+  // Complete by now, but not yet reported.
   await terminal.expect('Save P-1?');
   await terminal.kill();
   expect(await found('P-1')).toMatchObject({ state: 'draft', elements: { hloubka: 35 } });

@@ -6,7 +6,7 @@ import { PROJECT } from '../support/run-pas.ts';
 
 export type Ran = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
-/** A folder of somebody else, with an example in it and this package among its modules as if it were installed. */
+/** A folder of an outside project, with an example in it and this package among its modules as if it were installed. */
 export type Stranger = {
   readonly folder: string;
   /** Runs a program, or one of `node_modules/.bin`, to its end. */

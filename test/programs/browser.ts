@@ -20,7 +20,7 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
-/** A browser with a profile that nobody has used before. */
+/** A browser with a new profile. */
 export type TestBrowser = AsyncDisposable & { open(address: string): Promise<WatchedPage> };
 
 /** A page, and what it did that a good page does not do. */

@@ -17,7 +17,7 @@ const withPoints = (text: string): string => text.replace(/(?<=\d),(?=\d)/g, '.'
 const sample = (seed: number, sound = false): RandomRow[] =>
   fc.sample(sound ? randomRow.filter(isSound) : randomRow, { numRuns: ROWS, seed: SEED + seed });
 
-/** A spreadsheet that computes and formats anew leaves no formula without its result, and has errors of its own. */
+/** A spreadsheet that computes and formats again leaves no formula without its result, and has errors of its own. */
 function isSound(row: RandomRow): boolean {
   return COLUMNS.every((column) => ['text', 'number', 'day', 'truth'].includes(row[column].stored.kind));
 }

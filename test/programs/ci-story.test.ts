@@ -158,7 +158,7 @@ test('a generated client, curl, harvesters in Perl and Python, and a browser pla
   expect((await run(PYTHON, [python, endpoint])).stdout).not.toContain(ident);
   const listed = ['convert', 'OAI', '--url', endpoint, '--metadataPrefix', 'oai_dc', '--set', 'samostatny_nalez'];
 
-  // What was asked so far is asked of another server, and answered in the same way.
+  // Earlier requests are sent to another server, and answered in the same way.
   copyFileSync(recording, join(folder, 'so-far.jsonl'));
   await using second = await startMockProcess(...flags);
   await curl('-f', '-X', 'POST', '-d', '{"name": "story"}', `${second.control_url}/tenants`);
@@ -202,7 +202,7 @@ test('a generated client, curl, harvesters in Perl and Python, and a browser pla
   expect(await harvested()).toBe(finds - 1);
   expect((await send())[0]).toBe('201');
 
-  // A day later the token is over, until one signs in anew.
+  // A day later the token is over, until one signs in again.
   expect(await advance(90_000_000)).toBe(200);
   expect((await send('archaeologist', firstToken))[0]).toBe('401');
   const [status, nextToken] = await send();
@@ -218,7 +218,7 @@ test('a generated client, curl, harvesters in Perl and Python, and a browser pla
   expect(await ended(mock.child)).toBe(0);
 });
 
-/** What somebody sees who opens both pages in a browser. */
+/** View of a person who opens both pages in a browser. */
 async function look(controlUrl: string, ident: string): Promise<void> {
   await using browser = await startBrowser();
   const { page, complaints, requested } = await browser.open(controlUrl);

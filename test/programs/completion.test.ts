@@ -47,7 +47,7 @@ function shell(program: string, ...args: string[]): Promise<string[]> {
   });
 }
 
-/** What bash offers for a line, as it calls the function: words split where COMP_WORDBREAKS says. */
+/** Completions of bash for a line, as it calls the function: words split at COMP_WORDBREAKS. */
 function inBash(line: string): Promise<string[]> {
   const words = line.split(/(?<=[:=])|(?=[:=])|\s+/);
   const quoted = words.map((word) => `'${word}'`).join(' ');
@@ -59,7 +59,7 @@ function inBash(line: string): Promise<string[]> {
   );
 }
 
-/** Values that nobody but the user knows, by the word that help shows for them. */
+/** Values that only the user knows, by the word that help shows for them. */
 const FREE_TEXT = [
   ...['value', 'term', 'id', 'entry', 'name', 'n', 'text', 'prefix', 'date', 'version', 'identifier', 'token', 'element=value'],
   ...['position', 'metres', 'ident', 'pixels', 'number', 'address', 'ms', 'list', 'kinds', 'old', 'new'],

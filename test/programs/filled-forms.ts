@@ -35,7 +35,7 @@ export async function toXForm(workbook: string): Promise<{ readonly xml: string;
   return { xml: readFileSync(out, 'utf8'), warnings: said.warnings };
 }
 
-/** What the engine shows of a question; more than this is not used here. */
+/** Part of the engine's question that is used here. */
 type EngineNode = {
   readonly nodeType: string;
   readonly valueType?: string;

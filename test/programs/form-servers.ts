@@ -4,7 +4,7 @@ import { makeZip, type ZipPart } from '../support/make-zip.ts';
 import type { Submission } from './filled-forms.ts';
 
 /**
- * What servers give out of forms that were sent to them, made from the form's own definition and the submissions' own XML: ODK Central as
+ * Exports of submitted forms, made from the form's own definition and the submissions' own XML: ODK Central as
  * its source has it (lib/data/briefcase.js), KoboToolbox as its exports look.
  */
 
@@ -16,7 +16,7 @@ type Field = {
 };
 
 type Sent = Submission & {
-  /** Who knows it on the server, where that is not the submission's own. */
+  /** Its name on the server, where that is not the submission's own. */
   readonly rootId?: string;
   readonly review?: string;
 };
@@ -151,7 +151,7 @@ function csv(header: readonly string[], rows: readonly Row[]): string {
 }
 
 export type KoboOptions = {
-  /** What the columns are called: names as in the form, or labels of one language. */
+  /** Names of the columns: names as in the form, or labels of one language. */
   readonly labels?: 'cs' | 'en';
   /** Groups before the names of the questions. */
   readonly groups?: boolean;
@@ -275,7 +275,7 @@ export function koboSheets(form: string, submissions: readonly Sent[], { labels,
   return [{ name: 'Nálezy', rows: main }, ...repeats];
 }
 
-/** Of more columns than the test's own workbooks have. */
+/** Table with more columns than the test's own workbooks have. */
 export function koboWorkbook(sheets: KoboSheets): Buffer {
   return makeWorkbook(sheets);
 }

@@ -23,7 +23,7 @@ type Report = {
   issues: { rule: string }[];
 };
 
-/** What the person with the phone says of one find, by question. */
+/** Answers of the person with the phone about one find, by question. */
 function answersOf(index: number): Record<string, string> {
   return {
     'frame/projekt': ':tba',
@@ -56,7 +56,7 @@ async function fill(form: OpenForm, index: number): Promise<Submission> {
   return form.submit();
 }
 
-/** What the find must say then, by the columns of an export. */
+/** Expected values of the find, by the columns of an export. */
 function expectedOf(index: number): Record<string, string> {
   const answers = Object.entries(answersOf(index)).map(([path, value]) => [path.split('/')[1] ?? '', value] as const);
   const { projekt_cislo: projekt = '', nalezce_jmeno: name, nalezce = '', point = '', ...rest } = Object.fromEntries(answers);

@@ -24,6 +24,6 @@ test('a client that is generated from the served description imports a find, set
   expect(((await mock.control('GET', `/finds?text=${ident}`)).value as { finds: unknown[] }).finds).toMatchObject([
     { ident, photos: [{}] },
   ]);
-  // What the description does not have is no client: the types know it.
+  // Members that the description lacks are not in a client: the types know it.
   await expect(folder.load('wrong', SERVICE_CLIENT.replace('evidencni_cislo: ', 'number: '))).rejects.toThrow(/evidencni_cislo/);
 });

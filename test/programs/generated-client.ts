@@ -8,7 +8,7 @@ import { PROJECT } from '../support/run-pas.ts';
 const STRICT = ['--ignoreConfig', '--strict', '--target', 'es2022', '--lib', 'es2022,dom', '--module', 'nodenext'];
 const OPTIONS = [...STRICT, '--types', '', '--skipLibCheck'];
 
-/** A folder in which somebody else makes a client of served descriptions: types by openapi-typescript, requests by openapi-fetch. */
+/** A folder in which an outside user makes a client of served descriptions: types by openapi-typescript, requests by openapi-fetch. */
 export type ClientFolder = {
   /** Makes the types of a description, to be imported from `./<name>.js`. */
   describe(name: string, address: string): Promise<void>;
@@ -18,7 +18,7 @@ export type ClientFolder = {
 
 /** Removed after the file's tests. */
 export function makeClientFolder(): ClientFolder {
-  // Below the packages, so that what is generated finds openapi-fetch as anybody's client does.
+  // Below the packages, so that the generated code finds openapi-fetch as a client's does.
   const folder = mkdtempSync(join(PROJECT, 'node_modules', '.generated-client-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, 'package.json'), '{"type": "module"}');

@@ -47,7 +47,7 @@ describe('the examples for programs', () => {
     expect(child.exitCode).toBeNull();
     child.kill('SIGKILL');
     await ended;
-    // What was under way arrives at the service all the same.
+    // Requests in flight reach the service all the same.
     await eventually(async () => (await mock.journal()).filter(({ status }) => status === null)).toEqual([]);
 
     // A find that was about to leave is proven absent only when the service is done with it and its index shows it.

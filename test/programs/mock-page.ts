@@ -14,7 +14,7 @@ export type FindView = {
   readonly photos: readonly unknown[];
 };
 
-/** What a test of the mock server's page has at hand: the mock, reset before each test, and its page, freshly opened. */
+/** Tools of a test of the mock server's page: the mock, reset before each test, and its page, freshly opened. */
 export type PageSuite = {
   mock(): TestMock;
   page(): Page;
@@ -30,7 +30,7 @@ export type PageSuite = {
 };
 
 /**
- * Starts a mock and a browser for the file. After every test the page must have asked nobody but the control interface, and
+ * Starts a mock and a browser for the file. After every test the page must have requested only the control interface, and
  * nothing may have been complained of.
  */
 export function useMockPage(): PageSuite {
@@ -83,7 +83,7 @@ export async function expectText(place: Locator, text: string | RegExp): Promise
   await eventually(() => place.textContent()).toEqual(typeof text === 'string' ? text : expect.stringMatching(text));
 }
 
-/** How wide a picture is by its own data: 0 until it has arrived, or where it is none. */
+/** Width of a picture by its own data: 0 until it has arrived, or where it is none. */
 export async function widthOf(picture: Locator): Promise<number> {
   return Number(await picture.evaluate((image) => Reflect.get(image, 'naturalWidth')));
 }

@@ -5,7 +5,7 @@ import { type Home, homeWithoutNetwork } from '../support/run-pas.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 
 let home: Home;
-/** Of the day of the finds; K-3 lies here. */
+/** Area on the day of the finds; K-3 is in it. */
 const [taken, place] = ['2024:06:01 10:00:00', [14.40101, 50.08] as const];
 
 /** One photograph of each kind of match, and no network. */

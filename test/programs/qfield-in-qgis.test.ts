@@ -12,7 +12,7 @@ const MUCH_OUTPUT = { maxBuffer: 64 * 1024 * 1024, env: { ...process.env, QT_QPA
 const PYTHON = '/usr/bin/python3';
 const SCRIPT = join(PROJECT, 'test/programs/qgis_form.py');
 
-/** Where QGIS is missing the test says so; in CI it may not be missing. */
+/** A missing QGIS is reported by the test; in CI it fails. */
 const hasQgis = process.env['CI'] !== undefined || isThere();
 
 function isThere(): boolean {
@@ -85,7 +85,7 @@ describe.skipIf(!hasQgis)('a form for QField in QGIS (Debian python3-qgis; skipp
     expect(checked.relations).toEqual([true]);
     expect(checked).toMatchObject({ attachment: 'ExternalResource', attachments: ['DCIM'] });
     expect(checked.themes).toHaveLength(1);
-    // Of the district of the project, as they were harvested.
+    // Areas of the project's district, as they were harvested.
     expect(checked.areas).toBeGreaterThan(0);
   });
 
@@ -102,7 +102,7 @@ describe.skipIf(!hasQgis)('a form for QField in QGIS (Debian python3-qgis; skipp
     expect(beginning).toMatchObject({ projekt: 'C-202400101', nalezce: 'OS-001507', stav: 2, geom_system: '4326' });
     expect(beginning['local_id']).toMatch(/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/);
     expect(beginning['datum_nalezu']).toMatch(/^\d{4}-\d{2}-\d{2}$/);
-    // What `pas validate` asks of state 2, and the accessibility that every find has; of state 1 nothing more.
+    // Elements that `pas validate` requires for state 2, and the accessibility that every find has; for state 1 nothing more.
     expect(Object.keys(missing).sort()).toEqual([
       ...['druh_nalezu', 'hloubka', 'lokalizace', 'obdobi', 'okolnosti', 'pristupnost', 'specifikace'],
     ]);

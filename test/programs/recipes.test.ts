@@ -6,7 +6,7 @@ import { expectDone, type Home, makeHome, PROJECT, signedIn } from '../support/r
 import { tempFolder } from '../support/temp-outbox.ts';
 import { useMock } from '../support/use-mock.ts';
 
-/** What a recipe asks for: a new file, and a row in the list of its kind, before the row that is named. */
+/** Steps of a recipe: a new file, and a row in the list of its kind, before the row that is named. */
 type Recipe = {
   readonly file: string;
   readonly text: string;

@@ -14,7 +14,7 @@ import { tempFolder } from '../support/temp-outbox.ts';
 const FILES_EACH = Number(process.env['GDAL_FILES'] ?? 12);
 const SEED = Number(process.env['GDAL_SEED'] ?? 19);
 
-/** Where GDAL is missing the test says so; in CI it may not be missing. */
+/** A missing GDAL is reported by the test; in CI it fails. */
 function available(): boolean {
   if (process.env['CI'] !== undefined) return true;
   try {
@@ -38,14 +38,14 @@ type Form = {
   readonly driver: string;
   readonly ending: string;
   readonly system?: GeomSystem;
-  /** What the text may hold. */
+  /** Characters allowed in the text. */
   readonly letters?: string;
   readonly options?: readonly string[];
   /** Columns that have the point, where the driver writes none. */
   readonly inColumns?: boolean;
   /** It cannot write a feature without a point. */
   readonly needsPoint?: boolean;
-  /** What the reader is told beside the file. */
+  /** Options of the reader beside the file. */
   readonly constants?: readonly string[];
   /** Removed after it was written. */
   readonly without?: string;
@@ -146,7 +146,7 @@ function featuresOf({ system = '4326', letters = OF_UNICODE, needsPoint = false 
   return fc.array(feature, { minLength: 1, maxLength: 25 });
 }
 
-/** What GDAL reads from, with the point also in columns where it writes no other. */
+/** Input for GDAL, with the point also in columns where it writes no other. */
 function sourceOf(features: readonly Feature[], { system = '4326', inColumns = false }: Form): string {
   return JSON.stringify({
     type: 'FeatureCollection',

@@ -10,7 +10,7 @@ const run = promisify(execFile);
 const MUCH_OUTPUT = { maxBuffer: 256 * 1024 * 1024 };
 
 let service: MockProcess;
-/** As the service itself counts them for somebody who is not signed in. */
+/** Counts as the service does for an anonymous account. */
 let visible = 0;
 
 beforeAll(async () => {
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Where such a program is missing the test says so; in CI it may not be missing. */
+/** A missing program is reported by the test; in CI it fails. */
 function available(command: string, ...args: string[]): boolean {
   if (process.env['CI'] !== undefined) return true;
   try {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runPage } from '../support/run-page.ts';
 
-/** What a page shows, word by word, but for what it leaves out with `…`. */
+/** Text of a page, word by word, except for what it leaves out with `…`. */
 function whereShown(shown: string): RegExp {
   const parts = shown.trim().split('…');
   const said = parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));

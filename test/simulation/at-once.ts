@@ -26,7 +26,7 @@ export function answerAtOnce(): void {
   syncBuiltinESMExports();
 }
 
-/** What these tell beside how many bytes it were. */
+/** Facts of these calls beside the number of bytes. */
 const BESIDE: Readonly<Record<string, number>> = { read: 1, readv: 1, write: 1, writev: 1 };
 
 function calledBack(given: unknown[], work: Work, beside: number | undefined): void {
@@ -39,7 +39,7 @@ function calledBack(given: unknown[], work: Work, beside: number | undefined): v
   }
 }
 
-/** As {@link fs.promises.FileHandle}, as far as anybody asks. */
+/** The part of {@link fs.promises.FileHandle} that is used. */
 class OpenFile {
   readonly fd: number;
 
@@ -91,7 +91,7 @@ class OpenFile {
 
 /**
  * From here on identifiers are drawn from this: of two events of one place the identifier decides which comes first, and a scenario is to be
- * the same each time. @returns begins the drawing anew
+ * the same each time. @returns begins the drawing again
  */
 export function drawUuids(): (seed: number) => void {
   let random = seededRandom(0);

@@ -17,7 +17,7 @@ const { values } = parseArgs({
     write: { type: 'boolean', default: false },
   },
 });
-/** Where no theme is named, all tell of it: fewer are looked through. */
+/** Without a theme every story qualifies: fewer are searched. */
 const OF_ALL = 500;
 
 build();

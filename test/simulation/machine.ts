@@ -30,7 +30,7 @@ export class Machine {
   readonly #random: Random;
   readonly #address: string;
   readonly #endGone: ((error: Error) => void)[] = [];
-  /** How far its clock is from the truth. */
+  /** Offset of its clock from the right time. */
   skewMs = 0;
   folder: string;
   #generation = 0;
@@ -64,7 +64,7 @@ export class Machine {
 
   /**
    * Runs `pas`. Where it is killed, that is at any moment at which it looks at a clock: what is on disk then is what the next one
-   * finds, and nothing that it does afterwards is seen by anybody.
+   * finds, and its later effects are not visible.
    */
   async pas(
     args: readonly string[],
@@ -158,7 +158,7 @@ export class Machine {
     return result;
   }
 
-  /** What killed processes still wait for ends, so that they close their files, of which nobody sees anything any more. */
+  /** Ends what killed processes still wait for, so that they close their files; its output is not seen. */
   bury(): void {
     for (const end of this.#endGone.splice(0)) end(new Error('killed'));
   }

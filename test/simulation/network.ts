@@ -4,7 +4,7 @@ import type { Random } from '../support/random.ts';
 import type { Arrival, Service } from './service.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** What becomes of a request on its way. */
+/** Fate of a request on its way. */
 export const FATES = [
   'arrives',
   /** Cut before its last byte: the service cannot have it. */
@@ -15,14 +15,14 @@ export const FATES = [
   'late',
   /** The line is lost at once, and it lies somewhere all the same until it arrives. */
   'astray',
-  /** It is done, and nobody ever says so. */
+  /** It is done, without an answer. */
   'unanswered',
   'slow-answer',
   /** A proxy answers in the service's place, after the service has done it or before. */
   'bad-gateway-after',
   'bad-gateway-before',
   'closed',
-  /** Somebody else's request for the record is under way at the service. */
+  /** Another client's request for the record is in progress at the service. */
   'locked',
   /** A change of a record whose answer is lost, and that a proxy sends again later. */
   'repeated',
@@ -31,7 +31,7 @@ export const FATES = [
   /** It comes drop by drop, in the end perhaps too late. */
   'drips',
 ] as const;
-/** `dies`: whoever sends it is killed as soon as it has left. */
+/** `dies`: the sender is killed as soon as the request has left. */
 export type Fate = (typeof FATES)[number] | 'dies';
 
 const STEADY_WAY_MS = 10;
@@ -72,14 +72,14 @@ export class Network {
   weather: Weather = { fateOf: () => 'arrives' };
   /** All requests take as long as one another, so that the service sees the gaps that the client leaves. */
   isSteady = false;
-  /** How long it takes at most until a request can leave. */
+  /** Longest wait for a request. */
   maxConnectMs = QUICK_CONNECT_MS;
-  /** What went to a service that must not see it. */
+  /** Requests to a service that must not receive them. */
   readonly betrayed: string[] = [];
   onEvent: (text: string) => void = () => {};
-  /** How many requests have left and have not reached the service yet. */
+  /** Requests that have left and have not reached the service yet. */
   onItsWay = 0;
-  /** Some came later than whoever sent them waited. */
+  /** Some arrived after their clients had stopped waiting. */
   wasLate = false;
 
   constructor(time: VirtualTime, services: readonly Service[], random: Random) {
@@ -198,7 +198,7 @@ export class Network {
     }
   }
 
-  /** As the client's own connections: an answer that does not come in time, or that nobody wants any more, is none. */
+  /** Like the client's own connections: a late or cancelled answer is none. */
   #within({ answerTimeoutMs = 120_000, signal }: HttpRequest, answer: Promise<HttpResponse>): Promise<HttpResponse> {
     return new Promise((resolve, reject) => {
       const onAbort = (): void => over(() => reject(new TransportError('aborted', true, 'stopped while it was in progress')));
@@ -219,7 +219,7 @@ export class Network {
   }
 }
 
-/** Of a find, a number or a photograph. */
+/** Kind of an entry: a find, a number or a photograph. */
 export function isWrite({ method, headers }: Pick<HttpRequest, 'method' | 'headers'>): boolean {
   return method === 'PATCH' || headers?.['content-digest'] !== undefined;
 }

@@ -2,7 +2,7 @@ import type { Entry } from './outboxes.ts';
 import { ACCOUNT_IDS, type Account } from './scenario.ts';
 import type { ServiceRecord } from './service.ts';
 
-/** What the person of a scenario asked for. */
+/** Answers of the person of a scenario. */
 export type Asked = {
   readonly id: string;
   readonly note: string;
@@ -20,7 +20,7 @@ export type Asked = {
   edited: string | undefined;
 };
 
-/** What a service and all homes hold in the end, and what has happened to make up for what is odd in it. */
+/** Final state of a service and all homes, with the events that explain its exceptions. */
 export type Evidence = {
   readonly service: string;
   readonly records: readonly ServiceRecord[];
@@ -31,12 +31,12 @@ export type Evidence = {
   readonly curated: ReadonlySet<string>;
   /** Identifiers whose records people at the service have deleted: it may give the last of them again. */
   readonly freed: ReadonlySet<string>;
-  /** An outbox was put back or copied: what was asked for last is not in all of them. */
+  /** An outbox was restored or copied: what was asked for last is not in all of them. */
   readonly wasCopied: boolean;
   readonly wereClocksSet: boolean;
   /** The service has lost what it had. */
   readonly wasPutBack: boolean;
-  /** Nobody may look at the service: a person must settle what is uncertain. */
+  /** Without harvesting: a person must settle uncertain entries. */
   readonly isAnonymous: boolean;
   /** A request may come after what was sent later. */
   readonly isLate: boolean;
@@ -65,7 +65,7 @@ function judgeFind(asked: Asked, evidence: Evidence): string[] {
   const most = twins.filter((twin) => twin.account === asked.account).length;
   const known = made.filter((record) => accepted.some(({ ident }) => ident === record.ident));
   const sharers = all.filter((entry) => entry.kind === 'import' && entry.state === 'accepted' && entry.find !== id);
-  // What a service has lost an outbox learns when the identifier is given to another of its own finds.
+  // An outbox learns of a lost record when the service gives its identifier to another of its finds.
   const isGivenAgain = ({ ident }: Entry): boolean => wasPutBack || evidence.freed.has(ident ?? '');
   const mayBeKnown = sharers.filter((entry) => !isGivenAgain(entry) || accepted.some(({ outbox }) => outbox === entry.outbox));
   const shared = mayBeKnown.filter((entry) =>
@@ -118,7 +118,7 @@ function isPlain(asked: Asked, evidence: Evidence): boolean {
   return isAlone && !isAnonymous && !wasCopied && !wereClocksSet && !wasPutBack && !asked.wasGivenUp && !curated.has(asked.id);
 }
 
-/** Of finds that are the same in all, and that one person entered at two places and sent at one time, nobody can tell which was made. */
+/** Finds that are the same in all, entered by one person at two places and sent at one time, cannot be told apart. */
 function isForNobodyToTell({ ident, madeMs }: ServiceRecord, asked: Asked, evidence: Evidence): boolean {
   const ids = twinsOf(asked, evidence).map(({ id }) => id);
   return (
@@ -131,7 +131,7 @@ function isForNobodyToTell({ ident, madeMs }: ServiceRecord, asked: Asked, evide
   );
 }
 
-/** What has waited to be sent since before a look may have been sent by a copy of its outbox meanwhile. */
+/** Entries queued since before a copy of the outbox may have sent a look. */
 function maySinceMs({ triedFromMs, queuedMs, wasAbsent }: Entry): number {
   return triedFromMs === null || wasAbsent === 1 ? queuedMs : triedFromMs;
 }
@@ -171,15 +171,15 @@ function judgeChanges(asked: Asked, evidence: Evidence): string[] {
     return entry.kind === 'photo' && record !== undefined && !record.digests.includes(entry.digest ?? '');
   });
   const sent = ofFind.flat().filter(({ kind }) => kind === 'number');
-  // Which of two outboxes was the last is not to be seen in them.
+  // The order of two outboxes is not visible in them.
   const last =
     new Set(sent.map(({ outbox }) => outbox)).size === 1 ? sent.findLast(({ state }) => state === 'accepted') : undefined;
   const isAtRest = sent.every(({ state }) => state === 'accepted' || state === 'dropped') && imported.length === 1;
   const number = recordOf(imported[0] ?? { ident: null })?.number ?? '';
-  // Of two people who do not look the one who pushes last has the last word.
+  // Without lookups, the person who pushes last decides.
   const isOfOne = !evidence.isAnonymous || new Set(asked.numbers.map(({ by }) => by)).size === 1;
   const isOnce = twins.length === 1 && isOfOne && !evidence.wasCopied && asked.numbers.every((each) => each.service === service);
-  // An outbox that was put back and did nothing since does not know what was sent after it was copied.
+  // An outbox that was restored and did nothing since does not know what was sent after it was copied.
   const orderOf = (wanted: string | null) => numbers.findLastIndex(({ value }) => value === wanted);
   const isLater = evidence.wasCopied && orderOf(number) > orderOf(last?.value ?? null);
   const isUntouched = !curated.has(id) && !wasPutBack && !asked.wasGivenUp;
@@ -190,7 +190,7 @@ function judgeChanges(asked: Asked, evidence: Evidence): string[] {
     const record = recordOf(entry);
     return entry.kind === 'photo' && record?.isDeleted === false && record.digests.includes(entry.digest ?? '');
   });
-  // Behind a number of which nobody knows whether it arrived a later one waits.
+  // A later number waits behind one of unknown outcome.
   const isWaiting = (entry: Entry): boolean =>
     entry.kind === 'number' && ofFind.flat().some(({ kind, state }) => kind === 'number' && state === 'uncertain');
   const [left] = inState('queued', 'sending').filter((entry) => entry.isHidden === 0 && !isWaiting(entry));
@@ -232,5 +232,5 @@ function madeOf(asked: Asked, evidence: Evidence): ServiceRecord[] {
   return evidence.records.filter(({ note, maker }) => note === asked.note && maker === ACCOUNT_IDS[asked.account]);
 }
 
-/** Who types finds in by hand: of the archaeologist's organisation, which sees them. */
+/** Account of hand-entered finds: of the archaeologist's organisation, which sees them. */
 const BY_HAND = 'U-000409';

@@ -42,7 +42,7 @@ const ENTRIES = `select entries.id, coalesce(local_id, entries.ident_cely) as fi
     exists (select 1 from events where entry = entries.uuid and events.kind = 'absent') as wasAbsent
   from entries left join finds on finds.id = find_id order by entries.id`;
 
-/** Of all outboxes of a home. */
+/** Entries of all outboxes of a home. */
 export function entriesOf(home: string): Entry[] {
   const profiles = profilesOf(home);
   return outboxesOf(home).flatMap((outbox) => {
@@ -51,7 +51,7 @@ export function entriesOf(home: string): Entry[] {
   });
 }
 
-/** Whether every outbox of a home that holds anything was pushed: its header says from where. */
+/** Tells if every outbox with entries in a home was pushed: its header says from where. */
 export function arePushed(home: string): boolean {
   const query = `select journal <> '' or not exists (select 1 from entries) as isPushed from header`;
   return outboxesOf(home).every((outbox) => readOutbox<{ isPushed: 0 | 1 }>(home, outbox, query)[0]?.isPushed === 1);
@@ -90,7 +90,7 @@ export function documentOf(home: string, find: string): Buffer | undefined {
 
 function readOutbox<T>(home: string, outbox: string, query: string): T[] {
   const path = join(home, 'outboxes', outbox, 'outbox.sqlite');
-  // Where nothing is in its log only, its bytes are read, which is quicker.
+  // Without data in its log its bytes are read, which is quicker.
   const database = existsSync(`${path}-wal`) ? openSqlite(path) : openDatabaseImage(path, readFileSync(path));
   try {
     return database.prepare(query).all() as T[];

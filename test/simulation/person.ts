@@ -3,7 +3,7 @@ import type { Entry } from './outboxes.ts';
 import { ACCOUNT_IDS } from './scenario.ts';
 import type { ServiceRecord } from './service.ts';
 
-/** What a person who looks at the service and at all homes knows. */
+/** Knowledge of a person who sees the service and all homes. */
 export type Known = {
   readonly records: readonly ServiceRecord[];
   readonly asked: ReadonlyMap<string, Asked>;
@@ -21,7 +21,7 @@ export function askedOf({ find }: Pick<Entry, 'find'>, { asked, records }: Pick<
   return [...asked.values()].find((each) => each.note === note);
 }
 
-/** What a truthful person says of an entry that is held or uncertain; undefined where nobody can know yet. */
+/** Answer of a truthful person about a held or uncertain entry; undefined where it cannot be known yet. */
 export function answerTo(entry: Entry, known: Known): readonly string[] | undefined {
   const asked = askedOf(entry, known);
   if (asked === undefined) return undefined;
@@ -50,7 +50,7 @@ function answerToImport(entry: Entry, asked: Asked, known: Known): readonly stri
   const accepted = others.filter(({ state }) => state === 'accepted');
   const owners = accepted.filter((other) => !isSame(other));
   const made = known.records.filter(({ note, maker }) => note === asked.note && maker === ACCOUNT_IDS[asked.account]);
-  // A service that was put back gives identifiers again: one that still is another find's here cannot be named.
+  // A service that was restored gives identifiers again: one that still is another find's here cannot be named.
   const isAnothers = ({ ident }: ServiceRecord): boolean =>
     owners.some((owner) => owner.ident === ident && askedOf(owner, known)?.note !== asked.note);
   if (made.some(isAnothers)) return undefined;

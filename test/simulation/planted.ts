@@ -7,12 +7,12 @@ export type Planted = {
   readonly seed?: number;
   /** The scenarios that concern it most: it is looked for in these first. */
   readonly themes?: readonly string[];
-  /** Only where nobody looks: else a look finds what was sent, and a person is asked. */
+  /** Only without lookups: otherwise a lookup finds what was sent, and a person is asked. */
   readonly anonymous?: true;
   readonly file: string;
   readonly from: string;
   readonly to: string;
-  /** What else has to be other in the file. */
+  /** Other differences in the file. */
   readonly also?: { readonly from: string; readonly to: string };
 };
 

@@ -63,11 +63,11 @@ const LOOK_MS = 3000;
 export type Stage = {
   readonly time: VirtualTime;
   readonly service: Service;
-  /** Which a profile may be pointed at, from the first scenario on that tells of it. */
+  /** Services that a profile may point to, from the first scenario on that uses them. */
   other: Service | undefined;
   readonly folder: string;
   readonly templates: ReadonlyMap<MachineName, Machine>;
-  /** Identifiers are drawn anew from here. */
+  /** Identifiers are drawn again from here. */
   drawAnew(seed: number): void;
 };
 
@@ -123,7 +123,7 @@ const EVERYTHING: Scenario = {
   ],
 };
 
-/** What all scenarios of a process share. @param folder of a disk that flushes at once */
+/** State shared by all scenarios of a process. @param folder of a disk that flushes at once */
 export async function openStage(folder: string, drawAnew: Stage['drawAnew']): Promise<Stage> {
   const time = new VirtualTime(START_MS);
   const service = await openService(ORIGIN, time);
@@ -198,12 +198,12 @@ class Scene {
   readonly #owners = new Map<string, string>();
   /** By their digests. */
   readonly #photographs = new Map<string, { readonly name: string; readonly shade: number }>();
-  /** Where profiles point. */
+  /** Addresses of profiles. */
   readonly #pointed = new Map<MachineName, string>();
   /** Finds whose records people at the service have changed. */
   readonly #curated = new Set<string>();
   readonly #freed = new Set<string>();
-  /** Numbers that curators set, and when somebody here learnt what a record has, or decided. */
+  /** Numbers that curators set, and when a home learnt what a record has, or decided. */
   readonly #curatedNumbers: {
     readonly ident: string;
     readonly value: string;
@@ -218,10 +218,10 @@ class Scene {
   readonly #wereClocksSet: boolean;
   readonly #isAnonymous: boolean;
   #indexDelayMs = 0;
-  /** Two outboxes were pushed at once: a service that takes its time refuses one of two finds of a project, and nobody knows why. */
+  /** Two outboxes were pushed at once: a slow service refuses one of two finds of a project without a reason. */
   #wereBeside = false;
   #wasPutBack = false;
-  /** What each outbox held when it was last looked at, as long as nothing has touched it. */
+  /** Contents of each outbox at the last look, as long as nothing has changed it. */
   readonly #looked = new Map<MachineName, readonly Entry[]>();
   readonly #violations: string[] = [];
   /** Pushes that were put aside. */
@@ -455,7 +455,7 @@ class Scene {
         await this.#run(step.machine, 'archaeologist', ['backup', this.#backupOf(step.machine), '--force', '--photos']);
         return;
       case 'copy-home':
-        // What was pushed nowhere is no copy of anything: two machines then have one table, of which another theme tells.
+        // An outbox that was never pushed is no copy: two machines then have one table, which another theme covers.
         if (machineOf(step.from) !== machineOf(step.to) && !arePushed(this.#home(step.from))) return;
         rmSync(this.#home(step.to), { recursive: true, force: true });
         cpSync(this.#home(step.from), this.#home(step.to), { recursive: true, filter: (path) => !path.endsWith('-shm') });
@@ -519,7 +519,7 @@ class Scene {
         return;
       case 'put-service-back':
         this.#wasPutBack = service.putBack() || this.#wasPutBack;
-        // What it has lost and what is made then are told apart by their times.
+        // Lost and new records are told apart by their times.
         await time.until(time.sleep(PUTTING_BACK_MS));
         return;
       case 'point':
@@ -543,7 +543,7 @@ class Scene {
   async #sync(step: Extract<Step, { readonly kind: 'push' | 'reconcile' | 'pull' }>): Promise<void> {
     const { kind, machine, account } = step;
     const owner = this.#owners.get(outboxOf(this.#home(machine), account) ?? '');
-    // Where it was pushed before, until somebody took it over.
+    // The place that pushed it before it was adopted.
     if (kind !== 'pull' && owner !== undefined && owner !== machineOf(machine) && machine === 'laptop') return;
     const { code, stderr } =
       kind === 'push' ? await this.#push(machine, account, step) : await this.#run(machine, account, [kind], step);
@@ -569,7 +569,7 @@ class Scene {
     if (code === 0) asked?.numbers.push({ value, service: this.#origin(machine, account), by: account });
   }
 
-  /** What one person does, once. */
+  /** One action of a person. */
   async #do({ machine, account, does, find, value }: Done): Promise<void> {
     const { time } = this.#stage;
     const asked = this.#asked.get(find);
@@ -699,7 +699,7 @@ class Scene {
     const record = this.#records(ORIGIN).find(isOwn);
     if (asked === undefined || record === undefined) return;
     this.#note(`a curator makes a ${does} of ${find}`);
-    // What is on its way comes after it.
+    // Requests in flight arrive after it.
     if (this.#network.onItsWay > 0) this.#network.wasLate = true;
     this.#curated.add(find);
     for (const twin of this.#asked.values()) if (twin.note === asked.note) this.#curated.add(twin.id);
@@ -764,7 +764,7 @@ class Scene {
 
   #damage(path: string, places: readonly number[]): void {
     if (!existsSync(path)) return;
-    // What is in its log only would replace what was damaged.
+    // Data in its write-ahead log alone would replace what was damaged.
     const file = openSync(path, 'r+');
     const bytes = fstatSync(file).size;
     for (const place of places) writeSync(file, Buffer.from('damaged'), 0, 7, Math.floor(place * (bytes - 7)));
@@ -877,7 +877,7 @@ class Scene {
     if (this.#wereBeside) for (const { find } of refused) await this.#run(name, profile, ['resolve', find, '--resend']);
   }
 
-  /** Whether a new outbox goes on with an earlier one: where that is in no home any more, it does. */
+  /** Tells if a new outbox continues an earlier one: where that is in no home any more, it does. */
   async #continue(name: MachineName, profile: Profile, stderr: string): Promise<boolean> {
     const [, earlier] = /--continue ([\da-f-]{36})/.exec(stderr) ?? [];
     if (earlier === undefined) return false;
@@ -890,7 +890,7 @@ class Scene {
   }
 
   async #answer(name: MachineName, profile: Profile, before: Entry): Promise<void> {
-    // What was answered for another one may have answered this.
+    // The answer to another one may have answered this.
     const entry = this.#entries(name).find(({ id, outbox }) => id === before.id && outbox === before.outbox);
     if (entry === undefined || !isForPerson(entry)) return;
     const records = this.#records(entry.service);
@@ -907,7 +907,7 @@ class Scene {
     return JSON.stringify(this.#homes().map((name) => this.#entries(name)));
   }
 
-  /** Of what is not pushed there any more, and of outboxes that nobody names, only what was accepted. */
+  /** Only accepted entries of outboxes that are no longer pushed or named. */
   #inUse(): (readonly Entry[])[] {
     return this.#homes().map((name) =>
       this.#entries(name).filter(
@@ -961,7 +961,7 @@ class Scene {
     );
   }
 
-  /** Numbers of curators that were replaced although nobody here had seen them, or had decided. */
+  /** Numbers of curators that were replaced although no home had seen them, or had decided. */
   #overwritten(): string[] {
     if (this.#wasPutBack) return [];
     const records = this.#records(ORIGIN);
@@ -970,7 +970,7 @@ class Scene {
       const ident = pathname.split('/').find((part) => /-N\d+$/.test(part));
       return method === 'PATCH' && ident !== undefined ? [{ atMs, ident, value: searchParams.get('evidencni_cislo') ?? '' }] : [];
     });
-    // One that was sent from here as well is nobody else's.
+    // One that was sent from here as well is not another outbox's.
     const strange = this.#curatedNumbers.filter(
       ({ ident, value }) => !numbers.some((own) => own.ident === ident && own.value === value),
     );
@@ -1014,7 +1014,7 @@ class Scene {
 }
 
 const PUSH = ['push', '--yes'];
-/** For whoever wants to know why: with all that commands print. */
+/** Prints the output of all commands as well. */
 const IS_SAID = process.env['SIMULATION_SAYS'] !== undefined;
 /** After these an outbox may not know what was asked for last. */
 const COPYING: readonly string[] = ['put-copy-back', 'copy-home', 'lose-home', 'roll-back', 'new-home'];
@@ -1031,7 +1031,7 @@ function isForPerson({ state, held }: Entry): boolean {
   return state === 'uncertain' || (state === 'queued' && held !== null);
 }
 
-/** Whether whoever does it may expect that all goes well. */
+/** Tells if the caller may expect success. */
 function isFair(step: Step): boolean {
   switch (step.kind) {
     case 'import':

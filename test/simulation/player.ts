@@ -9,11 +9,11 @@ import { shrink } from './shrink.ts';
 
 /**
  * Scenarios from one seed up to, not including, another one; or only those of them that are made on purpose about one of these themes, or in
- * which nobody looks.
+ * which no lookup runs.
  */
 type Part = { readonly from: number; readonly until: number; readonly themes?: readonly string[]; readonly anonymous?: true };
 
-/** What came of them. `digest` is of all that happened: the same on any machine. */
+/** Outcomes. `digest` is of all events: the same on any machine. */
 type Played = {
   readonly scenarios: number;
   readonly steps: number;

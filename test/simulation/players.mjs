@@ -16,7 +16,7 @@ export function plantedFaults() {
 }
 
 /**
- * What was built, as often as there are files that are other, each with one of them.
+ * Copies of the build, one for each file that differs.
  * @param {readonly { file: string, text: string }[]} others
  * @returns for each of them where its copy is made once that is asked for
  */
@@ -42,7 +42,7 @@ export function buildWith(others) {
 /**
  * @param {number} from the first seed
  * @param {number} count
- * @param {{ jobs: number, folder?: string, themes?: readonly string[], anonymous?: true }} how `themes`: only scenarios about one of these; `anonymous`: only those in which nobody looks
+ * @param {{ jobs: number, folder?: string, themes?: readonly string[], anonymous?: true }} how `themes`: only scenarios about one of these; `anonymous`: only those without lookups
  * @param {(played: Played, from: number) => void} [onPart]
  * @returns {Promise<Found | undefined>} the first scenario that went wrong
  */

@@ -32,7 +32,7 @@ const found = await playScenarios(from, seeds, { jobs }, ({ scenarios, steps, se
   if (Math.floor(tally.scenarios / TOLD_EVERY) > Math.floor(before / TOLD_EVERY)) process.stdout.write(`${toldSoFar()}\n`);
 });
 if (found !== undefined) process.stdout.write(`${found.text}\n\n`);
-// What happened in all of them, in the order of their seeds: the same on every machine.
+// Events of all seeds, in their order: the same on every machine.
 const ordered = [...digests].sort(([one], [other]) => one - other).map(([, digest]) => digest);
 const digest = createHash('sha256').update(ordered.join('\n')).digest('hex').slice(0, 16);
 process.stdout.write(`${toldSoFar()}; traces ${digest}\n`);

@@ -8,14 +8,14 @@ export type Account = (typeof ACCOUNTS)[number];
 /** Each account has a profile with an outbox of its own, and the archaeologist one of a training service as well. */
 export const PROFILES = [...ACCOUNTS, 'training'] as const;
 export type Profile = (typeof PROFILES)[number];
-/** What the seed calls them. */
+/** Names in the seed. */
 export const ACCOUNT_IDS: Readonly<Record<Account, string>> = {
   archaeologist: 'U-000408',
   researcher: 'U-000102',
   archivist: 'U-000020',
 };
 export const MACHINES = ['laptop', 'office'] as const;
-/** Where finds are kept: the home of each machine, and a second one on the laptop, which is there once it was copied or set up. */
+/** Homes: one of each machine, and a second one on the laptop, which exists once it was copied or set up. */
 export const HOMES = [...MACHINES, 'second'] as const;
 export type MachineName = (typeof HOMES)[number];
 
@@ -38,7 +38,7 @@ export type Sync = {
   readonly disk?: DiskFault;
 };
 
-/** What a person does beside a push, or by itself. */
+/** Actions of a person beside a push, or alone. */
 export const DOINGS = [
   'edit',
   'remove',
@@ -66,7 +66,7 @@ export type Done = {
 /** One thing that happens. A scenario is data, so that it can be cut down to what matters. */
 export type Step =
   | { readonly kind: 'import'; readonly machine: MachineName; readonly account: Account; readonly finds: readonly PlannedFind[] }
-  /** Somebody imports the table that the find stood in once more. */
+  /** A person imports the find's table once more. */
   | {
       readonly kind: 'import-again';
       readonly machine: MachineName;
@@ -79,7 +79,7 @@ export type Step =
       readonly machine: MachineName;
       readonly find: string;
       readonly shade: number;
-      /** Of its file, where others are called the same. */
+      /** Number of its file, where others have the same name. */
       readonly name?: string;
     }
   /** The photograph's file is another one now: what was queued is what it was. */
@@ -89,7 +89,7 @@ export type Step =
       readonly machine: MachineName;
       readonly find: string;
       readonly value: string;
-      /** Who has not the find gives the number to its record. */
+      /** A home without the find gives the number to its record. */
       readonly account?: Account;
     }
   | Sync
@@ -124,7 +124,7 @@ export type Step =
     }
   | { readonly kind: 'wait'; readonly ms: number }
   | { readonly kind: 'keep-copy'; readonly machine: MachineName }
-  /** The outbox file is put back by hand as it was when a copy was kept. */
+  /** The outbox file is restored by hand as it was when a copy was kept. */
   | { readonly kind: 'put-copy-back'; readonly machine: MachineName; readonly withLog: boolean }
   | { readonly kind: 'backup'; readonly machine: MachineName }
   | { readonly kind: 'copy-home'; readonly from: MachineName; readonly to: MachineName }
@@ -138,21 +138,21 @@ export type Step =
   /** Bytes of the journal are others, at so many of its places. */
   | { readonly kind: 'damage-journal'; readonly machine: MachineName; readonly places: readonly number[] }
   | { readonly kind: 'lose-journal'; readonly machine: MachineName }
-  /** Nobody signs in for harvesting. */
+  /** Harvesting is anonymous. */
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'by-hand'; readonly find: string }
-  /** Somebody at the service sets a record's number, corrects it, or deletes it. */
+  /** The service's staff sets a record's number, corrects it, or deletes it. */
   | {
       readonly kind: 'curator';
       readonly find: string;
       readonly does: 'number' | 'correction' | 'deletion';
       readonly value: string;
     }
-  /** How long the service takes a token. */
+  /** Lifetime of a token. */
   | { readonly kind: 'tokens'; readonly lastMs: number }
-  /** How long the service takes to save a find, while others come. */
+  /** Time to save a find, while other requests arrive. */
   | { readonly kind: 'saving'; readonly takesMs: number }
-  /** How long it takes at most until a request can leave. */
+  /** Longest wait for a request. */
   | { readonly kind: 'connecting'; readonly maxMs: number }
   /** From now on the way to the service takes equally long for all requests. */
   | { readonly kind: 'steady-way' }
@@ -169,7 +169,7 @@ export type Step =
 /** `theme`: what it is about, where it was made on purpose. */
 export type Scenario = { readonly seed: number; readonly theme?: string; readonly steps: readonly Step[] };
 
-/** How much of each thing a scenario has, drawn once for each, so that scenarios differ in kind and not only in detail. */
+/** Amounts in a scenario, drawn once for each, so that scenarios differ in kind and not only in detail. */
 type Mood = {
   readonly trouble: number;
   readonly kills: number;
@@ -196,7 +196,7 @@ export function makeScenario(seed: number): Scenario {
   const finds: PlannedFind[] = [];
   const steps: Step[] = importing(random, finds, 'laptop');
   const length = drawLength(random);
-  // What is rare by itself is made on purpose, with whatever else happens between.
+  // Rare events are forced on purpose, with any other events between.
   const theme = random.chance(0.75) ? random.pick(Object.keys(THEMES)) : undefined;
   if (theme === undefined) while (steps.length < length) steps.push(...nextSteps(random, mood, finds));
   else {
@@ -210,7 +210,7 @@ export function makeScenario(seed: number): Scenario {
   return { seed, ...(theme === undefined ? {} : { theme }), steps };
 }
 
-/** What a machine no longer knows, and another one never knew, is seen at the service alone. */
+/** Facts that a machine has lost or never had are visible at the service alone. */
 function mayBeAnonymous(step: Step): boolean {
   switch (step.kind) {
     case 'roll-back':
@@ -260,7 +260,7 @@ export function numberOf(random: Random): string {
   return `N-${random.between(1, 9999)}`;
 }
 
-/** Somebody looks or pushes when it is too early, or just early enough. */
+/** A person looks or pushes when it is too early, or just early enough. */
 function laterOn(random: Random): Step[] {
   const [machine, account] = [
     random.chance(0.7) ? 'laptop' : 'office',
@@ -335,7 +335,7 @@ export function curating(random: Random, find: string): Step {
   return { kind: 'curator', find, does, value: numberOf(random) };
 }
 
-/** What an operator sets. */
+/** Settings of an operator. */
 function servicing(random: Random): Step {
   return random.chance(0.5)
     ? { kind: 'tokens', lastMs: random.pick([500, 2000, 20_000, 86_400_000]) }

@@ -23,7 +23,7 @@ export type Service = {
   readonly origin: string;
   readonly mock: Awaited<ReturnType<typeof createMock>>;
   take(arrival: Arrival): Promise<HttpResponse>;
-  /** Whether anything reached it since it was last made anew. */
+  /** Tells if a request reached it since it was last reset. */
   wasUsed(): boolean;
   renew(): void;
   /** Makes a backup. */
@@ -60,7 +60,7 @@ export async function openService(origin: string, time: VirtualTime, options: Mo
       if (!state.kept) return false;
       database.exec('rollback to kept');
       harvestIndex.clear();
-      // What was reckoned from it is so no more.
+      // Values derived from it are invalid now.
       archive.touchAll();
       return true;
     },
@@ -73,7 +73,7 @@ export async function openService(origin: string, time: VirtualTime, options: Mo
   };
 }
 
-/** As somebody at the service does it. */
+/** Does it as the service's staff does. */
 export function changeRecord({ mock }: Service, ident: string, does: 'number' | 'correction' | 'deletion', value: string): void {
   const { archive, clock, counters } = mock;
   const record = archive.live('samostatny_nalez', ident);
@@ -98,7 +98,7 @@ function answered(mock: Service['mock'], { method, url, headers, body, address }
       socket: { remoteAddress: address, destroy: () => {}, resetAndDestroy: () => {}, once: () => {}, off: () => {} },
     });
     const head = { status: 0, headers: {} as Record<string, string> };
-    // What the server does to a response, and no more.
+    // Changes of a response by the server, and no more.
     const response = {
       writeHead(status: number, said: Record<string, string | number>) {
         head.status = status;

@@ -3,7 +3,7 @@ import type { Fate } from './network.ts';
 import type { Account, Doing, Fates, MachineName, PlannedFind, Profile, Step, Sync } from './scenario.ts';
 import { curating, doing, importing, numberOf } from './scenario.ts';
 
-/** What happens seldom by chance, made on purpose. `alone`: nothing else happens between, which the judge could not tell from a fault. */
+/** Rare events, forced on purpose. `alone`: no other event between, which the oracle could not tell from a fault. */
 export type Theme = { readonly alone?: true; tell(random: Random, finds: PlannedFind[]): Step[] };
 
 const MINUTE_MS = 60_000;
@@ -33,10 +33,10 @@ const answering = (machine: MachineName = 'laptop', account: Profile = 'archaeol
 });
 const waiting = (random: Random, ...minutes: readonly number[]): Step => ({ kind: 'wait', ms: random.pick(minutes) * MINUTE_MS });
 
-/** Where nobody knows whether it arrived. */
+/** Unknown outcome. */
 const UNKNOWN: readonly Fate[] = ['answer-lost', 'late', 'astray', 'unanswered', 'bad-gateway-after', 'lost', 'answer-cut'];
 
-/** After an answer was lost, or where nobody knows whether one was. The first requests look for the account. */
+/** After a lost answer. The first requests look for the account. */
 function doubtful(random: Random): More {
   return { fates: [1, 2, 3, 4, 5, 6, 7, 8].filter(() => random.chance(0.4)).map((nth) => [nth, random.pick(UNKNOWN)] as const) };
 }
@@ -102,7 +102,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
     tell: (random) => [
       pushing('laptop', 'archaeologist', random.chance(0.5) ? doubtful(random) : {}),
       { kind: 'copy-home', from: 'laptop', to: 'office' },
-      // What is sent from the old place meanwhile must have come to the index, and from then on nothing is.
+      // Requests from the old place must have reached the index, and from then on none are sent.
       ...(random.chance(0.4) ? [pushing('laptop', 'archaeologist', meeting(random.pick(UNKNOWN)))] : []),
       ...(random.chance(0.6) ? [pushing('office')] : []),
       waiting(random, 40, 130),
@@ -220,7 +220,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   'somebody who is shown nothing like it looks for what is in doubt': {
     alone: true,
     tell: (random, finds) => {
-      // Nothing of the account is known to be at the service yet, and nobody knows how late its index is.
+      // Nothing of the account is known to be at the service yet, and the lag of its index is unknown.
       if (random.chance(0.4))
         return [
           { kind: 'index', delayMs: 60 * MINUTE_MS },
@@ -229,7 +229,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
           looking(),
           pushing(),
         ];
-      // What the service has accepted since is not shown either, so its index is later than anybody expects.
+      // Records accepted since are not shown either, so the index lags more than expected.
       if (random.chance(0.4))
         return [
           pushing(),

@@ -2,7 +2,7 @@ import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 
 type Event = { readonly atMs: number; readonly order: number; run(): void };
 
-/** How often nothing may be under way before the next event is due: promises and streams take a few turns to get on. */
+/** Idle turns before the next event is due: promises and streams take a few turns to continue. */
 const QUIET_TURNS = 3;
 /** The kernel's answers, which no clock of ours decides: a file that is read, a number that is drawn. */
 const OUTSIDE = /^(?:FS|FILE|Zip|Zlib|Random|Close|Worker|Hash|PBKDF|Scrypt|Immediate)/i;
@@ -11,16 +11,16 @@ const MIN_WAIT_MS = 0.001;
 const MAX_OUTSIDE_MS = 20_000;
 
 /**
- * Time that passes only when nobody has anything left to do: then it is at once as late as the next event. Events of one
+ * Clock that advances only when no task is left to run: then it jumps to the next event. Events of one
  * moment come in the order in which they were planned, so a scenario is the same each time.
  */
 export class VirtualTime {
   #nowMs: number;
   #order = 0;
   #events: Event[] = [];
-  /** What is at work and needs no time of this clock. */
+  /** Work that needs no time of this clock. */
   #working = 0;
-  /** What an earlier scenario left is none of this one's. */
+  /** Removes what an earlier scenario left. */
   #era = 0;
   /** Waited before each event, in real time: what is done for the first time may load modules. */
   patienceMs = 0;
@@ -40,7 +40,7 @@ export class VirtualTime {
 
   /** @returns takes it back */
   plan(inMs: number, run: () => void): () => void {
-    // A wait too short for the numbers that times are would end where it began, and whoever waits would wait for ever.
+    // A wait too short for the precision of times would end where it began, and loop for ever.
     const waitMs = inMs > 0 ? Math.max(inMs, MIN_WAIT_MS) : 0;
     const event = { atMs: this.#nowMs + waitMs, order: this.#order++, run };
     let at = this.#events.length;
@@ -108,7 +108,7 @@ export class VirtualTime {
     }
   }
 
-  /** Forgets what was planned, and begins anew: seconds of HTTP are whole, so a scenario depends on where they begin. */
+  /** Forgets what was planned, and begins again: seconds of HTTP are whole, so a scenario depends on where they begin. */
   beginAt(ms: number): void {
     this.#nowMs = ms;
     this.#order = 0;

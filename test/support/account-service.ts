@@ -3,7 +3,7 @@ import type { HttpRequest, HttpResponse } from '../../src/http/exchange.ts';
 import type { KnownAccount } from '../../src/outbox/bound-account.ts';
 import { ADDRESS, USERNAME } from './temp-outbox.ts';
 
-/** Who the service says an account is; the first is the one that every outbox of the tests knows. */
+/** Account by the service; the first is the one that every outbox of the tests knows. */
 export const EVA_SAID: KnownAccount = {
   ...{ identCely: 'U-000001', name: 'Eva Nová', email: USERNAME, organisation: 'Museum', role: 'archaeologist' },
 };
@@ -21,7 +21,7 @@ export function userInfo({ identCely, name, email, organisation, role }: KnownAc
 
 export type AskedService = OpenService & { readonly asked: HttpRequest[] };
 
-/** A service that says this of whoever's token it is, and answers writes as it is told. */
+/** A service that returns this account for any token, and answers writes as it is told. */
 export function serviceSaying(
   said: KnownAccount | HttpResponse | Error,
   { usesExternalToken = false, onWrite }: { usesExternalToken?: boolean; onWrite?: (request: HttpRequest) => HttpResponse } = {},

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 /** Inside of the project, where its packages and schemas are found. */
 export const BUILT = join(PROJECT, '.simulation', String(process.pid));
-/** Where all is that was built. */
+/** Folder of the build. */
 export const WHOLE = join(BUILT, 'whole');
 /** All processors play, so what V8 does beside costs as much, and what is compiled simply, or well, is compiled soon. */
 const V8_FLAGS = ['--single-threaded', '--always-sparkplug', '--no-lazy-feedback-allocation', '--max-semi-space-size=64'];
@@ -34,7 +34,7 @@ export function compile(args) {
 }
 
 /**
- * Plays seeds part by part, in as many processes as there are jobs: a seed is the same whoever plays it.
+ * Plays seeds part by part, in as many processes as there are jobs: a seed is the same in any process.
  * @template {{ seed: number }} Found
  * @template {{ found?: Found }} Played
  * @param {string} player the module that plays the parts which it is sent, and answers each

@@ -5,7 +5,7 @@ import type { RunningMock } from './mock-process.ts';
 export type ConformanceRun = {
   readonly code: number;
   readonly results: readonly CheckResult[];
-  /** What was said beside the results: the summary, or why nothing was asked. */
+  /** Output beside the results: the summary, or the reason why no request was made. */
   readonly last: Readonly<Record<string, unknown>>;
   /** Clauses that were broken, in order of their ids. */
   readonly broken: readonly string[];

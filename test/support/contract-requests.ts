@@ -9,10 +9,10 @@ function methodOf(url: string): string {
   return /uzivatel-info/.test(url) ? 'GET' : 'POST';
 }
 
-/** Where requests go. */
+/** Address of requests. */
 export type Served = { readonly url: string };
 
-/** What came back, as a raw client sees it. */
+/** Answer as a raw client sees it. */
 export type RawAnswer = {
   readonly status: number;
   readonly headers: Headers;

@@ -30,7 +30,7 @@ export function window(
 
 type WindowPart = { readonly untilMs?: number; readonly accounts?: AttemptWindow['accounts'] };
 
-/** Of attempts before which the service had not said the time. */
+/** Attempts before which the service had not stated the time. */
 export const TIME_UNKNOWN: AttemptWindow = { bounds: undefined, accounts: new Set([USER]) };
 
 export function doubt(entryId: number, more: Partial<UncertainImport> = {}): UncertainImport {

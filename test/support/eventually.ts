@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 export const PATIENCE_MS = 60_000;
 
 /**
- * For what another process or a browser does and tells nobody: looked at again until it holds. Whatever is to be compared belongs in
+ * Polls for an effect of another process or a browser until it holds. A value to compare belongs in
  * here: what is looked at once, beside it, may not be there yet.
  */
 export function eventually<T>(find: () => T | Promise<T>) {

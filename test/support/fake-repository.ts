@@ -6,17 +6,17 @@ type Kept = { label: string; datestampMs: number; deleted: boolean };
 export type RepositoryHabits = {
   /** Deployed services begin with the newest, many others with the oldest. */
   order: 'newest-first' | 'oldest-first';
-  /** How the last page looks: with an empty token, without any, or with a token that leads to an empty page. */
+  /** Form of the last page: with an empty token, without any, or with a token that leads to an empty page. */
   end: 'empty-token' | 'no-token' | 'empty-page';
   pageSize: number;
-  /** Whether it says how long the list is, which it need not. */
+  /** Tells if it states the length of the list, which is optional. */
   counts: boolean;
 };
 
 const SET = 'heslo:predmet_druh';
 
 /**
- * A harvesting interface in memory, with one set. Like real ones it counts its list anew for every page, so that
+ * A harvesting interface in memory, with one set. Like real ones it counts its list again for every page, so that
  * records slip from page to page while they change.
  */
 export class FakeRepository {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** Whether this system can hold a running process to a size of files: Linux can. */
+/** Tells if this system can limit the file size of a running process: Linux can. */
 export const canLimitFiles = spawnSync('prlimit', ['--fsize'], { stdio: 'ignore' }).status === 0;
 
 /**
@@ -18,7 +18,7 @@ export async function withFilesUpTo<T>(bytes: number, work: () => T | Promise<T>
   }
 }
 
-/** Of a process that may have ended by now; this one where none is named. */
+/** Memory of a process that may have ended by now; this one where none is named. */
 export function limitFiles(bytes: number | string, pid?: number): void {
   const { status, stderr } = spawnSync('prlimit', ['--pid', `${pid ?? process.pid}`, `--fsize=${bytes}:`], { encoding: 'utf8' });
   if (status !== 0 && pid === undefined) throw new Error(`prlimit ended with ${status}: ${stderr}`);

@@ -31,11 +31,11 @@ type Stored = {
   user: string;
   number: string;
   files: StoredFile[];
-  /** What is listed and not shown. */
+  /** Records that are listed and not shown. */
   hidden?: 'withheld' | 'deleted';
 };
 
-/** What becomes of a write: done, done and answered with a failure, or not done. */
+/** Fate of a write: done, done and answered with a failure, or not done. */
 type Fate = 'done' | 'done-but-500' | '500';
 
 const DAY_MS = 86_400_000;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 /** No system gives these away by itself, so that none is taken between its choice and its use. */
 const [FIRST, BEYOND] = [10_000, 30_000];
 
-/** A port on which nothing listens, promised to nobody else of this run: for what listens there later, or again. */
+/** A free port, reserved for this caller in the run, to listen on later or again. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(FIRST, BEYOND);

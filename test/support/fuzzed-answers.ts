@@ -9,11 +9,11 @@ const USERS = ['researcher', 'archaeologist', 'archivist', 'admin'];
 /** The find's record could not be written (README: what the contract does not say). */
 const NOT_XML = /evidencni_cislo=[^&]*%(?:0[0-8BCEF]|1[0-9A-F]|EF%BF%B[EF])/i;
 
-/** What came of many requests. */
+/** Outcomes of many requests. */
 export type Fuzzed = {
   /** Each with the request that met it. */
   readonly faults: readonly string[];
-  /** How often each status came. */
+  /** Count of each status. */
   readonly statuses: Readonly<Record<string, number>>;
 };
 
@@ -63,7 +63,7 @@ export async function fuzzControl(mock: TestMock, count: number, seed: number): 
   };
   const described = new Described('control');
   const fuzz = new Fuzz(described, known, seed);
-  // What empties everything would leave nothing to ask about; thousands of records take seconds, and say no more.
+  // An operation that empties everything would leave nothing to ask about; thousands of records take seconds, and add nothing.
   const skips = ({ method, target, body }: FuzzRequest, at: number): boolean =>
     (method === 'POST' && target === '/reset' && at % 50 !== 0) || /"records":\d{3}/.test(body?.toString('utf8') ?? '');
   return run(mock.server.control_url, described, fuzz, count, skips);

@@ -3,7 +3,7 @@ import type { FakeRepository } from './fake-repository.ts';
 import type { HarvestPlace } from './record-harvest.ts';
 import { OAI_BASE } from './scripted-oai.ts';
 
-/** What the output says of each record now: its last line counts. */
+/** Content of each record in the output: its last line counts. */
 export function labels(place: HarvestPlace): Map<string, string> {
   const last = new Map(place.lines().map((line) => [line.identifier, line]));
   return new Map(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Run } from './run-pas.ts';
 
 const HOST = join(import.meta.dirname, 'pas-host.mjs');
-/** What is read while modules load needs a process of its own; this is read anew by each run. */
+/** Values read while modules load need a process of their own; this one is read again by each run. */
 const READ_BY_EACH_RUN = new Set([
   ...['PATH', 'HOME', 'XDG_STATE_HOME', 'PAS_HOME', 'PAS_LANG', 'PAS_KEYRING', 'PAS_PROFILE', 'PAS_PASSWORD', 'PAS_TOKEN'],
   ...['PAS_PACING_PASSWORD', 'EDITOR', 'VISUAL'],

@@ -6,7 +6,7 @@ import { numberedRuns } from './numbered-runs.ts';
 import { type Home, PROJECT, type Run } from './run-pas.ts';
 
 const BIN = join(PROJECT, 'bin', 'pas.js');
-/** `nobody`: the superuser may write anywhere, so what may not be written is tried as somebody else. */
+/** The superuser may write anywhere, so permissions are tested as the user of lowest rights. */
 const ORDINARY_USER = 65_534;
 
 export const isSuperuser = process.getuid?.() === 0;
@@ -41,7 +41,7 @@ export function pasWithFilesUpTo(home: Home, kilobytes: number, ...args: string[
 
 const namespace = process.getuid?.() === 0 ? ['-m'] : ['-rm'];
 
-/** Whether a small disk of our own can be mounted: not in every container, and on Linux only. */
+/** Tells if a small disk can be mounted: not in every container, and on Linux only. */
 export const canMountDisks =
   spawnSync('unshare', [...namespace, 'sh', '-c', 'mount -t tmpfs -o size=64k none /mnt'], { stdio: 'ignore' }).status === 0;
 

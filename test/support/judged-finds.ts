@@ -5,7 +5,7 @@ type JudgedFind = {
   readonly title: string;
   /** The content of the root. */
   readonly content: string;
-  /** What an import of it answers. */
+  /** Answer to an import of it. */
   readonly status: 201 | 403 | 404 | 422;
 };
 
@@ -228,7 +228,7 @@ const VALUES: readonly JudgedFind[] = [
   },
 ];
 
-/** What the archaeologist may import into, of the projects of the demo seed. */
+/** Projects of the demo seed that the archaeologist may import into. */
 const PROJECTS: readonly JudgedFind[] = [
   { title: 'another survey', content: smallestFind(project('M-202400202')), status: 201 },
   { title: 'a project in small letters', content: smallestFind(project('c-202400101')), status: 404 },

@@ -7,7 +7,7 @@ import { acquireLockFile, isLockingReliable } from '../../dist/src/store/lock-fi
 
 // A process that takes and releases locks as lock-process.ts says: one order a line on stdin, one answer a line on stdout.
 
-/** What is held as a program holds it that does not look at it again. */
+/** State as a program holds it that does not read it again. */
 const releases = [];
 
 const ORDERS = {

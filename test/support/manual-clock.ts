@@ -1,7 +1,7 @@
 import { type Clock, monotonicMs, wallMs } from '../../src/base/clock.ts';
 
 export type ManualClock = Clock & {
-  /** Moves time on and lets whoever sleeps until then go on. */
+  /** Advances time and wakes the sleepers that are due. */
   advance(ms: number): Promise<void>;
   readonly sleeping: number;
 };

@@ -16,11 +16,11 @@ export type Measured = {
   readonly smallestGapMs: number;
   /** Accepted requests a second, from the first arrival to the last. */
   readonly perSecond: number;
-  /** What the pushes wrote for people. */
+  /** Messages of the pushes. */
   readonly notes: string;
 };
 
-/** Of each who pushes: with four of them ten seconds at the permitted rate. The endurance run sends more. */
+/** Finds of each push: with four of them ten seconds at the permitted rate. The endurance run sends more. */
 export const FINDS_EACH = Number(process.env['PACE_FINDS_EACH'] ?? 25);
 
 /** A service that meets its first import has a schema to load, and everything that arrives meanwhile waits in line. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Run } from './run-pas.ts';
 
-/** How `pas` ended where a shell script ran it, and wrote `1.out`, `1.err` and `1.code`, then `2.out` … */
+/** Exit of `pas` run by a shell script that wrote `1.out`, `1.err` and `1.code`, then `2.out` … */
 export function numberedRuns(folder: string): (number: number) => Run {
   const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
   return (number) => ({

@@ -11,13 +11,13 @@ type Operation = {
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>> };
 };
 
-/** What a description cannot say: names and documents that the server under test knows. */
+/** Values that a description cannot have: names and documents that the server under test knows. */
 export type Known = {
   /** By the name of a parameter or a property. */
   readonly values: Readonly<Record<string, readonly unknown[]>>;
-  /** What a file of a form may hold, by path. */
+  /** Expected contents of the files of a form, by path. */
   readonly files: Readonly<Record<string, readonly Omit<Part, 'name'>[]>>;
-  /** Headers that let somebody in. */
+  /** Headers of a signed-in account. */
   readonly signedIn: readonly Readonly<Record<string, string>>[];
 };
 
@@ -246,7 +246,7 @@ export class Fuzz {
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
-/** Sends a request as it is, past what `fetch` would mend of it. */
+/** Sends a request as it is, past what `fetch` would correct of it. */
 export function ask(base: string, { method, target, headers, body }: FuzzRequest): Promise<Exchanged> {
   const { hostname, port, pathname } = new URL(base);
   return new Promise((resolve, reject) => {

@@ -16,7 +16,7 @@ type Description = {
   readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 };
 
-/** What was asked and answered, as a client sees it. */
+/** Request and answer, as a client sees them. */
 export type Exchanged = {
   readonly method: string;
   /** Below the described address, without the query. */

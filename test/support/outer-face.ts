@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
 /**
- * A mock server as a stranger's deployment looks from outside: its write interface and its schemas, without the control interface that
+ * A mock server as a foreign deployment looks from outside: its write interface and its schemas, without the control interface that
  * would tell what it is, and without harvesting, which such a deployment has at another address.
  */
 export async function outerFaceOf(mock: { readonly base_url: string }): Promise<AsyncDisposable & { readonly base_url: string }> {

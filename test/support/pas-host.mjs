@@ -16,7 +16,7 @@ process.on('message', async ({ args, env, cwd }) => {
   stdin.end();
   const streams = { stdin, stdout: stdout.stream, stderr: stderr.stream };
   const code = await main(args, { environment: process.env, streams, cwd });
-  // What a run has begun and not awaited has its turn, as it has before a process ends.
+  // Promises that a run started and did not await run now, as they do before a process ends.
   await nextTurn();
   process.send({ code, stdout: stdout.text(), stderr: stderr.text() });
 });

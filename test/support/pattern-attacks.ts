@@ -34,7 +34,7 @@ export function attackText({ start, pump, end }: Attack, length: number): string
 
 class Found {
   readonly starts = new Set<string>();
-  /** Of classes. */
+  /** Tables of classes. */
   readonly characters = new Set<string>();
   readonly words = new Set<string>();
   readonly ends = new Set<string>();

@@ -20,7 +20,7 @@ export async function playInParts(project, name, most, jobs) {
   });
   const rounds = Number(values[name]);
   const parts = Math.max(1, Math.min(Number(values.jobs), rounds));
-  // A round is the same whoever plays it, so each process takes a part of them.
+  // A round is the same in any process, so each process takes a part of them.
   const bounds = Array.from({ length: parts + 1 }, (_, part) => Number(values.from) + Math.round((rounds * part) / parts));
   const told = project.toUpperCase();
   const played = await Promise.all(
@@ -61,7 +61,7 @@ async function playPart(project, env) {
 }
 
 /**
- * Of two tallies, key by key; a key that one of them lacks counts as 0.
+ * Subtracts two tallies, key by key; a key that one of them lacks counts as 0.
  * @param {Tally} some
  * @param {Tally} others
  * @returns {Tally}

@@ -7,7 +7,7 @@ export type Order = 'newest first' | 'oldest first' | 'by name';
 
 type Kept = { readonly stampMs: number; readonly text: string };
 
-/** A list of records by offsets, counted anew for each page, that anything may happen to between two answers. */
+/** A list of records by offsets, counted again for each page, that anything may happen to between two answers. */
 export class PlayedList {
   nowMs = Date.UTC(2025, 5, 1, 12);
   order: Order = 'newest first';
@@ -22,7 +22,7 @@ export class PlayedList {
   #versions = 0;
   /** As the list was asked for first: the whole of it. */
   #whole: OaiArguments | undefined;
-  /** What happened since the whole was last counted: one that left it, and one that came back as it was, leave no sign together. */
+  /** Changes since the whole list was last counted: a removal and an addition cancel out. */
   #unseen: 'left' | 'came back' | undefined;
 
   constructor(counts: boolean) {

@@ -22,7 +22,7 @@ import { tempOutbox } from './temp-outbox.ts';
 export type Told = Outcome;
 
 export const RECORD = 'C-202400101-N00001';
-/** What the pace of such a push gives whoever slows down. */
+/** Rate of such a push for clients that slow down. */
 export const PAUSE_MS = 7000;
 
 /** A push in the middle, and the entries that it may be about. */

@@ -22,12 +22,12 @@ export type Asked = {
   readonly url: string;
   readonly body: string;
   readonly token: string;
-  /** Of the import; null for anything else. */
+  /** Project of the import; null for anything else. */
   readonly project: string | null;
 };
 
 type More = Partial<Pick<PushContext, 'limit' | 'maxInFlight' | 'session' | 'pace' | 'breakerMemory'>> & {
-  /** How long the push is watched. */
+  /** Duration of the watched push. */
   readonly forMs?: number;
 };
 
@@ -111,7 +111,7 @@ export function answer(status: number, headers: Record<string, string> = {}, bod
   return { status, headers, body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)) };
 }
 
-/** What a proxy or a portal puts in the service's place. */
+/** Answers of a proxy or a portal in the service's place. */
 export function page(status: number): HttpResponse {
   return answer(status, { 'content-type': 'text/html' }, '<html><body>Welcome to our network</body></html>');
 }
@@ -127,7 +127,7 @@ function projectIn(outbox: Outbox, body: string): string | null {
   return typeof project === 'string' ? project : null;
 }
 
-/** What a service does that is well: makes what is to be made, and names the record that it was told to change. */
+/** Answers of a healthy service: it creates what it is asked to, and names the record to change. */
 export function obeyed(request: Asked): HttpResponse {
   const record = /\/nalez\/([^/]+)\//.exec(request.url)?.[1];
   if (request.url.endsWith('/import-xml') && !isCreate(request)) return answer(request.method === 'GET' ? 405 : 415);

@@ -197,7 +197,7 @@ const ELEMENTS: Readonly<Record<Column, keyof FindElements>> = {
   lon: 'geom_wkt',
 };
 
-/** What is wrong with what was read of the rows; the first of them is row 2 of the table, and the id of each is `R-` and its number. */
+/** Errors of the rows that were read; the first of them is row 2 of the table, and the id of each is `R-` and its number. */
 export function wrongCells(
   rows: readonly RandomRow[],
   { finds, issues }: FindsRead,

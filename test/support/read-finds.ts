@@ -10,7 +10,7 @@ export type FindsRead = { readonly finds: readonly Find[]; readonly issues: read
 
 export type ReadFindsOptions = { readonly sheet?: string; readonly constants?: readonly string[]; readonly checked?: boolean };
 
-/** What `pas import` takes from a file, with what it has against it, where nothing was harvested. */
+/** Finds and issues of `pas import` for a file, where nothing was harvested. */
 export async function readFinds(
   file: string,
   bytes: Buffer = readFileSync(file),

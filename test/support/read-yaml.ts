@@ -1,4 +1,4 @@
-/** What YAML can hold, as far as our workflow needs it: no tags, anchors, flow mappings, and no quotes but in a list. */
+/** YAML as far as our workflow needs it: no tags, anchors, flow mappings, and no quotes except in a list. */
 export type Yaml = string | readonly Yaml[] | { readonly [key: string]: Yaml };
 
 type Line = { readonly number: number; readonly indent: number; readonly text: string };

@@ -42,7 +42,7 @@ export type HarvestPlace = {
   readonly folder: string;
   readonly path: string;
   run(exchange: Exchange, options?: RunOptions): Promise<RecordHarvest>;
-  /** What `look` sees of what is remembered. */
+  /** Remembered state that `look` reads. */
   state<T>(look: (state: HarvestState) => T): T;
   /** Every line of JSON so far. */
   lines(): JsonLine[];

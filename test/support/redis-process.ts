@@ -3,7 +3,7 @@ import { freePort } from './free-port.ts';
 import { tempFolder } from './temp-outbox.ts';
 import { tied } from './tied.ts';
 
-/** Whether there is a redis-server; tests that need one are skipped where there is none, and .ci/run installs it. */
+/** Tells if there is a redis-server; tests that need one are skipped without it, and .ci/run installs it. */
 export const HAS_REDIS = spawnSync('redis-server', ['--version']).status === 0;
 
 /** A Redis of its own that keeps nothing on disk. */

@@ -7,7 +7,7 @@ import { makeHome, PROJECT } from './run-pas.ts';
 /** A block of commands with what the page says that they print; undefined where it shows nothing. */
 export type PageBlock = { readonly commands: string; readonly shown: string | undefined; readonly printed: string };
 
-/** Where the pages' mock listens, and its training instance; while they are tested they listen elsewhere. */
+/** Addresses of the mock and its training instance on the pages; tests replace them. */
 const PORT_OF_PAGES = '8099';
 const TRAINING_PORT_OF_PAGES = '8098';
 

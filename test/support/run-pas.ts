@@ -135,7 +135,7 @@ function wholeLines(text: string): string {
   return text.slice(0, text.lastIndexOf('\n') + 1);
 }
 
-/** Nobody listens there. */
+/** Address without a listener. */
 const NOWHERE = 'http://127.0.0.1:9';
 
 /** A home of the field: its profile names a service that cannot be reached. */
@@ -153,7 +153,7 @@ export async function homeWithoutNetwork(): Promise<Home> {
 /** By service: a later one may have got the same address. */
 const signedInHomes = new WeakMap<Service, Map<string, Promise<Home>>>();
 
-/** What is done in a home before tests get their copies of it. */
+/** Preparation of a home before tests get their copies of it. */
 export type Preparation = { readonly name: string; prepare(home: Home): Promise<unknown> };
 
 /**

@@ -6,7 +6,7 @@ import { compileSchema, fillPlaceholders, type SchemaFile, type Validator } from
 export type SchemaVersion = '2.0' | '2.1' | '2.2';
 export const SCHEMA_VERSIONS: readonly SchemaVersion[] = ['2.0', '2.1', '2.2'];
 
-/** Where the schemas of the hand-typed documents live. */
+/** Address of the schemas of the hand-typed documents. */
 export const SCHEMA_BASE = 'https://schemas.example/svc';
 
 /** The schema of one version, for documents whose root is `svc` unless said otherwise. */

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { parseAst } from 'vitest/node';
 import { PROJECT } from './run-pas.ts';
 
-/** What the sources say to people, found by reading them as a compiler does. */
+/** Messages in the sources, found by parsing them. */
 
 /** A text as it stands in a template: literal parts with, between them, expressions as they are written. */
 export type Template = { readonly parts: readonly string[]; readonly expressions: readonly string[]; readonly plain: boolean };
@@ -79,7 +79,7 @@ function isNoText(node: Node, key: string): boolean {
   return (node.type === 'Property' && key === 'key') || (node.type === 'MemberExpression' && key === 'property');
 }
 
-/** What a literal inside is given to: the nearest call, tag or property on the way up. */
+/** Receiver of a literal inside: the nearest call, tag or property on the way up. */
 function receiversOf(node: Node, key: string, outer: readonly string[]): readonly string[] {
   if ((node.type === 'NewExpression' || node.type === 'CallExpression') && key === 'arguments') {
     return [`${node.type === 'NewExpression' ? 'new ' : ''}${nameOf(node['callee'])}`];

@@ -38,13 +38,13 @@ export type TerminalSession = AsyncDisposable & {
 export type Ending = {
   /** 128 and the signal's number where one ended it. */
   readonly code: number;
-  /** With what has scrolled out of sight, without colours and without blanks at the ends of lines. */
+  /** With the lines that have scrolled away, without colours and without blanks at the ends of lines. */
   readonly screen: string;
 };
 
 export type TerminalOptions = { readonly columns?: number; readonly rows?: number };
 
-/** Where `pas` is to run: a home of test/support/run-pas.ts will do. */
+/** Home of `pas`, as of test/support/run-pas.ts. */
 export type Surroundings = { readonly env: NodeJS.ProcessEnv; readonly folder: string };
 
 /** Why no terminal can be had here; undefined where one can. For `skip(whyNoTerminal !== undefined, whyNoTerminal)` of a test's context. */
@@ -68,7 +68,7 @@ export async function startProgram(
   { env, folder }: Surroundings,
   { columns = 80, rows = 24 }: TerminalOptions = {},
 ): Promise<TerminalSession> {
-  // A server of its own, without anybody's settings.
+  // A server of its own, with default settings.
   const socket = join(tmpdir(), `tmux-${randomBytes(6).toString('hex')}`);
   const tmux = async (...command: string[]): Promise<string> => {
     const { stdout } = await run('tmux', ['-u', '-S', socket, '-f', '/dev/null', ...command], { env: OWN_ENVIRONMENT });
@@ -164,7 +164,7 @@ function endOf(text: string | RegExp, screen: string, from: number): number | un
 
 /**
  * Runs a program, and says in the terminal's title that it runs, and at last how it ended. The title goes the way of all output, so
- * whoever sees it sees what was written before it. The screen stays as it is.
+ * a reader of it sees what was written before it. The screen stays as it is.
  */
 const UNTIL_ITS_END = String.raw`
 trap : INT
@@ -191,7 +191,7 @@ function watch(socket: string): { readonly news: News; close(): void } {
 export async function answer(terminal: TerminalSession, question: string, text = '', offer = ''): Promise<void> {
   await terminal.expect(`? ${question}`);
   if (text !== '') await terminal.type(text);
-  // What Enter alone would mean, in brackets, goes with the first letter.
+  // The default of Enter, in brackets, is removed with the first letter.
   await terminal.expect(`? ${text === '' ? question : question.replace(/ \([^)]*\)$/, '')}`, text, offer);
   await terminal.press('Enter');
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const MEMORY_DISK = '/dev/shm';
-/** What a whole run writes is a quarter of it. */
+/** A quarter of the bytes that a whole run writes. */
 const NEEDED_BYTES = 4 * 1024 ** 3;
 
 let before: string | undefined;

@@ -4,7 +4,7 @@ import { type MockState, type RunningMock, serveMock, startMockProcess } from '.
 
 type UsedMock = {
   readonly service: RunningMock;
-  /** What the test has made of it so far. */
+  /** State of the test so far. */
   made(): Promise<MockState>;
 };
 

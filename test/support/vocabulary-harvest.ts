@@ -20,7 +20,7 @@ type Options = {
   readonly skipBroken?: boolean;
   /** In front of the repository. */
   readonly exchange?: Exchange;
-  /** Default: nobody is signed in. */
+  /** Default: anonymous. */
   readonly account?: string;
   /** Takes what a person is told. */
   readonly notes?: string[];
@@ -59,7 +59,7 @@ export async function harvest(repository: FakeRepository, vocabulary: Vocabulary
   return running;
 }
 
-/** What the harvest of the set remembers. */
+/** Stored state of the set's harvest. */
 export function stateOf(vocabulary: Vocabulary): HarvestState {
   return storedState(vocabulary, harvestOf(vocabulary, SET), () => vocabulary.clock.now());
 }

@@ -3,14 +3,14 @@ import { open } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { basename } from 'node:path';
 
-/** Whether it can be told which file a flush is of. */
+/** Tells if the file of a flush is known. */
 export const canWatchDisk = fs.existsSync('/proc/self/fd');
 
 type Flush = (file: number) => void;
 
 /**
  * Tells in which order `work` flushes files and folders and gives files their names, as `flush NAME` and `name NAME`. Drafts,
- * whose names nobody foresees, are called `draft`.
+ * with unpredictable names, are called `draft`.
  * @param onFlush told which file or folder was flushed; what it throws, the disk reports
  */
 export async function watchDisk(work: () => unknown, onFlush: (path: string) => void = () => {}): Promise<string[]> {

@@ -57,7 +57,7 @@ async function removeFromJpeg(file: FileHandle): Promise<boolean> {
   }
 }
 
-/** The chunk `eXIf` holds a TIFF structure; its checksum is written anew. */
+/** The chunk `eXIf` holds a TIFF structure; its checksum is written again. */
 async function removeFromPng(file: FileHandle): Promise<boolean> {
   let found = false;
   for (let offset = 8; ; ) {

@@ -148,7 +148,7 @@ function report(
   const { mended } = sum;
   for (const { identifier, reason } of broken) terminal.warn(printable(leftOutText(identifier, reason)));
   const perSecond = Math.round((sum.records * 1000) / Math.max(1, elapsedMs));
-  const compared = verify === true ? t`${mended} mended; ` : '';
+  const compared = verify === true ? t`${mended} repaired; ` : '';
   const lines = sets.map((figures) => figuresText(figures));
   lines.push(`${lines.pop() ?? ''}; ${compared}${t`${held} in all (${perSecond}/s).`}`);
   for (const line of lines) {

@@ -5,17 +5,17 @@ import type { LidoSource } from '../../tables/export-lido.ts';
 import type { RowCell } from '../../tables/export-text.ts';
 import type { ExportedFind } from '../../tables/exported-find.ts';
 
-/** What a file is made of beside the finds, as far as it needs it. */
+/** Inputs of a file beside the finds, as far as it needs them. */
 export type ExportSource = {
   readonly format: ExportFormat;
-  /** Of CSV. */
+  /** Option of CSV. */
   readonly separator: 'semicolon' | 'comma' | 'tab';
   /** Columns with the labels of codes. */
   readonly labels: boolean;
-  /** Of XML. */
+  /** Option of XML. */
   readonly documents: DocumentProfile;
   readonly nowIso: string;
-  /** Of records for portals. */
+  /** Option of records for portals. */
   lidoSource(): Promise<Omit<LidoSource, 'nowIso'>>;
 };
 

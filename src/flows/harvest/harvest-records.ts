@@ -43,7 +43,7 @@ type HarvestRecordsOptions = ListedService & {
   readonly skipBroken: boolean;
   /** Read everything, not only what changed since the last time. */
   readonly full?: boolean;
-  /** Read everything, compare it with what the output holds, and mend that. */
+  /** Read everything, compare it with what the output holds, and repair that. */
   readonly verify?: boolean;
   /** Believe what was not met to be gone, however much it is. */
   readonly acceptLosses?: boolean;

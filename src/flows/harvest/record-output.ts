@@ -21,13 +21,13 @@ export type OpenedOutput = { readonly ledger: Ledger; readonly output: RecordOut
 
 /** Options for opening an output. */
 export type Opening = {
-  /** Mends what another program did to it; otherwise that is refused, unless it is gone as a whole. */
+  /** Repairs what another program did to it; otherwise that is refused, unless it is gone as a whole. */
   readonly verify: boolean;
   /** Told what a person should know though it is no failure. */
   readonly onNote: (text: string) => void;
 };
 
-/** Returns the note for an output that is written anew. */
+/** Returns the note for an output that is written again. */
 export function goneText(path: string, verify: boolean): string {
   return verify
     ? t`${path} was changed by another program, and is written again.`

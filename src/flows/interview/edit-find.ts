@@ -84,7 +84,7 @@ export function openEdit(context: EditContext, stored: StoredFind) {
     /** Returns the find as a text to edit, with its issues. */
     text: () => {
       const entry = importOfFind(outbox, stored.id);
-      // A refusal's issues are stored; others are computed anew with the current vocabularies.
+      // A refusal's issues are stored; others are computed again with the current vocabularies.
       const issues = entry?.state === 'refused' ? entry.issues : validateFind(find, known).issues;
       return editText(find.localId, before, issues);
     },

@@ -141,7 +141,7 @@ export function requireUnambiguous(reading: Reading<Position>, find: string): Po
   return errorIssue('geometry-doubt', t`${doubt} If you mean ${meant}, write it that way.`, where);
 }
 
-/** Removes copied elements that are given anew, even as empty; a point is replaced as a whole. */
+/** Removes copied elements that are given again, even as empty; a point is replaced as a whole. */
 function withoutNamed(elements: FindElements, settings: readonly Setting[]): FindElements {
   const named = new Set(
     settings.flatMap(({ name }) => {

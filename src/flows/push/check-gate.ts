@@ -56,7 +56,7 @@ export async function holdQuestionable(context: GateContext): Promise<Entry[]> {
   const harvest = look === undefined ? undefined : await harvestFinds(look, fromMs);
   const sights = await gatherSights(context, harvest);
   const projects = new Set(waiting.map(({ project }) => project));
-  // What was queued meanwhile is judged as well, as far as its project was looked at.
+  // Entries queued meanwhile are judged as well, if their project was searched.
   const looked = queuedPlaces(outbox).filter(({ project }) => projects.has(project));
   await inSlices(looked, stop, (slice) =>
     outbox.change(() => {

@@ -10,7 +10,7 @@ import type { EntryKind } from '../../outbox/entry.ts';
  * is enough, which the journal keeps.
  */
 export type CircuitBreaker = {
-  /** Name of what the failures have in common; one of another class starts the count anew. */
+  /** Name of what the failures have in common; one of another class starts the count again. */
   readonly failureClass: string;
   /** Failures in a row; those about a subject count once. */
   readonly failures: number;
@@ -79,7 +79,7 @@ export function openCircuit(
   return { ...breaker, refused: new Set(), opened: { ...part, untilAt: monotonicMs(now + openMs), openMs } };
 }
 
-/** Starts the count anew; how long the circuit was open last is remembered. */
+/** Starts the count again; how long the circuit was open last is remembered. */
 export function withoutCount(breaker: CircuitBreaker | undefined, failureClass = ''): CircuitBreaker {
   const none = { failures: 0, subjects: new Set<string>(), refused: new Set<number>(), lastFailureAt: monotonicMs(0) };
   return { failureClass, ...none, opened: breaker?.opened };

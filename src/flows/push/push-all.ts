@@ -108,7 +108,7 @@ export async function pushUnderLock(given: PushAllOptions): Promise<PushResult> 
     const mayGoOn = result.stopCause === undefined && given.limit === undefined && !given.stop.aborted;
     if (!mayGoOn) return result;
     if (again.length === 0) return withStopCauseForRemaining(given, result);
-    // What is proven absent is in the queue again. It is sent now, but only once, so that a service that loses it each time is left.
+    // Entries proven absent are queued again. They are sent now, but only once, so that a service that loses them each time is left.
     // A find that was found has freed its photographs and numbers, and a number the later ones of its record.
     for (const { entry } of again) released.add(entry.id);
     result = addResults(result, await push.round());
@@ -243,7 +243,7 @@ function createGate(given: PushAllOptions, context: GateContext): Gate {
 function reasonNotToLook({ harvesting, mayLook, outbox }: PushAllOptions): NotChecked | undefined {
   if (!mayLook) return 'skipped';
   if (harvesting === undefined) return 'no-harvesting';
-  // For an outbox that was adopted, also the headers count that anybody is shown.
+  // For an outbox that was adopted, also the public headers count.
   return harvesting.auth === 'none' && !headerOf(outbox).mustLook ? 'anonymous' : undefined;
 }
 

@@ -279,7 +279,7 @@ export class PushSession {
       case 'report-open-circuit': {
         const { kind, project, record, status, reason } = effect.circuit;
         const until = new Date(effect.until).toISOString();
-        // Of a record, the one that was answered is under way still, and is refused.
+        // The answered entry of a record is still in flight, and is refused.
         const count = countOpen(outbox, { kind, project, record }) - (record === null ? 0 : 1);
         // A record of which nothing more waits leaves nothing out.
         if (record === null || count > 0) report({ type: 'left_out', kind, project, record, status, reason, count, until });

@@ -173,7 +173,7 @@ function planFind(find: Find, { outbox, table, answers = {}, validate }: Enqueue
   return { existing, merge, content: contentOf(merged, validated), issues: validated.issues };
 }
 
-/** Returns the plan, made anew where another process changed the find since. */
+/** Returns the plan, made again where another process changed the find since. */
 function currentPlan({ find, plan }: PreparedFind, context: EnqueueContext): Plan {
   const { stored, entry } = plan.existing ?? {};
   const now = standingOfFind(context.outbox, find.localId);

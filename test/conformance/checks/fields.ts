@@ -4,7 +4,7 @@ import { type Lines, PLACE, type Terms, term, wkt } from '../find-document.ts';
 import { mustRefuse } from '../refusal.ts';
 import { foundIn, importFind, needArchaeologist, termsOf } from '../writes.ts';
 
-// What each state needs, and what each element may hold: A-FIELD, A-POINT and A-STATE.
+// Requirements of each state and limits of each element: A-FIELD, A-POINT and A-STATE.
 
 type Case = readonly [
   id: string,

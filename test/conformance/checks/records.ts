@@ -23,7 +23,7 @@ import type { Scene } from '../scene.ts';
 import { fetchSchema, mustBeValid } from '../schema.ts';
 import { allOf, at, textAt, writeXml } from '../xml.ts';
 
-// Lists, pages and records as anybody reads them: B-RECORD, B-TOKEN and B-DATE.
+// Lists, pages and records of an anonymous reader: B-RECORD, B-TOKEN and B-DATE.
 
 const ENTITY_SETS = (
   'projekt archeologicky_zaznam let adb dokument ext_zdroj pian samostatny_nalez ' +
@@ -66,7 +66,7 @@ function toSecond(datestamp: string): string {
   return `${datestamp.slice(0, 'YYYY-MM-DDThh:mm:ss'.length)}Z`;
 }
 
-/** Some record of a vocabulary, which nobody changes while it is looked at. */
+/** A record of a vocabulary that does not change during the test. */
 async function someTerm(scene: Scene): Promise<HarvestedRecord> {
   const [record] = await readableOf(scene, 'heslo');
   skipUnless(record !== undefined, 'no vocabulary entry can be read');

@@ -5,7 +5,7 @@ import type { Scene } from '../scene.ts';
 import { fetchSchema } from '../schema.ts';
 import { allOf, at, type Element, readXml, textAt } from '../xml.ts';
 
-// What the harvesting interface says of itself: B-VERB, B-SET and B-ERROR.
+// Self-description of the harvesting interface: B-VERB, B-SET and B-ERROR.
 
 const PLAIN_SETS =
   'projekt archeologicky_zaznam archeologicky_zaznam:akce archeologicky_zaznam:lokalita let adb dokument dokument:3d ext_zdroj pian ' +

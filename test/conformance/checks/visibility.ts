@@ -4,7 +4,7 @@ import { entityOf, firstPage, identOf, isRefused, nativeFormat, pageOf, REFUSAL 
 import type { Scene } from '../scene.ts';
 import { allOf, at, type Element, idAt, textAt } from '../xml.ts';
 
-// What an anonymous reader may see: B-SEE and B-MASK. How others sign in there is not promised (B-AUTH-1).
+// View of an anonymous reader: B-SEE and B-MASK. Sign-in there is not promised (B-AUTH-1).
 
 /** Rows of the table for role A: the element that holds the state, and the one state that is shown. */
 const SHOWN_IN_STATE: readonly (readonly [set: string, clause: ClauseId, element: string, stav: string])[] = [

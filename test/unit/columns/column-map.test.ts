@@ -21,7 +21,7 @@ function faultsOf(text: string): string[] {
   return issues.map(({ rule, column, line }) => [rule, column ?? line].filter((part) => part !== undefined).join(' '));
 }
 
-/** What the cells of the first row come to, by the names that pas gives the columns. */
+/** Values of the first row, by the names that pas gives the columns. */
 function cellsOf(map: string, csv: string): Record<string, string> {
   const { header, names = header, rows } = withColumnMap(table(csv), mapOf(map));
   const [row] = rows;

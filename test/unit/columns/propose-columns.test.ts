@@ -31,7 +31,7 @@ function propose(lines: readonly string[], knowledge = KNOWN, file = 't.csv'): T
   return proposeColumns(parseTable(file, Buffer.from(lines.join('\n'))), [], knowledge);
 }
 
-/** What each column is taken for, with the options that go with it. */
+/** Element of each column, with its options. */
 function rulesOf(proposal: TableProposal): Record<string, unknown> {
   return Object.fromEntries(
     [...mapOfProposal('m', proposal).columns].map(([key, rule]) => {

@@ -9,7 +9,7 @@ const linux = system('linux', '/home/eva');
 const macOs = system('darwin', '/Users/eva');
 const windows = system('win32', 'C:\\Users\\Eva Nováková');
 
-/** Where the data lie, and the state. */
+/** Folders of the data and of the state. */
 function lies(environment: Record<string, string>, on: UserSystem): readonly string[] {
   const { home, paceFile, journalFile } = placesFrom(environment, on);
   return [home, paceFile, journalFile];

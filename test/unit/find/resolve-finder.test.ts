@@ -201,7 +201,7 @@ const TABLE: readonly (readonly [cell: string, outcome: string])[] = [
   ['p. Zdeňka Kolářová', '=Kolářová, Zdeňka'],
   ['Xenie-Ivana Hrubá', '=Hrubá, Xenie-Ivana'],
   ["Eva D'Este", "=D'Este, Eva"],
-  // Where both parts may be given names, the comma is believed, and without one nothing is.
+  // If both parts may be given names, the comma decides, and without one nothing does.
   ['Karel, Jan', '=Karel, Jan'],
   ['Jan, Karel', '?finder-unsure OS-001510'],
   ['Pavel Ctibor', '?finder-name'],

@@ -178,7 +178,7 @@ describe('equal notes in one outbox', () => {
     queueFind(outbox, 'K-2', 'sherd');
     await service.push(outbox);
     expect(states(outbox)).toEqual(['uncertain', 'accepted']);
-    // One record more than can be explained is nobody’s of this outbox.
+    // A record without an explanation is not of this outbox.
     service.make(innerOf('sherd'));
     queueFind(outbox, 'K-3', 'sherd');
     await service.push(outbox);

@@ -10,7 +10,7 @@ import { aRepository, HABITS, ident, sorted } from '../../support/term-repositor
 const listRequests = (repository: FakeRepository): string[] =>
   repository.requests.filter((query) => query.includes('ListRecords'));
 
-/** What a harvest asks before its list. */
+/** Requests of a harvest before its list. */
 function ofService(url: string): HttpResponse | undefined {
   if (url.includes('verb=Identify')) return answer(oaiXml('<Identify/>'));
   if (url.includes('verb=ListSets')) return answer(oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`));

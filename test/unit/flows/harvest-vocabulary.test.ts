@@ -60,7 +60,7 @@ describe('a harvest that was cut off', () => {
     expect(result).toMatchObject({ pass: 'full', records: 12 });
     const [first, second, followUp, ...more] = repository.requests.filter((query) => query.includes('ListRecords'));
     expect([first, second, more]).toEqual(['verb=ListRecords&resumptionToken=T3', 'verb=ListRecords&resumptionToken=T4', []]);
-    // What changed since ten minutes before the first page, which the first run had seen.
+    // Changes since ten minutes before the first page, which the first run had seen.
     expect(followUp).toContain('from=2025-06-01T00%3A50%3A1');
   });
 

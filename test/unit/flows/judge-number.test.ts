@@ -24,7 +24,7 @@ type Case = {
   readonly nowMs?: number;
 };
 
-/** Of `INV 1`, which was sent from START on, while the record has `current`. */
+/** Verdict on `INV 1`, which was sent from START on, while the record has `current`. */
 function judged({ current = '', known = [], changedMs = START - MINUTE, nowMs = START + 60 * MINUTE }: Case) {
   const find = record(IDENT);
   const elements = current === '' ? find.elements : { ...find.elements, evidencni_cislo: current };

@@ -66,7 +66,7 @@ describe('the wanted records among what changed', () => {
     ]);
     expect(beganMs).toBe(Date.UTC(2025, 5, 18, 8));
     expect(asked.slice(0, 3)).toEqual(['Identify ', 'ListRecords 2025-06-01T12:00:00Z', 'ListRecords 2']);
-    // What changed while the list was read is asked for in the end.
+    // Changes during the reading of the list are requested at the end.
     expect(asked[3]).toBe('ListRecords 2025-06-18T07:50:00Z');
   });
 

@@ -39,7 +39,7 @@ test('all of an outbox is added to another one, once, however often it is poured
   const { findId } = queueImport(from, 'K-2');
   addPhoto(from, { findId, identCely: null }, photograph('two'));
   addPhoto(from, { findId, identCely: null }, photograph('gone'));
-  // Of a record that is kept in neither as a find.
+  // A record that is stored in neither as a find.
   addNumber(from, { findId: null, identCely: 'C-202400101-N00042' }, 'B 7', '');
 
   expect(await mergeOutbox(from, to, folders)).toEqual({ added: 1, same: 1, changes: 4, renamed: [], lost: ['gone.jpg'] });

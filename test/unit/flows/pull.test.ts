@@ -5,7 +5,7 @@ import { findService, queueFind } from '../../support/find-service.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { type TempOutbox, tempOutbox } from '../../support/temp-outbox.ts';
 
-/** What this account is shown by a harvest that could be of another service. */
+/** Records shown to this account by a harvest that could be of another service. */
 async function pulled(outbox: TempOutbox, service: ReturnType<typeof findService>, clock: ManualClock) {
   const { client } = service;
   const { finds } = await pull({ outbox, client, format: 'oai_svc', clock, training: true, full: true, indexAllowanceMs: 0 });

@@ -10,7 +10,7 @@ import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 const CUT = new TransportError('reset', false, 'cut');
 const PIECES = piecesOfTexts();
 
-/** What was made in English, told in English and then in Czech. */
+/** Messages created in English, printed in English and then in Czech. */
 async function toldInBoth(value: unknown): Promise<{ readonly en: string; readonly cs: string }> {
   const en = JSON.stringify(value);
   try {

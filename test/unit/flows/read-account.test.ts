@@ -52,7 +52,7 @@ test('a token that ran out is renewed once', async () => {
   const { asked, tokens } = await ask(said(401), user('<u:ident_cely>U-1</u:ident_cely>'));
   expect([new Set(asked).size, tokens]).toEqual([2, ['old']]);
   await expect(ask(said(401), said(401), user('<u:ident_cely>U-1</u:ident_cely>'))).rejects.toThrow('refuses this account');
-  // What is forbidden is so with each token.
+  // Forbidden requests are forbidden with each token.
   await expect(ask(said(403), user('<u:ident_cely>U-1</u:ident_cely>'))).rejects.toThrow('refuses this account');
 });
 

@@ -27,7 +27,7 @@ async function sent(outbox: Outbox, clock: ReturnType<typeof manualClock>, entry
 }
 
 function inDoubt() {
-  // Of a day that begins at a full minute in every time zone.
+  // A day that begins at a full minute in every time zone.
   const clock = manualClock(new Date(2024, 5, 1, 9, 0).getTime());
   const outbox = tempOutbox(clock);
   const { entryId } = queueImport(outbox, 'K-1');

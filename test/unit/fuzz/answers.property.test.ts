@@ -14,7 +14,7 @@ import type { Operation } from '../../../src/pas-api/requests.ts';
 import { openSession } from '../../../src/pas-api/session.ts';
 import { listXml, OAI_BASE, oaiXml, recordXml } from '../../support/scripted-oai.ts';
 
-/** What a server may send that is broken, malicious or not the service at all. */
+/** Broken, malicious or foreign answers of a server. */
 const anyBytes = fc.uint8Array({ maxLength: 400 }).map((bytes) => Buffer.from(bytes));
 
 /** A sound text with a piece cut out and another put in. */

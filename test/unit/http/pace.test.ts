@@ -30,7 +30,7 @@ async function departures(pace: Pace, clock: ManualClock, count: number, withinM
   return times;
 }
 
-/** A slot that was waited for, with nobody else to move the time on. */
+/** Waits for a slot where no other task advances the time. */
 async function departing(pace: Pace, clock: ManualClock): Promise<Slot> {
   const taken = pace.depart();
   while ((await Promise.race([taken, clock.advance(0.5)])) === undefined);

@@ -100,7 +100,7 @@ describe('a secret of any form', () => {
   test.each(ESCAPES)('is masked in a failure %s', (how, spell) => {
     fc.assert(
       fc.property(anySecret, (secret) => {
-        // What splits an escape that is a part of the secret leaves no escape.
+        // A split inside an escape that is part of the secret leaves no escape.
         fc.pre(!how.startsWith('split') || !/[\\%&<>]/.test(secret));
         const text = spell(secret);
         const { body } = createRedactor([secret])(said(`you said: ${text} to me`));

@@ -67,7 +67,7 @@ test('a state is read as it was written, whatever its numbers', () => {
   const ms = fc.double({ min: 0, max: 1e15, noNaN: true });
   fc.assert(
     fc.property(ms, ms, ms, ms, ms, ms, (lastDepartureMs, leavingUntilMs, blockedUntilMs, askedUntilMs, jitterMs, wakingMs) => {
-      // What was seen is compared as text, so the text must not change on its way through a number.
+      // Answers are compared as text, so the text must not change on its way through a number.
       const text = encodeState({ lastDepartureMs, leavingUntilMs, blockedUntilMs, askedUntilMs, jitterMs, wakingMs });
       const state = decodeState(text);
       expect(state === undefined ? undefined : encodeState(state)).toBe(text);
@@ -161,7 +161,7 @@ test('a clock that was set makes everybody wait, also where another one leaves i
       const time = [Math.floor(nowMs / 1000), Math.floor((nowMs % 1000) * 1000)].map(String).map(bulk).join('');
       return `*3\r\n${time}*3\r\n${bulk('abc')}${bulk(scope)}${bulk(scope)}`;
     }
-    // Who has not yet seen the new clock takes a slot by the old one, between the look and the write.
+    // A process that has not yet seen the new clock takes a slot by the old one, between the look and the write.
     others += 1;
     if (others === 1) return ':0\r\n';
     scope = words.at(-1) ?? '';
@@ -175,7 +175,7 @@ test('a clock that was set makes everybody wait, also where another one leaves i
     store.update(SCOPES, (states, nowMs) => ({ result: states.every(({ leavingUntilMs }) => leavingUntilMs > nowMs) }));
   expect(await leavingUntil()).toBe(true);
   aheadMs = 60_000;
-  // What only looks, and what is done meanwhile in the same process, must not take it for known either.
+  // Lookups, and other work in the same process, must not take it for known either.
   expect(await Promise.all([leavingUntil(), leavingUntil()])).toEqual([true, true]);
   store.close();
 });

@@ -94,7 +94,7 @@ describe('a list that the service counts', () => {
       AGAIN,
     ]);
     expect(new Set(asked())).toEqual(new Set([ALL]));
-    // What was read is kept, and the next run looks again from the beginning.
+    // Read records are kept, and the next run looks again from the beginning.
     expect(state.pass()?.walk.token).toBeNull();
     const all = harvesting(() => list(['A', 'B'], '', 'completeListSize="3"'), { setSpec: '' });
     expect((await all.failure())[0]).toMatch(/^everything is not complete/);

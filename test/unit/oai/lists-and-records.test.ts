@@ -132,6 +132,6 @@ test.each([
   const failure = new MalformedAnswerError('it was cut', body);
   failure.shorten();
   expect([failure.body.length, failure.lengthBytes]).toEqual([kept, lengthBytes]);
-  // What is short enough is not copied, and what was cut does not hold the whole in memory.
+  // A short text is not copied, and a cut one does not keep the whole in memory.
   expect(failure.body.buffer === body.buffer).toBe(kept === lengthBytes);
 });

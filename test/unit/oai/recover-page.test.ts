@@ -42,7 +42,7 @@ test('records may have a prefix, attributes and lines in their tags', () => {
     ></oai:ListRecords>`;
   const body = `<oai:OAI-PMH xmlns:oai="http://www.openarchives.org/OAI/2.0/">${list}</oai:OAI-PMH>`;
   expect(salvaged(body)).toEqual({ left: 2, broken: ['B'] });
-  // What only begins with the word is no record.
+  // An element whose name only begins with the word is not a record.
   expect(salvaged('<a><recording>&</recording></a>')).toBeUndefined();
 });
 

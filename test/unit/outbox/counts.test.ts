@@ -167,7 +167,7 @@ function expectRight(outbox: Outbox): void {
   );
 }
 
-/** What was attempted stands alike in a new file that has the journal alone. */
+/** A new file that has the journal alone has the same attempts. */
 function expectSameElsewhere(outbox: TempOutbox): void {
   mergeJournal(outbox, { withOpen: true });
   recoverInFlight(outbox);

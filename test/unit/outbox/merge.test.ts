@@ -57,7 +57,7 @@ function copyOf(outbox: TempOutbox): string {
   return copy;
 }
 
-/** What is at the service as far as this outbox knows: each identifier once for each attempt. */
+/** Records at the service that this outbox knows: each identifier once for each attempt. */
 function sentTwice(outbox: Outbox): string[] {
   return allEntries(outbox)
     .filter(({ attempts }) => attempts > 1)

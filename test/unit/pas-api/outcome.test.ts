@@ -84,7 +84,7 @@ describe('a refusal in the form of the contract', () => {
   });
 });
 
-/** What may stand behind a status: the service's own words, and what others put in their place. */
+/** Bodies behind a status: the service's own words, and what others put in their place. */
 const BODIES: readonly (readonly [string, unknown])[] = [
   ['a word of the service', { detail: 'no' }],
   ['findings', { schema_errors: [{ line: 7, column: null, message: 'wrong', error_type: 2 }] }],

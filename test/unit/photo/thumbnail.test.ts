@@ -76,7 +76,7 @@ function image(thumbnail: Thumbnail): Thumbnail & { readonly kind: 'image' } {
   return thumbnail;
 }
 
-/** What stands at the top and at the bottom of a picture that is upright. */
+/** Colours at the top and at the bottom of an upright picture. */
 async function colours(jpeg: Buffer): Promise<string[]> {
   const { data, info } = await sharp(jpeg).removeAlpha().raw().toBuffer({ resolveWithObject: true });
   return [5, info.height - 6].map((row) => {

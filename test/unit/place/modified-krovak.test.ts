@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type FindGeometry, readGeometry } from '../../../mock-server/state/records/geometry.ts';
 
-// Of a place beyond the border: the mock server itself would refuse it, as it lies in none of its areas.
+// A place beyond the border: the mock server would refuse it, because it is in none of its areas.
 // 50°12'32.442" N 16°50'59.179" E on Bessel's ellipsoid, moved to WGS 84 by the seven parameters of EPSG:5226.
 const PUBLISHED = { wgs84: [16.84832685, 50.20829709], sjtsk: [-568_990.91, -1_050_538.71] } as const;
 const numbers = (texts: readonly string[]) => texts.map(Number);

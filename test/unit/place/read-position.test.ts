@@ -4,7 +4,7 @@ import { findRangeProblem, toSJtsk } from '../../../src/place/geometry.ts';
 import { parsePosition, positionText } from '../../../src/place/read-position.ts';
 import { isReadable } from '../../../src/text/reading.ts';
 
-/** What was read, shortly: `14.42 50.08`, with `?` behind it where it has to be confirmed; else the rule. */
+/** Value read, shortened: `14.42 50.08`, followed by `?` where it has to be confirmed; otherwise the rule. */
 function read(text: string): string {
   const reading = parsePosition(text);
   if (!isReadable(reading)) return reading.rule;

@@ -26,7 +26,7 @@ beforeEach(() => {
   };
 });
 
-/** Where nothing was kept by an earlier pas. */
+/** Case without data of an earlier pas. */
 const open = (path: string, ring: Keyring | undefined): SecretStore => openSecrets(path, ring, () => []);
 
 const locked = (): never => {

@@ -19,7 +19,7 @@ const styled = (format: string, value: number): WorkbookCell => ({
 });
 const DAY = 45_444;
 
-/** What is read of one cell of a workbook. */
+/** Value read from one cell of a workbook. */
 async function readCell(column: string, cell: WorkbookCell) {
   const rows = [
     ['local_id', column, ...(column === 'lon' ? ['lat'] : [])],

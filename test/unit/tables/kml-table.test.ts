@@ -147,7 +147,7 @@ describe('an archive of KML', () => {
     ],
   ])('with %s is one error', async (_, parts, message) => {
     await expect(readTableBytes('walk.kmz', makeZip(parts))).rejects.toThrow(message);
-    // Of one on the disk, photographs are not looked at before they are asked for.
+    // Photographs of a record on the disk are not read before they are requested.
     const file = join(tempFolder(), 'walk.kmz');
     writeFileSync(file, makeZip(parts));
     if (!message.startsWith('unpacks')) await expect(readTable(file)).rejects.toThrow(message);

@@ -7,7 +7,7 @@ import { readFinds } from '../../support/read-finds.ts';
 
 const rows = fc.array(randomRow, { minLength: 8, maxLength: 8 });
 
-/** What separates decimals in a text is a setting of the computer that wrote it. */
+/** The decimal separator in a text is a setting of the computer that wrote it. */
 const withPoints = (text: string): string => text.replace(/(?<=\d),(?=\d)/g, '.');
 
 describe('a random cell of a spreadsheet is queued as it is meant, or named in an issue', () => {

@@ -37,7 +37,7 @@ test('what is not shown, deleted, out of sight or nowhere is told apart', () => 
     for (const ident of ['C-202400102', 'C-202400103', 'C-202400104']) putTerm(vocabulary, project(ident, survey), 1);
     putTombstone(vocabulary, { ident: 'C-202400102', setSpec: 'projekt', goneAtMs: 2, why: 'deleted' });
     putTombstone(vocabulary, { ident: 'C-202400103', setSpec: 'projekt', goneAtMs: 2, why: 'vanished' });
-    // Harvested again by somebody who may see less.
+    // Harvested again by an account that may see less.
     putHidden(vocabulary, 'C-202400104', 'projekt', 2);
     markHarvested(vocabulary, 'projekt');
   });
