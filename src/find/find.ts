@@ -1,3 +1,4 @@
+import { type Message, msg } from '../base/message.ts';
 import type { ElementName, FindElements } from './fields.ts';
 
 /** Origin of a find, for messages. */
@@ -45,4 +46,30 @@ export function namespaceOf(profile: DocumentProfile): string {
 /** `{schema_base}/<x.y>/svc.xsd` */
 export function schemaLocationOf(profile: DocumentProfile): string {
   return `${namespaceOf(profile)}${profile.prefix}.xsd`;
+}
+
+type NamesProblem = { readonly isCertain: boolean; readonly message: Message; readonly todo: Message };
+
+/**
+ * Compares the names in documents with those in which the service writes its own.
+ * @param told prefix and namespace of an answer of the service; a namespace of no schema tells nothing
+ */
+export function findNamesProblem(
+  profile: DocumentProfile,
+  { prefix, namespace }: { readonly prefix: string; readonly namespace: string },
+): NamesProblem | undefined {
+  const [, base, version] = /^(.+)\/(\d+\.\d+)\/$/.exec(namespace) ?? [];
+  if (base === undefined || version === undefined) return undefined;
+  if (prefix !== profile.prefix || base !== profile.schemaBase)
+    return {
+      isCertain: true,
+      message: msg`The service refuses every import of this profile: it names its schema ${prefix} at ${base}, and the profile ${profile.prefix} at ${profile.schemaBase}.`,
+      todo: msg`Set prefix = "${prefix}" and schema_base = "${base}" in the profile.`,
+    };
+  if (version === profile.schemaVersion) return undefined;
+  return {
+    isCertain: false,
+    message: msg`The service may refuse every import of this profile: it uses schema version ${version}, and the profile ${profile.schemaVersion}.`,
+    todo: msg`Ask the operator which schema_version imports need.`,
+  };
 }

@@ -10,6 +10,9 @@ export type KnownAccount = {
   readonly email: string;
   readonly organisation: string;
   readonly role: string;
+  /** Names in which the service wrote it; empty where it was not asked since. */
+  readonly prefix: string;
+  readonly namespace: string;
 };
 
 /** Stores the account that signs in with this user name; empty where only a token is known. */
@@ -21,10 +24,11 @@ export function rememberAccount(outbox: Outbox, username: string, account: Known
       outbox.sql('delete from pulls').run();
     outbox
       .sql(
-        `insert into account (only, ident_cely, username, name, email, organisation, role, seen_at)
-         values (1, :identCely, :username, :name, :email, :organisation, :role, :now)
+        `insert into account (only, ident_cely, username, name, email, organisation, role, prefix, namespace, seen_at)
+         values (1, :identCely, :username, :name, :email, :organisation, :role, :prefix, :namespace, :now)
          on conflict (only) do update set ident_cely = excluded.ident_cely, username = excluded.username, name = excluded.name,
-           email = excluded.email, organisation = excluded.organisation, role = excluded.role, seen_at = excluded.seen_at`,
+           email = excluded.email, organisation = excluded.organisation, role = excluded.role,
+           prefix = excluded.prefix, namespace = excluded.namespace, seen_at = excluded.seen_at`,
       )
       .run({ ...account, username, now: Math.floor(outbox.clock.now()) });
   });
@@ -32,7 +36,9 @@ export function rememberAccount(outbox: Outbox, username: string, account: Known
 
 /** Returns the stored account; undefined where the service was not asked yet. */
 export function knownAccount({ sql }: Outbox): KnownAccount | undefined {
-  return sql('select ident_cely as identCely, name, email, organisation, role from account').get() as KnownAccount | undefined;
+  return sql('select ident_cely as identCely, name, email, organisation, role, prefix, namespace from account').get() as
+    | KnownAccount
+    | undefined;
 }
 
 /** Returns the user name of the last sign-in; undefined where only a token was used. */

@@ -31,6 +31,15 @@ export function droppedWithDependents(outbox: Outbox): string[] {
   return parseTexts(localIds);
 }
 
+/** Counts unsent entries that the service refuses to a researcher: imports into a higher state, and numbers (A-PROJECT-2). */
+export function countAboveResearcher({ sql }: Outbox): number {
+  const count = sql(
+    `select count(*) from entries left join finds on finds.id = find_id
+     where state = 'queued' and (kind = 'number' or (kind = 'import' and elements ->> 'stav' > 1))`,
+  );
+  return Number(count.pluck().get());
+}
+
 /** Tells if an accepted document contains this text, such as the namespace of a schema version. */
 export function hasAcceptedNaming(outbox: Outbox, text: string): boolean {
   const found = outbox

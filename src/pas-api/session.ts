@@ -143,6 +143,9 @@ export type Account = {
   readonly email: string;
   readonly organisation: string;
   readonly role: Role;
+  /** Name of the answer's root, which is the service's prefix, and its namespace. */
+  readonly prefix: string;
+  readonly namespace: string;
 };
 
 /** Returns the strongest role of the groups; without one an account writes as a researcher. */

@@ -107,7 +107,7 @@ test('a clock that is off, a role with limits and a wrong schema location are sa
   await mock.service.control('POST', '/clock', { advance_ms: 3_600_000 });
   const researcher = await signedIn(mock.service, 'researcher', ['--schema-base', `${mock.service.base_url}/elsewhere`]);
   const { levels, report } = await diagnose(researcher);
-  expect(levels).toMatchObject({ clock: 'warning', schema: 'warning' });
+  expect(levels).toMatchObject({ clock: 'warning', schema: 'problem' });
   expect(report.checks.find(({ name }) => name === 'clock')?.message).toMatch(/3[56]\d\d s behind/);
   expect(report.checks.find(({ name }) => name === 'account')?.message).toMatch(/state 1 only/);
 });

@@ -5,7 +5,15 @@ import { ADDRESS, USERNAME } from './temp-outbox.ts';
 
 /** Account by the service; the first is the one that every outbox of the tests knows. */
 export const EVA_SAID: KnownAccount = {
-  ...{ identCely: 'U-000001', name: 'Eva Nová', email: USERNAME, organisation: 'Museum', role: 'archaeologist' },
+  ...{
+    identCely: 'U-000001',
+    name: 'Eva Nová',
+    email: USERNAME,
+    organisation: 'Museum',
+    role: 'archaeologist',
+    prefix: 'svc',
+    namespace: 'urn:x',
+  },
 };
 export const JAN_SAID: KnownAccount = { ...EVA_SAID, identCely: 'U-000002', name: 'Jan Malý', email: 'jan@example.org' };
 

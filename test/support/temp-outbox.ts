@@ -17,7 +17,15 @@ export const USERNAME = 'eva@example.org';
 /** The service's identifier of the account that {@link tempOutbox} is bound to. */
 export const ACCOUNT_ID = 'U-000001';
 export const BINDING: Binding = { address: ADDRESS, prefix: 'svc', schemaVersion: '2.2' };
-const EVA = { identCely: ACCOUNT_ID, name: 'Eva', email: USERNAME, organisation: 'Museum', role: 'archaeologist' };
+const EVA = {
+  identCely: ACCOUNT_ID,
+  name: 'Eva',
+  email: USERNAME,
+  organisation: 'Museum',
+  role: 'archaeologist',
+  prefix: 'svc',
+  namespace: '',
+};
 
 export function tempFolder(): string {
   return mkdtempSync(join(tmpdir(), 'pas-test-'));

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
+import { hasErrors } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
@@ -41,5 +42,5 @@ export async function validate(context: Context, names: readonly string[]): Prom
   const people = await findNewPeople(context, outbox, isAll ? undefined : recordsNamed(outbox, named));
   printNewPeople(context, people, terminal.line);
   terminal.value({ valid, invalid, issues: issueValues(issues), new_people: newPeopleValue(people) });
-  return invalid > 0 ? 'dataRefused' : 'done';
+  return hasErrors(issues) ? 'dataRefused' : 'done';
 }

@@ -213,7 +213,7 @@ async function pauseChecks(context: Context, profile: Profile): Promise<Check[]>
 const MAX_CHECKING_MS = 60_000;
 
 async function serviceChecks(context: Context, profile: Profile, hasOutbox: boolean): Promise<Check[]> {
-  const { checkHarvesting, checkSchema, checkService } = await import('../../flows/checks/check-service.ts');
+  const { checkHarvesting, checkService } = await import('../../flows/checks/check-service.ts');
   const connections = await context.connections();
   const stop = timeoutSignal(context, MAX_CHECKING_MS);
   const send: Exchange = (request) => connections.send({ ...request, signal: stop });
@@ -223,7 +223,7 @@ async function serviceChecks(context: Context, profile: Profile, hasOutbox: bool
     const pace = await openPace(context, profile, { tolerant: true });
     const outbox = hasOutbox ? await context.outbox() : undefined;
     const service = { ...profile, session, send, pace, outbox, clock: context.clock, stop };
-    checks.push(...(await checkService(service)), await checkSchema(service));
+    checks.push(...(await checkService(service)));
   } catch (thrown) {
     const seconds = MAX_CHECKING_MS / 1000;
     const late = t`Searching the service took longer than ${seconds} seconds.`;

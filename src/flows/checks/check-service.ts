@@ -4,13 +4,14 @@ import type { Clock } from '../../base/clock.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, msg } from '../../base/message.ts';
 import { packageRoot } from '../../base/package-root.ts';
+import { findNamesProblem } from '../../find/find.ts';
 import { type HttpResponse, TransportError } from '../../http/exchange.ts';
 import type { OaiClient } from '../../oai/client.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { hasAcceptedNaming } from '../../outbox/overview.ts';
+import { countAboveResearcher, hasAcceptedNaming } from '../../outbox/overview.ts';
 import { parseErrorBody } from '../../pas-api/error-body.ts';
 import { userInfoRequest } from '../../pas-api/requests.ts';
-import type { Session } from '../../pas-api/session.ts';
+import type { Account, Session } from '../../pas-api/session.ts';
 import { allHarvests } from '../../vocabulary/harvests.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
 import { type Asker, askAccess } from '../push/peer-check.ts';
@@ -31,7 +32,7 @@ const MAX_CLOCK_ERROR_MS = 60_000;
 
 const WHEN_THERE_IS_A_NETWORK = msg`Run \`${cmd`pas doctor`}\` again when the service can be reached.`;
 
-/** Checks reach, clock, account, role, and permission to write. Changes nothing at the service. */
+/** Checks reach, clock, account, role, permission to write, and the schema. Changes nothing at the service. */
 export async function checkService(service: ServiceToCheck): Promise<Check[]> {
   const { baseUrl, session, send, clock } = service;
   let answer: HttpResponse;
@@ -44,19 +45,31 @@ export async function checkService(service: ServiceToCheck): Promise<Check[]> {
     return [
       problem('service', t`${baseUrl} cannot be reached: ${thrown.message}.`, todo, 'unavailable'),
       ...unchecked(['clock', 'account', 'writing'], t`the service cannot be reached`, WHEN_THERE_IS_A_NETWORK),
+      await checkSchema(service, undefined),
     ];
   }
   const reached = [ok('service', t`${baseUrl} answers`), checkClock(answer, clock.now())];
   try {
     const account = await readAccount({ baseUrl, session, send });
-    const limits = account.role === 'researcher' ? t`; a researcher may import into state 1 only` : '';
-    const role = ROLE_WORDS[account.role];
-    const who = ok('account', `${account.name} (${account.identCely}), ${role}${limits}`);
-    return [...reached, who, await checkAccess(service)];
+    return [...reached, checkRole(service, account), await checkAccess(service), await checkSchema(service, account)];
   } catch (thrown) {
     const left = unchecked(['writing'], t`not signed in`, t`Run \`${cmd`pas login`}\`.`);
-    return [...reached, failed('account', thrown), ...left];
+    return [...reached, failed('account', thrown), ...left, await checkSchema(service, undefined)];
   }
+}
+
+function checkRole({ outbox }: ServiceToCheck, { name, identCely, role }: Account): Check {
+  const limits = role === 'researcher' ? t`; a researcher may import into state 1 only` : '';
+  const message = `${name} (${identCely}), ${ROLE_WORDS[role]}${limits}`;
+  const refused = role !== 'researcher' || outbox === undefined ? 0 : countAboveResearcher(outbox);
+  if (refused === 0) return ok('account', message);
+  const queued = ngettext(
+    msgid`the service will refuse ${refused} queued entry`,
+    `the service will refuse ${refused} queued entries`,
+    refused,
+  );
+  const todo = t`Let an archaeologist send numbers and imports into states 2 and 3, or choose state 1: ${cmd`pas edit`} FIND --set stav=1`;
+  return problem('account', `${message}: ${queued}.`, todo, 'notAllowed');
 }
 
 async function checkAccess(service: ServiceToCheck): Promise<Check> {
@@ -97,7 +110,7 @@ function checkClock(response: HttpResponse, atMs: number): Check {
  * Checks the schema: which one a deployment accepts is certain only at the first import, but a version that pas cannot check
  * offline, or that is not at the profile's schema location, is wrong already.
  */
-export async function checkSchema(service: ServiceToCheck): Promise<Check> {
+async function checkSchema(service: ServiceToCheck, account: Account | undefined): Promise<Check> {
   const { schemaBase, schemaVersion, prefix, send, outbox } = service;
   if (!existsSync(join(packageRoot, 'schemas', 'svc', schemaVersion, 'svc.xsd'))) {
     return problem(
@@ -107,6 +120,8 @@ export async function checkSchema(service: ServiceToCheck): Promise<Check> {
       'config',
     );
   }
+  const names = account && findNamesProblem(service, account);
+  if (names?.isCertain) return problem('schema', `${names.message}`, names.todo, 'config');
   const address = `${schemaBase}/${schemaVersion}/${prefix}.xsd`;
   const todo = t`Check schema_base, prefix and schema_version with the operator of the service.`;
   try {
@@ -118,6 +133,7 @@ export async function checkSchema(service: ServiceToCheck): Promise<Check> {
     }
     if (outbox !== undefined && hasAcceptedNaming(outbox, nameSpace))
       return ok('schema', t`${schemaVersion}, available; the service has accepted imports with it`);
+    if (names !== undefined) return warning('schema', `${names.message}`, names.todo);
     return ok('schema', t`${schemaVersion}, available; the first import shows if the service accepts it`);
   } catch (thrown) {
     if (!(thrown instanceof TransportError)) throw thrown;

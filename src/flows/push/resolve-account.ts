@@ -164,7 +164,7 @@ export async function readAccount(
 }
 
 function accountOf(baseUrl: string, body: Buffer): Account {
-  const user = userOf(baseUrl, body);
+  const { root, user } = answerOf(baseUrl, body);
   const text = (name: string): string => childText(user, name) ?? '';
   return {
     identCely: text('ident_cely'),
@@ -172,13 +172,16 @@ function accountOf(baseUrl: string, body: Buffer): Account {
     email: text('email'),
     organisation: text('organizace'),
     role: roleOfGroups(childrenOf(user, 'skupina').map((group) => group.text)),
+    prefix: root.name,
+    namespace: root.namespace,
   };
 }
 
-function userOf(baseUrl: string, body: Buffer): XmlElement {
+function answerOf(baseUrl: string, body: Buffer): { readonly root: XmlElement; readonly user: XmlElement } {
   try {
-    const user = childOf(parseXml(body).root, 'uzivatel');
-    if (user !== undefined && childText(user, 'ident_cely') !== undefined && childText(user, 'ident_cely') !== '') return user;
+    const { root } = parseXml(body);
+    const user = childOf(root, 'uzivatel');
+    if (user !== undefined && childText(user, 'ident_cely') !== undefined) return { root, user };
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
     throw notAnAccount(baseUrl, msg`no XML`, thrown);

@@ -1,11 +1,13 @@
 import { statSync } from 'node:fs';
 import { FileError, UsageError } from '../../base/errors.ts';
-import { hasErrors, Issue } from '../../base/issue.ts';
+import { errorIssue, hasErrors, Issue, warningIssue } from '../../base/issue.ts';
 import { cmd, msg } from '../../base/message.ts';
 import { checkMapping, type Mapping } from '../../columns/mapping.ts';
 import { checkDocument } from '../../find/check-document.ts';
+import { findNamesProblem } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { type ValidationContext, validateFind } from '../../find/rules.ts';
+import { knownAccount } from '../../outbox/bound-account.ts';
 import { type ImportContent, replaceImport } from '../../outbox/entries.ts';
 import type { ImportEntry } from '../../outbox/entry.ts';
 import { importOfFind } from '../../outbox/entry-queries.ts';
@@ -44,8 +46,20 @@ export function validateAll(outbox: Outbox, known: ValidationContext, request: T
   const invalid = verdicts.filter(hasErrors).length;
   // A conflict of the mapping does not invalidate stored finds, only later imports.
   const conflicts = terms === undefined ? [] : checkMapping(terms.mapping, terms.lookupTerm);
-  const issues = [...collapseUnchecked(verdicts.flat()), ...conflicts.map((issue) => issue.with({ severity: 'warning' }))];
+  const issues = [
+    ...namesIssues(outbox, known),
+    ...collapseUnchecked(verdicts.flat()),
+    ...conflicts.map((issue) => issue.with({ severity: 'warning' })),
+  ];
   return { valid: verdicts.length - invalid, invalid, issues };
+}
+
+function namesIssues(outbox: Outbox, { schema }: ValidationContext): Issue[] {
+  const account = knownAccount(outbox);
+  const problem = account && findNamesProblem(schema.profile, account);
+  if (problem === undefined) return [];
+  const issue = problem.isCertain ? errorIssue : warningIssue;
+  return [issue('schema-declaration', msg`${problem.message} ${problem.todo}`)];
 }
 
 /** @throws FileError, UsageError where the name is no find's, but that of a folder or of a file other than XML */

@@ -14,7 +14,15 @@ import { headerOf } from '../../../src/outbox/open-outbox.ts';
 import { completePull, pullWatermarkMs } from '../../../src/outbox/pulled.ts';
 import { ACCOUNT_ID, ADDRESS, BINDING, openAnew, openAt, tempFolder, tempOutbox, USERNAME } from '../../support/temp-outbox.ts';
 
-const EVA: KnownAccount = { identCely: ACCOUNT_ID, name: 'Eva', email: USERNAME, organisation: 'Museum', role: 'archaeologist' };
+const EVA: KnownAccount = {
+  identCely: ACCOUNT_ID,
+  name: 'Eva',
+  email: USERNAME,
+  organisation: 'Museum',
+  role: 'archaeologist',
+  prefix: 'svc',
+  namespace: '',
+};
 
 function unbound() {
   const folder = tempFolder();

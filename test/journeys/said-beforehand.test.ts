@@ -1,0 +1,70 @@
+import { beforeEach, expect, test } from 'vitest';
+import { writeSeason } from '../support/a-season.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
+
+hostRuns();
+
+const mock = useMock('--min-interval', '0', '--prefix', 'amcr');
+
+type Checks = { readonly checks: readonly { name: string; level: string; message: string; todo: string | null }[] };
+type Verdict = { readonly issues: readonly { rule: string; severity: string; message: string }[] };
+
+async function judge(home: Home, check: string) {
+  const [doctor, validate] = [await home.pas('doctor', '--json'), await home.pas('validate', '--json')];
+  return {
+    doctor: [doctor.code, (JSON.parse(doctor.stdout) as Checks).checks.find(({ name }) => name === check)],
+    validate: [
+      validate.code,
+      (JSON.parse(validate.stdout) as Verdict).issues.filter(({ rule }) => rule === 'schema-declaration'),
+    ],
+  };
+}
+
+let base: string;
+beforeEach(() => {
+  base = mock.service.schema_base;
+});
+
+test('a prefix that is not the service’s is said before anything is sent', async () => {
+  const home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  const message = `The service refuses every import of this profile: it names its schema amcr at ${base}, and the profile svc at ${base}.`;
+  const todo = `Set prefix = "amcr" and schema_base = "${base}" in the profile.`;
+  expect(await judge(home, 'schema')).toEqual({
+    doctor: [12, { name: 'schema', level: 'problem', message, todo }],
+    validate: [3, [expect.objectContaining({ severity: 'error', message: `${message} ${todo}` })]],
+  });
+  expect((await mock.service.journal()).filter(({ method, path }) => method === 'POST' && path.includes('import'))).toEqual([]);
+});
+
+test('a schema version that the service does not use itself is pointed out', async () => {
+  const home = await signedIn(mock.service, 'archaeologist', [...WITHOUT_PAUSES, '--prefix', 'amcr', '--schema-version', '2.1']);
+  const message = 'The service may refuse every import of this profile: it uses schema version 2.2, and the profile 2.1.';
+  const todo = 'Ask the operator which schema_version imports need.';
+  expect(await judge(home, 'schema')).toEqual({
+    doctor: [0, { name: 'schema', level: 'warning', message, todo }],
+    validate: [0, [expect.objectContaining({ severity: 'warning', message: `${message} ${todo}` })]],
+  });
+});
+
+test('names that are the service’s own are no issue', async () => {
+  const home = await signedIn(mock.service, 'archaeologist', [...WITHOUT_PAUSES, '--prefix', 'amcr']);
+  expect(await judge(home, 'schema')).toEqual({
+    doctor: [0, expect.objectContaining({ level: 'ok' })],
+    validate: [0, []],
+  });
+});
+
+test('entries that the role may not send are counted where it was not known when they were queued', async () => {
+  const home = await signedIn(mock.service, 'archaeologist', [...WITHOUT_PAUSES, '--prefix', 'amcr']);
+  await expectDone(home.pas('harvest-vocab'));
+  await expectDone(home.pas('import', writeSeason(home, 3, { state: 2 })));
+  expect((await judge(home, 'account')).doctor).toEqual([0, expect.objectContaining({ level: 'ok' })]);
+  await mock.service.control('PUT', '/accounts/archaeologist', { role: 'researcher' });
+  const { doctor } = await judge(home, 'account');
+  expect(doctor).toEqual([
+    4,
+    expect.objectContaining({ level: 'problem', message: expect.stringContaining('the service will refuse 3 queued entries') }),
+  ]);
+});
