@@ -12,7 +12,9 @@ import { mergeJournal } from '../dist/src/outbox/merge.js';
 import { openOutbox } from '../dist/src/outbox/open-outbox.js';
 import { insertFind } from '../dist/src/outbox/stored-finds.js';
 
-const ACCOUNT = { identCely: 'U-000001', name: 'Bench', email: 'archivist', organisation: '', role: '' };
+const ACCOUNT = {
+  ...{ identCely: 'U-000001', name: 'Bench', email: 'archivist', organisation: '', role: '', prefix: '', namespace: '' },
+};
 const BATCH = 10_000;
 /** As long as the import document of an ordinary find. */
 export const DOCUMENT = Buffer.from(

@@ -1,0 +1,92 @@
+import { PassThrough } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { openConnections } from '../../src/http/send.ts';
+import { main } from '../../src/main.ts';
+import { writeSeason } from '../support/a-season.ts';
+import { manualClock } from '../support/manual-clock.ts';
+import { type RawServer, startRawServer } from '../support/raw-server.ts';
+import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
+
+const mock = useMock('--min-interval', '0', '--page-size', '10');
+
+/** Reads all and never answers. */
+let deaf: RawServer;
+beforeAll(async () => {
+  deaf = await startRawServer(() => {});
+});
+afterAll(() => deaf[Symbol.asyncDispose]());
+
+let home: Home;
+beforeEach(async () => {
+  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  await expectDone(home.pas('import', writeSeason(home, 30)));
+});
+
+const isOai = (url: string): boolean => url.includes('/oai?');
+const isImport = (url: string): boolean => url.endsWith('/import-xml');
+const isAny = (): boolean => true;
+
+/**
+ * Runs `pas` on a clock that moves only while nothing but time is waited for.
+ * @param meant requests that get answers so often, and hang from then on
+ */
+async function runUntilGivenUp(args: readonly string[], meant: (url: string) => boolean, answered: number) {
+  const { base_url } = mock.service;
+  const clock = manualClock(Date.now());
+  const startedMs = clock.monotonicMs();
+  const connections = openConnections({ maxConnections: 8, clock });
+  let [asked, underWay, hangs] = [0, 0, false];
+  const send: typeof connections.send = async (request) => {
+    if (meant(request.url)) asked += 1;
+    if (asked > answered && meant(request.url)) {
+      hangs = true;
+      return connections.send({ ...request, url: request.url.replace(base_url, deaf.url) });
+    }
+    underWay += 1;
+    return connections.send(request).finally(() => {
+      underWay -= 1;
+    });
+  };
+  const stdin = new PassThrough();
+  stdin.end();
+  const streams = { stdin, stdout: new PassThrough().resume(), stderr: new PassThrough().resume() };
+  const given = { clock, openConnections: async () => ({ ...connections, send }) };
+  let code: number | undefined;
+  const running = main(args, { environment: home.env, cwd: home.folder, streams: streams as never, given }).then((ended) => {
+    code = ended;
+  });
+  while (code === undefined) {
+    await Promise.race([running, delay(5)]);
+    if (hangs && underWay === 0) await clock.advance(5000);
+  }
+  return { code, minutes: (clock.monotonicMs() - startedMs) / 60_000 };
+}
+
+test.each<[string, readonly string[], (url: string) => boolean, number]>([
+  ['a harvest whose second page hangs', ['harvest', 'samostatny_nalez', '--out', 'finds.jsonl'], isOai, 1],
+  ['a harvest of vocabularies whose second page hangs', ['harvest-vocab'], isOai, 1],
+  ['a harvest after the account was told', ['harvest-vocab'], isAny, 1],
+  ['a push whose look hangs', ['push'], isOai, 1],
+  ['a push after the account was told', ['push'], isAny, 1],
+  ['a pull after the account was told', ['pull'], isAny, 1],
+])('%s is given up after five minutes', async (_name, args, meant, answered) => {
+  if (args[0] === 'pull') await expectDone(home.pas('push'));
+  const { code, minutes } = await runUntilGivenUp(args, meant, answered);
+  expect(code).toBe(5);
+  expect(minutes).toBeGreaterThanOrEqual(4.9);
+  expect(minutes).toBeLessThan(5.5);
+});
+
+test('a push whose imports hang after the first is given up before five minutes, with those in doubt', async () => {
+  const { code, minutes } = await runUntilGivenUp(['push'], isImport, 1);
+  expect(code).toBe(6);
+  expect(minutes).toBeLessThan(5);
+  type Status = {
+    readonly entries: { readonly import: { readonly accepted: number; readonly queued: number; readonly uncertain: number } };
+  };
+  const { accepted, queued, uncertain } = (await home.json<Status>('status')).entries.import;
+  expect([accepted, queued + uncertain]).toEqual([1, 29]);
+  expect(uncertain).toBeLessThan(12);
+});
