@@ -131,6 +131,7 @@ export async function serve(server: Mock, message: IncomingMessage, response: Se
     sample: new BodySample(server.recording === undefined ? undefined : RECORDED_BODY_BYTES),
   });
   if (refusal !== undefined) return send(mock, incoming, response, refusal);
+  if (mock.resetting !== undefined) await mock.resetting;
   const { method, path, address } = incoming;
   const request = { method, path: path + incoming.search, address, atMs: mock.clock.now() };
   const entry = mock.journal.open(request, !path.startsWith(CONTROL_PATH));
@@ -236,6 +237,7 @@ function incomingOf(
     ),
     addresses: addressesUsed(mock, message, authority),
     arrivedAtMs,
+    lateMs: mock.clock.latenessMs(),
     message,
     sample,
     isInvited: () => isInvited,

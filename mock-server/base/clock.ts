@@ -8,6 +8,38 @@ const SYSTEM_TIME: MockTime = {
   sleep: async (ms) => void (await delay(ms)),
 };
 
+const TURN_MS = 5;
+const LATE_TURN_MS = 2 * TURN_MS;
+const WATCHED_MS = 2000;
+
+/** Measures how late the event loop gets to a request while it computes or has no processor. It is watched only while requests come. */
+class LoopWatch {
+  #timer: NodeJS.Timeout | undefined;
+  #turnMs = 0;
+  #onTimeMs = 0;
+  #askedMs = 0;
+
+  /** @returns by how much what is noticed now may have come earlier: a new connection is read one turn after it is accepted */
+  latenessMs(): number {
+    const nowMs = performance.now();
+    this.#askedMs = nowMs;
+    if (this.#timer === undefined) {
+      [this.#onTimeMs, this.#turnMs] = [nowMs, nowMs];
+      this.#timer = setInterval(() => this.#turn(performance.now()), TURN_MS).unref();
+    }
+    const lateMs = nowMs - this.#onTimeMs;
+    return lateMs > LATE_TURN_MS ? lateMs : 0;
+  }
+
+  #turn(nowMs: number): void {
+    if (nowMs - this.#turnMs <= LATE_TURN_MS) this.#onTimeMs = nowMs;
+    this.#turnMs = nowMs;
+    if (nowMs - this.#askedMs < WATCHED_MS) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
 /** Offset from the system's clock, or the time at which it stands still. */
 export type ClockState = { readonly offsetMs: number; readonly frozenAtMs: number | undefined };
 
@@ -18,6 +50,7 @@ export class MockClock {
   #frozenAtMs: number | undefined;
   /** Total time by which it was set back. */
   #backMs = 0;
+  readonly #loop = new LoopWatch();
 
   constructor(time: MockTime = SYSTEM_TIME) {
     this.#time = time;
@@ -31,6 +64,11 @@ export class MockClock {
   /** Milliseconds that never run backwards: they follow this clock ahead, and stay where it is restored. */
   elapsed(): number {
     return this.now() + this.#backMs;
+  }
+
+  /** Milliseconds by which a request that is noticed now may have come earlier. */
+  latenessMs(): number {
+    return this.#time === SYSTEM_TIME && !this.frozen ? this.#loop.latenessMs() : 0;
   }
 
   /** Time that really passes, however this clock is set. */

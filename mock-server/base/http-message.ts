@@ -18,6 +18,8 @@ export type Incoming = {
   readonly address: string;
   /** The clock's elapsed time at the very start of handling, in milliseconds with fractions. */
   readonly arrivedAtMs: number;
+  /** By how much it may have come earlier, where the event loop was busy. */
+  readonly lateMs: number;
   /** The body, unread. */
   readonly message: IncomingMessage;
   /** The part of the body that has arrived. */

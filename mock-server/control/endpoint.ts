@@ -129,9 +129,9 @@ function pulse(mock: Mock): unknown {
   };
 }
 
-function resetAll(mock: Mock): unknown {
+async function resetAll(mock: Mock): Promise<unknown> {
   const startedMs = performance.now();
-  mock.reset();
+  await mock.reset();
   return { status: 'ok', ms: performance.now() - startedMs };
 }
 

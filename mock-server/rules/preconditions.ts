@@ -68,7 +68,8 @@ function refuseByLists(mock: Mock, { incoming, say }: GatedRequest, account: Acc
 }
 
 function throttle(mock: Mock, { incoming, say, record }: GatedRequest, account: Account): void {
-  const verdict = mock.throttle.check({ account, address: incoming.address, record, atMs: incoming.arrivedAtMs }, mock.settings);
+  const { address, arrivedAtMs: atMs, lateMs } = incoming;
+  const verdict = mock.throttle.check({ account, address, record, atMs, lateMs }, mock.settings);
   if (verdict.passed) return;
   throw new HttpError(throttled(say, verdict.retryAfterSeconds));
 }

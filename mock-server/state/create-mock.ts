@@ -87,8 +87,12 @@ async function fillMock(
       mock.settings = { ...mock.settings, ...patch };
       mock.access = accessListsOf(mock.settings);
     },
-    reset(): void {
-      for (const _step of startAnew());
+    resetting: undefined,
+    reset(): Promise<void> {
+      mock.resetting ??= fillInSteps().finally(() => {
+        mock.resetting = undefined;
+      });
+      return mock.resetting;
     },
     dispose(): void {
       about.tenants?.dispose();
@@ -107,11 +111,14 @@ async function fillMock(
     fillPhotographs(mock, seed);
     setOrigin(database, source);
   }
+  // Others get their turn, and so does a signal.
+  const fillInSteps = async (): Promise<void> => {
+    for (const _step of startAnew()) await nextTurn();
+  };
   parts.faults.set(options.faults ?? []);
   try {
     if (isFilled) parts.photographs.sweep();
-    // Others get their turn, and so does a signal.
-    else for (const _step of startAnew()) await nextTurn();
+    else await fillInSteps();
   } catch (thrown) {
     parts.photographs.close();
     throw thrown;
@@ -195,8 +202,9 @@ function* fill(mock: Mock, seed: SeedContent, syntheticCount: number): Generator
     mock.counters.clear();
     mock.archive.clear();
     for (const record of seed.records) mock.archive.seed(record);
-    if (syntheticCount > 0) yield* mock.archive.insertRows(syntheticFinds(syntheticCount, mock.seedNumber, seed));
+    // Before the others, so that requests that were under way find what they were asked with.
     for (const account of seed.accounts) mock.accounts.add(account);
+    if (syntheticCount > 0) yield* mock.archive.insertRows(syntheticFinds(syntheticCount, mock.seedNumber, seed));
     mock.database.exec('commit');
   } catch (thrown) {
     // A full disk has ended it already.

@@ -61,6 +61,8 @@ export type Mock = {
   readonly access: AccessLists;
   /** Replaces the named settings. */
   applySettings(patch: Partial<Settings>): void;
-  /** Back to the seed. */
-  reset(): void;
+  /** Back to the seed; requests that come meanwhile wait until it is done. */
+  reset(): Promise<void>;
+  /** The reset that is under way. */
+  readonly resetting: Promise<void> | undefined;
 };

@@ -8,6 +8,8 @@ type PacedRequest = {
   /** `ident_cely` in the path; import has none. */
   readonly record: string | undefined;
   readonly atMs: number;
+  /** By how much it may have come earlier, where the event loop was busy. */
+  readonly lateMs: number;
 };
 
 /** `retryAfterSeconds` is absent only where a rate is malformed (A-RATE-18). */
@@ -22,7 +24,7 @@ const MAX_SCOPES = 20_000;
 
 /** Minimum intervals and rate limits of the three write endpoints. */
 export class Throttle {
-  /** Time of the last request that passed the scope's own check. */
+  /** Earliest possible time of the last request that passed the scope's own check. */
   readonly #lastPassedMs = new Map<string, number>();
   readonly #windows = new Map<string, Window>();
   /** The deployed service's millisecond windows are over before they are looked at. */
@@ -36,8 +38,8 @@ export class Throttle {
   check(request: PacedRequest, settings: Settings): ThrottleVerdict {
     const { user_ms, ip_ms } = settings.min_request_intervals;
     const waitMs =
-      this.#intervalWait(`user ${request.account.email}`, user_ms, request.atMs) ||
-      this.#intervalWait(`ip ${request.address}`, ip_ms, request.atMs);
+      this.#intervalWait(`user ${request.account.email}`, user_ms, request) ||
+      this.#intervalWait(`ip ${request.address}`, ip_ms, request);
     if (waitMs > 0) return refused(waitMs);
     for (const limit of settings.rate_limits) {
       const subject = limit.active === false ? undefined : subjectOf(limit, request);
@@ -54,13 +56,12 @@ export class Throttle {
   }
 
   /** Milliseconds still to wait, 0 when the request passes. */
-  #intervalWait(scope: string, intervalMs: number, atMs: number): number {
+  #intervalWait(scope: string, intervalMs: number, { atMs, lateMs }: PacedRequest): number {
     if (intervalMs === 0) return 0;
-    const last = this.#lastPassedMs.get(scope);
-    const waitMs = last === undefined ? 0 : last + intervalMs - atMs;
-    if (waitMs > 0) return waitMs;
+    const allowedMs = (this.#lastPassedMs.get(scope) ?? Number.NEGATIVE_INFINITY) + intervalMs;
+    if (allowedMs > atMs) return allowedMs - atMs;
     if (this.#lastPassedMs.size >= MAX_SCOPES) this.#lastPassedMs.clear();
-    this.#lastPassedMs.set(scope, atMs);
+    this.#lastPassedMs.set(scope, Math.max(allowedMs, atMs - lateMs));
     return 0;
   }
 

@@ -1,7 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
+import { request } from 'node:http';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { documentOf, smallestFind } from '../support/contract-find.ts';
 import { importXml, tokenOf } from '../support/contract-requests.ts';
@@ -130,6 +134,83 @@ describe('large stocks', () => {
     };
     await page();
     expect(await answersBefore(mock, page())).toBeGreaterThan(verb === 'ListRecords' ? 5 : 1);
+  });
+});
+
+test('a data file of many records that was opened again is reset while other tenants are answered', async () => {
+  const data = join(mkdtempSync(join(tmpdir(), 'mock-reset-')), 'state.sqlite');
+  const options = { data, records: 8000 };
+  await (await startMock(options)).close();
+  await using mock = await startMock(options);
+  await mock.control('POST', '/tenants', { name: 'other' });
+  const countListed = async () => {
+    const answer = await fetch(`${mock.url}/2.2/oai?verb=ListIdentifiers&metadataPrefix=oai_svc&set=samostatny_nalez`);
+    return /completeListSize="(\d+)"/.exec(await answer.text())?.[1];
+  };
+  const before = await countListed();
+  const reset = mock.control('POST', '/reset');
+  // The service itself answers when it is whole again.
+  const listed = countListed();
+  let answers = 0;
+  let isDone = false;
+  const ended = reset.finally(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    expect((await fetch(`${mock.url}/t/other/2.2/oai?verb=Identify`)).status).toBe(200);
+    answers += 1;
+  }
+  expect((await ended).status).toBe(200);
+  expect(answers).toBeGreaterThan(5);
+  expect([await listed, await countListed()]).toEqual([before, before]);
+});
+
+describe('a writer that keeps its pace', () => {
+  /** @returns the answer, and when the request was with the system */
+  const knock = (url: string, token: string): Promise<{ readonly status: number; readonly leftMs: number }> =>
+    new Promise((answered, failed) => {
+      let leftMs = 0;
+      const asking = request(`${url}/api/pas/import-xml`, { headers: { authorization: `Bearer ${token}` } }, (answer) => {
+        answer.resume().once('end', () => answered({ status: answer.statusCode ?? 0, leftMs }));
+      });
+      asking.once('finish', () => {
+        leftMs = performance.now();
+      });
+      asking.once('error', failed).end();
+    });
+
+  test('is not refused where the server computes a large page meanwhile', async () => {
+    await using mock = await startMockProcess('--records', '20000', '--page-size', '1000', '--min-interval', '100');
+    const token = await tokenOf({ url: mock.base_url }, 'archaeologist');
+    let isOver = false;
+    const harvest = async (): Promise<void> => {
+      while (!isOver) await (await fetch(`${mock.oai_base}/2.2/oai?verb=ListRecords&metadataPrefix=oai_svc`)).arrayBuffer();
+    };
+    const harvesting = [harvest(), harvest()];
+    const knocks: ReturnType<typeof knock>[] = [];
+    for (let sent = 0; sent < 40; sent += 1) {
+      knocks.push(knock(mock.base_url, token));
+      await delay(106);
+    }
+    const answers = await Promise.all(knocks);
+    isOver = true;
+    await Promise.all(harvesting);
+    // This process may have been late itself.
+    const refused = answers.filter(({ status, leftMs }, at) => status === 429 && leftMs - (answers[at - 1]?.leftMs ?? 0) > 101);
+    expect(refused).toEqual([]);
+    expect(answers.filter(({ status }) => status === 405).length).toBeGreaterThan(30);
+  });
+
+  test('is refused where it does not keep it, however busy the server is', async () => {
+    await using mock = await startMockProcess('--records', '5000', '--page-size', '1000', '--min-interval', '100');
+    const token = await tokenOf({ url: mock.base_url }, 'archaeologist');
+    const harvesting = fetch(`${mock.oai_base}/2.2/oai?verb=ListRecords&metadataPrefix=oai_svc`);
+    const beganMs = performance.now();
+    const answers = await Promise.all(Array.from({ length: 60 }, () => knock(mock.base_url, token)));
+    const mostPassed = 2 + (performance.now() - beganMs) / 100;
+    await (await harvesting).arrayBuffer();
+    expect(answers.filter(({ status }) => status === 405).length).toBeLessThan(mostPassed);
+    expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThan(30);
   });
 });
 
