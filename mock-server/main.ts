@@ -50,7 +50,9 @@ export async function main(argv: readonly string[]): Promise<void> {
   });
   program
     .command('replay <file>')
-    .description('Asks a server what a recording holds, in the name of the same users, and says which answers differ.')
+    .description(
+      'Asks a server what a recording holds, in the name of the same users, and says which answers differ (exit code 1).',
+    )
     .requiredOption('--base-url <url>', 'of the server that is asked')
     .action(async (file: string, { baseUrl }: { baseUrl: string }) => {
       try {

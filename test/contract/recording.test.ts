@@ -115,11 +115,19 @@ describe('a recording', () => {
     expect(parseRecording(readFileSync(record, 'utf8'))).toHaveLength(kept);
 
     await using mock = await startMock(options);
-    const replayed = tied(spawn(process.execPath, [COMMAND, 'replay', record, '--base-url', mock.url]));
-    const said: string[] = [];
-    replayed.stdout.on('data', (chunk) => void said.push(String(chunk)));
-    const [code] = (await once(replayed, 'close')) as [number];
-    expect([code, said.join('')]).toEqual([0, `${kept - 1} answered as recorded, 0 otherwise, 1 not asked\n`]);
+    const replayed = async () => {
+      const child = tied(spawn(process.execPath, [COMMAND, 'replay', record, '--base-url', mock.url]));
+      const said: string[] = [];
+      child.stdout.on('data', (chunk) => void said.push(String(chunk)));
+      const [code] = (await once(child, 'close')) as [number];
+      return [code, said.join('')];
+    };
+    expect(await replayed()).toEqual([0, `${kept - 1} answered as recorded, 0 otherwise, 1 not asked\n`]);
+    await mock.control('PUT', '/settings', { access_mode: 'closed' });
+    expect(await replayed()).toEqual([
+      1,
+      `${Array.from({ length: kept - 1 }, (_, at) => `line ${at + 2}: POST /api/pas/import-xml was answered with 201, now with 503\n`).join('')}0 answered as recorded, ${kept - 1} otherwise, 1 not asked\n`,
+    ]);
   });
 
   test('holds requests of any method, scheme, upgrade and path, and all are asked again', async () => {
