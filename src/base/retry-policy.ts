@@ -16,8 +16,11 @@ export const RETRY_POLICY = {
    * Answers of unknown cause for different records within `windowMs`, or more than `maxQuick` locks of one record: throttling.
    */
   lock: { windowMs: 2 * SECOND_MS, maxQuick: 3 },
-  /** Circuit breakers of projects and kinds: failures about different subjects, and how long the circuit stays open. */
-  circuit: { threshold: 5, minOpenMs: MINUTE_MS, maxOpenMs: HOUR_MS },
+  /**
+   * Circuit breakers of projects and kinds: failures about different subjects, and how long the circuit stays open. After `threshold`
+   * entries in a row were refused for their projects, `further` are enough for another project.
+   */
+  circuit: { threshold: 5, further: 2, minOpenMs: MINUTE_MS, maxOpenMs: HOUR_MS },
   /** Circuit breakers of the service: consecutive failures that end the push. */
   service: { uncertain: 5, throttled: 20, 'not-delivered': 4, closed: 1 },
   /** A push ends when its queue must wait longer. */

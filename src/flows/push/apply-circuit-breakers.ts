@@ -3,6 +3,7 @@ import { type Message, msg } from '../../base/message.ts';
 import { type FailureScope, OUTCOMES } from '../../base/outcomes.ts';
 import { RETRY_POLICY } from '../../base/retry-policy.ts';
 import type { Settlement } from '../../outbox/claims.ts';
+import type { EntryKind } from '../../outbox/entry.ts';
 import type { ServerFinding } from '../../pas-api/error-body.ts';
 import type { Outcome } from '../../pas-api/outcome.ts';
 import {
@@ -148,6 +149,12 @@ function withFreeWay(state: PushState, { entry }: AttemptFacts): PushState {
   return { ...state, breakers: withBreaker(state.breakers, kindKey(entry.kind), withoutCount(breaker)) };
 }
 
+/** Counts entries of a kind that were refused for their projects since one was accepted. */
+export function refusedForProjects(breakers: Breakers, kind: EntryKind): number {
+  const breaker = breakers.get(kindKey(kind));
+  return breaker !== undefined && PROJECT_CLASSES.includes(breaker.failureClass) ? breaker.refused.size : 0;
+}
+
 type Counted = Omit<Decision, 'settlement'>;
 
 function countFailure(state: PushState, facts: AttemptFacts, settlement: Settlement, scope: CountedScope): Counted {
@@ -171,7 +178,9 @@ function countIn({ state, effects }: Counted, facts: AttemptFacts, { project, su
   const failure = { failureClass: failureClass(facts), subject, entryId: entry.id, departedAt, at: endedAt, isRepeated };
   const before = state.breakers.get(key);
   const breaker = recordFailure(before, failure);
-  if (!counts(before, breaker) || !trips(breaker, RETRY_POLICY.circuit.threshold, endedAt))
+  const { threshold, further } = RETRY_POLICY.circuit;
+  const isFurther = project !== null && refusedForProjects(state.breakers, entry.kind) + 1 >= threshold;
+  if (!counts(before, breaker) || !trips(breaker, isFurther ? further : threshold, endedAt))
     return { state: { ...state, breakers: withBreaker(state.breakers, key, breaker) }, effects };
   const opened = openCircuit(breaker, { kind: entry.kind, project, record: null, status, reason }, endedAt);
   return {

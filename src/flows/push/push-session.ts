@@ -6,10 +6,10 @@ import { RETRY_POLICY } from '../../base/retry-policy.ts';
 import { attemptsInARow, attemptsOf, consecutiveFailures } from '../../outbox/attempts.ts';
 import { moveToBack, requeue, type Settlement } from '../../outbox/claims.ts';
 import { projectOf } from '../../outbox/entries.ts';
-import type { Entry } from '../../outbox/entry.ts';
+import type { Entry, EntryKind } from '../../outbox/entry.ts';
 import { type ClaimableQuery, countOpen, entriesInState, entryById } from '../../outbox/entry-queries.ts';
 import type { Outcome } from '../../pas-api/outcome.ts';
-import { requeueSettlement } from './apply-circuit-breakers.ts';
+import { refusedForProjects, requeueSettlement } from './apply-circuit-breakers.ts';
 import { openCircuitsAt } from './circuit-breaker.ts';
 import { decide } from './decide.ts';
 import { probeAccess, probePeer } from './peer-check.ts';
@@ -99,8 +99,11 @@ export class PushSession {
     const { kinds, recordKeys } = this.context;
     const flights = [...this.flights.values()];
     const active = new Set(flights.flatMap(({ entry }) => (entry.kind === 'import' ? [entry.project] : [])));
+    // After an entry was refused for its project, one is under way at a time until one is accepted.
+    const isCareful = (kind: EntryKind): boolean =>
+      refusedForProjects(this.#state.breakers, kind) > 0 && flights.some(({ entry }) => entry.kind === kind);
     return {
-      ...{ kinds, recordKeys },
+      ...{ kinds: kinds.filter((kind) => !isCareful(kind)), recordKeys },
       busyRecords: flights.flatMap(({ entry: { recordKey, identCely } }) => [
         recordKey,
         ...(identCely === null ? [] : [identCely]),

@@ -47,6 +47,30 @@ test.each(REFUSALS.flatMap(([form, reply]) => PROJECTS.map(([spread, projectOf])
   },
 );
 
+test.each(
+  [403, 404].flatMap((status) => [
+    [status, 'one project', () => 0] as const,
+    [status, 'two projects in turn', (at: number) => at % 2] as const,
+    [status, 'four projects in turn', (at: number) => at % 4] as const,
+    [status, 'four projects one after another', (at: number) => Math.floor(at / 100)] as const,
+    [status, 'two finds of each project', (at: number) => Math.floor(at / 2)] as const,
+    [status, 'a project for each find', (at: number) => at] as const,
+  ]),
+)('a refusal of all projects by %i ends a push of %s after a dozen imports', async (status, _spread, projectOf) => {
+  for (const maxInFlight of [8, 16]) {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    for (let at = 0; at < FINDS; at += 1) queueImport(outbox, `F-${at}`, `C-${projectOf(at)}`);
+    const { run, asked } = scene(clock, async (request) => {
+      await clock.sleep(SLOWER_MS);
+      return isCreate(request) ? answer(status) : obeyed(request);
+    });
+    expect(await run(outbox, { forMs: 50_000, maxInFlight })).toMatchObject({ accepted: 0, refused: 0 });
+    expect(asked.filter(isCreate).length).toBeLessThanOrEqual(12);
+    expect(count(outbox, 'queued')).toBe(FINDS);
+  }
+});
+
 test('imports that lost their number to one beside them open no circuit: each is sent again, and accepted', async () => {
   const clock = manualClock();
   using outbox = tempOutbox(clock);
