@@ -15,8 +15,9 @@ const QUOTE = '"';
 /** No cell comes near this size; it limits what an unclosed quote can consume. */
 const MAX_RECORD_BYTES = 1024 * 1024;
 
-/** After so many rows with broken quotes the file is refused as no table. */
+/** After so many rows with broken quotes the file is refused as no table; a quote that never closes is looked for far, and counts tenfold. */
 const MAX_BROKEN_ROWS = 100;
+const UNCLOSED_COUNTS = 10;
 
 /** A spreadsheet has half as many, most of which may be blank. */
 const MAX_LINES = 2_000_000;
@@ -102,9 +103,10 @@ function* readRecords(file: string, bytes: Buffer, delimiter: string, firstLine:
   let start = 0;
   while (start < bytes.length) {
     const rest = bytes.subarray(start);
-    const { records, readBytes, isAll, error } = readPlain(rest, delimiter) ?? readSome(rest, delimiter);
-    if (row + records.length > MAX_LINES) throw tooManyLines(file);
+    const { records, readBytes, isAll, error } = readPlain(rest, delimiter) ?? readSome(file, rest, delimiter);
     for (const cells of records) {
+      if (line > MAX_LINES) throw tooManyLines(file);
+      assertTableSize(file, { columns: cells.length });
       yield { row, line, cells };
       row += 1;
       line += 1 + lineBreaksIn(cells);
@@ -113,7 +115,8 @@ function* readRecords(file: string, bytes: Buffer, delimiter: string, firstLine:
     if (error !== undefined) {
       yield { row, broken: brokenQuoteMessage(error, line) };
       row += 1;
-      if (++brokenRows === MAX_BROKEN_ROWS) {
+      brokenRows += isUnclosed(error) ? UNCLOSED_COUNTS : 1;
+      if (brokenRows >= MAX_BROKEN_ROWS) {
         yield { row, broken: msg`Too many rows with broken quotes: nothing from here on was read.` };
         return;
       }
@@ -160,7 +163,7 @@ function cellText(text: string): string {
   return withoutFormulaMark(text.trim());
 }
 
-function readSome(bytes: Buffer, delimiter: string): SomeRecords {
+function readSome(file: string, bytes: Buffer, delimiter: string): SomeRecords {
   const records: string[][] = [];
   let readBytes = 0;
   try {
@@ -174,6 +177,7 @@ function readSome(bytes: Buffer, delimiter: string): SomeRecords {
       max_record_size: MAX_RECORD_BYTES,
       to: RECORDS_AT_A_TIME,
       on_record: (cells: string[], { bytes: bytesRead }) => {
+        assertTableSize(file, { columns: cells.length });
         records.push(cells.map(withoutFormulaMark));
         readBytes = bytesRead;
         return null;
@@ -186,8 +190,12 @@ function readSome(bytes: Buffer, delimiter: string): SomeRecords {
   }
 }
 
+function isUnclosed({ code }: CsvError): boolean {
+  return code === 'CSV_QUOTE_NOT_CLOSED' || code === 'CSV_MAX_RECORD_SIZE';
+}
+
 function brokenQuoteMessage(error: CsvError, line: number): Message {
-  return error.code === 'CSV_QUOTE_NOT_CLOSED' || error.code === 'CSV_MAX_RECORD_SIZE'
+  return isUnclosed(error)
     ? msg`The row that begins at line ${line} of the file opens a quote (") that never closes. Close it, or double a quote that belongs to the text ("").`
     : msg`The row that begins at line ${line} of the file closes a quote (") in the middle of a cell. Double a quote that belongs to the text ("").`;
 }

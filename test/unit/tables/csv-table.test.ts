@@ -79,6 +79,21 @@ describe('a row that cannot be read is reported and left out', () => {
     expect(table.issues.at(-1)?.message).toContain('Too many rows');
   });
 
+  test('quotes that never close are looked for to their limit ten times, and no more', () => {
+    const rows = `${'x'.repeat(20_000)};y\n`.repeat(53);
+    const table = text(`a;b\n${`"open;\n${rows}`.repeat(12)}`);
+    expect(table.issues.filter(({ rule }) => rule === 'table-quote')).toHaveLength(11);
+    expect(table.issues.at(-1)?.message).toContain('Too many rows');
+  });
+
+  test.each([
+    ['lines within cells', `"${'\n'.repeat(900)}";b\n`.repeat(2300), 'more than 2000000 lines'],
+    ['cells in a row with quotes', `"${'";"'.repeat(1000)}"\n`, 'more than 1000 columns'],
+    ['cells in a row', `${';'.repeat(1000)}\n`, 'more than 1000 columns'],
+  ])('too many %s are refused', (_, rows, message) => {
+    expect(() => text(`a;b\n${rows}`)).toThrow(message);
+  });
+
   test('a header without rows is an error', () => {
     expect(text('a;b\n').issues).toMatchObject([{ rule: 'table-no-rows', severity: 'error' }]);
   });
