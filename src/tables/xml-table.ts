@@ -14,7 +14,7 @@ import { deviceValues, UnreadNames } from './device-values.ts';
 import { FINDS_NAMESPACE } from './export-text.ts';
 import { isKml, parseKml } from './kml-table.ts';
 import { type Attachments, assertInputSize, type NamedValues, type Table, tableOfRecords } from './table.ts';
-import { assertNotNested, attachmentsOf, openZip, type ZipEntry } from './zip-entries.ts';
+import { assertNotNested, assertPartCount, attachmentsOf, openZip, type ZipEntry } from './zip-entries.ts';
 
 /** Limit for the nodes of a find, waypoint or placemark, and of the document around them. */
 const MAX_NODES = 1_000_000;
@@ -222,7 +222,7 @@ export async function readKmzFile(file: string): Promise<Table> {
   try {
     assertNotNested(file, archive.paths);
     let sizeBytes = 0;
-    for (const name of documentsAmong(archive.paths)) {
+    for (const name of documentsAmong(file, archive.paths)) {
       const bytes = await archive.read(name);
       sizeBytes += bytes.length;
       assertInputSize(file, sizeBytes);
@@ -237,7 +237,7 @@ export async function readKmzFile(file: string): Promise<Table> {
 export function readKmz(file: string, entries: ReadonlyMap<string, ZipEntry>): Table {
   assertNotNested(file, entries.keys());
   const paths = [...entries.keys()];
-  const documents = documentsAmong(paths).flatMap((name) => {
+  const documents = documentsAmong(file, paths).flatMap((name) => {
     const entry = entries.get(name);
     return entry === undefined ? [] : [{ name, bytes: entry.unpack() }];
   });
@@ -247,8 +247,9 @@ export function readKmz(file: string, entries: ReadonlyMap<string, ZipEntry>): T
   return tableOf(file, documents, { paths, archive: { unpack, close: async () => {} } });
 }
 
-function documentsAmong(paths: readonly string[]): readonly string[] {
+function documentsAmong(file: string, paths: readonly string[]): readonly string[] {
   const documents = paths.filter((name) => /\.kml$/i.test(name) && !/(?:^|\/)(?:\.|__MACOSX\/)/.test(name));
+  assertPartCount(file, { documents: documents.length });
   return [...documents.filter((name) => name === 'doc.kml'), ...documents.filter((name) => name !== 'doc.kml')];
 }
 

@@ -15,6 +15,8 @@ const ALWAYS_UNPACKED_BYTES = 16 * 1024 * 1024;
 const MAX_TIMES_PACKED_PHOTOS = 20;
 const ALWAYS_UNPACKED_PHOTO_BYTES = 64 * 1024 * 1024;
 const MAX_ENTRIES = 65_535;
+/** A document is a layer of a map. */
+const MAX_DOCUMENTS = 1000;
 
 const [STORED, DEFLATED] = [0, 8];
 
@@ -37,7 +39,7 @@ export async function readZip(file: string, bytes: Buffer): Promise<ReadonlyMap<
   const maxBytes = Math.min(MAX_UNPACKED_BYTES, Math.max(ALWAYS_UNPACKED_BYTES, bytes.length * MAX_TIMES_PACKED));
   try {
     const archive = await fromBufferPromise(bytes);
-    if (archive.entryCount > MAX_ENTRIES) throw damaged(file);
+    assertPartCount(file, { parts: archive.entryCount });
     for await (const entry of archive.eachEntry()) {
       if (entry.isEncrypted()) throw passwordProtected(file);
       if (isLink(entry)) throw leadsOut(file, entry.fileName);
@@ -113,7 +115,7 @@ export async function openZip(file: string): Promise<ZipFile> {
     return { entry, pieces: await archive.openReadStreamPromise(entry) };
   };
   try {
-    if (archive.entryCount > MAX_ENTRIES) throw damaged(file);
+    assertPartCount(file, { parts: archive.entryCount });
     for await (const entry of archive.eachEntry()) {
       if (isLink(entry)) throw leadsOut(file, entry.fileName);
       if (!entry.fileName.endsWith('/')) entries.set(entry.fileName, entry);
@@ -188,6 +190,14 @@ function burst(file: string, maxBytes: number): FileError {
   return new FileError(file, msg`The photographs in ${file} unpack to more than ${maxBytes} bytes.`, {
     hint: msg`If they are yours, unpack the archive and import its folder.`,
   });
+}
+
+/** @throws FileError where an archive has more parts, or documents among them, than are read */
+export function assertPartCount(file: string, { parts = 0, documents = 0 }): void {
+  const hint = msg`Unpack the archive, and import what is in it.`;
+  if (parts > MAX_ENTRIES) throw new FileError(file, msg`${file} has ${parts} parts; at most ${MAX_ENTRIES} are read.`, { hint });
+  if (documents > MAX_DOCUMENTS)
+    throw new FileError(file, msg`${file} holds ${documents} KML documents; at most ${MAX_DOCUMENTS} are read.`, { hint });
 }
 
 function tooLarge(file: string, maxBytes: number): FileError {

@@ -65,8 +65,9 @@ export function enclosedPhotographs(file: string, { paths, archive }: Attachment
         rmSync(path, { force: true });
         await archive?.unpack(name, path, PHOTO_MAX_BYTES);
       } catch (thrown) {
-        if (!(thrown instanceof FileError)) throw toDatabaseError(home, thrown);
-        const problem = thrown.says;
+        const isTooLong = thrown instanceof Error && 'code' in thrown && thrown.code === 'ENAMETOOLONG';
+        if (!(thrown instanceof FileError) && !isTooLong) throw toDatabaseError(home, thrown);
+        const problem = thrown instanceof FileError ? thrown.says : msg`its name is too long`;
         return { issues: [errorIssue('photo-unreadable', msg`The photograph ${name} cannot be unpacked: ${problem}`)] };
       }
       const inspected = await keeping.inspectPhotograph(path);

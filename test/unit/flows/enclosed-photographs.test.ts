@@ -12,9 +12,9 @@ type Unpack = NonNullable<Attachments['archive']>['unpack'];
 
 const inOrder: Unpack = async (_, to) => writeFileSync(to, tinyPng(1));
 
-function enclosed(home: string, unpack: Unpack = inOrder) {
+function enclosed(home: string, unpack: Unpack = inOrder, path = 'media/1.png') {
   const keeping = keepingPhotographs(join(home, 'photos'), { maxBytes: 1_000_000, link: false });
-  const attachments = { paths: ['media/1.png'], archive: { unpack, close: async () => {} } };
+  const attachments = { paths: [path], archive: { unpack, close: async () => {} } };
   return enclosedPhotographs('finds.zip', attachments, { ...keeping, outbox: { path: join(home, 'outbox.sqlite') } });
 }
 
@@ -51,6 +51,15 @@ test('a full disk stops it and is named, a damaged part costs its photograph onl
   });
   await damaged.close();
   expect(unpackedIn(home)).toEqual([]);
+});
+
+test('a name that is too long for the disk costs its photograph only', async () => {
+  const name = `${'n'.repeat(300)}.png`;
+  const photographs = enclosed(tempFolder(), inOrder, name);
+  expect((await photographs.inspectPhotograph(name)).issues).toMatchObject([
+    { rule: 'photo-unreadable', message: expect.stringContaining('its name is too long') },
+  ]);
+  await photographs.close();
 });
 
 test('what lies in an archive cannot be kept where it lies', () => {

@@ -141,6 +141,11 @@ describe('an archive of KML', () => {
     ['another archive', [doc, { name: 'b.kmz', content: 'PK' }], 'another archive, b.kmz'],
     ['a document that is none', [{ name: 'doc.kml', content: '<gpx/>' }], 'doc.kml is not KML'],
     [
+      'more documents than maps have layers',
+      Array.from({ length: 1001 }, (_, at) => ({ ...doc, name: `${at}.kml` })),
+      '1001 KML documents; at most 1000',
+    ],
+    [
       'a photograph that packs to a thousandth',
       [doc, { name: 'a.jpg', content: Buffer.alloc(40_000_000) }],
       'unpacks to more than',
