@@ -1,0 +1,104 @@
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { writeSeason } from '../support/a-season.ts';
+import { hostRuns } from '../support/hosted-runs.ts';
+import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
+import { wrongClock } from '../support/wrong-clock.ts';
+
+hostRuns();
+
+const mock = useMock('--min-interval', '0');
+const DAY_MS = 86_400_000;
+const SET = 'samostatny_nalez';
+
+/** What stands in front of the harvesting interface writes its answers anew. */
+let rewrite: (xml: string) => string;
+let asked: URLSearchParams[] = [];
+const inFront = createServer((asking, answering) => {
+  asked.push(new URL(asking.url ?? '', 'http://x').searchParams);
+  const { port } = new URL(mock.service.oai_base);
+  // By the address that the client used, the service makes the identifiers.
+  const headers = { ...asking.headers, 'accept-encoding': 'identity' };
+  request({ port, path: asking.url, headers }, async (answer) => {
+    const text = Buffer.concat(await answer.toArray()).toString();
+    answering.writeHead(answer.statusCode ?? 0, { 'content-type': 'text/xml;charset=UTF-8' }).end(rewrite(text));
+  })
+    .once('error', () => answering.destroy())
+    .end();
+});
+beforeAll(() => new Promise<void>((done) => inFront.listen(0, '127.0.0.1', done)));
+afterAll(() => inFront.close());
+
+let home: Home;
+beforeEach(async () => {
+  rewrite = (xml) => xml;
+  asked = [];
+  const front = `http://127.0.0.1:${(inFront.address() as AddressInfo).port}`;
+  home = await signedIn(mock.service, 'archaeologist', [...WITHOUT_PAUSES, '--oai-base', front]);
+  await expectDone(home.pas('import', writeSeason(home, 3)));
+  await expectDone(home.pas('push'));
+});
+
+type Pulled = { readonly from: string; readonly finds: readonly { find: string; ident_cely: string; news: boolean }[] };
+const pull = (by = home): Promise<Pulled> => by.json<Pulled>('pull');
+
+/** Without the content of one record, as a service sends it whose store lags behind its index. */
+function withoutContent(ident: string): (xml: string) => string {
+  return (xml) =>
+    xml.replaceAll(/<record>.*?<\/record>/gs, (record) =>
+      record.includes(`/id/${ident}<`) ? record.replace(/<metadata>.*<\/metadata>/s, '') : record,
+    );
+}
+
+test('a pull that gets a record without its content exits 3, names the find and keeps what was known', async () => {
+  const [first] = (await pull()).finds;
+  const ident = first?.ident_cely ?? '';
+  await mock.service.control('POST', '/records', { ident, changes: { poznamka: 'changed' } });
+  rewrite = withoutContent(ident);
+  const run = await home.pas('pull');
+  expect([run.code, run.stderr]).toEqual([3, expect.stringContaining(`what was known of them is kept: K-1 (${ident})`)]);
+  expect(await home.json('list')).toMatchObject([{ at_service: { standing: 'shown', stav: 1 } }, {}, {}]);
+  rewrite = (xml) => xml;
+  expect((await pull()).finds.filter(({ news }) => news).map(({ find }) => find)).toEqual(['K-1']);
+});
+
+test('a harvest that gets a record without its content exits 3, keeps its copy, and takes it when it comes', async () => {
+  const [first] = (await pull()).finds;
+  const ident = first?.ident_cely ?? '';
+  const harvest = (...flags: string[]) => home.pas('harvest', SET, '--out', 'finds.sqlite', ...flags);
+  await expectDone(harvest());
+  await mock.service.control('POST', '/records', { ident, changes: { poznamka: 'changed' } });
+  rewrite = withoutContent(ident);
+  for (const flags of [[], ['--skip-broken'], ['--full']]) {
+    const run = await harvest(...flags);
+    expect([flags, run.code, run.stderr]).toEqual([flags, 3, expect.stringContaining(ident)]);
+  }
+  rewrite = (xml) => xml;
+  const run = await expectDone(harvest('--json'));
+  expect(JSON.parse(run.stdout)).toMatchObject({ written: 1 });
+});
+
+test('a pull asks by day where datestamps are days, so that nothing of that day is missed', async () => {
+  rewrite = (xml) => xml.replaceAll(/(<datestamp>\d{4}-\d\d-\d\d)T[^<]*/g, '$1');
+  await pull();
+  asked = [];
+  const { from } = await pull();
+  expect(from).toMatch(/T00:00:00\.000Z$/);
+  const froms = asked.filter((query) => query.get('verb') === 'ListRecords').map((query) => query.get('from'));
+  expect(froms).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\d(T00:00:00Z)?$/)]);
+});
+
+test.each([
+  ['ahead of', DAY_MS],
+  ['behind', -DAY_MS],
+])('a laptop whose clock is a day %s the service’s pulls from where the last pull began by the service’s', async (_, aheadMs) => {
+  const wrong = home.with(wrongClock({ aheadMs }));
+  await pull(wrong);
+  const beganMs = Date.now();
+  expect(Math.abs(Date.parse((await pull(wrong)).from) + 15 * 60_000 - beganMs)).toBeLessThan(120_000);
+  const ident = (await pull(wrong)).finds[1]?.ident_cely ?? '';
+  await mock.service.control('POST', '/records', { ident, changes: { poznamka: 'changed' } });
+  expect((await pull(wrong)).finds.filter(({ news }) => news).map(({ find }) => find)).toEqual(['K-2']);
+});
