@@ -2,12 +2,9 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 import { wrongClock } from '../support/wrong-clock.ts';
-
-hostRuns();
 
 const mock = useMock('--min-interval', '0');
 const DAY_MS = 86_400_000;

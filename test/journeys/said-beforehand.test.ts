@@ -1,10 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
-import { hostRuns } from '../support/hosted-runs.ts';
 import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-
-hostRuns();
 
 const mock = useMock('--min-interval', '0', '--prefix', 'amcr');
 
