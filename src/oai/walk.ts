@@ -210,7 +210,7 @@ export async function rescanChanges(run: Run): Promise<void> {
       if (news === 0) return;
     } catch (thrown) {
       // The count or the next scan shows what is missing, and the next pass requests these changes again.
-      if (!isRefusedToken(thrown)) throw thrown;
+      if (!isRefusedToken(thrown) && !(thrown instanceof CircleError)) throw thrown;
     }
   }
 }

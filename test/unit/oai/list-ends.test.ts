@@ -13,11 +13,17 @@ const twoPages =
     return args.get('resumptionToken') === 'T1' ? list(['C', 'D'], token, `completeListSize="${size}" cursor="2"`) : end;
   };
 
+/** The same where changes are asked for, all of which are recent. */
+function ofChangesToo(answers: Answers): Answers {
+  return (args, ...rest) => answers(new Map([...args].filter(([name]) => name !== 'from')), ...rest);
+}
+
 describe('a list of which all that is counted was met is taken', () => {
   test.each([
     ['with a token behind which nothing matches', twoPages('T2', oaiError('noRecordsMatch'))],
     ['with a token that is refused', twoPages('T2', oaiError('badResumptionToken'))],
     ['with a last page that names its own token', twoPages('T1', '')],
+    ['with last pages that name their own tokens, also those of changes', ofChangesToo(twoPages('T1', ''))],
   ])('%s', async (_, answers) => {
     const scene = harvesting(answers);
     await scene.run();
