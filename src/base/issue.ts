@@ -1,4 +1,4 @@
-import { t } from './language.ts';
+import { onOneLine, t } from './language.ts';
 import type { Message } from './message.ts';
 
 /** One finding about data: position, element, rule, cause and remedy. */
@@ -79,7 +79,7 @@ export function warningIssue(rule: string, says: Message, where: Where = {}): Is
 /** Formats the position of an issue: "season.csv, row 4, column obdobi". */
 export function placeText(issue: Where): string {
   const parts: string[] = [];
-  if (issue.file !== undefined) parts.push(issue.file);
+  if (issue.file !== undefined) parts.push(onOneLine(issue.file));
   const { sheet, row, line, column } = issue;
   if (sheet !== undefined) parts.push(issue.unit === 'feature' ? t`layer ${sheet}` : t`sheet ${sheet}`);
   if (row !== undefined) parts.push(rowText(row, issue.unit));

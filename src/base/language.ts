@@ -22,7 +22,7 @@ export function t(strings: TemplateStringsArray, ...values: readonly unknown[]):
 }
 
 /** Escapes line breaks in names of files and texts of the service, which would otherwise start a line of the message. */
-function onOneLine(value: unknown): string {
+export function onOneLine(value: unknown): string {
   if (typeof value !== 'string') return String(value);
   return value.replace(/[\n\r\u0085\u2028\u2029]/g, (character) => LINE_BREAKS[character] ?? '\\n');
 }

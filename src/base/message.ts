@@ -128,7 +128,17 @@ export function deserializeValue(kept: StoredMessage): Value {
 /** Quotes a word for the shell of the platform, so that a copied command works. */
 export function shellWord(word: string, platform: NodeJS.Platform = process.platform): string {
   if (platform === 'win32') return windowsWord(word);
-  return /^[\p{L}\p{N}_./:@%+=-]+$/u.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  if (/^[\p{L}\p{N}_./:@%+=-]+$/u.test(word)) return word;
+  if (word.search(UNTYPED) >= 0) return `$'${word.replace(/['\\]/g, '\\$&').replace(UNTYPED, escapedInShell)}'`;
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Characters that a terminal does not show; within $'…' shells read their escapes. */
+const UNTYPED = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+function escapedInShell(character: string): string {
+  const code = (character.codePointAt(0) ?? 0).toString(16);
+  return code.length > 2 ? `\\U${code.padStart(8, '0')}` : `\\x${code.padStart(2, '0')}`;
 }
 
 /**

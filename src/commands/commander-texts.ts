@@ -94,18 +94,18 @@ const MESSAGES: readonly (readonly [RegExp, (...parts: readonly string[]) => str
   [/^option '(.+)' argument missing$/, (flags = '') => optionWithoutValue(withPlaceholders(flags))],
   [/^required option '(.+)' not specified$/, (flags = '') => missingOption(withPlaceholders(flags))],
   [/^option '(.+)' cannot be used with option '(.+)'$/, (one, other) => t`option '${one}' cannot be used with option '${other}'`],
-  [/^unknown option '(.*)'$/, (flag) => t`unknown option '${flag}'`],
-  [/^unknown command '(.*)'$/, (name) => t`unknown command '${name}'`],
+  [/^unknown option '(.*)'$/s, (flag) => t`unknown option '${flag}'`],
+  [/^unknown command '(.*)'$/s, (name) => t`unknown command '${name}'`],
   [
     /^too many arguments(?: for '(.+)')?\. Expected (\d+) arguments? but got (\d+)\.$/,
     (_, most, given) => t`too many arguments: ${given} given, at most ${most} expected`,
   ],
   [
-    /^option '(.+)' argument '(.*)' is invalid\. ([\s\S]*)$/,
+    /^option '(.+)' argument '(.*)' is invalid\. (.*)$/s,
     (flags = '', value = '', why = '') => invalidValue(withPlaceholders(flags), value, reasonText(why)),
   ],
   [
-    /^command-argument value '(.*)' is invalid for argument '(.+)'\. ([\s\S]*)$/,
+    /^command-argument value '(.*)' is invalid for argument '(.+)'\. (.*)$/s,
     (value = '', name = '', why = '') => invalidArgument(PLACEHOLDERS[name] ?? name, value, reasonText(why)),
   ],
 ];

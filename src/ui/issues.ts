@@ -1,5 +1,5 @@
 import { type Issue, placeText } from '../base/issue.ts';
-import { t } from '../base/language.ts';
+import { onOneLine, t } from '../base/language.ts';
 import { printable, type Terminal } from './terminal.ts';
 
 /** Up to this number issues are listed one by one; more are grouped by kind. */
@@ -39,7 +39,7 @@ export function printIssues(
 function paragraph({ color, elementName }: Terminal, issue: Issue): string {
   const place = [issue.find, placeText(issue)].filter((part) => part !== undefined && part !== '').join(', ');
   const element = issue.element === undefined ? '' : color.bold(`${elementName(issue.element)}: `);
-  return `${markOf(color, issue)} ${place === '' ? '' : color.dim(`${printable(place)}  `)}${element}${printable(issue.message)}`;
+  return `${markOf(color, issue)} ${place === '' ? '' : color.dim(`${onOneLine(printable(place))}  `)}${element}${printable(issue.message)}`;
 }
 
 function markOf(color: Terminal['color'], { severity }: Issue): string {
@@ -51,7 +51,7 @@ function countOf({ color }: Terminal, alike: readonly Issue[]): string {
   const [first] = alike;
   if (first === undefined) return '';
   const about = first.element ?? first.column;
-  const kind = about === undefined ? first.rule : `${first.rule} (${printable(about)})`;
+  const kind = about === undefined ? first.rule : `${first.rule} (${onOneLine(printable(about))})`;
   const rows = [...new Set(alike.map(({ row }) => row))].filter((row) => row !== undefined);
   const named = `${rows.slice(0, ROWS_NAMED).join(', ')}${rows.length > ROWS_NAMED ? ' …' : ''}`;
   const where = rows.length === 0 ? '' : `: ${first.unit === undefined ? t`rows ${named}` : named}`;

@@ -312,3 +312,42 @@ describe('a server that is not the service', () => {
     expect((await stray.pas('login')).code).toBe(5);
   });
 });
+
+test('the name of a file forges no line, whichever command names it', async () => {
+  const name = 'a\n29 finds accepted\u2028x\u061c';
+  const table = home.file(`${name}.csv`, 'local_id;projekt;"a\n29 finds accepted"\nK-1;C-202400101;"\u0000"\n');
+  const photo = home.file(`${name}.jpg`, 'none');
+  home.file(`${name}.xml`, '<x/>');
+  for (const args of [
+    ...[['import', table, '--dry-run'], ['import', table], ['import', `${name}.none`], ['list'], ['status'], ['show', name]],
+    ...[
+      ['validate', table],
+      ['validate', `${name}.xml`],
+      ['photo', 'add', 'K-1', photo],
+      ['photo', 'add', name, photo],
+    ],
+    ...[
+      ['export', table],
+      ['export', 'finds.csv', '--columns', name],
+      ['number', 'import', table],
+      ['backup', photo],
+    ],
+    ...[
+      ['restore', table],
+      ['vocab', 'list', name],
+      ['harvest', name],
+      ['remove', name],
+      ['edit', name, '--set', 'stav=1'],
+    ],
+    ...[
+      ['profile', name],
+      ['pace', '--clear', name],
+      ['photo', 'match', home.folder],
+      ['report', '--out', table],
+    ],
+  ]) {
+    const { stdout, stderr } = await home.pas(...args);
+    const forged = `${stdout}\n${stderr}`.split(/[\n\r\u0085\u2028\u2029]/).filter((line) => line.startsWith('29 finds'));
+    expect([args[0], forged]).toEqual([args[0], []]);
+  }
+});

@@ -17,7 +17,7 @@ import {
 } from '../../flows/queue/match-folder.ts';
 import type { Confidence } from '../../photo/match-photographs.ts';
 import { issueValues, printIssues } from '../../ui/issues.ts';
-import { printable, table } from '../../ui/terminal.ts';
+import { printable } from '../../ui/terminal.ts';
 import { printNextStep, strippedText } from '../result-texts.ts';
 
 export type MatchFlags = GlobalOptions &
@@ -59,7 +59,7 @@ const MAX_FOLDERS = 5;
 
 async function printFound({ terminal }: Context, { fates, issues, unsearched }: MatchedFolder): Promise<void> {
   if (fates.length === 0) terminal.line(t`There are no files in this folder.`);
-  else for (const line of await table([t`FILE`, t`FIND`, t`MATCH`, t`WHY`], fates.map(rowOf))) terminal.line(printable(line));
+  else await terminal.table([t`FILE`, t`FIND`, t`MATCH`, t`WHY`], fates.map(rowOf));
   printIssues(terminal, collapseGpsWarnings(issues));
   if (unsearched.length > 0) terminal.warn(unsearchedText(unsearched));
 }

@@ -7,6 +7,7 @@ test.each([
   ['Výkop u brodu/nálezy.csv', "'Výkop u brodu/nálezy.csv'"],
   ["O'Neill", "'O'\\''Neill'"],
   ['50%', '50%'],
+  ["a\n29\u2028'", String.raw`$'a\x0a29\U00002028\''`],
   ['', "''"],
 ])('of %j a shell of Linux and macOS takes %s for one word', (word, written) => {
   expect(shellWord(word, 'linux')).toBe(written);
