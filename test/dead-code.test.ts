@@ -17,6 +17,7 @@ const FOR_TESTS: Readonly<Record<string, string>> = {
   'src/flows/queue/enqueue-change.ts#knownNumber': 'what the outbox knows of a number, which a command only compares',
   'src/store/secrets.ts#KeyringError': 'the fault of a keyring, which a test raises',
   'src/ui/terminal.ts#makeBar': 'a terminal draws by the clock of the machine',
+  'src/ui/terminal.ts#table': 'widths and cells are many, and a terminal has one width',
   'src/find/rules.ts#RULES': 'every rule must have its case',
   'src/flows/system/search-path.ts#pathOfRegistry': 'the registry is on Windows alone',
   'src/flows/system/search-path.ts#registryWithPath': 'the registry is on Windows alone',
