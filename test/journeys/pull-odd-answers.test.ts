@@ -4,7 +4,6 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
-import { wrongClock } from '../support/wrong-clock.ts';
 
 const mock = useMock('--min-interval', '0');
 const DAY_MS = 86_400_000;
@@ -87,11 +86,22 @@ test('a pull asks by day where datestamps are days, so that nothing of that day 
   expect(froms).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\d(T00:00:00Z)?$/)]);
 });
 
+/** The environment in which Node takes the time from a clock that is wrong; timers stay right. */
+function withClockAhead(aheadMs: number): { readonly NODE_OPTIONS: string } {
+  const shift = `const Right = Date;
+    const now = () => Right.now() + ${aheadMs};
+    globalThis.Date = new Proxy(Right, {
+      construct: (target, args, made) => Reflect.construct(target, args.length === 0 ? [now()] : args, made),
+      get: (target, key) => (key === 'now' ? now : Reflect.get(target, key)),
+    });`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(shift)}` };
+}
+
 test.each([
   ['ahead of', DAY_MS],
   ['behind', -DAY_MS],
 ])('a laptop whose clock is a day %s the service’s pulls from where the last pull began by the service’s', async (_, aheadMs) => {
-  const wrong = home.with(wrongClock({ aheadMs }));
+  const wrong = home.with(withClockAhead(aheadMs));
   await pull(wrong);
   const beganMs = Date.now();
   expect(Math.abs(Date.parse((await pull(wrong)).from) + 15 * 60_000 - beganMs)).toBeLessThan(120_000);
