@@ -9,7 +9,7 @@ const mock = useMock('--min-interval', '0');
 const DAY_MS = 86_400_000;
 const SET = 'samostatny_nalez';
 
-/** What stands in front of the harvesting interface writes its answers anew. */
+/** Changes answers of the harvesting interface, as a proxy in front of it. */
 let rewrite: (xml: string) => string;
 let asked: URLSearchParams[] = [];
 const inFront = createServer((asking, answering) => {
