@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import { setImmediate as turn } from 'node:timers/promises';
 import { PasError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
 import { RETRY_POLICY } from '../../base/retry-policy.ts';
@@ -24,6 +23,7 @@ type Flight = {
 };
 
 const MAX_COMMIT_DELAY_MS = 100;
+const AFTER_DEPARTURE_MS = 5;
 
 /** One push: its state, the requests under way, and the effects of its decisions. */
 export class PushSession {
@@ -139,8 +139,8 @@ export class PushSession {
     const limit = this.context.clock.sleep(MAX_COMMIT_DELAY_MS, waiting.signal).catch(() => undefined);
     await Promise.race([this.#departing, limit]);
     waiting.abort();
-    // Its bytes are out with the end of this turn.
-    await turn();
+    // A service on the same processor is to receive the request before the commit takes the processor.
+    await this.context.clock.sleep(AFTER_DEPARTURE_MS);
   }
 
   land(entry: Entry): void {
