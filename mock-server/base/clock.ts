@@ -8,8 +8,8 @@ const SYSTEM_TIME: MockTime = {
   sleep: async (ms) => void (await delay(ms)),
 };
 
-const TURN_MS = 5;
-const LATE_TURN_MS = 2 * TURN_MS;
+const TURN_MS = 1;
+const LATE_TURN_MS = 3 * TURN_MS;
 const WATCHED_MS = 2000;
 
 /** Measures how late the event loop gets to a request while it computes or has no processor. It is watched only while requests come. */
