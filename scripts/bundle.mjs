@@ -6,7 +6,7 @@ import { rolldown } from 'rolldown';
 
 const DIST = join(import.meta.dirname, '..', 'dist');
 /** Packages of every command. Others are loaded from where they are installed. */
-const JOINED = /^(?:commander|smol-toml)$/;
+const JOINED = /^(?:chalk|commander|smol-toml)$/;
 /** Files and the modules whose static imports each of them holds; a module is in the first that needs it. */
 const FILES = {
   start: ['start'],
@@ -19,7 +19,7 @@ const fileOf = new Map();
 const bundle = await rolldown({
   input: join(DIST, 'src', 'start.js'),
   platform: 'node',
-  external: (name) => !name.startsWith('.') && !isAbsolute(name) && !JOINED.test(name),
+  external: (name) => !/^[.#]/.test(name) && !isAbsolute(name) && !JOINED.test(name),
   checks: { ineffectiveDynamicImport: false },
   plugins: [
     {

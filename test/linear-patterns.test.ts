@@ -12,8 +12,6 @@ const COMMAND_LINE = 'the command line of the user';
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   '/\\B(?=(?:\\d{3})+(?!\\d))/g': 'the digits of a number, 21 at most',
   "/^option '(.+)' cannot be used with option '(.+)'$/": COMMAND_LINE,
-  "/^option '(.+)' argument '(.*)' is invalid\\. ([\\s\\S]*)$/": COMMAND_LINE,
-  "/^command-argument value '(.*)' is invalid for argument '(.+)'\\. ([\\s\\S]*)$/": COMMAND_LINE,
   '/<xs:complexType name="([^"]+)"[^>]*>(.*?)<\\/xs:complexType>/gs': 'the schemas of the package',
 };
 

@@ -116,8 +116,10 @@ function changedRecord(mock: Mock, ident: string, changes: Changes): RecordInput
 
 /** The children of an entity in the order in which schema 2.2 declares them. */
 function childOrder(mock: Mock, entity: Entity): string[] {
-  const type = new RegExp(`<xs:complexType name="${entity}Type">(.*?)</xs:complexType>`, 's').exec(mock.schemas.text('2.2'));
-  return [...(type?.[1] ?? '').matchAll(/<xs:element name="([^"]+)"/g)].map((match) => match[1] ?? '');
+  const schema = mock.schemas.text('2.2');
+  const begin = schema.indexOf(`<xs:complexType name="${entity}Type">`);
+  const type = schema.slice(begin, schema.indexOf('</xs:complexType>', begin));
+  return [...type.matchAll(/<xs:element name="([^"]+)"/g)].map((match) => match[1] ?? '');
 }
 
 async function refuseInvalid(mock: Mock, input: RecordInput): Promise<void> {

@@ -101,11 +101,11 @@ const MESSAGES: readonly (readonly [RegExp, (...parts: readonly string[]) => str
     (_, most, given) => t`too many arguments: ${given} given, at most ${most} expected`,
   ],
   [
-    /^option '(.+)' argument '(.*)' is invalid\. (.*)$/s,
+    /^option '([^']+)' argument '(.*)' is invalid\. (.*)$/s,
     (flags = '', value = '', why = '') => invalidValue(withPlaceholders(flags), value, reasonText(why)),
   ],
   [
-    /^command-argument value '(.*)' is invalid for argument '(.+)'\. (.*)$/s,
+    /^command-argument value '(.*)' is invalid for argument '([^']+)'\. (.*)$/s,
     (value = '', name = '', why = '') => invalidArgument(PLACEHOLDERS[name] ?? name, value, reasonText(why)),
   ],
 ];

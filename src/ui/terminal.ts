@@ -1,3 +1,4 @@
+import { Chalk, type ChalkInstance } from 'chalk';
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Message } from '../base/message.ts';
@@ -23,15 +24,10 @@ type TerminalOptions = {
   readonly elementName: Terminal['elementName'];
 };
 
-/** Select Graphic Rendition codes that begin and end a style. */
-const STYLES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39] } as const;
-
-type Style = keyof typeof STYLES;
-
 /** Output: results go to stdout, everything else to stderr. */
 export type Terminal = {
   readonly json: boolean;
-  readonly color: Readonly<Record<Style, (text: Message) => string>>;
+  readonly color: ChalkInstance;
   readonly interactive: boolean;
   readonly columns: number;
   /** Returns an element's name for people beside its own. */
@@ -52,14 +48,7 @@ export type Terminal = {
 };
 
 export function makeTerminal(streams: Streams, options: TerminalOptions): Terminal {
-  const styled = (style: Style) => (text: Message) => {
-    const [begin, end] = STYLES[style];
-    return options.color && text !== '' ? `\u001b[${begin}m${text}\u001b[${end}m` : `${text}`;
-  };
-  const color = {
-    ...{ bold: styled('bold'), dim: styled('dim') },
-    ...{ red: styled('red'), green: styled('green'), yellow: styled('yellow') },
-  };
+  const color = new Chalk({ level: options.color ? 1 : 0 });
   // Callers escape foreign text; this second layer lets only the colours of pas through.
   const safe = (text: string): string => (options.color ? text.replace(NOT_A_COLOUR, printable) : printable(text));
   let bar: Bar | undefined;
@@ -122,7 +111,7 @@ export async function requireConfirmation(
   if (!(await (await prompt()).confirm(question))) throw new UsageError(refused);
 }
 
-/** Text between the codes of {@link STYLES}. */
+/** Text between the colour sequences of chalk. */
 const NOT_A_COLOUR = /(?:(?!\u001b\[\d+(?:;\d+)*m)[\s\S])+/g;
 
 const GAP = '  ';

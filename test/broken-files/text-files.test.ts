@@ -91,7 +91,7 @@ describe('a file that cannot be read as a whole is one error that says what to d
     ['csv/empty.csv', 'is empty'],
     ['csv/named.xlsx', 'is not a workbook'],
     ['geojson/cut-short.geojson', 'line 3'],
-    ['geojson/other-json.json', 'no features'],
+    ['geojson/other-json.json', 'no GeoJSON features'],
     ['geojson/other-system.geojson', 'EPSG::32633'],
     ['gpkg/not-sqlite.gpkg', 'is not a GeoPackage'],
     ['gpx/cut-short.gpx', 'line 3'],

@@ -82,7 +82,7 @@ test('what is no file and no find is refused in Czech, with what to do', async (
   expect(nowhere.stderr).toMatch(/Soubor .*chybi\.csv neexistuje\./);
   const nobody = await czech.pas('resolve', 'K-9', '--drop');
   expect(nobody.stderr).toContain('Nález K-9 tu není.');
-  expect(nobody.stderr).toContain('NÁLEZ je místní označení');
+  expect(nobody.stderr).toContain('NÁLEZ je local_id');
 });
 
 test('every label is Czech: of the checks, of what would be sent, of what was validated and put back', async () => {

@@ -138,7 +138,7 @@ describe('a file of lines', () => {
     expect((await harvest('out.jsonl', '--full')).code).toBe(2);
     const mended = await harvest('out.jsonl', '--verify');
     expect([mended.code, mended.stderr]).toEqual([0, expect.stringMatching(/written again/)]);
-    expect(mended.stdout).toContain(`${expected.size} mended`);
+    expect(mended.stdout).toContain(`${expected.size} repaired`);
     expectWholeLines('out.jsonl');
     expect(await harvest('out.jsonl')).toMatchObject({ code: 0, stderr: '' });
   });
@@ -269,7 +269,7 @@ describe('an SQLite file', () => {
     change(sql);
     expectRefusal(await harvest('out.sqlite'), /was modified/);
     const mended = await harvest('out.sqlite', '--verify');
-    expect([mended.code, mended.stdout]).toEqual([0, expect.stringMatching(/mended/)]);
+    expect([mended.code, mended.stdout]).toEqual([0, expect.stringMatching(/repaired/)]);
     expect(held('out.sqlite')).toEqual(expected);
     expect(await harvest('out.sqlite')).toMatchObject({ code: 0, stderr: '' });
   });
