@@ -36,6 +36,9 @@ create table account (
   email text not null,
   organisation text not null,
   role text not null,
+  -- the prefix and namespace in which the service wrote the account; empty where it did not
+  prefix text not null default '',
+  namespace text not null default '',
   seen_at integer not null
 ) strict;
 
