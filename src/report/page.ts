@@ -107,7 +107,7 @@ function sensitivity({ places, finds, byAccessibility }: Report): Html | undefin
   if (places === 'left-out') {
     return html`<aside class="notice"><p>${t`Places are left out: no coordinates, maps, cadastral areas, place descriptions or notes. The levels of accessibility are those of the places in the service.`}</p>${levels(byAccessibility)}</aside>`;
   }
-  return html`<aside class="notice guarded"><p><b>${t`This page reveals exact findspots.`}</b> ${t`Do not share it with people who may not see them. To make a page to share:`} <code>pas report --without-places</code></p>${levels(byAccessibility)}</aside>`;
+  return html`<aside class="notice guarded"><p><b>${t`This page reveals exact findspots.`}</b> ${t`Show it only to those who may see them. A page to share is made with`} <code>pas report --without-places</code></p>${levels(byAccessibility)}</aside>`;
 }
 
 function levels(byAccessibility: readonly Count[]): Html {

@@ -1,4 +1,3 @@
-import inquirer from 'inquirer';
 import { InterruptedError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { foldName } from '../text/names.ts';
@@ -38,7 +37,8 @@ const LINES_OF_OFFERS = 9;
 const MARGIN = 3;
 
 /** @throws InterruptedError, from every question, on Ctrl-C and when the terminal is closed */
-export function makePrompt(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Prompt {
+export async function makePrompt(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Promise<Prompt> {
+  const { default: inquirer } = await import('inquirer');
   const prompt = inquirer.createPromptModule({ input, output });
   // Wrapped here, since the library breaks lines inside words.
   const inLines = (text: string): string => wrapped(text, (output.columns || 80) - MARGIN);

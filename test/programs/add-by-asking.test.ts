@@ -45,7 +45,7 @@ describe('two finds are entered on a terminal', () => {
     await answer(terminal, 'Place in words', 'Field behind the mill');
     await answer(terminal, 'Depth (cm)', '35');
     await answer(terminal, 'Save K-017?', '', '❯ Save, ready to be sent');
-    await answer(terminal, 'Another?');
+    await answer(terminal, 'Add another find?');
 
     await answer(terminal, 'Number of the find (K-018)');
     await answer(terminal, 'The same as before?');
@@ -56,7 +56,7 @@ describe('two finds are entered on a terminal', () => {
     await answer(terminal, 'Place in words (Field behind the mill)');
     await answer(terminal, 'Depth (cm)', '40');
     await answer(terminal, 'Save K-018?', '', '❯ Save');
-    await answer(terminal, 'Another?', 'n');
+    await answer(terminal, 'Add another find?', 'n');
     const { code, screen } = await terminal.ended();
     expect(code).toBe(0);
     // Nothing is wrapped in the middle of a word, nothing is drawn twice.

@@ -45,7 +45,7 @@ test('a new outbox that continues an earlier one is asked about on a terminal, a
   skip(whyNoTerminal !== undefined, whyNoTerminal);
   const { finds } = await mock.state();
   await using terminal = await startTerminal(['push'], home, { columns: 110 });
-  await terminal.expect('Does this outbox continue the other one?', '❯ it continues');
+  await terminal.expect('Does this outbox continue the other one?', '❯ yes: move');
   await terminal.press('Enter');
   expect((await terminal.ended()).code).toBe(0);
   expect(outboxIdOf(home)).toBe(earlier);
@@ -58,8 +58,8 @@ test('one that is kept separate is asked about once, and holds what the earlier 
   const { finds } = await mock.state();
   await using terminal = await startTerminal(['push', '--only', 'import'], home, { columns: 110 });
   await terminal.expect('Does this outbox continue the other one?');
-  await terminal.type('the two');
-  await terminal.expect('❯ the two are separate');
+  await terminal.type('no, keep');
+  await terminal.expect('❯ no, keep them separate');
   await terminal.press('Enter');
   for (const find of ['K-1', 'K-2']) {
     await terminal.expect(`import of ${find}`, '? Send it anyway?');

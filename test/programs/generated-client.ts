@@ -43,7 +43,7 @@ export function makeClientFolder(): ClientFolder {
 /** Sends a find, gives it a number and attaches a photograph; of `service.js`. */
 export const SERVICE_CLIENT = `
 import createClient from 'openapi-fetch';
-import type { paths } from '../support/service.js';
+import type { paths } from './service.js';
 
 export type Story = { statuses: number[]; ident: string };
 

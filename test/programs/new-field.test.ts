@@ -11,7 +11,7 @@ const ROW = `{ name: 'tvar', kind: 'text', alias: 'shape', requiredFrom: 2, glos
 function programWithAnotherField(): { readonly folder: string; readonly pas: (...args: string[]) => string } {
   const copy = join(tempFolder(), 'program');
   mkdirSync(copy);
-  for (const name of ['bin', 'dist', 'schemas', 'package.json', 'src/language', 'src/report/page']) {
+  for (const name of ['bin', 'dist', 'schemas', 'package.json', 'scripts', 'src/language', 'src/report/page']) {
     cpSync(join(PROJECT, name), join(copy, name), { recursive: true });
   }
   symlinkSync(join(PROJECT, 'node_modules'), join(copy, 'node_modules'));
@@ -21,6 +21,7 @@ function programWithAnotherField(): { readonly folder: string; readonly pas: (..
     /<xs:element name="chranene_udaje" type="samostatny_nalez-/,
     '<xs:element name="tvar" type="xs:string" minOccurs="0"/>',
   );
+  execFileSync(process.execPath, [join(copy, 'scripts', 'bundle.mjs')]);
   const { env, folder } = makeHome();
   const pas = (...args: string[]): string => {
     const argv = [join(copy, 'bin', 'pas.js'), ...args];

@@ -33,7 +33,7 @@ describe.skipIf(whyNoTerminal !== undefined)('what is not sure is asked about', 
     await using terminal = await startTerminal(['photo', 'match', 'card'], home, { columns: 110 });
     await terminal.expect(
       /IMG_0003\.jpg +K-3 +likely +\d m from it, on its day/,
-      /k_01\.jpg +K-1 +sure +named K-1, on its day/,
+      /k_01\.jpg +K-1 +certain +named K-1, on its day/,
       /K-1 K-2\.jpg +K-1 +doubtful +named after several: K-1, K-2, on its day/,
     );
     await answer(terminal, 'Queue the 1 likely match as well? Otherwise pas asks about it.');
@@ -44,7 +44,7 @@ describe.skipIf(whyNoTerminal !== undefined)('what is not sure is asked about', 
     );
     await terminal.press('Down', 'Down', 'Enter');
     expect((await terminal.ended()).code).toBe(0);
-    await terminal.expect('Queued 3 of 4 files, for 3 finds.', '1 photograph shows');
+    await terminal.expect('Queued 3 of 4 files, for 3 finds.', '1 photograph matches no find');
     expect(await queued()).toEqual({ 'K-1': ['k_01.jpg'], 'K-2': ['K-1 K-2.jpg'], 'K-3': ['IMG_0003.jpg'] });
   });
 

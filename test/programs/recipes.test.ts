@@ -18,8 +18,7 @@ type Recipe = {
 const RECIPES: Readonly<Record<string, Recipe>> = {
   'Read another format of tables': {
     file: 'src/tables/tiny-table.ts',
-    text: `import { tableOfRecords } from './record-table.ts';
-import { assertTableSize, type Table } from './table.ts';
+    text: `import { assertTableSize, type Table, tableOfRecords } from './table.ts';
 
 export function readTiny(file: string, bytes: Buffer): Table {
   const lines = bytes.toString('utf8').trim().split('\\n').slice(1);
@@ -61,8 +60,7 @@ export function* tinyRows(finds: Iterable<ExportedFind>): Generator<readonly str
   'Make a form for another program on phones': {
     file: 'src/flows/field/make-tiny-form.ts',
     text: `import { writeOutputFile } from '../../store/output-file.ts';
-import { formLists } from './form-lists.ts';
-import type { FieldMade, FieldRequest } from './make-field.ts';
+import { type FieldMade, type FieldRequest, formLists } from './form-lists.ts';
 
 export async function makeTinyForm({ destination, overwrite, vocabulary, rules }: FieldRequest): Promise<FieldMade> {
   await writeOutputFile(destination, [...formLists(vocabulary, rules).keys()].map((name) => name + '\\n'), { overwrite });
@@ -106,7 +104,7 @@ let copy: string;
 beforeAll(() => {
   copy = join(tempFolder(), 'program');
   mkdirSync(copy);
-  const parts = ['bin', 'dist', 'examples', 'mock-server', 'schemas', 'src', 'test/conformance', 'package.json'];
+  const parts = ['bin', 'dist', 'examples', 'mock-server', 'schemas', 'scripts', 'src', 'test/conformance', 'package.json'];
   for (const name of [...parts, 'tsconfig.json', 'tsconfig.build.json'])
     cpSync(join(PROJECT, name), join(copy, name), { recursive: true });
   symlinkSync(join(PROJECT, 'node_modules'), join(copy, 'node_modules'));
@@ -123,6 +121,7 @@ beforeAll(() => {
     stdout: '',
     status: 0,
   });
+  expect(spawnSync(process.execPath, [join(copy, 'scripts', 'bundle.mjs')], { encoding: 'utf8' })).toMatchObject({ status: 0 });
 });
 
 /** @returns what the changed program prints, however it ends */

@@ -48,7 +48,7 @@ describe.each([390, 800, 1400])('on a screen %i pixels wide', (width) => {
       await eventually(() => evaluateScript<string[]>(page(), 'covered-names', map)).toEqual([]);
       for (let step = 0; step < 6; step += 1) {
         const before = await page().locator(`${map} [data-base]`).getAttribute('transform');
-        await page().locator(map).getByRole('button', { name: 'Closer' }).click();
+        await page().locator(map).getByRole('button', { name: 'Zoom in' }).click();
         await eventually(() => page().locator(`${map} [data-base]`).getAttribute('transform')).not.toBe(before);
         await page().evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
         expect(await evaluateScript<string[]>(page(), 'covered-names', map)).toEqual([]);

@@ -166,7 +166,7 @@ describe('the page of a report', () => {
   test('names what there is room for when somebody comes closer, and nothing covers a name', async () => {
     const map = page().locator('#map-2');
     const before = await map.locator('.labels text').allTextContents();
-    for (let step = 0; step < 5; step += 1) await map.getByRole('button', { name: 'Closer' }).click();
+    for (let step = 0; step < 5; step += 1) await map.getByRole('button', { name: 'Zoom in' }).click();
     await eventually(() => map.locator('.labels text').allTextContents()).not.toEqual(before);
     expect(await evaluateScript<string[]>(page(), 'covered-names', '#map-2')).toEqual([]);
     await map.getByRole('button', { name: 'Whole map' }).click();

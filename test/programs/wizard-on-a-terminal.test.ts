@@ -32,7 +32,7 @@ test('in English: a column is changed, what is missing is asked, the map is writ
   await terminal.expect('pristupnost of every find', '❯ leave it for later');
   await answer(terminal, 'pristupnost of every find', 'archaeo', '❯ archaeologist');
   await terminal.expect('3 rows: 2 ready to send, 0 incomplete, 1 that cannot be read.');
-  await answer(terminal, 'Go on?', 'now', '❯ Write the column map and import now');
+  await answer(terminal, 'Continue?', 'now', '❯ Write the column map and import now');
   const { code, screen } = await terminal.ended();
   expect(code).toBe(3);
   expect(screen).toContain('Imported 2 finds: 2 added');
