@@ -35,7 +35,11 @@ describe('a workbook that would fill the memory, or never end, is one clear erro
     ['the same in other quotes', rows("<row r='1048575'><c r='XFD1048575'><v>1</v></c></row>"), 'columns'],
     ['the same behind a sign of the tag’s end', rows('<row r="1048576"><c s=">" r="XFD1048576"><v>1</v></c></row>'), 'columns'],
     ['a cell with an address in references to characters', rows('<row r="3"><c r="&#88;FD3"><v>1</v></c></row>'), 'columns'],
-    ['a row number beyond every sheet', rows('<row r="99999999999"><c r="A99999999999"><v>1</v></c></row>'), 'no form'],
+    [
+      'a row number beyond every sheet',
+      rows('<row r="99999999999"><c r="A99999999999"><v>1</v></c></row>'),
+      'no spreadsheet program writes',
+    ],
     ['a million row elements', rows(Array.from({ length: 1_000_000 }, (_, at) => `<row r="${at + 3}"/>`).join('')), 'rows'],
     [
       'a million rows with a value',
@@ -186,7 +190,7 @@ describe('a table of text that no season has is one clear error:', () => {
 
   test('a million cells with characters that no text needs', () => {
     const bytes = Buffer.from(`${'a;'.repeat(999)}a\n${`${'\u0001;'.repeat(999)}\u0001\n`.repeat(1000)}`);
-    expect(() => parseTable('season.csv', bytes)).toThrow('more than 100000 errors in its form');
+    expect(() => parseTable('season.csv', bytes)).toThrow('more than 100000 syntax errors');
   });
 });
 
@@ -219,7 +223,7 @@ describe('a table that would fill the memory is one clear error, in little room:
       'a table of two hundred million bytes',
       'season.csv',
       () => Buffer.alloc(200_000_000, `${HEADER.join(';')}\nA;${'x'.repeat(1000)};1\n`),
-      /has 200000000 bytes; pas reads at most 67108864 are read/,
+      /has 200000000 bytes; pas reads at most 67108864/,
     ],
   ])('%s', async (_, name, content, message) => {
     const home = (await homeWithoutNetwork()).with(LITTLE_ROOM);

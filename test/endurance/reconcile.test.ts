@@ -18,7 +18,7 @@ test('an anonymous harvest cannot decide, and says why', async () => {
   await anonymous.pas('push');
   const run = await anonymous.pas('reconcile');
   expect(run.code).toBe(6);
-  expect(run.stdout).toMatch(/not shown.*pas resolve K-2/s);
+  expect(run.stdout).toMatch(/hidden.*pas resolve K-2/s);
 });
 
 test('what was decided, and from what, is shown with the find', async () => {

@@ -57,7 +57,7 @@ async function endOldest(): Promise<void> {
     const { child, isBusy } = await starting;
     if (isBusy) continue;
     hosts.delete(kind);
-    child.disconnect();
+    if (child.connected) child.disconnect();
     return;
   }
 }

@@ -309,8 +309,8 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   {
     name: 'a throttle for half a second',
     file: 'state/throttle.ts',
-    from: 'last + intervalMs - atMs',
-    to: 'last + 5 * intervalMs - atMs',
+    from: 'return allowedMs - atMs',
+    to: 'return allowedMs + 4 * intervalMs - atMs',
     clauses: ['A-RATE-3'],
     isOfPace: true,
   },
