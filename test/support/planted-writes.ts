@@ -309,8 +309,8 @@ export const PLANTED_IN_WRITES: readonly Planted[] = [
   {
     name: 'a throttle for half a second',
     file: 'state/throttle.ts',
-    from: 'return allowedMs - atMs',
-    to: 'return allowedMs + 4 * intervalMs - atMs',
+    from: 'Number.NEGATIVE_INFINITY) + intervalMs;',
+    to: 'Number.NEGATIVE_INFINITY) + 5 * intervalMs;',
     clauses: ['A-RATE-3'],
     isOfPace: true,
   },
