@@ -155,30 +155,11 @@ function yesOrNo(text: string): boolean {
   throw new InvalidArgumentError('It must be 1 or 0.');
 }
 
-/** Values that commander parses for the flags of {@link addMockServerOptions}. */
-export type MockServerFlags = {
-  readonly port?: number;
-  readonly host?: string;
-  readonly data?: string;
-  readonly seed?: string;
-  readonly training?: boolean;
-  readonly deployed?: boolean;
+/** Values that commander parses for the flags of {@link addMockServerOptions}. `faults` names a file. */
+export type MockServerFlags = Omit<MockServerOptions, 'latencyMs' | 'minIntervalMs' | 'faults'> & {
   readonly latency?: number;
   readonly minInterval?: number;
-  readonly pageSize?: number;
-  readonly records?: number;
   readonly faults?: string;
-  readonly schemaVersions?: readonly string[];
-  readonly prefix?: string;
-  readonly schemaBase?: string;
-  readonly publicUrl?: string;
-  readonly serviceNames?: boolean;
-  readonly controlToken?: string;
-  readonly tlsCert?: string;
-  readonly tlsKey?: string;
-  readonly cors?: string;
-  readonly record?: string;
-  readonly seedNumber?: number;
 };
 
 /**
