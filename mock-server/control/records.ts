@@ -2,6 +2,7 @@ import { ControlRefusal } from '../base/http-message.ts';
 import { check, flag, instant, object, oneOf, optional, type Reader, ShapeError, text } from '../base/shape.ts';
 import { rewriteProject } from '../rules/project-record.ts';
 import type { Mock } from '../state/mock.ts';
+import { childNames } from '../state/records/child-order.ts';
 import {
   type ArchiveRecord,
   type Body,
@@ -109,17 +110,9 @@ function changedRecord(mock: Mock, ident: string, changes: Changes): RecordInput
   const changed = Object.entries(changes).filter((change): change is [string, BodyValue] => change[1] !== null);
   const merged: Body = Object.fromEntries([...kept, ...changed]);
   if (identOf(record.entity, merged) !== ident) throw new ShapeError('changes', 'must leave the identifier as it is');
-  const order = childOrder(mock, record.entity);
+  const order = childNames(record.entity);
   const body = Object.fromEntries(Object.entries(merged).sort(([a], [b]) => order.indexOf(a) - order.indexOf(b)));
   return { entity: record.entity, body };
-}
-
-/** The children of an entity in the order in which schema 2.2 declares them. */
-function childOrder(mock: Mock, entity: Entity): string[] {
-  const schema = mock.schemas.text('2.2');
-  const begin = schema.indexOf(`<xs:complexType name="${entity}Type">`);
-  const type = schema.slice(begin, schema.indexOf('</xs:complexType>', begin));
-  return [...type.matchAll(/<xs:element name="([^"]+)"/g)].map((match) => match[1] ?? '');
 }
 
 async function refuseInvalid(mock: Mock, input: RecordInput): Promise<void> {

@@ -4,7 +4,8 @@ import { mayEditNumber, roleOf } from '../rules/permission.ts';
 import { rewriteProject } from '../rules/project-record.ts';
 import { type Account, rankOf } from '../state/accounts.ts';
 import type { Mock } from '../state/mock.ts';
-import { FIND_CHILDREN, type HistoryCode, historyEntry, inOrder } from '../state/records/child-order.ts';
+import { inOrder } from '../state/records/child-order.ts';
+import { type HistoryCode, historyEntry } from '../state/records/history.ts';
 import { type ArchiveRecord, childOf, listOf, textOf } from '../state/records/record.ts';
 import { recordView } from './records.ts';
 
@@ -82,7 +83,7 @@ function save(mock: Mock, find: ArchiveRecord, stav: number, code: HistoryCode, 
     const historie = [...listOf(find.body['historie']), historyEntry(mock.counters, code, user, mock.clock.now())];
     // The persistent sample number is assigned at archiving, once (S-IDENT-8).
     const igsn = find.body['igsn'] ?? (code === 'SN34' ? `10.5072/${find.ident}` : undefined);
-    const body = inOrder({ ...find.body, stav: String(stav), igsn, historie }, FIND_CHILDREN);
+    const body = inOrder('samostatny_nalez', { ...find.body, stav: String(stav), igsn, historie });
     const saved = mock.archive.put({ entity: 'samostatny_nalez', body });
     if (saved.project !== null) rewriteProject(mock.archive, saved.project);
     return saved;

@@ -1,5 +1,5 @@
 import type { Archive } from '../state/records/archive.ts';
-import { PROJECT_CHILDREN_AFTER_FINDS } from '../state/records/child-order.ts';
+import { childNames } from '../state/records/child-order.ts';
 import { type Body, textOf } from '../state/records/record.ts';
 
 /** Accessibility of a project without finds: public (S-ACCESS-3). */
@@ -10,11 +10,13 @@ export function rewriteProject(archive: Archive, ident: string): void {
   const project = archive.live('projekt', ident);
   if (project === undefined) return;
   const finds = archive.findIdentsOfProject(ident).map((find) => ({ '@id': find, '#': find }));
+  const names = childNames('projekt');
+  const later = names.slice(names.indexOf('samostatny_nalez') + 1);
   const before: Record<string, Body[string]> = {};
   const after: Record<string, Body[string]> = {};
   for (const [name, value] of Object.entries(project.body)) {
     if (name === 'samostatny_nalez') continue;
-    if (PROJECT_CHILDREN_AFTER_FINDS.some((later) => later === name)) after[name] = value;
+    if (later.includes(name)) after[name] = value;
     else before[name] = name === 'pristupnost_pom' ? helperAccessibility(archive, ident) : value;
   }
   const body = { ...before, ...(finds.length === 0 ? {} : { samostatny_nalez: finds }), ...after };

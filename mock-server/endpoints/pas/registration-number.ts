@@ -4,7 +4,8 @@ import { mayEditNumber } from '../../rules/permission.ts';
 import { refusal } from '../../rules/refusal.ts';
 import { lockRecord, type WriteRequest } from '../../rules/write-request.ts';
 import type { Mock } from '../../state/mock.ts';
-import { FIND_CHILDREN, historyEntry, inOrder } from '../../state/records/child-order.ts';
+import { inOrder } from '../../state/records/child-order.ts';
+import { historyEntry } from '../../state/records/history.ts';
 import { type ArchiveRecord, listOf, textOf } from '../../state/records/record.ts';
 import { isXmlText } from '../../state/records/render.ts';
 import { findAnswer } from './find-answer.ts';
@@ -49,7 +50,7 @@ function save(mock: Mock, { account, say }: WriteRequest, ident: string, value: 
     const entries = [historyEntry(mock.counters, 'SN-UPD', account.user, atMs, note)];
     if (find.stav === 4) entries.push(historyEntry(mock.counters, 'SN34', account.user, atMs));
     const historie = [...listOf(find.body['historie']), ...entries];
-    const body = inOrder({ ...find.body, evidencni_cislo: value, historie }, FIND_CHILDREN);
+    const body = inOrder('samostatny_nalez', { ...find.body, evidencni_cislo: value, historie });
     return mock.archive.put({ entity: 'samostatny_nalez', body });
   })();
 }

@@ -5,8 +5,9 @@ import type { References } from '../../rules/references.ts';
 import { refusal } from '../../rules/refusal.ts';
 import type { Placement } from '../../state/areas.ts';
 import type { Mock } from '../../state/mock.ts';
-import { FIND_CHILDREN, historyEntry, inOrder } from '../../state/records/child-order.ts';
+import { inOrder } from '../../state/records/child-order.ts';
 import { geometryElements } from '../../state/records/geometry.ts';
+import { historyEntry } from '../../state/records/history.ts';
 import type { ArchiveRecord, Body, RecordInput } from '../../state/records/record.ts';
 
 const HIGHEST_NUMBER = 99_999;
@@ -82,24 +83,21 @@ function bodyOf(mock: Mock, { ident, find, references, placement, creator }: Pla
     ...(find.lokalizace === undefined ? {} : { lokalizace: find.lokalizace }),
     ...(find.geometry === undefined ? {} : geometryElements(find.geometry)),
   };
-  return inOrder(
-    {
-      ...references.elements,
-      ident_cely: ident,
-      evidencni_cislo: find.evidencni_cislo,
-      projekt: { '@id': find.projekt, '#': find.projekt },
-      okres: placement?.okres,
-      hloubka: find.hloubka === undefined ? undefined : String(Number(find.hloubka)),
-      presna_datace: find.presna_datace,
-      pocet: find.pocet,
-      poznamka: find.poznamka,
-      datum_nalezu: find.datum_nalezu,
-      stav: String(find.stav),
-      predano: String(find.predano),
-      geom_system: find.geom_system,
-      chranene_udaje: guarded,
-      historie: passed.map((code) => historyEntry(mock.counters, code, creator, atMs, say('imported-note'))),
-    },
-    FIND_CHILDREN,
-  );
+  return inOrder('samostatny_nalez', {
+    ...references.elements,
+    ident_cely: ident,
+    evidencni_cislo: find.evidencni_cislo,
+    projekt: { '@id': find.projekt, '#': find.projekt },
+    okres: placement?.okres,
+    hloubka: find.hloubka === undefined ? undefined : String(Number(find.hloubka)),
+    presna_datace: find.presna_datace,
+    pocet: find.pocet,
+    poznamka: find.poznamka,
+    datum_nalezu: find.datum_nalezu,
+    stav: String(find.stav),
+    predano: String(find.predano),
+    geom_system: find.geom_system,
+    chranene_udaje: guarded,
+    historie: passed.map((code) => historyEntry(mock.counters, code, creator, atMs, say('imported-note'))),
+  });
 }

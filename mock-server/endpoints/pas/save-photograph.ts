@@ -3,7 +3,8 @@ import { FILE_BASE } from '../../base/addresses.ts';
 import type { Say } from '../../base/messages.ts';
 import { refusal } from '../../rules/refusal.ts';
 import type { Mock } from '../../state/mock.ts';
-import { FIND_CHILDREN, historyEntry, inOrder } from '../../state/records/child-order.ts';
+import { inOrder } from '../../state/records/child-order.ts';
+import { historyEntry } from '../../state/records/history.ts';
 import { type ArchiveRecord, type Body, childOf, listOf, textOf } from '../../state/records/record.ts';
 
 const LAST_NUMBER = 99;
@@ -52,7 +53,7 @@ export function savePhotograph(mock: Mock, photograph: NewPhotograph): ArchiveRe
     const historie = [...listOf(find.body['historie']), ...rearchived];
     return mock.archive.put({
       entity: 'samostatny_nalez',
-      body: inOrder({ ...find.body, historie, soubor: files }, FIND_CHILDREN),
+      body: inOrder('samostatny_nalez', { ...find.body, historie, soubor: files }),
     });
   })();
 }

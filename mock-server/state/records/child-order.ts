@@ -1,63 +1,38 @@
-import type { Counters } from '../counters.ts';
-import type { Body } from './record.ts';
+import { readFileSync } from 'node:fs';
+import { NEWEST_VERSION, type SchemaVersion } from '../../base/addresses.ts';
+import { packagePath } from '../../base/package-files.ts';
+import type { Body, Entity } from './record.ts';
 
-/** Children of a find in the order of the 2.2 schema. */
-export const FIND_CHILDREN = [
-  'ident_cely',
-  'evidencni_cislo',
-  'igsn',
-  'projekt',
-  'okres',
-  'hloubka',
-  'okolnosti',
-  'obdobi',
-  'presna_datace',
-  'druh_nalezu',
-  'specifikace',
-  'pocet',
-  'poznamka',
-  'nalezce',
-  'datum_nalezu',
-  'stav',
-  'predano',
-  'predano_organizace',
-  'geom_system',
-  'pristupnost',
-  'chranene_udaje',
-  'historie',
-  'soubor',
-] as const;
+/** The children that a type has in the order of its schema, each with its own type. */
+export type Children = ReadonlyMap<string, string>;
 
-/** The children of a project that come after its list of finds. */
-export const PROJECT_CHILDREN_AFTER_FINDS = ['dokument'] as const;
+const typesOf = new Map<SchemaVersion, ReadonlyMap<string, Children>>();
 
-/** The same children in the given order; what has no value is left out. */
-export function inOrder(children: Readonly<Record<string, Body[string] | undefined>>, order: readonly string[]): Body {
+/** Returns the types of a schema that have children of ours, by their names. */
+export function typesIn(version: SchemaVersion): ReadonlyMap<string, Children> {
+  const present = typesOf.get(version);
+  if (present !== undefined) return present;
+  const schema = readFileSync(packagePath('schemas', 'svc', version, 'svc.xsd'), 'utf8');
+  const types = new Map<string, Children>();
+  for (const [, type = '', content = ''] of schema.matchAll(/<xs:complexType name="([^"]+)"[^>]*>(.*?)<\/xs:complexType>/gs)) {
+    const children = [...content.matchAll(/<xs:element name="([^"]+)" type="([^"]+)"/g)];
+    if (children.length > 0) types.set(type, new Map(children.map(([, name = '', childType = '']) => [name, childType])));
+  }
+  typesOf.set(version, types);
+  return types;
+}
+
+/** Returns the children of an entity in the order in which the newest schema declares them. */
+export function childNames(entity: Entity): string[] {
+  return [...(typesIn(NEWEST_VERSION).get(`${entity}Type`)?.keys() ?? [])];
+}
+
+/** Returns the children of an entity in the order of the schema; what has no value is left out. */
+export function inOrder(entity: Entity, children: Readonly<Record<string, Body[string] | undefined>>): Body {
   const ordered: Record<string, Body[string]> = {};
-  for (const name of order) {
+  for (const name of childNames(entity)) {
     const value = children[name];
     if (value !== undefined) ordered[name] = value;
   }
   return ordered;
-}
-
-/** Codes of history entries (A-HISTORY-2, A-HISTORY-3): transitions of a find, single-field updates, files. */
-export type HistoryCode = 'SN01' | 'SN12' | 'SN23' | 'SN34' | 'SN-1' | 'SN-UPD' | 'SBR0';
-
-/** One `historie` element. @param atMs milliseconds since 1970, with fractions */
-export function historyEntry(counters: Counters, code: HistoryCode, user: string, atMs: number, note?: string): Body {
-  return {
-    id: counters.next('hist'),
-    datum_zmeny: isoMicroseconds(atMs),
-    uzivatel: { '@id': user, '#': user },
-    ...(note === undefined ? {} : { poznamka: note }),
-    typ_zmeny: code,
-  };
-}
-
-/** ISO 8601 with microseconds and offset, such as `2024-07-11T12:27:13.968250+00:00`. */
-function isoMicroseconds(ms: number): string {
-  const whole = Math.floor(ms);
-  const micros = Math.floor((ms - whole) * 1000);
-  return `${new Date(whole).toISOString().slice(0, -1)}${String(micros).padStart(3, '0')}+00:00`;
 }

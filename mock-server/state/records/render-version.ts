@@ -1,12 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { NEWEST_VERSION, type SchemaVersion } from '../../base/addresses.ts';
-import { packagePath } from '../../base/package-files.ts';
+import { type Children, typesIn } from './child-order.ts';
 import { type Body, type BodyValue, type Entity, isList } from './record.ts';
-
-/** The children that a type has, each with its own type. */
-type Children = ReadonlyMap<string, string>;
-
-const typesOf = new Map<SchemaVersion, ReadonlyMap<string, Children>>();
 
 /** The body with what the schema of an older version knows, and nothing else; of the newest version the body itself. */
 export function inVersion(entity: Entity, body: Body, version: SchemaVersion): Body {
@@ -38,17 +32,4 @@ function knownIn(value: BodyValue, type: string, types: ReadonlyMap<string, Chil
   if (!isList(value)) return one(value);
   const items = value.map(one);
   return items.every((item, index) => item === value[index]) ? value : items;
-}
-
-function typesIn(version: SchemaVersion): ReadonlyMap<string, Children> {
-  const present = typesOf.get(version);
-  if (present !== undefined) return present;
-  const schema = readFileSync(packagePath('schemas', 'svc', version, 'svc.xsd'), 'utf8');
-  const types = new Map<string, Children>();
-  for (const [, type = '', content = ''] of schema.matchAll(/<xs:complexType name="([^"]+)"[^>]*>(.*?)<\/xs:complexType>/gs)) {
-    const children = [...content.matchAll(/<xs:element name="([^"]+)" type="([^"]+)"/g)];
-    if (children.length > 0) types.set(type, new Map(children.map(([, name = '', childType = '']) => [name, childType])));
-  }
-  typesOf.set(version, types);
-  return types;
 }
