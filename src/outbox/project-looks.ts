@@ -9,9 +9,9 @@ export function lastLookAt(outbox: Outbox, project: string): number | undefined 
   return typeof at === 'number' ? at : undefined;
 }
 
-/** Stores the server time of a look. @param isFirst keeps the time of an earlier look */
-export function saveLook(outbox: Outbox, project: string, serverAt: number, isFirst: boolean): void {
-  const change = isFirst ? 'nothing' : 'update set server_at = excluded.server_at';
+/** Stores the server time of a look. @param keepsEarlier keeps the time of an earlier look where there is one */
+export function saveLook(outbox: Outbox, project: string, serverAt: number, keepsEarlier: boolean): void {
+  const change = keepsEarlier ? 'nothing' : 'update set server_at = excluded.server_at';
   outbox
     .sql(`insert into project_looks (project, server_at) values (?, ?) on conflict (project) do ${change}`)
     .run(project, Math.floor(serverAt));
