@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makeHome, PROJECT } from '../support/run-pas.ts';
+import { INIT_OFFLINE, makeHome, PROJECT } from '../support/run-pas.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
 
 const ROW = `{ name: 'tvar', kind: 'text', alias: 'shape', requiredFrom: 2, gloss: 'shape of the find' }, `;
@@ -44,15 +44,7 @@ const FIND =
 
 test('an element that is added to the list of fields is imported, entered, exported, reported and judged', () => {
   const { folder, pas } = programWithAnotherField();
-  const addresses = [
-    '--base-url',
-    'https://pas.example',
-    '--oai-base',
-    'https://pas.example/oai',
-    '--schema-base',
-    'https://pas.example/schema',
-  ];
-  pas('init', '--name', 'here', '--kind', 'training', ...addresses);
+  pas(...INIT_OFFLINE);
   const table = join(tempFolder(), 'finds.csv');
   writeFileSync(table, `${HEADER};shape\nK-1;${FIND};oval\nK-2;${FIND};\n`);
 

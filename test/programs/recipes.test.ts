@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { expectDone, type Home, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
+import { expectDone, type Home, INIT_OFFLINE, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -144,15 +144,7 @@ test.each(Object.entries(RECIPES))(
 
 test('a format of tables that is added by its recipe is imported', async () => {
   const home = makeHome();
-  const addresses = [
-    '--base-url',
-    'https://pas.example',
-    '--oai-base',
-    'https://pas.example/oai',
-    '--schema-base',
-    'https://pas.example/schema',
-  ];
-  await runIn(home, 'init', '--name', 'here', '--kind', 'training', ...addresses);
+  await runIn(home, ...INIT_OFFLINE);
   await runIn(home, 'import', home.file('finds.tiny', 'TINY\nT-1\nT-2\n'), '--set', 'stav=1');
   expect(await runIn(home, 'list')).toMatch(/T-1[\s\S]*T-2/);
   // An export that is added by its recipe is a word of `--for`.

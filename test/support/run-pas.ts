@@ -61,6 +61,19 @@ export function settledAfter(settleMs: number, intervalMs = 10): string[] {
   return ['--min-interval-ms', `${intervalMs}`, '--settle-ms', `${settleMs}`, '--index-allowance-ms', '0'];
 }
 
+/** Arguments of `pas init` for a profile of a service that is not there. */
+export const INIT_OFFLINE = [
+  ...['init', '--name', 'here', '--kind', 'training'],
+  ...[
+    '--base-url',
+    'https://pas.example',
+    '--oai-base',
+    'https://pas.example/oai',
+    '--schema-base',
+    'https://pas.example/schema',
+  ],
+];
+
 /** A home of its own, with nothing of this machine's user in it. */
 export function makeHome(more: NodeJS.ProcessEnv = {}, folder = mkdtempSync(join(tmpdir(), 'pas-home-'))): Home {
   const env: NodeJS.ProcessEnv = {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../src/base/clock.ts';
 import { sha512Of } from '../../src/http/digest.ts';
-import { bindAccount, rememberAccount } from '../../src/outbox/bound-account.ts';
+import { bindAccount, type KnownAccount, rememberAccount } from '../../src/outbox/bound-account.ts';
 import { addImport } from '../../src/outbox/entries.ts';
 import type { EntryId, FindId } from '../../src/outbox/entry.ts';
 import { type Journal, openJournal } from '../../src/outbox/journal.ts';
@@ -17,7 +17,8 @@ export const USERNAME = 'eva@example.org';
 /** The service's identifier of the account that {@link tempOutbox} is bound to. */
 export const ACCOUNT_ID = 'U-000001';
 export const BINDING: Binding = { address: ADDRESS, prefix: 'svc', schemaVersion: '2.2' };
-const EVA = {
+/** The account as the service describes it. */
+export const EVA: KnownAccount = {
   identCely: ACCOUNT_ID,
   name: 'Eva',
   email: USERNAME,

@@ -4,7 +4,6 @@ import { ConfigError } from '../../../src/base/errors.ts';
 import {
   assertSameAccount,
   bindAccount,
-  type KnownAccount,
   knownAccount,
   knownUsername,
   rememberAccount,
@@ -12,17 +11,17 @@ import {
 import { mergeJournal } from '../../../src/outbox/merge.ts';
 import { headerOf } from '../../../src/outbox/open-outbox.ts';
 import { completePull, pullWatermarkMs } from '../../../src/outbox/pulled.ts';
-import { ACCOUNT_ID, ADDRESS, BINDING, openAnew, openAt, tempFolder, tempOutbox, USERNAME } from '../../support/temp-outbox.ts';
-
-const EVA: KnownAccount = {
-  identCely: ACCOUNT_ID,
-  name: 'Eva',
-  email: USERNAME,
-  organisation: 'Museum',
-  role: 'archaeologist',
-  prefix: 'svc',
-  namespace: '',
-};
+import {
+  ACCOUNT_ID,
+  ADDRESS,
+  BINDING,
+  EVA,
+  openAnew,
+  openAt,
+  tempFolder,
+  tempOutbox,
+  USERNAME,
+} from '../../support/temp-outbox.ts';
 
 function unbound() {
   const folder = tempFolder();
