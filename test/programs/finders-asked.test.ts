@@ -37,15 +37,15 @@ test('an import asks once who is meant where several people may be, and leaves o
 test('a push asks who each new person is, and does as it is told', async () => {
   const home = started.copy();
   await expectDone(home.pas('import', home.file('finds.csv', tableOf('Novak, Jam', 'Kolář, Jan', 'Novak, Jam'))));
-  const question = 'The service knows no finder';
+  const questionOf = (finder: string): string => `The service knows no finder "${finder}"`;
   const stopped = await startTerminal(['push'], home);
-  await answer(stopped, question, 'send', '❯ send nothing now');
+  await answer(stopped, questionOf('Novak, Jam'), 'send', '❯ send nothing now');
   expect((await stopped.ended()).code).toBe(3);
   await stopped.end();
 
   await using terminal = await startTerminal(['push'], home);
-  await answer(terminal, question, '', '❯ Novák, Jan, 1961, OS-001507');
-  await answer(terminal, question, 'new', '❯ a new person');
+  await answer(terminal, questionOf('Novak, Jam'), '', '❯ Novák, Jan, 1961, OS-001507');
+  await answer(terminal, questionOf('Kolář, Jan'), 'new', '❯ a new person');
   expect((await terminal.ended()).code).toBe(0);
   expect(await findersOf(home)).toEqual({ R0: 'OS-001507', R1: ':tba', R2: 'OS-001507' });
 });
