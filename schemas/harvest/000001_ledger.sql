@@ -1,18 +1,21 @@
--- The notes of a harvest into a file: what is harvested, how far it is, what was met. Where the records themselves go into
--- SQLite, they stand in the same file, in the table `records`.
+-- The ledger of a harvest into an output: the harvested subject, its progress, and the records that were met. Where the records
+-- themselves are stored in SQLite, the table `records` of the same file has them.
 -- Times are whole milliseconds since 1970 UTC. "The server's" ones come from its answers, the others from this machine.
 
 -- so that no other database is taken for one of these ("pash")
 pragma application_id = 1885434728;
 
-create table harvest (
+create table outputs (
   id integer primary key check (id = 1),
 
   -- what is harvested, and as whom: another harvest needs another output
   oai_base text not null,
   -- schema version of the endpoint; `newest` for the generic one
   version text not null,
-  set_spec text not null,
+  -- in order, separated by a space; empty: all that the service has
+  sets text not null,
+  -- whole records, or their headers alone
+  verb text not null check (verb in ('ListRecords', 'ListIdentifiers')),
   format text not null,
   -- the bounds that the user gave; empty: none
   from_bound text not null,
@@ -21,48 +24,54 @@ create table harvest (
   account text not null,
   form text not null,
 
+  -- bytes of a growing file that belong to committed pages, and their digest; null: none yet
+  length_bytes integer not null default 0,
+  digest text check (json_valid(digest)),
+  -- state of a growing file, or a folder, at the end of the last run; null while a run writes, and after one that was killed
+  seal text check (json_valid(seal)),
+  -- of the table `records`: pas itself is writing; another program has written
+  writing integer not null default 0 check (writing in (0, 1)),
+  edited integer not null default 0 check (edited in (0, 1)),
+  -- the pass under way compares the output with the service
+  verifying integer not null default 0 check (verifying in (0, 1)),
+  -- rights of the account when the sets were read last, as the service's user information has them; null: not known
+  rights text
+) strict;
+
+-- one row for each set
+create table harvests (
+  id integer primary key,
+  set_spec text not null unique,
   -- the server's time when the last complete pass began: the next one asks for what changed since
   watermark_at integer,
   -- when the last complete pass ended
   completed_at integer,
-  -- bytes of the output file that belong to committed pages; what stands behind them is cut off
-  length_bytes integer not null default 0,
-
   -- the pass under way; null when there is none
-  pass text check (pass in ('full', 'changes')),
-  -- what the pass asks for; null: no bound
-  window_from_at integer,
-  window_until_at integer,
-  -- the server's time at the first page of this pass
-  pass_began_at integer,
-  -- number of the pass's first walk along the list, and of the one under way
-  first_walk integer not null default 0,
-  walk integer not null default 0,
-  -- different records met in this pass
-  met integer not null default 0,
-  -- of the pass's whole window, as the service counted last
-  list_size integer,
-
-  -- the walk under way: where it goes on (null before the first page), and whether the list came to its end
-  token text,
-  ended integer not null default 0 check (ended in (0, 1)),
-  -- it is bounded more narrowly than the pass, since all beyond was met
-  walk_from_at integer,
-  walk_until_at integer,
-  -- how the datestamps ran so far, and the last of them
-  direction text check (direction in ('falling', 'rising', 'neither')),
-  edge_at integer
+  pass text check (json_valid(pass)),
+  -- number of the last look at the list
+  looks integer not null default 0,
+  -- last look of the last complete pass that read everything: a record that it did not meet is not on the list
+  full_look integer not null default 0,
+  -- losses that were not believed at once: since when, by the server's clock, and a digest of what was not met; null: none
+  doubt text check (json_valid(doubt)),
+  -- a datestamp that was met is a day, so changes are asked for by day
+  by_day integer not null default 0 check (by_day in (0, 1))
 ) strict;
 
--- every record that was met, as it was met last
+-- every record that was met, as it was met last, for each set that it was met in
 create table met_records (
-  identifier text primary key,
+  identifier text not null,
+  harvest integer not null,
+  -- these two are the same in all sets: they say what the output holds
   datestamp_at integer not null,
-  -- of the record's text, since two changes may fall into one second, or one day where the service knows only days; empty
-  -- where the record could not be read and so is not in the output
+  -- of the record's text, since two changes may have one datestamp; empty where the record could not be read and so is not in the
+  -- output
   digest blob not null,
-  -- the last walk that met it
-  walk integer not null
+  -- the last look that met the record
+  look integer not null,
+  -- it was left out since it could not be read, or another program removed it; it is asked for again
+  skipped integer not null default 0 check (skipped in (0, 1)),
+  primary key (identifier, harvest)
 ) strict, without rowid;
 
 -- the records themselves, as they are now; empty unless the output is this database
@@ -80,3 +89,21 @@ create table records (
   -- the whole record as it came
   xml text not null
 ) strict;
+
+-- the files of a folder of records, as they were written
+create table files (
+  name text primary key,
+  identifier text not null,
+  size_bytes integer not null,
+  -- time of the last change by the disk, nanoseconds
+  changed_at text not null,
+  digest blob not null
+) strict, without rowid;
+
+-- a change of the records by another program leaves a mark
+create trigger record_added after insert on records when (select writing from outputs) = 0
+  begin update outputs set edited = 1; end;
+create trigger record_changed after update on records when (select writing from outputs) = 0
+  begin update outputs set edited = 1; end;
+create trigger record_removed after delete on records when (select writing from outputs) = 0
+  begin update outputs set edited = 1; end;

@@ -92,24 +92,34 @@ create table harvests (
   -- how often a run of pas took this up; only the latest may go on writing
   runs integer not null default 0,
 
+  -- as whom, and from which endpoint in which format: a record that was met by another subject is met again
+  subject text not null default '',
+  -- role and organisation of the account; null where the service did not say them
+  rights text,
+  -- number of the last look at the list
+  looks integer not null default 0,
   -- the pass under way; null when there is none
-  pass text check (pass in ('full', 'changes')),
-  -- asks for what changed since; null for everything
-  window_from_at integer,
-  -- the server's time at the first page of this pass
-  pass_began_at integer,
-  -- where the list goes on; null before the first page
-  token text,
-  token_expires_at integer,
-  -- as the service counted last
-  list_size integer,
+  pass text check (json_valid(pass)),
+  -- last look of the last complete pass that read everything: a record that it did not meet is not on the list
+  full_look integer not null default 0,
+  -- losses that were not believed at once: since when, by the server's clock, and a digest of what was not met; null: none
+  doubt text check (json_valid(doubt)),
+  -- a datestamp that was met is a day, so changes are asked for by day
+  by_day integer not null default 0 check (by_day in (0, 1)),
 
   unique (source, set_spec)
 ) strict;
 
--- what the pass under way has met, so that its end can be held against the service's count
-create table pass_records (
+-- every record that was met, as it was met last
+create table met_records (
   harvest integer not null references harvests (id) on delete cascade,
-  ident text not null,
-  primary key (harvest, ident)
+  identifier text not null,
+  datestamp_at integer not null,
+  -- of the record's text; empty where no text of it was taken
+  digest blob not null,
+  -- the last look that met it
+  look integer not null,
+  -- it was left out since it could not be read; it is asked for again
+  skipped integer not null default 0 check (skipped in (0, 1)),
+  primary key (harvest, identifier)
 ) strict, without rowid;
