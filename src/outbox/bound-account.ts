@@ -1,19 +1,17 @@
 import { ConfigError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
+import { createRowParser, isText } from '../store/row.ts';
 import { headerOf, type Outbox, updateHeader } from './open-outbox.ts';
 import { recordEvents } from './record-events.ts';
 
-/** The account as the service last described it. */
-export type KnownAccount = {
-  readonly identCely: string;
-  readonly name: string;
-  readonly email: string;
-  readonly organisation: string;
-  readonly role: string;
+const parseAccount = createRowParser({
+  ...{ identCely: isText, name: isText, email: isText, organisation: isText, role: isText },
   /** Names in which the service wrote it; empty where it was not asked since. */
-  readonly prefix: string;
-  readonly namespace: string;
-};
+  ...{ prefix: isText, namespace: isText },
+});
+
+/** The account as the service last described it. */
+export type KnownAccount = ReturnType<typeof parseAccount>;
 
 /** Stores the account that signs in with this user name; empty where only a token is known. */
 export function rememberAccount(outbox: Outbox, username: string, account: KnownAccount): void {
@@ -36,9 +34,8 @@ export function rememberAccount(outbox: Outbox, username: string, account: Known
 
 /** Returns the stored account; undefined where the service was not asked yet. */
 export function knownAccount({ sql }: Outbox): KnownAccount | undefined {
-  return sql('select ident_cely as identCely, name, email, organisation, role, prefix, namespace from account').get() as
-    | KnownAccount
-    | undefined;
+  const row = sql('select ident_cely as identCely, name, email, organisation, role, prefix, namespace from account').get();
+  return row === undefined ? undefined : parseAccount(row);
 }
 
 /** Returns the user name of the last sign-in; undefined where only a token was used. */

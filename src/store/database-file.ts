@@ -21,6 +21,7 @@ import { cmd } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { asDatabaseError, type Database, openDatabase, openSqlite, type Statement } from './database.ts';
 import { flushFolder, renameOver } from './folder.ts';
+import { parseTexts } from './row.ts';
 
 /**
  * Checks the integrity of a database that may be in use; returns at most `limit` findings, none when it is sound.
@@ -38,8 +39,9 @@ export function findDamage(path: string, limit = 3): string[] {
 }
 
 function damageIn(check: Statement): string[] {
-  const found = check.all() as { integrity_check: string }[];
-  return found.flatMap((row) => row.integrity_check.split('\n')).filter((text) => text !== 'ok' && !text.startsWith('***'));
+  return parseTexts(check.pluck().all())
+    .flatMap((text) => text.split('\n'))
+    .filter((text) => text !== 'ok' && !text.startsWith('***'));
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Ledger } from '../../ledger/ledger.ts';
 import { harvestOf } from '../../ledger/subject.ts';
 import { type HarvestState, type SeenRecord, storedState } from '../../oai/harvest-state.ts';
+import { createRowParser, isBytes, isNumber } from '../../store/row.ts';
 
 /** State of one set of an output. A record that left this set may be in another one. */
 type SetState = HarvestState & {
@@ -50,7 +51,9 @@ export function setState(ledger: Ledger, setSpec: string, nowMs: () => number): 
   };
 }
 
+const parseVersion = createRowParser({ datestampMs: isNumber, digest: isBytes });
+
 function metElsewhere({ sql }: Ledger, identifier: string): SeenRecord | undefined {
   const held = sql('select datestamp_at as datestampMs, digest from met_records where identifier = ? limit 1').get(identifier);
-  return held === undefined ? undefined : { ...(held as Pick<SeenRecord, 'datestampMs' | 'digest'>), look: 0, skipped: false };
+  return held === undefined ? undefined : { ...parseVersion(held), look: 0, skipped: false };
 }
