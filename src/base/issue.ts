@@ -62,7 +62,8 @@ export class Issue {
 
 type Fields = Omit<Issue, 'message' | 'with' | 'without' | 'toJSON'>;
 
-type Where = Omit<Fields, 'rule' | 'says' | 'severity' | 'base' | 'ours' | 'theirs'>;
+/** Position and further facts of an issue. */
+type Where = Partial<Fields>;
 
 export function hasErrors(issues: readonly Issue[]): boolean {
   return issues.some((issue) => issue.severity === 'error');

@@ -3,13 +3,16 @@ import { type Message, msg } from './message.ts';
 /** Scope of a failure. `answer`: the status and the findings decide it; `none`: no failure. */
 export type FailureScope = 'none' | 'answer' | 'record' | 'project' | 'kind' | 'service';
 
-type OutcomeTraits = {
+type AttemptTraits = {
   /** Text for people. */
   readonly word: Message;
   /** True lengthens the backoff of the entry, false resets it, `neutral` leaves it. */
   readonly countsAsFailure: boolean | 'neutral';
   /** The service may have carried the request out without an answer that says so. */
   readonly mayHaveArrived: boolean;
+};
+
+type OutcomeTraits = AttemptTraits & {
   /** True: the service itself answered; false: another server may have answered; `neutral`: there is no answer to judge. */
   readonly provesPeer: boolean | 'neutral';
   readonly scope: FailureScope;
@@ -58,9 +61,7 @@ export const OUTCOMES: Readonly<Record<OutcomeKind, OutcomeTraits>> = TABLE;
 /** End of an attempt in the journal, including ends without an answer that could be judged. */
 export type AttemptOutcome = OutcomeKind | 'not-sent' | 'orphaned' | 'probe';
 
-export const ATTEMPT_OUTCOMES: Readonly<
-  Record<AttemptOutcome, Pick<OutcomeTraits, 'word' | 'countsAsFailure' | 'mayHaveArrived'>>
-> = {
+export const ATTEMPT_OUTCOMES: Readonly<Record<AttemptOutcome, AttemptTraits>> = {
   ...OUTCOMES,
   /** The push ended before the request was sent. */
   'not-sent': { ...NEUTRAL, word: msg`not sent` },

@@ -8,8 +8,7 @@ import { BYTE_ORDER_MARK, csvCell } from '../text/csv.ts';
 import { foldName, nameKey } from '../text/names.ts';
 
 /** A museum's own term for a vocabulary entry. */
-export type MappingRow = {
-  readonly row: number;
+export type MappedTerm = {
   /** Such as `heslo:obdobi`. */
   readonly set: string;
   readonly term: string;
@@ -21,6 +20,7 @@ export type MappingRow = {
   /** True where a person confirmed the entry; other rows have no effect. */
   readonly confirmed: boolean;
 };
+export type MappingRow = MappedTerm & { readonly row: number };
 
 export type Mapping = { readonly file: string; readonly rows: readonly MappingRow[]; readonly issues: readonly Issue[] };
 
@@ -139,7 +139,7 @@ export function keyOf(set: string, term: string): string {
 }
 
 /** Writes the mapping as a table to edit, with `;`, the separator of Czech spreadsheets. */
-export function mappingText(rows: readonly Omit<MappingRow, 'row'>[]): string {
+export function mappingText(rows: readonly MappedTerm[]): string {
   const lines = rows.map(({ set, term, id, label, note, confirmed }) =>
     [set, term, id, label, note, confirmed ? 'yes' : ''].map((cell) => csvCell(cell, ';')).join(';'),
   );

@@ -29,7 +29,7 @@ function writeConfigFile(path: string, { defaultProfile, language, journal, prof
  * @returns the new configuration
  */
 export function changeConfigFile(
-  { home, configFile }: Pick<Places, 'home' | 'configFile'>,
+  { home, configFile }: Places,
   clock: Clock,
   change: (config: ConfigFile) => ConfigFile,
 ): ConfigFile {

@@ -366,14 +366,14 @@ function settingOf(settings: ProfileSettings, key: ProfileKey): string | number 
 const OF_AN_OUTBOX = ['base_url', 'username', 'kind', 'prefix', 'schema_version'] as const;
 
 /** Returns other profiles of the same account at the same service. */
-export function profilesAlike({ profiles }: Pick<ConfigFile, 'profiles'>, name: string, settings: ProfileSettings): string[] {
+export function profilesAlike({ profiles }: ConfigFile, name: string, settings: ProfileSettings): string[] {
   return [...profiles].flatMap(([other, its]) =>
     other !== name && OF_AN_OUTBOX.every((key) => settingOf(its, key) === settingOf(settings, key)) ? [other] : [],
   );
 }
 
 /** Returns an unused profile name for a user. */
-export function freeProfileName({ profiles }: Pick<ConfigFile, 'profiles'>, username: string): string {
+export function freeProfileName({ profiles }: ConfigFile, username: string): string {
   const [local = ''] = username.split('@');
   const wanted = local.replace(/[^\w.-]/g, '-').slice(0, 60) || 'profile';
   for (let count = 1; ; count += 1) {

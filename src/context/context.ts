@@ -28,6 +28,7 @@ import {
   type Places,
   placesFrom,
 } from './places.ts';
+import type { ProfileSources } from './profile-outbox.ts';
 
 /** Flags of every command. */
 export type GlobalOptions = {
@@ -118,7 +119,8 @@ export type Context = Runtime & {
 
 export function makeContext(world: Runtime, options: GlobalOptions): Context {
   const { streams, fixed = {} } = world;
-  const { clock, system, holder, random, openConnections }: Ports = { ...SYSTEM, ...world.given };
+  const ports: Ports = { ...SYSTEM, ...world.given };
+  const { clock, system, random, openConnections } = ports;
   const environment = givenVariables(world.environment);
   const found = placesFrom(environment);
   const places = fixed.outboxesFolder === undefined ? found : { ...found, outboxesFolder: fixed.outboxesFolder };
@@ -138,7 +140,7 @@ export function makeContext(world: Runtime, options: GlobalOptions): Context {
     return vocabulary;
   };
   const vocabulary = once(() => openedVocabulary(places.vocabularyFile));
-  const outboxes = outboxAccess({ ...base, fixed, machine: once(() => machineId(system)), system, holder });
+  const outboxes = outboxAccess({ ...base, machine: once(() => machineId(system)) }, ports, fixed);
   return {
     ...base,
     ...outboxes,
@@ -184,13 +186,13 @@ function once<T>(make: () => T): () => T {
   };
 }
 
-function closers(): Pick<Context, 'onClose' | 'close'> {
+function closers() {
   const all: (() => void | Promise<void>)[] = [];
   return {
-    onClose: (close) => {
+    onClose: (close: () => void | Promise<void>): void => {
       all.unshift(close);
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       for (const close of all.splice(0)) await close();
     },
   };
@@ -213,10 +215,7 @@ function ofNoAccount(environment: Environment): Environment {
   return others;
 }
 
-type Parts = Pick<Context, 'clock' | 'places' | 'terminal' | 'config' | 'profile' | 'machine' | 'onClose'> &
-  Pick<Ports, 'system' | 'holder'> & { readonly fixed: Fixed };
-
-function outboxAccess({ fixed, system, holder, ...parts }: Parts) {
+function outboxAccess(parts: ProfileSources, { system, holder }: Ports, fixed: Fixed) {
   const { clock, config, places, profile } = parts;
   const knownOutboxId = (): string | undefined => fixed.outboxId ?? config().profiles.get(profile().name)?.outbox?.toString();
   const outboxId = (): string => knownOutboxId() ?? assignOutbox(places, clock, profile().name);

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import type { Clock } from '../base/clock.ts';
 import { UnavailableError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Context } from './context.ts';
@@ -27,23 +28,21 @@ export function installSignalHandlers({ terminal, onClose }: Context, said?: str
   return { stop: stop.signal, abort: abort.signal };
 }
 
+type Closable = { readonly clock: Clock; onClose(close: () => void): void };
+
 /**
  * Makes a signal that Ctrl-C or the end of a time limit aborts.
  * @param deadline such as `30m`; undefined for no limit
  * @throws UsageError for an invalid duration
  */
-export function deadlineSignal(
-  { clock, onClose }: Pick<Context, 'clock' | 'onClose'>,
-  { stop }: Pick<Interrupts, 'stop'>,
-  deadline: string | undefined,
-): AbortSignal {
+export function deadlineSignal(resources: Closable, stop: AbortSignal, deadline: string | undefined): AbortSignal {
   if (deadline === undefined) return stop;
   const givenMs = durationMs(deadline);
   if (givenMs === undefined) throw new UsageError(t`"${deadline}" is not a duration.`, { hint: t`Write 90s, 30m or 2h.` });
   const reason = new UnavailableError(t`The deadline of ${deadline} (--deadline) has passed.`, {
     hint: t`The stored data is kept. Run the command again to continue.`,
   });
-  const signal = AbortSignal.any([stop, timeoutSignal({ clock, onClose }, givenMs, reason)]);
+  const signal = AbortSignal.any([stop, timeoutSignal(resources, givenMs, reason)]);
   setMaxListeners(0, signal);
   return signal;
 }
@@ -57,7 +56,7 @@ function durationMs(text: string): number | undefined {
 }
 
 /** @returns a signal that aborts after so many milliseconds */
-export function timeoutSignal({ clock, onClose }: Pick<Context, 'clock' | 'onClose'>, ms: number, reason?: Error): AbortSignal {
+export function timeoutSignal({ clock, onClose }: Closable, ms: number, reason?: Error): AbortSignal {
   const [over, ended] = [new AbortController(), new AbortController()];
   onClose(() => ended.abort());
   clock.sleep(ms, ended.signal).then(

@@ -34,17 +34,17 @@ export async function openService(context: Context): Promise<OpenService> {
 }
 
 /** Returns the user of the profile, with the commands to advise where another account has signed in. */
-export function profileUser({ config, profile }: Pick<Context, 'config' | 'profile'>): ProfileUser {
-  const { name } = profile();
-  const { profiles } = config();
-  const settings = profiles.get(name) ?? {};
+export function profileUser(context: Context): ProfileUser {
+  const { name } = context.profile();
+  const config = context.config();
+  const settings = config.profiles.get(name) ?? {};
   return {
     name,
     username: settings.username?.toString(),
     profileFor: (username) => {
-      const [existing] = profilesAlike({ profiles }, name, { ...settings, username });
+      const [existing] = profilesAlike(config, name, { ...settings, username });
       if (existing !== undefined) return msg`use its profile: ${cmd`pas push --profile ${existing}`}`;
-      const command = initCommand(freeProfileName({ profiles }, username), { ...settings, username });
+      const command = initCommand(freeProfileName(config, username), { ...settings, username });
       return msg`make a profile for it: ${command}`;
     },
     withUser: (username) => {
@@ -64,7 +64,7 @@ export function passwordOf(context: Context, profile: Profile): string | undefin
 }
 
 /** Returns the key of the secrets of a profile's account, or of another one. */
-export function credentialKey({ baseUrl, username }: Pick<Profile, 'baseUrl' | 'username'>): string {
+export function credentialKey({ baseUrl, username }: Profile): string {
   return ownerOf({ baseUrl, username });
 }
 
@@ -113,7 +113,7 @@ export async function confirmProduction(context: Context, yes: boolean): Promise
 const NEWEST = 'newest';
 
 /** Opens everything that a lookup at the service needs, by the profile. */
-export async function openSync(context: Context): Promise<Omit<SyncContext, 'recordKeys'>> {
+export async function openSync(context: Context): Promise<SyncContext> {
   const { prefix, indexAllowanceMs, oaiAuth: auth } = context.profile();
   const harvesting: Harvesting = { open: () => openHarvestClient(context), auth, format: `oai_${prefix}`, indexAllowanceMs };
   return {

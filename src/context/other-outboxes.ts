@@ -125,12 +125,12 @@ export async function openContinued(context: Context, id: string): Promise<Outbo
  * @param id of another outbox than the profile's
  * @throws OutboxLeasedError during a push
  */
-export function withLock<T>(context: Pick<Context, 'pushLock'>, work: () => Promise<T>, id?: string): Promise<T> {
+export function withLock<T>(context: Context, work: () => Promise<T>, id?: string): Promise<T> {
   return withPushLock(context.pushLock(id), work);
 }
 
 /** Runs `work` under the lock where it is free, and without it during a push; `work` receives which. */
-export function withLockIfFree(context: Pick<Context, 'pushLock'>): WithLockIfFree {
+export function withLockIfFree(context: Context): WithLockIfFree {
   return (work) => {
     const lock = lockIfFree(context);
     try {
@@ -141,7 +141,7 @@ export function withLockIfFree(context: Pick<Context, 'pushLock'>): WithLockIfFr
   };
 }
 
-function lockIfFree({ pushLock }: Pick<Context, 'pushLock'>): PushLock | undefined {
+function lockIfFree({ pushLock }: Context): PushLock | undefined {
   try {
     return acquirePushLock(pushLock());
   } catch (thrown) {
@@ -151,7 +151,7 @@ function lockIfFree({ pushLock }: Pick<Context, 'pushLock'>): PushLock | undefin
 }
 
 /** Runs `work` under the push locks of these outboxes. */
-export function withLocks<T>(context: Pick<Context, 'pushLock'>, ids: readonly string[], work: () => Promise<T>): Promise<T> {
+export function withLocks<T>(context: Context, ids: readonly string[], work: () => Promise<T>): Promise<T> {
   const [first, ...others] = ids;
   return first === undefined ? work() : withLock(context, () => withLocks(context, others, work), first);
 }

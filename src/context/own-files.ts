@@ -5,7 +5,7 @@ import { FileError, UsageError } from '../base/errors.ts';
 import { errorIssue, placeText } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { cmd, joinMessages, msg, shellWord } from '../base/message.ts';
-import { type Mapping, type MappingRow, mappingText, parseMapping } from '../columns/mapping.ts';
+import { type MappedTerm, type Mapping, type MappingRow, mappingText, parseMapping } from '../columns/mapping.ts';
 import type { StoredFind } from '../outbox/stored-finds.ts';
 import { writePrivateFile } from '../store/files.ts';
 import { lockForChange } from '../store/lock-file.ts';
@@ -37,7 +37,7 @@ export async function readMappingFile({ places: { mappingFile: file } }: Context
  * @param change returns the new rows, and further results
  * @throws UsageError where a row cannot be read
  */
-export async function changeMappingFile<Change extends { readonly rows: readonly Omit<MappingRow, 'row'>[] }>(
+export async function changeMappingFile<Change extends { readonly rows: readonly MappedTerm[] }>(
   context: Context,
   change: (mapping: Mapping) => Change,
 ): Promise<Change> {

@@ -125,7 +125,7 @@ export function isOutboxId(text: string): boolean {
 }
 
 /** @throws ConfigError where the identifier is no UUID */
-export function outboxPlaces({ outboxesFolder }: Pick<Places, 'outboxesFolder'>, id: string): OutboxPlaces {
+export function outboxPlaces({ outboxesFolder }: Places, id: string): OutboxPlaces {
   if (!isOutboxId(id))
     throw new ConfigError(msg`"${id}" cannot be the identifier of an outbox: it must be a UUID in lower case.`);
   return filesIn(join(outboxesFolder, id));
@@ -141,11 +141,7 @@ export function journalLayout(configured: JournalLayout | undefined, system: Sys
 }
 
 /** @param outboxFolder folder of the outbox */
-export function journalPlaces(
-  { journalFile, locksFolder }: Pick<Places, 'journalFile' | 'locksFolder'>,
-  layout: JournalLayout,
-  outboxFolder: string,
-): JournalPlaces {
+export function journalPlaces({ journalFile, locksFolder }: Places, layout: JournalLayout, outboxFolder: string): JournalPlaces {
   switch (layout) {
     case 'state':
       return { journalFile, locksFolder, layout };

@@ -24,19 +24,22 @@ import {
 } from './config.ts';
 import type { JournalPlaces, OutboxPlaces, Places } from './places.ts';
 
-/** Parts of the context that opening an outbox needs. */
-type OutboxSources = {
+/** Parts of the context that the outboxes of a profile need. */
+export type ProfileSources = {
   readonly clock: Clock;
   readonly places: Places;
   readonly terminal: Terminal;
   machine(): string;
   config(): ConfigFile;
   profile(): Profile;
+  onClose(close: () => void): void;
+};
+
+type OutboxSources = ProfileSources & {
   /** Current UUID of the profile's outbox in config.toml. */
   knownOutboxId(): string | undefined;
   outboxPlaces(id: string): OutboxPlaces;
   journalPlaces(id: string): JournalPlaces;
-  onClose(close: () => void): void;
 };
 
 /** A push waits for the journal; another command continues without it. */

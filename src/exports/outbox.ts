@@ -216,6 +216,7 @@ function pusher(options: OutboxOptions, sync: Sync, connection: Connection, phot
     return pushAll({
       ...connection,
       ...sync,
+      recordKeys: undefined,
       ...{ kinds, limit, breakerMemory, photosFolder, onMatch: 'hold', mayLook: look },
       machine: machineId(thisSystem),
       maxInFlight: service.maxInFlight ?? 16,

@@ -12,27 +12,30 @@ export type RequestBody = {
   open(): Readable | Buffer;
 };
 
-export type HttpRequest = {
-  readonly method: 'GET' | 'POST' | 'PATCH';
-  readonly url: string;
-  /** Lower-case names. */
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: RequestBody;
+export type AnswerLimits = {
   /** Time limit of the whole answer, from the last byte of the request. */
   readonly answerTimeoutMs?: number;
   /** Limit of the body; a longer answer fails as `too-large`. */
   readonly maxAnswerBytes?: number;
   readonly signal?: AbortSignal;
+};
+
+export type HttpRequest = AnswerLimits & {
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly url: string;
+  /** Lower-case names. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: RequestBody;
   /** Called after connecting, just before the first byte leaves. False cancels the request. */
   readonly onDeparture?: () => boolean;
 };
 
-export type HttpResponse = {
+export type AnswerHead = {
   readonly status: number;
   /** Lower-case names; a repeated header is joined by ", ". */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
 };
+export type HttpResponse = AnswerHead & { readonly body: Buffer };
 
 /**
  * Sends a request and returns its answer. Wrappers (pacing, retrying, signing in) have the same type and compose.
@@ -55,13 +58,13 @@ export class TransportError extends LocalizedError {
   readonly reason: TransportErrorReason;
   readonly mayHaveArrived: boolean;
   /** Head of an answer whose body was cut off. */
-  readonly head: Pick<HttpResponse, 'status' | 'headers'> | undefined;
+  readonly head: AnswerHead | undefined;
 
   constructor(
     reason: TransportErrorReason,
     mayHaveArrived: boolean,
     message: Message,
-    more: { readonly cause?: unknown; readonly head?: Pick<HttpResponse, 'status' | 'headers'> } = {},
+    more: { readonly cause?: unknown; readonly head?: AnswerHead } = {},
   ) {
     super(message, more);
     this.reason = reason;

@@ -11,6 +11,7 @@ import { currentLanguage } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
 import { packageVersion } from '../base/package-root.ts';
 import {
+  type AnswerHead,
   DEFAULT_ANSWER_TIMEOUT_MS,
   type Exchange,
   type HttpRequest,
@@ -86,7 +87,7 @@ class Sending {
   #departed = false;
   #awaited = false;
   #settled = false;
-  #head: Omit<HttpResponse, 'body'> | undefined;
+  #head: AnswerHead | undefined;
   /** Body so far, in one growing buffer: many small chunks would take a multiple of their size. */
   #answer = Buffer.alloc(0);
   #sizeBytes = 0;

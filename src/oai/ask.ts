@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { AuthError, InterruptedError, messageOf, OaiError, PasError, UnavailableError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd, msg } from '../base/message.ts';
-import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from '../http/exchange.ts';
+import { type AnswerLimits, type Exchange, type HttpResponse, TransportError } from '../http/exchange.ts';
 import { createRedactor, redactAnswers } from '../http/redaction.ts';
 import { attributeOf, childOf, childrenOf, childText, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
@@ -22,8 +22,6 @@ export type OaiCredentials =
     };
 
 export type AskOptions = {
-  /** Address that the verbs are added to. */
-  readonly endpoint: string;
   /** Expected to retry what is worth retrying (503, 429, cut answers) and to pace itself. */
   readonly exchange: Exchange;
   readonly credentials: OaiCredentials;
@@ -64,8 +62,8 @@ const UNPACKED_PIECE_BYTES = 512 * 1024;
  * The function that it returns throws UsageError (arguments), OaiError (protocol errors, answers that are none),
  * AuthError (401, 403), UnavailableError (no answer, 429, 5xx), InterruptedError (the signal).
  */
-export function makeAsk(options: AskOptions): Ask {
-  const { endpoint, exchange, credentials, maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES } = options;
+export function makeAsk(endpoint: string, options: AskOptions): Ask {
+  const { exchange, credentials, maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES } = options;
   const get = followRedirects(endpoint, exchange);
   return async (verb, given, signal, onToken) => {
     checkArguments(verb, given);
@@ -284,10 +282,8 @@ const TURNS_OF_A_REQUEST = 3;
 const MAX_REDIRECTS = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
-type GetOptions = Pick<HttpRequest, 'answerTimeoutMs' | 'maxAnswerBytes' | 'signal'>;
-
 /** GET with a query string, and with a credential that is only for the endpoint's own origin. */
-type Get = (query: string, authorization: string | undefined, options: GetOptions) => Promise<HttpResponse>;
+type Get = (query: string, authorization: string | undefined, limits: AnswerLimits) => Promise<HttpResponse>;
 
 /**
  * Follows redirects, and remembers where the endpoint really is, so that a harvest pays for one redirect and not for
@@ -298,7 +294,7 @@ type Get = (query: string, authorization: string | undefined, options: GetOption
 export function followRedirects(endpoint: string, exchange: Exchange): Get {
   const { origin } = new URL(endpoint);
   let settled = endpoint;
-  return async (query, authorization, options) => {
+  return async (query, authorization, limits) => {
     const send = authorization === undefined ? exchange : redactAnswers([tokenIn(authorization)], exchange);
     let url = `${settled}?${query}`;
     for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
@@ -311,7 +307,7 @@ export function followRedirects(endpoint: string, exchange: Exchange): Get {
           'accept-encoding': 'gzip',
           ...(authorization === undefined ? {} : { authorization }),
         },
-        ...options,
+        ...limits,
       });
       if (!REDIRECTS.includes(response.status)) return response;
       url = targetOf(url, response, query);

@@ -25,9 +25,7 @@ export type MetadataFormat = { readonly prefix: string; readonly schema: string;
 
 export type OaiSet = { readonly setSpec: string; readonly name: string; readonly descriptions: readonly XmlElement[] };
 
-/** One page of a list. */
-export type ListPage<Item> = {
-  readonly items: readonly Item[];
+type Paging = {
   /** Token of the next page; undefined on the last page. */
   readonly next: string | undefined;
   readonly completeListSize: number | undefined;
@@ -36,29 +34,38 @@ export type ListPage<Item> = {
   readonly tokenExpiresMs: number | undefined;
   readonly responseDateMs: number;
   readonly document: XmlDocument;
+};
+
+/** One page of a list. */
+export type ListPage<Item> = Paging & {
+  readonly items: readonly Item[];
   /** Records that were left out of a page that was salvaged; elsewhere none. */
   readonly broken: readonly BrokenRecord[];
 };
 
-/** The six verbs. Throws what {@link makeAsk} describes. */
-export type OaiClient = {
-  readonly ask: Ask;
-  identify(signal?: AbortSignal): Promise<Identity>;
-  listMetadataFormats(identifier?: string, signal?: AbortSignal): Promise<MetadataFormat[]>;
-  listSets(given?: Pick<OaiArguments, 'resumptionToken'>, signal?: AbortSignal): Promise<ListPage<OaiSet>>;
-  listIdentifiers(given: OaiArguments, signal?: AbortSignal, onToken?: OnToken): Promise<ListPage<OaiHeader>>;
+/** The requests of a harvest. */
+export type PageSource = {
   /** Sends ListIdentifiers, and returns records with only a header. */
   listHeaders(given: OaiArguments, signal?: AbortSignal, onToken?: OnToken): Promise<ListPage<OaiRecord>>;
   listRecords(given: OaiArguments, signal?: AbortSignal, onToken?: OnToken): Promise<ListPage<OaiRecord>>;
   /** Returns the readable records of a malformed page of ListRecords; undefined where there are none. */
   salvageRecords(error: MalformedAnswerError): ListPage<OaiRecord> | undefined;
-  /** @param identifier the full identifier, or the bare one of the record */
-  getRecord(identifier: string, metadataPrefix: string, signal?: AbortSignal): Promise<OaiRecord>;
   /** Returns one record as a page. */
   getRecordPage(identifier: string, metadataPrefix: string, signal?: AbortSignal): Promise<ListPage<OaiRecord>>;
 };
 
-export type OaiClientOptions = Omit<AskOptions, 'endpoint'> & {
+/** The six verbs. Throws what {@link makeAsk} describes. */
+export type OaiClient = PageSource & {
+  readonly ask: Ask;
+  identify(signal?: AbortSignal): Promise<Identity>;
+  listMetadataFormats(identifier?: string, signal?: AbortSignal): Promise<MetadataFormat[]>;
+  listSets(given?: OaiArguments, signal?: AbortSignal): Promise<ListPage<OaiSet>>;
+  listIdentifiers(given: OaiArguments, signal?: AbortSignal, onToken?: OnToken): Promise<ListPage<OaiHeader>>;
+  /** @param identifier the full identifier, or the bare one of the record */
+  getRecord(identifier: string, metadataPrefix: string, signal?: AbortSignal): Promise<OaiRecord>;
+};
+
+export type OaiClientOptions = AskOptions & {
   /** `{oai_base}`, without a slash at the end. */
   readonly oaiBase: string;
   /** Such as `2.2`; without it the generic endpoint, which serves the newest. */
@@ -69,7 +76,7 @@ export type OaiClientOptions = Omit<AskOptions, 'endpoint'> & {
 export function openOaiClient(options: OaiClientOptions): OaiClient {
   const { oaiBase, version } = options;
   const endpoint = version === undefined ? `${oaiBase}/oai` : `${oaiBase}/${version}/oai`;
-  const ask = makeAsk({ ...options, endpoint });
+  const ask = makeAsk(endpoint, options);
   const askRecord = async (identifier: string, metadataPrefix: string, signal?: AbortSignal) => {
     const answer = await ask('GetRecord', { identifier: fullIdentifier(oaiBase, identifier), metadataPrefix }, signal);
     const element = childOf(answer.element, 'record');
@@ -109,9 +116,7 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
 }
 
 /** Reads the headers of records alone, wherever a harvest reads records. */
-export function headersOnly(
-  client: OaiClient,
-): Pick<OaiClient, 'listRecords' | 'listHeaders' | 'salvageRecords' | 'getRecordPage'> {
+export function headersOnly(client: PageSource): PageSource {
   return {
     listHeaders: client.listHeaders,
     listRecords: client.listHeaders,
@@ -149,8 +154,6 @@ function wholePage<Item>(answer: OaiAnswer, read: ReadItem<Item>): ListPage<Item
   if (first !== undefined) throw new MalformedAnswerError(t`The service sent a page in which ${first.reason}.`, answer.body);
   return page;
 }
-
-type Paging = Omit<ListPage<never>, 'items' | 'broken'>;
 
 /** An absent token and an empty one both end the list; deployed services also end it by an empty page without one. */
 function readPaging({ element, document, responseDateMs }: OaiAnswer): Paging {

@@ -91,7 +91,7 @@ function passToBegin(options: HarvestOptions): Pass | undefined {
   if (watermarkMs === null || full === true || skipped.some(isUnidentified))
     return startPass('full', window, serverNowMs, look, beginning);
   if (watermarkMs > serverNowMs + CLOCK_STEP_MS) {
-    onNote?.(clockWentBack(listName(options), watermarkMs, serverNowMs));
+    onNote?.(clockWentBack(listName(options.setSpec), watermarkMs, serverNowMs));
     return startPass('full', window, serverNowMs, look, beginning);
   }
   const fromMs = Math.max(window.fromMs ?? 0, watermarkMs - overlapMs);
@@ -150,7 +150,7 @@ async function lookUntilComplete(run: Run, goesOn: boolean): Promise<void> {
     const verdict = judge(pass);
     if (verdict === 'complete' || (looks === MAX_SCANS && isWhole(pass))) return;
     if (verdict === 'counted-too-many' && run.losses !== undefined) {
-      run.onNote?.(countedTooMany(listName(run), pass));
+      run.onNote?.(countedTooMany(listName(run.setSpec), pass));
       return;
     }
     state.change(() => state.putPass(startScan(pass, true)));
@@ -169,7 +169,7 @@ function canInferDeletion({ state, setSpec, onNote }: HarvestOptions): boolean {
   if (kind === 'changes' || window.untilMs !== null || state.skipped().some(isUnidentified)) return false;
   for (const identifier of state.metIn(look.number)) {
     if (identifier.includes('/id/')) continue;
-    const list = listName({ setSpec });
+    const list = listName(setSpec);
     onNote?.(t`${list}: the service names its records in another form (${identifier}), so none is marked as vanished.`);
     return false;
   }
@@ -266,7 +266,7 @@ async function isAsCounted(run: Run): Promise<boolean> {
     ...(signal === undefined ? {} : { signal }),
   });
   const size = completeListSize ?? (next === undefined ? items.length : undefined);
-  const [list, listed] = [listName(run), state.listed()];
+  const [list, listed] = [listName(run.setSpec), state.listed()];
   // An empty list is looked at again until it is not.
   if (size === undefined || (size === listed && size > 0)) return true;
   if (size !== listed)

@@ -77,13 +77,15 @@ type Walk = WalkEdge & {
 
 const NOTHING_READ = { met: 0, changed: 0, order: '', gone: false, doubtful: false, fresh: false, repeated: false } as const;
 
+type Beginning = { readonly localMs: number; readonly heldBefore: number };
+
 /** Begins a pass. @param beganMs by the server's clock, milliseconds since 1970 UTC */
 export function startPass(
   kind: Pass['kind'],
   window: HarvestWindow,
   beganMs: number,
   look: number,
-  { localMs, heldBefore }: Pick<Pass, 'localMs' | 'heldBefore'> = { localMs: beganMs, heldBefore: 0 },
+  { localMs, heldBefore }: Beginning = { localMs: beganMs, heldBefore: 0 },
 ): Pass {
   return {
     ...{

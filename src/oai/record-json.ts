@@ -125,7 +125,7 @@ function innermost(tape: FlatTree, dc: number): number {
   return child < end ? innermost(tape, child) : dc;
 }
 
-type NameSet = Pick<ReadonlySet<string>, 'has'>;
+type NameSet = { has(name: string): boolean };
 
 const NOTHING: RepeatedElements = new Map();
 const NO_NAMES: NameSet = new Set();

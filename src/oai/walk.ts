@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { OaiError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { applyPage, type PageResult, type RecordSink } from './apply-page.ts';
-import type { ListPage, OaiClient } from './client.ts';
+import type { ListPage, PageSource } from './client.ts';
 import type { HarvestState } from './harvest-state.ts';
 import { CircleError, isRefusedToken, listPages } from './pages.ts';
 import {
@@ -32,7 +32,7 @@ export type Losses = {
 };
 
 export type HarvestOptions = {
-  readonly client: Pick<OaiClient, 'listRecords' | 'listHeaders' | 'salvageRecords' | 'getRecordPage'>;
+  readonly client: PageSource;
   readonly clock: Clock;
   readonly signal?: AbortSignal;
   readonly state: HarvestState;
@@ -290,13 +290,13 @@ export function listArguments(
 }
 
 /** Returns the name of the set for messages. */
-export function listName({ setSpec }: Pick<HarvestOptions, 'setSpec'>): string {
+export function listName(setSpec: string): string {
   return setSpec === '' ? t`everything` : setSpec;
 }
 
 /** Makes the error for a list with missing records. */
 export function incomplete(options: HarvestOptions, pass: Pass, reason: string): OaiError {
-  const list = listName(options);
+  const list = listName(options.setSpec);
   const missing = shortfall(pass);
   return new OaiError('incomplete', t`${list} is not complete: ${reason}. ${missing}`, {
     hint: t`Run the command again: what was stored is kept, and the list is read again.`,

@@ -4,27 +4,30 @@ import { ATTEMPT_OUTCOMES, type AttemptOutcome } from '../base/outcomes.ts';
 import { entryBackoffMs, RETRY_POLICY } from '../base/retry-policy.ts';
 import { createRowParser, isNumber, isText, orNull } from '../store/row.ts';
 import { eventsOfEntry } from './entries.ts';
-import type { Attempt, AttemptBounds, Entry } from './entry.ts';
+import type { Attempt, AttemptBounds, Entry, EntryId } from './entry.ts';
 import { type AnsweredBody, type AttemptedBody, type EventOf, type OutboxEvent, parseStored } from './events.ts';
 import { serializeMessage } from './message-codec.ts';
 import type { Outbox } from './open-outbox.ts';
 
 export type EvidenceVerdict = 'found' | 'absent' | 'undecided' | 'person';
 
-/** A conclusion about an entry of unknown outcome, and its basis. */
-export type AttemptEvidence = {
-  /** Wall clock; only displayed. */
-  readonly foundAt: number;
-  readonly serverAt: ServerMs | null;
-  readonly verdict: EvidenceVerdict;
-  /** Stable code of the basis. */
+export type EvidenceBasis = {
+  /** Stable code. */
   readonly basis: string;
   readonly reason: Message;
   readonly candidates: readonly string[];
+  readonly serverAt: ServerMs | null;
+};
+
+/** A conclusion about an entry of unknown outcome. */
+export type AttemptEvidence = EvidenceBasis & {
+  /** Wall clock; only displayed. */
+  readonly foundAt: number;
+  readonly verdict: EvidenceVerdict;
 };
 
 /** Returns all attempts of an entry in their order. */
-export function attemptsOf(outbox: Outbox, entry: Pick<Entry, 'id' | 'uuid'>): Attempt[] {
+export function attemptsOf(outbox: Outbox, entry: Entry): Attempt[] {
   return attemptsIn(eventsOfEntry(outbox, entry.uuid), entry.id);
 }
 
@@ -76,7 +79,7 @@ const parseLook = createRowParser({
 });
 
 /** Returns the conclusions about an entry in order; the last inconclusive lookup comes last. */
-export function evidenceOf(outbox: Outbox, { id, uuid }: Pick<Entry, 'id' | 'uuid'>): AttemptEvidence[] {
+export function evidenceOf(outbox: Outbox, { id, uuid }: Entry): AttemptEvidence[] {
   const settled = eventsOfEntry(outbox, uuid).flatMap((event): AttemptEvidence[] => {
     if (event.kind === 'found' || event.kind === 'absent') return [fromEvidence(event)];
     return event.kind === 'decided' && event.body.by === 'person' ? [fromDecision(event)] : [];
@@ -112,11 +115,7 @@ function fromDecision({ body }: EventOf<'decided'>): AttemptEvidence {
 }
 
 /** Stores the reason of an inconclusive lookup in place of the previous one. */
-export function recordLookup(
-  outbox: Outbox,
-  { id }: Pick<Entry, 'id'>,
-  look: Pick<AttemptEvidence, 'basis' | 'reason' | 'candidates' | 'serverAt'>,
-): void {
+export function recordLookup(outbox: Outbox, id: EntryId, look: EvidenceBasis): void {
   outbox
     .sql(
       `insert into looks (entry_id, looked_at, server_at, basis, reason, candidates)
@@ -132,21 +131,19 @@ export function recordLookup(
     });
 }
 
-type Ended = Pick<Attempt, 'outcome'>;
-
 /** Counts the failures of an entry since its last clear answer. */
-export function consecutiveFailures(attempts: readonly Ended[]): number {
+export function consecutiveFailures(attempts: readonly Attempt[]): number {
   return trailingFailures(attempts).length;
 }
 
-function trailingFailures<T extends Ended>(attempts: readonly T[]): T[] {
+function trailingFailures(attempts: readonly Attempt[]): Attempt[] {
   const judged = attempts.filter(({ outcome }) => outcome !== null && ATTEMPT_OUTCOMES[outcome].countsAsFailure !== 'neutral');
   const clear = judged.findLastIndex(({ outcome }) => outcome !== null && ATTEMPT_OUTCOMES[outcome].countsAsFailure === false);
   return judged.slice(clear + 1);
 }
 
 /** Returns when an entry with these attempts may be sent again: 0 until it has failed too often. */
-export function retryAt(attempts: readonly Pick<Attempt, 'outcome' | 'endedAt'>[]): number {
+export function retryAt(attempts: readonly Attempt[]): number {
   const failures = trailingFailures(attempts);
   return failures.length < RETRY_POLICY.entry.slowAfter ? 0 : (failures.at(-1)?.endedAt ?? 0) + entryBackoffMs(failures.length);
 }

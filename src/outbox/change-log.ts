@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createRowParser, isNumber, isText, orNull, parseTexts } from '../store/row.ts';
 import { addNumber, addPhoto, removeEntry, replaceNumber, replacePhoto } from './entries.ts';
-import type { Entry, FindId, NumberEntry, PhotoEntry, Photograph } from './entry.ts';
+import type { Entry, FindId, NumberEntry, PhotoEntry } from './entry.ts';
 import { entriesOfFind } from './entry-queries.ts';
+import { parsePhotograph, type SentPhotograph, serializePhotograph } from './events.ts';
 import type { Outbox } from './open-outbox.ts';
 import { type LoggedFindRow, restoreFind, type StoredElements, storedRowById } from './stored-finds.ts';
 
@@ -18,12 +19,9 @@ type FindBefore = {
 
 type ChangeBefore =
   | { readonly kind: 'number'; readonly uuid: string; readonly value: string; readonly expects: string | null }
-  | { readonly kind: 'photo'; readonly uuid: string; readonly photograph: StoredPhotograph };
+  | { readonly kind: 'photo'; readonly uuid: string; readonly photograph: LoggedPhotograph };
 
-type StoredPhotograph = Omit<Photograph, 'sha512' | 'originalSha512'> & {
-  readonly sha512: string;
-  readonly originalSha512: string | null;
-};
+type LoggedPhotograph = SentPhotograph & { readonly source: string | null };
 
 /** Logs a find that the running command created. */
 export function recordNew(outbox: Outbox, findId: FindId, localId: string): void {
@@ -42,8 +40,9 @@ export function recordBefore(outbox: Outbox, findId: FindId): void {
   const row = storedRowById(outbox, findId);
   if (row === undefined) return;
   const entries = entriesOfFind(outbox, findId);
-  const before = JSON.stringify({ find: row, ...entriesBefore(entries) });
-  insertChange(outbox, { seq, findId, localId: row.localId, before, attempts: attemptsOfAll(entries) });
+  const imported = entries.some(({ kind }) => kind === 'import');
+  const before: FindBefore = { find: row, imported, changes: entries.flatMap(changeBefore) };
+  insertChange(outbox, { seq, findId, localId: row.localId, before: JSON.stringify(before), attempts: attemptsOfAll(entries) });
 }
 
 type Change = {
@@ -79,25 +78,12 @@ function insertCommand(outbox: Outbox, words: string): number {
   return Number(lastInsertRowid);
 }
 
-function entriesBefore(entries: readonly Entry[]): Pick<FindBefore, 'imported' | 'changes'> {
-  return {
-    imported: entries.some(({ kind }) => kind === 'import'),
-    changes: entries.flatMap((entry): ChangeBefore[] => {
-      if (!isUntried(entry)) return [];
-      return entry.kind === 'number'
-        ? [{ kind: 'number', uuid: entry.uuid, value: entry.value, expects: entry.expects }]
-        : [{ kind: 'photo', uuid: entry.uuid, photograph: serializePhotograph(entry.photograph) }];
-    }),
-  };
-}
-
-function serializePhotograph({ sha512, originalSha512, ...photograph }: Photograph): StoredPhotograph {
-  return { ...photograph, sha512: sha512.toString('hex'), originalSha512: originalSha512?.toString('hex') ?? null };
-}
-
-function parsePhotograph({ sha512, originalSha512, ...photograph }: StoredPhotograph): Photograph {
-  const original = originalSha512 === null ? {} : { originalSha512: Buffer.from(originalSha512, 'hex') };
-  return { ...photograph, sha512: Buffer.from(sha512, 'hex'), ...original };
+function changeBefore(entry: Entry): ChangeBefore[] {
+  if (!isUntried(entry)) return [];
+  const { kind, uuid } = entry;
+  if (kind === 'number') return [{ kind, uuid, value: entry.value, expects: entry.expects }];
+  const { photograph } = entry;
+  return [{ kind, uuid, photograph: { ...serializePhotograph(photograph), source: photograph.source ?? null } }];
 }
 
 function isUntried(entry: Entry): entry is NumberEntry | PhotoEntry {
@@ -213,7 +199,8 @@ function restoreChanges(outbox: Outbox, findId: FindId, entries: readonly Entry[
       if (entry === undefined) addNumber(outbox, target, change.value, change.expects, change.uuid);
       else if (entry.kind === 'number') replaceNumber(outbox, entry, change.value, change.expects);
     } else {
-      const photograph = parsePhotograph(change.photograph);
+      const { source } = change.photograph;
+      const photograph = { ...parsePhotograph(change.photograph), ...(source === null ? {} : { source }) };
       if (entry === undefined) addPhoto(outbox, target, photograph, change.uuid);
       else if (entry.kind === 'photo') replacePhoto(outbox, entry, photograph);
     }

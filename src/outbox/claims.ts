@@ -5,7 +5,7 @@ import type { Issue } from '../base/issue.ts';
 import { cmd, type Message, msg, serializeValue } from '../base/message.ts';
 import type { AttemptOutcome } from '../base/outcomes.ts';
 import { eventsOfEntry, refreshState, schedule, scheduleEach } from './entries.ts';
-import type { Entry, EntryId, ImportEntry, PhotoEntry } from './entry.ts';
+import type { Entry, EntryId, ImportEntry } from './entry.ts';
 import {
   type EntryScope,
   entriesInState,
@@ -16,7 +16,7 @@ import {
   queuedWithBackoff,
   recordKey,
 } from './entry-queries.ts';
-import { type AnsweredBody, type AttemptedBody, newEventId, type SentFind, type SentPhotograph } from './events.ts';
+import { type AnsweredBody, type AttemptedBody, newEventId, type SentFind, type Settles, serializePhotograph } from './events.ts';
 import { foldEvents } from './fold-events.ts';
 import { serializeIssues, serializeMessage } from './message-codec.ts';
 import { supersedeEarlierNumbers } from './numbers.ts';
@@ -49,7 +49,7 @@ export type Claim = { readonly entry: Entry; readonly attemptId: string; readonl
 export function claim(outbox: Outbox, id: EntryId, departureOf: (entry: Entry) => Departure): Claim | undefined {
   const journal = assertJournal(outbox);
   const attemptId = newEventId();
-  let appended: { readonly entry: Entry; readonly attemptId: string } | undefined;
+  let appended: Entry | undefined;
   try {
     return outbox.change(() => {
       assertFence(outbox, journal.id);
@@ -58,7 +58,7 @@ export function claim(outbox: Outbox, id: EntryId, departureOf: (entry: Entry) =
       const entry = entryById(outbox, id);
       if (entry?.state !== 'queued' || entry.held !== null || !isOfItsRecord(outbox, entry)) return undefined;
       const departure = departureOf(entry);
-      appended = { entry, attemptId };
+      appended = entry;
       recordEvents(outbox, [
         { kind: 'attempted', entry, id: attemptId, body: attemptedBody(outbox, entry, departure), reason: null },
       ]);
@@ -68,7 +68,7 @@ export function claim(outbox: Outbox, id: EntryId, departureOf: (entry: Entry) =
   } catch (thrown) {
     // The journal may have the attempt and the outbox not: nothing was sent, and an answer event records this, as far as the disk
     // allows.
-    if (appended !== undefined) forgetAttempt(outbox, journal, appended);
+    if (appended !== undefined) forgetAttempt(outbox, journal, appended, attemptId);
     throw thrown;
   }
 }
@@ -81,11 +81,7 @@ function assertFence(outbox: Outbox, journal: string): void {
   });
 }
 
-function forgetAttempt(
-  outbox: Outbox,
-  journal: ReturnType<typeof assertJournal>,
-  { entry, attemptId }: Pick<Claim, 'entry' | 'attemptId'>,
-): void {
+function forgetAttempt(outbox: Outbox, journal: ReturnType<typeof assertJournal>, entry: Entry, attemptId: string): void {
   try {
     const answer = answeredBody(
       attemptId,
@@ -130,16 +126,7 @@ function attemptedBody(
     content: entry.kind === 'import' ? packContent(outbox, entry) : null,
     value: entry.kind === 'number' ? entry.value : null,
     expects: entry.kind === 'number' ? entry.expects : null,
-    photograph: entry.kind === 'photo' ? sentPhotograph(entry) : null,
-  };
-}
-
-function sentPhotograph({ photograph }: PhotoEntry): SentPhotograph {
-  const { name, mediaType, sizeBytes, sha512, originalSha512, link } = photograph;
-  return {
-    ...{ name, mediaType, sizeBytes, sha512: sha512.toString('hex') },
-    original: originalSha512?.toString('hex') ?? null,
-    link: link ?? null,
+    photograph: entry.kind === 'photo' ? serializePhotograph(entry.photograph) : null,
   };
 }
 
@@ -152,13 +139,20 @@ function packContent(outbox: Outbox, { document, findId }: ImportEntry): string 
   );
 }
 
-/** Returns the document of an attempt and its find, as stored by {@link packContent}; undefined after thinning. */
-export function unpackContent({ content }: AttemptedBody): { readonly document: Buffer; readonly find: SentFind } | undefined {
+export type SentContent = {
+  readonly document: Buffer;
+  readonly find: SentFind;
+  readonly digest: string | null;
+  readonly project: string | null;
+};
+
+/** Returns the content of an attempt, as stored by {@link packContent}; undefined after thinning. */
+export function unpackContent({ content, digest, project }: AttemptedBody): SentContent | undefined {
   if (content === null) return undefined;
   const { document, find }: { document: string; find: SentFind } = JSON.parse(
     inflateRawSync(Buffer.from(content, 'base64')).toString('utf8'),
   );
-  return { document: Buffer.from(document, 'utf8'), find };
+  return { document: Buffer.from(document, 'utf8'), find, digest, project };
 }
 
 /** Result of an attempt for its entry. */
@@ -186,15 +180,15 @@ export function settle(outbox: Outbox, { entry, attemptId }: Claim, settlement: 
   });
 }
 
-type Answer = AnswerFacts &
-  Pick<AnsweredBody, 'settles'> & {
-    readonly reason: Message | null;
-    readonly identCely?: string;
-    readonly notBeforeAt?: number;
-    readonly issues?: readonly Issue[];
-  };
+type SettlementFacts = {
+  readonly settles: Settles;
+  readonly reason: Message | null;
+  readonly identCely?: string;
+  readonly notBeforeAt?: number;
+  readonly issues?: readonly Issue[];
+};
 
-function settlementFacts(settlement: Settlement): Pick<Answer, 'settles' | 'reason' | 'identCely' | 'notBeforeAt' | 'issues'> {
+function settlementFacts(settlement: Settlement): SettlementFacts {
   switch (settlement.state) {
     case 'accepted':
       return { settles: 'accepted', reason: settlement.reason ?? null, identCely: settlement.identCely };
@@ -207,7 +201,7 @@ function settlementFacts(settlement: Settlement): Pick<Answer, 'settles' | 'reas
   }
 }
 
-function answeredBody(attempt: string, answer: Answer, at: number): AnsweredBody {
+function answeredBody(attempt: string, answer: AnswerFacts & SettlementFacts, at: number): AnsweredBody {
   const { outcome, settles, status, serverDateAt, endedAt, identCely, notBeforeAt, reason, issues } = answer;
   return {
     ...{ attempt, outcome, settles, at, status: status ?? null, identCely: identCely ?? null, notBeforeAt: notBeforeAt ?? 0 },

@@ -127,8 +127,9 @@ export function assignEntryUuid(outbox: Outbox, id: EntryId, uuid: string): void
 }
 
 /** Stores what an import sent in place of the content of the file, so that it can be compared with the service's record. */
-export function assignSentContent(outbox: Outbox, id: EntryId, sent: Omit<ImportContent, 'issues'>): void {
-  update(outbox, rowOf(outbox, id), sent);
+export function assignSentContent(outbox: Outbox, id: EntryId, sent: ImportContent): void {
+  const { issues: _issues, ...content } = sent;
+  update(outbox, rowOf(outbox, id), content);
 }
 
 /** Sets the record of a number or a photograph; null where it must wait for one. */
@@ -137,7 +138,13 @@ export function assignRecord(outbox: Outbox, id: EntryId, identCely: string | nu
 }
 
 /** Columns that change without an event: when an entry may be sent, the reason of the delay, and a question for a person. */
-type Schedule = Pick<Changes, 'notBeforeAt' | 'retryOf' | 'reason' | 'issues'> & { readonly held?: Held | null };
+type Schedule = {
+  readonly notBeforeAt?: number;
+  readonly retryOf?: string | null;
+  readonly reason?: string | null;
+  readonly issues?: string | null;
+  readonly held?: Held | null;
+};
 
 export function schedule(outbox: Outbox, id: EntryId, changes: Schedule): void {
   scheduleRow(outbox, rowOf(outbox, id), changes);

@@ -115,7 +115,7 @@ export function parseEntry(outbox: Outbox, stored: unknown): Entry {
   }
 }
 
-function parseTexts({ path }: Outbox, { id, held, reason, issues }: EntryRow): Pick<Entry, 'held' | 'reason' | 'issues'> {
+function parseTexts({ path }: Outbox, { id, held, reason, issues }: EntryRow) {
   try {
     return { held: deserializeHeld(held), reason: deserializeMessage(reason), issues: deserializeIssues(issues) };
   } catch {

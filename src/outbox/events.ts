@@ -4,8 +4,8 @@ import type { ServerMs } from '../base/clock.ts';
 import { DatabaseError } from '../base/errors.ts';
 import { cmd, msg, type StoredMessage } from '../base/message.ts';
 import type { AttemptOutcome } from '../base/outcomes.ts';
-import { createRowGuard, type Guarded, isBytes, isNumber, isText, orNull } from '../store/row.ts';
-import type { EntryKind } from './entry.ts';
+import { createRowGuard, type Guarded, isBytes, isNumber, isText, orNull, type RowOf } from '../store/row.ts';
+import type { EntryKind, Photograph } from './entry.ts';
 
 /** Kinds of events. An event is immutable; outbox and journal store it under one id, so that they merge in any order. */
 const EVENT_KINDS = ['attempted', 'answered', 'found', 'absent', 'decided', 'bound', 'moved'] as const;
@@ -30,6 +30,23 @@ export type SentPhotograph = {
   readonly original: string | null;
   readonly link: string | null;
 };
+
+export function serializePhotograph(photograph: Photograph): SentPhotograph {
+  const { name, mediaType, sizeBytes, sha512, originalSha512, link } = photograph;
+  return {
+    ...{ name, mediaType, sizeBytes, sha512: sha512.toString('hex') },
+    original: originalSha512?.toString('hex') ?? null,
+    link: link ?? null,
+  };
+}
+
+export function parsePhotograph({ name, mediaType, sizeBytes, sha512, original, link }: SentPhotograph): Photograph {
+  return {
+    ...{ name, mediaType, sizeBytes, sha512: Buffer.from(sha512, 'hex') },
+    ...(original === null ? {} : { originalSha512: Buffer.from(original, 'hex') }),
+    ...(link === null ? {} : { link }),
+  };
+}
 
 export type AttemptedBody = {
   readonly entryKind: EntryKind;
@@ -128,10 +145,14 @@ export type OutboxEvent = {
 }[EventKind];
 export type EventOf<Kind extends EventKind> = Extract<OutboxEvent, { readonly kind: Kind }>;
 
-const isEventRow = createRowGuard({
-  ...{ seq: isNumber, id: isText, outbox: isText, find: orNull(isText), entry: orNull(isText) },
-  ...{ position: isNumber, kind: isText, body: isText, crc: isNumber },
-});
+/** Columns that the checksum covers. */
+const COVERED = {
+  ...{ id: isText, outbox: isText, find: orNull(isText), entry: orNull(isText) },
+  ...{ position: isNumber, kind: isText, body: isText },
+};
+type Covered = RowOf<typeof COVERED>;
+
+const isEventRow = createRowGuard({ ...COVERED, seq: isNumber, crc: isNumber });
 
 /** A row of the table `events`, in the outbox and in the journal. */
 export type EventRow = Guarded<typeof isEventRow>;
@@ -140,7 +161,7 @@ export function newEventId(): string {
   return randomUUID();
 }
 
-export function serializeEvent(event: OutboxEvent): Omit<EventRow, 'seq'> {
+export function serializeEvent(event: OutboxEvent): Covered & { readonly crc: number } {
   const { id, outbox, find, entry, position, kind } = event;
   const body = JSON.stringify(event.body);
   return { id, outbox, find, entry, position, kind, body, crc: checksumOf({ id, outbox, find, entry, position, kind, body }) };
@@ -171,7 +192,7 @@ function isOutboxEvent(event: { readonly kind: string }): event is OutboxEvent {
   return EVENT_KINDS.some((kind) => kind === event.kind);
 }
 
-function checksumOf({ id, outbox, find, entry, position, kind, body }: Omit<EventRow, 'seq' | 'crc'>): number {
+function checksumOf({ id, outbox, find, entry, position, kind, body }: Covered): number {
   return checksum([id, outbox, find, entry, position, kind, body]);
 }
 

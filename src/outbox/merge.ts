@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { msg } from '../base/message.ts';
 import { createRowParser, isNumber, isText, parseTexts } from '../store/row.ts';
-import { unpackContent } from './claims.ts';
+import { type SentContent, unpackContent } from './claims.ts';
 import {
   addImport,
   addNumber,
@@ -15,9 +15,9 @@ import {
   removeEntry,
   schedule,
 } from './entries.ts';
-import type { Entry, Held, ImportEntry, Photograph } from './entry.ts';
+import type { Entry, Held, ImportEntry } from './entry.ts';
 import { entryByUuid, importOfFind, recordKey, type Target, untriedAlike, untriedNumbers } from './entry-queries.ts';
-import { type AttemptedBody, type EventOf, type OutboxEvent, parseEvent, type SentPhotograph, serializeEvent } from './events.ts';
+import { type EventOf, type OutboxEvent, parseEvent, parsePhotograph, serializeEvent } from './events.ts';
 import { foldEvents } from './fold-events.ts';
 import type { Journal } from './journal.ts';
 import { headerOf, type Outbox, updateHeader } from './open-outbox.ts';
@@ -101,21 +101,16 @@ function followEvents(outbox: Outbox, { id, uuid }: Entry): void {
   assignSentContent(outbox, id, contentOf(sent));
 }
 
-type Sent = NonNullable<ReturnType<typeof unpackContent>> & Pick<AttemptedBody, 'digest' | 'project'>;
-
 /** Returns the content that was sent last; undefined after thinning. */
-function lastContent(events: readonly OutboxEvent[]): Sent | undefined {
+function lastContent(events: readonly OutboxEvent[]): SentContent | undefined {
   const last = events.findLast((event) => event.kind === 'attempted');
-  const content = last === undefined ? undefined : unpackContent(last.body);
-  return last === undefined || content === undefined
-    ? undefined
-    : { ...content, digest: last.body.digest, project: last.body.project };
+  return last === undefined ? undefined : unpackContent(last.body);
 }
 
-function contentOf(sent: Sent | undefined): Omit<ImportContent, 'issues'> {
-  if (sent === undefined) return { document: null, documentSha512: null, digest: null, project: null };
+function contentOf(sent: SentContent | undefined): ImportContent {
+  if (sent === undefined) return { document: null, documentSha512: null, digest: null, project: null, issues: [] };
   const { document, digest, project } = sent;
-  return { document, documentSha512: createHash('sha512').update(document).digest(), digest, project };
+  return { document, documentSha512: createHash('sha512').update(document).digest(), digest, project, issues: [] };
 }
 
 /**
@@ -184,7 +179,7 @@ function restoreImport(
     }
     return 0;
   }
-  if (byUuid !== undefined && entry === undefined) addImport(outbox, byUuid.id, { ...contentOf(sent), issues: [] }, uuid);
+  if (byUuid !== undefined && entry === undefined) addImport(outbox, byUuid.id, contentOf(sent), uuid);
   if (byUuid === undefined && entry !== undefined) holdNamesake(outbox, entry, localId);
   if (sent === undefined || byUuid !== undefined) return 0;
   const findId = insertFind(outbox, {
@@ -192,7 +187,7 @@ function restoreImport(
     uuid: find,
     localId: same === undefined ? localId : freeLocalId(outbox, localId),
   });
-  addImport(outbox, findId, { ...contentOf(sent), issues: [] }, uuid);
+  addImport(outbox, findId, contentOf(sent), uuid);
   return 1;
 }
 
@@ -235,7 +230,7 @@ function restoreChange(outbox: Outbox, { find, body }: EventOf<'attempted'>, uui
   } else if (body.value !== null) {
     addNumber(outbox, target, body.value, body.expects, uuid);
     queueUnsentBehind(outbox, recordKey(target), uuid);
-  } else if (body.photograph !== null) addPhoto(outbox, target, photographOf(body.photograph), uuid);
+  } else if (body.photograph !== null) addPhoto(outbox, target, parsePhotograph(body.photograph), uuid);
   return 0;
 }
 
@@ -246,14 +241,6 @@ function queueUnsentBehind(outbox: Outbox, key: string, sent: string): void {
     const behind = addNumber(outbox, { findId, identCely }, value, expects, uuid);
     schedule(outbox, behind, { held });
   }
-}
-
-function photographOf({ name, mediaType, sizeBytes, sha512, original, link }: SentPhotograph): Photograph {
-  return {
-    ...{ name, mediaType, sizeBytes, sha512: Buffer.from(sha512, 'hex') },
-    ...(original === null ? {} : { originalSha512: Buffer.from(original, 'hex') }),
-    ...(link === null ? {} : { link }),
-  };
 }
 
 /**

@@ -13,6 +13,9 @@ export function deserializeMessage(text: string | null): Message | null {
   return text === null ? null : (deserializeValue(JSON.parse(text) as StoredMessage) as Message);
 }
 
+/** Fields that each stored issue has; the others are copied. */
+type StoredIssue = { readonly rule: string; readonly severity: Issue['severity']; readonly message: StoredMessage };
+
 export function serializeIssues(issues: readonly Issue[]): string | null {
   return issues.length === 0
     ? null
@@ -20,6 +23,6 @@ export function serializeIssues(issues: readonly Issue[]): string | null {
 }
 
 export function deserializeIssues(text: string | null): Issue[] {
-  const issues = JSON.parse(text ?? '[]') as (Omit<Issue, 'says' | 'message'> & { readonly message: StoredMessage })[];
+  const issues: StoredIssue[] = JSON.parse(text ?? '[]');
   return issues.map(({ message, ...issue }) => new Issue({ ...issue, says: deserializeValue(message) as Message }));
 }

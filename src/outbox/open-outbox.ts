@@ -14,7 +14,7 @@ import {
   sqliteVersion,
   toDatabaseError,
 } from '../store/database.ts';
-import { createRowGuard, type Guarded, isNumber, isText, orNull } from '../store/row.ts';
+import { createRowGuard, isNumber, isText, orNull, type RowOf } from '../store/row.ts';
 import { checksum, parseEvent } from './events.ts';
 import type { Journal } from './journal.ts';
 import { isSchemaDamage } from './schema-damage.ts';
@@ -259,24 +259,25 @@ const HEADER_COLUMN_OF = {
 
 const HEADER_NAMES = Object.keys(HEADER_COLUMN_OF) as (keyof Header)[];
 
-const isHeaderRow = createRowGuard({
+const COVERED = {
   ...{ outbox: isText, address: isText, prefix: isText, schemaVersion: isText, journal: isText, machine: isText },
   ...{ mergedSeq: isNumber, mergedEvent: isText, mustLook: isNumber, account: orNull(isText), separateFrom: isText },
-  ...{ copyMadeAt: orNull(isNumber), crc: isNumber },
-} satisfies Record<keyof Header | 'crc', unknown>);
+  ...{ copyMadeAt: orNull(isNumber) },
+} satisfies Record<keyof Header, unknown>;
+type Covered = RowOf<typeof COVERED>;
 
-type HeaderRow = Guarded<typeof isHeaderRow>;
+const isHeaderRow = createRowGuard({ ...COVERED, crc: isNumber });
 
 const SELECT_HEADER = `select ${HEADER_NAMES.map((name) => `${HEADER_COLUMN_OF[name]} as ${name}`).join(', ')}, crc from header`;
 const REPLACE_HEADER = `insert or replace into header (only, ${Object.values(HEADER_COLUMN_OF).join(', ')}, crc)
   values (1, ${HEADER_NAMES.map((name) => `:${name}`).join(', ')}, :crc)`;
 
-function headerValues(header: Header): HeaderRow {
+function headerValues(header: Header): Covered & { readonly crc: number } {
   const row = { ...header, mustLook: header.mustLook ? 1 : 0, separateFrom: JSON.stringify(header.separateFrom) };
   return { ...row, crc: checksumOf(row) };
 }
 
-function checksumOf(row: Omit<HeaderRow, 'crc'>): number {
+function checksumOf(row: Covered): number {
   return checksum(HEADER_NAMES.map((name) => row[name]));
 }
 
@@ -300,7 +301,7 @@ export function headerOf(outbox: Outbox): Header {
   return parseHeader(outbox.path, row);
 }
 
-export function updateHeader(outbox: Outbox, changes: Partial<Omit<Header, 'outbox' | 'copyMadeAt'>>): void {
+export function updateHeader(outbox: Outbox, changes: Partial<Header>): void {
   outbox.sql(REPLACE_HEADER).run(headerValues({ ...headerOf(outbox), ...changes }));
 }
 

@@ -1,5 +1,6 @@
 import { DatabaseError, PasError } from '../base/errors.ts';
 import { type Message, msg, serializeValue } from '../base/message.ts';
+import type { EvidenceBasis } from './attempts.ts';
 import { eventsOfEntry, refreshState, setReason } from './entries.ts';
 import type { Entry } from './entry.ts';
 import { entryByUuid } from './entry-queries.ts';
@@ -19,7 +20,7 @@ import { headerOf, type Outbox } from './open-outbox.ts';
 export type NewEvent = {
   readonly [Kind in OutboxEvent['kind']]: {
     readonly kind: Kind;
-    readonly entry: Pick<Entry, 'uuid' | 'findUuid'> | null;
+    readonly entry: Entry | null;
     readonly body: Extract<OutboxEvent, { kind: Kind }>['body'];
     readonly id?: string;
     /** New reason of the entry; undefined leaves it unchanged. */
@@ -118,13 +119,12 @@ export function recordEvidence(
   outbox: Outbox,
   entry: Entry,
   verdict: { readonly kind: 'found'; readonly identCely: string } | { readonly kind: 'absent' },
-  evidence: Pick<EvidenceBody, 'basis' | 'candidates' | 'serverMs' | 'account'> & { readonly reason: Message },
+  { basis, reason, candidates, serverAt }: EvidenceBasis,
+  account: string | null,
 ): void {
-  const { reason, ...facts } = evidence;
   const identCely = verdict.kind === 'found' ? verdict.identCely : null;
   const body = {
-    ...facts,
-    identCely,
+    ...{ basis, candidates, identCely, account, serverMs: serverAt },
     attempts: unsettledAttempts(outbox, entry),
     at: Math.floor(outbox.clock.now()),
     reason: serializeValue(reason) as EvidenceBody['reason'],
@@ -135,14 +135,14 @@ export function recordEvidence(
   });
 }
 
+interface NewDecision extends Partial<DecidedBody> {
+  readonly answer: DecidedBody['answer'];
+  readonly by: DecidedBody['by'];
+  readonly group: string;
+}
+
 /** Makes a decision about an entry and all its attempts of unknown outcome. */
-export function decisionAbout(
-  outbox: Outbox,
-  entry: Entry,
-  decided: Pick<DecidedBody, 'answer' | 'by' | 'group'> &
-    Partial<Pick<DecidedBody, 'identCely' | 'candidates' | 'of' | 'attempts'>>,
-  reason: Message,
-): NewEvent {
+export function decisionAbout(outbox: Outbox, entry: Entry, decided: NewDecision, reason: Message): NewEvent {
   const body: DecidedBody = {
     ...{ identCely: null, candidates: [], of: null, attempts: unsettledAttempts(outbox, entry) },
     ...decided,
@@ -153,7 +153,7 @@ export function decisionAbout(
 }
 
 /** Returns attempts without a conclusive answer, and those whose record the service gave to another find. */
-function unsettledAttempts(outbox: Outbox, { uuid }: Pick<Entry, 'uuid'>): string[] {
+function unsettledAttempts(outbox: Outbox, { uuid }: Entry): string[] {
   const events = eventsOfEntry(outbox, uuid);
   const { open, unknown } = foldEvents(events);
   const answered = new Set(

@@ -3,13 +3,13 @@ import { msg } from '../base/message.ts';
 import {
   createRowGuard,
   createRowParser,
-  type Guarded,
   isNumber,
   isOneOf,
   isText,
   orNull,
   parseTexts,
   parseValue,
+  type RowOf,
 } from '../store/row.ts';
 import { normalId } from '../text/characters.ts';
 import { ENTRY_STATES, type FindId } from './entry.ts';
@@ -56,18 +56,18 @@ type FindToStore = {
 const COLUMNS = `finds.id, finds.uuid, finds.local_id as localId, finds.elements, finds.version, finds.source_file as sourceFile,
   finds.source_row as sourceRow, finds.source_path as sourcePath, finds.base, finds.created_at as createdAt, finds.updated_at as updatedAt, finds.hidden_at as hiddenAt, finds.crc`;
 
-const isFindRow = createRowGuard({
-  ...{ id: isNumber, uuid: isText, localId: isText, elements: isText, version: isNumber },
+/** Columns that the checksum covers, in the order of {@link INSERT_FIND}. */
+const COVERED = {
+  ...{ uuid: isText, localId: isText, elements: isText, version: isNumber },
   ...{ sourceFile: orNull(isText), sourceRow: orNull(isNumber), sourcePath: orNull(isText), base: orNull(isText) },
-  ...{ createdAt: isNumber, updatedAt: isNumber, hiddenAt: orNull(isNumber), crc: isNumber },
-});
+  ...{ createdAt: isNumber, updatedAt: isNumber, hiddenAt: orNull(isNumber) },
+};
+type FindContent = RowOf<typeof COVERED>;
 
-type FindRow = Guarded<typeof isFindRow>;
+const isFindRow = createRowGuard({ ...COVERED, id: isNumber, crc: isNumber });
 /** A row as it is logged before a command changes it. */
-export type LoggedFindRow = Omit<FindRow, 'crc'>;
-type FindContent = Omit<FindRow, 'id' | 'crc'>;
+export type LoggedFindRow = FindContent & { readonly id: FindId };
 
-/** In the order of {@link INSERT_FIND}. */
 function valuesOf(row: FindContent): readonly (string | number | null)[] {
   const { uuid, localId, elements, version, sourceFile, sourceRow, sourcePath, base, createdAt, updatedAt, hiddenAt } = row;
   return [uuid, localId, elements, version, sourceFile, sourceRow, sourcePath, base, createdAt, updatedAt, hiddenAt];
@@ -137,7 +137,7 @@ function serializeBase(base: ImportedRow | null | undefined): string | null {
 }
 
 /** Writes a find as a new version. */
-function replaceRow(outbox: Outbox, before: FindRow): void {
+function replaceRow(outbox: Outbox, before: LoggedFindRow): void {
   const row = { ...before, version: before.version + 1, updatedAt: Math.floor(outbox.clock.now()) };
   outbox
     .sql(
@@ -148,17 +148,14 @@ function replaceRow(outbox: Outbox, before: FindRow): void {
 }
 
 export function storedRowById(outbox: Outbox, id: FindId): LoggedFindRow | undefined {
-  const row = rowWhere(outbox, 'id = ?', id);
-  if (row === undefined) return undefined;
-  const { crc: _crc, ...logged } = row;
-  return logged;
+  return rowWhere(outbox, 'id = ?', id);
 }
 
 /** Restores a row from {@link storedRowById} as a new version; inserts it where it was removed. */
 export function restoreFind(outbox: Outbox, before: LoggedFindRow): void {
   const now = rowWhere(outbox, 'id = ?', before.id);
   if (now === undefined) insertRow(outbox, before, before.id);
-  else replaceRow(outbox, { ...before, version: now.version, crc: 0 });
+  else replaceRow(outbox, { ...before, version: now.version });
 }
 
 /** Hides a find, or shows it again. */
@@ -288,11 +285,11 @@ export function assignFindUuid(outbox: Outbox, { localId }: StoredFind, uuid: st
   if (row !== undefined) replaceRow(outbox, { ...row, uuid });
 }
 
-function rowByLocalId(outbox: Outbox, localId: string): FindRow | undefined {
+function rowByLocalId(outbox: Outbox, localId: string): LoggedFindRow | undefined {
   return rowWhere(outbox, 'local_id = ?', localId);
 }
 
-function rowWhere(outbox: Outbox, condition: string, value: string | number): FindRow | undefined {
+function rowWhere(outbox: Outbox, condition: string, value: string | number): LoggedFindRow | undefined {
   const row = outbox.sql(`select ${COLUMNS} from finds where ${condition}`).get(value);
   return row === undefined ? undefined : parseFindRow(outbox, row);
 }
@@ -303,15 +300,16 @@ function one(outbox: Outbox, query: string, value: string | number): StoredFind 
 }
 
 /** @throws DatabaseError where the row differs from what was written */
-function parseFindRow({ path }: Outbox, row: unknown): FindRow {
+function parseFindRow({ path }: Outbox, row: unknown): LoggedFindRow {
   if (!isFindRow(row)) throw damagedRow(path, msg`a find`);
-  if (checksumOf(row) !== row.crc) throw damagedRow(path, msg`find ${row.localId}`);
-  return row;
+  const { crc, ...find } = row;
+  if (checksumOf(find) !== crc) throw damagedRow(path, msg`find ${find.localId}`);
+  return find;
 }
 
 /** @throws DatabaseError where the row differs from what was written */
 function parseFind(outbox: Outbox, stored: unknown): StoredFind {
-  const { crc: _crc, hiddenAt, ...row } = parseFindRow(outbox, stored);
+  const { hiddenAt, ...row } = parseFindRow(outbox, stored);
   return { ...row, elements: JSON.parse(row.elements), isHidden: hiddenAt !== null };
 }
 

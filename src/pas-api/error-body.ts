@@ -1,5 +1,4 @@
 import type { Message } from '../base/message.ts';
-import type { HttpResponse } from '../http/exchange.ts';
 import { parseHtml } from '../text/html-text.ts';
 
 /** One entry of `schema_errors` or `validation_errors` (A-ERROR-2). The message is for people only. */
@@ -23,8 +22,8 @@ const MAX_CHARACTERS = 2000;
 const MAX_FINDINGS = 1000;
 
 /** Parses the body of a refusal (A-ERROR-1, A-ERROR-2), whatever its bytes are; it throws nothing. */
-export function parseErrorBody(response: Pick<HttpResponse, 'body'>): ErrorBody {
-  const text = response.body.toString('utf8');
+export function parseErrorBody(body: Buffer): ErrorBody {
+  const text = body.toString('utf8');
   const json = parseJson(text);
   if (isObject(json)) {
     const list = json['schema_errors'] ?? json['validation_errors'];

@@ -1,7 +1,7 @@
 import { type Message, msg } from '../base/message.ts';
 import type { OutcomeKind } from '../base/outcomes.ts';
 import { ChangedFileError } from '../http/digest.ts';
-import type { HttpResponse, TransportError } from '../http/exchange.ts';
+import type { AnswerHead, HttpResponse, TransportError } from '../http/exchange.ts';
 import { retryAfterMs } from '../http/retry-after.ts';
 import { type ErrorBody, parseErrorBody, type ServerFinding } from './error-body.ts';
 import type { Operation } from './requests.ts';
@@ -53,8 +53,6 @@ type Meaning =
   | 'outside-contract';
 
 type Meanings = { readonly [operation in Operation]?: Meaning };
-
-type AnswerHead = Pick<HttpResponse, 'status' | 'headers'>;
 
 const forAll = (meaning: Meaning): Meanings => ({ import: meaning, number: meaning, photo: meaning });
 
@@ -108,7 +106,7 @@ export function outcomeOf(
 ): Outcome {
   const meaning = meaningOf(operation, response.status);
   if (meaning === 'success') return successOf(response, readIdentCely, addressed);
-  const body = parseErrorBody(response);
+  const body = parseErrorBody(response.body);
   const detail = detailOf(response, body);
   const findings = body.kind === 'findings' ? body.findings : [];
   switch (meaning) {

@@ -97,7 +97,7 @@ function isJsonObject({ body }: HttpResponse): boolean {
 }
 
 function notTheService(baseUrl: string, response: HttpResponse): ContractError {
-  const body = parseErrorBody(response);
+  const body = parseErrorBody(response.body);
   const said = body.kind === 'other' ? body.excerpt : msg`an unexpected answer`;
   return new ContractError(msg`${baseUrl} answered the sign-in with status ${response.status} and no token: ${said}`, {
     hint: msg`Check base_url in the profile.`,

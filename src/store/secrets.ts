@@ -255,10 +255,10 @@ export function systemKeyring(environment: Environment, platform: NodeJS.Platfor
   const env = Object.fromEntries(Object.entries(environment).filter(([name]) => PASSED_ON.test(name)));
   // After a timeout the keyring is not tried again: every attempt would take the whole timeout.
   let silent: string | undefined;
-  const ask = (request: Omit<KeyringRequest, 'service'>): string | null => {
+  const ask = (action: KeyringRequest['action'], account: string, secret?: string): string | null => {
     if (silent !== undefined) throw new KeyringError(silent);
     const { stdout, error } = spawnSync(process.execPath, [PROCESS], {
-      input: JSON.stringify({ service: SERVICE, ...request }),
+      input: JSON.stringify({ service: SERVICE, action, account, secret }),
       env,
       encoding: 'utf8',
       timeout: ANSWER_TIMEOUT_MS,
@@ -275,12 +275,12 @@ export function systemKeyring(environment: Environment, platform: NodeJS.Platfor
     return answer.secret;
   };
   return {
-    read: (account) => ask({ action: 'read', account }) ?? undefined,
+    read: (account) => ask('read', account) ?? undefined,
     write: (account, secret) => {
-      ask({ action: 'write', account, secret });
+      ask('write', account, secret);
     },
     remove: (account) => {
-      ask({ action: 'remove', account });
+      ask('remove', account);
     },
   };
 }

@@ -40,24 +40,27 @@ export type TermDetails = {
 /** A superior entry and the kind of the relation, from the record. */
 export type Superior = { readonly ident: string; readonly kind: string };
 
-export type TermDraft = {
+type TermContent = {
   readonly ident: string;
   readonly setSpec: string;
   readonly label: string;
   readonly labelEn: string | null;
-  /** Further names, under which the entry is also found. */
-  readonly otherNames: readonly string[];
   readonly abbreviation: string | null;
   readonly description: string | null;
   readonly descriptionEn: string | null;
   readonly sortOrder: number | null;
-  readonly superiors: readonly Superior[];
   readonly details: TermDetails;
+};
+
+export type TermDraft = TermContent & {
+  /** Further names, under which the entry is also found. */
+  readonly otherNames: readonly string[];
+  readonly superiors: readonly Superior[];
   /** WKT in WGS 84. */
   readonly boundary: string | null;
 };
 
-export type Term = Omit<TermDraft, 'otherNames' | 'superiors' | 'boundary'> & {
+export type Term = TermContent & {
   readonly datestampMs: number;
   readonly gone: 'deleted' | 'vanished' | null;
   readonly goneAtMs: number | null;

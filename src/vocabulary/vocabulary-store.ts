@@ -41,7 +41,7 @@ export function openVocabulary(path: string, clock: Clock): VocabularyStore {
   const sources = new Map<string, Vocabulary>();
   const wordIds = new Map<string, number>();
   const source = (oaiBase: string): Vocabulary => {
-    const vocabulary = sources.get(oaiBase) ?? openSource({ path, clock, oaiBase, wordIds }, database);
+    const vocabulary = sources.get(oaiBase) ?? openSource(database, path, clock, oaiBase, wordIds);
     sources.set(oaiBase, vocabulary);
     return vocabulary;
   };
@@ -57,8 +57,7 @@ export function openVocabulary(path: string, clock: Clock): VocabularyStore {
   };
 }
 
-function openSource(common: Pick<Vocabulary, 'path' | 'clock' | 'oaiBase' | 'wordIds'>, database: Database): Vocabulary {
-  const { path, oaiBase, wordIds } = common;
+function openSource(database: Database, path: string, clock: Clock, oaiBase: string, wordIds: Map<string, number>): Vocabulary {
   const statements = new Map<string, Statement>();
   const sql = (text: string): Statement => {
     const statement = statements.get(text) ?? asDatabaseError(path, () => database.prepare(text));
@@ -73,5 +72,5 @@ function openSource(common: Pick<Vocabulary, 'path' | 'clock' | 'oaiBase' | 'wor
   };
   const known = sql('select id from sources where oai_base = ?').pluck().get(oaiBase);
   const id = known ?? change(() => sql('insert into sources (oai_base) values (?) returning id').pluck().get(oaiBase));
-  return { ...common, source: Number(id), sql, change };
+  return { path, clock, oaiBase, wordIds, source: Number(id), sql, change };
 }

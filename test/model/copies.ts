@@ -149,8 +149,8 @@ export class Copies {
   look(name: string, find: number, record: number | null): void {
     const entry = this.entry(name, find);
     const verdict = record === null ? ({ kind: 'absent' } as const) : ({ kind: 'found', identCely: identOf(record) } as const);
-    const about = { basis: '', reason: '', candidates: [], serverMs: null, account: null };
-    if (entry !== undefined) recordEvidence(this.outbox(name), entry, verdict, about);
+    const about = { basis: '', reason: '', candidates: [], serverAt: null };
+    if (entry !== undefined) recordEvidence(this.outbox(name), entry, verdict, about, null);
   }
 
   /** As a photograph is added again that was given up: what may have been sent stays in doubt. */

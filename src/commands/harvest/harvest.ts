@@ -87,7 +87,7 @@ export async function harvest(context: Context, given: readonly string[], option
     indexAllowanceMs: context.profile().indexAllowanceMs,
     onNote: (text) => terminal.note(printable(text)),
     onProgress: show.update,
-    signal: deadlineSignal(context, interrupts, options.deadline),
+    signal: deadlineSignal(context, interrupts.stop, options.deadline),
   })
     .catch((thrown: unknown) => keepMalformedAnswer(context, thrown))
     .finally(show.end);
@@ -168,5 +168,5 @@ function report(
 function figuresText({ setSpec, pass, records, written, deleted, vanished, masked }: SetFigures): string {
   const met = recordCount(records);
   const figures = t`${met}, ${written} new or changed, ${deleted} deleted, ${vanished} vanished, ${masked} not shown to this account`;
-  return `${listName({ setSpec })}: ${pass === 'full' ? figures : t`changes, ${figures}`}`;
+  return `${listName(setSpec)}: ${pass === 'full' ? figures : t`changes, ${figures}`}`;
 }

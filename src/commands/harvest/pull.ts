@@ -45,7 +45,7 @@ async function pullCommand(context: Context, options: PullOptions): Promise<Exit
     full: options.full === true,
     onProgress: progress.update,
     onNote: (text) => terminal.note(printable(text)),
-    signal: deadlineSignal(context, interrupts, options.deadline),
+    signal: deadlineSignal(context, interrupts.stop, options.deadline),
   })
     .catch((thrown: unknown) => keepMalformedAnswer(context, thrown))
     .finally(progress.end);

@@ -191,7 +191,7 @@ async function look(context: Context, outbox: Outbox, entry: ImportEntry, identC
   try {
     if (ownHarvestBase(context) === undefined) throw withoutHarvesting(context.profile());
     const client = await openHarvestClient(context);
-    const looked = await lookUpRecord({ outbox, client, format: `oai_${prefix}` }, entry, identCely);
+    const looked = await lookUpRecord(outbox, { client, format: `oai_${prefix}` }, entry, identCely);
     if (looked !== undefined) {
       const header = ['', t`ELEMENT`, entry.localId ?? '', identCely];
       await terminal.table(

@@ -153,7 +153,7 @@ async function sendCopies(
     });
     // No lookup: records of an earlier rehearsal are equal to these.
     const ended = await pushCommand(training, [], { yes: true, look: false, onMatch: 'send', acceptNewPeople: true });
-    const mapped = finds.filter(({ id: find }) => projectsOf(from, [{ id: find }]).every((project) => projects.has(project)));
+    const mapped = finds.filter((find) => projectsOf(from, [find]).every((project) => projects.has(project)));
     return [rehearsed(to, copies, new Set(mapped.map(({ localId }) => localId))), ended];
   } finally {
     await training.close();

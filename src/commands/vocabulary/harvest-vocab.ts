@@ -55,7 +55,7 @@ export async function harvestVocab(context: Context, sets: readonly string[], op
     indexAllowanceMs: profile.indexAllowanceMs,
     onNote: (text) => terminal.note(printable(text)),
     onProgress: show.update,
-    signal: deadlineSignal(context, interrupts, options.deadline),
+    signal: deadlineSignal(context, interrupts.stop, options.deadline),
   })
     .catch((thrown: unknown) => keepMalformedAnswer(context, thrown))
     .finally(show.end);

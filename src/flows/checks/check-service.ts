@@ -76,7 +76,7 @@ async function checkAccess(service: ServiceToCheck): Promise<Check> {
   const answer = await askAccess(service, await service.session.token());
   if (answer instanceof TransportError)
     return problem('writing', t`The write interface did not answer: ${answer.message}.`, t`Check the network.`, 'unavailable');
-  const body = parseErrorBody(answer);
+  const body = parseErrorBody(answer.body);
   const said = body.kind === 'detail' ? `: ${body.detail}` : '';
   switch (answer.status) {
     case 405:

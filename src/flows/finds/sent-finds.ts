@@ -8,7 +8,7 @@ import { allFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 export type SentFind = {
   readonly find: string;
   readonly identCely: string;
-  readonly entry: Pick<ImportEntry, 'id' | 'uuid'>;
+  readonly entry: ImportEntry;
   /** Includes the registration number that was accepted last. */
   readonly elements: FindElements;
   readonly photographs: readonly Photograph[];

@@ -6,12 +6,15 @@ import { memoryState } from '../../oai/harvest-state.ts';
 import { entityOf, identOf, type OaiRecord } from '../../oai/record.ts';
 import { clockOfService, overlapMs } from './service-lists.ts';
 
-export type FindHarvest = {
+export type RecordSource = {
   readonly client: OaiClient;
   /** The service's native format, such as `oai_svc`. */
   readonly format: string;
-  readonly clock: Clock;
   readonly signal?: AbortSignal;
+};
+
+export type FindHarvest = RecordSource & {
+  readonly clock: Clock;
   /** Time in which a new record appears in a harvest. */
   readonly indexAllowanceMs: number;
   /** Told how many records were met, after each page; `total` is undefined where the service does not count. */

@@ -144,7 +144,7 @@ async function harvestSet(
       tally.mended += written.filter(({ header }) => header.datestampMs < settledMs).length;
       const seconds = Math.max(0.001, (clock.monotonicMs() - startedMs) / 1000);
       const perSecond = Math.max(0, look.met - metBefore) / seconds;
-      onProgress?.({ setSpec: listName({ setSpec }), done: look.met, total: listSize ?? undefined, perSecond });
+      onProgress?.({ setSpec: listName(setSpec), done: look.met, total: listSize ?? undefined, perSecond });
     },
     losses: async (look: number) => ({ lost: state.absentIn(look), inUse: [] }),
     onVanished: (count: number) => {

@@ -3,13 +3,13 @@ import type { ListPage } from '../../oai/client.ts';
 import { CircleError, isRefusedToken, listPages } from '../../oai/pages.ts';
 import { formatDatestamp } from '../../oai/protocol.ts';
 import { identOf, type OaiRecord } from '../../oai/record.ts';
-import { FIND_SET, type FindHarvest, type HarvestedFinds, harvestFinds, type ListedFind, listedFindOf } from './harvest-finds.ts';
+import { FIND_SET, type FindHarvest, harvestFinds, type ListedFind, listedFindOf } from './harvest-finds.ts';
 import { clockOfService } from './service-lists.ts';
 
 /** A record of a find as the harvest has it now. Missing: the service does not know it; empty: it came without its content. */
 export type FindLookup = ListedFind | { readonly kind: 'missing' | 'empty' };
 
-type FindLookups = Pick<HarvestedFinds, 'beganMs'> & { readonly lookups: ReadonlyMap<string, FindLookup> };
+type FindLookups = { readonly beganMs: number; readonly lookups: ReadonlyMap<string, FindLookup> };
 
 /** Thrown where requesting each record alone takes fewer requests. */
 class LongList extends Error {

@@ -8,7 +8,7 @@ import type { Opening, RecordOutput } from './record-output.ts';
 type OutputSource = {
   /** The file or folder; empty for standard output. */
   readonly path: string;
-  readonly subject: Omit<Subject, 'form'>;
+  readonly subject: Subject;
   readonly ledger: Ledger;
   readonly opening: Opening;
   /** Text that is appended to the file, or written to standard output. */
@@ -26,7 +26,7 @@ type OutputForm = {
 };
 
 /** Reads the service's schema only for records of its own format. */
-function repeatedIn({ format, version }: OutputSource['subject']): RepeatedElements {
+function repeatedIn({ format, version }: Subject): RepeatedElements {
   return format === 'oai_dc' ? new Map() : repeatedElementsOf(version);
 }
 

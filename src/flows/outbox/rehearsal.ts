@@ -34,7 +34,7 @@ export function findsToRehearse(outbox: Outbox): StoredFind[] {
 }
 
 /** Returns the distinct project codes of finds. */
-export function projectsOf(outbox: Outbox, finds: readonly Pick<StoredFind, 'id'>[]): string[] {
+export function projectsOf(outbox: Outbox, finds: readonly StoredFind[]): string[] {
   return [...new Set(finds.flatMap(({ id }) => importOfFind(outbox, id)?.project ?? []))];
 }
 

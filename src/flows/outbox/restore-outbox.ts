@@ -8,7 +8,7 @@ import { assertSound, isEmptyOutbox, openBackup, replaceContents } from '../../o
 import type { PhotoEntry } from '../../outbox/entry.ts';
 import { entriesInState, unsentPhotoEntries } from '../../outbox/entry-queries.ts';
 import { type Merged, mergeJournal, NOTHING_MERGED } from '../../outbox/merge.ts';
-import { type Binding, headerOf, type Outbox } from '../../outbox/open-outbox.ts';
+import { headerOf, type Outbox } from '../../outbox/open-outbox.ts';
 import { acquirePushLock, type PushLockOptions } from '../../outbox/push-lock.ts';
 import { countFinds } from '../../outbox/stored-finds.ts';
 import { copyContent, openContentStore } from '../../store/content-store.ts';
@@ -27,7 +27,7 @@ export type OutboxPlace = {
 type RestoreOptions = {
   readonly backup: string;
   /** Service of the profile. */
-  readonly service: Pick<Binding, 'address'> & { readonly profile: string };
+  readonly service: { readonly address: string; readonly profile: string };
   readonly outboxesFolder: string;
   /** @throws ConfigError where the identifier is not safe as a folder name */
   placeOf(id: string): OutboxPlace;
@@ -191,7 +191,7 @@ function isSound(outbox: Outbox): boolean {
 }
 
 /** Merges the journal, and restores the photographs. */
-async function complete(place: OutboxPlace, options: RestoreOptions): Promise<Omit<Restored, 'id' | 'madeMs' | 'aside'>> {
+async function complete(place: OutboxPlace, options: RestoreOptions) {
   const restored = place.open();
   try {
     const [merged, journalProblem] = mergeOrSay(restored);
@@ -223,7 +223,7 @@ async function bringPhotographs(
   { backup, onPhotograph }: RestoreOptions,
   photosFolder: string,
   photographs: readonly PhotoEntry[],
-): Promise<Pick<Restored, 'photosCopied' | 'missing'>> {
+) {
   const here = openContentStore(photosFolder);
   const copies = openContentStore(`${backup}.photos`);
   const missing: PhotoEntry[] = [];

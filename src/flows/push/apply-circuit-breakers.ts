@@ -10,7 +10,6 @@ import {
   type Breakers,
   type CircuitBreaker,
   circuitStatus,
-  type Failure,
   kindKey,
   openCircuit,
   projectKey,
@@ -20,7 +19,7 @@ import {
   withBreaker,
   withoutCount,
 } from './circuit-breaker.ts';
-import type { AttemptFacts, Decision, Effect, PushState } from './push-state.ts';
+import type { AttemptFacts, Decision, Effect, PushState, Step } from './push-state.ts';
 import { isAboutContent } from './refusal.ts';
 
 /** Settlement of an entry in view of how those before it were settled. */
@@ -67,7 +66,7 @@ const EQUAL_REFUSALS = 2;
 const STORED_NAME = /F\d\d\b/;
 
 /** A record that takes no photograph, such as one that has 99, takes none of the others that are queued for it either. */
-function countOfRecord(state: PushState, facts: AttemptFacts, settlement: Settlement): Counted {
+function countOfRecord(state: PushState, facts: AttemptFacts, settlement: Settlement): Step {
   const { entry, outcome, project, status = null, departedAt, endedAt } = facts;
   const { kind, identCely, id } = entry;
   if (kind !== 'photo' || identCely === null || settlement.state !== 'refused' || status === null) return { state, effects: [] };
@@ -155,24 +154,27 @@ export function refusedForProjects(breakers: Breakers, kind: EntryKind): number 
   return breaker !== undefined && PROJECT_CLASSES.includes(breaker.failureClass) ? breaker.refused.size : 0;
 }
 
-type Counted = Omit<Decision, 'settlement'>;
-
-function countFailure(state: PushState, facts: AttemptFacts, settlement: Settlement, scope: CountedScope): Counted {
+function countFailure(state: PushState, facts: AttemptFacts, settlement: Settlement, scope: CountedScope): Step {
   const { entry, outcome, project } = facts;
   const reason = outcome.kind === 'refused-unspecified' ? outcome.detail : (settlement.reason ?? '');
   const { retry, countsAsFailure } = OUTCOMES[outcome.kind];
   const isRepeated = retry === 'backoff' && countsAsFailure === true;
   const record = entry.identCely ?? entry.recordKey;
   const about = { record, project: project ?? record, kind: `${entry.id}` }[scope];
-  let counted: Counted = { state, effects: [] };
+  let counted: Step = { state, effects: [] };
   if (scope === 'project' && project !== null)
     counted = countIn(counted, facts, { project, subject: record, reason, isRepeated });
   return countIn(counted, facts, { project: null, subject: about, reason, isRepeated });
 }
 
-type Part = Pick<Failure, 'isRepeated'> & { readonly project: string | null; readonly subject: string; readonly reason: Message };
+type Part = {
+  readonly project: string | null;
+  readonly subject: string;
+  readonly reason: Message;
+  readonly isRepeated: boolean;
+};
 
-function countIn({ state, effects }: Counted, facts: AttemptFacts, { project, subject, reason, isRepeated }: Part): Counted {
+function countIn({ state, effects }: Step, facts: AttemptFacts, { project, subject, reason, isRepeated }: Part): Step {
   const { entry, endedAt, departedAt, status = null } = facts;
   const key = project === null ? kindKey(entry.kind) : projectKey(entry.kind, project);
   const failure = { failureClass: failureClass(facts), subject, entryId: entry.id, departedAt, at: endedAt, isRepeated };

@@ -22,8 +22,7 @@ export type CircuitBreaker = {
   readonly opened: OpenCircuit | undefined;
 };
 
-/** Entries that are not sent for a while, since those before them failed in one way. They stay queued. */
-export type OpenCircuit = {
+type CircuitScope = {
   readonly kind: EntryKind;
   /** Project of the entries; null for all of the kind. */
   readonly project: string | null;
@@ -32,6 +31,10 @@ export type OpenCircuit = {
   /** Status of the answers; null where none came. */
   readonly status: number | null;
   readonly reason: Message;
+};
+
+/** Entries that are not sent for a while, since those before them failed in one way. They stay queued. */
+export type OpenCircuit = CircuitScope & {
   readonly untilAt: MonotonicMs;
   readonly openMs: number;
 };
@@ -72,11 +75,11 @@ export function trips(breaker: CircuitBreaker, threshold: number, now: Monotonic
 /** Opens for twice as long as the last time. Entries that were refused on the way are the caller's to queue again. */
 export function openCircuit(
   breaker: CircuitBreaker,
-  part: Pick<OpenCircuit, 'kind' | 'project' | 'record' | 'status' | 'reason'>,
+  scope: CircuitScope,
   now: MonotonicMs,
 ): CircuitBreaker & { readonly opened: OpenCircuit } {
   const openMs = circuitOpenMs(breaker.opened?.openMs ?? 0);
-  return { ...breaker, refused: new Set(), opened: { ...part, untilAt: monotonicMs(now + openMs), openMs } };
+  return { ...breaker, refused: new Set(), opened: { ...scope, untilAt: monotonicMs(now + openMs), openMs } };
 }
 
 /** Starts the count again; how long the circuit was open last is remembered. */

@@ -9,10 +9,8 @@ import { applyCircuitBreakers, requeueForbidden } from './apply-circuit-breakers
 import { recordFailure, type ServiceFailure, serviceKey, trips, withBreaker } from './circuit-breaker.ts';
 import { stopCauseOf, updatePeerState } from './peer-check.ts';
 import type { StopCause } from './push-context.ts';
-import type { AttemptFacts, Decision, Effect, PushCounts, PushState } from './push-state.ts';
+import type { AttemptFacts, Decision, Effect, PushCounts, PushState, Step } from './push-state.ts';
 import { refusal } from './refusal.ts';
-
-type Step = Omit<Decision, 'settlement'>;
 
 /** Decides what an attempt does to its entry and to the push. Pure: times are among the facts. */
 export function decide(state: PushState, facts: AttemptFacts): Decision {

@@ -5,15 +5,7 @@ import { type Message, msg } from '../../base/message.ts';
 import { RETRY_POLICY } from '../../base/retry-policy.ts';
 import type { Slot } from '../../http/pacer.ts';
 import { LongPauseError } from '../../http/retry-after.ts';
-import {
-  type Claim,
-  claim,
-  clampFutureBackoff,
-  type Departure,
-  recoverInFlight,
-  type Settlement,
-  settle,
-} from '../../outbox/claims.ts';
+import { type Claim, claim, clampFutureBackoff, recoverInFlight, type Settlement, settle } from '../../outbox/claims.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import { countOpen, nextClaimable, nextClaimableAt, nextScheduled } from '../../outbox/entry-queries.ts';
 import { damagedRow } from '../../outbox/events.ts';
@@ -194,7 +186,7 @@ function assertNotClaimable(session: PushSession, { id }: Entry): void {
 const MIN_UPLOAD_RATE = 4;
 
 /** Earliest departure of the request, and latest end of its upload, by the server's clock. */
-function departureTimes({ answerTimeoutMs, serverClock }: PushContext, entry: Entry): Pick<Departure, 'serverMs' | 'sentByMs'> {
+function departureTimes({ answerTimeoutMs, serverClock }: PushContext, entry: Entry) {
   const [now, latest] = [serverClock.now(), serverClock.latest()];
   if (now === undefined || latest === undefined) return { serverMs: null, sentByMs: null };
   const uploadMs = entry.kind === 'photo' ? entry.photograph.sizeBytes / MIN_UPLOAD_RATE : 0;

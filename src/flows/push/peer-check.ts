@@ -2,16 +2,16 @@ import type { Clock } from '../../base/clock.ts';
 import { localizedMessageOf, UnavailableError } from '../../base/errors.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { OUTCOMES } from '../../base/outcomes.ts';
-import { type HttpRequest, type HttpResponse, TransportError } from '../../http/exchange.ts';
-import type { Slot } from '../../http/pacer.ts';
+import { type Exchange, type HttpRequest, type HttpResponse, TransportError } from '../../http/exchange.ts';
+import type { Pace, Slot } from '../../http/pacer.ts';
 import { type Outcome, outcomeOf } from '../../pas-api/outcome.ts';
 import { accessProbe, emptyImport } from '../../pas-api/requests.ts';
 import { authorised } from '../../pas-api/session.ts';
-import { isAbort, type PushContext, type StopCause } from './push-context.ts';
-import type { AttemptFacts, Decision, Peer, PushState } from './push-state.ts';
+import { isAbort, type StopCause } from './push-context.ts';
+import type { AttemptFacts, Peer, PushState, Step } from './push-state.ts';
 
 /** Judges by an outcome whether it is the service that answers ({@link PushState.peer}). */
-export function updatePeerState(state: PushState, { entry, outcome, status }: AttemptFacts): Omit<Decision, 'settlement'> {
+export function updatePeerState(state: PushState, { entry, outcome, status }: AttemptFacts): Step {
   const isNonConforming = outcome.kind === 'uncertain' && outcome.outsideContract;
   const next = { ...state, nonConforming: withMember(state.nonConforming, entry.id, isNonConforming) };
   const peer = nextPeer(state.peer, outcome, status);
@@ -82,7 +82,12 @@ function unexpectedPeer(text: Message): StopCause {
   return { kind: 'in-doubt', reason: msg`the answers may not come from the service: ${text}` };
 }
 
-export type Asker = Pick<PushContext, 'baseUrl' | 'pace' | 'send' | 'stop'>;
+export type Asker = {
+  readonly baseUrl: string;
+  readonly pace: Pace;
+  readonly send: Exchange;
+  readonly stop: AbortSignal;
+};
 
 /** Sends, within the pace, what changes nothing and passes the gates of a write. What comes instead of an answer is returned. */
 export async function askAccess(

@@ -1,3 +1,4 @@
+import type { Clock } from '../../base/clock.ts';
 import { AuthError, ConfigError, DatabaseError, PasError, UnavailableError, UsageError } from '../../base/errors.ts';
 import { cmd, msg } from '../../base/message.ts';
 import type { OaiClient } from '../../oai/client.ts';
@@ -20,7 +21,7 @@ import { sendHeld } from '../reconcile/resolve-entries.ts';
 import { type GateContext, holdBeforeDeparture, holdQuestionable } from './check-gate.ts';
 import { openCircuitsAt } from './circuit-breaker.ts';
 import { drainQueue, type PushResult, waitingText } from './drain-queue.ts';
-import type { PushContext } from './push-context.ts';
+import type { PushSettings } from './push-context.ts';
 import { type OpenService, resolveAccount } from './resolve-account.ts';
 import { createServerClock, type ServerClock } from './server-clock.ts';
 
@@ -36,7 +37,10 @@ export type Harvesting = {
 };
 
 /** A service that is written to, and where there is harvesting, read from. */
-export type SyncContext = Pick<PushContext, 'clock' | 'recordKeys'> & {
+export type SyncContext = {
+  readonly clock: Clock;
+  /** Keys of the records; undefined for all. */
+  readonly recordKeys?: readonly string[] | undefined;
   readonly outbox: Outbox;
   readonly service: OpenService;
   /** Access to the harvest; undefined where a person settles what is uncertain. */
@@ -52,7 +56,7 @@ export type SyncContext = Pick<PushContext, 'clock' | 'recordKeys'> & {
 export type NotChecked = 'no-harvesting' | 'anonymous' | 'not-signed-in' | 'skipped';
 
 export type PushAllOptions = SyncContext &
-  Omit<PushContext, 'account' | 'serverClock' | 'openPhotograph' | 'readIdentCely' | 'holdChangedNumber' | keyof OpenService> & {
+  PushSettings & {
     /** Identifier of this machine; empty where it has none. */
     readonly machine: string;
     /** Folder with copies of queued photographs. */
@@ -154,7 +158,7 @@ function createPush(given: PushAllOptions): Push {
   const round = async (): Promise<PushResult> => {
     recoverInFlight(outbox);
     // Without anything to send, and without a question that the service or a person may answer now, the service is not needed.
-    if (countToSend(outbox, given) === 0 && !heldEntries(outbox).some((entry) => isMeant(given, entry))) return NOTHING_SENT;
+    if (countToSend(given) === 0 && !heldEntries(outbox).some((entry) => isMeant(given, entry))) return NOTHING_SENT;
     if ((await given.admitNewPeople?.()) === false) return { ...NOTHING_SENT, stopCause: NEW_PEOPLE };
     try {
       account ??= await resolveAccount(outbox, service, given.stop);
@@ -169,7 +173,7 @@ function createPush(given: PushAllOptions): Push {
     const gate = createGate(given, await gateContext(given, account, serverClock));
     const isStopped = await passGate(given, gate);
     if (isStopped) return { ...NOTHING_SENT, stopCause: { kind: 'interrupted' } };
-    given.onRound?.(countToSend(outbox, given));
+    given.onRound?.(countToSend(given));
     return drainQueue({
       ...given,
       ...service,
@@ -198,7 +202,7 @@ async function gateContext(
   if (why === 'skipped' && headerOf(outbox).mustLook) throw mustLook();
   const look = why === undefined ? await openLook(given, account) : undefined;
   const notChecked = why ?? (look === undefined ? 'not-signed-in' : undefined);
-  if (notChecked !== undefined && countToSend(outbox, given) > 0) given.onNotChecked?.(notChecked);
+  if (notChecked !== undefined && countToSend(given) > 0) given.onNotChecked?.(notChecked);
   return { ...{ outbox, account, look, lookBackMs, stop: given.stop }, serverNowMs: serverClock.now(), judged: new Map() };
 }
 
@@ -283,7 +287,7 @@ async function passGate(given: PushAllOptions, gate: Gate): Promise<boolean> {
 }
 
 /** Tells if the push is about the entry, by its kind and record: nothing is decided about others. */
-function isMeant({ kinds, recordKeys }: Pick<PushAllOptions, 'kinds' | 'recordKeys'>, { kind, recordKey }: Entry): boolean {
+function isMeant({ kinds, recordKeys }: PushAllOptions, { kind, recordKey }: Entry): boolean {
   return kinds.includes(kind) && (recordKeys === undefined || recordKeys.includes(recordKey));
 }
 
@@ -304,7 +308,7 @@ export const NOTHING_SENT: PushResult = {
 };
 
 /** Counts queued entries of these kinds and records; some may have to wait. */
-export function countToSend(outbox: Outbox, { kinds, recordKeys }: Pick<PushAllOptions, 'kinds' | 'recordKeys'>): number {
+export function countToSend({ outbox, kinds, recordKeys }: PushAllOptions): number {
   const counts = countQueued(outbox, recordKeys);
   return kinds.reduce((sum, kind) => sum + counts[kind], 0);
 }

@@ -10,12 +10,8 @@ import type { Session } from '../../pas-api/session.ts';
 import type { BreakerMemory } from './circuit-breaker.ts';
 import type { ServerClock } from './server-clock.ts';
 
-/** Dependencies and settings of a push. */
-export type PushContext = {
-  readonly outbox: Outbox;
-  /** The service's identifier of the account that sends. */
-  readonly account: string;
-  readonly baseUrl: string;
+/** Settings of a push that its caller has. */
+export type PushSettings = {
   readonly kinds: readonly EntryKind[];
   /** Keys of the records to send; undefined for all. */
   readonly recordKeys: readonly string[] | undefined;
@@ -28,19 +24,27 @@ export type PushContext = {
   /** Circuit breakers, also of the pushes before this one. */
   readonly breakerMemory: BreakerMemory;
   readonly pace: Pace;
+  readonly clock: Clock;
+  readonly report: (event: PushEvent) => void;
+  /** Stops new requests; those under way are awaited. */
+  readonly stop: AbortSignal;
+  /** Aborts requests under way as well. */
+  readonly abort: AbortSignal;
+};
+
+/** Dependencies and settings of a push. */
+export type PushContext = PushSettings & {
+  readonly outbox: Outbox;
+  /** The service's identifier of the account that sends. */
+  readonly account: string;
+  readonly baseUrl: string;
   readonly session: Session;
   readonly send: Exchange;
   readonly openPhotograph: (photograph: Photograph) => Readable;
   readonly readIdentCely: ReadIdentCely;
   /** Judges an entry right before it leaves. True where it must not leave now; throws PasError where the service cannot be looked at. */
   readonly holdBeforeDeparture?: ((entry: Entry) => Promise<boolean>) | undefined;
-  readonly clock: Clock;
   readonly serverClock: ServerClock;
-  readonly report: (event: PushEvent) => void;
-  /** Stops new requests; those under way are awaited. */
-  readonly stop: AbortSignal;
-  /** Aborts requests under way as well. */
-  readonly abort: AbortSignal;
 };
 
 export type PushEvent =

@@ -100,9 +100,10 @@ export type Effect =
   /** Carried out before the next request. */
   | { readonly type: 'probe-peer' };
 
-export type Decision = {
-  readonly settlement: Settlement;
+export type Step = {
   readonly state: PushState;
   /** To be carried out in this order. */
   readonly effects: readonly Effect[];
 };
+
+export type Decision = Step & { readonly settlement: Settlement };

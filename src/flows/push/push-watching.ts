@@ -47,8 +47,7 @@ async function watchUnderLock(
     isOpen: () => isOpen(given),
     dueAtMs: () => dueAtMs(given, lookedAtMs),
     // Without a request it is not known whether the service is there, and nothing was sent.
-    report: (event) =>
-      onWait(event, () => (all.requests > 0 ? 'sent' : countToSend(given.outbox, given) === 0 ? 'empty' : 'held')),
+    report: (event) => onWait(event, () => (all.requests > 0 ? 'sent' : countToSend(given) === 0 ? 'empty' : 'held')),
   });
   const atRest = stopCause.kind === 'interrupted' && all.stopCause?.kind !== 'interrupted';
   return { ...all, elapsedMs: clock.monotonicMs() - startedMs, stopCause, atRest };

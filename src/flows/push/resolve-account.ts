@@ -17,17 +17,27 @@ import {
 import { childOf, childrenOf, childText, type XmlElement } from '../../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../../xml/parse.ts';
 
-/** The write interface of a service, open for one account. */
-export type OpenService = {
+/** The user that signs in to a service. */
+export type Signer = {
   readonly baseUrl: string;
   /** User name of the profile; undefined where only a token is known. */
   readonly username: string | undefined;
-  readonly session: Session;
-  readonly send: Exchange;
   /** The token came from outside, so that the user name of the profile need not be that of its account. */
   readonly usesExternalToken: boolean;
   /** User of the profile; undefined for a program without profiles. */
   readonly profile?: ProfileUser;
+};
+
+/** The write interface of a service, open for one account. */
+export type OpenService = Signer & { readonly session: Session; readonly send: Exchange };
+
+type PasswordSignIn = {
+  readonly baseUrl: string;
+  readonly send: Exchange;
+  readonly profile?: ProfileUser;
+  readonly username: string;
+  readonly password: string;
+  readonly answerTimeoutMs: number;
 };
 
 /** The user of a profile, and how an outbox gets the profile of its account. */
@@ -50,8 +60,6 @@ export async function resolveAccount(outbox: Outbox, service: OpenService, signa
   acceptAccount(outbox, service, account);
   return account;
 }
-
-export type Signer = Pick<OpenService, 'baseUrl' | 'username' | 'usesExternalToken' | 'profile'>;
 
 /**
  * Notes what the service says of the account.
@@ -117,8 +125,7 @@ function usernameOf(outbox: Outbox, { username, usesExternalToken }: Signer, { i
  * @throws ConfigError where the outbox is bound to another account; the token is kept all the same, for a profile of that one
  */
 export async function signIn(
-  service: Pick<OpenService, 'baseUrl' | 'send' | 'profile'> &
-    Readonly<{ username: string; password: string; answerTimeoutMs: number }>,
+  service: PasswordSignIn,
   outbox: () => Promise<Outbox>,
   keep: (token: string) => void,
 ): Promise<Account> {

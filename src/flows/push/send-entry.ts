@@ -1,8 +1,8 @@
-import { elapsedMs, type Moment, type MonotonicMs, momentOf, type ServerMs } from '../../base/clock.ts';
-import { type HttpRequest, type HttpResponse, TransportError } from '../../http/exchange.ts';
+import { type Clock, elapsedMs, type Moment, type MonotonicMs, momentOf, type ServerMs } from '../../base/clock.ts';
+import { type AnswerHead, type Exchange, type HttpRequest, TransportError } from '../../http/exchange.ts';
 import type { Slot } from '../../http/pacer.ts';
-import type { Entry } from '../../outbox/entry.ts';
-import { type Outcome, outcomeOf, outcomeOfTransportError } from '../../pas-api/outcome.ts';
+import type { Entry, EntryKind } from '../../outbox/entry.ts';
+import { type Outcome, outcomeOf, outcomeOfTransportError, type ReadIdentCely } from '../../pas-api/outcome.ts';
 import { importRequest, numberRequest, photoRequest } from '../../pas-api/requests.ts';
 import { authorised } from '../../pas-api/session.ts';
 import type { PushContext } from './push-context.ts';
@@ -41,7 +41,15 @@ function required<T>(value: T | null): T {
   return value;
 }
 
-type SendContext = Pick<PushContext, 'clock' | 'send' | 'answerTimeoutMs' | 'abort' | 'readIdentCely'>;
+type SendContext = {
+  readonly clock: Clock;
+  readonly send: Exchange;
+  readonly answerTimeoutMs: number;
+  readonly abort: AbortSignal;
+  readonly readIdentCely: ReadIdentCely;
+};
+
+type Addressed = { readonly kind: EntryKind; readonly identCely: string | null };
 
 /** A request that did not leave this soon after it was claimed does not leave: its process may have been paused for hours. */
 export const MAX_DEPARTURE_MS = 180_000;
@@ -52,7 +60,7 @@ export const MAX_DEPARTURE_MS = 180_000;
  */
 export async function sendOnce(
   context: SendContext,
-  entry: Pick<Entry, 'kind' | 'identCely'>,
+  entry: Addressed,
   request: HttpRequest,
   token: string,
   slot: Slot,
@@ -67,7 +75,7 @@ export async function sendOnce(
     return mayLeave;
   };
   const exchange = authorised(token, context.send);
-  const facts = (response: Pick<HttpResponse, 'status' | 'headers'> | undefined) => ({
+  const facts = (response: AnswerHead | undefined) => ({
     status: response?.status,
     serverDateAt: parseDate(response?.headers['date']),
     tookMs: clock.monotonicMs() - departedAt,

@@ -1,5 +1,5 @@
 import { type Clock, elapsedMs, type Moment, momentOf, type ServerMs, serverMs } from '../../base/clock.ts';
-import type { Exchange, HttpResponse } from '../../http/exchange.ts';
+import type { Exchange } from '../../http/exchange.ts';
 
 /** The time of the service, as this process has heard it last, and the time that has passed since. Undefined before it was heard. */
 export type ServerClock = {
@@ -19,16 +19,13 @@ const HEADER_PRECISION_MS = 1000;
 
 export function createServerClock(clock: Clock): ServerClock {
   let heard: { readonly at: ServerMs; readonly on: Moment } | undefined;
-  const observe = ({ headers }: Pick<HttpResponse, 'headers'>): void => {
-    const at = parseDate(headers['date']);
-    if (at !== undefined) heard = { at, on: momentOf(clock) };
-  };
   return {
     now: () => (heard === undefined ? undefined : serverMs(heard.at + clock.monotonicMs() - heard.on.monotonicMs)),
     latest: () => (heard === undefined ? undefined : serverMs(heard.at + HEADER_PRECISION_MS + elapsedMs(clock, heard.on))),
     observing: (send) => async (request) => {
       const response = await send(request);
-      observe(response);
+      const at = parseDate(response.headers['date']);
+      if (at !== undefined) heard = { at, on: momentOf(clock) };
       return response;
     },
   };

@@ -78,12 +78,13 @@ export async function watch(options: WatchOptions): Promise<StopCause> {
 }
 
 /** Waits until an entry may be sent: one that waited for its time, or that another process queued. */
-async function untilDue({ clock, stop, dueAtMs }: WatchOptions): Promise<void> {
-  do await pause({ clock, stop }, pollMs);
+async function untilDue(options: WatchOptions): Promise<void> {
+  const { clock, stop, dueAtMs } = options;
+  do await pause(options, pollMs);
   while (!stop.aborted && (dueAtMs() ?? Number.POSITIVE_INFINITY) > clock.now());
 }
 
-async function pause({ clock, stop }: Pick<WatchOptions, 'clock' | 'stop'>, ms: number): Promise<void> {
+async function pause({ clock, stop }: WatchOptions, ms: number): Promise<void> {
   try {
     await clock.sleep(ms, stop);
   } catch (thrown) {

@@ -3,7 +3,6 @@ import { basename, dirname, join } from 'node:path';
 import { FileError, UsageError } from '../../base/errors.ts';
 import { errorIssue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
-import type { Outbox } from '../../outbox/open-outbox.ts';
 import { MISSING, PHOTO_MAX_BYTES, type ResolvePhoto } from '../../photo/photograph.ts';
 import { toDatabaseError } from '../../store/database.ts';
 import { isAlive } from '../../store/files.ts';
@@ -18,7 +17,6 @@ export type EnclosedPhotographs = PhotographKeeping & {
 };
 
 type Keeping = PhotographKeeping & {
-  readonly outbox: Pick<Outbox, 'path'>;
   /** Store links instead of copies. */
   readonly link?: boolean | undefined;
   /** Resolver for photographs that are not in the archive; without it they are missing. */
@@ -28,17 +26,21 @@ type Keeping = PhotographKeeping & {
 const UNPACKED = /^unpacked-(\d+)-/;
 
 /**
- * Opens the photographs of an archive: each is unpacked beside the outbox for its inspection, and removed when it is stored, so
+ * Opens the photographs of an archive: each is unpacked in `home` for its inspection, and removed when it is stored, so
  * that they are never all unpacked. Leftovers of a killed run are removed first.
  * @throws UsageError where links are requested
  */
-export function enclosedPhotographs(file: string, { paths, archive }: Attachments, keeping: Keeping): EnclosedPhotographs {
+export function enclosedPhotographs(
+  file: string,
+  { paths, archive }: Attachments,
+  home: string,
+  keeping: Keeping,
+): EnclosedPhotographs {
   if (keeping.link === true) {
     throw new UsageError(msg`The photographs lie in the archive ${file} and cannot be kept there.`, {
       hint: msg`Leave --link out, or unpack the archive and import its folder.`,
     });
   }
-  const home = dirname(keeping.outbox.path);
   const known = new Set(paths);
   let folder: string | undefined;
   const unpackedPath = (path: string): string => {

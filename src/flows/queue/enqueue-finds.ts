@@ -34,19 +34,22 @@ import {
   mergeIssues,
 } from './merge-find.ts';
 
-export type EnqueueContext = PhotographKeeping & {
+export type EnqueueOptions = PhotographKeeping & {
   readonly outbox: Outbox;
-  readonly validate: (find: Find) => ValidatedFind;
   /** Reports the effect, and changes nothing. */
   readonly dryRun: boolean;
-  /** Table of the finds; absent for finds that are entered one by one. */
-  readonly table?: FindTable;
   readonly answers?: MergeAnswers;
   /** Queues numbers that a table changes in sent finds. */
   readonly queueNumbers?: boolean;
   readonly onProgress?: (done: number) => void;
   /** Receives issues in place of the report. */
   readonly onIssue?: (issue: Issue) => void;
+};
+
+export type EnqueueContext = EnqueueOptions & {
+  readonly validate: (find: Find) => ValidatedFind;
+  /** Table of the finds; absent for finds that are entered one by one. */
+  readonly table?: FindTable;
 };
 
 type FindTable = {
@@ -314,7 +317,7 @@ function writeMerged(
   else replaceImport(outbox, entry, content);
 }
 
-function sourceOf({ source }: Find): Pick<Find, 'source'> {
+function sourceOf({ source }: Find) {
   return source === undefined ? {} : { source };
 }
 

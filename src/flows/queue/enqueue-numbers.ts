@@ -33,7 +33,8 @@ type NumbersReport = {
   readonly issues: readonly Issue[];
 };
 
-type Meant = { readonly row: NumberRow; readonly find: string; readonly target: Target };
+type Addressee = { readonly find: string; readonly target: Target };
+type Meant = Addressee & { readonly row: NumberRow };
 
 type NumbersPlan = NumbersReport & { readonly rows: readonly (Meant & { readonly planned: TableNumber })[] };
 
@@ -96,11 +97,7 @@ function letOthersWrite({ clock }: Outbox, beganMs: number): void {
 const MAX_PAUSE_MS = 50;
 
 /** Returns the find of a row. Either column may hold a local id or an identifier, in any case. */
-function findOf(
-  outbox: Outbox,
-  lookUp: (name: string) => NamedFind,
-  { localId, identCely }: NumberRow,
-): Omit<Meant, 'row'> | Issue {
+function findOf(outbox: Outbox, lookUp: (name: string) => NamedFind, { localId, identCely }: NumberRow): Addressee | Issue {
   const names = [localId, identCely].filter((name) => name !== '');
   const found: (StoredFind | string)[] = [];
   for (const name of names) {
@@ -135,7 +132,7 @@ function unknownFind(name: string, isLocalId: boolean): Issue {
     : errorIssue('number-find', msg`${name} is neither a find here nor an identifier of one at the service.`);
 }
 
-function storedMeant(outbox: Outbox, { id, localId: find, isHidden }: StoredFind): Omit<Meant, 'row'> | Issue {
+function storedMeant(outbox: Outbox, { id, localId: find, isHidden }: StoredFind): Addressee | Issue {
   if (isHidden || isDropped(outbox, id)) {
     const message = msg`${find} was dropped, so its number would never be sent. To queue it again: ${cmd`pas resolve ${find} --resend`}`;
     return errorIssue('number-given-up', message, { find });
@@ -143,7 +140,7 @@ function storedMeant(outbox: Outbox, { id, localId: find, isHidden }: StoredFind
   return thereMeant(outbox, find, { findId: id, identCely: importOfFind(outbox, id)?.identCely ?? null });
 }
 
-function thereMeant(outbox: Outbox, find: string, target: Target): Omit<Meant, 'row'> | Issue {
+function thereMeant(outbox: Outbox, find: string, target: Target): Addressee | Issue {
   const gone = goneText(outbox, target);
   return gone === undefined ? { find, target } : errorIssue('number-gone', joinMessages([gone, GONE_HINT], ' '), { find });
 }

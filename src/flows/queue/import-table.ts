@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { basename, extname, join, resolve } from 'node:path';
+import { basename, dirname, extname, join, resolve } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue, warningIssue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
@@ -20,9 +20,9 @@ import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
 import type { Table } from '../../tables/table.ts';
 import { IssueCollector } from './collapse-issues.ts';
 import { type EnclosedPhotographs, enclosedPhotographs } from './enclosed-photographs.ts';
-import { type EnqueueContext, type Enqueued, type EnqueueReport, enqueueFinds } from './enqueue-finds.ts';
+import { type Enqueued, type EnqueueOptions, type EnqueueReport, enqueueFinds } from './enqueue-finds.ts';
 
-type ImportContext = Omit<EnqueueContext, 'validate' | 'table'> & {
+type ImportContext = EnqueueOptions & {
   /** The table comes from standard input, without a path. */
   readonly isPiped?: boolean | undefined;
   /** Prefix of the local ids of the table. */
@@ -72,7 +72,9 @@ export async function importTable(
   const attachments = read.attachments ?? read.formExport?.attachments;
   const beside = read.attachments === undefined ? undefined : photoResolver(context.photoFolder);
   const enclosed =
-    attachments?.archive === undefined ? undefined : enclosedPhotographs(own.file, attachments, { ...context, beside });
+    attachments?.archive === undefined
+      ? undefined
+      : enclosedPhotographs(own.file, attachments, dirname(context.outbox.path), { ...context, beside });
   try {
     return await importRows(own, enclosed === undefined ? context : { ...context, ...enclosed });
   } finally {

@@ -1,6 +1,6 @@
 import { msg } from '../../base/message.ts';
 import type { HarvestedElements } from '../../find/harvested-find.ts';
-import { type AttemptWindow, CLOCK_MARGIN_MS, undecided, type Verdict, type View } from './verdict.ts';
+import { type AttemptWindow, CLOCK_MARGIN_MS, undecided, type Verdict, type View, type ViewTime } from './verdict.ts';
 
 /** Returns the visibility class of a find: its state, and the organisations of its project and its receiver. */
 export function shownKindOf(elements: HarvestedElements, stav: number): string {
@@ -44,7 +44,7 @@ function wouldBeShown(
  */
 export function tooEarly(
   { bounds }: AttemptWindow,
-  { nowMs, index }: Pick<View, 'nowMs' | 'index'>,
+  { nowMs, index }: ViewTime,
   shownMs = Number.NEGATIVE_INFINITY,
 ): Verdict | undefined {
   if (bounds === undefined) return timeUnknown([]);

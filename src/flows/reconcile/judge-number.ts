@@ -4,11 +4,11 @@ import type { OaiRecord } from '../../oai/record.ts';
 import type { NumberEntry } from '../../outbox/entry.ts';
 import { entriesOfRecord } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { type FindHarvest, listedFindOf } from '../harvest/harvest-finds.ts';
+import { listedFindOf, type RecordSource } from '../harvest/harvest-finds.ts';
 import { elementsSent } from './gather-evidence.ts';
 import { possiblyInFlight, timeUnknown, tooEarly } from './judge-absence.ts';
 import type { RecordEvidence } from './judge-photograph.ts';
-import { type AttemptWindow, CLOCK_MARGIN_MS, type Verdict, type View } from './verdict.ts';
+import { type AttemptWindow, CLOCK_MARGIN_MS, type Verdict, type ViewTime } from './verdict.ts';
 
 type UncertainNumber = {
   readonly identCely: string;
@@ -19,7 +19,7 @@ type UncertainNumber = {
 };
 
 /** Judges a number that may have been sent. It is not resent blindly, since another one may have replaced it meanwhile. */
-export function judgeNumber(judged: UncertainNumber, record: RecordEvidence, view: Pick<View, 'nowMs' | 'index'>): Verdict {
+export function judgeNumber(judged: UncertainNumber, record: RecordEvidence, view: ViewTime): Verdict {
   const { identCely, value, known, window } = judged;
   if (record === undefined) {
     return {
@@ -55,17 +55,15 @@ export function judgeNumber(judged: UncertainNumber, record: RecordEvidence, vie
   );
 }
 
-type Asking = Pick<FindHarvest, 'client' | 'format' | 'signal'>;
-
 /** Requests the current record; undefined where it is not visible. */
-export async function currentRecord(asking: Asking, identCely: string): Promise<RecordEvidence> {
-  const record = await listedRecord(asking, identCely);
+export async function currentRecord(source: RecordSource, identCely: string): Promise<RecordEvidence> {
+  const record = await listedRecord(source, identCely);
   const listed = record === undefined ? undefined : listedFindOf(record);
   return listed?.kind === 'shown' ? { find: listed.record, changedMs: listed.datestampMs } : undefined;
 }
 
 /** Requests the current record, visible or not; undefined where there is none. */
-export async function listedRecord({ client, format, signal }: Asking, identCely: string): Promise<OaiRecord | undefined> {
+export async function listedRecord({ client, format, signal }: RecordSource, identCely: string): Promise<OaiRecord | undefined> {
   try {
     return await client.getRecord(identCely, format, signal);
   } catch (thrown) {

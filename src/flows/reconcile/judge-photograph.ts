@@ -1,15 +1,10 @@
 import { type Message, msg } from '../../base/message.ts';
 import type { HarvestedFile, HarvestedFind, HistoryEntry } from '../../find/harvested-find.ts';
 import { indexBehind, timeUnknown, tooEarly } from './judge-absence.ts';
-import { type AttemptWindow, type Basis, CLOCK_MARGIN_MS, fits, undecided, type Verdict, type View } from './verdict.ts';
+import { type AttemptWindow, type Basis, CLOCK_MARGIN_MS, fits, undecided, type Verdict, type ViewTime } from './verdict.ts';
 
-export type UncertainPhoto = {
-  readonly entryId: number;
-  readonly identCely: string;
-  readonly fileName: string;
-  readonly sha512Hex: string;
-  readonly window: AttemptWindow;
-};
+export type SettledPhoto = { readonly fileName: string; readonly sha512Hex: string; readonly window: AttemptWindow };
+export type UncertainPhoto = SettledPhoto & { readonly entryId: number; readonly identCely: string };
 
 /** A record requested by identifier, and its last change; undefined where it is not visible. */
 export type RecordEvidence = { readonly find: HarvestedFind; readonly changedMs: number } | undefined;
@@ -25,7 +20,7 @@ export function judgePhoto(
   uncertain: readonly UncertainPhoto[],
   settled: readonly SettledPhoto[],
   record: RecordEvidence,
-  view: Pick<View, 'nowMs' | 'index'>,
+  view: ViewTime,
 ): Verdict {
   if (record === undefined)
     return undecided('record-not-shown', msg`the harvest does not show ${judged.identCely} to this account`, []);
@@ -73,8 +68,6 @@ function found(judged: UncertainPhoto, basis: Basis, reason: Message, candidates
   if (judged.window.bounds === undefined) return timeUnknown(candidates);
   return { kind: 'found', identCely: judged.identCely, basis, reason, candidates };
 }
-
-export type SettledPhoto = Pick<UncertainPhoto, 'fileName' | 'sha512Hex' | 'window'>;
 
 /**
  * Assigns one file to each settled photograph: by digest, else by name and nearest time. Cameras reuse names, and clocks agree

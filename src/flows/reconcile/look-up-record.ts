@@ -6,7 +6,7 @@ import type { Entry, ImportEntry } from '../../outbox/entry.ts';
 import { importOfRecord } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { KIND_WORDS } from '../finds/entry-words.ts';
-import { type FindHarvest, listedFindOf } from '../harvest/harvest-finds.ts';
+import { listedFindOf, type RecordSource } from '../harvest/harvest-finds.ts';
 import { elementsSent } from './gather-evidence.ts';
 import { makingOf } from './judge-import.ts';
 import { listedRecord } from './judge-number.ts';
@@ -62,11 +62,12 @@ function formProblem({ project }: ImportEntry, identCely: string): UsageError | 
  * @throws as {@link listedRecord}
  */
 export async function lookUpRecord(
-  context: Pick<FindHarvest, 'client' | 'format' | 'signal'> & { readonly outbox: Outbox },
+  outbox: Outbox,
+  source: RecordSource,
   entry: ImportEntry,
   identCely: string,
 ): Promise<LookedAt | undefined> {
-  const record = await listedRecord(context, identCely);
+  const record = await listedRecord(source, identCely);
   const listed = record === undefined ? undefined : listedFindOf(record);
   if (record === undefined || listed?.kind === 'deleted') return undefined;
   if (listed?.kind !== 'shown')
@@ -77,7 +78,7 @@ export async function lookUpRecord(
     .filter(({ differs }) => differs)
     .map(({ element }) => element)
     .join(', ');
-  const maker = otherMaker(context.outbox, entry, find);
+  const maker = otherMaker(outbox, entry, find);
   return {
     compared,
     doubts: [

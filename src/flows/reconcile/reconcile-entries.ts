@@ -130,11 +130,11 @@ function applyVerdict({ outbox, harvester }: LookupContext, entry: Entry, verdic
   outbox.change(() => {
     const { basis, reason, candidates } = verdict;
     if (verdict.kind === 'undecided') {
-      recordLookup(outbox, entry, { serverAt: now, basis, reason, candidates });
+      recordLookup(outbox, entry.id, { serverAt: now, basis, reason, candidates });
       return;
     }
     if (verdict.kind === 'found' && entry.kind === 'import') reassignRecord(outbox, entry, verdict.identCely);
-    recordEvidence(outbox, entry, verdict, { basis, reason, candidates, serverMs: now, account: harvester ?? null });
+    recordEvidence(outbox, entry, verdict, { basis, reason, candidates, serverAt: now }, harvester ?? null);
     if (verdict.kind === 'absent') schedule(outbox, entry.id, { notBeforeAt: retryAt(attemptsOf(outbox, entry)) });
   });
 }

@@ -75,7 +75,7 @@ export function resolveEntries(
 }
 
 function settleAs(outbox: Outbox, target: Target, decision: Decision, entryId: number | undefined): Entry[] {
-  const entries = decidable(outbox, target, decision, entryId);
+  const entries = decidable(outbox, target, decision.kind, entryId);
   if (entries.length === 0) throw nothingToDecide(NOTHING_TO_DECIDE[decision.kind], entryId);
   if (decision.kind === 'created') {
     const [problem] = entries.flatMap((entry) => recordProblem(outbox, entry, decision.identCely) ?? []);
@@ -145,7 +145,7 @@ export type OpenDecision = {
 export function openDecision(outbox: Outbox, find: string, entryId: number | undefined): OpenDecision {
   const target = targetOf(outbox, find);
   const open = DECISION_KINDS.flatMap((kind) =>
-    decidable(outbox, target, { kind }, entryId)
+    decidable(outbox, target, kind, entryId)
       .slice(0, 1)
       .map((entry) => ({ kind, entry })),
   );
@@ -163,7 +163,7 @@ export function openDecision(outbox: Outbox, find: string, entryId: number | und
   };
 }
 
-function decidable(outbox: Outbox, target: Target, { kind }: Pick<Decision, 'kind'>, entryId: number | undefined): Entry[] {
+function decidable(outbox: Outbox, target: Target, kind: Decision['kind'], entryId: number | undefined): Entry[] {
   const all = entriesOfTarget(outbox, target).filter((entry) => entryId === undefined || entry.id === entryId);
   const groups = DECIDES[kind].map((state) => all.filter((entry) => isIn(entry, state)));
   const group = groups.find((each) => each.length > 0) ?? [];

@@ -47,10 +47,11 @@ export type AttemptWindow = {
   readonly accounts: ReadonlySet<string>;
 };
 
+export type ViewTime = { readonly nowMs: number; readonly index: IndexEvidence };
+
 /** A harvest, and this outbox's knowledge of it. */
-export type View = {
+export type View = ViewTime & {
   readonly finds: ReadonlyMap<string, HarvestedFind>;
-  readonly nowMs: number;
   /**
    * Tells if an entry of this outbox made the record. With the current record: if it is still that entry's, since a service
    * restored from a backup assigns an identifier a second time.
@@ -66,7 +67,6 @@ export type View = {
   readonly withheld: ReadonlyMap<string, number>;
   /** Finds that are listed as deleted, with the time of the deletion. */
   readonly deleted: ReadonlyMap<string, number>;
-  readonly index: IndexEvidence;
 };
 
 /** Delay of the service's harvest index, which lists new records some time after they were made. */

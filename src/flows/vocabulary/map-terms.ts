@@ -6,6 +6,7 @@ import {
   checkMapping,
   contradictionIssue,
   keyOf,
+  type MappedTerm,
   type Mapping,
   type MappingRow,
   mappingConflictIssue,
@@ -23,8 +24,6 @@ import { makeSuggest, type Suggest, type Suggestion } from '../../vocabulary/sug
 import type { Vocabulary } from '../../vocabulary/term.ts';
 
 /** Changes and checks of a museum's mapping. */
-
-type KeptRow = Omit<MappingRow, 'row'>;
 
 /** @throws UsageError for a name that is neither a set nor an element with one */
 export function setOfName(text: string): string {
@@ -52,7 +51,7 @@ export function mapTerm({ rows }: Mapping, given: OneTerm, lookupTerm: LookupTer
   const kept = rows.filter((row) => keyOf(row.set, row.term) === key);
   const before = kept.find(({ confirmed }) => confirmed);
   const noted = given.note ?? kept.find(({ note }) => note !== '')?.note ?? '';
-  const row: KeptRow = { set, term, id, label, note: noted, confirmed: true };
+  const row: MappedTerm = { set, term, id, label, note: noted, confirmed: true };
   return { row, replaced: before?.id ?? null, rows: [...rows.filter((other) => keyOf(other.set, other.term) !== key), row] };
 }
 
@@ -99,7 +98,7 @@ export function checkedMapping(mapping: Mapping, lookupTerm: LookupTerm) {
   return { issues, confirmed, unconfirmed: mapping.rows.length - confirmed, problems };
 }
 
-type Merged = { rows: KeptRow[]; added: number; changed: number; unchanged: number; unconfirmed: number; issues: Issue[] };
+type Merged = { rows: MappedTerm[]; added: number; changed: number; unchanged: number; unconfirmed: number; issues: Issue[] };
 
 /**
  * Merges the confirmed rows of a table into the mapping.
@@ -108,8 +107,8 @@ type Merged = { rows: KeptRow[]; added: number; changed: number; unchanged: numb
 export function mergeMapping(kept: Mapping, table: Table, all: boolean, lookupTerm: LookupTerm): Merged {
   const given = parseMapping(table, ANY_VOCABULARY);
   const tally = { added: 0, changed: 0, unchanged: 0, unconfirmed: 0, issues: [...given.issues] };
-  const merged = new Map<string, KeptRow>(kept.rows.map((row) => [keyOf(row.set, row.term), row]));
-  const taken = new Map<string, { readonly number: number; readonly row: KeptRow }[]>();
+  const merged = new Map<string, MappedTerm>(kept.rows.map((row) => [keyOf(row.set, row.term), row]));
+  const taken = new Map<string, { readonly number: number; readonly row: MappedTerm }[]>();
   for (const row of given.rows) {
     if (!row.confirmed && !(all && (row.id !== '' || row.label !== ''))) {
       tally.unconfirmed++;
@@ -143,7 +142,7 @@ export function mergeMapping(kept: Mapping, table: Table, all: boolean, lookupTe
 /** Set of a row that names only an entry. */
 const ANY_VOCABULARY = 'heslo';
 
-type Settled = { readonly row: KeptRow; readonly issue?: Issue } | { readonly issue: Issue };
+type Settled = { readonly row: MappedTerm; readonly issue?: Issue } | { readonly issue: Issue };
 
 /** Returns the row with the entry's own identifier and label, or an issue where they disagree. */
 function settle(row: MappingRow, lookupTerm: LookupTerm): Settled {

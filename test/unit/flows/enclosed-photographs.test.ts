@@ -15,7 +15,7 @@ const inOrder: Unpack = async (_, to) => writeFileSync(to, tinyPng(1));
 function enclosed(home: string, unpack: Unpack = inOrder, path = 'media/1.png') {
   const keeping = keepingPhotographs(join(home, 'photos'), { maxBytes: 1_000_000, link: false });
   const attachments = { paths: [path], archive: { unpack, close: async () => {} } };
-  return enclosedPhotographs('finds.zip', attachments, { ...keeping, outbox: { path: join(home, 'outbox.sqlite') } });
+  return enclosedPhotographs('finds.zip', attachments, home, keeping);
 }
 
 const unpackedIn = (home: string): string[] => readdirSync(home).filter((name) => name.startsWith('unpacked-'));
@@ -64,6 +64,5 @@ test('a name that is too long for the disk costs its photograph only', async () 
 
 test('what lies in an archive cannot be kept where it lies', () => {
   const keeping = keepingPhotographs(tempFolder(), { maxBytes: 1, link: true });
-  const outbox = { path: join(tempFolder(), 'outbox.sqlite') };
-  expect(() => enclosedPhotographs('finds.zip', { paths: [] }, { ...keeping, outbox, link: true })).toThrow(UsageError);
+  expect(() => enclosedPhotographs('finds.zip', { paths: [] }, tempFolder(), { ...keeping, link: true })).toThrow(UsageError);
 });

@@ -96,7 +96,7 @@ test('what a service says about a record is kept', async () => {
 describe('the time that a person gives a harvest', () => {
   test('ends it, with what was stored kept', async () => {
     const clock = manualClock();
-    const signal = deadlineSignal({ clock, onClose: () => {} }, { stop: new AbortController().signal }, '30m');
+    const signal = deadlineSignal({ clock, onClose: () => {} }, new AbortController().signal, '30m');
     const silent: Exchange = (request) =>
       new Promise((_, fail) => {
         request.signal?.addEventListener('abort', () => fail(new TransportError('aborted', true, 'stopped')));
@@ -112,7 +112,7 @@ describe('the time that a person gives a harvest', () => {
 
   test.each(['soon', '0m', '2 h', '5d'])('is not "%s"', (deadline) => {
     const stop = new AbortController().signal;
-    expect(() => deadlineSignal({ clock: manualClock(), onClose: () => {} }, { stop }, deadline)).toThrow(
+    expect(() => deadlineSignal({ clock: manualClock(), onClose: () => {} }, stop, deadline)).toThrow(
       `"${deadline}" is not a duration.`,
     );
   });

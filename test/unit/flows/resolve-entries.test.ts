@@ -178,8 +178,8 @@ describe('a look at a record', () => {
       scene.service.change(IDENT, (record) => {
         record.hidden = hidden;
       });
-    const context = { outbox: scene.outbox, client: scene.service.client, format: 'oai_svc' };
-    const seen = await lookUpRecord(context, scene.entry(entryId) as ImportEntry, IDENT);
+    const source = { client: scene.service.client, format: 'oai_svc' };
+    const seen = await lookUpRecord(scene.outbox, source, scene.entry(entryId) as ImportEntry, IDENT);
     return seen === undefined ? undefined : { ...seen, doubts: seen.doubts.map(String) };
   }
   const element = (name: string, sent: string | null, now: string | null) => ({
@@ -249,8 +249,8 @@ describe('what can be decided', () => {
     const { outbox } = findWith(['import', 'accepted', OTHER]);
     const { ids } = withEntries(outbox, 'K-2', [['import', 'uncertain']]);
     const look = { serverAt: null, basis: 'several-same', reason: msg`two` };
-    recordLookup(outbox, { id: ids[0] ?? 0 }, { ...look, candidates: [`${PROJECT}-N00009`] });
-    recordLookup(outbox, { id: ids[0] ?? 0 }, { ...look, candidates: [OTHER, IDENT] });
+    recordLookup(outbox, ids[0] ?? 0, { ...look, candidates: [`${PROJECT}-N00009`] });
+    recordLookup(outbox, ids[0] ?? 0, { ...look, candidates: [OTHER, IDENT] });
     expect(openDecision(outbox, 'K-2', undefined).candidates).toEqual([IDENT]);
     const held = withEntries(outbox, 'K-3', [['import', 'queued']]);
     hold(outbox, held.ids[0] ?? 0, 'equal-record', [OTHER, IDENT]);
@@ -259,7 +259,7 @@ describe('what can be decided', () => {
 
   test('rests on the record of a photograph', () => {
     const { outbox, ids } = findWith(['photo', 'refused', IDENT], ['photo', 'uncertain', IDENT]);
-    recordLookup(outbox, { id: ids[1] ?? 0 }, { serverAt: null, basis: 'several-files', reason: msg`x`, candidates: ['a.jpg'] });
+    recordLookup(outbox, ids[1] ?? 0, { serverAt: null, basis: 'several-files', reason: msg`x`, candidates: ['a.jpg'] });
     const open = openDecision(outbox, 'K-1', undefined);
     expect(open).toMatchObject({ entry: { id: ids[1] }, kinds: ['created', 'resend', 'drop'], candidates: [IDENT] });
     resolve(outbox, CREATED, ids[1]);

@@ -35,7 +35,7 @@ function inDoubt() {
 }
 
 function looked(outbox: Outbox, entryId: number, basis: string, candidates: string[] = []): void {
-  recordLookup(outbox, { id: entryId }, { serverAt: null, basis, reason: msg`two are alike`, candidates });
+  recordLookup(outbox, entryId, { serverAt: null, basis, reason: msg`two are alike`, candidates });
 }
 
 test('what may still be under way is looked for after the next full minute', async () => {
@@ -106,19 +106,14 @@ test('what was looked for and is not there is no reason to ask a person', async 
   const entry = entryById(outbox, entryId);
   if (entry === undefined) throw new Error('it is gone');
   const reason = msg`two are alike`;
-  recordEvidence(
-    outbox,
-    entry,
-    { kind: 'absent' },
-    { serverMs: null, basis: 'find-absent', reason, candidates: [], account: null },
-  );
+  recordEvidence(outbox, entry, { kind: 'absent' }, { serverAt: null, basis: 'find-absent', reason, candidates: [] }, null);
   expect(uncertainTexts(outbox, entryId, SETTLE_MS)[0]).toBe(NEXT_PUSH);
 });
 
 test('one reason is said once', async () => {
   const { outbox, clock, entryId } = inDoubt();
   await sent(outbox, clock, entryId);
-  recordLookup(outbox, { id: entryId }, { serverAt: null, basis: 'several-same', candidates: [], reason: msg`no answer` });
+  recordLookup(outbox, entryId, { serverAt: null, basis: 'several-same', candidates: [], reason: msg`no answer` });
   expect(uncertainTexts(outbox, entryId, 0)).toEqual([DECIDE, 'no answer']);
 });
 

@@ -72,7 +72,7 @@ const decides = fc.tuple(pick, fc.constantFrom('created', 'send', 'abandon', 'fo
       const identCely = entry.identCely ?? `C-D-N${entry.id}`;
       if (answer === 'found' || answer === 'absent') {
         const verdict = answer === 'found' ? { kind: answer, identCely } : { kind: answer };
-        recordEvidence(outbox, entry, verdict, { basis: 'x', candidates: [], serverMs: null, account: null, reason: 'x' });
+        recordEvidence(outbox, entry, verdict, { basis: 'x', candidates: [], serverAt: null, reason: 'x' }, null);
       } else if (answer === 'release') {
         if (entry.kind === 'import' && entry.state === 'accepted') releaseRecord(outbox, entry, 'x');
       } else {

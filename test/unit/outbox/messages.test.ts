@@ -34,7 +34,7 @@ test('what is written down is read in the language of whoever reads it, and by p
   settle(outbox, claimEntry(outbox, entryId), { state: 'uncertain', reason }, { outcome: 'uncertain' });
   const entry = entryById(outbox, entryId);
   if (entry === undefined) throw new Error('the entry is gone');
-  recordEvidence(outbox, entry, { kind: 'absent' }, { basis: 'none', candidates: [], serverMs: null, account: null, reason });
+  recordEvidence(outbox, entry, { kind: 'absent' }, { basis: 'none', candidates: [], serverAt: null, reason }, null);
   schedule(outbox, entryId, { held: { basis: 'equal-record', question: reason, candidates: [] } });
   const read = (): unknown => {
     const now = entryById(outbox, entryId);

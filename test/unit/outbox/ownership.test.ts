@@ -15,7 +15,7 @@ const IDENT = 'C-202400101-N00001';
 const OTHER = 'C-202400101-N00002';
 const PHOTOGRAPH = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 };
 const UNCERTAIN = { state: 'uncertain', reason: 'no answer' } as const;
-const EVIDENCE = { basis: 'x', candidates: [], serverMs: null, account: null, reason: 'looked at' };
+const EVIDENCE = { basis: 'x', candidates: [], serverAt: null, reason: 'looked at' };
 
 function entryOf(outbox: Outbox, id: number) {
   const entry = entryById(outbox, id);
@@ -67,7 +67,7 @@ describe('the owner of a record', () => {
     const { entryId } = owned(outbox);
     release(outbox);
     const entry = entryOf(outbox, entryId);
-    if (how === 'absent') recordEvidence(outbox, entry, { kind: 'absent' }, EVIDENCE);
+    if (how === 'absent') recordEvidence(outbox, entry, { kind: 'absent' }, EVIDENCE, null);
     else recordEvents(outbox, [decisionAbout(outbox, entry, { answer: 'send', by: 'person', group: 'g' }, 'send')]);
     expect(entryOf(outbox, entryId)).toMatchObject({ state: 'queued', unknownAttempts: 0 });
   });
@@ -76,7 +76,7 @@ describe('the owner of a record', () => {
     using outbox = tempOutbox();
     const { entryId, ids } = owned(outbox);
     release(outbox);
-    recordEvidence(outbox, entryOf(outbox, entryId), { kind: 'found', identCely: 'C-202400101-N00003' }, EVIDENCE);
+    recordEvidence(outbox, entryOf(outbox, entryId), { kind: 'found', identCely: 'C-202400101-N00003' }, EVIDENCE, null);
     expect(entryOf(outbox, entryId)).toMatchObject({ state: 'accepted', unknownAttempts: 0 });
     expect(ids.map((id) => entryOf(outbox, id).identCely)).toEqual([
       ...Array.from({ length: 4 }, () => 'C-202400101-N00003'),
@@ -89,7 +89,7 @@ describe('the owner of a record', () => {
     const { entryId } = queueImport(outbox, 'K-1');
     attemptEntry(outbox, entryId, { state: 'queued', reason: 'busy', notBeforeAt: 0 });
     attemptEntry(outbox, entryId, UNCERTAIN);
-    recordEvidence(outbox, entryOf(outbox, entryId), { kind: 'found', identCely: IDENT }, EVIDENCE);
+    recordEvidence(outbox, entryOf(outbox, entryId), { kind: 'found', identCely: IDENT }, EVIDENCE, null);
     expect(entryOf(outbox, entryId).unknownAttempts).toBe(0);
     releaseRecord(outbox, entryOf(outbox, entryId) as ImportEntry, 'x');
     expect(entryOf(outbox, entryId)).toMatchObject({ state: 'uncertain', unknownAttempts: 1, attempts: 2 });
