@@ -12,8 +12,8 @@ const MOMENTS = [
   'endurance/restore.test.ts',
   'journeys/service-hangs.test.ts',
   'simulation/virtual-time.ts',
-  'support/find-service.ts',
   'unit/flows/check-gate.test.ts',
+  'unit/flows/find-service.ts',
 ];
 
 const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { JUDGED_FINDS } from '../support/judged-finds.ts';
 import { useMock } from './contract-import.ts';
+import { JUDGED_FINDS } from './judged-finds.ts';
 
 const { send, finds } = useMock();
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { fuzzControl, fuzzService } from '../support/fuzzed-answers.ts';
 import { startMock } from '../support/start-mock.ts';
+import { fuzzControl, fuzzService } from './fuzzed-answers.ts';
 
 // 10,000 more: test/endurance/openapi-fuzz.test.ts.
 test('requests made from the description of the service get no undocumented answer and no failure', async () => {

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { conform, everythingOf, readingOf } from '../support/conform.ts';
 import { startAlteredMock } from '../support/mock-process.ts';
-import { PLANTED_IN_WRITES, type Planted } from '../support/planted-writes.ts';
 import { PROJECT } from '../support/run-pas.ts';
 import { PLANTED_IN_HARVEST } from './planted-harvest.ts';
+import { PLANTED_IN_WRITES, type Planted } from './planted-writes.ts';
 
 const PLANTED = [...PLANTED_IN_HARVEST, ...PLANTED_IN_WRITES];
 /** One in so many is looked for; all of them with CONFORMANCE_ALL=1. */

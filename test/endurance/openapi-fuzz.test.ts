@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fuzzControl, fuzzService } from '../support/fuzzed-answers.ts';
+import { fuzzControl, fuzzService } from '../contract/fuzzed-answers.ts';
 import { startMock } from '../support/start-mock.ts';
 
 test('10,000 requests made from the description of the service get no undocumented answer and no failure', async () => {

@@ -1,4 +1,4 @@
-import type { Planted } from '../support/planted-writes.ts';
+import type { Planted } from './planted-writes.ts';
 
 /** Differences of the mock's harvesting interface. */
 export const PLANTED_IN_HARVEST: readonly Planted[] = [

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
@@ -31,16 +31,6 @@ test('a copy made while a push runs is whole, sound and private', async () => {
   }
   expect((await running.ended).code).toBe(0);
   expect(readdirSync(home.folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
-});
-
-test('an outbox that was copied back by hand sends nothing again: the journal has what was sent', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 4)));
-  cpSync(outboxFile(home), copy);
-  await expectDone(home.pas('push'));
-  cpSync(copy, outboxFile(home));
-  await expectDone(home.pas('push'));
-  expect(await mock.made()).toMatchObject({ finds: 4 });
-  expect(await home.json('list')).toMatchObject(Array(4).fill({ state: 'accepted' }));
 });
 
 test('a file that is there is not replaced without --force, and never the outbox itself', async () => {

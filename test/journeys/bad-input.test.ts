@@ -3,10 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openSqlite } from '../../src/store/database.ts';
 import { tinyPng, writeSeason } from '../support/a-season.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { outboxFile } from '../support/outbox-files.ts';
 import { expectDone, type Home, jsonLines, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
 
 let service: RunningMock;
@@ -232,14 +230,6 @@ describe('a configuration', () => {
     expect(run.code).toBe(12);
     expect(run.stdout + run.stderr).not.toContain('kladivo-42');
   });
-});
-
-test('an outbox of a newer pas is left alone, exit 13', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 1)));
-  const database = openSqlite(outboxFile(home));
-  database.pragma('user_version = 99');
-  database.close();
-  await refused(13, /newer pas/, 'status');
 });
 
 test('a second login with a wrong password is refused with 4 and keeps the old one', async () => {

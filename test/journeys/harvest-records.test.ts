@@ -34,8 +34,18 @@ describe.each([
     expect(entries.filter(({ status }) => status === 302)).toHaveLength(1);
     expect(entries.filter(({ path }) => path.includes('verb=ListRecords')).length).toBeGreaterThan(15);
   });
+});
 
-  test('that changes between two runs is asked only for what changed', async () => {
+describe('a harvest', () => {
+  let mock: TestMock;
+  let home: Home;
+  beforeAll(async () => {
+    mock = await startMock({ pageSize: 20 });
+    home = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
+  });
+  afterAll(() => mock.close());
+
+  test('asks after some time only for what changed', async () => {
     await home.json('harvest', 'heslo', '--out', 'kept.jsonl');
     await mock.control('POST', '/clock', { advance_ms: 3600_000 });
     await mock.control('POST', '/records', {
@@ -51,17 +61,6 @@ describe.each([
     expect(last.get('HES-000253')?.metadata).toMatchObject({ heslo: { heslo: { '#text': 'starší doba kamenná' } } });
     expect(last.get('HES-000312')).toMatchObject({ deleted: true });
     expect(last.size).toBe(summary.held);
-  });
-
-  test('that has dropped a record without a trace: read in full, it is deleted in the output', async () => {
-    await home.json('harvest', 'osoba', '--out', 'people.jsonl');
-    await mock.control('POST', '/records/OS-000533/delete', { permanent: true });
-    expect(await home.json('harvest', 'osoba', '--full', '--out', 'people.jsonl')).toMatchObject({ written: 1, vanished: 1 });
-    const identifier = expect.stringMatching(/\/OS-000533$/);
-    expect(linesOf(home, 'people.jsonl').at(-1)).toMatchObject({ identifier, sets: ['osoba'], deleted: true });
-    expect((await home.pas('harvest', 'osoba', '--full', '--out', 'people.jsonl')).stdout).toMatch(
-      / 0 new or changed, .* 0 vanished/,
-    );
   });
 
   test('gives the same records as files and as an SQLite file', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DOUBTFUL_PROJECTS, JUDGED_FINDS } from '../contract/judged-finds.ts';
 import { documentOf } from '../support/contract-find.ts';
-import { DOUBTFUL_PROJECTS, JUDGED_FINDS } from '../support/judged-finds.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 

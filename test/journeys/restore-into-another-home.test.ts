@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
@@ -57,26 +57,6 @@ test('a backup of another home is put back there under its own identifier, and t
   const unused = outboxFolder(third);
   await expectDone(third.pas('restore', copy));
   expect(existsSync(unused)).toBe(false);
-});
-
-test('a damaged outbox is noticed, replaces no backup, and gives way to one', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 2)));
-  await expectDone(home.pas('backup', copy));
-  const sound = readFileSync(copy);
-  const database = openSqlite(outboxFile(home));
-  database.exec(`update finds set elements = replace(elements, '1', '2')`);
-  database.close();
-  const refused = await home.pas('backup', copy, '--force');
-  expect([refused.code, refused.stderr]).toEqual([12, expect.stringContaining('--replace')]);
-  expect(readFileSync(copy).equals(sound)).toBe(true);
-  expect((await home.pas('restore', copy)).code).not.toBe(0);
-  await expectDone(home.pas('restore', copy, '--replace'));
-  expect(await home.json('list')).toHaveLength(2);
-  expect(asides(outboxFolder(home))).toHaveLength(1);
-  writeFileSync(outboxFile(home), 'what a broken drive left');
-  expect((await home.pas('restore', copy)).stderr).toContain('--replace');
-  await expectDone(home.pas('restore', copy, '--replace'));
-  expect(await home.json('list')).toHaveLength(2);
 });
 
 test('a damaged backup is refused each time, and leaves nothing behind', async () => {

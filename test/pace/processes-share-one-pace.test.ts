@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
-import { FINDS_EACH, measurePushes, warmUp } from '../support/measure-pushes.ts';
 import { startMockProcess } from '../support/mock-process.ts';
 import { expectDone, signedIn } from '../support/run-pas.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
+import { FINDS_EACH, measurePushes, warmUp } from './measure-pushes.ts';
 
 const ACCOUNTS = ['researcher', 'archaeologist', 'archivist', 'admin'];
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
-import { measurePushes } from '../support/measure-pushes.ts';
 import { startMockProcess } from '../support/mock-process.ts';
 import { expectDone, signedIn } from '../support/run-pas.ts';
+import { measurePushes } from './measure-pushes.ts';
 
 const LATENCY_MS = 400;
 

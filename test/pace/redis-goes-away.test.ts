@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { writeSeason } from '../support/a-season.ts';
 import { eventually } from '../support/eventually.ts';
-import { measurePushes, warmUp } from '../support/measure-pushes.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { HAS_REDIS, startRedis } from '../support/redis-process.ts';
 import { expectDone, signedIn } from '../support/run-pas.ts';
+import { measurePushes, warmUp } from './measure-pushes.ts';
 
 const writes = async (service: MockProcess) => (await service.journal()).filter(({ path }) => path.startsWith('/api/pas/'));
 

@@ -4,7 +4,6 @@ import { pathToFileURL } from 'node:url';
 import { Command } from 'commander';
 import { startMockServer } from '../../mock-server/server.ts';
 import { addMockServerOptions, type MockServerFlags, parseMockServerOptions } from '../../mock-server/state/options.ts';
-import type { Planted } from './planted-writes.ts';
 import { PROJECT } from './run-pas.ts';
 import { tied } from './tied.ts';
 
@@ -46,7 +45,10 @@ export function startMockProcess(...flags: string[]): Promise<MockProcess> {
 }
 
 /** One whose build has a text replaced while it is loaded. */
-export function startAlteredMock({ file, from, to }: Planted, ...flags: string[]): Promise<MockProcess> {
+export function startAlteredMock(
+  { file, from, to }: Readonly<Record<'file' | 'from' | 'to', string>>,
+  ...flags: string[]
+): Promise<MockProcess> {
   const hook = pathToFileURL(join(PROJECT, 'test/support/plant-in-build.mjs')).href;
   return spawnMock(
     ['--import', hook],

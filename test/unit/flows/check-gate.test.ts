@@ -10,9 +10,9 @@ import { allEntries, heldEntries } from '../../../src/outbox/entry-queries.ts';
 import { type Outbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
 import { acceptEntry } from '../../support/attempted-entries.ts';
-import { aComputer, findService, innerOf, PROJECT, queueFind, queuePhotograph } from '../../support/find-service.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
+import { aComputer, findService, innerOf, PROJECT, queueFind, queuePhotograph } from './find-service.ts';
 
 const DAY_MS = 86_400_000;
 const N1 = `${PROJECT}-N00001`;

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { DatabaseError } from '../../../src/base/errors.ts';
 import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
-import { findService, PROJECT, queueFind } from '../../support/find-service.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
+import { findService, PROJECT, queueFind } from './find-service.ts';
 
 const IDENT = `${PROJECT}-N00001`;
 const OTHER = `${PROJECT}-N00002`;

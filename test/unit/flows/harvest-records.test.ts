@@ -1,21 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { UnavailableError, UsageError } from '../../../src/base/errors.ts';
-import { type Exchange, type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
+import { type Exchange, TransportError } from '../../../src/http/exchange.ts';
 import type { FakeRepository } from '../../support/fake-repository.ts';
 import { cutAfter, labels, repetitions } from '../../support/harvest-output.ts';
-import { harvestPlace, type RunOptions, SET } from '../../support/record-harvest.ts';
-import { answer, listXml, OAI_BASE, oaiError, oaiXml, recordXml } from '../../support/scripted-oai.ts';
+import { harvestPlace } from '../../support/record-harvest.ts';
+import { answer, OAI_BASE, oaiXml } from '../../support/scripted-oai.ts';
 import { aRepository, HABITS, ident, sorted } from '../../support/term-repository.ts';
 
 const listRequests = (repository: FakeRepository): string[] =>
   repository.requests.filter((query) => query.includes('ListRecords'));
-
-/** Requests of a harvest before its list. */
-function ofService(url: string): HttpResponse | undefined {
-  if (url.includes('verb=Identify')) return answer(oaiXml('<Identify/>'));
-  if (url.includes('verb=ListSets')) return answer(oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`));
-  return undefined;
-}
 
 describe.each(HABITS)('a service %s', (_, habits) => {
   test.each([0, 1, 3, 4, 10])('of %i records is harvested whole, each once', async (count) => {
@@ -118,17 +111,6 @@ describe('a token that the service no longer knows', () => {
     expect(listRequests(repository).length).toBeLessThanOrEqual(1 + 5 + 1 + 1 + 2);
   });
 
-  test('does not hide what changed since', async () => {
-    const place = harvestPlace();
-    const repository = aRepository(30);
-    await place.run(cutAfter(repository, 6)).catch(() => {});
-    repository.expireTokens();
-    repository.put(ident(1), 'změněno');
-    repository.put(ident(99), 'nová');
-    await place.run(repository.exchange);
-    expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
-  });
-
   test('may be every one, as long as the list is ordered', async () => {
     const place = harvestPlace();
     const repository = aRepository(12);
@@ -136,69 +118,15 @@ describe('a token that the service no longer knows', () => {
     expect(await place.run(repository.exchange)).toMatchObject({ records: 12 });
     expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
   });
-
-  test('again and again, without anything new between, ends the harvest', async () => {
-    const place = harvestPlace();
-    const refusing: Exchange = async ({ url }) =>
-      ofService(url) ??
-      answer(
-        url.includes('resumptionToken')
-          ? oaiError('badResumptionToken')
-          : listXml('ListRecords', [recordXml('A'), recordXml('B')], 'T1', 'completeListSize="5"'),
-      );
-    const failure = await place.run(refusing).catch((thrown: unknown) => thrown);
-    expect(failure).toMatchObject({ oaiCode: 'incomplete', exitCode: 14 });
-    expect(String(failure)).toMatch(/refuses its own resumption tokens.*3 are missing/);
-    expect(place.lines()).toHaveLength(2);
-  });
 });
 
 describe('what is asked for', () => {
-  test('is bounded by the days that the user gave, both included', async () => {
-    const place = harvestPlace();
-    const repository = aRepository(3);
-    const window: RunOptions = { from: '2025-05-01', until: '2025-06-01' };
-    await place.run(repository.exchange, window);
-    expect(listRequests(repository)).toEqual([
-      `verb=ListRecords&metadataPrefix=oai_svc&set=${encodeURIComponent(SET)}&from=2025-05-01T00%3A00%3A00Z&until=2025-06-02T00%3A00%3A00Z`,
-    ]);
-  });
-
-  test('is nothing once a window that lies in the past is complete', async () => {
-    const place = harvestPlace();
-    const repository = aRepository(3);
-    const window: RunOptions = { until: '2025-06-01' };
-    await place.run(repository.exchange, window);
-    repository.nowMs += 30 * 24 * 3600_000;
-    await place.run(repository.exchange, window);
-    repository.requests.length = 0;
-    expect(await place.run(repository.exchange, window)).toMatchObject({ records: 0, written: 0, held: 3 });
-    expect(listRequests(repository)).toEqual([]);
-  });
-
   test('must be a set that the service has', async () => {
     const place = harvestPlace();
     const exchange: Exchange = async () => answer(oaiXml('<ListSets><set><setSpec>projekt</setSpec></set></ListSets>'));
     await expect(place.run(exchange)).rejects.toBeInstanceOf(UsageError);
     expect(place.lines()).toEqual([]);
   });
-});
-
-test('a record that changed twice within one second is not taken for the one that is there', async () => {
-  const place = harvestPlace();
-  const repository = aRepository(3);
-  await place.run(repository.exchange);
-  const now = repository.nowMs;
-  repository.nowMs -= 60_000;
-  repository.put(ident(1), 'první změna');
-  const changedMs = repository.nowMs;
-  repository.nowMs = now;
-  await place.run(repository.exchange);
-  repository.nowMs = changedMs - 1000;
-  repository.put(ident(1), 'druhá změna');
-  repository.nowMs = now;
-  expect(await place.run(repository.exchange)).toMatchObject({ written: 1 });
-  expect(labels(place).get(ident(1))).toBe('druhá změna');
 });
 
 test('progress counts what was met against the whole', async () => {

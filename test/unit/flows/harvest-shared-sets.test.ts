@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Exchange } from '../../../src/http/exchange.ts';
 import type { FakeRepository } from '../../support/fake-repository.ts';
-import { labels, repetitions } from '../../support/harvest-output.ts';
+import { labels } from '../../support/harvest-output.ts';
 import { harvestPlace, type RunOptions } from '../../support/record-harvest.ts';
 import { answer, oaiXml } from '../../support/scripted-oai.ts';
 import { aRepository, ident } from '../../support/term-repository.ts';
@@ -46,18 +46,6 @@ const all = (...without: number[]): string[] =>
   [1, 2, 3, 4, 5, 6, 7, 8, 9].filter((n) => !without.includes(n)).map((n) => ident(n));
 
 describe('two sets that share records, in one output', () => {
-  test('have each of these once, as it is now', async () => {
-    const place = harvestPlace();
-    const { exchange, change } = sharing();
-    expect(await place.run(exchange, TWO)).toMatchObject({ records: 12, written: 9, held: 9 });
-    change(5, 'změněno');
-    expect(await place.run(exchange, TWO)).toMatchObject({ pass: 'changes', written: 1, held: 9 });
-    expect(labels(place).get(ident(5))).toBe('změněno');
-    expect([...labels(place).keys()].sort()).toEqual(all());
-    expect(repetitions(place)).toEqual([]);
-    expect(await place.run(exchange, { ...TWO, verify: true })).toMatchObject({ written: 0, mended: 0 });
-  });
-
   test.each([
     [0, 1],
     [1, 0],

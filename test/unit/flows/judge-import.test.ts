@@ -4,6 +4,7 @@ import type { HarvestedElements, HarvestedFind } from '../../../src/find/harvest
 import { shownKindOf } from '../../../src/flows/reconcile/judge-absence.ts';
 import { judgeImports, type UncertainImport } from '../../../src/flows/reconcile/judge-import.ts';
 import { CLOCK_MARGIN_MS, type View } from '../../../src/flows/reconcile/verdict.ts';
+import { inWords } from '../../support/in-words.ts';
 import {
   doubt,
   kinds,
@@ -17,8 +18,7 @@ import {
   USER,
   view,
   window,
-} from '../../support/doubt-scene.ts';
-import { inWords } from '../../support/in-words.ts';
+} from './doubt-scene.ts';
 
 describe('an import of unknown end', () => {
   test('is found where one record appeared since that is the same', () => {

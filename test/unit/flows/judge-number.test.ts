@@ -5,14 +5,14 @@ import { CLOCK_MARGIN_MS } from '../../../src/flows/reconcile/verdict.ts';
 import { sha512Of } from '../../../src/http/digest.ts';
 import { addImport } from '../../../src/outbox/entries.ts';
 import { insertFind } from '../../../src/outbox/stored-finds.ts';
-import { MINUTE, record, START, TIME_UNKNOWN, view, window } from '../../support/doubt-scene.ts';
-import { findService, innerOf } from '../../support/find-service.ts';
 import { inWords } from '../../support/in-words.ts';
-import { lookScene } from '../../support/look-scene.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { clientOf } from '../../support/scripted-client.ts';
 import { oaiError, scripted } from '../../support/scripted-oai.ts';
 import { queueImport } from '../../support/temp-outbox.ts';
+import { MINUTE, record, START, TIME_UNKNOWN, view, window } from './doubt-scene.ts';
+import { findService, innerOf } from './find-service.ts';
+import { lookScene } from './look-scene.ts';
 
 const IDENT = 'C-1-N00001';
 const SETTLED = START + 10 * MINUTE;

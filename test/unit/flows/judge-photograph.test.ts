@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { HarvestedFile } from '../../../src/find/harvested-find.ts';
 import { judgePhoto, type UncertainPhoto } from '../../../src/flows/reconcile/judge-photograph.ts';
 import { CLOCK_MARGIN_MS } from '../../../src/flows/reconcile/verdict.ts';
-import { MINUTE, OTHER_USER, record, START, TIME_UNKNOWN, USER, view, window } from '../../support/doubt-scene.ts';
 import { inWords } from '../../support/in-words.ts';
+import { MINUTE, OTHER_USER, record, START, TIME_UNKNOWN, USER, view, window } from './doubt-scene.ts';
 
 const photo: UncertainPhoto = {
   entryId: 7,

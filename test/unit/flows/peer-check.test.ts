@@ -10,8 +10,8 @@ import { entryById } from '../../../src/outbox/entry-queries.ts';
 import type { Outcome } from '../../../src/pas-api/outcome.ts';
 import { inWords } from '../../support/in-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { answer, isCreate, page, type Reply, scene } from '../../support/push-scene.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import { answer, isCreate, page, type Reply, scene } from './push-scene.ts';
 
 const uncertain = (outsideContract: boolean): Outcome => ({ kind: 'uncertain', detail: msg`odd`, outsideContract }) as Outcome;
 const ACCEPTED: Outcome = { kind: 'accepted', identCely: 'C-1-N00001' };

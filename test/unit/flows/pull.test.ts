@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { pull } from '../../../src/flows/harvest/pull-finds.ts';
 import { JAN_SAID } from '../../support/account-service.ts';
-import { findService, queueFind } from '../../support/find-service.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { type TempOutbox, tempOutbox } from '../../support/temp-outbox.ts';
+import { findService, queueFind } from './find-service.ts';
 
 /** Records shown to this account by a harvest that could be of another service. */
 async function pulled(outbox: TempOutbox, service: ReturnType<typeof findService>, clock: ManualClock) {

@@ -11,11 +11,11 @@ import { allEntries } from '../../../src/outbox/entry-queries.ts';
 import { headerOf, type Outbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { acquirePushLock } from '../../../src/outbox/push-lock.ts';
 import { type AskedService, EVA_SAID, JAN_SAID, serviceSaying } from '../../support/account-service.ts';
-import { findService, lockOf, PROJECT, queueFind } from '../../support/find-service.ts';
 import { inWords } from '../../support/in-words.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import { findService, lockOf, PROJECT, queueFind } from './find-service.ts';
 
 let assigned = 0;
 function created(): HttpResponse {

@@ -6,10 +6,10 @@ import { attemptsOf, evidenceOf } from '../../../src/outbox/attempts.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { allEntries, entryById } from '../../../src/outbox/entry-queries.ts';
 import { headerOf, type Outbox } from '../../../src/outbox/open-outbox.ts';
-import { aComputer, findService, PROJECT, queueFind } from '../../support/find-service.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { answer, count, created, scene } from '../../support/push-scene.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import { aComputer, findService, PROJECT, queueFind } from './find-service.ts';
+import { answer, count, created, scene } from './push-scene.ts';
 
 const DAY_MS = 86_400_000;
 const N1 = `${PROJECT}-N00001`;

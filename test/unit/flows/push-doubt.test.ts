@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { TransportError } from '../../../src/http/exchange.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
-import { answer, count, isCreate, LATENCY_MS, obeyed, page, type Reply, scene } from '../../support/push-scene.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import { answer, count, isCreate, LATENCY_MS, obeyed, page, type Reply, scene } from './push-scene.ts';
 
 const cut = () => new TransportError('reset', true, 'cut');
 

@@ -6,8 +6,8 @@ import { adopt, keepSeparate } from '../../../src/flows/outbox/fence.ts';
 import { resolveEntries } from '../../../src/flows/reconcile/resolve-entries.ts';
 import { allEntries } from '../../../src/outbox/entry-queries.ts';
 import { headerOf, type Outbox } from '../../../src/outbox/open-outbox.ts';
-import { aComputer, findService, innerOf, PROJECT, queueFind, queuePhotograph } from '../../support/find-service.ts';
 import { manualClock } from '../../support/manual-clock.ts';
+import { aComputer, findService, innerOf, PROJECT, queueFind, queuePhotograph } from './find-service.ts';
 
 const states = (outbox: Outbox): string[] =>
   allEntries(outbox).map(({ state, held }) => (held === null ? state : `held: ${held.basis}`));

@@ -5,8 +5,8 @@ import { makePace } from '../../../src/http/pacer.ts';
 import { openSession, type Session } from '../../../src/pas-api/session.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
-import { answer, count, created, obeyed, scene } from '../../support/push-scene.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import { answer, count, created, obeyed, scene } from './push-scene.ts';
 
 /** A session with a token at hand, whose next sign-ins go as `signIn` says. */
 function sessionWith(

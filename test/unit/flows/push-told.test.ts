@@ -4,8 +4,8 @@ import { msg } from '../../../src/base/message.ts';
 import { TransportError } from '../../../src/http/exchange.ts';
 import { piecesOfTexts } from '../../support/in-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { type Asked, answer, obeyed, page, type Reply, scene } from '../../support/push-scene.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import { type Asked, answer, obeyed, page, type Reply, scene } from './push-scene.ts';
 
 const CUT = new TransportError('reset', false, 'cut');
 const PIECES = piecesOfTexts();

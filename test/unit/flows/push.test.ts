@@ -4,8 +4,8 @@ import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
 import { allEntries } from '../../../src/outbox/entry-queries.ts';
 import { claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { answer, count, created, isCreate, LATENCY_MS, obeyed, scene } from '../../support/push-scene.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import { answer, count, created, LATENCY_MS, obeyed, scene } from './push-scene.ts';
 
 test('a slow service does not slow the queue: requests leave every 100 ms while others wait for their answers', async () => {
   const clock = manualClock();
@@ -87,16 +87,6 @@ describe('after an answer that leaves it open', () => {
     expect(await run(outbox)).toMatchObject({ requests: 0 });
     expect([asked.length, count(outbox, 'uncertain'), count(outbox, 'queued')]).toEqual([1, 1, 1]);
   });
-
-  test('the push stops when it happens five times in a row', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    for (let index = 0; index < 40; index += 1) queueImport(outbox, `K-${index}`);
-    const { run, asked } = scene(clock, () => answer(500));
-    expect(await run(outbox, { maxInFlight: 1 })).toMatchObject({ stopCause: { kind: 'in-doubt' } });
-    expect(asked).toHaveLength(5);
-    expect(count(outbox, 'queued')).toBe(35);
-  });
 });
 
 describe('a throttle', () => {
@@ -108,24 +98,6 @@ describe('a throttle', () => {
     expect(await run(outbox)).toMatchObject({ accepted: 10, throttled: 1, requests: 11 });
     const longest = Math.max(...asked.slice(1).map(({ at }, index) => at - (asked[index]?.at ?? 0)));
     expect(longest).toBeGreaterThanOrEqual(6500);
-  });
-
-  test('that never ends stops the push with the queue kept', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    queueImport(outbox, 'K-1');
-    const { run } = scene(clock, () => answer(429));
-    expect(await run(outbox)).toMatchObject({ stopCause: { kind: 'waiting' } });
-    expect(count(outbox, 'queued')).toBe(1);
-  });
-
-  test('of an hour is not waited for', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    queueImport(outbox, 'K-1');
-    const { run, asked } = scene(clock, () => answer(429, { 'retry-after': '3600' }));
-    expect(await run(outbox)).toMatchObject({ stopCause: { kind: 'waiting' } });
-    expect(asked).toHaveLength(1);
   });
 });
 
@@ -171,22 +143,6 @@ describe('a refusal in a word, as of an import beside another one of its project
     expect(asked).toHaveLength(7);
   });
 
-  test('is final where no other import of its project was under way', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    queueImport(outbox, 'K-1');
-    const { run } = scene(clock, () => collision);
-    expect(await run(outbox)).toMatchObject({ accepted: 0, refused: 1, requests: 1 });
-  });
-
-  test('is final once it was tried again alone', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    for (const name of ['K-2', 'K-3', 'K-4']) queueImport(outbox, name);
-    const both = scene(clock, (_request, index) => (index === 0 ? created() : collision));
-    expect(await both.run(outbox)).toMatchObject({ accepted: 1, refused: 2, requests: 5 });
-  });
-
   test('is tried again where a push that was killed may have left another import under way', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
@@ -197,40 +153,9 @@ describe('a refusal in a word, as of an import beside another one of its project
     expect(await run(outbox)).toMatchObject({ accepted: 1, refused: 0, requests: 2 });
     expect(count(outbox, 'uncertain')).toBe(1);
   });
-
-  test('that refuses all finds of ever other projects opens the circuit all the same', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    for (let index = 0; index < 400; index += 1) queueImport(outbox, `K-${index}`, `C-${Math.floor(index / 2)}`);
-    const { run, asked } = scene(clock, (request) => (isCreate(request) ? collision : obeyed(request)));
-    expect(await run(outbox, { forMs: 50_000 })).toMatchObject({ refused: 0, leftOut: [{ kind: 'import', project: null }] });
-    expect(asked.filter(isCreate).length).toBeLessThan(25);
-  });
-
-  test('that refuses all finds opens the circuit after few requests, and all of them stay queued', async () => {
-    for (const projects of [1, 2, 7]) {
-      const clock = manualClock();
-      using outbox = tempOutbox(clock);
-      for (let index = 0; index < 400; index += 1) queueImport(outbox, `K-${index}`, `C-${index % projects}`);
-      const { run, asked } = scene(clock, (request) => (isCreate(request) ? collision : obeyed(request)));
-      expect(await run(outbox, { forMs: 50_000 })).toMatchObject({
-        ...{ accepted: 0, refused: 0, leftOut: [{ kind: 'import', project: null, status: 422 }] },
-      });
-      expect(asked.filter(isCreate).length).toBeLessThanOrEqual(12);
-      expect(count(outbox, 'queued')).toBe(400);
-    }
-  });
 });
 
 describe('the account', () => {
-  test('gets a new token when the old one has run out, and nothing loses its place', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    for (let index = 0; index < 4; index += 1) queueImport(outbox, `K-${index}`);
-    const { run } = scene(clock, (_request, index) => (index === 1 ? answer(401) : created()));
-    expect(await run(outbox)).toMatchObject({ accepted: 4, requests: 5 });
-  });
-
   test('that is refused as a whole stops the push and refuses no entry', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
@@ -239,36 +164,6 @@ describe('the account', () => {
     expect(await run(outbox)).toMatchObject({ refused: 0, stopCause: { kind: 'not-allowed' } });
     expect(count(outbox, 'queued')).toBe(4);
   });
-
-  test('that is refused one record goes on with the others', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    for (let index = 0; index < 4; index += 1) queueImport(outbox, `K-${index}`);
-    const { run } = scene(clock, (request) =>
-      request.method === 'GET' ? answer(405) : request.body.includes('K-0') ? answer(403) : created(),
-    );
-    expect(await run(outbox)).toMatchObject({ refused: 1, accepted: 3 });
-  });
-});
-
-test('a closed service stops the push and keeps the queue', async () => {
-  const clock = manualClock();
-  using outbox = tempOutbox(clock);
-  for (let index = 0; index < 20; index += 1) queueImport(outbox, `K-${index}`);
-  const { run, asked } = scene(clock, () => answer(503));
-  expect(await run(outbox)).toMatchObject({ stopCause: { kind: 'closed' } });
-  expect(count(outbox, 'queued')).toBe(20);
-  expect(asked.length).toBeLessThan(8);
-});
-
-test('no network stops the push after a few tries, with pauses, and keeps the queue', async () => {
-  const clock = manualClock();
-  using outbox = tempOutbox(clock);
-  for (let index = 0; index < 20; index += 1) queueImport(outbox, `K-${index}`);
-  const { run, asked } = scene(clock, () => new TransportError('connect', false, 'no route'));
-  expect(await run(outbox)).toMatchObject({ stopCause: { kind: 'unreachable' } });
-  expect(count(outbox, 'queued')).toBe(20);
-  expect(asked.length).toBeLessThan(20);
 });
 
 test('a person who stops it gets what is under way settled and nothing more sent', async () => {

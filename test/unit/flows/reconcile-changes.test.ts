@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { serverMs } from '../../../src/base/clock.ts';
 import { settle } from '../../../src/outbox/claims.ts';
 import { releaseRecord } from '../../../src/outbox/ownership.ts';
-import { lookScene } from '../../support/look-scene.ts';
+import { lookScene } from './look-scene.ts';
 
 describe('photographs in doubt', () => {
   test('are looked for in the files of their own record, by digest or by name', async () => {

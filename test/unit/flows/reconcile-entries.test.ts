@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { sha512Of } from '../../../src/http/digest.ts';
 import { addImport } from '../../../src/outbox/entries.ts';
 import { insertFind } from '../../../src/outbox/stored-finds.ts';
-import { innerOf, queueFind } from '../../support/find-service.ts';
-import { lookScene } from '../../support/look-scene.ts';
 import { queueImport } from '../../support/temp-outbox.ts';
+import { innerOf, queueFind } from './find-service.ts';
+import { lookScene } from './look-scene.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -10,9 +10,9 @@ import { allEntries, entryById } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { insertFind } from '../../../src/outbox/stored-finds.ts';
 import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
-import { innerOf, PROJECT } from '../../support/find-service.ts';
-import { lookScene } from '../../support/look-scene.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
+import { innerOf, PROJECT } from './find-service.ts';
+import { lookScene } from './look-scene.ts';
 
 const IDENT = `${PROJECT}-N00001`;
 const OTHER = `${PROJECT}-N00002`;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ALL, type Answers, harvesting, list, NOW_MS } from '../../support/harvesting.ts';
 import { listXml, OAI_BASE, oaiError, oaiXml, recordXml } from '../../support/scripted-oai.ts';
+import { ALL, type Answers, harvesting, list, NOW_MS } from './harvesting.ts';
 
 const HOUR_MS = 3_600_000;
 const CHANGES = `${ALL} from=2025-06-18T07:00:00Z`;

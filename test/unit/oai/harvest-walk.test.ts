@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { memoryState } from '../../../src/oai/harvest-state.ts';
 import { startPass } from '../../../src/oai/pass.ts';
-import { ALL, type Answers, harvesting, list, NOW_MS } from '../../support/harvesting.ts';
 import { listXml, OAI_BASE, oaiError, oaiXml, recordXml } from '../../support/scripted-oai.ts';
+import { ALL, type Answers, harvesting, list, NOW_MS } from './harvesting.ts';
 
 const HOUR_MS = 3_600_000;
 const AGAIN = 'Run the command again: what was stored is kept, and the list is read again.';

@@ -4,7 +4,7 @@ import { OaiError } from '../../../src/base/errors.ts';
 import { harvest } from '../../../src/oai/harvest-engine.ts';
 import { memoryState } from '../../../src/oai/harvest-state.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { type Order, PlayedList } from '../../support/played-list.ts';
+import { type Order, PlayedList } from './played-list.ts';
 
 type Event =
   | { readonly do: 'edit' | 'remove' | 'restore'; readonly name: string }

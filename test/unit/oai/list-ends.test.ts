@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Answers, harvesting, list, NOW_MS } from '../../support/harvesting.ts';
 import { listXml, oaiError, recordXml } from '../../support/scripted-oai.ts';
+import { type Answers, harvesting, list, NOW_MS } from './harvesting.ts';
 
 const kept = { losses: async () => ({ lost: [], inUse: [] }) };
 

@@ -1,4 +1,4 @@
-import { findLines, smallestFind } from './contract-find.ts';
+import { findLines, smallestFind } from '../support/contract-find.ts';
 
 /** A find typed by hand, and what the contract says of it (A-FIELD, A-VALUE, A-POINT). */
 type JudgedFind = {

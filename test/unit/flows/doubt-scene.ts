@@ -1,8 +1,8 @@
-import { serverMs } from '../../src/base/clock.ts';
-import type { HarvestedElements, HarvestedFile, HarvestedFind } from '../../src/find/harvested-find.ts';
-import { shownKindOf } from '../../src/flows/reconcile/judge-absence.ts';
-import { judgeImports, type UncertainImport } from '../../src/flows/reconcile/judge-import.ts';
-import type { AttemptWindow, View } from '../../src/flows/reconcile/verdict.ts';
+import { serverMs } from '../../../src/base/clock.ts';
+import type { HarvestedElements, HarvestedFile, HarvestedFind } from '../../../src/find/harvested-find.ts';
+import { shownKindOf } from '../../../src/flows/reconcile/judge-absence.ts';
+import { judgeImports, type UncertainImport } from '../../../src/flows/reconcile/judge-import.ts';
+import type { AttemptWindow, View } from '../../../src/flows/reconcile/verdict.ts';
 
 export const START = Date.UTC(2024, 5, 1, 20, 0, 0);
 export const MINUTE = 60_000;

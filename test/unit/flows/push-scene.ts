@@ -1,17 +1,17 @@
 import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
-import { createBreakers } from '../../src/flows/push/circuit-breaker.ts';
-import { drainQueue, type PushResult } from '../../src/flows/push/drain-queue.ts';
-import type { PushContext, PushEvent } from '../../src/flows/push/push-context.ts';
-import { createServerClock } from '../../src/flows/push/server-clock.ts';
-import { type HttpRequest, type HttpResponse, TransportError } from '../../src/http/exchange.ts';
-import { makePace } from '../../src/http/pacer.ts';
-import { ENTRY_KINDS, type EntryState } from '../../src/outbox/entry.ts';
-import { allEntries } from '../../src/outbox/entry-queries.ts';
-import type { Outbox } from '../../src/outbox/open-outbox.ts';
-import { EVA_SAID } from './account-service.ts';
-import type { ManualClock } from './manual-clock.ts';
-import { memoryPaceStore } from './memory-pace-store.ts';
+import { createBreakers } from '../../../src/flows/push/circuit-breaker.ts';
+import { drainQueue, type PushResult } from '../../../src/flows/push/drain-queue.ts';
+import type { PushContext, PushEvent } from '../../../src/flows/push/push-context.ts';
+import { createServerClock } from '../../../src/flows/push/server-clock.ts';
+import { type HttpRequest, type HttpResponse, TransportError } from '../../../src/http/exchange.ts';
+import { makePace } from '../../../src/http/pacer.ts';
+import { ENTRY_KINDS, type EntryState } from '../../../src/outbox/entry.ts';
+import { allEntries } from '../../../src/outbox/entry-queries.ts';
+import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { EVA_SAID } from '../../support/account-service.ts';
+import type { ManualClock } from '../../support/manual-clock.ts';
+import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 
 export const LATENCY_MS = 400;
 

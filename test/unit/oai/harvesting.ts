@@ -1,12 +1,12 @@
-import type { PasError } from '../../src/base/errors.ts';
-import type { HttpRequest } from '../../src/http/exchange.ts';
-import { harvest } from '../../src/oai/harvest-engine.ts';
-import { memoryState } from '../../src/oai/harvest-state.ts';
-import { identOf } from '../../src/oai/record.ts';
-import type { HarvestOptions } from '../../src/oai/walk.ts';
-import { manualClock } from './manual-clock.ts';
-import { clientOf } from './scripted-client.ts';
-import { argumentsOf, listXml, recordXml, scripted } from './scripted-oai.ts';
+import type { PasError } from '../../../src/base/errors.ts';
+import type { HttpRequest } from '../../../src/http/exchange.ts';
+import { harvest } from '../../../src/oai/harvest-engine.ts';
+import { memoryState } from '../../../src/oai/harvest-state.ts';
+import { identOf } from '../../../src/oai/record.ts';
+import type { HarvestOptions } from '../../../src/oai/walk.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { clientOf } from '../../support/scripted-client.ts';
+import { argumentsOf, listXml, recordXml, scripted } from '../../support/scripted-oai.ts';
 
 /** The service's clock. */
 export const NOW_MS = Date.UTC(2025, 5, 18, 8);

@@ -1,6 +1,6 @@
-import { makeOds } from './make-ods.ts';
-import { workbookParts } from './make-workbook.ts';
-import { makeZip } from './make-zip.ts';
+import { makeOds } from '../../support/make-ods.ts';
+import { workbookParts } from '../../support/make-workbook.ts';
+import { makeZip } from '../../support/make-zip.ts';
 import { COLUMNS, type RandomCell, type RandomRow } from './random-cells.ts';
 
 const HEADER = ['local_id', ...COLUMNS, 'lat'];

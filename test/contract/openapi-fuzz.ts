@@ -1,8 +1,8 @@
 import { Agent, request } from 'node:http';
 import { generateSync, type JsonSchema } from 'json-schema-faker';
 import { seededRandom } from '../../mock-server/base/random.ts';
-import { contentDigest, multipart, type Part } from './contract-requests.ts';
-import type { Described, Exchanged } from './openapi.ts';
+import { contentDigest, multipart, type Part } from '../support/contract-requests.ts';
+import type { Described, Exchanged } from '../support/openapi.ts';
 
 type Parameter = { readonly name: string; readonly in: string; readonly schema: JsonSchema };
 type Reference<T> = T | { readonly $ref: string };

@@ -1,9 +1,9 @@
-import { tinyPng } from './a-season.ts';
-import { documentOf, findLines, smallestFind } from './contract-find.ts';
-import { tokenOf } from './contract-requests.ts';
-import { Described } from './openapi.ts';
+import { tinyPng } from '../support/a-season.ts';
+import { documentOf, findLines, smallestFind } from '../support/contract-find.ts';
+import { tokenOf } from '../support/contract-requests.ts';
+import { Described } from '../support/openapi.ts';
+import type { TestMock } from '../support/start-mock.ts';
 import { ask, Fuzz, type FuzzRequest, type Known } from './openapi-fuzz.ts';
-import type { TestMock } from './start-mock.ts';
 
 const USERS = ['researcher', 'archaeologist', 'archivist', 'admin'];
 /** The find's record could not be written (README: what the contract does not say). */

@@ -1,14 +1,14 @@
-import { serverMs } from '../../src/base/clock.ts';
-import { type Reconciled, reconcile } from '../../src/flows/reconcile/reconcile-entries.ts';
-import { evidenceOf } from '../../src/outbox/attempts.ts';
-import { claim, settle } from '../../src/outbox/claims.ts';
-import { addNumber, addPhoto } from '../../src/outbox/entries.ts';
-import type { Entry } from '../../src/outbox/entry.ts';
-import { entryById } from '../../src/outbox/entry-queries.ts';
-import { EVA_SAID } from './account-service.ts';
+import { serverMs } from '../../../src/base/clock.ts';
+import { type Reconciled, reconcile } from '../../../src/flows/reconcile/reconcile-entries.ts';
+import { evidenceOf } from '../../../src/outbox/attempts.ts';
+import { claim, settle } from '../../../src/outbox/claims.ts';
+import { addNumber, addPhoto } from '../../../src/outbox/entries.ts';
+import type { Entry } from '../../../src/outbox/entry.ts';
+import { entryById } from '../../../src/outbox/entry-queries.ts';
+import { EVA_SAID } from '../../support/account-service.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { tempOutbox } from '../../support/temp-outbox.ts';
 import { findService, innerOf, queueFind } from './find-service.ts';
-import { manualClock } from './manual-clock.ts';
-import { tempOutbox } from './temp-outbox.ts';
 
 type Ended = 'accepted' | 'uncertain' | 'refused' | 'lost';
 const SETTLE_MS = 1000;

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { documentOf, smallestFind } from './contract-find.ts';
-import { importXml, tokenOf } from './contract-requests.ts';
-import type { RunningMock } from './mock-process.ts';
-import { expectDone, type Home, jsonLines } from './run-pas.ts';
-import { tempFolder } from './temp-outbox.ts';
+import { documentOf, smallestFind } from '../support/contract-find.ts';
+import { importXml, tokenOf } from '../support/contract-requests.ts';
+import type { RunningMock } from '../support/mock-process.ts';
+import { expectDone, type Home, jsonLines } from '../support/run-pas.ts';
+import { tempFolder } from '../support/temp-outbox.ts';
 
 export type Measured = {
   readonly accepted: number;
