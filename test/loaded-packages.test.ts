@@ -48,7 +48,7 @@ test('where SQLite was not installed with pas, status says what to do', async ()
     env: home.env,
     encoding: 'utf8',
   });
-  expect(stderr).toMatch(/^pas: SQLite cannot be loaded by Node v\S+ on \S+: .*\n {5}Install /);
+  expect(stderr).toMatch(/^pas: SQLite cannot be loaded by Node v\S+ on \S+: .*\n {5}(?:Install|Reinstall pas) /);
   expect(stderr).not.toContain('    at ');
   expect(status).toBe(12);
 });

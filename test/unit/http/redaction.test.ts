@@ -153,24 +153,29 @@ describe('text that is made to be slow', () => {
   const LENGTH = 1_000_000;
   const HARMLESS = 'The record could not be saved; ask the operator for help. ';
   const SECRETS_TO_MEET = [`${'\\'.repeat(14)}token`, `${'a'.repeat(4000)}b`, '%25252525a'];
-  /** Processor time of the quickest run: other work on the machine does not count. */
-  const cost = (unitOfText: string, secret: string, runs: number): number => {
+  const MAX_ROUNDS = 40;
+  const cost = (redact: ReturnType<typeof createRedactor>, unitOfText: string): number => {
     const answer = said(unitOfText.repeat(LENGTH / unitOfText.length));
-    const redact = createRedactor([secret]);
-    const times = Array.from({ length: runs }, () => {
-      const before = process.cpuUsage().user;
-      redact(answer);
-      return process.cpuUsage().user - before;
-    });
-    return Math.min(...times);
+    const before = process.cpuUsage().user;
+    redact(answer);
+    return process.cpuUsage().user - before;
   };
-  const isCheap = (unitOfText: string, secret: string, runs: number): boolean =>
-    cost(unitOfText, secret, runs) < 10 * cost(HARMLESS, secret, runs);
+  /** Compares the quickest runs of both: other work on the machine only adds to a run. */
+  const isCheap = (unitOfText: string, secret: string): boolean => {
+    const redact = createRedactor([secret]);
+    let [quickest, harmless] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      quickest = Math.min(quickest, cost(redact, unitOfText));
+      harmless = Math.min(harmless, cost(redact, HARMLESS));
+      if (quickest < 10 * harmless) return true;
+    }
+    return false;
+  };
 
   test.each(['\\', '%25', '&amp;', '<', '<a', '&#0000', '\\u00', 'a', '%5C%5C'])(
     'costs no more than ten times what harmless text costs: %j',
     (unitOfText) => {
-      for (const secret of SECRETS_TO_MEET) expect(isCheap(unitOfText, secret, 1) || isCheap(unitOfText, secret, 9)).toBe(true);
+      for (const secret of SECRETS_TO_MEET) expect(isCheap(unitOfText, secret)).toBe(true);
     },
   );
 });
