@@ -152,7 +152,7 @@ function isPlain(name: NameScore | undefined): boolean {
 }
 
 function nameReason({ score, like }: NameScore): Message {
-  return score === 1 ? msg`has this name` : msg`its name is like ‘${like}’`;
+  return score === 1 ? msg`has this name` : msg`its name is like "${like}"`;
 }
 
 function byName(score: number): Judge {

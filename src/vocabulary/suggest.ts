@@ -217,7 +217,7 @@ function share(parts: readonly { readonly weight: number; readonly value: number
 function explain(matches: readonly Match[], name: Name): string[] {
   const said = matches.flatMap((match) => [...readingText(match), ...likenessText(match)]);
   const kind = KIND_WORDS[name.kind];
-  if (name.kind !== 'cs') said.push(t`its ${kind} is ‘${name.text}’`);
+  if (name.kind !== 'cs') said.push(t`its ${kind} is "${name.text}"`);
   return [...new Set(said)];
 }
 
@@ -225,8 +225,8 @@ function readingText({ token, readAs: { by, text } }: Match): string[] {
   if (by === 'itself') return [];
   const own = quoted(token.word.cut ? `${token.word.text}.` : token.word.text);
   const said = {
-    abbreviation: t`${own} stands for ‘${text}’`,
-    'other-word': t`${own} is another word for ‘${text}’`,
+    abbreviation: t`${own} stands for "${text}"`,
+    'other-word': t`${own} is another word for "${text}"`,
     compound: t`${own} is read as ${text}`,
   };
   return [said[by]];
@@ -236,18 +236,18 @@ function likenessText({ own, entry, readAs, by }: Match): string[] {
   // The expansion was explained already; its case ending needs no remark.
   if (readAs.by !== 'itself') return [];
   const said = {
-    same: t`‘${own.text}’ is the same word`,
-    form: t`‘${own.text}’ is a form of ‘${entry.text}’`,
-    related: t`‘${own.text}’ is related to ‘${entry.text}’`,
-    beginning: t`‘${own.text}’ and ‘${entry.text}’ begin alike`,
-    part: t`‘${own.text}’ is a part of ‘${entry.text}’`,
-    'typing-error': t`‘${own.text}’ may be ‘${entry.text}’ mistyped`,
+    same: t`"${own.text}" is the same word`,
+    form: t`"${own.text}" is a form of "${entry.text}"`,
+    related: t`"${own.text}" is related to "${entry.text}"`,
+    beginning: t`"${own.text}" and "${entry.text}" begin alike`,
+    part: t`"${own.text}" is a part of "${entry.text}"`,
+    'typing-error': t`"${own.text}" may be "${entry.text}" mistyped`,
   };
   return [said[by]];
 }
 
 function quoted(text: string): string {
-  return t`‘${text}’`;
+  return t`"${text}"`;
 }
 
 function errorsText(errors: number): string {

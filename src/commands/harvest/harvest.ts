@@ -51,7 +51,7 @@ export function register(program: Command, run: Runner): void {
         t`output format (default: from the extension of --out, .jsonl, .xml or .sqlite; otherwise files)`,
       ).choices(OUTPUT_NAMES),
     )
-    .option('--schema-version <version>', t`version of the endpoint, such as 2.1, or newest (default: the profile’s)`)
+    .option('--schema-version <version>', t`version of the endpoint, such as 2.1, or newest (default: the profile's)`)
     .option('--full', t`read everything again and mark records that no longer exist`)
     .option('--verify', t`read everything again, compare it with the output, and correct differences`)
     .option('--accept-losses', t`accept at once that records no longer listed are gone`)

@@ -37,7 +37,7 @@ export function register(program: Command, run: Runner): void {
   const verb = (name: string, summary: string, examples: readonly [string, string]): Command =>
     defineCommand(parent, { name, summary, examples })
       .addOption(new Option('--xml', t`print the original answer`).conflicts('json'))
-      .option('--schema-version <version>', t`version of the endpoint, such as 2.1, or newest (default: the profile’s)`);
+      .option('--schema-version <version>', t`version of the endpoint, such as 2.1, or newest (default: the profile's)`);
 
   verb('identify', t`Identify: describe the service.`, ['pas oai identify', 'pas oai identify --xml']).action(
     (options: VerbOptions) => run(options, (context) => ask(context, options, 'Identify', {}, askIdentify, showTree)),

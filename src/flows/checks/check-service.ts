@@ -102,7 +102,7 @@ function checkClock(response: HttpResponse, atMs: number): Check {
     errorMs > 0
       ? t`This machine's clock is ${seconds} s ahead of the service's.`
       : t`This machine's clock is ${seconds} s behind the service's.`;
-  if (Math.abs(errorMs) <= MAX_CLOCK_ERROR_MS) return ok('clock', t`agrees with the service’s within a minute`);
+  if (Math.abs(errorMs) <= MAX_CLOCK_ERROR_MS) return ok('clock', t`agrees with the service's within a minute`);
   return warning('clock', message, t`Set the clock.`);
 }
 

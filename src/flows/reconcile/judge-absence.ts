@@ -21,7 +21,7 @@ export function judgeAbsence(window: AttemptWindow, kind: string, view: View): V
     tooEarly(window, view) ?? {
       kind: 'absent',
       basis: 'not-among-those-shown',
-      reason: msg`the harvest shows this account’s records in the same state, but not this one`,
+      reason: msg`the harvest shows this account's records in the same state, but not this one`,
       candidates: [],
     }
   );

@@ -63,18 +63,18 @@ describe('a museum’s term finds its entry, and says why', () => {
     ['without accents, in capitals', 'NUZ', 'nůž', /the same as its Czech label/],
     ['the English name', 'brooch', 'spona', /the same as its English label/],
     ['the entry’s own abbreviation', 'HŠ', 'hrot šípu', /the same as its abbreviation/],
-    ['another form', 'nože', 'nůž', /‘nože’ is a form of ‘nůž’/],
-    ['a diminutive', 'nádobka', 'nádoba', /‘nádobka’ is related to ‘nádoba’/],
-    ['a typing error', 'spnoa', 'spona', /‘spnoa’ may be ‘spona’ mistyped/],
+    ['another form', 'nože', 'nůž', /"nože" is a form of "nůž"/],
+    ['a diminutive', 'nádobka', 'nádoba', /"nádobka" is related to "nádoba"/],
+    ['a typing error', 'spnoa', 'spona', /"spnoa" may be "spona" mistyped/],
     ['an error across words', 'zlomeknadoby', 'zlomek nádoby', /the same as its Czech label/],
-    ['an abbreviation of the trade', 'zl. nádoby', 'zlomek nádoby', /‘zl\.’ stands for ‘zlomek’/],
-    ['a word cut off', 'hřeb.', 'hřebík', /‘hřeb’ and ‘hřebík’ begin alike/],
-    ['another word for it', 'fibula', 'spona', /‘fibula’ is another word for ‘spona’/],
-    ['words in another order', 'opasek - kování', 'kování opasku', /‘opasek’ is a form of ‘opasku’/],
+    ['an abbreviation of the trade', 'zl. nádoby', 'zlomek nádoby', /"zl\." stands for "zlomek"/],
+    ['a word cut off', 'hřeb.', 'hřebík', /"hřeb" and "hřebík" begin alike/],
+    ['another word for it', 'fibula', 'spona', /"fibula" is another word for "spona"/],
+    ['words in another order', 'opasek - kování', 'kování opasku', /"opasek" is a form of "opasku"/],
     ['a part of a compound', 'mlat', 'sekeromlat', /sekeromlat/],
     ['words written apart', 'sekero mlat', 'sekeromlat', /the same as its Czech label/],
-    ['a material that no entry names', 'spona bronzová', 'spona', /‘bronzová’ left over/],
-    ['a remark in brackets', 'nůž (zlomek)', 'nůž', /‘nůž’ is the same word/],
+    ['a material that no entry names', 'spona bronzová', 'spona', /"bronzová" left over/],
+    ['a remark in brackets', 'nůž (zlomek)', 'nůž', /"nůž" is the same word/],
   ])('%s', (_, own, label, why) => {
     const [first] = suggested(own);
     expect(first).toMatchObject({ label, why: expect.stringMatching(why) });
@@ -83,7 +83,7 @@ describe('a museum’s term finds its entry, and says why', () => {
   });
 
   test('what it lacks is said as well', () => {
-    expect(suggested('hrot')[0]?.why).toBe('‘hrot’ is the same word; ‘šípu’ not in the term');
+    expect(suggested('hrot')[0]?.why).toBe('"hrot" is the same word; "šípu" not in the term');
   });
 
   test('an abbreviation is not held against mistyped words', () => {
