@@ -33,7 +33,7 @@ export function register(program: Command, run: Runner): void {
     .option('--dry-run', t`show what would happen and change nothing`)
     .option('--sheet <name>', t`sheet of a workbook to read (default: the first that is not empty)`)
     .option('--encoding <name>', t`encoding of a CSV table or a shapefile (default: detected)`)
-    .option('--header-row <n>', t`row with the names of the columns, or 2-3 (default: found)`)
+    .option('--header-row <n>', t`row with the column names, or two rows such as 2-3 (default: detected)`)
     .option('--map <file>', t`as in ${cmd`pas import`}`)
     .option('--wizard', t`as in ${cmd`pas import`}`)
     .option('--replace', t`replace the records' numbers`)

@@ -36,12 +36,12 @@ export function register(program: Command, run: Runner): void {
     summary: t`Resolve uncertain entries after checking the service; resend or drop refused ones.`,
     examples: ['pas resolve K-017', 'pas resolve K-017 --created C-202400101-N00042', 'pas resolve K-017 --undo'],
   })
-    .option('--created <ident>', t`the service has it, as the record with this identifier`)
+    .option('--created <identifier>', t`the service has it, as the record with this identifier`)
     .option('--resend', t`the service does not have it: send it again`)
     .option('--drop', t`do not send it; importing the table again does not change that`)
     .option('--undo', t`take back the last decision, as long as nothing was sent because of it`)
     .option('--entry <n>', t`only this entry, by the number shown in \`${cmd`pas status`}\``, wholeNumber)
-    .option('--yes', t`do not ask if the record is that of the find`)
+    .option('--yes', t`do not ask for confirmation that the record is the find's`)
     .action((find: string, options: ResolveOptions) => run(options, (context) => resolve(context, find, options)));
 }
 

@@ -18,7 +18,7 @@ type AdoptOptions = GlobalOptions & { readonly continue?: string; readonly separ
 export function registerAdopt(parent: Command, run: Runner): void {
   defineCommand(parent, {
     name: 'adopt',
-    summary: t`Push the outbox from here from now on, when nothing is sent from the other place any more.`,
+    summary: t`Send the outbox from this machine from now on. Stop sending it from the other machine first.`,
     examples: ['pas outbox adopt', 'pas outbox adopt --yes'],
   })
     .option('--continue <outbox>', t`continue this earlier outbox, and move the finds of the current one into it`)

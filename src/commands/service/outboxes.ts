@@ -28,15 +28,15 @@ export function register(program: Command, run: Runner): void {
   const parent = program.command('outbox').description(t`Show what an outbox is for, whose it is, and if it is intact.`);
   defineCommand(parent, {
     name: 'show',
-    summary: t`Show which service and account the outbox is for, and which journal it is pushed with.`,
+    summary: t`Show the service and the account of the outbox, and the journal that it uses.`,
     examples: ['pas outbox show', 'pas outbox show --all --json'],
   })
-    .option('--all', t`all outboxes of the data home, with the profiles that name them`)
+    .option('--all', t`all outboxes of the data home, with the profiles that use them`)
     .action((options: ShowOptions) => run(options, (context) => (options.all === true ? showAll(context) : show(context))));
   registerAdopt(parent, run);
   defineCommand(parent, {
     name: 'check',
-    summary: t`Check the whole outbox and its journal, and correct the state shown for an entry where its events differ.`,
+    summary: t`Check the whole outbox and its journal, and correct states of entries that differ from the recorded events.`,
     examples: ['pas outbox check', 'pas outbox check --json'],
   })
     .option('--repair', t`write a damaged header again from the profile`)

@@ -37,7 +37,7 @@ export function register(program: Command, run: Runner): void {
     summary: t`Send copies of what is queued to a training instance, and report what it would refuse.`,
     examples: ['pas rehearse', 'pas rehearse K-017 --to training --project-map C-202400101=C-202300001 --yes'],
   })
-    .option('--to <profile>', t`profile of the training instance; not needed where there is only one`)
+    .option('--to <profile>', t`profile of the training instance; not needed if there is only one`)
     .option(
       '--project-map <from=to>',
       t`project of the training instance to use for a production one; kept in the profile`,

@@ -48,7 +48,7 @@ export function registerMap(vocab: Command, run: Runner): void {
     summary: t`Map one of your own terms to an entry, given by its identifier or its label. This means that you confirm it.`,
     examples: ['pas vocab map set obdobi laten HES-000286', 'pas vocab map set heslo:predmet_druh "zl. nádoby" "zlomek nádoby"'],
   })
-    .option('--note <text>', t`a note about it`)
+    .option('--note <text>', t`a note about the mapping`)
     .action((of: string, term: string, entry: string, options: SetOptions) =>
       run(options, (context) => set(context, of, term, entry, options)),
     );

@@ -34,11 +34,11 @@ export function register(program: Command, run: Runner): void {
   const parent = program.command('vocab').description(t`Use the harvested vocabularies offline.`);
   defineCommand(parent, {
     name: 'search <term>',
-    summary: t`Find entries by Czech or English name, with or without accents, by their beginning or misspelt.`,
+    summary: t`Find entries by Czech or English name, also without accents, by the beginning of a word, or with typing errors.`,
     examples: ['pas vocab search spona', 'pas vocab search brooch --set heslo:predmet_druh --json'],
   })
     .option('--set <set>', t`only in this set or family of sets`)
-    .option('--limit <n>', t`maximum number of finds`, positiveNumber, 20)
+    .option('--limit <n>', t`maximum number of entries`, positiveNumber, 20)
     .action((typed: string, options: SearchOptions) => run(options, (context) => search(context, typed, options)));
   defineCommand(parent, {
     name: 'show <id>',
