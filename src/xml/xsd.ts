@@ -2,6 +2,7 @@ import type { XmlDocument, XsdValidator } from 'libxml2-wasm';
 import { LocalizedError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { XML_NAMESPACE } from './element.ts';
+import { createKnownShapes, type KnownShapes } from './known-shapes.ts';
 
 /** Loaded when a schema is compiled: it is WebAssembly, which cannot be loaded at once. */
 type Library = typeof import('libxml2-wasm');
@@ -59,9 +60,10 @@ export async function compileSchema(main: SchemaFile, imports: readonly SchemaFi
     const schema = withInputs(library, imports, () => library.XsdValidator.fromDoc(document));
     // The compiled schema points into its document, so the document is disposed last.
     held.unshift(schema);
+    const files = [main, ...imports];
     let namespaces: readonly string[] | undefined;
-    return makeValidator(library, schema, held, () => {
-      namespaces ??= [main, ...imports].map((file) => targetNamespaceOf(library, file));
+    return makeValidator(library, schema, held, createKnownShapes(files.map(({ bytes }) => bytes)), () => {
+      namespaces ??= files.map((file) => targetNamespaceOf(library, file));
       return namespaces;
     });
   } catch (error) {
@@ -84,10 +86,13 @@ export function fillPlaceholders(template: Buffer, values: Readonly<Record<strin
   return Buffer.from(filled, 'utf8');
 }
 
+const VALID: Validation = { wellFormed: true, violations: [] };
+
 function makeValidator(
   library: Library,
   schema: XsdValidator,
   held: readonly { dispose(): void }[],
+  shapes: KnownShapes,
   namespaces: () => readonly string[],
 ): Validator {
   let disposed = false;
@@ -95,7 +100,10 @@ function makeValidator(
     validate(document) {
       // The library would take a freed schema for "no schema" and follow the document's own schemaLocation.
       if (disposed) throw new Error('this validator was disposed');
-      return validateDocument(library, schema, document, namespaces);
+      if (shapes.isAccepted(document)) return VALID;
+      const validation = validateDocument(library, schema, document, namespaces);
+      if (validation.violations.length === 0) shapes.add(document);
+      return validation;
     },
     [Symbol.dispose]() {
       if (disposed) return;
@@ -129,7 +137,7 @@ function validateDocument(
       };
     }
     schema.validate(document);
-    return { wellFormed: true, violations: [] };
+    return VALID;
   } catch (error) {
     return { wellFormed: true, violations: violationsOf(library, error, namespaces) };
   } finally {

@@ -1,0 +1,185 @@
+import { isUtf8 } from 'node:buffer';
+import { attributeOf, childrenOf, SCHEMA_NAMESPACE, sourceOf, XML_NAMESPACE, type XmlElement } from './element.ts';
+import { parseXml } from './parse.ts';
+
+/** Local names of elements and attributes that a schema declares as any text, wherever it declares them. */
+type AnyTexts = { readonly elements: ReadonlySet<string>; readonly attributes: ReadonlySet<string> };
+
+/** Shapes of documents that a schema has accepted: a document of such a shape needs no validation. */
+export type KnownShapes = {
+  /** Tells if an accepted document differs from this one only in texts that are sure to be valid. */
+  isAccepted(document: Buffer): boolean;
+  /** Remembers the shape and the texts of a valid document. */
+  add(document: Buffer): void;
+};
+
+/**
+ * A piece of a document that is equal in all documents of a shape, with the text that follows it: of an element without children,
+ * or of an attribute. The type of that text follows from what stands before it, so shapes share their first pieces.
+ */
+type Piece = {
+  readonly fixed: string;
+  /** Accepted texts; undefined where any text is valid. */
+  readonly accepted: Set<string> | undefined;
+  readonly next: Piece[];
+  /** A document may end with this piece. */
+  isLast: boolean;
+};
+
+/** Larger documents are rare, and would fill the memory. */
+const MAX_BYTES = 32 * 1024;
+const MAX_PIECES = 5000;
+const MAX_TEXTS = 1000;
+
+/** Plain text of a document in UTF-8, read as Latin-1. `\xef` begins the characters that XML excludes; `>` may end `]]>`. */
+const PLAIN = /^[\t\n\r\u0020-\u0025\u0027-\u003b\u003d\u003f-\u00ee\u00f0-\u00ff]*$/;
+
+/** @param schemas the schema and its imports */
+export function createKnownShapes(schemas: readonly Buffer[]): KnownShapes {
+  const anyTexts = anyTextsOf(schemas);
+  const root: Piece = { fixed: '', accepted: undefined, next: [], isLast: false };
+  let pieces = 0;
+  const addPiece = (before: Piece, fixed: string, isAny: boolean): Piece | undefined => {
+    const found = before.next.find((piece) => piece.fixed === fixed);
+    if (found !== undefined || pieces >= MAX_PIECES) return found;
+    pieces += 1;
+    const piece = { fixed, accepted: isAny ? undefined : new Set<string>(), next: [], isLast: false };
+    before.next.push(piece);
+    return piece;
+  };
+  return {
+    isAccepted: (document) =>
+      pieces > 0 && document.length <= MAX_BYTES && isUtf8(document) && isKnown(root, document.toString('latin1')),
+    add(document) {
+      if (anyTexts === undefined || document.length > MAX_BYTES || !isUtf8(document)) return;
+      const text = document.toString('latin1');
+      let piece: Piece | undefined = root;
+      let at = 0;
+      for (const { start, end, isAny } of textsIn(text, anyTexts) ?? []) {
+        piece = addPiece(piece, text.slice(at, start), isAny);
+        if (piece === undefined) return;
+        if (piece.accepted !== undefined && piece.accepted.size < MAX_TEXTS) piece.accepted.add(text.slice(start, end));
+        at = end;
+      }
+      const last = at === 0 ? undefined : addPiece(piece, text.slice(at), false);
+      if (last !== undefined) last.isLast = true;
+    },
+  };
+}
+
+function isKnown(root: Piece, text: string): boolean {
+  let piece = root;
+  let at = 0;
+  for (;;) {
+    const next = piece.next.find(({ fixed }) => text.startsWith(fixed, at));
+    if (next === undefined) return false;
+    at += next.fixed.length;
+    if (at === text.length) return next.isLast;
+    const mark = text[at - 1] ?? '';
+    const end = text.indexOf(mark === '>' ? '<' : mark, at);
+    const value = text.slice(at, end);
+    if (end === -1 || !(next.accepted === undefined ? PLAIN.test(value) : next.accepted.has(value))) return false;
+    at = end;
+    piece = next;
+  }
+}
+
+type PlacedText = { readonly start: number; readonly end: number; readonly isAny: boolean };
+
+const DECLARATION = /^(?:<\?xml version=(["'])1\.0\1 encoding=(["'])UTF-8\2 ?\?>)?/i;
+const COMMENT = /<!--[^-]*(?:-[^-]+)*-->/y;
+const TAG = /<(\/?)([\w.:-]+)((?:\s+[\w.:-]+\s*=\s*(?:"[^"<&]*"|'[^'<&]*'))*)\s*(\/?)>/y;
+const ATTRIBUTE = /(([\w.:-]+)\s*=\s*)(?:"([^"]*)"|'([^']*)')/g;
+/** Attributes that change the type of their element, or must be unique, have other prefixes. */
+const KNOWN_PREFIXED = /^(?:xml:lang|xmlns(?::.*)?|[^:]*:schemaLocation)$/;
+
+/** Returns the texts of a well-formed document that other documents may have differently; undefined where it has unusual parts. */
+function textsIn(text: string, any: AnyTexts): PlacedText[] | undefined {
+  const texts: PlacedText[] = [];
+  let at = DECLARATION.exec(text)?.[0].length ?? 0;
+  for (let open = text.indexOf('<', at); open !== -1; open = text.indexOf('<', at)) {
+    COMMENT.lastIndex = open;
+    TAG.lastIndex = open;
+    if (COMMENT.test(text)) {
+      at = COMMENT.lastIndex;
+      continue;
+    }
+    const [tag, close, name = '', attributes = '', empty] = TAG.exec(text) ?? [];
+    if (tag === undefined) return undefined;
+    for (const attribute of attributes.matchAll(ATTRIBUTE)) {
+      const [, before = '', called = '', value = attribute[4] ?? ''] = attribute;
+      const start = open + '<'.length + name.length + attribute.index + before.length + 1;
+      if (!called.includes(':') && called !== 'xmlns')
+        texts.push({ start, end: start + value.length, isAny: any.attributes.has(called) });
+      else if (!KNOWN_PREFIXED.test(called)) return undefined;
+    }
+    at = open + tag.length;
+    if (close !== '' || empty !== '') continue;
+    const end = text.indexOf('<', at);
+    if (text.startsWith('</', end)) texts.push({ start: at, end, isAny: any.elements.has(name.slice(name.indexOf(':') + 1)) });
+  }
+  return texts;
+}
+
+/** Constraints between the parts of a document, so that a valid text in one document may be invalid in another. */
+const CONSTRAINTS = ['key', 'keyref', 'unique', 'assert', 'alternative'];
+const LINKED_TYPES = /\b(?:ID|IDREFS?|ENTITY|ENTITIES|NOTATION)\b/;
+
+/** Finds the names of any text; undefined where the schema has constraints between the parts of a document. */
+function anyTextsOf(schemas: readonly Buffer[]): AnyTexts | undefined {
+  const declared = schemas.map(readDeclarations);
+  if (declared.includes(undefined)) return undefined;
+  const all = declared.flatMap((each) => each ?? []);
+  const types = all.filter(({ kind }) => kind === 'complexType' || kind === 'simpleType');
+  const isText = (type: string | undefined): boolean => {
+    if (type === STRING) return true;
+    const named = types.filter(({ name }) => name === type);
+    return type !== undefined && named.length > 0 && named.every((each) => each.kind === 'complexType' && isText(each.type));
+  };
+  const namesOf = (kind: string): ReadonlySet<string> => {
+    const declarations = all.filter((each) => each.kind === kind);
+    const others = new Set(declarations.filter(({ type }) => !isText(type)).map(({ name }) => name));
+    return new Set(declarations.map(({ name }) => name).filter((name) => !others.has(name)));
+  };
+  return { elements: namesOf('element'), attributes: namesOf('attribute') };
+}
+
+/** `type`: that of an element or an attribute, or the base of a type that adds only attributes; undefined for all others. */
+type Declaration = { readonly kind: string; readonly name: string; readonly type: string | undefined };
+
+const STRING = 'xs:string';
+
+function readDeclarations(schema: Buffer): Declaration[] | undefined {
+  const document = parseXml(schema);
+  const { root } = document;
+  // Its attributes have a prefix in every document.
+  if (attributeOf(root, 'targetNamespace') === XML_NAMESPACE) return [];
+  const source = sourceOf(document, root);
+  const startTag = source.slice(0, source.indexOf('>'));
+  const [, prefix = ''] = /\sxmlns(?::([\w.-]+))?\s*=\s*["']http:\/\/www\.w3\.org\/2001\/XMLSchema["']/.exec(startTag) ?? [];
+  if (source.includes('xmlns', startTag.length)) return undefined;
+  const nameOf = (type: string | undefined): string | undefined => {
+    const [local, own = ''] = type?.split(':').reverse() ?? [];
+    return own === prefix && local !== undefined ? `xs:${local}` : local;
+  };
+  const declarations: Declaration[] = [];
+  const isRead = (element: XmlElement): boolean => {
+    if (CONSTRAINTS.includes(element.name)) return false;
+    if (element.attributes.some(({ value }) => LINKED_TYPES.test(value))) return false;
+    const [kind, name] = [element.name, attributeOf(element, 'name')];
+    if (name !== undefined) {
+      const isFixed = attributeOf(element, 'fixed') !== undefined;
+      const type = kind === 'complexType' ? extendedType(element) : attributeOf(element, 'type');
+      declarations.push({ kind, name, type: isFixed ? undefined : nameOf(type) });
+    }
+    return element.children.every(isRead);
+  };
+  return isRead(root) ? declarations : undefined;
+}
+
+function extendedType(type: XmlElement): string | undefined {
+  const [content, another] = type.children.filter(({ name }) => name !== 'annotation');
+  if (content?.name !== 'simpleContent' || another !== undefined) return undefined;
+  const [extension] = childrenOf(content, 'extension', SCHEMA_NAMESPACE);
+  return extension && attributeOf(extension, 'base');
+}
