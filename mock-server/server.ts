@@ -210,7 +210,7 @@ function answerOf(thrown: unknown): Answer {
   throw thrown;
 }
 
-type Asked = Pick<Incoming, 'sample'> & { readonly target: string; readonly authority: string | undefined };
+type Asked = { readonly sample: BodySample; readonly target: string; readonly authority: string | undefined };
 
 function incomingOf(
   mock: Mock,

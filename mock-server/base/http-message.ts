@@ -3,7 +3,16 @@ import type { Addresses } from './addresses.ts';
 import type { BodySample, Change } from './exchange.ts';
 
 /** One request as every handler sees it. */
-export type Incoming = {
+/** Message with a body, which is unread. */
+export type IncomingBody = {
+  readonly message: IncomingMessage;
+  /** The part of the body that has arrived. */
+  readonly sample: BodySample;
+  /** Called before the body is read: a client that waits with it (`Expect: 100-continue`) is told to send it. */
+  inviteBody(): void;
+};
+
+export type Incoming = IncomingBody & {
   readonly method: string;
   /** Without the query; what needs no percent sign has none, the rest is decoded only where a handler does so. */
   readonly path: string;
@@ -20,12 +29,6 @@ export type Incoming = {
   readonly arrivedAtMs: number;
   /** By how much it may have come earlier, where the event loop was busy. */
   readonly lateMs: number;
-  /** The body, unread. */
-  readonly message: IncomingMessage;
-  /** The part of the body that has arrived. */
-  readonly sample: BodySample;
-  /** Called before the body is read: a client that waits with it (`Expect: 100-continue`) is told to send it. */
-  inviteBody(): void;
   /** False while the client waits. */
   isInvited(): boolean;
   /** For the journal: the rules that were told to the client, and what was changed for it. */
@@ -81,11 +84,8 @@ export class ClientDisconnected extends Error {
   }
 }
 
-/** Message with a body. */
-export type Body = Pick<Incoming, 'message' | 'sample' | 'inviteBody'>;
-
 /** Tells if the head of a request declares a longer body. */
-export function announcesMoreThan({ message }: Body, limitBytes: number): boolean {
+export function announcesMoreThan({ message }: IncomingBody, limitBytes: number): boolean {
   return Number(message.headers['content-length'] ?? 0) > limitBytes;
 }
 
@@ -96,7 +96,7 @@ export function announcesMoreThan({ message }: Body, limitBytes: number): boolea
  * @returns false when the body is longer than `limitBytes`; resolves as soon as that is known
  * @throws ClientDisconnected
  */
-function drainBody(body: Body, limitBytes: number, take: (chunk: Buffer) => void): Promise<boolean> {
+function drainBody(body: IncomingBody, limitBytes: number, take: (chunk: Buffer) => void): Promise<boolean> {
   const { message, sample } = body;
   if (announcesMoreThan(body, limitBytes)) return Promise.resolve(false);
   body.inviteBody();
@@ -129,7 +129,7 @@ export function onDisconnect(message: IncomingMessage, tell: () => void): void {
 }
 
 /** Reads a whole body of at most `limitBytes`; undefined when it is longer. @throws ClientDisconnected */
-export async function readBody(incoming: Body, limitBytes: number): Promise<Buffer | undefined> {
+export async function readBody(incoming: IncomingBody, limitBytes: number): Promise<Buffer | undefined> {
   const parts: Buffer[] = [];
   const fits = await drainBody(incoming, limitBytes, (chunk) => void parts.push(chunk));
   return fits ? Buffer.concat(parts) : undefined;

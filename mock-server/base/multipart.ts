@@ -7,7 +7,7 @@ import { type Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import busboy from 'busboy';
 import { isStorageFailure, messageOf } from './error-message.ts';
-import { announcesMoreThan, type Body, ClientDisconnected, onDisconnect } from './http-message.ts';
+import { announcesMoreThan, ClientDisconnected, type IncomingBody, onDisconnect } from './http-message.ts';
 
 /** One file part. Its bytes are in memory or in a file, as the reader was told. */
 export type FilePart = {
@@ -41,7 +41,7 @@ const LIMITS = { files: 100, fields: 1000 } as const;
  * @returns the parts, or why there are none; a failed reading leaves nothing on disk
  * @throws ClientDisconnected, or an error of the disk
  */
-export async function readFileParts(incoming: Body, options: MultipartOptions): Promise<FilePart[] | MultipartFault> {
+export async function readFileParts(incoming: IncomingBody, options: MultipartOptions): Promise<FilePart[] | MultipartFault> {
   const { message } = incoming;
   if (!isMultipart(message)) return 'not-multipart';
   if (announcesMoreThan(incoming, options.maxBodyBytes)) return 'too-large';
@@ -82,7 +82,7 @@ function plainName(given: string | undefined): string | undefined {
 }
 
 /** The plain fields of a small multipart form; undefined where it cannot be read. @throws ClientDisconnected */
-export async function readFormFields(incoming: Body, maxBodyBytes: number): Promise<Map<string, string> | undefined> {
+export async function readFormFields(incoming: IncomingBody, maxBodyBytes: number): Promise<Map<string, string> | undefined> {
   const parser = parserOf(incoming.message);
   if (parser === undefined) return undefined;
   const fields = new Map<string, string>();
@@ -107,7 +107,7 @@ function parserOf(message: IncomingMessage): busboy.Busboy | undefined {
 
 /** Pipes the body without ever destroying the message: after a fault an answer must still be possible. */
 function feed(
-  { message, sample, inviteBody }: Body,
+  { message, sample, inviteBody }: IncomingBody,
   parser: busboy.Busboy,
   maxBytes: number,
 ): Promise<'complete' | 'malformed' | 'too-large' | 'gone'> {

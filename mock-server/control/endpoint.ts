@@ -171,7 +171,7 @@ function holdLock(mock: Mock, { body, segment }: { readonly body: unknown; reado
 
 /** @throws HttpError where it does not hold: with a status of its own, so that `curl --fail` ends a job */
 async function askVerify(mock: Mock, { body }: { readonly body: unknown }): Promise<unknown> {
-  const verified = await verify(mock, body);
+  const verified = await verify(mock.journal, body);
   if (!verified.ok) throw new HttpError(json(406, verified));
   return verified;
 }

@@ -1,7 +1,6 @@
 import { ControlRefusal } from '../base/http-message.ts';
 import { array, check, integer, number, object, optional, type Reader } from '../base/shape.ts';
-import type { JournalEntry } from '../state/journal.ts';
-import type { Mock } from '../state/mock.ts';
+import type { Journal, JournalEntry } from '../state/journal.ts';
 import { Matcher } from './matcher.ts';
 import {
   assertJudgeable,
@@ -47,7 +46,13 @@ const question = check(
   },
 );
 
-type Near = Pick<JournalEntry, 'id' | 'method' | 'path' | 'status'> & { readonly differs: readonly string[] };
+type Near = {
+  readonly id: number;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number | null;
+  readonly differs: readonly string[];
+};
 
 /** Result of an assertion: `entries` are the journal's, the ones that were met; `nearest` those that were nearly. */
 type Verified = {
@@ -62,7 +67,7 @@ type Verified = {
  * lay between them.
  * @throws ShapeError; ControlRefusal where what is kept decides nothing
  */
-export async function verify({ journal }: Pick<Mock, 'journal'>, body: unknown): Promise<Verified> {
+export async function verify(journal: Journal, body: unknown): Promise<Verified> {
   const { request, count: wanted = { at_least: 1 }, order, gap_ms } = question(body);
   const sources: Sources = { journal, matcher: new Matcher() };
   let verified: Compared;

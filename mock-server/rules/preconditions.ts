@@ -23,7 +23,7 @@ type GatedRequest = {
 export function checkPreconditions(mock: Mock, request: GatedRequest): Account {
   refuseWhenClosed(mock, request);
   refuseUnservableFormat(request);
-  const account = authenticate(mock, request);
+  const account = authenticate(mock, request.incoming, request.say);
   mock.journal.measureUser(request.entry, account.username, request.incoming.arrivedAtMs);
   refuseByLists(mock, request, account);
   throttle(mock, request, account);
@@ -42,7 +42,7 @@ function refuseUnservableFormat({ incoming, say }: GatedRequest): void {
   if (!served) throw new HttpError(detail(406, say('not-acceptable')));
 }
 
-export function authenticate(mock: Mock, { incoming, say }: Pick<GatedRequest, 'incoming' | 'say'>): Account {
+export function authenticate(mock: Mock, incoming: Incoming, say: Say): Account {
   const refuse = (text: string): HttpError => new HttpError(detail(401, text, { 'www-authenticate': 'Bearer' }));
   const token = /^bearer +(\S+) *$/i.exec(incoming.headers.authorization ?? '')?.[1];
   if (token === undefined) throw refuse(say('token-missing'));

@@ -33,7 +33,7 @@ export type SentAnswer = Answer & { readonly truncated?: true };
  */
 export async function runUnderFault(
   fault: FaultRule | undefined,
-  { clock, say }: { readonly clock: Pick<MockClock, 'sleep'>; readonly say: Say },
+  { clock, say }: { readonly clock: MockClock; readonly say: Say },
   operation: (hooks: Hooks) => Promise<Answer> | Answer,
 ): Promise<SentAnswer> {
   if (fault === undefined) return operation(NO_HOOKS);

@@ -49,7 +49,7 @@ export type Account = {
 };
 
 /** By what rules of the settings may name an account, in small letters. */
-export function namesOf({ email, username }: Pick<Account, 'email' | 'username'>): readonly string[] {
+export function namesOf({ email, username }: Account): readonly string[] {
   return [email.toLowerCase(), username.toLowerCase()];
 }
 

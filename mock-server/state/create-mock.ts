@@ -218,5 +218,5 @@ function* fill(mock: Mock, seed: SeedContent, syntheticCount: number): Generator
 
 function fillPhotographs({ photographs }: Mock, seed: SeedContent): void {
   photographs.clear();
-  for (const photograph of seed.photographs) photographs.add(photograph, photograph.bytes);
+  for (const photograph of seed.photographs) photographs.add(photograph);
 }

@@ -2,7 +2,7 @@ import { type Change, type Exchange, messageView, sizeOf } from '../base/exchang
 import { viewOfRule } from './contract-references.ts';
 
 /** One request as the mock saw it; names as `GET /journal` shows them. */
-export type JournalEntry = {
+export type JournalEntry = Outcome & {
   readonly id: number;
   readonly method: string;
   readonly path: string;
@@ -16,9 +16,13 @@ export type JournalEntry = {
   gap_ms: number | null;
   user_gap_ms: number | null;
   address_gap_ms: number | null;
+  fault: string | null;
+};
+
+/** End of a request. */
+type Outcome = {
   /** Duration of the answer, in real milliseconds. */
   ms: number | null;
-  fault: string | null;
   /** The rules that refused it, as `contract-references.ts` names them; of interface B the code of the protocol's error. */
   rules: readonly string[];
   change: Change | null;
@@ -85,12 +89,7 @@ export class Journal {
    * Ends an entry: what was said, and what it came to.
    * @param body resolves when the request's body is there, where it is answered before
    */
-  close(
-    entry: JournalEntry,
-    outcome: Pick<JournalEntry, 'rules' | 'change' | 'ms'>,
-    exchange: () => Exchange,
-    body?: Promise<void>,
-  ): void {
+  close(entry: JournalEntry, outcome: Outcome, exchange: () => Exchange, body?: Promise<void>): void {
     Object.assign(entry, outcome, outcome.rules.length === 0 ? { rules: NO_RULES } : {});
     if (entry.id === 0) return;
     if (body === undefined) {

@@ -4,9 +4,9 @@ import type { Settings } from './settings.ts';
 /** One operation at a time per record (A-LOCK-1). A lock that is not given back ends by itself. */
 export class Locks {
   readonly #expiryMs = new Map<string, number>();
-  readonly #clock: Pick<MockClock, 'elapsed' | 'sleep'>;
+  readonly #clock: MockClock;
 
-  constructor(clock: Pick<MockClock, 'elapsed' | 'sleep'>) {
+  constructor(clock: MockClock) {
     this.#clock = clock;
   }
 

@@ -5,8 +5,8 @@ import { array, check, flag, integer, object, optional, parseJson, type Reader, 
 import { type FaultRule, readFaultRules } from './fault-rules.ts';
 import { readSchemaVersion } from './settings.ts';
 
-/** Options of a mock server; each has a default. */
-export type MockServerOptions = {
+/** Options that a flag sets by its own name; each has a default. */
+type NamedOptions = {
   /** 0 (default) takes a free port. */
   readonly port?: number;
   /** Default 127.0.0.1. */
@@ -19,15 +19,10 @@ export type MockServerOptions = {
   readonly training?: boolean;
   /** Behave as the deployed service where it departs from the contract. */
   readonly deployed?: boolean;
-  /** Real delay before each write is handled, in milliseconds. */
-  readonly latencyMs?: number;
-  /** Minimum interval between requests of one user and of one address; default 100. */
-  readonly minIntervalMs?: number;
   /** Records per page of harvested lists; default 100. */
   readonly pageSize?: number;
   /** Synthetic archived finds to add to the seed. */
   readonly records?: number;
-  readonly faults?: readonly FaultRule[];
   /** `allowed_schema_versions` of the deployment; default: the setting does not exist. */
   readonly schemaVersions?: readonly string[];
   /** Prefix of XML names, of the schema's file and of the native format; default `svc`. */
@@ -49,6 +44,15 @@ export type MockServerOptions = {
   readonly record?: string;
   /** Varies what the contract leaves open: page size, wording, form of identifiers and tokens. 0 (default): as the service. */
   readonly seedNumber?: number;
+};
+
+/** Options of a mock server; each has a default. */
+export type MockServerOptions = NamedOptions & {
+  /** Real delay before each write is handled, in milliseconds. */
+  readonly latencyMs?: number;
+  /** Minimum interval between requests of one user and of one address; default 100. */
+  readonly minIntervalMs?: number;
+  readonly faults?: readonly FaultRule[];
 };
 
 /** So that the token need not stand in a command line, where everybody on the machine can read it. */
@@ -156,7 +160,7 @@ function yesOrNo(text: string): boolean {
 }
 
 /** Values that commander parses for the flags of {@link addMockServerOptions}. `faults` names a file. */
-export type MockServerFlags = Omit<MockServerOptions, 'latencyMs' | 'minIntervalMs' | 'faults'> & {
+export type MockServerFlags = NamedOptions & {
   readonly latency?: number;
   readonly minInterval?: number;
   readonly faults?: string;
@@ -166,55 +170,20 @@ export type MockServerFlags = Omit<MockServerOptions, 'latencyMs' | 'minInterval
  * The options that flags stand for. Reads the fault file.
  * @throws Error with a readable reason when that file cannot be used
  */
-export function parseMockServerOptions(flags: MockServerFlags): MockServerOptions {
-  const {
-    latency,
-    minInterval,
-    faults,
-    schemaVersions,
-    port,
-    host,
-    data,
-    seed,
-    training,
-    deployed,
-    pageSize,
-    records,
-    prefix,
-    schemaBase,
-    publicUrl,
-    serviceNames,
-    controlToken,
-    tlsCert,
-    tlsKey,
-    cors,
-    record,
-    seedNumber,
-  } = flags;
-  return withoutUndefined({
-    port,
-    host,
-    data,
-    seed,
-    training,
-    deployed,
-    pageSize,
-    records,
-    prefix,
-    schemaBase,
-    publicUrl,
-    serviceNames,
-    controlToken: controlToken === '' ? undefined : controlToken,
-    tlsCert,
-    tlsKey,
-    cors,
-    record,
-    seedNumber,
-    latencyMs: latency,
-    minIntervalMs: minInterval,
+export function parseMockServerOptions({
+  latency,
+  minInterval,
+  faults,
+  controlToken,
+  ...flags
+}: MockServerFlags): MockServerOptions {
+  const own = Object.entries(flags).filter(([name]) => Object.hasOwn(OPTIONS, name));
+  const given = {
+    ...Object.fromEntries(own),
+    ...{ latencyMs: latency, minIntervalMs: minInterval, controlToken: controlToken === '' ? undefined : controlToken },
     faults: faults === undefined ? undefined : readFaultFile(faults),
-    schemaVersions,
-  });
+  };
+  return readMockServerOptions(given, 'options');
 }
 
 export function withoutUndefined<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
@@ -287,8 +256,7 @@ const readControlToken: Reader<string> = check(text(), (token) =>
 const LARGEST = { port: 65_535, delayMs: 3_600_000, pageSize: 10_000, records: 10_000_000, seedNumber: 1_000_000 } as const;
 const upTo = (max: number, min = 0) => optional(integer({ min, max }));
 
-/** The options of a program that starts a server in its own process. @throws ShapeError with the option and the reason */
-export const readMockServerOptions: Reader<MockServerOptions> = object({
+const OPTIONS = {
   port: upTo(LARGEST.port),
   host: optional(text({ min: 1 })),
   data: optional(text()),
@@ -311,7 +279,10 @@ export const readMockServerOptions: Reader<MockServerOptions> = object({
   cors: optional(readOrigins),
   record: optional(text({ min: 1 })),
   seedNumber: upTo(LARGEST.seedNumber),
-});
+};
+
+/** The options of a program that starts a server in its own process. @throws ShapeError with the option and the reason */
+export const readMockServerOptions: Reader<MockServerOptions> = object(OPTIONS);
 
 /** The same reader for the value of a flag. */
 function asArgument<T>(read: Reader<T>): (value: string) => T {

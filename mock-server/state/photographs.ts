@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Database, Statement } from 'better-sqlite3';
 import { integer, object, text } from '../base/shape.ts';
+import type { SeedPhotograph } from './seed-content.ts';
 import { statementCache } from './statements.ts';
 
 export const PHOTOGRAPH_TABLES = `
@@ -70,9 +71,8 @@ export class Photographs {
     );
   }
 
-  add(photograph: Omit<StoredPhotograph, 'size_bytes'>, bytes: Buffer): void {
-    writeFileSync(this.#pathOf(photograph.uuid), bytes);
-    const { uuid, find, mimetype } = photograph;
+  add({ uuid, find, mimetype, bytes }: SeedPhotograph): void {
+    writeFileSync(this.#pathOf(uuid), bytes);
     this.record({ uuid, find, mimetype, size_bytes: bytes.length });
   }
 

@@ -9,27 +9,21 @@ const MAX_TENANTS = 100;
 const MAX_RECORDS = 200_000;
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
 
-/** Options of a tenant; the rest are the server's. */
-type TenantOptions = Pick<
-  MockServerOptions,
-  'seed' | 'training' | 'deployed' | 'latencyMs' | 'minIntervalMs' | 'pageSize' | 'records' | 'faults' | 'seedNumber'
->;
-
 /** Services beside one another on one server: each has its own records, accounts, clock, throttle, faults and journal. */
 export class Tenants<Service extends { dispose(): void }> {
   readonly #byName = new Map<string, Service>();
   readonly #being = new Set<string>();
   /** Synthetic ones, by tenant. */
   readonly #records = new Map<string, number>();
-  readonly #make: (mount: string, options: TenantOptions) => Promise<Service>;
+  readonly #make: (mount: string, options: MockServerOptions) => Promise<Service>;
 
   /** @param make a service whose paths stand below a mount */
-  constructor(make: (mount: string, options: TenantOptions) => Promise<Service>) {
+  constructor(make: (mount: string, options: MockServerOptions) => Promise<Service>) {
     this.#make = make;
   }
 
   /** @throws ControlRefusal; SeedError, ShapeError where the options cannot be used */
-  async add(options: TenantOptions, given?: string): Promise<Service> {
+  async add(options: MockServerOptions, given?: string): Promise<Service> {
     const name = given ?? randomBytes(6).toString('hex');
     if (!NAME.test(name)) throw new ControlRefusal(422, 'a tenant is called by small letters, digits and hyphens, 40 at most');
     if (this.#byName.has(name) || this.#being.has(name)) throw new ControlRefusal(409, `there is a tenant ${name} already`);

@@ -3,7 +3,7 @@ import { type Account, namesOf } from './accounts.ts';
 import type { RateLimit, Settings } from './settings.ts';
 
 type PacedRequest = {
-  readonly account: Pick<Account, 'email' | 'username'>;
+  readonly account: Account;
   readonly address: string;
   /** `ident_cely` in the path; import has none. */
   readonly record: string | undefined;

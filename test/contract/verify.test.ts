@@ -203,7 +203,7 @@ describe('An assertion about what was sent', () => {
     const journal = new Journal(1024 * 1024);
     const request = { method: 'GET', path: '/', address: '127.0.0.1', atMs: 0 };
     for (let made = 0; made < 20_000; made += 1) journal.open(request, true);
-    const asked = (count: unknown) => ask({ journal }, { request: { path: '/nowhere' }, count });
+    const asked = (count: unknown) => ask(journal, { request: { path: '/nowhere' }, count });
     expect(await asked(0)).toMatchObject({ ok: true });
     journal.open(request, true);
     await expect(asked(0)).rejects.toThrow('older entries were dropped');

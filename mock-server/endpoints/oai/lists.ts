@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { hiddenEntities } from '../../rules/visibility.ts';
-import { type ListQuery, toHeader, toRecord } from '../../state/records/archive-table.ts';
+import { type ListQuery, type RecordFilter, toHeader, toRecord } from '../../state/records/archive-table.ts';
 import type { RecordHeader } from '../../state/records/record.ts';
 import { escapeText } from '../../state/records/render.ts';
 import { parseWindow, toSeconds } from './dates.ts';
@@ -111,7 +111,7 @@ function resumedState(harvest: Harvest, verb: Verb, token: string): ListState {
 }
 
 /** By default a page begins behind the last record of the one before; the deployed service counts, and drifts (B-TOKEN-12). */
-function listQuery({ deployed, viewer, mock }: Harvest, state: ListState): Omit<ListQuery, 'limit'> {
+function listQuery({ deployed, viewer, mock }: Harvest, state: ListState): RecordFilter & { readonly offset?: number } {
   return {
     ...(state.set === null ? {} : { set: state.set }),
     ...(state.fromMs === null ? {} : { fromMs: state.fromMs }),

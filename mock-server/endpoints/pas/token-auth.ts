@@ -68,7 +68,7 @@ export async function answerUserInfo(mock: Mock, incoming: Incoming, entry: Jour
   const say = createWording(incoming, mock.seedNumber);
   if (mock.settings.outage) return htmlPage(503, 'Service Temporarily Unavailable');
   if (!accepts(acceptedTypes(incoming.headers.accept), 'application/xml')) return detail(406, say('not-acceptable'));
-  const account = authenticate(mock, { incoming, say });
+  const account = authenticate(mock, incoming, say);
   entry.user = account.username;
   if (incoming.method !== 'GET') {
     return detail(405, say('method-not-allowed', incoming.method), { allow: 'GET' });

@@ -25,7 +25,7 @@ create index if not exists records_by_project on records (project, ident) where 
 /** A part of a statement, with its named parameters (`@name`). */
 type Selection = { readonly sql: string; readonly parameters: Readonly<Record<string, string | number>> };
 
-export type ListQuery = {
+export type RecordFilter = {
   /** A set with all its subsets (`heslo`), or one subset (`heslo:obdobi`). */
   readonly set?: string;
   /** Both bounds are inclusive. */
@@ -42,9 +42,8 @@ export type ListQuery = {
   readonly instead?: ReadonlyMap<string, ArchiveRow | undefined>;
   /** Go on behind this record. */
   readonly after?: { readonly datestampMs: number; readonly ident: string };
-  readonly offset?: number;
-  readonly limit: number;
 };
+export type ListQuery = RecordFilter & { readonly offset?: number; readonly limit: number };
 
 const HEADER = { ident: text(), set_spec: text(), datestamp_ms: integer({}), deleted: integer({}) };
 const ROW = {
@@ -63,7 +62,7 @@ export const COLUMNS = Object.keys(ROW).join(', ');
 export const HEADER_COLUMNS = Object.keys(HEADER).join(', ');
 
 /** The `from` and `where` of a list. */
-export function selectionOf(query: Omit<ListQuery, 'limit'>): Selection {
+export function selectionOf(query: RecordFilter): Selection {
   const parts: string[] = [];
   const parameters: Record<string, string | number> = {};
   if (query.set !== undefined) {

@@ -8,6 +8,7 @@ import {
   type ListQuery,
   parseArchiveRow,
   parseHeaderRow,
+  type RecordFilter,
   selectionOf,
   toHeader,
   toRecord,
@@ -170,7 +171,7 @@ export class Archive {
   }
 
   /** Number of records of a whole list, whatever its page. */
-  count(query: Omit<ListQuery, 'after' | 'offset' | 'limit'>): number {
+  count(query: RecordFilter): number {
     const { sql, parameters } = selectionOf(query);
     return Number(this.#prepare(`select count(*) ${sql}`).pluck().get(parameters));
   }

@@ -29,15 +29,19 @@ export const ENTITIES = [
 ] as const;
 export type Entity = (typeof ENTITIES)[number];
 
-/** One row of the archive. */
-export type ArchiveRecord = {
+/** Header of a record in a harvested list. */
+export type RecordHeader = {
   /** `ident_cely`; for the three ruian entities `kod`. */
   readonly ident: string;
-  readonly entity: Entity;
   /** The most specific set, such as `heslo:obdobi`. */
   readonly setSpec: string;
   readonly datestampMs: number;
   readonly deleted: boolean;
+};
+
+/** One row of the archive. */
+export type ArchiveRecord = RecordHeader & {
+  readonly entity: Entity;
   /** `stav` (of an adb: `stav_pom`), where the entity has one. */
   readonly stav: number | null;
   /** Identifier of the accessibility entry that governs the protected parts (`pristupnost`, `pristupnost_pom`). */
@@ -50,9 +54,6 @@ export type ArchiveRecord = {
   readonly project: string | null;
   readonly body: Body;
 };
-
-/** Header of a record in a harvested list. */
-export type RecordHeader = Pick<ArchiveRecord, 'ident' | 'setSpec' | 'datestampMs' | 'deleted'>;
 
 /** Values given by a writer; everything else is read from the body. */
 export type RecordInput = {

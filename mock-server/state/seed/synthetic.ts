@@ -138,8 +138,7 @@ function findRow(ident: string, project: string, changedMs: number, stock: Stock
       { id: `hist-s${ident}`, datum_zmeny: changed, uzivatel: { '@id': stock.user, '#': stock.user }, typ_zmeny: 'SN34' },
     ],
   };
-  const columns = { stav: 4, pristupnost: idOf(pristupnost) ?? '', project };
-  return row(ident, 'samostatny_nalez', changedMs, body, columns, stock);
+  return { ...rowOf(ident, 'samostatny_nalez', changedMs, body, stock), stav: 4, pristupnost: idOf(pristupnost) ?? '', project };
 }
 
 function projectRow(ident: string, finds: number, changedMs: number, stock: Stock): SyntheticRow {
@@ -156,26 +155,18 @@ function projectRow(ident: string, finds: number, changedMs: number, stock: Stoc
     ...(place === undefined ? {} : { chranene_udaje: { hlavni_katastr: place.katastr } }),
     samostatny_nalez: idents.map((find) => ({ '@id': find, '#': find })),
   };
-  return row(ident, 'projekt', changedMs, body, { stav: 6, pristupnost: idOf(pristupnost) ?? '', project: null }, stock);
+  return { ...rowOf(ident, 'projekt', changedMs, body, stock), stav: 6, pristupnost: idOf(pristupnost) ?? '', project: null };
 }
 
-function row(
-  ident: string,
-  entity: Entity,
-  changedMs: number,
-  body: Body,
-  columns: Pick<SyntheticRow, 'stav' | 'pristupnost' | 'project'>,
-  stock: Stock,
-): SyntheticRow {
+function rowOf(ident: string, entity: Entity, changedMs: number, body: Body, stock: Stock) {
   return {
     ident,
     entity,
     set_spec: entity,
     datestamp_ms: changedMs,
     deleted: 0,
-    ...columns,
     creator: stock.user,
     organisation: idOf(stock.organisation) ?? '',
     body: JSON.stringify(body),
-  };
+  } as const;
 }
