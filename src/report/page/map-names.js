@@ -37,32 +37,73 @@
     return others < 9 ? `${short} +${others}` : '';
   };
 
-  /** @param {SVGSVGElement} svg */
-  const placer = (svg) => {
-    const { width, height } = svg.viewBox.baseVal;
-    const labels = /** @type {SVGGElement} */ (svg.querySelector('.labels'));
-    const drawn = [...labels.children];
-    const areas = [...svg.querySelectorAll('.names > *')];
-    const bar = /** @type {SVGGElement} */ (svg.querySelector('.scale'));
-    const edgeNames = [...svg.querySelectorAll('.grid :is(text)')];
+  class NamePlacer {
+    /** @param {SVGSVGElement} svg */
+    constructor(svg) {
+      this.svg = svg;
+      this.labels = /** @type {SVGGElement} */ (svg.querySelector('.labels'));
+      this.drawn = [...this.labels.children];
+      this.areas = [...svg.querySelectorAll('.names > *')];
+    }
+
+    /** @param {number} zoom */
+    place(zoom) {
+      const scale = narrow.matches ? 1.75 : 1;
+      if (zoom === 1 && this.svg.querySelector('.mark.left-out') === null) {
+        this.labels.replaceChildren(...this.drawn);
+        for (const area of this.areas) area.classList.toggle('left-out', area.matches('.when-closer'));
+        this.#clearEdges();
+        return;
+      }
+      const { width, height } = this.svg.viewBox.baseVal;
+      const marks = [...this.svg.querySelectorAll('.mark:not(.left-out, .stack.open), .member.open:not(.left-out)')]
+        .filter((mark) => !mark.matches('.member:not(.open)'))
+        .map((mark) => ({ mark, ...placeOf(mark), radius: (mark.matches('.stack') ? 11 : 7) * scale }))
+        .filter(({ x, y }) => x > 0 && x < width && y > 0 && y < height);
+      const taken = marks.map(({ x, y, radius }) => boxOf(x, y, radius, radius));
+      taken.push(this.#placeBar(taken, scale));
+      this.#clearEdges();
+      /** Takes the place of a name if it is free. @param {Box} box */
+      const take = (box) => {
+        const isFree =
+          box.left > EDGES.left * scale &&
+          box.top > EDGES.top * scale &&
+          box.right < width - EDGES.right * scale &&
+          box.bottom < height - EDGES.bottom * scale &&
+          !taken.some((other) => overlap(box, other));
+        if (isFree) taken.push(box);
+        return isFree;
+      };
+      const named = marks.length > MAX_NAMED ? [] : marks;
+      this.labels.replaceChildren(...named.flatMap((mark) => labelBeside(mark, scale, take)));
+      for (const area of this.areas) {
+        const { x, y } = placeOf(area);
+        const letters = [...(area.textContent ?? '')].length;
+        const box = boxOf(x, y, (letters * LETTER.inAreas * scale) / 2, (LETTER.height * scale) / 2);
+        area.classList.toggle('left-out', !take(box));
+      }
+    }
 
     /** Moves the scale bar to the other corner where marks are in its way. @param {readonly Box[]} marks @param {number} scale */
-    const placeBar = (marks, scale) => {
+    #placeBar(marks, scale) {
+      const bar = /** @type {SVGGElement} */ (this.svg.querySelector('.scale'));
       const { x: now, y } = placeOf(bar);
       const { x: from, width: length } = bar.getBBox();
       /** @param {number} x @returns {Box} */
       const boxAt = (x) => ({ left: x + from, right: x + from + length, top: y - (LETTER.height + 5) * scale, bottom: y + 3 });
-      const free = [now, width - now - length].find((x) => !marks.some((mark) => overlap(boxAt(x), mark))) ?? now;
+      const places = [now, this.svg.viewBox.baseVal.width - now - length];
+      const free = places.find((x) => !marks.some((mark) => overlap(boxAt(x), mark))) ?? now;
       bar.setAttribute('transform', `translate(${free} ${y})`);
       return boxAt(free);
-    };
+    }
+
     /** Hides labels at the edges that overlap marks, the scale bar or earlier labels, or that would be cut. */
-    const clearEdges = () => {
-      const frame = /** @type {Element} */ (svg.parentElement).getBoundingClientRect();
-      const taken = [...svg.querySelectorAll('use, .disc, .scale')]
+    #clearEdges() {
+      const frame = /** @type {Element} */ (this.svg.parentElement).getBoundingClientRect();
+      const taken = [...this.svg.querySelectorAll('use, .disc, .scale')]
         .map((node) => node.getBoundingClientRect())
         .filter(({ width }) => width > 0);
-      for (const name of edgeNames) {
+      for (const name of this.svg.querySelectorAll('.grid :is(text)')) {
         name.classList.remove('left-out');
         const box = name.getBoundingClientRect();
         const isInside =
@@ -74,76 +115,44 @@
         name.classList.toggle('left-out', isLeftOut);
         if (!isLeftOut) taken.push(box);
       }
-    };
+    }
+  }
 
-    /** @param {number} zoom */
-    return (zoom) => {
-      const scale = narrow.matches ? 1.75 : 1;
-      if (zoom === 1 && svg.querySelector('.mark.left-out') === null) {
-        labels.replaceChildren(...drawn);
-        for (const area of areas) area.classList.toggle('left-out', area.matches('.when-closer'));
-        clearEdges();
-        return;
-      }
-      const marks = [...svg.querySelectorAll('.mark:not(.left-out, .stack.open), .member.open:not(.left-out)')]
-        .filter((mark) => !mark.matches('.member:not(.open)'))
-        .map((mark) => ({ mark, ...placeOf(mark), radius: (mark.matches('.stack') ? 11 : 7) * scale }))
-        .filter(({ x, y }) => x > 0 && x < width && y > 0 && y < height);
-      const taken = marks.map(({ x, y, radius }) => boxOf(x, y, radius, radius));
-      taken.push(placeBar(taken, scale));
-      clearEdges();
-      /** @param {Box} box */
-      const isFree = (box) =>
-        box.left > EDGES.left * scale &&
-        box.top > EDGES.top * scale &&
-        box.right < width - EDGES.right * scale &&
-        box.bottom < height - EDGES.bottom * scale &&
-        !taken.some((other) => overlap(box, other));
-      const named = marks.length > MAX_NAMED ? [] : marks;
-      labels.replaceChildren(
-        ...named.flatMap(({ mark, x, y, radius }) => {
-          const text = nameOf(mark);
-          if (text === '') return [];
-          const [halfWidth, halfHeight] = [([...text].length * LETTER.width * scale) / 2, (LETTER.height * scale) / 2];
-          const away = radius + GAP * scale;
-          const centre = [
-            [1, 0],
-            [-1, 0],
-            [0, -1],
-            [0, 1],
-          ]
-            .map(([aside = 0, down = 0]) => ({ x: x + aside * (away + halfWidth), y: y + down * (away + halfHeight) }))
-            .find((at) => isFree(boxOf(at.x, at.y, halfWidth, halfHeight)));
-          if (centre === undefined) return [];
-          taken.push(boxOf(centre.x, centre.y, halfWidth, halfHeight));
-          const label = document.createElementNS(SVG, 'text');
-          label.setAttribute('transform', `translate(${centre.x} ${centre.y})`);
-          label.setAttribute('dy', '0.35em');
-          label.setAttribute('text-anchor', 'middle');
-          label.textContent = text;
-          return [label];
-        }),
-      );
-      for (const area of areas) {
-        const { x, y } = placeOf(area);
-        const letters = [...(area.textContent ?? '')].length;
-        const box = boxOf(x, y, (letters * LETTER.inAreas * scale) / 2, (LETTER.height * scale) / 2);
-        const fits = isFree(box);
-        if (fits) taken.push(box);
-        area.classList.toggle('left-out', !fits);
-      }
-    };
+  /**
+   * Returns the label of a mark at the first free side.
+   * @param {{ mark: Element, x: number, y: number, radius: number }} mark @param {number} scale @param {(box: Box) => boolean} take
+   */
+  const labelBeside = ({ mark, x, y, radius }, scale, take) => {
+    const text = nameOf(mark);
+    if (text === '') return [];
+    const [halfWidth, halfHeight] = [([...text].length * LETTER.width * scale) / 2, (LETTER.height * scale) / 2];
+    const away = radius + GAP * scale;
+    const centre = [
+      [1, 0],
+      [-1, 0],
+      [0, -1],
+      [0, 1],
+    ]
+      .map(([aside = 0, down = 0]) => ({ x: x + aside * (away + halfWidth), y: y + down * (away + halfHeight) }))
+      .find((at) => take(boxOf(at.x, at.y, halfWidth, halfHeight)));
+    if (centre === undefined) return [];
+    const label = document.createElementNS(SVG, 'text');
+    label.setAttribute('transform', `translate(${centre.x} ${centre.y})`);
+    label.setAttribute('dy', '0.35em');
+    label.setAttribute('text-anchor', 'middle');
+    label.textContent = text;
+    return [label];
   };
 
   for (const figure of document.querySelectorAll('figure.map')) {
-    const place = placer(/** @type {SVGSVGElement} */ (figure.querySelector('.map-window > *')));
+    const names = new NamePlacer(/** @type {SVGSVGElement} */ (figure.querySelector('.map-window > *')));
     let zoom = 1;
     /** @type {number | undefined} */
     let waiting;
     // While a map is dragged, one update per frame suffices.
     const soon = () => {
       if (waiting !== undefined) cancelAnimationFrame(waiting);
-      waiting = requestAnimationFrame(() => place(zoom));
+      waiting = requestAnimationFrame(() => names.place(zoom));
     };
     figure.addEventListener('map-drawn', (event) => {
       zoom = /** @type {CustomEvent<number>} */ (event).detail;

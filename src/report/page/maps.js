@@ -7,66 +7,66 @@
   /** @param {Element} element @param {string} name */
   const number = (element, name) => Number(element.getAttribute(name));
 
-  /** @param {HTMLElement} figure */
-  const enliven = (figure) => {
-    const frame = /** @type {HTMLElement} */ (figure.querySelector('.map-window'));
-    const svg = /** @type {SVGSVGElement} */ (frame.querySelector('svg'));
-    const { width, height } = svg.viewBox.baseVal;
-    const [west = 0, south = 0, east = 0, north = 0] = (svg.dataset['box'] ?? '').split(' ').map(Number);
-    const base = /** @type {SVGGElement} */ (svg.querySelector('[data-base]'));
-    const position = /** @type {HTMLElement} */ (figure.querySelector('.map-position'));
-    const language = document.documentElement.lang;
-    const moved = [...svg.querySelectorAll('[data-x][data-y]')].map((node) => ({
-      node: /** @type {SVGElement} */ (node),
-      x: number(node, 'data-x'),
-      y: number(node, 'data-y'),
-    }));
-    const columns = [...svg.querySelectorAll('.grid g[data-x]')].map((node) => ({ node, x: number(node, 'data-x') }));
-    const rows = [...svg.querySelectorAll('.grid g[data-y]')].map((node) => ({ node, y: number(node, 'data-y') }));
-    const members = new Map(
-      [...svg.querySelectorAll('.member')].map((node) => [
-        node.getAttribute('data-find') ?? '',
-        /** @type {SVGElement} */ (node),
-      ]),
-    );
-    const stacks = [...svg.querySelectorAll('.stack')].map((node) => ({
-      node,
-      reach: number(node, 'data-reach'),
-      numbers: (node.getAttribute('data-finds') ?? '').split(' '),
-    }));
-    const singles = [...svg.querySelectorAll('.mark:not(.stack)')];
+  class ZoomedMap {
+    #zoom = 1;
+    #left = 0;
+    #top = 0;
+    /** Finds that the filters show; undefined for all. @type {ReadonlySet<string> | undefined} */
+    #shown;
+    #language = document.documentElement.lang;
 
-    let zoom = 1;
-    let [left, top] = [0, 0];
-    /** @type {ReadonlySet<string> | undefined} */
-    let shown;
+    /** @param {HTMLElement} figure */
+    constructor(figure) {
+      this.figure = figure;
+      this.frame = /** @type {HTMLElement} */ (figure.querySelector('.map-window'));
+      this.svg = /** @type {SVGSVGElement} */ (this.frame.querySelector('svg'));
+      this.base = /** @type {SVGGElement} */ (this.svg.querySelector('[data-base]'));
+      this.position = /** @type {HTMLElement} */ (figure.querySelector('.map-position'));
+      const all = (/** @type {string} */ selector) => [...this.svg.querySelectorAll(selector)];
+      this.moved = all('[data-x][data-y]').map((node) => ({ node, x: number(node, 'data-x'), y: number(node, 'data-y') }));
+      this.columns = all('.grid g[data-x]').map((node) => ({ node, x: number(node, 'data-x') }));
+      this.rows = all('.grid g[data-y]').map((node) => ({ node, y: number(node, 'data-y') }));
+      this.members = new Map(all('.member').map((node) => [node.getAttribute('data-find') ?? '', node]));
+      this.stacks = all('.stack').map((node) => ({
+        node,
+        reach: number(node, 'data-reach'),
+        numbers: (node.getAttribute('data-finds') ?? '').split(' '),
+      }));
+      this.singles = all('.mark:not(.stack)');
+      const { width, height } = this.svg.viewBox.baseVal;
+      this.width = width;
+      this.height = height;
+    }
 
-    const draw = () => {
-      zoom = Math.min(Math.max(zoom, 1), CLOSEST);
-      left = Math.min(Math.max(left, 0), width - width / zoom);
-      top = Math.min(Math.max(top, 0), height - height / zoom);
+    draw() {
+      const { width, height, members } = this;
+      const zoom = Math.min(Math.max(this.#zoom, 1), CLOSEST);
+      this.#zoom = zoom;
+      this.#left = Math.min(Math.max(this.#left, 0), width - width / zoom);
+      this.#top = Math.min(Math.max(this.#top, 0), height - height / zoom);
       /** @param {number} x */
-      const across = (x) => (x - left) * zoom;
+      const across = (x) => (x - this.#left) * zoom;
       /** @param {number} y */
-      const down = (y) => (y - top) * zoom;
-      base.setAttribute('transform', `scale(${zoom}) translate(${-left} ${-top})`);
-      for (const { node, x, y } of moved) node.setAttribute('transform', `translate(${across(x)} ${down(y)})`);
-      for (const { node, x } of columns) node.setAttribute('transform', `translate(${across(x) - x} 0)`);
-      for (const { node, y } of rows) node.setAttribute('transform', `translate(0 ${down(y) - y})`);
-      for (const { node, reach, numbers } of stacks) {
+      const down = (y) => (y - this.#top) * zoom;
+      this.base.setAttribute('transform', `scale(${zoom}) translate(${-this.#left} ${-this.#top})`);
+      for (const { node, x, y } of this.moved) node.setAttribute('transform', `translate(${across(x)} ${down(y)})`);
+      for (const { node, x } of this.columns) node.setAttribute('transform', `translate(${across(x) - x} 0)`);
+      for (const { node, y } of this.rows) node.setAttribute('transform', `translate(0 ${down(y) - y})`);
+      for (const { node, reach, numbers } of this.stacks) {
         const opened = zoom > 1 && members.size > 0 && reach * zoom >= OPENS_AT;
         node.classList.toggle('open', opened);
         for (const each of numbers) members.get(each)?.classList.toggle('open', opened);
       }
-      frame.classList.toggle('closer', zoom > 1);
-      drawScale();
-      drawPosition();
-      figure.dispatchEvent(new CustomEvent('map-drawn', { detail: zoom }));
-    };
+      this.frame.classList.toggle('closer', zoom > 1);
+      this.#drawScale();
+      this.#drawPosition();
+      this.#tellDrawn();
+    }
 
-    const drawScale = () => {
+    #drawScale() {
+      const { svg, width, height } = this;
       const scale = /** @type {SVGGElement} */ (svg.querySelector('.scale'));
-      const metresPerUnit = Number(svg.dataset['metres']) / zoom;
+      const metresPerUnit = Number(svg.dataset['metres']) / this.#zoom;
       const most = width * 0.22 * metresPerUnit;
       const power = 10 ** Math.floor(Math.log10(most));
       const metres = ([5, 2, 1].find((digit) => digit * power <= most) ?? 1) * power;
@@ -75,82 +75,126 @@
       const text = /** @type {SVGTextElement} */ (scale.querySelector('text'));
       text.setAttribute('x', String(length / 2));
       const [value, unit] = metres < 1000 ? [metres, 'm'] : [metres / 1000, 'km'];
-      text.textContent = `${value.toLocaleString(language)} ${unit}`;
-      scale.setAttribute(
-        'transform',
-        `translate(${scale.dataset['corner'] === 'left' ? 16 : width - 16 - length} ${height - 34})`,
-      );
-    };
+      text.textContent = `${value.toLocaleString(this.#language)} ${unit}`;
+      const left = scale.dataset['corner'] === 'left' ? 16 : width - 16 - length;
+      scale.setAttribute('transform', `translate(${left} ${height - 34})`);
+    }
 
-    const drawPosition = () => {
-      const [x, y] = [(left + width / zoom / 2) / width, (top + height / zoom / 2) / height];
+    #drawPosition() {
+      const { svg, width, height } = this;
+      const [west = 0, south = 0, east = 0, north = 0] = (svg.dataset['box'] ?? '').split(' ').map(Number);
+      const x = (this.#left + width / this.#zoom / 2) / width;
+      const y = (this.#top + height / this.#zoom / 2) / height;
       /** @param {number} degrees */
-      const text = (degrees) => degrees.toLocaleString(language, { minimumFractionDigits: 5, maximumFractionDigits: 5 });
+      const text = (degrees) => degrees.toLocaleString(this.#language, { minimumFractionDigits: 5, maximumFractionDigits: 5 });
       const where = (svg.dataset['position'] ?? '')
         .replace('{latitude}', text(north - y * (north - south)))
         .replace('{longitude}', text(west + x * (east - west)));
-      position.textContent = zoom > 1 ? where : '';
-    };
+      this.position.textContent = this.#zoom > 1 ? where : '';
+    }
+
+    #tellDrawn() {
+      this.figure.dispatchEvent(new CustomEvent('map-drawn', { detail: this.#zoom }));
+    }
 
     /** @param {number} factor @param {number} [x] units of the drawing as it is seen @param {number} [y] */
-    const come = (factor, x = width / 2, y = height / 2) => {
-      const [atX, atY] = [left + x / zoom, top + y / zoom];
-      zoom = Math.min(Math.max(zoom * factor, 1), CLOSEST);
-      [left, top] = [atX - x / zoom, atY - y / zoom];
-      draw();
-    };
-    /** @param {number} x pixels @param {number} y */
-    const drag = (x, y) => {
-      const unit = width / svg.getBoundingClientRect().width / zoom;
-      left -= x * unit;
-      top -= y * unit;
-      draw();
-    };
-    const all = () => {
-      [zoom, left, top] = [1, 0, 0];
-      draw();
-    };
-    /** @param {MouseEvent} event @returns {[number, number]} */
-    const unitsAt = (event) => {
-      const box = svg.getBoundingClientRect();
-      return [((event.clientX - box.left) / box.width) * width, ((event.clientY - box.top) / box.height) * height];
-    };
+    come(factor, x = this.width / 2, y = this.height / 2) {
+      const [atX, atY] = [this.#left + x / this.#zoom, this.#top + y / this.#zoom];
+      this.#zoom = Math.min(Math.max(this.#zoom * factor, 1), CLOSEST);
+      [this.#left, this.#top] = [atX - x / this.#zoom, atY - y / this.#zoom];
+      this.draw();
+    }
 
+    /** @param {number} x pixels @param {number} y */
+    drag(x, y) {
+      const unit = this.width / this.svg.getBoundingClientRect().width / this.#zoom;
+      this.#left -= x * unit;
+      this.#top -= y * unit;
+      this.draw();
+    }
+
+    showAll() {
+      [this.#zoom, this.#left, this.#top] = [1, 0, 0];
+      this.draw();
+    }
+
+    get isWhole() {
+      return this.#zoom === 1;
+    }
+
+    /** Opens a stack of marks so far apart. @param {number} reach @param {MouseEvent} event */
+    open(reach, event) {
+      this.come(Math.max(2, (OPENS_AT * 1.5) / (reach * this.#zoom)), ...this.unitsAt(event));
+    }
+
+    /** @param {MouseEvent} event @returns {[number, number]} */
+    unitsAt(event) {
+      const box = this.svg.getBoundingClientRect();
+      return [((event.clientX - box.left) / box.width) * this.width, ((event.clientY - box.top) / box.height) * this.height];
+    }
+
+    /** @param {ReadonlySet<string> | undefined} shown */
+    show(shown) {
+      this.#shown = shown;
+      /** @param {string} each */
+      const isShown = (each) => this.#shown === undefined || this.#shown.has(each);
+      for (const node of this.singles) node.classList.toggle('left-out', !isShown(node.getAttribute('data-find') ?? ''));
+      for (const { node, numbers } of this.stacks) {
+        const left = numbers.filter(isShown);
+        node.classList.toggle('left-out', left.length === 0);
+        const count = node.querySelector('.count');
+        if (count !== null) count.textContent = String(left.length);
+        drawShares(node, left);
+      }
+      this.#tellDrawn();
+    }
+  }
+
+  /** @param {ZoomedMap} map */
+  const takeKeys = (map) => {
     /** @type {Record<string, () => void>} */
     const keys = {
-      '+': () => come(1.6),
-      '=': () => come(1.6),
-      '-': () => come(1 / 1.6),
-      0: all,
-      ArrowLeft: () => drag(60, 0),
-      ArrowRight: () => drag(-60, 0),
-      ArrowUp: () => drag(0, 60),
-      ArrowDown: () => drag(0, -60),
+      '+': () => map.come(1.6),
+      '=': () => map.come(1.6),
+      '-': () => map.come(1 / 1.6),
+      0: () => map.showAll(),
+      ArrowLeft: () => map.drag(60, 0),
+      ArrowRight: () => map.drag(-60, 0),
+      ArrowUp: () => map.drag(0, 60),
+      ArrowDown: () => map.drag(0, -60),
     };
+    const { frame, figure } = map;
     frame.tabIndex = 0;
     frame.classList.add('live');
     frame.addEventListener('keydown', (event) => {
       const act = keys[event.key];
       if (act === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
       // Arrows scroll the page where the map cannot move.
-      if (zoom === 1 && event.key.startsWith('Arrow')) return;
+      if (map.isWhole && event.key.startsWith('Arrow')) return;
       event.preventDefault();
       act();
     });
+    figure.querySelector('[data-map="in"]')?.addEventListener('click', () => map.come(1.6));
+    figure.querySelector('[data-map="out"]')?.addEventListener('click', () => map.come(1 / 1.6));
+    figure.querySelector('[data-map="all"]')?.addEventListener('click', () => map.showAll());
+  };
+
+  /** @param {ZoomedMap} map */
+  const takePointers = (map) => {
+    const { svg } = map;
     svg.addEventListener(
       'wheel',
       (event) => {
         if (!event.ctrlKey && !event.metaKey) return;
         event.preventDefault();
-        come(Math.exp(-event.deltaY / 300), ...unitsAt(event));
+        map.come(Math.exp(-event.deltaY / 300), ...map.unitsAt(event));
       },
       { passive: false },
     );
     svg.addEventListener('dblclick', (event) => {
       event.preventDefault();
-      come(2, ...unitsAt(event));
+      map.come(2, ...map.unitsAt(event));
     });
-
     /** Fingers and buttons that are pressed. @type {Map<number, PointerEvent>} */
     const pointers = new Map();
     let wasDragged = false;
@@ -168,53 +212,34 @@
       const other = [...pointers.values()].find(({ pointerId }) => pointerId !== event.pointerId);
       pointers.set(event.pointerId, event);
       if (other === undefined) {
-        drag(x, y);
+        map.drag(x, y);
         return;
       }
       /** @param {PointerEvent} one */
       const apart = (one) => Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY);
-      come(apart(event) / Math.max(apart(before), 1), ...unitsAt(event));
+      map.come(apart(event) / Math.max(apart(before), 1), ...map.unitsAt(event));
     });
     for (const end of /** @type {const} */ (['pointerup', 'pointercancel'])) {
       svg.addEventListener(end, (event) => pointers.delete(event.pointerId));
     }
-    // A link must not be dragged itself, and the end of a drag is no click.
-    svg.addEventListener('dragstart', (event) => event.preventDefault());
-    svg.addEventListener(
+    takeClicks(map, () => wasDragged);
+  };
+
+  /** A link must not be dragged itself, and the end of a drag is no click. @param {ZoomedMap} map @param {() => boolean} wasDragged */
+  const takeClicks = (map, wasDragged) => {
+    map.svg.addEventListener('dragstart', (event) => event.preventDefault());
+    map.svg.addEventListener(
       'click',
       (event) => {
         const stack = event.target instanceof Element ? event.target.closest('.stack') : null;
-        const reach = stack === null || members.size === 0 ? 0 : number(stack, 'data-reach');
-        const canOpen = reach * CLOSEST >= OPENS_AT;
-        if (!wasDragged && !canOpen) return;
+        const reach = stack === null || map.members.size === 0 ? 0 : number(stack, 'data-reach');
+        if (!wasDragged() && reach * CLOSEST < OPENS_AT) return;
         event.preventDefault();
         event.stopPropagation();
-        if (!wasDragged) come(Math.max(2, (OPENS_AT * 1.5) / (reach * zoom)), ...unitsAt(event));
+        if (!wasDragged()) map.open(reach, event);
       },
       { capture: true },
     );
-    figure.querySelector('[data-map="in"]')?.addEventListener('click', () => come(1.6));
-    figure.querySelector('[data-map="out"]')?.addEventListener('click', () => come(1 / 1.6));
-    figure.querySelector('[data-map="all"]')?.addEventListener('click', all);
-
-    const drawShown = () => {
-      /** @param {string} each */
-      const isShown = (each) => shown === undefined || shown.has(each);
-      for (const node of singles) node.classList.toggle('left-out', !isShown(node.getAttribute('data-find') ?? ''));
-      for (const { node, numbers } of stacks) {
-        const left = numbers.filter(isShown);
-        node.classList.toggle('left-out', left.length === 0);
-        const count = node.querySelector('.count');
-        if (count !== null) count.textContent = String(left.length);
-        drawShares(node, left);
-      }
-      figure.dispatchEvent(new CustomEvent('map-drawn', { detail: zoom }));
-    };
-    draw();
-    document.addEventListener('finds-shown', (event) => {
-      shown = /** @type {CustomEvent<ReadonlySet<string> | null>} */ (event).detail ?? undefined;
-      drawShown();
-    });
   };
 
   /** Draws the ring of a stack by the states of its visible members. @param {Element} stack @param {readonly string[]} numbers */
@@ -229,5 +254,13 @@
     }
   };
 
-  for (const figure of document.querySelectorAll('figure.map')) enliven(/** @type {HTMLElement} */ (figure));
+  for (const figure of document.querySelectorAll('figure.map')) {
+    const map = new ZoomedMap(/** @type {HTMLElement} */ (figure));
+    takeKeys(map);
+    takePointers(map);
+    map.draw();
+    document.addEventListener('finds-shown', (event) => {
+      map.show(/** @type {CustomEvent<ReadonlySet<string> | null>} */ (event).detail ?? undefined);
+    });
+  }
 })();
