@@ -312,7 +312,7 @@ function yesOrNoCandidate(profile: ColumnProfile, name: NameScore | undefined): 
 
 type DepthEvidence = {
   readonly score: number;
-  readonly rule: Pick<ReadColumn, 'unit'>;
+  readonly rule: { readonly unit: DepthUnit | typeof OPEN_UNIT };
   readonly reasons: readonly Message[];
   readonly doubt?: Message;
 };

@@ -11,7 +11,7 @@ import {
   meaningOfColumn,
 } from '../find/fields.ts';
 import { STATE_COLUMN } from '../tables/exported-find.ts';
-import { headerPlaceOf, placeOf, shownText, type Table, type TablePlace, type TableRow } from '../tables/table.ts';
+import { headerPlaceOf, placeOf, type RowCells, shownText, type Table, type TablePlace } from '../tables/table.ts';
 import { normalId, normalText } from '../text/characters.ts';
 import { alternatives, foldName, nearestNames } from '../text/names.ts';
 
@@ -164,8 +164,6 @@ function duplicateMessage(table: Table, name: ColumnName, positions: ReadonlyMap
       : msg`"${first}" and "${header}" both mean ${name}.`;
   return msg`${both} Keep one.`;
 }
-
-type RowCells = Pick<TableRow, 'cells' | 'shown'>;
 
 /**
  * Returns the trimmed text of a cell for a column. Numbers, coordinates, days and truth values are read as stored; texts, terms

@@ -13,7 +13,7 @@ import {
   isWrittenToo,
 } from '../find/form-names.ts';
 import { QUESTIONS } from '../find/questions.ts';
-import { type Attachments, rowPlaceOf, shownText, type Table, type TableRow } from '../tables/table.ts';
+import { type Attachments, rowPlaceOf, type ShownCell, shownText, type Table, type TableRow } from '../tables/table.ts';
 import { joinNames } from '../text/csv.ts';
 import { isPictureName } from '../text/names.ts';
 import { cellText } from './columns.ts';
@@ -57,41 +57,26 @@ export async function asFinds(table: Table, isMapped = false): Promise<Table> {
     (repeat) => answersReader(repeat.header, [...repeat.rows], known, separator).read,
   );
   const fileOf = attachmentFinder(formExport.attachments);
-
-  const elements = [...named.keys()].filter((name) => isElementName(name) && name !== 'poznamka');
-  const others = [...named.keys()].filter(
-    (name) => !isElementName(name) && ['geom_x', 'geom_y', 'wkt', 'ident_cely'].includes(name),
-  );
-  const names = [...elements, ...others, ...ADDED];
+  const names = columnNames([...named.keys()]);
   const left = isMapped ? unknown : [];
-  const header = [
-    ...names.map((name) => table.header[named.get(name) ?? -1] ?? name),
-    ...left.map((index) => table.header[index] ?? ''),
-  ];
-
-  const rows: TableRow[] = [];
-  for (const form of forms) {
+  const sources = [...names.map((name) => named.get(name) ?? -1), ...left];
+  const rows = forms.flatMap((form): TableRow[] => {
     const ids = identify(form);
-    const why = whyLeftOut(table, form);
     const place = { ...rowPlaceOf(table, form), find: ids[0] ?? '' };
+    const why = whyLeftOut(table, form);
     if (why !== undefined) {
       issues.push(why.with(place));
-      continue;
+      return [];
     }
     const answers = isMapped ? { ...read(form), others: [] } : read(form);
     const textOf = (name: string): string => answers.named.get(name) ?? '';
-    const localId = textOf('local_id') || (ids[0] ?? '');
+    const localId = textOf('local_id') || place.find;
     const parts = partsOf(form);
-    const where = { ...place, find: localId };
-    const photos: string[] = [];
-    for (const picture of [answers, ...parts].flatMap(({ pictures }) => pictures)) {
-      const found = fileOf(picture, ids);
-      const path = found === 'missing' || found === 'several' ? picture : found.path;
-      if (found === 'several') issues.push(unclear(picture).with(where));
-      else photos.push(path);
-    }
+    const pictures = [answers, ...parts].flatMap((each) => each.pictures);
+    const { photos, doubts } = namedPhotographs(pictures, (picture) => fileOf(picture, ids));
     const accuracyM = Number(textOf(ACCURACY));
-    if (accuracyM > FORM_WORST_ACCURACY_M) issues.push(inexact(accuracyM).with(where));
+    const inexactness = accuracyM > FORM_WORST_ACCURACY_M ? [inexact(accuracyM)] : [];
+    for (const issue of [...doubts, ...inexactness]) issues.push(issue.with({ ...place, find: localId }));
     const values = new Map<string, string>([
       ['local_id', localId],
       ['photos', joinNames(photos)],
@@ -101,23 +86,40 @@ export async function asFinds(table: Table, isMapped = false): Promise<Table> {
     ]);
     const chosen = (name: string): string => (isWrittenToo(name) && textOf(FORM_WRITTEN[name])) || choiceIn(name, textOf(name));
     const cells = names.map((name) => values.get(name) ?? chosen(name));
-    const sources = [...names.map((name) => named.get(name) ?? -1), ...left];
-    const shown = new Map(
-      sources.flatMap((source, index) => {
-        const cell = form.shown?.get(source);
-        return cell === undefined ? [] : [[index, index < names.length ? { ...cell, text: cells[index] ?? '' } : cell] as const];
-      }),
-    );
-    rows.push({ ...form, cells: [...cells, ...left.map((index) => form.cells[index] ?? '')], shown });
+    const shown = shownCells(form, sources, cells);
+    return [{ ...form, cells: [...cells, ...left.map((index) => form.cells[index] ?? '')], shown }];
+  });
+  const leftNames = left.map((index) => table.header[index] ?? '');
+  const header = [...names.map((name) => table.header[named.get(name) ?? -1] ?? name), ...leftNames];
+  return { ...table, header, names: [...names, ...leftNames], rows, rowCount: rows.length, issues };
+}
+
+/** @param named columns that the form answers */
+function columnNames(named: readonly string[]): string[] {
+  const elements = named.filter((name) => isElementName(name) && name !== 'poznamka');
+  const others = named.filter((name) => ['geom_x', 'geom_y', 'wkt', 'ident_cely'].includes(name) && !isElementName(name));
+  return [...elements, ...others, ...ADDED];
+}
+
+function namedPhotographs(pictures: readonly string[], fileOf: (picture: string) => FoundAttachment) {
+  const [photos, doubts]: [string[], Issue[]] = [[], []];
+  for (const picture of pictures) {
+    const found = fileOf(picture);
+    if (found === 'several') doubts.push(unclear(picture));
+    else photos.push(found === 'missing' ? picture : found.path);
   }
-  return {
-    ...table,
-    header,
-    names: [...names, ...left.map((index) => table.header[index] ?? '')],
-    rows,
-    rowCount: rows.length,
-    issues,
-  };
+  return { photos, doubts };
+}
+
+/** Returns the displayed texts of a row's columns; those of an element show its cell. */
+function shownCells({ shown }: TableRow, sources: readonly number[], cells: readonly string[]): Map<number, ShownCell> {
+  return new Map(
+    sources.flatMap((source, index) => {
+      const cell = shown?.get(source);
+      const text = cells[index];
+      return cell === undefined ? [] : [[index, text === undefined ? cell : { ...cell, text }] as const];
+    }),
+  );
 }
 
 /** Returns the choice without the second language: lists show both, and so do exports with labels. */

@@ -37,8 +37,8 @@ import { enumerate, foldName } from '../text/names.ts';
 import { isReadable, type Reading, type Unreadable, unreadable } from '../text/reading.ts';
 import type { Columns } from './columns.ts';
 
-export type RowContext = {
-  readonly resolveReference: ResolveReference;
+/** Access to a row's photographs, and to what is stored of its find. */
+export type TableContext = {
   /** Usually `photoResolver(dirname(table))`. */
   readonly resolvePhoto: ResolvePhoto;
   /** Import a find without a missing photograph, with a warning for its row. */
@@ -48,6 +48,8 @@ export type RowContext = {
   /** Finds the other service that issued an identifier; undefined where this service has its record. */
   readonly issuedElsewhere?: (identCely: string) => Elsewhere | undefined;
 };
+
+export type RowContext = TableContext & { readonly resolveReference: ResolveReference };
 
 export type KnownFind = {
   /** Identifier that the service gave to its import. */
@@ -71,7 +73,7 @@ type Report = (
   message: Message,
   column: ColumnName,
   element?: ElementName,
-  more?: Pick<Issue, 'written' | 'candidates'>,
+  more?: Parameters<typeof errorIssue>[2],
 ) => void;
 
 /**
@@ -260,7 +262,7 @@ const SOURCES: readonly PointColumns[] = [
 ];
 
 type ReadPoint = {
-  readonly elements: Pick<FindElements, 'geom_system' | 'geom_wkt' | 'geom_sjtsk_wkt'>;
+  readonly elements: FindElements;
   /** Element of the point, and the columns from which it was read. */
   readonly element?: ElementName;
   readonly columns: readonly ColumnName[];

@@ -8,9 +8,9 @@ import { headerPlaceOf, rowPlaceOf, type Table, type TableRow } from '../tables/
 import { foldName } from '../text/names.ts';
 import type { ColumnMap } from './column-rule.ts';
 import { type Columns, columnKeys, keyForm, parseColumns } from './columns.ts';
-import { type MappedRow, mapRow, type RowContext } from './map-row.ts';
+import { type MappedRow, mapRow, type TableContext } from './map-row.ts';
 
-type MapContext = Omit<RowContext, 'resolveReference'> & {
+type MapContext = TableContext & {
   /** Undefined where no vocabulary was harvested. */
   readonly lookupTerm: LookupTerm | undefined;
   /** Prefix of each local id. */

@@ -79,7 +79,7 @@ export function proposeColumns(table: Table, given: readonly Setting[], knowledg
     ...defaultsFor(point, read).filter(({ element }) => !fixedElements.has(element)),
   ];
   const hasPoints = [...table.rows].some((row) => row.point !== undefined);
-  return { columns, fixed, undecided: unresolvedColumns({ columns, fixed, hasPoints }), hasPoints };
+  return { columns, fixed, undecided: unresolvedColumns(columns, fixed, hasPoints), hasPoints };
 }
 
 /** Proposes the columns of a table of registration numbers. */
@@ -117,7 +117,11 @@ function identCandidate(profile: ColumnProfile): ColumnCandidate[] {
 }
 
 /** Returns the required elements that neither a column nor a fixed value fills. */
-export function unresolvedColumns({ columns, fixed, hasPoints }: Omit<TableProposal, 'undecided'>): ColumnName[] {
+export function unresolvedColumns(
+  columns: readonly ColumnProposal[],
+  fixed: readonly FixedProposal[],
+  hasPoints: boolean,
+): ColumnName[] {
   const decided = new Set(fixed.map(({ element }) => element));
   if (hasPoints) decided.add('geom_system');
   for (const { rule } of columns) if (rule.kind === 'read') decided.add(rule.element);

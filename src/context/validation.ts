@@ -68,7 +68,7 @@ export async function openLabels(context: Context): Promise<LabelsOf> {
 const ANYBODY = 'A';
 
 /** Collects the data for portal records. An accessibility that was not harvested counts as protecting the location. */
-export async function openLidoSource(context: Context, withoutPlaces: boolean): Promise<Omit<LidoSource, 'nowIso'>> {
+export async function openLidoSource(context: Context, withoutPlaces: boolean): Promise<LidoSource> {
   const { oaiBase = '', baseUrl } = context.profile();
   const vocabulary = (await context.vocabularyToRead()).source(oaiBase);
   const account = knownAccount(await context.outboxToRead());

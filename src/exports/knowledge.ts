@@ -5,19 +5,23 @@ import type { ValidationContext } from '../find/rules.ts';
 import type { Role } from '../pas-api/session.ts';
 import { checkAddress } from './connection.ts';
 
-export type CheckOptions = {
+/** Form of the documents, and what they are checked against. */
+export type DocumentOptions = {
   /** `{schema_base}`: address of the schema in the documents. */
   readonly schemaBase: string;
   /** Default `svc`; a deployment may have its own. */
   readonly prefix?: string;
   /** Default `2.2`. */
   readonly schemaVersion?: string;
-  /** Role of the account that will send. Without it, rules that depend on it are not checked. */
-  readonly role?: Role;
   /** Name of that account's organisation, as the service writes it. */
   readonly organisation?: string;
   /** Result of `pas harvest-vocab`. Without it, terms and places are not checked. */
   readonly vocabulary?: { readonly file: string; readonly oaiBase: string };
+};
+
+export type CheckOptions = DocumentOptions & {
+  /** Role of the account that will send. Without it, rules that depend on it are not checked. */
+  readonly role?: Role;
 };
 
 type Knowledge = {

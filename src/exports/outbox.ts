@@ -10,7 +10,7 @@ import type { Find } from '../find/find.ts';
 import { validateFind } from '../find/rules.ts';
 import { createBreakers } from '../flows/push/circuit-breaker.ts';
 import type { PushResult } from '../flows/push/drain-queue.ts';
-import { type Harvesting, pushAll, reconcileNow } from '../flows/push/push-all.ts';
+import { type Harvesting, pushAll, reconcileNow, type SyncContext } from '../flows/push/push-all.ts';
 import type { PushEvent } from '../flows/push/push-context.ts';
 import {
   addPhotograph,
@@ -37,7 +37,7 @@ import { acquirePushLock } from '../outbox/push-lock.ts';
 import { ROLES, type Role } from '../pas-api/session.ts';
 import { readTable } from '../tables/readers.ts';
 import { type Connection, checkAddress, openConnection, type ServiceOptions } from './connection.ts';
-import { type CheckOptions, openKnowledge } from './knowledge.ts';
+import { type DocumentOptions, openKnowledge } from './knowledge.ts';
 
 export { OutboxLeasedError, PasError } from '../base/errors.ts';
 export type { Issue } from '../base/issue.ts';
@@ -58,7 +58,7 @@ export type OutboxOptions = {
   /** Folder for copies of queued photographs; default: `photos` beside the file. */
   readonly photosFolder?: string;
   readonly service: ServiceOptions &
-    Omit<CheckOptions, 'role'> & {
+    DocumentOptions & {
       /** `{oai_base}`: required for settling uncertain entries. */
       readonly oaiBase?: string;
       /** Authentication for harvesting; default `basic`, with the account that writes. */
@@ -205,9 +205,7 @@ export async function openFindOutbox(options: OutboxOptions): Promise<FindOutbox
   };
 }
 
-type Sync = Omit<Parameters<typeof reconcileNow>[0], 'harvesting'> & { readonly harvesting: Harvesting | undefined };
-
-function pusher(options: OutboxOptions, sync: Sync, connection: Connection, photosFolder: string): FindOutbox['push'] {
+function pusher(options: OutboxOptions, sync: SyncContext, connection: Connection, photosFolder: string): FindOutbox['push'] {
   const { service, onQuestion } = options;
   const [breakerMemory, never] = [createBreakers(), new AbortController()];
   return ({ kinds = ENTRY_KINDS, limit, look = true, signal = never.signal, onEvent } = {}) => {
@@ -230,7 +228,7 @@ function pusher(options: OutboxOptions, sync: Sync, connection: Connection, phot
   };
 }
 
-async function reconcileWith({ harvesting, ...sync }: Sync): Promise<Settled[]> {
+async function reconcileWith({ harvesting, ...sync }: SyncContext): Promise<Settled[]> {
   if (harvesting === undefined)
     throw new ConfigError('What is uncertain is settled by harvest, so the outbox needs service.oaiBase.');
   const { settled } = await reconcileNow({ ...sync, harvesting });

@@ -14,16 +14,16 @@ const NEW_IDENTIFIER = ':tba';
  * can be shown; the rules report it, and such a document is never sent.
  */
 export function buildDocument(find: Find, profile: DocumentProfile): Buffer {
-  return buildXml(documentNode(find, profile));
+  return buildXml(documentNode(find.elements, profile));
 }
 
 /** Builds the root of the import document. */
-export function documentNode(find: Pick<Find, 'elements'>, profile: DocumentProfile): XmlNode {
+export function documentNode(elements: FindElements, profile: DocumentProfile): XmlNode {
   const { prefix } = profile;
   const children: XmlNode[] = [{ name: `${prefix}:ident_cely`, content: NEW_IDENTIFIER }];
   const parents = new Map<string, XmlNode[]>();
   for (const field of FIELDS) {
-    const node = write(field, find.elements, `${prefix}:${field.name}`);
+    const node = write(field, elements, `${prefix}:${field.name}`);
     if (node === undefined) continue;
     let siblings = children;
     if (field.parent !== undefined) {

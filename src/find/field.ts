@@ -49,8 +49,7 @@ export type FieldRow = {
   readonly revealsLocation?: true;
 };
 
-export type Ask = {
-  readonly at: number;
+export type Asked = {
   readonly title: Message;
   /**
    * `frame`: constant for most finds of a day, confirmed with one key once it is known; `find`: asked for each find;
@@ -62,5 +61,6 @@ export type Ask = {
   /** Permitted answers, where the title does not state them. */
   readonly hint?: Message;
 };
+export type Ask = Asked & { readonly at: number };
 
 type Shown = { readonly at: number; readonly label: Message; readonly shape?: 'double' | 'wide' };

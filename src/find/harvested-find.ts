@@ -154,14 +154,12 @@ function samePoint(sent: FindElements | HarvestedElements, found: HarvestedEleme
 /** A centimetre in degrees; in metres practically zero. */
 const SAME_POINT = 1e-7;
 
-type Points = Pick<FindElements | HarvestedElements, 'geom_wkt' | 'geom_sjtsk_wkt'>;
-
-function wktOf(elements: Points, system: unknown): string {
+function wktOf(elements: FindElements | HarvestedElements, system: unknown): string {
   const wkt = system === '4326' ? elements.geom_wkt : elements.geom_sjtsk_wkt;
   return typeof wkt === 'string' ? wkt : '';
 }
 
-function pointIn(elements: Points, system: unknown): PointInSystem | undefined {
+function pointIn(elements: FindElements | HarvestedElements, system: unknown): PointInSystem | undefined {
   if (system !== '4326' && system !== '5514') return undefined;
   const reading = parsePoint(wktOf(elements, system));
   return isReadable(reading) ? { system, ...reading.value } : undefined;

@@ -1,9 +1,9 @@
 import { msg } from '../base/message.ts';
-import type { Ask, TargetState } from './field.ts';
+import type { Asked, TargetState } from './field.ts';
 import { type ColumnName, type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
 
 /** A question of `pas add`. A point is one question, whichever elements and columns it fills. */
-export type Question = Omit<Ask, 'at'> & {
+export type Question = Asked & {
   readonly name: QuestionName;
   readonly how: 'text' | 'term' | 'state' | 'yes-no' | 'point' | 'photos';
 };
@@ -25,8 +25,10 @@ const HOW = {
   'geom-system': undefined,
 } as const;
 
+type PlacedQuestion = Question & { readonly at: number };
+
 /** Questions that fill no single element. */
-const OTHERS: readonly (Question & Ask)[] = [
+const OTHERS: readonly PlacedQuestion[] = [
   { at: 0, name: 'local_id', title: msg`Number of the find`, how: 'text', when: 'find' },
   { at: 100, name: 'point', title: msg`Coordinates, or a photograph`, how: 'point', when: 'find' },
   {
@@ -42,7 +44,7 @@ const OTHERS: readonly (Question & Ask)[] = [
 /** All questions in their order. */
 export const QUESTIONS: readonly Question[] = [...OTHERS, ...FIELDS.flatMap(askedOf)].sort((a, b) => a.at - b.at);
 
-function askedOf({ name, kind, gloss, ask }: Field): (Question & Ask)[] {
+function askedOf({ name, kind, gloss, ask }: Field): PlacedQuestion[] {
   const how = HOW[kind];
   if (how === undefined) return [];
   return [{ name: name as QuestionName, how, ...(ask ?? { at: Number.POSITIVE_INFINITY, title: gloss, when: 'more' }) }];

@@ -42,14 +42,14 @@ async function beginningOf(path: string): Promise<Buffer> {
   }
 }
 
-function placeOf({ gps }: ExifTags): Pick<PhotoExif, 'place'> {
+function placeOf({ gps }: ExifTags): PhotoExif {
   const { Longitude: longitude, Latitude: latitude } = gps ?? {};
   if (longitude === undefined || latitude === undefined || !Number.isFinite(longitude + latitude)) return {};
   return { place: { longitude, latitude } };
 }
 
 /** Returns the time of exposure, not of the last change. */
-function takenOf({ exif }: ExifTags): Pick<PhotoExif, 'taken'> {
+function takenOf({ exif }: ExifTags): PhotoExif {
   const original = readTime(exif?.DateTimeOriginal?.description);
   if (original !== undefined) return { taken: { local: original, ...offsetOf(exif?.OffsetTimeOriginal?.description) } };
   const digitized = readTime(exif?.DateTimeDigitized?.description);
@@ -70,7 +70,7 @@ function isTime(local: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(local);
 }
 
-function offsetOf(text: string | undefined): Pick<TakenAt, 'offsetMinutes'> {
+function offsetOf(text: string | undefined): { readonly offsetMinutes?: number } {
   if (text?.startsWith('Z') === true) return { offsetMinutes: 0 };
   const match = /^([+-])(\d\d):(\d\d)/.exec(text ?? '');
   if (match === null) return {};

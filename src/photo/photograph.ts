@@ -93,7 +93,7 @@ async function inspectOpen(file: FileHandle, path: string, options: InspectOptio
   return { photograph: { path, sizeBytes, mimeType, sha512Hex }, issues };
 }
 
-async function digest(file: FileHandle, signal: AbortSignal | undefined): Promise<Pick<Photograph, 'sha512Hex' | 'sizeBytes'>> {
+async function digest(file: FileHandle, signal: AbortSignal | undefined) {
   const hash = createHash('sha512');
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   let sizeBytes = 0;

@@ -141,7 +141,7 @@ function placed(text: string, x: string, y: string, isNamed = false): Reading<Po
 }
 
 /** Formats a position for people: `50.08710 N 14.42080 E`, `S-JTSK x -743011.7 y -1043265.5`. */
-export function positionText({ system, point }: Pick<Position, 'system' | 'point'>): string {
+export function positionText({ system, point }: Position): string {
   const [x, y] = [Number(point.x), Number(point.y)];
   return system === '4326' ? `${decimal(y, 5)} N ${decimal(x, 5)} E` : `S-JTSK x ${decimal(x, 1)} y ${decimal(y, 1)}`;
 }

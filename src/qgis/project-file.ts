@@ -97,7 +97,7 @@ function themeNode({ theme, layers }: QgisProject): XmlNode {
   };
 }
 
-type KnownColumn = LayerColumn | (Pick<LayerColumn, 'name'> & Partial<LayerColumn>);
+type KnownColumn = Partial<LayerColumn> & { readonly name: string };
 
 /** Writes a layer of a project for QGIS 3.22 and newer (their `.qgs` format has no published schema). */
 function layerNode(layer: QgisLayer): XmlNode {
@@ -157,7 +157,7 @@ function layerNode(layer: QgisLayer): XmlNode {
   };
 }
 
-function sourceOf({ file, table }: Pick<QgisLayer, 'file' | 'table'>): string {
+function sourceOf({ file, table }: QgisLayer): string {
   return `./${file}|layername=${table}`;
 }
 

@@ -47,7 +47,7 @@ function grouped(digits: string): string {
 }
 
 /** Formats `49.84050° N, 15.17120° E`. */
-export function wgs84Text({ wgs84: [longitude, latitude] }: Pick<Place, 'wgs84'>, digits = 5): string {
+export function wgs84Text({ wgs84: [longitude, latitude] }: Place, digits = 5): string {
   return `${latitudeText(latitude, digits)}, ${longitudeText(longitude, digits)}`;
 }
 
@@ -69,7 +69,7 @@ export function eastern(degrees: string): string {
 }
 
 /** Formats `X −693 174.81 m, Y −1 077 354.27 m`: east and north axes of EPSG:5514. */
-export function sJtskText({ sJtsk: [x, y] }: Pick<Place, 'sJtsk'>): string {
+export function sJtskText({ sJtsk: [x, y] }: Place): string {
   return `X\u00a0${signed(x)}\u00a0m, Y\u00a0${signed(y)}\u00a0m`;
 }
 

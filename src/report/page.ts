@@ -179,7 +179,7 @@ function shortened(counts: readonly Count[]): Count[] {
 }
 
 /** Renders all finds as one bar with a legend. */
-function stateBar({ byState, finds }: Pick<Report, 'byState' | 'finds'>): Html | undefined {
+function stateBar({ byState, finds }: Report): Html | undefined {
   if (finds === 0) return undefined;
   let begun = 0;
   const parts = byState.map(({ key, count }) => {

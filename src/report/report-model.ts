@@ -53,7 +53,14 @@ export type ReportPhotograph = { readonly name: string | undefined; readonly pic
 /** `at` is the position among the facts of a find; `shape` is the required space. */
 export type Fact = { readonly at: number; readonly label: string; readonly text: string; readonly shape?: 'double' | 'wide' };
 
-export type ReportFind = {
+export type Findspot = {
+  readonly place: Place | undefined;
+  /** Cadastral area. */
+  readonly area: string | undefined;
+  readonly district: string | undefined;
+};
+
+export type ReportFind = Findspot & {
   /** From 1, in the order of entry; part of the page's anchor. */
   readonly number: number;
   readonly localId: string;
@@ -70,10 +77,6 @@ export type ReportFind = {
   /** Time of acceptance by the service; milliseconds since 1970 UTC. */
   readonly acceptedMs: number | undefined;
   readonly accessibility: (Label & { readonly letter: string | undefined }) | undefined;
-  readonly place: Place | undefined;
-  /** Cadastral area. */
-  readonly area: string | undefined;
-  readonly district: string | undefined;
   readonly problems: readonly Problem[];
   readonly next: readonly NextStep[];
   /** Further search words: its terms in the other language, and the museum's own. */
@@ -81,7 +84,7 @@ export type ReportFind = {
 };
 
 /** Tells if a find waits for an action of a person. */
-export function needsAttention({ state, problems }: Pick<ReportFind, 'state' | 'problems'>): boolean {
+export function needsAttention({ state, problems }: ReportFind): boolean {
   return ['draft', 'refused', 'uncertain', 'gone'].includes(state) || problems.some(({ severity }) => severity === 'error');
 }
 
@@ -106,14 +109,18 @@ export type Outline = { readonly label: string; readonly polygon: Polygon };
 
 export type Count = { readonly key: string; readonly label: string; readonly count: number };
 
-export type Report = {
+/** Head of the page, as it was ordered. */
+export type ReportSettings = {
   readonly madeMs: number;
-  readonly version: string;
   readonly profile: { readonly name: string; readonly kind: 'production' | 'training'; readonly host: string };
-  readonly account: string | undefined;
-  /** The page has all protected elements, or none of them. */
+  /** The page has all protected elements (B-MASK-6) and those that may reveal the location, or none of them. */
   readonly places: 'shown' | 'left-out';
   readonly pictures: 'shown' | 'left-out';
+};
+
+export type Report = ReportSettings & {
+  readonly version: string;
+  readonly account: string | undefined;
   readonly finds: number;
   readonly photographs: number;
   readonly withProblems: number;

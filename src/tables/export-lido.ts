@@ -30,22 +30,21 @@ export type LidoSource = {
   readonly recordBase: string | undefined;
   /** Organisation that delivers the records. */
   readonly organisation: string;
-  readonly nowIso: string;
 };
 
-type Told = ExportedFind & LidoSource;
+type Told = ExportedFind & LidoSource & { readonly nowIso: string };
 
 /**
  * Yields a `lido:lidoWrap` with a record for each find.
  * @throws UsageError where there is no find: LIDO has no empty list
  */
-export function* exportLido(finds: Iterable<ExportedFind>, source: LidoSource): Generator<string> {
+export function* exportLido(finds: Iterable<ExportedFind>, source: LidoSource, nowIso: string): Generator<string> {
   let count = 0;
   for (const find of finds) {
     if (count === 0) yield HEAD;
     count += 1;
     const isOpen = (find.accessibilities ?? [find.elements.pristupnost]).every(source.isOpen);
-    const record = recordOf({ ...(isOpen ? find : withheld(find)), ...source });
+    const record = recordOf({ ...(isOpen ? find : withheld(find)), ...source, nowIso });
     if (record !== undefined) yield elementText(record, 1);
   }
   if (count === 0) throw new UsageError(t`There is no find to write.`, { hint: t`LIDO needs at least one.` });

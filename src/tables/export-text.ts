@@ -91,7 +91,7 @@ export function* exportXml(finds: Iterable<ExportedFind>, profile: DocumentProfi
       ...(identCely === undefined ? {} : { ident_cely: identCely }),
       ...(photos.length === 0 ? {} : { photos: replaceIllegalCharacters(joinNames(photos)) }),
     };
-    yield elementText({ name: 'find', attributes, content: [documentNode({ elements }, profile)] }, 1);
+    yield elementText({ name: 'find', attributes, content: [documentNode(elements, profile)] }, 1);
   }
   yield '</finds>\n';
 }

@@ -43,7 +43,7 @@ export function parseGeoJson(file: string, bytes: Buffer): Table {
 /** @param isSequence each feature is a document of its own, and a damaged one does not affect the others */
 function tableOf(file: string, text: Buffer, parts: readonly Part[], system: GeomSystem, isSequence: boolean): Table {
   const place = { file, unit: 'feature' } as const;
-  const readPart = ({ start, end }: Part): Reading<Pick<NamedValues, 'values' | 'point'>> => {
+  const readPart = ({ start, end }: Part): Reading<FeatureValues> => {
     if (end - start > MAX_PART_BYTES) {
       return unreadable('feature', msg`The feature has more than ${MAX_PART_BYTES} bytes. Keep only a point and a few words.`);
     }
@@ -112,7 +112,9 @@ function systemOf(file: string, document: Values): GeomSystem {
   return system;
 }
 
-function readFeature(feature: Values, system: GeomSystem): Reading<Pick<NamedValues, 'values' | 'point'>> {
+type FeatureValues = { readonly values: ReadonlyMap<string, string>; readonly point?: PointInSystem };
+
+function readFeature(feature: Values, system: GeomSystem): Reading<FeatureValues> {
   if (feature['type'] !== 'Feature') {
     return unreadable('feature', msg`This is not a GeoJSON feature: its type is not "Feature".`);
   }

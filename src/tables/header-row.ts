@@ -147,11 +147,11 @@ function hasAll(header: readonly string[], columns: readonly string[]): boolean 
 }
 
 /** Tells if a table has filled forms of a form server. */
-export function isFormTable({ header }: Pick<Table, 'header'>): boolean {
-  return OF_FORMS.some((columns) => hasAll(header, columns)) && !isRepeatTable({ header });
+export function isFormTable(table: Table): boolean {
+  return OF_FORMS.some((columns) => hasAll(table.header, columns)) && !isRepeatTable(table);
 }
 
 /** Tells if a table has the repeated groups of forms. */
-export function isRepeatTable({ header }: Pick<Table, 'header'>): boolean {
+export function isRepeatTable({ header }: Table): boolean {
   return OF_REPEATS.some((columns) => hasAll(header, columns));
 }

@@ -5,6 +5,7 @@ import { walkXml, XmlSyntaxError, type XmlWalk } from '../xml/parse.ts';
 import type { HeaderRows } from './header-row.ts';
 import { odsValueOf, TABLE } from './ods-values.ts';
 import {
+  type CellFaultAt,
   type CellRange,
   cellName,
   damagedSheetError,
@@ -159,7 +160,7 @@ function readSheet(place: TablePlace, document: XmlWalk, start: number): SheetCo
     while (rows.length < row) rows.push(NO_CELLS);
     const isHidden = ['collapse', 'filter'].includes(attributeOf(element, 'visibility', TABLE) ?? '');
     for (const { columns, height, column } of read.spans) {
-      merged.push(rangeOf({ firstRow: row + 1, lastRow: row + height, firstColumn: column, lastColumn: column + columns - 1 }));
+      merged.push(makeRange(row + 1, row + height, column, column + columns - 1));
       assertTableSize(file, { cells: merged.length });
     }
     for (let times = 0; times < repeated; times++) {
@@ -177,7 +178,7 @@ function readSheet(place: TablePlace, document: XmlWalk, start: number): SheetCo
 type Cells = {
   /** Cells up to the last with a value. */
   readonly cells: readonly string[];
-  readonly faults: readonly Omit<FaultyCell, 'row'>[];
+  readonly faults: readonly CellFaultAt[];
   readonly spans: readonly { readonly column: number; readonly columns: number; readonly height: number }[];
   readonly shown: ShownCells | undefined;
   readonly isStruck: boolean;
@@ -200,7 +201,7 @@ function isPicture({ name, children }: XmlElement): boolean {
 /** Reads the cells of a row. Blank cells may be repeated to the end of the sheet; the others are within the limits. */
 function readCells(place: TablePlace, document: XmlWalk, row: XmlElement, struckStyles: ReadonlySet<string>): Cells {
   const cells: string[] = [];
-  const faults: Omit<FaultyCell, 'row'>[] = [];
+  const faults: CellFaultAt[] = [];
   const spans: { column: number; columns: number; height: number }[] = [];
   const [comments, pictures]: [number[], number[]] = [[], []];
   let shown: Map<number, ShownCell> | undefined;
@@ -233,7 +234,7 @@ function countOf(place: TablePlace, element: XmlElement, name: string): number {
   return Number(text);
 }
 
-function rangeOf(range: Omit<CellRange, 'name'>): CellRange {
-  const { firstRow, lastRow, firstColumn, lastColumn } = range;
-  return { ...range, name: `${cellName(firstColumn, firstRow)}:${cellName(lastColumn, lastRow)}` };
+function makeRange(firstRow: number, lastRow: number, firstColumn: number, lastColumn: number): CellRange {
+  const name = `${cellName(firstColumn, firstRow)}:${cellName(lastColumn, lastRow)}`;
+  return { name, firstRow, lastRow, firstColumn, lastColumn };
 }

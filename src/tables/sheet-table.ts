@@ -26,7 +26,9 @@ export type Sheet = {
 };
 
 /** Content of a sheet; rows are read on demand. */
-export type SheetContents = {
+export type SheetContents = SheetCells & Remarks;
+
+export type SheetCells = {
   /** Cells by row and column, from 0: each row up to its last value, rows up to the last with a value. */
   readonly rows: readonly (readonly string[])[];
   readonly merged: readonly CellRange[];
@@ -38,7 +40,10 @@ export type SheetContents = {
   readonly shown: ReadonlyMap<number, ShownCells>;
   /** Numbers of the rows whose cells are all struck through. */
   readonly struckRows: readonly number[];
-  /** Addresses of cells, such as `B4`. */
+};
+
+/** Addresses of cells, such as `B4`. */
+export type Remarks = {
   readonly comments: readonly string[];
   readonly pictures: readonly string[];
 };
@@ -54,7 +59,8 @@ export type CellRange = {
 };
 
 /** Column from 1. */
-export type FaultyCell = { readonly row: number; readonly column: number; readonly fault: CellFault };
+export type CellFaultAt = { readonly column: number; readonly fault: CellFault };
+export type FaultyCell = CellFaultAt & { readonly row: number };
 
 /** Returns the address of a cell: 1, 4 is `A4`; 27 is `AA`. */
 export function cellName(column: number, row: number): string {
@@ -117,24 +123,18 @@ export function tableOfSheets(
   reportFaultyCells(place, contents, header, headerRow, report);
   const { rows: filled, shown } = fillMerged(place, rows, contents, { headerRow, width: header.length }, report);
   const issues = [...(found?.issues ?? []), ...sheetWarnings(place, contents, headerRow, filled.length)];
+  // A value that a merged cell fills in does not make a blank row a find.
+  const isBlank = (row: number): boolean => (rows[row - 1] ?? []).every((cell) => cell === '');
   const left = new Set<number>();
-  let rowCount = 0;
-  filled.forEach((cells, index) => {
+  for (const [index, cells] of filled.entries()) {
     const row = index + 1;
-    const wrong = faults.get(row) ?? [];
-    // A value that a merged cell fills in does not make a blank row a find.
-    const isBlank = (rows[index] ?? []).every((cell) => cell === '');
-    if (row <= headerRow || (wrong.length === 0 && isBlank)) {
-      left.add(row);
-      return;
-    }
-    wrong.push(...widthFaults(place, cells, header, row));
-    wrong.push(...cellFaults(cells.slice(0, header.length), header).map((fault) => fault.with({ ...place, row })));
+    const isRow = row > headerRow && (faults.has(row) || !isBlank(row));
+    const wrong = isRow ? [...(faults.get(row) ?? []), ...rowFaults(place, cells, header, row)] : [];
     issues.push(...wrong);
     assertTableSize(file, { faults: issues.length });
-    if (hasErrors(wrong)) left.add(row);
-    else rowCount += 1;
-  });
+    if (!isRow || hasErrors(wrong)) left.add(row);
+  }
+  const rowCount = filled.length - left.size;
   if (rowCount === 0 && !hasErrors(issues)) {
     issues.push(errorIssue('table-no-rows', msg`There are no rows below the header. Nothing was read.`, place));
   }
@@ -223,12 +223,13 @@ function fillMerged(
   return { rows: filled, shown: filledShown };
 }
 
-function widthFaults(place: TablePlace, cells: Cells, header: Cells, row: number): Issue[] {
+function rowFaults(place: TablePlace, cells: Cells, header: Cells, row: number): Issue[] {
+  const inside = cellFaults(cells.slice(0, header.length), header).map((fault) => fault.with({ ...place, row }));
   const beyond = cells.findIndex((cell, index) => index >= header.length && cell !== '');
-  if (beyond === -1) return [];
+  if (beyond === -1) return inside;
   const position = beyond + 1;
   const message = msg`Column ${position} has a value in this row, but no name in the header. Name it, or empty the cell.`;
-  return [errorIssue('table-cells', message, { ...place, row })];
+  return [errorIssue('table-cells', message, { ...place, row }), ...inside];
 }
 
 /** Warns of content that a person sees in the sheet and the table lacks. */

@@ -60,7 +60,9 @@ export type TablePlace = {
 type RowUnit = 'feature' | 'waypoint' | 'find';
 
 /** A row; `cells` has one text per column of the header. */
-export type TableRow = {
+export type TableRow = RowNumber & RowCells & BesideColumns;
+
+type RowNumber = {
   /**
    * Row number as in a spreadsheet: the header is row 1, blank rows count, a line break inside quotes does not. Features,
    * waypoints and finds are counted from 1.
@@ -68,14 +70,19 @@ export type TableRow = {
   readonly row: number;
   /** Line of a text file where the row begins, from 1. */
   readonly line?: number;
+};
+
+export type RowCells = {
   readonly cells: readonly string[];
   /** Displayed texts by column, from 0, where they differ from the stored values in `cells`. */
   readonly shown?: ShownCells;
-  /** The point, where the format has a geometry. */
+};
+
+/** Point and photographs of a format that has them beside its columns. */
+type BesideColumns = {
   readonly point?: PointInSystem;
   /** The point was drawn on a map, while columns have the measured one: they need only be near each other. */
   readonly isDrawn?: true;
-  /** Photographs, where the format lists them; else they are in the column `photos`. */
   readonly photos?: readonly string[];
 };
 
@@ -88,19 +95,19 @@ export type ShownCell = {
 export type ShownCells = ReadonlyMap<number, ShownCell>;
 
 /** Returns the displayed text of a cell. */
-export function shownText({ cells, shown }: Pick<TableRow, 'cells' | 'shown'>, column: number): string {
+export function shownText({ cells, shown }: RowCells, column: number): string {
   return shown?.get(column)?.text ?? cells[column] ?? '';
 }
 
 /** Position that is merged into the issues of a row. */
-export type RowPlace = TablePlace & { readonly row: number; readonly line?: number };
+export type RowPlace = TablePlace & RowNumber;
 
 export function placeOf({ file, sheet, unit }: TablePlace): TablePlace {
   return { file, ...(sheet === undefined ? {} : { sheet }), ...(unit === undefined ? {} : { unit }) };
 }
 
 /** Returns the position of a row; the line is added for formats that are no spreadsheets. */
-export function rowPlaceOf(table: TablePlace, { row, line }: Pick<TableRow, 'row' | 'line'>): RowPlace {
+export function rowPlaceOf(table: TablePlace, { row, line }: RowNumber): RowPlace {
   return { ...placeOf(table), row, ...(table.unit === undefined || line === undefined ? {} : { line }) };
 }
 
@@ -154,14 +161,12 @@ export function assertTableSize(
 }
 
 /** A row of a format with named values: a feature, a waypoint, a find. */
-export type NamedValues = {
-  readonly row: number;
-  readonly line?: number;
-  readonly values: ReadonlyMap<string, string>;
-  /** Displayed text of a value, where it differs. */
-  readonly shown?: ReadonlyMap<string, string>;
-  readonly point?: PointInSystem;
-} & Pick<TableRow, 'isDrawn' | 'photos'>;
+export type NamedValues = RowNumber &
+  BesideColumns & {
+    readonly values: ReadonlyMap<string, string>;
+    /** Displayed text of a value, where it differs. */
+    readonly shown?: ReadonlyMap<string, string>;
+  };
 
 /**
  * Makes a table with a column for every name in the records, in order of first occurrence. The records themselves are not held in

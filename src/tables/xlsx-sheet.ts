@@ -3,7 +3,7 @@ import { spreadsheetNumber } from '../text/plain-number.ts';
 import { attributeOf, type XmlElement } from '../xml/element.ts';
 import { walkXml } from '../xml/parse.ts';
 import { type CellFormat, parseNumberFormat } from './number-format.ts';
-import { type CellRange, damagedSheetError, type FaultyCell, LAST_ROW, type SheetContents } from './sheet-table.ts';
+import { type CellRange, damagedSheetError, type FaultyCell, LAST_ROW, type SheetCells } from './sheet-table.ts';
 import {
   assertTableSize,
   type CellFault,
@@ -23,7 +23,7 @@ const PARTS = new Set(['row', 'mergeCell']);
 const NO_CELLS: readonly string[] = [];
 
 /** @throws FileError where the sheet is too large or malformed; XmlSyntaxError */
-export function readSheet(place: TablePlace, bytes: Buffer, values: BookValues): Omit<SheetContents, 'comments' | 'pictures'> {
+export function readSheet(place: TablePlace, bytes: Buffer, values: BookValues): SheetCells {
   const { file } = place;
   const rows: (readonly string[])[] = [];
   const [merged, hiddenRows, withoutValue]: [CellRange[], number[], FaultyCell[]] = [[], [], []];

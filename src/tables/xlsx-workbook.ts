@@ -4,7 +4,7 @@ import { msg } from '../base/message.ts';
 import { attributeOf, childrenOf, descendantsOf, type XmlElement } from '../xml/element.ts';
 import { parseXml, walkXml, XmlSyntaxError } from '../xml/parse.ts';
 import type { HeaderRows } from './header-row.ts';
-import { cellName, type Sheet, type SheetContents, tableOfSheets } from './sheet-table.ts';
+import { cellName, type Remarks, type Sheet, tableOfSheets } from './sheet-table.ts';
 import { assertTableSize, type Table } from './table.ts';
 import { type BookValues, cellStylesOf, readSheet, richTextOf } from './xlsx-sheet.ts';
 import { readZip, type ZipEntry } from './zip-entries.ts';
@@ -92,7 +92,7 @@ function relationsOf(file: string, { name }: ZipEntry, parts: Parts): readonly R
 }
 
 /** Returns the cells with comments and pictures of a sheet. */
-function readRemarks(file: string, sheet: ZipEntry, parts: Parts): Pick<SheetContents, 'comments' | 'pictures'> {
+function readRemarks(file: string, sheet: ZipEntry, parts: Parts): Remarks {
   const partsOfKind = (kind: string) =>
     relationsOf(file, sheet, parts).flatMap(({ type, part }) => (type.endsWith(`/${kind}`) && part !== undefined ? [part] : []));
   const comments: string[] = [];

@@ -191,8 +191,11 @@ const REDRAW_MS = 80;
 /** Shorter work needs no bar, and gives no reliable rate. */
 const FIRST_AFTER_MS = 500;
 
+/** A terminal, or another stream of texts. */
+export type TextOutput = { readonly columns?: number; write(text: string): unknown };
+
 /** Returns the columns of a terminal; a serial line, or a terminal of a program, may report 0 for unknown. */
-function widthOf({ columns }: Pick<NodeJS.WriteStream, 'columns'>): number | undefined {
+function widthOf({ columns }: TextOutput): number | undefined {
   return columns === 0 ? undefined : columns;
 }
 
@@ -200,7 +203,7 @@ function widthOf({ columns }: Pick<NodeJS.WriteStream, 'columns'>): number | und
 type Bar = Progress & { hide(): void };
 
 /** Makes a bar in the terminal's last line, with the rate and the remaining time. */
-export function makeBar(stream: Pick<NodeJS.WriteStream, 'write' | 'columns'>, label: string, now: () => number): Bar {
+export function makeBar(stream: TextOutput, label: string, now: () => number): Bar {
   const startedAt = now();
   let drawnAt: number | undefined;
   const draw = (text: string) => stream.write(`\r\u001b[2K${cutTo(text, (widthOf(stream) ?? 80) - 1)}`);

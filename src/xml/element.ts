@@ -2,7 +2,11 @@
 
 export type XmlAttribute = { readonly namespace: string; readonly name: string; readonly value: string };
 
-export type XmlElement = {
+/** First byte, and the one after the last. */
+export type ByteRange = { readonly start: number; readonly end: number };
+
+/** The range begins with the start tag and ends with the end tag. */
+export type XmlElement = ByteRange & {
   /** Namespace URI; empty where there is none. */
   readonly namespace: string;
   /** Local name. */
@@ -12,9 +16,6 @@ export type XmlElement = {
   readonly children: readonly XmlElement[];
   /** The element's own character data, joined, white space included; without that of its children. */
   readonly text: string;
-  /** First byte of the start tag, and the one after the end tag. */
-  readonly start: number;
-  readonly end: number;
 };
 
 export type XmlDocument = {
@@ -59,7 +60,7 @@ export function bytesOf({ bytes }: XmlDocument, { start, end }: XmlElement): Buf
   return bytes.subarray(start, end);
 }
 
-export function sourceOf({ bytes }: XmlDocument, { start, end }: Pick<XmlElement, 'start' | 'end'>): string {
+export function sourceOf({ bytes }: XmlDocument, { start, end }: ByteRange): string {
   return bytes.toString('utf8', start, end);
 }
 

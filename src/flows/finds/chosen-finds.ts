@@ -7,11 +7,14 @@ import { allFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import { foldName } from '../../text/names.ts';
 import { labelledTexts } from './find-texts.ts';
 
-/** Filter of finds; absent conditions match all. */
-export type FindChoice = {
+/** Filter of an export; absent conditions match all. */
+export type FindScope = {
   /** States of the import; a find that is not queued for the service has none. */
   readonly state?: readonly EntryState[];
   readonly project?: string;
+};
+
+export type FindChoice = FindScope & {
   /** Found on this day (YYYY-MM-DD) or later. */
   readonly since?: string;
   readonly until?: string;

@@ -10,12 +10,12 @@ import { allFinds, countFinds, type StoredFind } from '../../outbox/stored-finds
 import { openContentStore } from '../../store/content-store.ts';
 import { writeOutputFile, writeToReader } from '../../store/output-file.ts';
 import type { ExportedFind, LabelsOf } from '../../tables/exported-find.ts';
-import { type FindChoice, isChosen } from './chosen-finds.ts';
-import { EXPORTERS, type ExporterName, type ExportSource, rendererOf } from './exporters.ts';
+import { type FindScope, isChosen } from './chosen-finds.ts';
+import { EXPORTERS, type ExporterName, type ExportSettings, rendererOf } from './exporters.ts';
 import { findWithRemoteState } from './remote-state.ts';
 
-type ExportRequest = Pick<FindChoice, 'state' | 'project'> &
-  Omit<ExportSource, 'labels' | 'nowIso'> & {
+type ExportRequest = FindScope &
+  ExportSettings & {
     /** Purpose of the file; undefined for one that `pas import` reads again. */
     readonly exporter: ExporterName | undefined;
     /** Undefined for all of them. */

@@ -5,18 +5,21 @@ import type { LidoSource } from '../../tables/export-lido.ts';
 import type { RowCell } from '../../tables/export-text.ts';
 import type { ExportedFind } from '../../tables/exported-find.ts';
 
-/** Inputs of a file beside the finds, as far as it needs them. */
-export type ExportSource = {
+/** Options of a format, as far as it has them. */
+export type ExportSettings = {
   readonly format: ExportFormat;
   /** Option of CSV. */
   readonly separator: 'semicolon' | 'comma' | 'tab';
-  /** Columns with the labels of codes. */
-  readonly labels: boolean;
   /** Option of XML. */
   readonly documents: DocumentProfile;
-  readonly nowIso: string;
   /** Option of records for portals. */
-  lidoSource(): Promise<Omit<LidoSource, 'nowIso'>>;
+  lidoSource(): Promise<LidoSource>;
+};
+
+type ExportSource = ExportSettings & {
+  /** Columns with the labels of codes. */
+  readonly labels: boolean;
+  readonly nowIso: string;
 };
 
 type Render = (finds: Iterable<ExportedFind>, source: ExportSource) => Promise<Iterable<string | Buffer>>;
@@ -102,7 +105,7 @@ const ROWS = {
     formats: ['xml'],
     isAtService: true,
     render: async (finds, { lidoSource, nowIso }) =>
-      (await import('../../tables/export-lido.ts')).exportLido(finds, { ...(await lidoSource()), nowIso }),
+      (await import('../../tables/export-lido.ts')).exportLido(finds, await lidoSource(), nowIso),
   },
 } as const satisfies Readonly<Record<string, Exporter>>;
 

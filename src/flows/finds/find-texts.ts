@@ -12,7 +12,7 @@ import {
 } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import { stateText, valueText } from '../../find/harvested-find.ts';
-import { elementsOf, type Question } from '../../find/questions.ts';
+import { elementsOf, type QuestionName } from '../../find/questions.ts';
 import { positionText } from '../../place/read-position.ts';
 
 /** Texts of a find for people. */
@@ -23,7 +23,7 @@ export function stateName(stav: TargetState): string {
 }
 
 /** Returns the answer of a find to a question; undefined where it has none. */
-export function answerText({ name }: Pick<Question, 'name'>, find: Find): string | undefined {
+export function answerText(name: QuestionName, find: Find): string | undefined {
   if (name === 'local_id') return find.localId === '' ? undefined : find.localId;
   if (name === 'photos')
     return find.photos.length === 0 ? undefined : find.photos.map((path) => path.split(/[\\/]/).at(-1)).join('; ');
@@ -64,8 +64,8 @@ export function labelledTexts(elements: FindElements): (readonly [label: string,
 
 /** Formats one line: `K-018  fragment of vessel, ceramics · Bronze Age · 49.84050 N 15.17120 E · 30 cm`. */
 export function findLine(find: Find): string {
-  const what = [answerText({ name: 'druh_nalezu' }, find), answerText({ name: 'specifikace' }, find)].filter(isText).join(', ');
-  const rest = (['obdobi', 'point', 'hloubka'] as const).map((name) => answerText({ name }, find));
+  const what = [answerText('druh_nalezu', find), answerText('specifikace', find)].filter(isText).join(', ');
+  const rest = (['obdobi', 'point', 'hloubka'] as const).map((name) => answerText(name, find));
   const { length } = find.photos;
   const photos = length === 0 ? undefined : ngettext(msgid`${length} photograph`, `${length} photographs`, length);
   return `${find.localId}  ${[what, ...rest, photos].filter(isText).join(' · ')}`;

@@ -12,16 +12,17 @@ import {
   REPORT_STATES,
   type Report,
   type ReportFind,
+  type ReportSettings,
 } from '../../report/report-model.ts';
 import { stateName } from '../../report/states.ts';
 import { compareCzech } from '../../text/names.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
 import { makeAreaLookup, namedAreas } from '../../vocabulary/term-lookup.ts';
 import { superiorsOf, termByIdent } from '../../vocabulary/terms.ts';
-import { type FindSources, type GatheredFind, gatherFind } from './report-find.ts';
+import { type FindSources, type GatheredFind, gatherFind, type ReportSources } from './report-find.ts';
 
-export type ReportRequest = Pick<FindSources, 'outbox' | 'recordBase' | 'places' | 'ownTerms'> &
-  Pick<Report, 'madeMs' | 'profile' | 'pictures'> & {
+export type ReportRequest = ReportSources &
+  ReportSettings & {
     readonly vocabulary: Vocabulary;
     /** Undefined for all of them. */
     readonly finds: readonly StoredFind[] | undefined;

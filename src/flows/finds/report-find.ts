@@ -11,23 +11,35 @@ import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { findRangeProblem, pointNumbers, toSJtsk, toWgs84 } from '../../place/geometry.ts';
 import { dayText } from '../../report/format.ts';
 import { nextSteps } from '../../report/next-step.ts';
-import type { Fact, Label, Place, Problem, ReportFind, ReportState } from '../../report/report-model.ts';
+import type {
+  Fact,
+  Findspot,
+  Label,
+  Place,
+  Problem,
+  ReportFind,
+  ReportSettings,
+  ReportState,
+} from '../../report/report-model.ts';
 import type { Term } from '../../vocabulary/term.ts';
 import { elementText } from './find-texts.ts';
 import { countAtService } from './pulled-since.ts';
 import { changeText, findWithRemoteState } from './remote-state.ts';
 
-export type FindSources = {
+/** Data of a report, with or without what may reveal a location. */
+export type ReportSources = {
   readonly outbox: Outbox;
   /** Base address of the service's records; undefined where it is not known. */
   readonly recordBase: string | undefined;
-  readonly termOf: (ident: string) => Term | undefined;
   /** The museum's terms that are mapped to an entry, by its identifier. */
   readonly ownTerms: ReadonlyMap<string, readonly string[]>;
+};
+
+export type FindSources = ReportSources & {
+  readonly places: ReportSettings['places'];
+  readonly termOf: (ident: string) => Term | undefined;
   readonly districtOf: (area: string) => string | undefined;
   readonly lookupArea: LookupArea;
-  /** Tells if protected elements (B-MASK-6), and those that may reveal the location, are included. */
-  readonly places: 'shown' | 'left-out';
 };
 
 export type GatheredFind = { readonly find: ReportFind; readonly photographs: readonly Photograph[] };
@@ -169,10 +181,8 @@ function accessibilityOf(sources: FindSources, reference: Reference | undefined)
   return { ...label, letter: letter !== undefined && /^[A-E]$/.test(letter) ? letter : undefined };
 }
 
-type Guarded = Pick<ReportFind, 'place' | 'area' | 'district'>;
-
 /** Returns the location and data that may reveal it. The district alone is not protected. */
-function guarded(sources: FindSources, elements: FindElements, record: HarvestedFind | undefined): Guarded {
+function guarded(sources: FindSources, elements: FindElements, record: HarvestedFind | undefined): Findspot {
   const place = placeOf(elements);
   const answer = place === undefined ? undefined : sources.lookupArea(...place.wgs84);
   const inside = answer?.kind === 'inside' ? answer.area : undefined;

@@ -14,10 +14,10 @@ const SOURCE: LidoSource = {
   isOpen: (accessibility) => accessibility?.id === OPEN,
   recordBase: 'http://oai.example.org',
   organisation: 'Muzeum <města> & okolí',
-  nowIso: '2026-11-23T10:00:00.000Z',
 };
+const NOW = '2026-11-23T10:00:00.000Z';
 
-const lidoOf = (finds: readonly ExportedFind[], source = SOURCE): string => [...exportLido(finds, source)].join('');
+const lidoOf = (finds: readonly ExportedFind[], source = SOURCE): string => [...exportLido(finds, source, NOW)].join('');
 
 /** Also what XML cannot hold. */
 const text = fc.oneof(
